@@ -23,7 +23,6 @@ impl Order {
 }
 
 /// An integer wire type for headers and ids: `u8`, `i16be`, `uint`.
-#[derive(Clone)]
 pub(crate) struct Number {
     wire: &'static str,
     ordered: bool,
@@ -154,12 +153,6 @@ const ADJUSTING: &str = "`header`, `small`, `be`, `le`, `elem`, `key`, `value`, 
                          `uint`, `time`, `max`, `with`";
 
 impl Adjust {
-    /// Replaces the wire type, like the attribute `with`.
-    pub(crate) fn with(wire: Type, span: Span) -> Self {
-        let replacement = Some(Replacement::With(Box::new(wire)));
-        Self { replacement, span: Some(span), ..Self::default() }
-    }
-
     /// Parses one attribute. Returns false if it is not one of these.
     fn take(&mut self, name: &str, meta: &ParseNestedMeta<'_>) -> Result<bool> {
         let span = meta.path.span();
@@ -246,7 +239,6 @@ impl FieldAttrs {
 }
 
 /// Wire type of the ids of an enum.
-#[derive(Clone)]
 pub(crate) enum IdWire {
     Number(Number),
     Small,
@@ -258,7 +250,6 @@ pub(crate) struct ContainerAttrs {
     pub(crate) order: Option<Order>,
     pub(crate) krate: Option<Path>,
     pub(crate) id: Option<IdWire>,
-    pub(crate) view: Option<Span>,
 }
 
 impl ContainerAttrs {
@@ -270,16 +261,14 @@ impl ContainerAttrs {
                 "be" => container.order = Some(Order::Be),
                 "le" => container.order = Some(Order::Le),
                 "crate" => container.krate = Some(meta.value()?.call(Path::parse_mod_style)?),
-                "view" => container.view = Some(meta.path.span()),
                 "id" if is_enum => container.id = Some(id_wire(&meta)?),
                 _ if is_enum => {
-                    return Err(meta
-                        .error("unknown enum attribute; expected one of `id`, `be`, `le`, `view`, `crate`"));
+                    return Err(
+                        meta.error("unknown enum attribute; expected one of `id`, `be`, `le`, `crate`")
+                    );
                 }
                 _ => {
-                    return Err(
-                        meta.error("unknown struct attribute; expected one of `be`, `le`, `view`, `crate`")
-                    );
+                    return Err(meta.error("unknown struct attribute; expected one of `be`, `le`, `crate`"));
                 }
             }
             Ok(())
@@ -304,7 +293,6 @@ fn id_wire(meta: &ParseNestedMeta<'_>) -> Result<IdWire> {
 }
 
 /// An id: an integer, which may be negative, or a string.
-#[derive(Clone)]
 pub(crate) struct Id {
     /// Rust literal.
     pub(crate) tokens: TokenStream,

@@ -2,11 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::parse_quote;
 
-use crate::attr::IdWire;
-use crate::model::{Body, Field, Fields, Model, Variant};
-use crate::shape::{Expansion, path, return_fault};
+use crate::model::{Field, Model, Variant};
+use crate::shape::Expansion;
 use crate::wire_type::at;
 
 pub(crate) fn derive(model: &Model) -> TokenStream {
@@ -14,14 +12,12 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
     let krate = &model.krate;
     let ident = &model.ident;
     let (generics, arguments, clause) = output.generics.split_for_impl();
-    let mut any_order = output.generics.clone();
-    any_order.params.push(parse_quote!(__O: #krate::wire::Order));
+    let any_order = output.generics_and_order();
     let (generics_and_order, _, _) = any_order.split_for_impl();
     let shape = output.shape();
-    let (put, size) = match &model.body {
-        Body::Struct(fields) => (output.put_struct(fields), output.size_struct(fields)),
-        Body::Enum { id, variants } => (output.put_enum(id, variants), output.size_enum(id, variants)),
-    };
+    let ids = output.ids();
+    let puts = output.each_variant(|index, variant| output.put(index, variant));
+    let sizes = output.each_variant(|index, variant| output.size(index, variant));
     quote! {
         #shape
 
@@ -32,7 +28,8 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
                 &self,
                 writer: &mut #krate::Writer<'_>,
             ) -> ::core::result::Result<(), #krate::Fault> {
-                #put
+                #ids
+                match self { #(#puts)* }
                 ::core::result::Result::Ok(())
             }
 
@@ -42,7 +39,8 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
                 &self,
                 levels: #krate::Levels,
             ) -> ::core::result::Result<usize, #krate::Fault> {
-                ::core::result::Result::Ok(#size)
+                #ids
+                ::core::result::Result::Ok(match self { #(#sizes)* })
             }
         }
 
@@ -54,95 +52,63 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
 }
 
 impl Expansion<'_> {
-    fn put_struct(&self, fields: &Fields) -> TokenStream {
-        let fixed = self.fixed_part(fields);
-        let puts = fields.encoded_fields().map(|field| {
-            let member = &field.member;
-            self.put(fields, field, quote!(&self.#member), &[])
-        });
-        quote!(writer.reserve(#fixed); #(#puts)*)
-    }
-
-    fn put(&self, fields: &Fields, field: &Field, place: TokenStream, outside: &[&str]) -> TokenStream {
-        let (krate, wire, ty) = (self.krate(), self.wire(field), &field.ty);
-        let failed = return_fault(krate, &quote!(writer), &path(fields, field, outside));
-        quote_spanned! {at(field.span())=>
-            if let ::core::result::Result::Err(fault) =
-                <#wire as #krate::Put<#ty>>::put(&<#wire as #krate::wire::StaticWire>::NEW, #place, writer)
-            {
-                #failed
-            }
-        }
-    }
-
-    fn size_struct(&self, fields: &Fields) -> TokenStream {
-        let sizes = fields.encoded_fields().map(|field| {
-            let member = &field.member;
-            self.size(field, quote!(&self.#member))
-        });
-        quote!(0usize #(+ #sizes)*)
-    }
-
-    fn size(&self, field: &Field, place: TokenStream) -> TokenStream {
-        let (krate, wire, ty) = (self.krate(), self.wire(field), &field.ty);
-        quote_spanned! {at(field.span())=>
-            <#wire as #krate::Put<#ty>>::size(&<#wire as #krate::wire::StaticWire>::NEW, #place, levels)?
-        }
-    }
-
-    fn put_enum(&self, id: &IdWire, variants: &[Variant]) -> TokenStream {
-        let (krate, wire) = (self.krate(), self.id_wire(id));
-        let ids = self.ids(id, variants);
-        let put_id = quote! {
-            <#wire as #krate::Put<<#wire as #krate::wire::adjust::Id>::Value>>::put
-        };
-        let new = quote!(&<#wire as #krate::wire::StaticWire>::NEW);
-        let arms = variants.iter().enumerate().map(|(index, variant)| {
-            let pattern = pattern(variant);
-            let fixed = self.fixed_part(&variant.fields);
-            let puts = variant.fields.encoded_fields().map(|field| {
-                let binding = &field.binding;
-                self.put(&variant.fields, field, quote!(#binding), &[&variant.name])
-            });
+    /// Returns the match arm that encodes a variant.
+    fn put(&self, index: usize, variant: &Variant) -> TokenStream {
+        let krate = self.krate();
+        let pattern = pattern(variant);
+        let fixed = self.fixed_part(variant);
+        let put_id = self.id_wire().map(|wire| {
             quote! {
-                #pattern => {
-                    writer.reserve(#krate::wire::Wire::fixed_size(#new).unwrap_or(0) + #fixed);
-                    #put_id(#new, &IDS[#index], writer)?;
-                    #(#puts)*
+                <#wire as #krate::Put<<#wire as #krate::wire::adjust::Id>::Value>>::put(
+                    &<#wire as #krate::wire::StaticWire>::NEW,
+                    &IDS[#index],
+                    writer,
+                )?;
+            }
+        });
+        let puts = variant.encoded_fields().map(|field| {
+            let (wire, ty, binding) = (self.wire(field), &field.ty, &field.binding);
+            let failed = self.return_fault(&quote!(writer), variant, field);
+            quote_spanned! {at(field.span())=>
+                if let ::core::result::Result::Err(fault) =
+                    <#wire as #krate::Put<#ty>>::put(&<#wire as #krate::wire::StaticWire>::NEW, #binding, writer)
+                {
+                    #failed
                 }
             }
         });
-        quote!(#ids match self { #(#arms)* })
+        quote!(#pattern => { writer.reserve(#fixed); #put_id #(#puts)* })
     }
 
-    fn size_enum(&self, id: &IdWire, variants: &[Variant]) -> TokenStream {
-        let (krate, wire) = (self.krate(), self.id_wire(id));
-        let ids = self.ids(id, variants);
-        let size_id = quote! {
-            <#wire as #krate::Put<<#wire as #krate::wire::adjust::Id>::Value>>::size
-        };
-        let arms = variants.iter().enumerate().map(|(index, variant)| {
-            let pattern = pattern(variant);
-            let sizes = variant.fields.encoded_fields().map(|field| {
-                let binding = &field.binding;
-                self.size(field, quote!(#binding))
-            });
+    /// Returns the match arm that computes the size of a variant.
+    fn size(&self, index: usize, variant: &Variant) -> TokenStream {
+        let krate = self.krate();
+        let pattern = pattern(variant);
+        let size_of_id = self.id_wire().map(|wire| {
             quote! {
-                #pattern => {
-                    #size_id(&<#wire as #krate::wire::StaticWire>::NEW, &IDS[#index], levels)? #(+ #sizes)*
-                }
+                + <#wire as #krate::Put<<#wire as #krate::wire::adjust::Id>::Value>>::size(
+                    &<#wire as #krate::wire::StaticWire>::NEW,
+                    &IDS[#index],
+                    levels,
+                )?
             }
         });
-        quote!({ #ids match self { #(#arms)* } })
+        let sizes = variant.encoded_fields().map(|field: &Field| {
+            let (wire, ty, binding) = (self.wire(field), &field.ty, &field.binding);
+            quote_spanned! {at(field.span())=>
+                <#wire as #krate::Put<#ty>>::size(&<#wire as #krate::wire::StaticWire>::NEW, #binding, levels)?
+            }
+        });
+        quote!(#pattern => 0usize #size_of_id #(+ #sizes)*,)
     }
 }
 
-/// Pattern of a variant that binds its encoded fields.
+/// Pattern that binds the encoded fields.
 fn pattern(variant: &Variant) -> TokenStream {
-    let ident = &variant.ident;
-    let bindings = variant.fields.encoded_fields().map(|field| {
+    let constructor = &variant.constructor;
+    let bindings = variant.encoded_fields().map(|field| {
         let (member, binding) = (&field.member, &field.binding);
         quote!(#member: #binding)
     });
-    quote!(Self::#ident { #(#bindings,)* .. })
+    quote!(#constructor { #(#bindings,)* .. })
 }

@@ -5,7 +5,6 @@ mod decode;
 mod encode;
 mod model;
 mod shape;
-mod view;
 mod wire_type;
 
 use proc_macro::TokenStream;
@@ -112,7 +111,6 @@ use crate::model::Model;
 /// | `#[parco(..)]` | effect |
 /// |---|---|
 /// | `be`, `le` | byte order of numbers and headers in all fields; little endian by default |
-/// | `view` | `Decode` generates a second struct that borrows from the input; see [`Decode`](macro@Decode) |
 /// | `crate = path` | path of the crate; default `::tightwire_parco` |
 ///
 /// ```
@@ -136,7 +134,7 @@ use crate::model::Model;
 /// | `id = u8` | the enum | wire type of the ids: a header name as above, `small` for strings, or a type such as `U16<Be>` |
 /// | `id = 0`, `id = "pet"` | each variant | its id |
 /// | `rename = "name"` | a variant | its name in error paths |
-/// | `be`, `le`, `view`, `crate = path` | the enum | as for a struct |
+/// | `be`, `le`, `crate = path` | the enum | as for a struct |
 ///
 /// Fields of variants have the same attributes as fields of structs.
 ///
@@ -170,7 +168,7 @@ use crate::model::Model;
 /// has no bound. If a field contains the struct itself, all type parameters must be encodable.
 #[proc_macro_derive(Encode, attributes(parco))]
 pub fn encode(input: TokenStream) -> TokenStream {
-    derive(parse_macro_input!(input as DeriveInput), |model| Ok(encode::derive(model)))
+    derive(parse_macro_input!(input as DeriveInput), encode::derive)
 }
 
 /// Derives the decoder of a struct or enum: `DecodeAs`, and with it `Decode`.
@@ -212,60 +210,11 @@ pub fn encode(input: TokenStream) -> TokenStream {
 /// assert!(tightwire_parco::decode_exact::<Settings>(&[7, 1]).unwrap_err().is_unexpected_end());
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
-///
-/// # Views
-///
-/// `#[parco(view)]` on a struct `Name` also generates a struct `NameView<'de>`, which derives `Clone`, `Copy`, `Debug`
-/// and `PartialEq`. It decodes and fully validates the same bytes without allocating. It has the encoded fields of the
-/// struct, with these types:
-///
-/// | field | type in the view |
-/// |---|---|
-/// | numbers, `bool`, `()` | the same |
-/// | strings | `&str` |
-/// | blobs | `&[u8]` |
-/// | slices and sets | `tightwire_parco::Seq`, decoded while iterating |
-/// | maps | `tightwire_parco::Entries`, decoded while iterating |
-/// | `[T; N]`, `Option<T>` | an array or option of the view of `T` |
-/// | `Box<T>`, `Rc<T>`, `Arc<T>` | the view of `T` |
-/// | points in time | `tightwire_parco::Timestamp`, `tightwire_parco::ZonedTimestamp<&str>` |
-/// | messages | their views, so they need `#[parco(view)]` too |
-///
-/// Views of enums work the same way. Types with type parameters or several lifetimes cannot have views, and a recursive
-/// type can only have one if the recursion is in a slice or map.
-///
-/// ```
-/// use std::collections::HashMap;
-///
-/// #[derive(tightwire_parco::Encode, tightwire_parco::Decode)]
-/// #[parco(view)]
-/// struct Student {
-///     name: String,
-///     numbers: Vec<u16>,
-///     #[parco(header = u8, key(small))]
-///     grades: HashMap<String, u8>,
-/// }
-///
-/// let grades = HashMap::from([("math".to_owned(), 5)]);
-/// let bytes = tightwire_parco::to_vec(&Student { name: "Ada".into(), numbers: vec![1, 2], grades })?;
-/// let view: StudentView = tightwire_parco::decode_exact(&bytes)?;
-/// assert_eq!(view.name, "Ada");
-/// assert_eq!(view.numbers.iter().sum::<u16>(), 3);
-/// assert_eq!(view.grades.get(&"math"), Some(5));
-/// # Ok::<(), tightwire_parco::Error>(())
-/// ```
 #[proc_macro_derive(Decode, attributes(parco))]
 pub fn decode(input: TokenStream) -> TokenStream {
-    derive(parse_macro_input!(input as DeriveInput), |model| {
-        let mut output = decode::derive(model);
-        output.extend(view::derive(model)?);
-        Ok(output)
-    })
+    derive(parse_macro_input!(input as DeriveInput), decode::derive)
 }
 
-fn derive(
-    input: DeriveInput,
-    output: impl FnOnce(&Model) -> syn::Result<proc_macro2::TokenStream>,
-) -> TokenStream {
-    Model::parse(input).and_then(|model| output(&model)).unwrap_or_else(Error::into_compile_error).into()
+fn derive(input: DeriveInput, output: fn(&Model) -> proc_macro2::TokenStream) -> TokenStream {
+    Model::parse(input).map_or_else(Error::into_compile_error, |model| output(&model)).into()
 }

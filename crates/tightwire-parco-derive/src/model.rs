@@ -1,56 +1,36 @@
 //! The parsed and validated input of a macro: a struct or an enum.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident};
+use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{
-    Attribute, Data, DeriveInput, Error, Generics, Ident, Index, Member, Path, Result, Type, Visibility,
-    parse_quote,
-};
+use syn::{Data, DeriveInput, Error, Generics, Ident, Index, Member, Path, Result, Type, parse_quote};
 
 use crate::attr::{ContainerAttrs, FieldAttrs, Id, IdWire, Order, VariantAttrs};
 
 pub(crate) struct Model {
-    pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,
     /// Path of the `tightwire_parco` crate.
     pub(crate) krate: Path,
     pub(crate) order: Order,
-    /// Span of the `view` attribute.
-    pub(crate) view: Option<Span>,
-    pub(crate) body: Body,
-}
-
-pub(crate) enum Body {
-    Struct(Fields),
-    Enum { id: IdWire, variants: Vec<Variant> },
+    /// Wire type of the ids of an enum; `None` for a struct.
+    pub(crate) id: Option<IdWire>,
+    /// The variants of an enum. A struct is a single variant without name and id.
+    pub(crate) variants: Vec<Variant>,
 }
 
 pub(crate) struct Variant {
-    pub(crate) docs: Vec<Attribute>,
-    pub(crate) ident: Ident,
+    /// `Self` or `Self::Name`.
+    pub(crate) constructor: TokenStream,
     /// Name in error paths.
-    pub(crate) name: String,
-    pub(crate) id: Id,
-    pub(crate) fields: Fields,
-}
-
-pub(crate) struct Fields {
-    pub(crate) style: Style,
-    pub(crate) list: Vec<Field>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Style {
-    Named,
-    Tuple,
-    Unit,
+    pub(crate) name: Option<String>,
+    pub(crate) id: Option<Id>,
+    /// True for a single unnamed field.
+    pub(crate) is_newtype: bool,
+    pub(crate) fields: Vec<Field>,
 }
 
 pub(crate) struct Field {
-    pub(crate) docs: Vec<Attribute>,
-    pub(crate) vis: Visibility,
     pub(crate) member: Member,
     /// Local variable for the value.
     pub(crate) binding: Ident,
@@ -60,15 +40,32 @@ pub(crate) struct Field {
     pub(crate) attrs: FieldAttrs,
 }
 
-impl Fields {
-    fn parse(fields: &syn::Fields) -> Result<Self> {
-        let list = fields
-            .iter()
-            .enumerate()
-            .map(|(at, field)| Field::parse(at, field))
-            .collect::<Result<Vec<_>>>()?;
+impl Variant {
+    fn of_struct(fields: &syn::Fields) -> Result<Self> {
+        Self::parse(quote!(Self), None, None, fields)
+    }
+
+    fn of_enum(variant: &syn::Variant) -> Result<Self> {
+        let attrs = VariantAttrs::parse(&variant.attrs)?;
+        let ident = &variant.ident;
+        if attrs.id.is_none() {
+            return Err(Error::new(ident.span(), "a variant needs an id, such as `#[parco(id = 1)]`"));
+        }
+        let name = attrs.rename.map_or_else(|| plain(ident), |name| name.value());
+        Self::parse(quote!(Self::#ident), Some(name), attrs.id, &variant.fields)
+    }
+
+    fn parse(
+        constructor: TokenStream,
+        name: Option<String>,
+        id: Option<Id>,
+        fields: &syn::Fields,
+    ) -> Result<Self> {
+        let is_newtype = matches!(fields, syn::Fields::Unnamed(_)) && fields.len() == 1;
+        let fields: Vec<Field> =
+            fields.iter().enumerate().map(|(at, field)| Field::parse(at, field)).collect::<Result<_>>()?;
         let mut optional = true;
-        for field in list.iter().rev().filter(|field| !field.attrs.ignore) {
+        for field in fields.iter().rev().filter(|field| !field.attrs.ignore) {
             match field.attrs.default_on_eof {
                 Some(span) if !optional => {
                     return Err(Error::new(
@@ -80,22 +77,19 @@ impl Fields {
                 None => optional = false,
             }
         }
-        let style = match fields {
-            syn::Fields::Named(_) => Style::Named,
-            syn::Fields::Unnamed(_) => Style::Tuple,
-            syn::Fields::Unit => Style::Unit,
-        };
-        Ok(Self { style, list })
-    }
-
-    /// Returns true for a single unnamed field.
-    pub(crate) fn is_newtype(&self) -> bool {
-        self.style == Style::Tuple && self.list.len() == 1
+        Ok(Self { constructor, name, id, is_newtype, fields })
     }
 
     /// Returns the fields that are encoded.
     pub(crate) fn encoded_fields(&self) -> impl Iterator<Item = &Field> {
-        self.list.iter().filter(|field| !field.attrs.ignore)
+        self.fields.iter().filter(|field| !field.attrs.ignore)
+    }
+
+    /// Returns the path segments that lead to a field, innermost first.
+    pub(crate) fn path<'a>(&'a self, field: &'a Field) -> impl Iterator<Item = &'a str> {
+        // A single unnamed field is identified by the name of its variant.
+        let own = (self.name.is_none() || !self.is_newtype).then_some(field.name.as_str());
+        own.into_iter().chain(self.name.as_deref())
     }
 }
 
@@ -114,26 +108,13 @@ impl Field {
             (None, Some(ident)) => plain(ident),
             (None, None) => at.to_string(),
         };
-        Ok(Self {
-            docs: docs(&field.attrs),
-            vis: field.vis.clone(),
-            member,
-            binding: format_ident!("field_{at}"),
-            name,
-            ty: field.ty.clone(),
-            attrs,
-        })
+        Ok(Self { member, binding: format_ident!("field_{at}"), name, ty: field.ty.clone(), attrs })
     }
 
     /// Span for errors if wire type and Rust type do not match. Using a single span avoids duplicate errors.
     pub(crate) fn span(&self) -> Span {
         self.attrs.adjust.span.unwrap_or_else(|| self.ty.span())
     }
-}
-
-/// Returns the documentation comments.
-fn docs(attrs: &[Attribute]) -> Vec<Attribute> {
-    attrs.iter().filter(|attr| attr.path().is_ident("doc")).cloned().collect()
 }
 
 /// Returns the name without the `r#` of raw identifiers.
@@ -145,49 +126,29 @@ fn plain(ident: &Ident) -> String {
 impl Model {
     pub(crate) fn parse(input: DeriveInput) -> Result<Self> {
         let attrs = ContainerAttrs::parse(&input.attrs, matches!(input.data, Data::Enum(_)))?;
-        let body = match &input.data {
-            Data::Struct(data) => Body::Struct(Fields::parse(&data.fields)?),
+        let variants = match &input.data {
+            Data::Struct(data) => vec![Variant::of_struct(&data.fields)?],
             Data::Enum(data) => {
-                let Some(id) = attrs.id else {
+                if attrs.id.is_none() {
                     return Err(Error::new(
                         input.ident.span(),
                         "an enum needs the wire type of its ids, such as `#[parco(id = u8)]`",
                     ));
-                };
-                Body::Enum { id, variants: variants(&input.ident, data)? }
+                }
+                variants(&input.ident, data)?
             }
             Data::Union(data) => {
                 return Err(Error::new(data.union_token.span, "unions are not supported"));
             }
         };
         Ok(Self {
-            vis: input.vis,
             ident: input.ident,
             generics: input.generics,
             krate: attrs.krate.unwrap_or_else(|| parse_quote!(::tightwire_parco)),
             order: attrs.order.unwrap_or(Order::Le),
-            view: attrs.view,
-            body,
+            id: attrs.id,
+            variants,
         })
-    }
-
-    /// Returns the encoded fields of the struct or of all variants.
-    pub(crate) fn encoded_fields(&self) -> Vec<&Field> {
-        match &self.body {
-            Body::Struct(fields) => fields.encoded_fields().collect(),
-            Body::Enum { variants, .. } => {
-                variants.iter().flat_map(|variant| variant.fields.encoded_fields()).collect()
-            }
-        }
-    }
-
-    /// Returns the fields with `ignore`.
-    pub(crate) fn ignored_fields(&self) -> Vec<&Field> {
-        let all: Vec<&Fields> = match &self.body {
-            Body::Struct(fields) => vec![fields],
-            Body::Enum { variants, .. } => variants.iter().map(|variant| &variant.fields).collect(),
-        };
-        all.into_iter().flat_map(|fields| &fields.list).filter(|field| field.attrs.ignore).collect()
     }
 
     /// Returns whether a type mentions a type parameter, so that it needs bounds.
@@ -217,22 +178,16 @@ fn variants(name: &Ident, data: &syn::DataEnum) -> Result<Vec<Variant>> {
     }
     let mut variants: Vec<Variant> = Vec::new();
     for variant in &data.variants {
-        let attrs = VariantAttrs::parse(&variant.attrs)?;
-        let Some(id) = attrs.id else {
-            return Err(Error::new(
-                variant.ident.span(),
-                "a variant needs an id, such as `#[parco(id = 1)]`",
-            ));
-        };
-        if variants.iter().any(|other| other.id.text == id.text) {
+        let variant = Variant::of_enum(variant)?;
+        if let Some(id) = &variant.id
+            && variants.iter().flat_map(|other| &other.id).any(|other| other.text == id.text)
+        {
             return Err(Error::new(
                 id.span,
                 format!("the id `{}` is already used by another variant", id.text),
             ));
         }
-        let fields = Fields::parse(&variant.fields)?;
-        let name = attrs.rename.map_or_else(|| plain(&variant.ident), |name| name.value());
-        variants.push(Variant { docs: docs(&variant.attrs), ident: variant.ident.clone(), name, id, fields });
+        variants.push(variant);
     }
     Ok(variants)
 }

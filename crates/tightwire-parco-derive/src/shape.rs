@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Path, parse_quote};
 
 use crate::attr::IdWire;
-use crate::model::{Body, Field, Fields, Model, Variant};
+use crate::model::{Field, Model, Variant};
 use crate::wire_type::{Role, at};
 
 /// Expansion of a macro for a struct or enum.
@@ -51,6 +51,14 @@ impl<'a> Expansion<'a> {
         Self { model, role, generics }
     }
 
+    /// Returns the generics with a parameter `__O` for the byte order.
+    pub(crate) fn generics_and_order(&self) -> Generics {
+        let krate = self.krate();
+        let mut generics = self.generics.clone();
+        generics.params.push(parse_quote!(__O: #krate::wire::Order));
+        generics
+    }
+
     pub(crate) fn krate(&self) -> &Path {
         &self.model.krate
     }
@@ -58,6 +66,29 @@ impl<'a> Expansion<'a> {
     /// Returns the wire type of a field.
     pub(crate) fn wire(&self, field: &Field) -> TokenStream {
         self.role.wire(self.model, field).wire
+    }
+
+    pub(crate) fn each_variant(
+        &self,
+        expand: impl Fn(usize, &Variant) -> TokenStream,
+    ) -> impl Iterator<Item = TokenStream> {
+        self.model.variants.iter().enumerate().map(move |(index, variant)| expand(index, variant))
+    }
+
+    /// Returns the code of the fields: that of the variant with the id that is read from `input`.
+    pub(crate) fn by_id(&self, input: &TokenStream, expand: impl Fn(&Variant) -> TokenStream) -> TokenStream {
+        let krate = self.krate();
+        let arms = self.each_variant(|_, variant| expand(variant));
+        let Some(wire) = self.id_wire() else { return quote!(#(#arms)*) };
+        let indices = 0..self.model.variants.len();
+        let ids = self.ids();
+        quote! {
+            #ids
+            match <#wire as #krate::wire::adjust::Id>::find(&IDS, #input)? {
+                #(#indices => { #arms })*
+                _ => return ::core::result::Result::Err(#krate::Fault::UNKNOWN_TYPE),
+            }
+        }
     }
 
     /// Returns a call of a static method of a field's wire type.
@@ -74,27 +105,29 @@ impl<'a> Expansion<'a> {
     }
 
     /// Returns the wire type of the ids of an enum.
-    pub(crate) fn id_wire(&self, id: &IdWire) -> TokenStream {
+    pub(crate) fn id_wire(&self) -> Option<TokenStream> {
         let krate = self.krate();
-        match id {
+        Some(match self.model.id.as_ref()? {
             IdWire::Number(number) => number.tokens(krate, self.model.order),
             IdWire::Small => quote!(#krate::wire::SmallVarchar),
             IdWire::Type(wire) => quote_spanned!(at(wire.span())=> #wire),
-        }
+        })
     }
 
-    /// Returns the ids as a constant array `IDS`.
-    pub(crate) fn ids(&self, id: &IdWire, variants: &[Variant]) -> TokenStream {
-        let (krate, wire, count) = (self.krate(), self.id_wire(id), variants.len());
-        let ids = variants.iter().map(|variant| {
-            let id = &variant.id.tokens;
-            quote_spanned!(at(variant.id.span)=> #id)
+    /// Returns the ids of an enum as a constant array `IDS`.
+    pub(crate) fn ids(&self) -> Option<TokenStream> {
+        let (krate, wire, count) = (self.krate(), self.id_wire()?, self.model.variants.len());
+        let ids = self.model.variants.iter().flat_map(|variant| &variant.id).map(|id| {
+            let tokens = &id.tokens;
+            quote_spanned!(at(id.span)=> #tokens)
         });
-        let span = match id {
-            IdWire::Type(wire) => at(wire.span()),
+        let span = match &self.model.id {
+            Some(IdWire::Type(wire)) => at(wire.span()),
             _ => Span::call_site(),
         };
-        quote_spanned!(span=> const IDS: [<#wire as #krate::wire::adjust::Id>::Value; #count] = [#(#ids),*];)
+        Some(
+            quote_spanned!(span=> const IDS: [<#wire as #krate::wire::adjust::Id>::Value; #count] = [#(#ids),*];),
+        )
     }
 
     /// Returns `impl Shape<Role>`.
@@ -107,10 +140,9 @@ impl<'a> Expansion<'a> {
         let ident = &self.model.ident;
         let (generics, _, clause) = self.generics.split_for_impl();
         let (_, arguments, _) = self.model.generics.split_for_impl();
-        let (min_size, fixed, walk, schema) = match &self.model.body {
-            Body::Struct(fields) => self.shape_of_struct(fields),
-            Body::Enum { id, variants } => self.shape_of_enum(id, variants),
-        };
+        let (min_size, fixed) = self.sizes();
+        let walk = self.by_id(&quote!(input), |variant| self.walk(variant));
+        let schema = self.schema();
         quote! {
             #[automatically_derived]
             impl #generics #krate::wire::Shape<#role> for #ident #arguments #clause {
@@ -127,6 +159,7 @@ impl<'a> Expansion<'a> {
                 #[inline]
                 fn walk<__I: #krate::Input>(input: &mut __I) -> ::core::result::Result<(), #krate::Fault> {
                     #walk
+                    ::core::result::Result::Ok(())
                 }
 
                 fn schema(context: &mut #krate::schema::SchemaContext) -> #krate::schema::Schema {
@@ -136,85 +169,34 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    fn shape_of_struct(&self, fields: &Fields) -> (TokenStream, TokenStream, TokenStream, TokenStream) {
+    /// Returns the minimum and the fixed size. An enum may contain itself, so its sizes are those of the ids alone.
+    fn sizes(&self) -> (TokenStream, TokenStream) {
         let krate = self.krate();
-        let min_size = fields
-            .encoded_fields()
-            .filter(|field| !self.may_end(field))
-            .map(|field| self.call(field, quote!(min_size)));
-        let fixed = if fields.encoded_fields().any(|field| self.may_end(field)) {
-            quote!(::core::option::Option::None)
+        let mut fields = self.model.variants.iter().flat_map(Variant::encoded_fields);
+        let none = quote!(::core::option::Option::None);
+        if let Some(wire) = self.id_wire() {
+            let call = quote!(<#wire as #krate::wire::Wire>);
+            let new = quote!(&<#wire as #krate::wire::StaticWire>::NEW);
+            let fixed = if fields.next().is_none() { quote!(#call::fixed_size(#new)) } else { none };
+            return (quote!(#call::min_size(#new)), fixed);
+        }
+        let fields: Vec<&Field> = fields.collect();
+        let required = fields.iter().filter(|field| !self.may_end(field));
+        let min_size = required.map(|field| self.call(field, quote!(min_size)));
+        let fixed = if fields.iter().any(|field| self.may_end(field)) {
+            none
         } else {
-            let sizes = fields.encoded_fields().map(|field| self.call(field, quote!(fixed_size)));
+            let sizes = fields.iter().map(|field| self.call(field, quote!(fixed_size)));
             quote!(::core::option::Option::Some(0usize #(+ #sizes?)*))
         };
-        let walk = self.walk(fields, &[]);
-        let named = self.named(fields);
-        (
-            quote!(0usize #(+ #min_size)*),
-            fixed,
-            quote!(#walk ::core::result::Result::Ok(())),
-            quote!(context.structure(::core::any::type_name::<Self>(), |context| #krate::wire::adjust::named([#named]))),
-        )
+        (quote!(0usize #(+ #min_size)*), fixed)
     }
 
-    /// An enum may contain itself, so its sizes are computed from the ids alone.
-    fn shape_of_enum(
-        &self,
-        id: &IdWire,
-        variants: &[Variant],
-    ) -> (TokenStream, TokenStream, TokenStream, TokenStream) {
+    fn walk(&self, variant: &Variant) -> TokenStream {
         let krate = self.krate();
-        let wire = self.id_wire(id);
-        let new = quote!(&<#wire as #krate::wire::StaticWire>::NEW);
-        let fixed = if variants.iter().all(|variant| variant.fields.encoded_fields().next().is_none()) {
-            quote!(#krate::wire::Wire::fixed_size(#new))
-        } else {
-            quote!(::core::option::Option::None)
-        };
-        let ids = self.ids(id, variants);
-        let walks = variants.iter().enumerate().map(|(index, variant)| {
-            let walk = self.walk(&variant.fields, &[&variant.name]);
-            quote!(#index => { #walk })
-        });
-        let models = variants.iter().map(|variant| {
-            let id = &variant.id.text;
-            let mut encoded_fields = variant.fields.encoded_fields();
-            let schema = match encoded_fields.next() {
-                Some(field) if variant.fields.is_newtype() => self.schema_of(field),
-                _ => {
-                    let named = self.named(&variant.fields);
-                    quote!(context.inline(|context| #krate::wire::adjust::named([#named])))
-                }
-            };
-            quote!((#id, #schema))
-        });
-        (
-            quote!(#krate::wire::Wire::min_size(#new)),
-            fixed,
-            quote! {
-                #ids
-                match <#wire as #krate::wire::adjust::Id>::find(&IDS, input)? {
-                    #(#walks)*
-                    _ => return ::core::result::Result::Err(#krate::Fault::UNKNOWN_TYPE),
-                }
-                ::core::result::Result::Ok(())
-            },
-            quote! {
-                let header = #krate::wire::Wire::schema(#new, context);
-                context.multi(::core::any::type_name::<Self>(), header, |context| {
-                    #krate::wire::adjust::named([#(#models),*])
-                })
-            },
-        )
-    }
-
-    fn walk(&self, fields: &Fields, outside: &[&str]) -> TokenStream {
-        let krate = self.krate();
-        let steps = fields.encoded_fields().map(|field| {
+        let steps = variant.encoded_fields().map(|field| {
             let wire = self.wire(field);
-            let names = path(fields, field, outside);
-            let failed = return_fault(krate, &quote!(input), &names);
+            let failed = self.return_fault(&quote!(input), variant, field);
             let step = quote_spanned! {at(field.span())=>
                 if let ::core::result::Result::Err(fault) =
                     <#wire as #krate::wire::Wire>::walk(&<#wire as #krate::wire::StaticWire>::NEW, input)
@@ -227,6 +209,30 @@ impl<'a> Expansion<'a> {
         quote!(#(#steps)*)
     }
 
+    fn schema(&self) -> TokenStream {
+        let krate = self.krate();
+        let name = quote!(::core::any::type_name::<Self>());
+        let Some(wire) = self.id_wire() else {
+            let fields = self.each_variant(|_, variant| self.structure(variant));
+            return quote!(context.enclosed(#name, |context| #(#fields)*));
+        };
+        let models = self.model.variants.iter().map(|variant| {
+            let id = variant.id.as_ref().map(|id| &id.text);
+            let schema = match variant.encoded_fields().next() {
+                Some(field) if variant.is_newtype => self.schema_of(field),
+                _ => {
+                    let fields = self.structure(variant);
+                    quote!(context.enclosed("", |context| #fields))
+                }
+            };
+            quote!((#id, #schema))
+        });
+        quote! {
+            let header = #krate::wire::Wire::schema(&<#wire as #krate::wire::StaticWire>::NEW, context);
+            context.enclosed(#name, |context| #krate::wire::adjust::multi(header, [#(#models),*]))
+        }
+    }
+
     fn schema_of(&self, field: &Field) -> TokenStream {
         let (krate, wire) = (self.krate(), self.wire(field));
         quote_spanned! {at(field.span())=>
@@ -234,35 +240,33 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    fn named(&self, fields: &Fields) -> TokenStream {
-        let named = fields.encoded_fields().map(|field| {
+    fn structure(&self, variant: &Variant) -> TokenStream {
+        let krate = self.krate();
+        let named = variant.encoded_fields().map(|field| {
             let (name, schema) = (&field.name, self.schema_of(field));
             quote!((#name, #schema))
         });
-        quote!(#(#named),*)
+        quote!(#krate::wire::adjust::structure([#(#named),*]))
     }
 
-    /// Returns the sum of the sizes of all fields of fixed size.
-    pub(crate) fn fixed_part(&self, fields: &Fields) -> TokenStream {
-        let sizes = fields.encoded_fields().map(|field| {
-            let size = self.call(field, quote!(fixed_size));
-            quote!(#size.unwrap_or(0))
+    /// Returns the sum of the sizes of the id and all fields of fixed size.
+    pub(crate) fn fixed_part(&self, variant: &Variant) -> TokenStream {
+        let krate = self.krate();
+        let id = self.id_wire().into_iter().map(|wire| {
+            quote!(<#wire as #krate::wire::Wire>::fixed_size(&<#wire as #krate::wire::StaticWire>::NEW))
         });
-        quote!(0usize #(+ #sizes)*)
+        let fields = variant.encoded_fields().map(|field| self.call(field, quote!(fixed_size)));
+        let sizes = id.chain(fields);
+        quote!(0usize #(+ #sizes.unwrap_or(0))*)
     }
-}
 
-/// Returns the path segments that lead to a field, innermost first.
-pub(crate) fn path<'a>(fields: &Fields, field: &'a Field, outside: &[&'a str]) -> Vec<&'a str> {
-    // A single unnamed field is identified by the name of its variant.
-    let own = (outside.is_empty() || !fields.is_newtype()).then_some(field.name.as_str());
-    own.into_iter().chain(outside.iter().copied()).collect()
-}
-
-/// Adds the path segments to `fault` and returns it.
-pub(crate) fn return_fault(krate: &Path, cursor: &TokenStream, names: &[&str]) -> TokenStream {
-    quote! {
-        #(let fault = #cursor.locate(fault, #krate::Segment::Field(#names));)*
-        return ::core::result::Result::Err(fault);
+    /// Adds the path segments of a field to `fault` and returns it.
+    pub(crate) fn return_fault(&self, cursor: &TokenStream, variant: &Variant, field: &Field) -> TokenStream {
+        let krate = self.krate();
+        let names = variant.path(field);
+        quote! {
+            #(let fault = #cursor.locate(fault, #krate::Segment::Field(#names));)*
+            return ::core::result::Result::Err(fault);
+        }
     }
 }

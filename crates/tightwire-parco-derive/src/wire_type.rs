@@ -1,7 +1,7 @@
 //! The wire type of a field, and the bounds it requires.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Lifetime, Path, Type};
 
@@ -37,18 +37,9 @@ impl Role {
         // The order is a parameter of the type's default wire type, which applies it to nested types.
         let order = adjust.order.unwrap_or(model.order);
         let base = |bounds: &mut Vec<TokenStream>| {
-            let marker = order.tokens(krate);
-            let (bound, wire) = match self {
-                Self::Encode => {
-                    (quote_spanned!(span=> #krate::EncodeAs<#marker>), quote!(#krate::EncodeAs<#marker>))
-                }
-                Self::Decode(de) => (
-                    quote_spanned!(span=> #krate::DecodeAs<#de, #marker>),
-                    quote!(#krate::DecodeAs<#de, #marker>),
-                ),
-            };
-            bounds.push(quote!(#ty: #bound));
-            quote_spanned!(span=> <#ty as #wire>::Wire)
+            let default = self.default_wire(krate, order, span);
+            bounds.push(quote!(#ty: #default));
+            quote_spanned!(span=> <#ty as #default>::Wire)
         };
         let wire = adjusted(krate, adjust, (order, span), base, &mut bounds);
         if bounds.len() != 1 || adjust.replacement.is_some() {
@@ -70,31 +61,36 @@ impl Role {
     pub(crate) fn bounds(&self, model: &Model) -> Vec<TokenStream> {
         let krate = &model.krate;
         let mut bounds = Vec::new();
-        for field in model.encoded_fields().into_iter().filter(|field| model.is_generic(&field.ty)) {
-            if !model.is_recursive(&field.ty) {
-                bounds.extend(self.wire(model, field).bounds);
+        let fields = model.variants.iter().flat_map(|variant| &variant.fields);
+        for field in fields.filter(|field| model.is_generic(&field.ty)) {
+            let ty = &field.ty;
+            if model.is_recursive(ty) {
+                // A bound on a field that contains the type itself would be cyclic, so the parameters are bounded instead.
+                if !field.attrs.ignore {
+                    let default = self.default_wire(krate, model.order, Span::call_site());
+                    let parameters = model.generics.type_params().map(|parameter| &parameter.ident);
+                    bounds.extend(parameters.map(|parameter| quote!(#parameter: #default)));
+                }
                 continue;
             }
-            // A bound on a field that contains the type itself would be cyclic, so the parameters are bounded instead.
-            let marker = model.order.tokens(krate);
-            bounds.extend(model.generics.type_params().map(|parameter| {
-                let ident = &parameter.ident;
-                match self {
-                    Self::Encode => quote!(#ident: #krate::EncodeAs<#marker>),
-                    Self::Decode(de) => quote!(#ident: #krate::DecodeAs<#de, #marker>),
-                }
-            }));
-        }
-        if let Self::Decode(_) = self {
-            for field in model.ignored_fields().into_iter().chain(model.encoded_fields()) {
-                let defaults = field.attrs.ignore || field.attrs.default_on_eof.is_some();
-                if defaults && model.is_generic(&field.ty) && !model.is_recursive(&field.ty) {
-                    let ty = &field.ty;
-                    bounds.push(quote!(#ty: ::core::default::Default));
-                }
+            if !field.attrs.ignore {
+                bounds.extend(self.wire(model, field).bounds);
+            }
+            if matches!(self, Self::Decode(_)) && (field.attrs.ignore || field.attrs.default_on_eof.is_some())
+            {
+                bounds.push(quote!(#ty: ::core::default::Default));
             }
         }
         bounds
+    }
+
+    /// The trait of the default wire type.
+    fn default_wire(&self, krate: &Path, order: Order, span: Span) -> TokenStream {
+        let order = order.tokens(krate);
+        match self {
+            Self::Encode => quote_spanned!(span=> #krate::EncodeAs<#order>),
+            Self::Decode(de) => quote_spanned!(span=> #krate::DecodeAs<#de, #order>),
+        }
     }
 }
 
@@ -114,26 +110,33 @@ fn adjusted(
         Some(Replacement::Time) => return quote_spanned!(span=> #krate::wire::TimeUtc),
         None => {}
     }
-    let mut steps = Adjustments { krate, order, span, wire: base(bounds), bounds };
-    steps.part(&adjust.inner, quote!(HasInner), quote!(Inner), quote!(WithInner));
-    steps.part(&adjust.elem, quote!(HasElement), quote!(Element), quote!(WithElement));
-    steps.part(&adjust.key, quote!(HasEntry), quote!(Key), quote!(WithKey));
-    steps.part(&adjust.value, quote!(HasEntry), quote!(Value), quote!(WithValue));
-    if adjust.blob {
-        steps.step(quote!(AsBlob));
+    let path = quote!(#krate::wire::adjust);
+    let mut steps = Adjustments { krate, path, order, span, wire: base(bounds), bounds };
+    for (attribute, adjust) in [
+        (quote!(Inner), &adjust.inner),
+        (quote!(Elem), &adjust.elem),
+        (quote!(Key), &adjust.key),
+        (quote!(Value), &adjust.value),
+    ] {
+        if let Some(adjust) = adjust {
+            steps.part(attribute, adjust);
+        }
     }
-    if let Some(sign) = &adjust.go {
-        steps.step(quote!(AsGo<#krate::wire::adjust::#sign>));
+    if adjust.blob {
+        steps.replace(quote!(Blob), None);
+    }
+    if let Some(name) = &adjust.go {
+        steps.replace(name.to_token_stream(), None);
     }
     if adjust.sorted {
-        steps.step(quote!(AsSorted));
+        steps.replace(quote!(Sorted), None);
     }
     if let Some(header) = &adjust.header {
-        let header = header.tokens(krate, order);
-        steps.step(quote!(WithHeader<#header>));
+        steps.replace(quote!(Header), Some(header.tokens(krate, order)));
     }
     if let Some(max) = &adjust.max {
-        steps.step(quote!(WithMax<{ #max }>));
+        let header = steps.part_of(&quote!(Header));
+        steps.replace(quote!(Header), Some(quote!(#krate::wire::Max<{ #max }, #header>)));
     }
     steps.wire
 }
@@ -141,6 +144,8 @@ fn adjusted(
 /// A wire type to which attributes are applied one after the other.
 struct Adjustments<'a> {
     krate: &'a Path,
+    /// The module `tightwire_parco::wire::adjust`.
+    path: TokenStream,
     order: Order,
     span: Span,
     wire: TokenStream,
@@ -148,30 +153,38 @@ struct Adjustments<'a> {
 }
 
 impl Adjustments<'_> {
-    /// Applies a trait of `tightwire_parco::wire::adjust`.
-    fn step(&mut self, function: TokenStream) {
-        let (krate, wire) = (self.krate, &self.wire);
-        let function = quote!(#krate::wire::adjust::#function);
-        self.bounds.push(quote!(#wire: #function));
-        self.wire = quote_spanned!(self.span=> <#wire as #function>::Wire);
+    /// Replaces the part of the wire type that an attribute changes.
+    fn replace(&mut self, attribute: TokenStream, new: Option<TokenStream>) {
+        let (path, wire) = (&self.path, &self.wire);
+        let new = new.into_iter();
+        let replace = quote!(#path::Replace<#path::#attribute #(, #new)*>);
+        self.bounds.push(quote!(#wire: #replace));
+        self.wire = quote_spanned!(self.span=> <#wire as #replace>::Wire);
     }
 
-    /// Applies attributes to one part of the wire type.
-    fn part(&mut self, adjust: &Option<Box<Adjust>>, has: TokenStream, part: TokenStream, with: TokenStream) {
-        let Some(adjust) = adjust else { return };
-        let (krate, wire) = (self.krate, &self.wire);
-        self.bounds.push(quote!(#wire: #krate::wire::adjust::#has));
-        let base = quote_spanned!(self.span=> <#wire as #krate::wire::adjust::#has>::#part);
-        let inner = |bounds: &mut Vec<TokenStream>| match adjust.order {
+    /// Returns the part of the wire type that an attribute changes.
+    fn part_of(&mut self, attribute: &TokenStream) -> TokenStream {
+        let (path, wire) = (&self.path, &self.wire);
+        let part = quote!(#path::Part<#path::#attribute>);
+        self.bounds.push(quote!(#wire: #part));
+        quote_spanned!(self.span=> <#wire as #part>::Wire)
+    }
+
+    /// Applies attributes to a part of the wire type.
+    fn part(&mut self, attribute: TokenStream, adjust: &Adjust) {
+        let base = self.part_of(&attribute);
+        let path = &self.path;
+        let ordered = |bounds: &mut Vec<TokenStream>| match adjust.order {
             Some(order) => {
-                let order = order.tokens(krate);
-                bounds.push(quote!(#base: #krate::wire::adjust::WithOrder<#order>));
-                quote_spanned!(self.span=> <#base as #krate::wire::adjust::WithOrder<#order>>::Wire)
+                let order = order.tokens(self.krate);
+                let ordered = quote!(#path::WithOrder<#order>);
+                bounds.push(quote!(#base: #ordered));
+                quote_spanned!(self.span=> <#base as #ordered>::Wire)
             }
             None => base,
         };
         let order = adjust.order.unwrap_or(self.order);
-        let new = adjusted(krate, adjust, (order, self.span), inner, self.bounds);
-        self.step(quote!(#with<#new>));
+        let new = adjusted(self.krate, adjust, (order, self.span), ordered, self.bounds);
+        self.replace(attribute, Some(new));
     }
 }

@@ -1,5 +1,6 @@
 //! Messages on asynchronous streams, for `tokio_util::codec::{FramedRead, FramedWrite, Framed}`.
 
+use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
 use std::io;
@@ -257,19 +258,12 @@ impl Input for PartialInput<'_> {
     }
 }
 
-impl<T: Encode> Encoder<&T> for StreamCodec<T> {
+/// Encodes messages and references to messages.
+impl<T: Encode, M: Borrow<T>> Encoder<M> for StreamCodec<T> {
     type Error = io::Error;
 
-    fn encode(&mut self, message: &T, target: &mut BytesMut) -> io::Result<()> {
-        Ok(T::Wire::NEW.encode_to_buf_with(self.options, message, target)?)
-    }
-}
-
-impl<T: Encode> Encoder<T> for StreamCodec<T> {
-    type Error = io::Error;
-
-    fn encode(&mut self, message: T, target: &mut BytesMut) -> io::Result<()> {
-        self.encode(&message, target)
+    fn encode(&mut self, message: M, target: &mut BytesMut) -> io::Result<()> {
+        Ok(T::Wire::NEW.encode_to_buf_with(self.options, message.borrow(), target)?)
     }
 }
 
@@ -332,21 +326,14 @@ impl<T: DecodeOwned> Decoder for FrameCodec<T> {
     }
 }
 
-impl<T: Encode> Encoder<&T> for FrameCodec<T> {
+/// Encodes messages and references to messages.
+impl<T: Encode, M: Borrow<T>> Encoder<M> for FrameCodec<T> {
     type Error = io::Error;
 
-    fn encode(&mut self, message: &T, target: &mut BytesMut) -> io::Result<()> {
+    fn encode(&mut self, message: M, target: &mut BytesMut) -> io::Result<()> {
         self.buffer.clear();
-        T::Wire::NEW.encode_to_buf_with(self.options, message, &mut self.buffer)?;
+        T::Wire::NEW.encode_to_buf_with(self.options, message.borrow(), &mut self.buffer)?;
         self.frames.encode(self.buffer.split().freeze(), target)
-    }
-}
-
-impl<T: Encode> Encoder<T> for FrameCodec<T> {
-    type Error = io::Error;
-
-    fn encode(&mut self, message: T, target: &mut BytesMut) -> io::Result<()> {
-        self.encode(&message, target)
     }
 }
 

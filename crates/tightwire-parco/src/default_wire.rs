@@ -10,9 +10,11 @@ use alloc::vec::Vec;
 #[cfg(feature = "std")]
 use std::collections::{HashMap, HashSet};
 
+use crate::time::{Timestamp, ZonedTimestamp};
+use crate::view::{Entries, Seq};
 use crate::wire::{
-    Array, Bool, F32, F64, Get, I8, I16, I32, I64, Le, Map, Opt, Order, Pointer, Put, Skip, Slice,
-    StaticWire, U8, U16, U32, U64, Varchar,
+    Array, Blob, Bool, F32, F64, FromOctets, Get, I8, I16, I32, I64, Le, Map, Octets, Opt, Order, Pointer,
+    Put, Skip, Slice, StaticWire, TimeLocation, TimeUtc, U8, U16, U32, U64, Varchar,
 };
 
 /// Default wire type of a Rust type for encoding, with the byte order `O` of numbers and headers.
@@ -23,14 +25,14 @@ use crate::wire::{
 /// |---|---|
 /// | `bool`, `u8` to `u64`, `i8` to `i64`, `f32`, `f64` | the number type of the same name |
 /// | `String`, `&str`, `Box<str>`, `Cow<str>`, ... | [`Varchar`] |
-/// | `Cow<[u8]>` | [`Blob`](crate::wire::Blob) with a [`U16`] header |
-/// | `Vec<T>`, `&[T]`, `Box<[T]>`, `VecDeque<T>`, sets, [`Seq`](crate::Seq) | [`Slice`] with a [`U16`] header |
+/// | `Cow<[u8]>` | [`Blob`] with a [`U16`] header |
+/// | `Vec<T>`, `&[T]`, `Box<[T]>`, `VecDeque<T>`, sets, [`Seq`] | [`Slice`] with a [`U16`] header |
 /// | `[T; N]` | [`Array`] |
-/// | `HashMap<K, V>`, `BTreeMap<K, V>`, [`Entries`](crate::Entries) | [`Map`] with a [`U16`] header |
+/// | `HashMap<K, V>`, `BTreeMap<K, V>`, [`Entries`] | [`Map`] with a [`U16`] header |
 /// | `Option<T>` | [`Opt`] |
 /// | `Box<T>`, `Rc<T>`, `Arc<T>`, `&T` | that of `T` |
-/// | [`Timestamp`](crate::Timestamp), `SystemTime`, the instant types of `chrono`, `jiff`, `time` | [`TimeUtc`](crate::wire::TimeUtc) |
-/// | [`ZonedTimestamp`](crate::ZonedTimestamp), `jiff::Zoned` | [`TimeLocation`](crate::wire::TimeLocation) |
+/// | [`Timestamp`], `SystemTime`, the instant types of `chrono`, `jiff`, `time` | [`TimeUtc`] |
+/// | [`ZonedTimestamp`], `jiff::Zoned` | [`TimeLocation`] |
 /// | `()` | no bytes |
 /// | a type with `#[derive(Encode)]` | its fields |
 ///
@@ -48,8 +50,8 @@ pub trait EncodeAs<O: Order = Le> {
 /// Default wire type of a Rust type for decoding, with the byte order `O` of numbers and headers.
 ///
 /// Implement it with `#[derive(Decode)]`. The wire types are those of [`EncodeAs`]. `&[u8]` borrows a
-/// [`Blob`](crate::wire::Blob), which has the same bytes as the slice of numbers that `&[u8]` is encoded as. Other
-/// slices cannot be borrowed; use [`Seq`](crate::Seq) instead.
+/// [`Blob`], which has the same bytes as the slice of numbers that `&[u8]` is encoded as. Other
+/// slices cannot be borrowed; use [`Seq`] instead.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be decoded",
     label = "no default wire type",
@@ -80,11 +82,13 @@ pub trait DecodeOwned: for<'de> Decode<'de> {}
 impl<T: for<'de> Decode<'de>> DecodeOwned for T {}
 
 macro_rules! both {
-    ($($type:ty => $wire:ty;)*) => {$(
+    ($($(#[$cfg:meta])* $type:ty => $wire:ty;)*) => {$(
+        $(#[$cfg])*
         impl<O: Order> EncodeAs<O> for $type {
             type Wire = $wire;
         }
 
+        $(#[$cfg])*
         impl<O: Order> DecodeAs<'_, O> for $type {
             type Wire = $wire;
         }
@@ -108,38 +112,19 @@ both! {
     Box<str> => Varchar<O>;
     Rc<str> => Varchar<O>;
     Arc<str> => Varchar<O>;
-}
-
-impl<O: Order> EncodeAs<O> for str {
-    type Wire = Varchar<O>;
-}
-
-impl<O: Order> EncodeAs<O> for &str {
-    type Wire = Varchar<O>;
-}
-
-impl<'de, O: Order> DecodeAs<'de, O> for &'de str {
-    type Wire = Varchar<O>;
-}
-
-impl<O: Order> EncodeAs<O> for Cow<'_, str> {
-    type Wire = Varchar<O>;
-}
-
-impl<'de, O: Order> DecodeAs<'de, O> for Cow<'de, str> {
-    type Wire = Varchar<O>;
-}
-
-impl<'de, O: Order> DecodeAs<'de, O> for &'de [u8] {
-    type Wire = crate::wire::Blob<U16<O>>;
-}
-
-impl<O: Order> EncodeAs<O> for Cow<'_, [u8]> {
-    type Wire = crate::wire::Blob<U16<O>>;
-}
-
-impl<'de, O: Order> DecodeAs<'de, O> for Cow<'de, [u8]> {
-    type Wire = crate::wire::Blob<U16<O>>;
+    Timestamp => TimeUtc;
+    #[cfg(feature = "std")]
+    std::time::SystemTime => TimeUtc;
+    #[cfg(feature = "chrono")]
+    chrono::DateTime<chrono::Utc> => TimeUtc;
+    #[cfg(feature = "jiff")]
+    jiff::Timestamp => TimeUtc;
+    #[cfg(feature = "jiff")]
+    jiff::Zoned => TimeLocation;
+    #[cfg(feature = "time")]
+    time::OffsetDateTime => TimeUtc;
+    #[cfg(feature = "time")]
+    time::UtcDateTime => TimeUtc;
 }
 
 macro_rules! encode {
@@ -159,32 +144,48 @@ macro_rules! decode {
 }
 
 encode! {
+    [] str => Varchar<O>;
+    [] &str => Varchar<O>;
+    [] Cow<'_, str> => Varchar<O>;
+    [] Cow<'_, [u8]> => Blob<U16<O>>;
     [T: EncodeAs<O>] [T] => Slice<U16<O>, T::Wire>;
     [T: EncodeAs<O>] &[T] => Slice<U16<O>, T::Wire>;
     [T: EncodeAs<O>] Vec<T> => Slice<U16<O>, T::Wire>;
     [T: EncodeAs<O>] Box<[T]> => Slice<U16<O>, T::Wire>;
     [T: EncodeAs<O>] VecDeque<T> => Slice<U16<O>, T::Wire>;
     [T: EncodeAs<O>] BTreeSet<T> => Slice<U16<O>, T::Wire>;
+    [E: StaticWire, T] Seq<'_, E, T> => Slice<U16<O>, E>;
     [T: EncodeAs<O>, const N: usize] [T; N] => Array<N, T::Wire>;
     [T: EncodeAs<O>] Option<T> => Opt<T::Wire>;
     [K: EncodeAs<O>, V: EncodeAs<O>] BTreeMap<K, V> => Map<U16<O>, K::Wire, V::Wire>;
+    [K: StaticWire, V: StaticWire, A, B] Entries<'_, K, V, A, B> => Map<U16<O>, K, V>;
     [T: EncodeAs<O>] Box<T> => Pointer<T::Wire>;
     [T: EncodeAs<O>] Rc<T> => Pointer<T::Wire>;
     [T: EncodeAs<O>] Arc<T> => Pointer<T::Wire>;
     [T: EncodeAs<O>] &T => Pointer<T::Wire>;
+    [T: EncodeAs<O> + Clone] Cow<'_, T> => Pointer<T::Wire>;
+    [Z: Octets] ZonedTimestamp<Z> => TimeLocation;
 }
 
 decode! {
+    [] &'de str => Varchar<O>;
+    [] Cow<'de, str> => Varchar<O>;
+    [] &'de [u8] => Blob<U16<O>>;
+    [] Cow<'de, [u8]> => Blob<U16<O>>;
     [T: DecodeAs<'de, O>] Vec<T> => Slice<U16<O>, T::Wire>;
     [T: DecodeAs<'de, O>] Box<[T]> => Slice<U16<O>, T::Wire>;
     [T: DecodeAs<'de, O>] VecDeque<T> => Slice<U16<O>, T::Wire>;
     [T: DecodeAs<'de, O> + Ord] BTreeSet<T> => Slice<U16<O>, T::Wire>;
+    [E: StaticWire + Get<'de, T>, T] Seq<'de, E, T> => Slice<U16<O>, E>;
     [T: DecodeAs<'de, O>, const N: usize] [T; N] => Array<N, T::Wire>;
     [T: DecodeAs<'de, O>] Option<T> => Opt<T::Wire>;
     [K: DecodeAs<'de, O> + Ord, V: DecodeAs<'de, O>] BTreeMap<K, V> => Map<U16<O>, K::Wire, V::Wire>;
+    [K: StaticWire + Get<'de, A>, V: StaticWire + Get<'de, B>, A, B] Entries<'de, K, V, A, B>
+        => Map<U16<O>, K, V>;
     [T: DecodeAs<'de, O>] Box<T> => Pointer<T::Wire>;
     [T: DecodeAs<'de, O>] Rc<T> => Pointer<T::Wire>;
     [T: DecodeAs<'de, O>] Arc<T> => Pointer<T::Wire>;
+    [Z: FromOctets<'de>] ZonedTimestamp<Z> => TimeLocation;
 }
 
 #[cfg(feature = "std")]
@@ -202,8 +203,4 @@ decode! {
     ] HashMap<K, V, S> => Map<U16<O>, K::Wire, V::Wire>;
     [T: DecodeAs<'de, O> + Eq + core::hash::Hash, S: core::hash::BuildHasher + Default]
         HashSet<T, S> => Slice<U16<O>, T::Wire>;
-}
-
-impl<O: Order, T: EncodeAs<O> + Clone> EncodeAs<O> for Cow<'_, T> {
-    type Wire = Pointer<T::Wire>;
 }

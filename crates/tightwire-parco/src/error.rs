@@ -141,8 +141,10 @@ impl Trace {
 /// The offset counts from the first byte of the message. When decoding, it is the start of the value that could not be
 /// read; if a length header was read but its contents were not, it is the start of the contents. When encoding, it is
 /// the number of bytes written before the value. The error text contains no input bytes.
+#[derive(Debug)]
 pub struct Error(Box<Inner>);
 
+#[derive(Debug)]
 struct Inner {
     kind: ErrorKind,
     offset: Option<usize>,
@@ -267,16 +269,6 @@ impl fmt::Display for Error {
             write!(f, " (byte {offset})")?;
         }
         Ok(())
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut debug = f.debug_struct("Error");
-        debug.field("kind", &self.0.kind).field("offset", &self.0.offset).field("path", &self.0.path);
-        #[cfg(feature = "std")]
-        debug.field("source", &self.0.source);
-        debug.finish()
     }
 }
 

@@ -25,21 +25,13 @@
 //! still compatible. Prefer those crates if your types already derive serde's traits, or, for `postcard`, if there is
 //! no allocator.
 //!
-//! | `bincode` 1 | this crate |
-//! | --- | --- |
-//! | `#[derive(Serialize, Deserialize)]` | `#[derive(Encode, Decode)]` |
-//! | `bincode::serialize(&value)?` | `tightwire_parco::to_vec(&value)?` |
-//! | `bincode::deserialize(&bytes)?` | `tightwire_parco::decode_exact(&bytes)?` |
-//!
-//! The encodings differ: messages stored by `bincode` have to be converted.
-//!
 //! # Where to start
 //!
 //! | task | use | feature |
 //! | --- | --- | --- |
 //! | encode and decode your own types | [`#[derive(Encode, Decode)]`](derive@Encode), with a list of all attributes | `derive` (default) |
 //! | messages in memory | [`to_vec`], [`encode`], [`decode_exact`], [`decode`] | |
-//! | borrow from the input | fields such as `&str`, [`Seq`] and [`Entries`], or `#[parco(view)]` | |
+//! | borrow from the input | fields such as `&str`, [`Seq`] and [`Entries`] | |
 //! | messages on a `std::io` stream | [`Encoder`], [`Decoder`] | `std` (default) |
 //! | messages on a tokio stream | `StreamCodec`, `FrameCodec` | `codec` |
 //! | several message types on one stream | an enum with `#[parco(id = ..)]`, or a [`Registry`] | |
@@ -104,7 +96,7 @@ pub mod wire;
 mod write;
 
 pub use self::time::{Timestamp, ZonedTimestamp};
-pub use builder::start::{builder, builder_with, compiler, parser, parser_with};
+pub use builder::{builder, builder_with, compiler, parser, parser_with};
 #[cfg(feature = "codec")]
 pub use codec::{FrameCodec, StreamCodec};
 pub use default_wire::{Decode, DecodeAs, DecodeOwned, Encode, EncodeAs};

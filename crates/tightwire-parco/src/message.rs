@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::default_wire::{Decode, DecodeAs, Encode};
 use crate::error::{Error, ErrorKind, Fault};
-use crate::options::Options;
+use crate::options::{Levels, Options};
 use crate::read::{Context, Reader};
 use crate::wire::{Get, Put, StaticWire, Wire};
 #[cfg(feature = "bytes")]
@@ -56,7 +56,7 @@ pub fn encode_to_slice<T: Encode + ?Sized>(value: &T, slice: &mut [u8]) -> Resul
 /// Fails if a value does not fit its wire type, or if the buffer is full. The buffer is unchanged on failure.
 #[cfg(feature = "bytes")]
 pub fn encode_to_buf<T: Encode + ?Sized>(value: &T, buf: &mut impl Reserve) -> Result<(), Error> {
-    T::Wire::NEW.encode_to_buf(value, buf)
+    T::Wire::NEW.encode_to_buf_with(Options::new(), value, buf)
 }
 
 /// Returns the exact encoded size of a value in bytes, without encoding it.
@@ -241,25 +241,8 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        self.encode_to_slice_with(Options::new(), value, slice)
-    }
-
-    /// As [`encode_to_slice`](Self::encode_to_slice), with the maximum depth of these options.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the wire type cannot carry the value, or the slice is too small.
-    fn encode_to_slice_with<T: ?Sized>(
-        &self,
-        options: Options,
-        value: &T,
-        slice: &mut [u8],
-    ) -> Result<usize, Error>
-    where
-        Self: Put<T>,
-    {
         let room = slice.len();
-        match write::fill(write::as_uninit(slice), options.levels(), |writer| self.put(value, writer))? {
+        match write::fill(write::as_uninit(slice), Levels::default(), |writer| self.put(value, writer))? {
             FillResult::InPlace(written) => Ok(written),
             FillResult::Spilled(message) if message.len() <= room => {
                 slice[..message.len()].copy_from_slice(&message);
@@ -269,20 +252,7 @@ pub trait WireExt {
         }
     }
 
-    /// As [`encode_to_buf`].
-    ///
-    /// # Errors
-    ///
-    /// Fails if the wire type cannot carry the value, or the buffer is full.
-    #[cfg(feature = "bytes")]
-    fn encode_to_buf<T: ?Sized>(&self, value: &T, buf: &mut impl Reserve) -> Result<(), Error>
-    where
-        Self: Put<T>,
-    {
-        self.encode_to_buf_with(Options::new(), value, buf)
-    }
-
-    /// As [`encode_to_buf`](Self::encode_to_buf), with the maximum depth of these options.
+    /// As [`encode_to_buf`], with the maximum depth of these options.
     ///
     /// # Errors
     ///

@@ -24,6 +24,13 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Limits {
+    /// Creates the default limits.
+    pub const fn new() -> Self {
         Self {
             bytes: Self::MAX_BYTES,
             elements: Self::MAX_ELEMENTS,
@@ -32,9 +39,7 @@ impl Default for Limits {
             depth: Self::MAX_DEPTH,
         }
     }
-}
 
-impl Limits {
     /// Default of [`max_bytes`](Self::max_bytes): 100 MiB, the constant of the Go library.
     pub const MAX_BYTES: usize = 100 << 20;
     /// Default of [`max_elements`](Self::max_elements): ten million, the constant of the Go library.
@@ -154,17 +159,7 @@ pub struct Options {
 impl Options {
     /// Creates the default options: strict, last duplicate key wins, [`Limits::default`].
     pub const fn new() -> Self {
-        Self {
-            limits: Limits {
-                bytes: Limits::MAX_BYTES,
-                elements: Limits::MAX_ELEMENTS,
-                zero_sized: Limits::MAX_ZERO_SIZED,
-                allocation: Limits::MAX_ALLOCATION,
-                depth: Limits::MAX_DEPTH,
-            },
-            mode: Mode::Strict,
-            duplicates: DuplicateKeys::LastWins,
-        }
+        Self { limits: Limits::new(), mode: Mode::Strict, duplicates: DuplicateKeys::LastWins }
     }
 
     pub(crate) const fn levels(&self) -> Levels {

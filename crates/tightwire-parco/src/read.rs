@@ -210,44 +210,6 @@ pub trait Input {
     }
 }
 
-impl Input for &mut (dyn Input + '_) {
-    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
-        (**self).fill(bytes)
-    }
-
-    fn skip(&mut self, count: usize) -> Result<(), Fault> {
-        (**self).skip(count)
-    }
-
-    fn expect(&mut self, count: usize) -> Result<(), Fault> {
-        (**self).expect(count)
-    }
-
-    fn at_end(&mut self) -> Result<bool, Fault> {
-        (**self).at_end()
-    }
-
-    fn state(&self) -> &State {
-        (**self).state()
-    }
-
-    fn state_mut(&mut self) -> &mut State {
-        (**self).state_mut()
-    }
-
-    fn begin_parts(&mut self) -> usize {
-        (**self).begin_parts()
-    }
-
-    fn record_parts(&mut self, parts: usize) {
-        (**self).record_parts(parts);
-    }
-
-    fn finish_parts(&mut self) {
-        (**self).finish_parts();
-    }
-}
-
 impl State {
     #[inline]
     pub(crate) fn new(options: Options) -> Self {

@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 use core::any::Any;
 use core::borrow::Borrow;
 use core::fmt;
-use core::iter::FusedIterator;
 use core::marker::PhantomData;
 
 use crate::default_wire::{DecodeOwned, Encode};
@@ -63,6 +62,11 @@ pub struct Registry<W, I> {
     models: BTreeMap<I, Box<dyn Model>>,
 }
 
+/// A wire type that can encode and decode ids of type `I`.
+pub trait IdWire<I>: Put<I> + for<'de> Get<'de, I> {}
+
+impl<I, W: Put<I> + for<'de> Get<'de, I>> IdWire<I> for W {}
+
 /// A type that knows the id it is registered under.
 pub trait HasId<I> {
     /// Returns the id.
@@ -77,11 +81,7 @@ pub struct Frame<I> {
     pub value: Box<dyn Any + Send>,
 }
 
-impl<W, I> Registry<W, I>
-where
-    W: Put<I> + for<'de> Get<'de, I>,
-    I: Ord + fmt::Display,
-{
+impl<W: IdWire<I>, I: Ord + fmt::Display> Registry<W, I> {
     /// Creates an empty registry whose ids have this wire type.
     ///
     /// [`HeaderInt`](crate::wire::HeaderInt) is the wire type for ids that are Go's `int`.
@@ -171,11 +171,10 @@ where
     /// Fails if the id is not registered or registered for another type ([`Error::is_unknown_type`]), or the bytes
     /// after it are not a valid message.
     pub fn decode_as<'de, T: Any>(&self, bytes: &'de [u8]) -> Result<((I, T), &'de [u8]), Error> {
-        let mut context = Context::new(bytes, Options::new());
-        let mut reader = Reader::new(bytes, &mut context);
-        match self.get_as(&mut reader) {
-            Ok(value) => Ok((value, reader.rest())),
-            Err(fault) => Err(reader.into_error(fault)),
+        let (frame, rest) = self.decode(bytes)?;
+        match frame.value.downcast() {
+            Ok(value) => Ok(((frame.id, *value), rest)),
+            Err(_) => Err(Error::at(ErrorKind::UnknownType, 0)),
         }
     }
 
@@ -198,63 +197,32 @@ where
         self.id.put(id, writer)?;
         self.models.get(id).ok_or(Fault::UNKNOWN_TYPE)?.put(item, writer)
     }
-
-    /// Reads an id. An unknown id is reported at the offset of its first byte.
-    fn get_model(&self, reader: &mut Reader<'_, '_>) -> Result<(I, &dyn Model), Fault> {
-        let start = reader.rest();
-        let id = self.id.get(reader)?;
-        match self.models.get(&id) {
-            Some(model) => Ok((id, &**model)),
-            None => Err(reader.fail_at(start, Fault::UNKNOWN_TYPE)),
-        }
-    }
-
-    fn get_as<T: Any>(&self, reader: &mut Reader<'_, '_>) -> Result<(I, T), Fault> {
-        let start = reader.rest();
-        let (id, model) = self.get_model(reader)?;
-        let mut value: Option<T> = None;
-        if !model.get_into(reader, &mut value)? {
-            return Err(reader.fail_at(start, Fault::UNKNOWN_TYPE));
-        }
-        Ok((id, value.expect("a model that is read sets the value")))
-    }
 }
 
-impl<W, I> Wire for Registry<W, I>
-where
-    W: Put<I> + for<'de> Get<'de, I>,
-    I: Ord + fmt::Display,
-{
+impl<W: IdWire<I>, I: Ord + fmt::Display> Wire for Registry<W, I> {
     fn min_size(&self) -> usize {
         self.id.min_size() + self.models.values().map(|model| model.min_size()).min().unwrap_or(0)
     }
 
-    fn fixed_size(&self) -> Option<usize> {
-        None
-    }
-
     fn walk<J: Input>(&self, input: &mut J) -> Result<(), Fault> {
-        let mut id = RecordingInput { input, bytes: Vec::new() };
-        self.id.walk(&mut id)?;
-        let RecordingInput { input, bytes } = id;
-        let mut context = Context::new(&bytes, *input.options());
-        let id = self.id.get(&mut Reader::new(&bytes, &mut context))?;
-        self.models.get(&id).ok_or(Fault::UNKNOWN_TYPE)?.walk(input)
+        let mut input = AnyInput { input, id: Vec::new(), is_id: true };
+        self.id.walk(&mut input)?;
+        input.is_id = false;
+        let mut context = Context::new(&input.id, *input.options());
+        let id = self.id.get(&mut Reader::new(&input.id, &mut context))?;
+        self.models.get(&id).ok_or(Fault::UNKNOWN_TYPE)?.walk(&mut input)
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
-        let id = self.id.schema(context);
-        context.multi(core::any::type_name::<Self>(), id, |context| {
-            self.models.iter().map(|(id, model)| (id.to_string(), model.schema(context))).collect()
+        let header = Box::new(self.id.schema(context));
+        context.enclosed(core::any::type_name::<Self>(), |context| {
+            let models = self.models.iter().map(|(id, model)| (id.to_string(), model.schema(context)));
+            Schema::Multi { header, models: models.collect() }
         })
     }
 }
 
-impl<W, I> Put<Frame<I>> for Registry<W, I>
-where
-    W: Put<I> + for<'de> Get<'de, I>,
-    I: Ord + fmt::Display,
-{
+impl<W: IdWire<I>, I: Ord + fmt::Display> Put<Frame<I>> for Registry<W, I> {
     fn put(&self, frame: &Frame<I>, writer: &mut Writer<'_>) -> Result<(), Fault> {
         self.put_frame(&frame.id, &*frame.value, writer)
     }
@@ -265,14 +233,15 @@ where
     }
 }
 
-impl<'de, W, I> Get<'de, Frame<I>> for Registry<W, I>
-where
-    W: Put<I> + for<'a> Get<'a, I>,
-    I: Ord + fmt::Display,
-{
+impl<'de, W: IdWire<I>, I: Ord + fmt::Display> Get<'de, Frame<I>> for Registry<W, I> {
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Frame<I>, Fault> {
-        let (id, model) = self.get_model(reader)?;
-        Ok(Frame { id, value: model.get(reader)? })
+        let start = reader.rest();
+        let id = self.id.get(reader)?;
+        match self.models.get(&id) {
+            Some(model) => Ok(Frame { value: model.get(reader)?, id }),
+            // Reported at the first byte of the id.
+            None => Err(reader.fail_at(start, Fault::UNKNOWN_TYPE)),
+        }
     }
 }
 
@@ -335,11 +304,7 @@ impl<'a, W, I> Frames<'a, W, I> {
     }
 }
 
-impl<W, I> Iterator for Frames<'_, W, I>
-where
-    W: Put<I> + for<'de> Get<'de, I>,
-    I: Ord + fmt::Display,
-{
+impl<W: IdWire<I>, I: Ord + fmt::Display> Iterator for Frames<'_, W, I> {
     type Item = Result<Frame<I>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -364,13 +329,6 @@ where
     }
 }
 
-impl<W, I> FusedIterator for Frames<'_, W, I>
-where
-    W: Put<I> + for<'de> Get<'de, I>,
-    I: Ord + fmt::Display,
-{
-}
-
 /// A wire type and the type of its values, to be erased as [`Model`].
 struct Typed<T, F> {
     wire: F,
@@ -379,13 +337,11 @@ struct Typed<T, F> {
 
 trait Model: Send + Sync {
     fn min_size(&self) -> usize;
-    fn walk(&self, input: &mut dyn Input) -> Result<(), Fault>;
+    fn walk(&self, input: &mut AnyInput<'_>) -> Result<(), Fault>;
     fn schema(&self, context: &mut SchemaContext) -> Schema;
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault>;
     fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault>;
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault>;
-    /// Reads a message into an `Option` of its type. Returns false if `value` has another type.
-    fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault>;
 }
 
 impl<T, F> Model for Typed<T, F>
@@ -397,8 +353,8 @@ where
         self.wire.min_size()
     }
 
-    fn walk(&self, mut input: &mut dyn Input) -> Result<(), Fault> {
-        self.wire.walk(&mut input)
+    fn walk(&self, input: &mut AnyInput<'_>) -> Result<(), Fault> {
+        self.wire.walk(input)
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
@@ -417,33 +373,30 @@ where
         let value: T = self.wire.get(reader)?;
         Ok(Box::new(value))
     }
-
-    fn get_into(&self, reader: &mut Reader<'_, '_>, value: &mut dyn Any) -> Result<bool, Fault> {
-        let Some(value) = value.downcast_mut::<Option<T>>() else { return Ok(false) };
-        *value = Some(self.wire.get(reader)?);
-        Ok(true)
-    }
 }
 
-/// Records the bytes that a wire type walks over.
-struct RecordingInput<'a, J> {
-    input: &'a mut J,
-    bytes: Vec<u8>,
+/// An input of any type, which records the bytes of the id.
+struct AnyInput<'a> {
+    input: &'a mut dyn Input,
+    id: Vec<u8>,
+    is_id: bool,
 }
 
-impl<J: Input> Input for RecordingInput<'_, J> {
+impl Input for AnyInput<'_> {
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
         self.input.fill(bytes)?;
-        self.bytes.extend_from_slice(bytes);
+        if self.is_id {
+            self.id.extend_from_slice(bytes);
+        }
         Ok(())
     }
 
     fn skip(&mut self, count: usize) -> Result<(), Fault> {
-        self.input.expect(count)?;
-        for _ in 0..count {
-            self.array::<1>()?;
+        if !self.is_id {
+            return self.input.skip(count);
         }
-        Ok(())
+        self.input.expect(count)?;
+        (0..count).try_for_each(|_| self.array::<1>().map(|_| ()))
     }
 
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
@@ -460,5 +413,23 @@ impl<J: Input> Input for RecordingInput<'_, J> {
 
     fn state_mut(&mut self) -> &mut State {
         self.input.state_mut()
+    }
+
+    // An id is always read from its start.
+
+    fn begin_parts(&mut self) -> usize {
+        if self.is_id { 0 } else { self.input.begin_parts() }
+    }
+
+    fn record_parts(&mut self, parts: usize) {
+        if !self.is_id {
+            self.input.record_parts(parts);
+        }
+    }
+
+    fn finish_parts(&mut self) {
+        if !self.is_id {
+            self.input.finish_parts();
+        }
     }
 }

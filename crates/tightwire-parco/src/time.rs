@@ -4,32 +4,10 @@ use alloc::string::String;
 #[cfg(feature = "std")]
 use std::time::{Duration, SystemTime};
 
-use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::error::Fault;
-use crate::wire::{FromOctets, Octets, Order, TimeLocation, TimeUtc};
 
-/// Default wire types. Also used by the submodules.
-macro_rules! default_wires {
-    ($($(#[$cfg:meta])* $type:ty => $wire:ty;)*) => {$(
-        $(#[$cfg])*
-        impl<O: Order> EncodeAs<O> for $type {
-            type Wire = $wire;
-        }
-
-        $(#[$cfg])*
-        impl<O: Order> DecodeAs<'_, O> for $type {
-            type Wire = $wire;
-        }
-    )*};
-}
-
-#[cfg(feature = "chrono")]
-mod chrono;
 #[cfg(feature = "jiff")]
 mod jiff;
-#[cfg(feature = "time")]
-#[path = "time/time.rs"]
-mod time_crate;
 
 /// A point in time in nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
 ///
@@ -126,32 +104,9 @@ pub struct ZonedTimestamp<Z = String> {
     pub zone: Z,
 }
 
-impl<Z> ZonedTimestamp<Z> {
-    /// Returns the same value with a borrowed zone, such as `&str` for a `String`.
-    pub fn as_deref(&self) -> ZonedTimestamp<&Z::Target>
-    where
-        Z: core::ops::Deref,
-    {
-        ZonedTimestamp { at: self.at, zone: &self.zone }
-    }
-}
-
-impl ZonedTimestamp<&'static str> {
-    /// Creates a timestamp in UTC.
-    pub const fn utc(at: Timestamp) -> Self {
-        Self { at, zone: "UTC" }
-    }
-}
-
 impl Default for ZonedTimestamp {
     fn default() -> Self {
         Self { at: Timestamp::UNIX_EPOCH, zone: "UTC".into() }
-    }
-}
-
-impl Default for ZonedTimestamp<&str> {
-    fn default() -> Self {
-        ZonedTimestamp::utc(Timestamp::UNIX_EPOCH)
     }
 }
 
@@ -241,16 +196,41 @@ impl FromNanos for SystemTime {
     }
 }
 
-default_wires! {
-    Timestamp => TimeUtc;
-    #[cfg(feature = "std")]
-    SystemTime => TimeUtc;
+#[cfg(feature = "chrono")]
+impl<Z: chrono::TimeZone> ToNanos for chrono::DateTime<Z> {
+    #[inline]
+    fn to_nanos(&self) -> i128 {
+        i128::from(self.timestamp()) * 1_000_000_000 + i128::from(self.timestamp_subsec_nanos())
+    }
 }
 
-impl<O: Order, Z: Octets> EncodeAs<O> for ZonedTimestamp<Z> {
-    type Wire = TimeLocation;
+#[cfg(feature = "chrono")]
+impl FromNanos for chrono::DateTime<chrono::Utc> {
+    #[inline]
+    fn from_nanos(nanos: i64) -> Result<Self, Fault> {
+        Ok(Self::from_timestamp_nanos(nanos))
+    }
 }
 
-impl<'de, O: Order, Z: FromOctets<'de>> DecodeAs<'de, O> for ZonedTimestamp<Z> {
-    type Wire = TimeLocation;
+#[cfg(feature = "time")]
+macro_rules! time_crate {
+    ($($type:ty),*) => {$(
+        impl ToNanos for $type {
+            #[inline]
+            fn to_nanos(&self) -> i128 {
+                self.unix_timestamp_nanos()
+            }
+        }
+
+        impl FromNanos for $type {
+            #[inline]
+            fn from_nanos(nanos: i64) -> Result<Self, Fault> {
+                Self::from_unix_timestamp_nanos(nanos.into()).map_err(|_| Fault::INVALID_VALUE)
+            }
+        }
+    )*};
 }
+
+// An `OffsetDateTime` is decoded in UTC.
+#[cfg(feature = "time")]
+time_crate!(time::OffsetDateTime, time::UtcDateTime);

@@ -4,13 +4,13 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
+use core::ops::Deref;
 
-use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::error::{ErrorKind, Fault};
 use crate::options::{Levels, Limits, Mode, Options};
 use crate::read::{Context, Input, Reader};
 use crate::schema::{Schema, SchemaContext};
-use crate::wire::{Get, Header, Map, Order, Put, Slice, StaticWire, U16, Wire, both, walk_elements};
+use crate::wire::{Get, Header, Map, Put, Slice, StaticWire, Wire, both, walk_elements};
 use crate::write::Writer;
 
 /// Context for bytes that were already validated: no limits except `levels`, which sufficed when they were validated.
@@ -133,11 +133,6 @@ where
     K: StaticWire + Get<'de, A>,
     V: StaticWire + Get<'de, B>,
 {
-    /// Returns an iterator that decodes the entries.
-    pub fn iter(&self) -> EntriesIter<'de, K, V, A, B> {
-        self.0.iter()
-    }
-
     /// Returns the value of the last entry with this key, by scanning all entries.
     pub fn get<Q>(&self, key: &Q) -> Option<B>
     where
@@ -148,15 +143,12 @@ where
     }
 }
 
-impl<K, V, A, B> Entries<'_, K, V, A, B> {
-    /// Returns the number of entries.
-    pub const fn len(&self) -> usize {
-        self.0.len()
-    }
+/// The entries as a sequence of pairs.
+impl<'de, K, V, A, B> Deref for Entries<'de, K, V, A, B> {
+    type Target = Seq<'de, Entry<K, V>, (A, B)>;
 
-    /// Returns true if there are no entries.
-    pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    fn deref(&self) -> &Self::Target {
+        &self.0
     }
 }
 
@@ -233,18 +225,6 @@ macro_rules! common {
         impl<$($generic),*> Copy for $view<'_, $($generic),*> {}
 
         impl<'de, $($generic),*> IntoIterator for $view<'de, $($generic),*>
-        where
-            $($wire: StaticWire + Get<'de, $target>),*
-        {
-            type Item = $item;
-            type IntoIter = $iter<'de, $($generic),*>;
-
-            fn into_iter(self) -> Self::IntoIter {
-                self.iter()
-            }
-        }
-
-        impl<'de, $($generic),*> IntoIterator for &$view<'de, $($generic),*>
         where
             $($wire: StaticWire + Get<'de, $target>),*
         {
@@ -364,24 +344,4 @@ where
     fn size(&self, Entries(view): &Entries<'de, K, V, A, B>, levels: Levels) -> Result<usize, Fault> {
         Slice::<H, Entry<K, V>>::NEW.size(view, levels)
     }
-}
-
-impl<'de, O: Order, E: StaticWire + Get<'de, T>, T> DecodeAs<'de, O> for Seq<'de, E, T> {
-    type Wire = Slice<U16<O>, E>;
-}
-
-impl<O: Order, E: StaticWire, T> EncodeAs<O> for Seq<'_, E, T> {
-    type Wire = Slice<U16<O>, E>;
-}
-
-impl<'de, O: Order, K, V, A, B> DecodeAs<'de, O> for Entries<'de, K, V, A, B>
-where
-    K: StaticWire + Get<'de, A>,
-    V: StaticWire + Get<'de, B>,
-{
-    type Wire = Map<U16<O>, K, V>;
-}
-
-impl<O: Order, K: StaticWire, V: StaticWire, A, B> EncodeAs<O> for Entries<'_, K, V, A, B> {
-    type Wire = Map<U16<O>, K, V>;
 }

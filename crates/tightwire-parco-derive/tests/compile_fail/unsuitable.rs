@@ -1,6 +1,6 @@
-//! Attributes that do not suit the form of the field's type.
+//! Fields whose types have no wire type, or one that the attributes do not apply to.
 
-use tightwire_parco::Encode;
+use tightwire_parco::{Decode, Encode};
 
 #[derive(Encode)]
 struct Header {
@@ -37,6 +37,18 @@ struct Bytes {
 enum NoId {
     #[parco(id = 1)]
     One,
+}
+
+struct Foreign;
+
+#[derive(Encode)]
+struct NoForm {
+    field: Foreign,
+}
+
+#[derive(Decode)]
+struct Width {
+    field: usize,
 }
 
 fn main() {}

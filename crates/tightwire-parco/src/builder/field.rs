@@ -1,186 +1,262 @@
-//! A single field of a schema: wire type, getter and setter.
+//! Fields of a schema. Each added field makes a new type around the previous ones, so that encoding and decoding all of
+//! them compiles to straight-line code.
 
 use alloc::string::ToString;
+use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
-use crate::read::Reader;
-use crate::wire::{Get, Put};
+use crate::read::{Input, Reader};
+use crate::schema::{Schema, SchemaContext};
+use crate::wire::{Get, Put, Wire, both};
 use crate::write::Writer;
 
-/// A field: its wire type, its getter and its setter.
+/// A field: its wire type, its getter and its setter, each `()` if there is none.
 ///
-/// `G` is one of [`GetValue`], [`GetRef`], [`Reserved`] and `()`, `S` one of [`SetValue`], [`Reserved`] and `()`, which
-/// means that there is none.
+/// `K` is one of [`ByRef`], [`ByValue`] and [`Reserved`].
 #[derive(Clone, Copy)]
-pub struct Field<W, G, S> {
+pub struct Field<W, G, S, K> {
     pub(super) wire: W,
     pub(super) getter: G,
     pub(super) setter: S,
+    pub(super) kind: PhantomData<K>,
     /// Empty if the field is named by its position.
     pub(super) name: &'static str,
+    pub(super) position: usize,
 }
 
-/// Getter that returns a value.
-pub struct GetValue<G, T>(pub(super) G, pub(super) PhantomData<fn() -> T>);
+/// Kind of a field whose getter borrows from the model. `V` is a function that takes the argument of the setter.
+#[derive(Clone, Copy, Debug)]
+pub struct ByRef<V>(PhantomData<V>);
 
-/// Getter that borrows from the model.
-pub struct GetRef<G, T: ?Sized>(pub(super) G, pub(super) PhantomData<fn(&T)>);
+/// Kind of a field whose getter returns a value. `V` is a function that takes the argument of the setter.
+#[derive(Clone, Copy, Debug)]
+pub struct ByValue<V>(PhantomData<V>);
 
-/// Setter that takes an owned value.
-pub struct SetValue<S, T>(pub(super) S, pub(super) PhantomData<fn(T)>);
-
-/// Placeholder getter and setter for reserved bytes, which the model does not contain.
+/// Kind of a field of reserved bytes, which the model does not contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Reserved;
 
-impl<G: Clone, T> Clone for GetValue<G, T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone(), PhantomData)
-    }
+/// No fields.
+#[derive(Clone, Copy, Debug)]
+pub struct Nil;
+
+/// The fields of `L`, then the field `F`.
+#[derive(Clone, Copy, Debug)]
+pub struct Cons<L, F> {
+    pub(super) before: L,
+    pub(super) last: F,
 }
 
-impl<G: Copy, T> Copy for GetValue<G, T> {}
-
-impl<G: Clone, T: ?Sized> Clone for GetRef<G, T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone(), PhantomData)
-    }
-}
-
-impl<G: Copy, T: ?Sized> Copy for GetRef<G, T> {}
-
-impl<S: Clone, T> Clone for SetValue<S, T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone(), PhantomData)
-    }
-}
-
-impl<S: Copy, T> Copy for SetValue<S, T> {}
-
-/// A field that can be encoded from a model `M`.
-pub trait PutField<M> {
-    /// Encodes the field.
+/// Fields that can be decoded into a model `M`.
+pub trait GetFields<'de, M>: Wire {
+    /// Decodes the fields.
     ///
     /// # Errors
     ///
-    /// Fails if the wire type cannot carry the value.
-    fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault>;
-
-    /// Returns the exact encoded size, with `levels` of nesting left.
-    ///
-    /// # Errors
-    ///
-    /// Fails if encoding would fail.
-    fn size_of_field(&self, model: &M, levels: Levels) -> Result<usize, Fault>;
+    /// Returns the fault of the first field that cannot be decoded.
+    fn get_fields(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault>;
 }
 
-/// A field that can be decoded into a model `M`.
-pub trait GetField<'de, M> {
-    /// Decodes the field.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the bytes are not a valid value.
-    fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault>;
-}
-
-impl<W, G, S> Field<W, G, S> {
+impl<W, G, S, K> Field<W, G, S, K> {
     /// Returns the path segment of this field: its name, or else its position.
     #[cold]
-    pub(super) fn segment(&self, position: usize) -> Segment {
+    fn segment(&self) -> Segment {
         match self.name {
-            "" => Segment::Name(position.to_string()),
+            "" => Segment::Name(self.position.to_string()),
             name => Segment::Field(name),
         }
     }
 }
 
-impl<M, W, G, S, T> PutField<M> for Field<W, GetValue<G, T>, S>
+impl<M, W, G, S, T, V> Put<M> for Field<W, G, S, ByValue<V>>
 where
     W: Put<T>,
     G: Fn(&M) -> T,
 {
     #[inline(always)]
-    fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.wire.put(&(self.getter.0)(model), writer)
+    fn put(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.wire.put(&(self.getter)(model), writer)
     }
 
     #[inline(always)]
-    fn size_of_field(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
-        self.wire.size(&(self.getter.0)(model), levels)
+    fn size(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
+        self.wire.size(&(self.getter)(model), levels)
     }
 }
 
-impl<M, W, G, S, T> PutField<M> for Field<W, GetRef<G, T>, S>
+impl<M, W, G, S, T, V> Put<M> for Field<W, G, S, ByRef<V>>
 where
     W: Put<T>,
     G: for<'a> Fn(&'a M) -> &'a T,
     T: ?Sized,
 {
     #[inline(always)]
-    fn put_field(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.wire.put((self.getter.0)(model), writer)
+    fn put(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.wire.put((self.getter)(model), writer)
     }
 
     #[inline(always)]
-    fn size_of_field(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
-        self.wire.size((self.getter.0)(model), levels)
+    fn size(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
+        self.wire.size((self.getter)(model), levels)
     }
 }
 
-impl<M, W: Put<()>, S> PutField<M> for Field<W, Reserved, S> {
+impl<M, W: Put<()>> Put<M> for Field<W, (), (), Reserved> {
     #[inline(always)]
-    fn put_field(&self, _: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
+    fn put(&self, _: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
         self.wire.put(&(), writer)
     }
 
     #[inline(always)]
-    fn size_of_field(&self, _: &M, levels: Levels) -> Result<usize, Fault> {
+    fn size(&self, _: &M, levels: Levels) -> Result<usize, Fault> {
         self.wire.size(&(), levels)
     }
 }
 
-impl<'de, M, W, G, S, T> GetField<'de, M> for Field<W, G, SetValue<S, T>>
-where
-    W: Get<'de, T>,
-    S: Fn(&mut M, T),
-{
-    #[inline(always)]
-    fn get_field(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
-        let value = self.wire.get(reader)?;
-        (self.setter.0)(model, value);
-        Ok(())
-    }
-}
-
-impl<'de, M, W: Get<'de, ()>, G> GetField<'de, M> for Field<W, G, Reserved> {
-    #[inline(always)]
-    fn get_field(&self, reader: &mut Reader<'_, 'de>, _: &mut M) -> Result<(), Fault> {
-        self.wire.get(reader)
-    }
-}
-
-impl<W, G, S> fmt::Debug for Field<W, G, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Field").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-macro_rules! debug {
-    ($($name:ident<$($generic:ident $(: ?$sized:ident)?),*>;)*) => {$(
-        impl<$($generic $(: ?$sized)?),*> fmt::Debug for $name<$($generic),*> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(stringify!($name))
+macro_rules! setters {
+    ($($kind:ident),*) => {$(
+        impl<'de, M, W, G, S, V> GetFields<'de, M> for Field<W, G, S, $kind<fn(V)>>
+        where
+            W: Get<'de, V>,
+            S: Fn(&mut M, V),
+        {
+            #[inline(always)]
+            fn get_fields(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
+                let value = self.wire.get(reader)?;
+                (self.setter)(model, value);
+                Ok(())
             }
         }
     )*};
 }
 
-debug! {
-    GetValue<G, T>;
-    GetRef<G, T: ?Sized>;
-    SetValue<S, T>;
+setters!(ByRef, ByValue);
+
+impl<'de, M, W: Get<'de, ()>> GetFields<'de, M> for Field<W, (), (), Reserved> {
+    #[inline(always)]
+    fn get_fields(&self, reader: &mut Reader<'_, 'de>, _: &mut M) -> Result<(), Fault> {
+        self.wire.get(reader)
+    }
+}
+
+impl<W: Wire, G, S, K> Wire for Field<W, G, S, K> {
+    #[inline(always)]
+    fn min_size(&self) -> usize {
+        self.wire.min_size()
+    }
+
+    #[inline(always)]
+    fn fixed_size(&self) -> Option<usize> {
+        self.wire.fixed_size()
+    }
+
+    #[inline(always)]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        self.wire.walk(input)
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        self.wire.schema(context)
+    }
+}
+
+impl<W, G, S, K> fmt::Debug for Field<W, G, S, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Field").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Wire for Nil {
+    #[inline(always)]
+    fn fixed_size(&self) -> Option<usize> {
+        Some(0)
+    }
+
+    #[inline(always)]
+    fn walk<I: Input>(&self, _: &mut I) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
+        Schema::Struct(Vec::new())
+    }
+}
+
+impl<M> Put<M> for Nil {
+    #[inline(always)]
+    fn put(&self, _: &M, _: &mut Writer<'_>) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn size(&self, _: &M, _: Levels) -> Result<usize, Fault> {
+        Ok(0)
+    }
+}
+
+impl<M> GetFields<'_, M> for Nil {
+    #[inline(always)]
+    fn get_fields(&self, _: &mut Reader<'_, '_>, _: &mut M) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+impl<L: Wire, W: Wire, G, S, K> Wire for Cons<L, Field<W, G, S, K>> {
+    #[inline(always)]
+    fn min_size(&self) -> usize {
+        self.before.min_size() + self.last.min_size()
+    }
+
+    #[inline(always)]
+    fn fixed_size(&self) -> Option<usize> {
+        both(self.before.fixed_size(), self.last.fixed_size())
+    }
+
+    #[inline(always)]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        self.before.walk(input)?;
+        self.last.walk(input).map_err(|fault| input.locate(fault, self.last.segment()))
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        let Schema::Struct(mut fields) = self.before.schema(context) else {
+            unreachable!("a list of fields")
+        };
+        let name = match self.last.name {
+            "" => self.last.position.to_string(),
+            name => name.into(),
+        };
+        fields.push((name, self.last.schema(context)));
+        Schema::Struct(fields)
+    }
+}
+
+impl<M, L: Put<M>, W: Wire, G, S, K> Put<M> for Cons<L, Field<W, G, S, K>>
+where
+    Field<W, G, S, K>: Put<M>,
+{
+    #[inline(always)]
+    fn put(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.before.put(model, writer)?;
+        self.last.put(model, writer).map_err(|fault| writer.locate(fault, self.last.segment()))
+    }
+
+    #[inline(always)]
+    fn size(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
+        Ok(self.before.size(model, levels)? + self.last.size(model, levels)?)
+    }
+}
+
+impl<'de, M, L: GetFields<'de, M>, W: Wire, G, S, K> GetFields<'de, M> for Cons<L, Field<W, G, S, K>>
+where
+    Field<W, G, S, K>: GetFields<'de, M>,
+{
+    #[inline(always)]
+    fn get_fields(&self, reader: &mut Reader<'_, 'de>, model: &mut M) -> Result<(), Fault> {
+        self.before.get_fields(reader, model)?;
+        self.last.get_fields(reader, model).map_err(|fault| reader.locate(fault, self.last.segment()))
+    }
 }

@@ -37,15 +37,12 @@
 //! that a schema can be a static; use the derive macros for models that borrow.
 
 mod field;
-mod list;
-pub(crate) mod start;
 
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
-pub use field::{Field, GetField, GetRef, GetValue, PutField, Reserved, SetValue};
-pub use list::{Cons, Fields, GetFields, Nil, PutFields};
+pub use field::{ByRef, ByValue, Cons, Field, GetFields, Nil, Reserved};
 
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
@@ -60,12 +57,13 @@ use crate::write::Writer;
 #[must_use = "a schema does nothing by itself, and each field that is added makes another one"]
 pub struct Builder<M, L, K> {
     fields: L,
+    count: usize,
     kind: K,
     model: PhantomData<fn(&M)>,
 }
 
 /// A schema with one more field, of wire type `W`.
-pub type With<M, L, K, W, G, S> = Builder<M, Cons<L, Field<W, G, S>>, K>;
+pub type With<M, L, K, W, G, S, F> = Builder<M, Cons<L, Field<W, G, S, F>>, K>;
 
 /// A schema that only encodes.
 pub type Compiler<M, L> = Builder<M, L, WriteOnly>;
@@ -84,6 +82,35 @@ pub struct WriteOnly;
 /// Fields are added with a setter. `N` is the [`Factory`].
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOnly<N>(N);
+
+/// Starts a schema that encodes and decodes, with a getter and a setter per field.
+///
+/// Decoding starts from `M::default()`; for types without a default, use [`builder_with`].
+pub fn builder<M: Default>() -> Builder<M, Nil, ReadWrite<Defaults>> {
+    builder_with(Defaults)
+}
+
+/// As [`builder`](builder()), with a function that creates the model to decode into.
+pub fn builder_with<M, N: Factory<M>>(factory: N) -> Builder<M, Nil, ReadWrite<N>> {
+    Builder::new(ReadWrite(factory))
+}
+
+/// Starts a schema that only encodes, with a getter per field.
+pub fn compiler<M>() -> Compiler<M, Nil> {
+    Builder::new(WriteOnly)
+}
+
+/// Starts a schema that only decodes, with a setter per field.
+///
+/// Decoding starts from `M::default()`; for types without a default, use [`parser_with`].
+pub fn parser<M: Default>() -> Parser<M, Nil, Defaults> {
+    parser_with(Defaults)
+}
+
+/// As [`parser`], with a function that creates the model to decode into.
+pub fn parser_with<M, N: Factory<M>>(factory: N) -> Parser<M, Nil, N> {
+    Builder::new(ReadOnly(factory))
+}
 
 /// Creates the model to decode into. Implemented for functions without arguments.
 pub trait Factory<M> {
@@ -123,15 +150,22 @@ impl<M, N: Factory<M>> Factory<M> for ReadOnly<N> {
     }
 }
 
+impl<M, K> Builder<M, Nil, K> {
+    fn new(kind: K) -> Self {
+        Self { fields: Nil, count: 0, kind, model: PhantomData }
+    }
+}
+
 impl<M, L, K> Builder<M, L, K> {
-    fn then<W, G, S>(self, wire: W, getter: G, setter: S) -> With<M, L, K, W, G, S> {
-        let last = Field { wire, getter, setter, name: "" };
-        Builder { fields: Cons { before: self.fields, last }, kind: self.kind, model: PhantomData }
+    fn then<W, G, S, F>(self, wire: W, getter: G, setter: S) -> With<M, L, K, W, G, S, F> {
+        let last = Field { wire, getter, setter, kind: PhantomData, name: "", position: self.count };
+        let fields = Cons { before: self.fields, last };
+        Builder { fields, count: self.count + 1, kind: self.kind, model: PhantomData }
     }
 
     /// Adds `COUNT` reserved bytes: [`Skip`].
-    pub fn skip<const COUNT: usize>(self) -> With<M, L, K, Skip<COUNT>, Reserved, Reserved> {
-        self.then(Skip, Reserved, Reserved)
+    pub fn skip<const COUNT: usize>(self) -> With<M, L, K, Skip<COUNT>, (), (), Reserved> {
+        self.then(Skip, (), ())
     }
 }
 
@@ -143,14 +177,14 @@ impl<M, L, N> Builder<M, L, ReadWrite<N>> {
         wire: W,
         getter: G,
         setter: S,
-    ) -> With<M, L, ReadWrite<N>, W, GetRef<G, T>, SetValue<S, V>>
+    ) -> With<M, L, ReadWrite<N>, W, G, S, ByRef<fn(V)>>
     where
         T: ?Sized,
         G: for<'a> Fn(&'a M) -> &'a T,
         S: Fn(&mut M, V),
         W: Put<T> + for<'de> Get<'de, V>,
     {
-        self.then(wire, GetRef(getter, PhantomData), SetValue(setter, PhantomData))
+        self.then(wire, getter, setter)
     }
 
     /// Adds a field with a getter that returns a value.
@@ -159,49 +193,50 @@ impl<M, L, N> Builder<M, L, ReadWrite<N>> {
         wire: W,
         getter: G,
         setter: S,
-    ) -> With<M, L, ReadWrite<N>, W, GetValue<G, T>, SetValue<S, V>>
+    ) -> With<M, L, ReadWrite<N>, W, G, S, ByValue<fn(V)>>
     where
         G: Fn(&M) -> T,
         S: Fn(&mut M, V),
         W: Put<T> + for<'de> Get<'de, V>,
     {
-        self.then(wire, GetValue(getter, PhantomData), SetValue(setter, PhantomData))
+        self.then(wire, getter, setter)
     }
 }
 
 impl<M, L> Builder<M, L, WriteOnly> {
     /// Adds a field with a getter that borrows from the model.
-    pub fn field<W, T, G>(self, wire: W, getter: G) -> With<M, L, WriteOnly, W, GetRef<G, T>, ()>
+    pub fn field<W, T, G>(self, wire: W, getter: G) -> With<M, L, WriteOnly, W, G, (), ByRef<()>>
     where
         T: ?Sized,
         G: for<'a> Fn(&'a M) -> &'a T,
         W: Put<T>,
     {
-        self.then(wire, GetRef(getter, PhantomData), ())
+        self.then(wire, getter, ())
     }
 
     /// Adds a field with a getter that returns a value.
-    pub fn value<W, T, G>(self, wire: W, getter: G) -> With<M, L, WriteOnly, W, GetValue<G, T>, ()>
+    pub fn value<W, T, G>(self, wire: W, getter: G) -> With<M, L, WriteOnly, W, G, (), ByValue<()>>
     where
         G: Fn(&M) -> T,
         W: Put<T>,
     {
-        self.then(wire, GetValue(getter, PhantomData), ())
+        self.then(wire, getter, ())
     }
 }
 
+#[expect(clippy::type_complexity, reason = "the type of a schema tells all of its fields")]
 impl<M, L, N> Builder<M, L, ReadOnly<N>> {
     /// Adds a field.
-    pub fn field<W, V, S>(self, wire: W, setter: S) -> With<M, L, ReadOnly<N>, W, (), SetValue<S, V>>
+    pub fn field<W, V, S>(self, wire: W, setter: S) -> With<M, L, ReadOnly<N>, W, (), S, ByValue<fn(V)>>
     where
         S: Fn(&mut M, V),
         W: for<'de> Get<'de, V>,
     {
-        self.then(wire, (), SetValue(setter, PhantomData))
+        self.then(wire, (), setter)
     }
 }
 
-impl<M, L, W, G, S, K> With<M, L, K, W, G, S> {
+impl<M, L, W, G, S, F, K> With<M, L, K, W, G, S, F> {
     /// Names the last field, for error paths and for the schema.
     ///
     /// The default name of a field is its position, starting at zero.
@@ -220,7 +255,7 @@ impl<M, L, W, G, S, K> With<M, L, K, W, G, S> {
     }
 }
 
-impl<M, L: Fields, K> Wire for Builder<M, L, K> {
+impl<M, L: Wire, K> Wire for Builder<M, L, K> {
     #[inline]
     fn min_size(&self) -> usize {
         self.fields.min_size()
@@ -243,27 +278,23 @@ impl<M, L: Fields, K> Wire for Builder<M, L, K> {
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
         // The type of a schema contains the types of nested schemas, so a nested schema never has the same name.
-        context.structure(core::any::type_name::<Self>(), |context| {
-            let mut fields = Vec::new();
-            self.fields.schema(context, &mut fields);
-            fields
-        })
+        context.enclosed(core::any::type_name::<Self>(), |context| self.fields.schema(context))
     }
 }
 
-impl<M, L: PutFields<M>, K> Put<M> for Builder<M, L, K> {
+impl<M, L: Put<M>, K> Put<M> for Builder<M, L, K> {
     #[inline]
     fn put(&self, model: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
         writer.enter()?;
         writer.reserve(self.fields.min_size());
-        self.fields.put_fields(model, writer)?;
+        self.fields.put(model, writer)?;
         writer.leave();
         Ok(())
     }
 
     #[inline]
     fn size(&self, model: &M, levels: Levels) -> Result<usize, Fault> {
-        self.fields.size_of_fields(model, levels.deeper()?)
+        self.fields.size(model, levels.deeper()?)
     }
 }
 
@@ -301,17 +332,17 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, 
 
 impl<M, L: Clone, K: Clone> Clone for Builder<M, L, K> {
     fn clone(&self) -> Self {
-        Self { fields: self.fields.clone(), kind: self.kind.clone(), model: PhantomData }
+        Self { fields: self.fields.clone(), count: self.count, kind: self.kind.clone(), model: PhantomData }
     }
 }
 
 impl<M, L: Copy, K: Copy> Copy for Builder<M, L, K> {}
 
-impl<M, L: Fields, K> fmt::Debug for Builder<M, L, K> {
+impl<M, L, K> fmt::Debug for Builder<M, L, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("model", &core::any::type_name::<M>())
-            .field("fields", &L::LEN)
+            .field("fields", &self.count)
             .finish_non_exhaustive()
     }
 }

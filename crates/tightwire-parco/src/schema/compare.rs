@@ -10,15 +10,21 @@ use super::layout::{Layout, LayoutKind, Recursion};
 /// The differences between two schemas, and whether each can decode the other's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compatibility {
-    changes: Vec<Change>,
+    /// The differences, in the order of the new schema.
+    pub changes: Vec<Change>,
 }
 
 /// One difference between two schemas.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Change {
-    path: String,
-    what: String,
-    verdict: Verdict,
+    /// Path of the difference, such as `pets[].name`: `[]` stands for elements, `[key]` and `[value]` for the parts of
+    /// entries, `[ID]` for a model, `?` for the value of an option. It is empty for the whole message.
+    pub path: String,
+    /// Description of the difference.
+    pub what: String,
+    /// Effect of the difference.
+    pub verdict: Verdict,
 }
 
 /// Effect of a difference on compatibility.
@@ -62,12 +68,10 @@ pub enum Verdict {
 pub fn compare(old: &Schema, new: &Schema) -> Compatibility {
     let mut comparison = Comparison::default();
     let (old, new) = (Layout::of(old), Layout::of(new));
-    match (&old.kind, &new.kind) {
+    match (old.kind, new.kind) {
         // The fields of the message itself come last, so fields can be added or removed at the end.
-        (LayoutKind::Struct(one, old), LayoutKind::Struct(other, new))
-            if !one.is_recursive && !other.is_recursive =>
-        {
-            Fields::new(&mut comparison, "", old, new, true).compare();
+        (LayoutKind::Struct(one), LayoutKind::Struct(other)) if !one.is_recursive && !other.is_recursive => {
+            Fields::new(&mut comparison, "", &old.parts, &new.parts, true).compare();
         }
         _ => comparison.layout("", &old, &new),
     }
@@ -75,11 +79,6 @@ pub fn compare(old: &Schema, new: &Schema) -> Compatibility {
 }
 
 impl Compatibility {
-    /// Returns the differences, in the order of the new schema.
-    pub fn changes(&self) -> &[Change] {
-        &self.changes
-    }
-
     /// Returns true if the encodings are equal, whatever else differs.
     pub fn is_same_wire(&self) -> bool {
         self.changes.iter().all(|change| change.verdict == Verdict::SameWire)
@@ -107,24 +106,6 @@ impl Compatibility {
 impl fmt::Display for Compatibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.changes.iter().try_for_each(|change| writeln!(f, "{change}"))
-    }
-}
-
-impl Change {
-    /// Returns the path of the difference, such as `pets[].name`: `[]` stands for elements, `[key]` and `[value]` for
-    /// the parts of entries, `[ID]` for a model, `?` for the value of an option. It is empty for the whole message.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// Returns a description of the difference.
-    pub fn what(&self) -> &str {
-        &self.what
-    }
-
-    /// Returns the effect of the difference.
-    pub fn verdict(&self) -> Verdict {
-        self.verdict
     }
 }
 
@@ -163,76 +144,55 @@ impl Comparison {
         self.note(path, verdict, alloc::format!("{old} became {new}"));
     }
 
-    fn header(&mut self, path: &str, old: &str, new: &str) {
-        if old != new {
-            self.note(path, Verdict::Breaks, alloc::format!("the header {old} became {new}"));
-        }
-    }
-
-    /// Reports types that have the same encoding but different names in the schema.
-    fn label(&mut self, path: &str, old: &Layout, new: &Layout) {
-        if old.label != new.label {
-            self.became(path, Verdict::SameWire, old.label, new.label);
-        }
-    }
-
     fn layout(&mut self, path: &str, old: &Layout, new: &Layout) {
-        match (&old.kind, &new.kind) {
-            (LayoutKind::Leaf(one, _), LayoutKind::Leaf(other, _)) if one == other => {
-                self.label(path, old, new)
-            }
-            (LayoutKind::Leaf(one, _), LayoutKind::Leaf(other, _)) => {
-                self.became(path, Verdict::Breaks, one, other)
-            }
-            (LayoutKind::Bytes(one), LayoutKind::Bytes(other)) => {
-                self.header(path, one, other);
-                self.label(path, old, new);
-            }
-            (LayoutKind::Slice(one, old), LayoutKind::Slice(other, new)) => {
-                self.header(path, one, other);
-                self.layout(&alloc::format!("{path}[]"), old, new);
-            }
-            (LayoutKind::Array(one, old), LayoutKind::Array(other, new)) => {
-                if one != other {
-                    self.note(path, Verdict::Breaks, alloc::format!("{one} elements became {other}"));
-                }
-                self.layout(&alloc::format!("{path}[]"), old, new);
-            }
-            (LayoutKind::Map(one, old_key, old_value), LayoutKind::Map(other, new_key, new_value)) => {
-                self.header(path, one, other);
-                self.layout(&alloc::format!("{path}[key]"), old_key, new_key);
-                self.layout(&alloc::format!("{path}[value]"), old_value, new_value);
-            }
-            (LayoutKind::Option(old), LayoutKind::Option(new)) => {
-                self.layout(&alloc::format!("{path}?"), old, new)
-            }
-            (LayoutKind::Skip(one), LayoutKind::Skip(other)) if one == other => {}
-            (LayoutKind::Skip(one), LayoutKind::Skip(other)) => {
-                self.note(path, Verdict::Breaks, alloc::format!("{one} reserved bytes became {other}"));
-            }
-            (LayoutKind::TimeLocation, LayoutKind::TimeLocation) => {}
-            (LayoutKind::Struct(one, old), LayoutKind::Struct(other, new))
+        match (old.kind, new.kind) {
+            (LayoutKind::Struct(one), LayoutKind::Struct(other))
                 if one.is_recursive == other.is_recursive =>
             {
-                self.enter(*one, *other);
-                Fields::new(self, path, old, new, false).compare();
-                self.leave(*one);
+                self.enter(one, other);
+                Fields::new(self, path, &old.parts, &new.parts, false).compare();
+                self.leave(one);
             }
-            (LayoutKind::Multi(one, old_id, old), LayoutKind::Multi(other, new_id, new))
-                if one.is_recursive == other.is_recursive =>
-            {
+            (LayoutKind::Multi(one), LayoutKind::Multi(other)) if one.is_recursive == other.is_recursive => {
+                let ([(_, old_id), old @ ..], [(_, new_id), new @ ..]) = (&*old.parts, &*new.parts) else {
+                    unreachable!("the first part is the id")
+                };
                 self.layout(&alloc::format!("{path}[id]"), old_id, new_id);
-                self.enter(*one, *other);
+                self.enter(one, other);
                 self.models(path, old, new);
-                self.leave(*one);
+                self.leave(one);
             }
             (LayoutKind::Recursive(one), LayoutKind::Recursive(other)) => {
                 let place = |open: &[usize], level| open.iter().position(|open| *open == level);
-                if place(&self.old_ancestors, *one) != place(&self.new_ancestors, *other) {
+                if place(&self.old_ancestors, one) != place(&self.new_ancestors, other) {
                     self.note(path, Verdict::Breaks, "refers to another struct");
                 }
             }
-            _ => self.became(path, Verdict::Breaks, old.label, new.label),
+            (LayoutKind::Leaf(_), LayoutKind::Leaf(_)) if old.name != new.name => {
+                self.became(path, Verdict::Breaks, &old.name, &new.name);
+            }
+            (LayoutKind::Struct(_) | LayoutKind::Multi(_) | LayoutKind::Recursive(_), _) => {
+                self.became(path, Verdict::Breaks, old.label, new.label);
+            }
+            _ if old.name != new.name => self.became(path, Verdict::Breaks, old.label, new.label),
+            (kind, _) => {
+                let (one, other) = (&old.argument, &new.argument);
+                if one != other {
+                    let what = match kind {
+                        LayoutKind::Array(_) => alloc::format!("{one} elements became {other}"),
+                        LayoutKind::Skip(_) => alloc::format!("{one} reserved bytes became {other}"),
+                        _ => alloc::format!("the header {one} became {other}"),
+                    };
+                    self.note(path, Verdict::Breaks, what);
+                }
+                // Types that have the same encoding but different names in the schema.
+                if old.label != new.label {
+                    self.became(path, Verdict::SameWire, old.label, new.label);
+                }
+                for ((step, old), (_, new)) in old.parts.iter().zip(&new.parts) {
+                    self.layout(&alloc::format!("{path}{step}"), old, new);
+                }
+            }
         }
     }
 
@@ -336,35 +296,29 @@ impl<'a> Fields<'a> {
 
     /// Skips reserved bytes, and fields that replaced reserved bytes or were replaced by them.
     fn reserved(&mut self, (old_name, old): (&str, &Layout), (new_name, new): (&str, &Layout)) -> bool {
-        let size = match (&old.kind, &new.kind) {
-            (LayoutKind::Skip(one), LayoutKind::Skip(other)) => (one - self.used.0).min(other - self.used.1),
+        let (name, field, room, what) = match (old.kind, new.kind) {
+            (LayoutKind::Skip(one), LayoutKind::Skip(other)) => {
+                self.advance((one - self.used.0).min(other - self.used.1));
+                return true;
+            }
             (LayoutKind::Skip(room), _) if !has(self.all_old, new_name) => {
-                let Some(size) = new.fixed_size().filter(|size| *size <= room - self.used.0) else {
-                    return false;
-                };
-                self.note(
-                    new_name,
-                    Verdict::SameWire,
-                    "uses reserved bytes, which are zeros in old messages",
-                );
-                size
+                (new_name, new, room - self.used.0, "uses reserved bytes, which are zeros in old messages")
             }
             (_, LayoutKind::Skip(room)) if !has(self.all_new, old_name) => {
-                let Some(size) = old.fixed_size().filter(|size| *size <= room - self.used.1) else {
-                    return false;
-                };
-                self.note(
-                    old_name,
-                    Verdict::SameWire,
-                    "became reserved bytes, which are zeros in new messages",
-                );
-                size
+                (old_name, old, room - self.used.1, "became reserved bytes, which are zeros in new messages")
             }
             _ => return false,
         };
+        let Some(size) = field.fixed_size().filter(|size| *size <= room) else { return false };
+        self.note(name, Verdict::SameWire, what);
+        self.advance(size);
+        true
+    }
+
+    /// Skips this many bytes in both schemas.
+    fn advance(&mut self, size: u64) {
         (self.old, self.used.0) = advance(self.old, self.used.0 + size);
         (self.new, self.used.1) = advance(self.new, self.used.1 + size);
-        true
     }
 
     fn note(&mut self, name: &str, verdict: Verdict, what: &str) {

@@ -146,10 +146,10 @@ struct Compiler {
 impl Compiler {
     fn add(&mut self, schema: &Schema, depth: usize) -> Result<Index, SchemaError> {
         if depth > Schema::MAX_DEPTH {
-            return Err(SchemaError::new(SchemaErrorKind::Limit("the schema is too deep")));
+            return Err(SchemaError::limit("the schema is too deep"));
         }
         if self.nodes.len() == Schema::MAX_TYPES {
-            return Err(SchemaError::new(SchemaErrorKind::Limit("the schema has too many types")));
+            return Err(SchemaError::limit("the schema has too many types"));
         }
         if let Schema::Recursive(levels) = schema {
             let at = self.open.len().checked_sub(*levels).filter(|_| *levels > 0);
@@ -176,8 +176,7 @@ impl Compiler {
             }
             Schema::Array { len, element } => {
                 let len = usize::try_from(*len).ok().filter(|len| *len <= Limits::MAX_ELEMENTS);
-                let len =
-                    len.ok_or_else(|| SchemaError::new(SchemaErrorKind::Limit("the array is too long")))?;
+                let len = len.ok_or_else(|| SchemaError::limit("the array is too long"))?;
                 NodeKind::Array(len, self.part(element, depth, "[element]")?)
             }
             Schema::Map { header, key, value } => NodeKind::Map {
@@ -199,11 +198,7 @@ impl Compiler {
             }
             Schema::Skip(count) => {
                 let count = usize::try_from(*count).ok().filter(|count| *count <= Limits::MAX_BYTES);
-                NodeKind::Skip(
-                    count.ok_or_else(|| {
-                        SchemaError::new(SchemaErrorKind::Limit("too many bytes are reserved"))
-                    })?,
-                )
+                NodeKind::Skip(count.ok_or_else(|| SchemaError::limit("too many bytes are reserved"))?)
             }
             Schema::TimeUtc => NodeKind::TimeUtc,
             Schema::TimeLocation => NodeKind::TimeLocation,
@@ -287,7 +282,7 @@ fn measure(nodes: &mut [Node]) -> Result<(), SchemaError> {
             return if endless { Err(error) } else { Ok(()) };
         }
     }
-    Err(SchemaError::new(SchemaErrorKind::Limit("the schema has too many recursive types")))
+    Err(SchemaError::limit("the schema has too many recursive types"))
 }
 
 /// Returns the minimum and fixed size of a node from those of its children. `usize::MAX` means unknown.

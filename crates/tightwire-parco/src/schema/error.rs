@@ -8,8 +8,10 @@ use core::fmt;
 ///
 /// It contains the path in the schema by the names and positions of the parts, outermost first. Apart from these names
 /// it contains no text of the input.
+#[derive(Debug)]
 pub struct SchemaError(Box<Inner>);
 
+#[derive(Debug)]
 struct Inner {
     kind: SchemaErrorKind,
     path: String,
@@ -41,6 +43,10 @@ impl SchemaError {
 
     pub(super) fn invalid(what: &'static str) -> Self {
         Self::new(SchemaErrorKind::Invalid(what))
+    }
+
+    pub(super) fn limit(what: &'static str) -> Self {
+        Self::new(SchemaErrorKind::Limit(what))
     }
 
     #[cfg(feature = "schema-json")]
@@ -117,16 +123,6 @@ impl fmt::Display for SchemaError {
             write!(f, " at {}", self.0.path)?;
         }
         Ok(())
-    }
-}
-
-impl fmt::Debug for SchemaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut debug = f.debug_struct("SchemaError");
-        debug.field("kind", &self.0.kind).field("path", &self.0.path);
-        #[cfg(feature = "schema-json")]
-        debug.field("source", &self.0.source);
-        debug.finish()
     }
 }
 

@@ -1,7 +1,6 @@
 //! The encoding described by a schema: its canonical text and fingerprint.
 
-use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -102,24 +101,28 @@ impl fmt::Write for Fnv {
 
 /// A schema without the parts that do not affect the encoding.
 pub(super) struct Layout {
-    pub(super) kind: LayoutKind,
     /// Type name in the schema.
     pub(super) label: &'static str,
+    /// Name in the canonical text.
+    pub(super) name: String,
+    /// Header or length in the canonical text.
+    pub(super) argument: String,
+    /// Elements, fields or models. Fields of nested structs are named by their paths from here; the id of a multi is
+    /// its first part.
+    pub(super) parts: Vec<(String, Self)>,
+    pub(super) kind: LayoutKind,
 }
 
+#[derive(Clone, Copy)]
 pub(super) enum LayoutKind {
-    /// A type with its canonical text and fixed size.
-    Leaf(String, u64),
-    Bytes(String),
-    Slice(String, Box<Layout>),
-    Array(u64, Box<Layout>),
-    Map(String, Box<Layout>, Box<Layout>),
-    Option(Box<Layout>),
+    /// A type with this size and without arguments and parts.
+    Leaf(u64),
     Skip(u64),
-    TimeLocation,
-    /// Fields are named by their paths from here.
-    Struct(Recursion, Vec<(String, Layout)>),
-    Multi(Recursion, Box<Layout>, Vec<(String, Layout)>),
+    Array(u64),
+    /// A string, slice, map, option or time with a zone.
+    Variable,
+    Struct(Recursion),
+    Multi(Recursion),
     /// A reference to the struct or multi at this level.
     Recursive(usize),
 }
@@ -136,164 +139,139 @@ impl Layout {
         Self::build(schema, &mut Vec::new())
     }
 
+    fn new<const N: usize>(
+        label: &'static str,
+        name: impl Into<String>,
+        argument: String,
+        parts: [(&str, &Schema); N],
+        ancestors: &mut Vec<bool>,
+    ) -> Self {
+        let parts = parts.map(|(step, schema)| (step.into(), Self::build(schema, ancestors))).into();
+        Self { label, name: name.into(), argument, parts, kind: LayoutKind::Variable }
+    }
+
     /// `ancestors` contains for each enclosing struct or multi whether a reference to it was found.
     fn build(schema: &Schema, ancestors: &mut Vec<bool>) -> Self {
-        let (label, kind) = match schema {
-            Schema::Bool => ("bool", LayoutKind::Leaf("bool".into(), 1)),
+        let leaf = |label, name: String, size| Self {
+            kind: LayoutKind::Leaf(size),
+            ..Self::new(label, name, String::new(), [], &mut Vec::new())
+        };
+        match schema {
+            Schema::Bool => leaf("bool", "bool".into(), 1),
             Schema::Number(number, endian) | Schema::Header(number, endian) => {
-                (number.name(), LayoutKind::Leaf(token(*number, *endian), number.width() as u64))
+                leaf(number.name(), token(*number, *endian), number.width() as u64)
             }
-            Schema::String { header } => ("string", LayoutKind::Bytes(header_token(header))),
-            Schema::Blob { header } => ("blob", LayoutKind::Bytes(header_token(header))),
+            Schema::String { header } => Self::new("string", "bytes", header_token(header), [], ancestors),
+            Schema::Blob { header } => Self::new("blob", "bytes", header_token(header), [], ancestors),
             Schema::Slice { header, element } => {
-                ("slice", LayoutKind::Slice(header_token(header), Self::boxed(element, ancestors)))
+                Self::new("slice", "slice", header_token(header), [("[]", element)], ancestors)
             }
-            Schema::Array { len, element } => {
-                ("array", LayoutKind::Array(*len, Self::boxed(element, ancestors)))
-            }
+            Schema::Array { len, element } => Self {
+                kind: LayoutKind::Array(*len),
+                ..Self::new("array", "array", len.to_string(), [("[]", element)], ancestors)
+            },
             Schema::Map { header, key, value } => {
-                let key = Self::boxed(key, ancestors);
-                ("map", LayoutKind::Map(header_token(header), key, Self::boxed(value, ancestors)))
+                let parts = [("[key]", &**key), ("[value]", value)];
+                Self::new("map", "map", header_token(header), parts, ancestors)
             }
-            Schema::Option(inner) => ("option", LayoutKind::Option(Self::boxed(inner, ancestors))),
+            Schema::Option(inner) => Self::new("option", "option", String::new(), [("?", inner)], ancestors),
             Schema::Struct(fields) => {
-                let level = ancestors.len();
-                ancestors.push(false);
-                let mut list = Vec::with_capacity(fields.len());
-                for (name, schema) in fields {
-                    Self::add(name.clone(), Self::build(schema, ancestors), &mut list);
-                }
-                let is_recursive = ancestors.pop().unwrap_or(false);
-                ("struct", LayoutKind::Struct(Recursion { level, is_recursive }, list))
+                let mut layout = Self::new("struct", "", String::new(), [], ancestors);
+                let recursion = Recursion::find(ancestors, |ancestors| {
+                    for (name, schema) in fields {
+                        layout.add(name, Self::build(schema, ancestors));
+                    }
+                });
+                Self { kind: LayoutKind::Struct(recursion), ..layout }
             }
-            Schema::Skip(count) => ("skip", LayoutKind::Skip(*count)),
-            Schema::TimeUtc => ("time_utc", LayoutKind::Leaf("time".into(), 8)),
-            Schema::TimeLocation => ("time_location", LayoutKind::TimeLocation),
+            Schema::Skip(count) => Self {
+                kind: LayoutKind::Skip(*count),
+                ..Self::new("skip", "skip", count.to_string(), [], ancestors)
+            },
+            Schema::TimeUtc => leaf("time_utc", "time".into(), 8),
+            Schema::TimeLocation => Self::new("time_location", "located", String::new(), [], ancestors),
             Schema::Multi { header, models } => {
-                let header = Self::boxed(header, ancestors);
-                let level = ancestors.len();
-                ancestors.push(false);
-                let mut list: Vec<_> =
-                    models.iter().map(|(id, schema)| (id.clone(), Self::build(schema, ancestors))).collect();
-                list.sort_by(|(one, _), (other, _)| one.cmp(other));
-                let is_recursive = ancestors.pop().unwrap_or(false);
-                ("multi", LayoutKind::Multi(Recursion { level, is_recursive }, header, list))
+                let mut layout = Self::new("multi", "multi", String::new(), [("[id]", header)], ancestors);
+                let recursion = Recursion::find(ancestors, |ancestors| {
+                    let models = models.iter().map(|(id, model)| (id.clone(), Self::build(model, ancestors)));
+                    layout.parts.extend(models);
+                });
+                layout.parts[1..].sort_by(|(one, _), (other, _)| one.cmp(other));
+                Self { kind: LayoutKind::Multi(recursion), ..layout }
             }
             Schema::Recursive(levels) => {
                 let level = ancestors.len().saturating_sub(*levels);
                 if let Some(is_recursive) = ancestors.get_mut(level) {
                     *is_recursive = true;
                 }
-                ("recursive", LayoutKind::Recursive(level))
+                let layout = Self::new("recursive", "", String::new(), [], ancestors);
+                Self { kind: LayoutKind::Recursive(level), ..layout }
             }
-        };
-        Self { kind, label }
-    }
-
-    fn boxed(schema: &Schema, ancestors: &mut Vec<bool>) -> Box<Self> {
-        Box::new(Self::build(schema, ancestors))
+        }
     }
 
     /// Appends a field. Structs are replaced by their fields, and empty skips are omitted.
-    fn add(name: String, layout: Self, list: &mut Vec<(String, Self)>) {
-        match layout.kind {
+    fn add(&mut self, name: &str, field: Self) {
+        match field.kind {
             LayoutKind::Skip(0) => {}
-            LayoutKind::Struct(Recursion { is_recursive: false, .. }, fields) => {
-                list.extend(
-                    fields.into_iter().map(|(inner, layout)| (alloc::format!("{name}.{inner}"), layout)),
-                );
+            LayoutKind::Struct(Recursion { is_recursive: false, .. }) => {
+                let inside =
+                    field.parts.into_iter().map(|(inner, part)| (alloc::format!("{name}.{inner}"), part));
+                self.parts.extend(inside);
             }
-            _ => list.push((name, layout)),
+            _ => self.parts.push((name.into(), field)),
         }
     }
 
     /// Returns the encoded size if it is fixed and zero bytes are a valid value.
     pub(super) fn fixed_size(&self) -> Option<u64> {
-        match &self.kind {
-            LayoutKind::Leaf(_, size) | LayoutKind::Skip(size) => Some(*size),
-            LayoutKind::Array(len, element) => element.fixed_size()?.checked_mul(*len),
-            LayoutKind::Struct(_, fields) => {
-                fields.iter().try_fold(0, |sum: u64, (_, field)| sum.checked_add(field.fixed_size()?))
-            }
+        let mut parts = self.parts.iter().map(|(_, part)| part.fixed_size());
+        match self.kind {
+            LayoutKind::Leaf(size) | LayoutKind::Skip(size) => Some(size),
+            LayoutKind::Array(len) => parts.next()??.checked_mul(len),
+            LayoutKind::Struct(_) => parts.try_fold(0, |sum: u64, size| sum.checked_add(size?)),
             _ => None,
         }
     }
 
     /// Writes the canonical text; `ancestors` contains the levels of the enclosing recursive types.
     fn write(&self, out: &mut impl fmt::Write, ancestors: &mut Vec<usize>) -> fmt::Result {
-        match &self.kind {
-            LayoutKind::Leaf(text, _) => out.write_str(text),
-            LayoutKind::Bytes(header) => write!(out, "bytes({header})"),
-            LayoutKind::Slice(header, element) => {
-                write!(out, "slice({header} ")?;
-                element.write(out, ancestors)?;
-                out.write_char(')')
-            }
-            LayoutKind::Array(len, element) => {
-                write!(out, "array({len} ")?;
-                element.write(out, ancestors)?;
-                out.write_char(')')
-            }
-            LayoutKind::Map(header, key, value) => {
-                write!(out, "map({header} ")?;
-                key.write(out, ancestors)?;
-                out.write_char(' ')?;
-                value.write(out, ancestors)?;
-                out.write_char(')')
-            }
-            LayoutKind::Option(inner) => {
-                out.write_str("option(")?;
-                inner.write(out, ancestors)?;
-                out.write_char(')')
-            }
-            LayoutKind::Skip(count) => write!(out, "skip({count})"),
-            LayoutKind::TimeLocation => out.write_str("located"),
-            LayoutKind::Struct(recursion, fields) => {
-                recursion.write_recursive(out, ancestors, |out, ancestors| {
-                    out.write_char('(')?;
-                    for (index, (_, field)) in fields.iter().enumerate() {
-                        if index > 0 {
-                            out.write_char(' ')?;
-                        }
-                        field.write(out, ancestors)?;
-                    }
-                    out.write_char(')')
-                })
-            }
-            LayoutKind::Multi(recursion, header, models) => {
-                recursion.write_recursive(out, ancestors, |out, ancestors| {
-                    out.write_str("multi(")?;
-                    header.write(out, ancestors)?;
-                    for (id, model) in models {
-                        write!(out, " {}:{id}=", id.len())?;
-                        model.write(out, ancestors)?;
-                    }
-                    out.write_char(')')
-                })
-            }
+        let outside = ancestors.len();
+        match self.kind {
             LayoutKind::Recursive(level) => {
-                let at = ancestors.iter().position(|ancestors| ancestors == level);
-                write!(out, "^{}", at.map_or(0, |at| ancestors.len() - at))
+                let at = ancestors.iter().position(|ancestor| *ancestor == level);
+                return write!(out, "^{}", at.map_or(0, |at| outside - at));
             }
+            LayoutKind::Struct(recursion) | LayoutKind::Multi(recursion) if recursion.is_recursive => {
+                out.write_char('@')?;
+                ancestors.push(recursion.level);
+            }
+            LayoutKind::Struct(_) => {}
+            _ if self.argument.is_empty() && self.parts.is_empty() => return out.write_str(&self.name),
+            _ => {}
         }
+        write!(out, "{}({}", self.name, self.argument)?;
+        for (index, (name, part)) in self.parts.iter().enumerate() {
+            if index > 0 || !self.argument.is_empty() {
+                out.write_char(' ')?;
+            }
+            if matches!(self.kind, LayoutKind::Multi(_)) && index > 0 {
+                write!(out, "{}:{name}=", name.len())?;
+            }
+            part.write(out, ancestors)?;
+        }
+        ancestors.truncate(outside);
+        out.write_char(')')
     }
 }
 
 impl Recursion {
-    fn write_recursive<W: fmt::Write>(
-        self,
-        out: &mut W,
-        ancestors: &mut Vec<usize>,
-        inside: impl FnOnce(&mut W, &mut Vec<usize>) -> fmt::Result,
-    ) -> fmt::Result {
-        if !self.is_recursive {
-            return inside(out, ancestors);
-        }
-        out.write_char('@')?;
-        ancestors.push(self.level);
-        inside(out, ancestors)?;
-        ancestors.pop();
-        Ok(())
+    /// Returns whether references to the next level are found inside of it.
+    fn find(ancestors: &mut Vec<bool>, inside: impl FnOnce(&mut Vec<bool>)) -> Self {
+        let level = ancestors.len();
+        ancestors.push(false);
+        inside(ancestors);
+        Self { level, is_recursive: ancestors.pop().unwrap_or(false) }
     }
 }
 
@@ -321,6 +299,7 @@ fn header_token(header: &Schema) -> String {
 
 #[cfg(test)]
 mod tests {
+    use alloc::boxed::Box;
     use core::fmt::Write as _;
 
     use super::*;

@@ -20,7 +20,6 @@
 mod codec;
 mod compare;
 mod compile;
-mod describe;
 mod error;
 pub mod evolution;
 #[cfg(feature = "schema-json")]
@@ -34,12 +33,12 @@ use alloc::vec::Vec;
 
 pub use compare::{Change, Compatibility, Verdict, compare};
 pub use compile::Dynamic;
-pub use describe::{SchemaContext, of, of_decoded, of_wire};
 pub use error::SchemaError;
 pub use layout::{Fingerprint, fingerprint};
 pub use value::Value;
 
-use crate::wire::Endian;
+use crate::default_wire::{DecodeAs, Encode};
+use crate::wire::{Endian, StaticWire, Wire};
 
 /// A wire type as data, without a Rust type.
 ///
@@ -205,5 +204,49 @@ impl Number {
     pub(crate) const fn range(self) -> (i128, i128) {
         let bits = 8 * self.width();
         if self.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+    }
+}
+
+/// Returns the schema of a type that can be encoded.
+///
+/// ```
+/// use tightwire_parco::schema::{self, Schema};
+///
+/// assert_eq!(schema::of::<Option<bool>>(), Schema::Option(Box::new(Schema::Bool)));
+/// ```
+pub fn of<T: Encode + ?Sized>() -> Schema {
+    of_wire(&T::Wire::NEW)
+}
+
+/// Returns the schema of a type for decoding. It differs from [`of`] only if the two wire types differ.
+pub fn of_decoded<'de, T: DecodeAs<'de>>() -> Schema {
+    of_wire(&T::Wire::NEW)
+}
+
+/// Returns the schema of a wire type.
+pub fn of_wire(wire: &impl Wire) -> Schema {
+    wire.schema(&mut SchemaContext::default())
+}
+
+/// Context of [`Wire::schema`]: the types that are currently described, to detect recursion.
+#[derive(Debug, Default)]
+pub struct SchemaContext {
+    open: Vec<&'static str>,
+}
+
+impl SchemaContext {
+    /// Describes a struct, enum or registry by its type name, or returns a reference if the type is already being
+    /// described. `inside` returns the schema.
+    ///
+    /// A struct without a type, such as the fields of an enum variant, has an empty name. It counts as a nesting level, but
+    /// is never the target of a reference.
+    pub fn enclosed(&mut self, name: &'static str, inside: impl FnOnce(&mut Self) -> Schema) -> Schema {
+        if let Some(at) = self.open.iter().rposition(|open| *open == name && !name.is_empty()) {
+            return Schema::Recursive(self.open.len() - at);
+        }
+        self.open.push(name);
+        let schema = inside(self);
+        self.open.pop();
+        schema
     }
 }

@@ -63,25 +63,6 @@ impl Value {
     /// An absent option.
     pub const NONE: Self = Self::Option(None);
 
-    /// Returns the bool, if this is one.
-    pub fn as_bool(&self) -> Option<bool> {
-        if let Self::Bool(flag) = self { Some(*flag) } else { None }
-    }
-
-    /// Returns the integer, if this is one.
-    pub fn as_integer(&self) -> Option<i128> {
-        if let Self::Integer(number) = self { Some(*number) } else { None }
-    }
-
-    /// Returns the number, if this is a float of either width.
-    pub fn as_float(&self) -> Option<f64> {
-        match self {
-            Self::Float32(bits) => Some(f32::from_bits(*bits).into()),
-            Self::Float64(bits) => Some(f64::from_bits(*bits)),
-            _ => None,
-        }
-    }
-
     /// Returns the bytes of a string or blob.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         if let Self::Bytes(bytes) = self { Some(bytes) } else { None }
@@ -95,11 +76,6 @@ impl Value {
     /// Returns the elements of a slice or array.
     pub fn as_list(&self) -> Option<&[Self]> {
         if let Self::List(values) = self { Some(values) } else { None }
-    }
-
-    /// Returns the entries of a map.
-    pub fn as_map(&self) -> Option<&[(Self, Self)]> {
-        if let Self::Map(entries) = self { Some(entries) } else { None }
     }
 
     /// Returns the fields of a struct.

@@ -4,11 +4,10 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::{FromNanos, ToNanos};
-use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::error::{ErrorKind, Fault};
 use crate::options::Levels;
 use crate::read::Reader;
-use crate::wire::{Get, Order, Put, TimeLocation, TimeUtc};
+use crate::wire::{Get, Put, TimeLocation};
 use crate::write::Writer;
 
 impl ToNanos for Timestamp {
@@ -70,9 +69,4 @@ fn zone(name: &[u8]) -> Result<TimeZone, Fault> {
             TimeZone::get(name).map_err(|_| unknown)
         }
     }
-}
-
-default_wires! {
-    Timestamp => TimeUtc;
-    Zoned => TimeLocation;
 }

@@ -1,4 +1,4 @@
-//! Strings and blobs: a header with the number of bytes, then the bytes.
+//! Strings and blobs: a header with the number of bytes, then the bytes. Reserved bytes have no header.
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::boxed::Box;
@@ -85,33 +85,18 @@ octets! {
     Vec<u8>: |value| value;
 }
 
-impl<T: Octets + ?Sized> Octets for &T {
-    #[inline]
-    fn octets(&self) -> &[u8] {
-        (**self).octets()
-    }
+macro_rules! pointers {
+    ($($type:ty),*) => {$(
+        impl<T: Octets + ?Sized> Octets for $type {
+            #[inline]
+            fn octets(&self) -> &[u8] {
+                (**self).octets()
+            }
+        }
+    )*};
 }
 
-impl<T: Octets + ?Sized> Octets for Box<T> {
-    #[inline]
-    fn octets(&self) -> &[u8] {
-        (**self).octets()
-    }
-}
-
-impl<T: Octets + ?Sized> Octets for Rc<T> {
-    #[inline]
-    fn octets(&self) -> &[u8] {
-        (**self).octets()
-    }
-}
-
-impl<T: Octets + ?Sized> Octets for Arc<T> {
-    #[inline]
-    fn octets(&self) -> &[u8] {
-        (**self).octets()
-    }
-}
+pointers!(&T, Box<T>, Rc<T>, Arc<T>);
 
 impl<T: Octets + ToOwned + ?Sized> Octets for Cow<'_, T> {
     #[inline]
@@ -204,11 +189,6 @@ macro_rules! wire {
             }
 
             #[inline]
-            fn fixed_size(&self) -> Option<usize> {
-                None
-            }
-
-            #[inline]
             fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
                 let len = H::length(input)?;
                 input.check_bytes(len)?;
@@ -269,4 +249,48 @@ fn body<'de, H: Header, T: FromOctets<'de>>(reader: &mut Reader<'_, 'de>) -> Res
         reader.count_allocation(len)?;
     }
     reader.bytes(len)
+}
+
+/// `N` reserved bytes: encoded as zeros, ignored when decoded. The Rust type is `()`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skip<const N: usize>;
+
+impl<const N: usize> Wire for Skip<N> {
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        Some(N)
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        input.skip(N)
+    }
+
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
+        Schema::Skip(N as u64)
+    }
+}
+
+impl<const N: usize> StaticWire for Skip<N> {
+    const NEW: Self = Self;
+}
+
+impl<const N: usize> Put<()> for Skip<N> {
+    #[inline]
+    fn put(&self, (): &(), writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.zeros(N);
+        Ok(())
+    }
+
+    #[inline]
+    fn size(&self, (): &(), _: Levels) -> Result<usize, Fault> {
+        Ok(N)
+    }
+}
+
+impl<const N: usize> Get<'_, ()> for Skip<N> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<(), Fault> {
+        reader.skip(N)
+    }
 }

@@ -41,6 +41,14 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         Ok(count)
     }
 
+    /// Reads and checks the number of entries, and counts the memory for that many.
+    #[inline]
+    fn count_with_allocation<A, B>(&self, reader: &mut Reader<'_, '_>) -> Result<usize, Fault> {
+        let count = self.count(reader)?;
+        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
+        Ok(count)
+    }
+
     #[inline]
     fn put_entries<'a, A: 'a, B: 'a>(
         &self,
@@ -112,49 +120,47 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         }
     }
 
-    /// Decodes the entry at this index into an existing one.
-    #[cfg(feature = "std")]
-    fn get_entry_into<'de, A, B>(
+    /// Decodes entries and passes them to `insert`, which returns false for a duplicate key. `spare` has old entries,
+    /// whose allocations are reused.
+    #[inline]
+    fn get_entries<'de, A, B>(
         &self,
-        index: usize,
+        count: usize,
         reader: &mut Reader<'_, 'de>,
-        (key, value): &mut (A, B),
+        mut spare: Vec<(A, B)>,
+        mut insert: impl FnMut(A, B) -> bool,
     ) -> Result<(), Fault>
     where
         K: Get<'de, A>,
         V: Get<'de, B>,
     {
-        if let Err(fault) = self.key.get_into(reader, key) {
-            return Err(reader.locate(fault, Segment::Key(index)));
+        for index in 0..count {
+            let start = reader.rest();
+            let (key, value) = match spare.pop() {
+                Some((mut key, mut value)) => {
+                    if let Err(fault) = self.key.get_into(reader, &mut key) {
+                        return Err(reader.locate(fault, Segment::Key(index)));
+                    }
+                    if let Err(fault) = self.value.get_into(reader, &mut value) {
+                        return Err(reader.locate(fault, Segment::Value(index)));
+                    }
+                    (key, value)
+                }
+                None => self.get_entry(index, reader)?,
+            };
+            if !insert(key, value) && reader.rejects_duplicates() {
+                let fault = reader.fail_at(start, Fault(ErrorKind::DuplicateKey));
+                return Err(reader.locate(fault, Segment::Key(index)));
+            }
         }
-        self.value.get_into(reader, value).map_err(|fault| reader.locate(fault, Segment::Value(index)))
+        Ok(())
     }
-}
-
-/// Rejects the entry that starts at `start` if its key is a duplicate and the options reject duplicates.
-#[inline]
-fn unique<'de>(
-    is_new: bool,
-    index: usize,
-    start: &'de [u8],
-    reader: &mut Reader<'_, 'de>,
-) -> Result<(), Fault> {
-    if is_new || !reader.rejects_duplicates() {
-        return Ok(());
-    }
-    let fault = reader.fail_at(start, Fault(ErrorKind::DuplicateKey));
-    Err(reader.locate(fault, Segment::Key(index)))
 }
 
 impl<H: Header, K: Wire, V: Wire> Wire for Map<H, K, V> {
     #[inline]
     fn min_size(&self) -> usize {
         H::WIDTH
-    }
-
-    #[inline]
-    fn fixed_size(&self) -> Option<usize> {
-        None
     }
 
     #[inline]
@@ -203,16 +209,10 @@ put! {
     [S] HashMap<A, B, S>: |map| map.iter();
 }
 
-impl<'de, A, B, H, K, V> Get<'de, Vec<(A, B)>> for Map<H, K, V>
-where
-    H: Header,
-    K: Get<'de, A>,
-    V: Get<'de, B>,
-{
+impl<'de, A, B, H: Header, K: Get<'de, A>, V: Get<'de, B>> Get<'de, Vec<(A, B)>> for Map<H, K, V> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<(A, B)>, Fault> {
-        let count = self.count(reader)?;
-        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
+        let count = self.count_with_allocation::<A, B>(reader)?;
         let mut entries = Vec::with_capacity(count);
         for index in 0..count {
             entries.push(self.get_entry(index, reader)?);
@@ -221,23 +221,12 @@ where
     }
 }
 
-impl<'de, A, B, H, K, V> Get<'de, BTreeMap<A, B>> for Map<H, K, V>
-where
-    A: Ord,
-    H: Header,
-    K: Get<'de, A>,
-    V: Get<'de, B>,
-{
+impl<'de, A: Ord, B, H: Header, K: Get<'de, A>, V: Get<'de, B>> Get<'de, BTreeMap<A, B>> for Map<H, K, V> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<BTreeMap<A, B>, Fault> {
-        let count = self.count(reader)?;
-        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
+        let count = self.count_with_allocation::<A, B>(reader)?;
         let mut map = BTreeMap::new();
-        for index in 0..count {
-            let start = reader.rest();
-            let (key, value) = self.get_entry(index, reader)?;
-            unique(map.insert(key, value).is_none(), index, start, reader)?;
-        }
+        self.get_entries(count, reader, Vec::new(), |key, value| map.insert(key, value).is_none())?;
         Ok(map)
     }
 }
@@ -253,39 +242,22 @@ where
 {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<HashMap<A, B, S>, Fault> {
-        let count = self.count(reader)?;
-        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
+        let count = self.count_with_allocation::<A, B>(reader)?;
         let mut map = HashMap::with_capacity_and_hasher(count, S::default());
-        for index in 0..count {
-            let start = reader.rest();
-            let (key, value) = self.get_entry(index, reader)?;
-            unique(map.insert(key, value).is_none(), index, start, reader)?;
-        }
+        self.get_entries(count, reader, Vec::new(), |key, value| map.insert(key, value).is_none())?;
         Ok(map)
     }
 
     /// Reuses the table and the allocations of keys and values, which are moved to a temporary vector.
     fn get_into(&self, reader: &mut Reader<'_, 'de>, map: &mut HashMap<A, B, S>) -> Result<(), Fault> {
-        let count = self.count(reader)?;
-        reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
+        let count = self.count_with_allocation::<A, B>(reader)?;
         let mut spare: Vec<(A, B)> = Vec::new();
         if core::mem::needs_drop::<(A, B)>() {
             spare.extend(map.drain().take(count));
         }
         map.clear();
         map.reserve(count);
-        for index in 0..count {
-            let start = reader.rest();
-            let (key, value) = match spare.pop() {
-                Some(mut entry) => {
-                    self.get_entry_into(index, reader, &mut entry)?;
-                    entry
-                }
-                None => self.get_entry(index, reader)?,
-            };
-            unique(map.insert(key, value).is_none(), index, start, reader)?;
-        }
-        Ok(())
+        self.get_entries(count, reader, spare, |key, value| map.insert(key, value).is_none())
     }
 }
 

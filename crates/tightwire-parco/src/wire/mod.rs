@@ -17,10 +17,6 @@
 //! struct Address;
 //!
 //! impl Wire for Address {
-//!     fn min_size(&self) -> usize {
-//!         4
-//!     }
-//!
 //!     fn fixed_size(&self) -> Option<usize> {
 //!         Some(4)
 //!     }
@@ -100,52 +96,26 @@ macro_rules! same_wire {
     };
 }
 
-/// Passes each integer wire type and its Rust type to a macro.
-macro_rules! integers {
-    ($apply:ident) => {
-        $apply! {
-            U8: u8;
-            I8: i8;
-            U16<O>: u16;
-            I16<O>: i16;
-            U32<O>: u32;
-            I32<O>: i32;
-            U64<O>: u64;
-            I64<O>: i64;
-            GoInt<O>: i64;
-            GoUint<O>: u64;
-        }
-    };
-}
-
 pub mod adjust;
 mod bytes;
-mod header_int;
 mod map;
 mod message;
 mod number;
-mod option;
-mod pointer;
 mod sequence;
-mod skip;
 mod time;
-mod wire_of;
+mod wrapper;
 
 use alloc::vec::Vec;
 use core::fmt;
 
-pub use bytes::{Blob, FromOctets, LongText, Octets, SmallVarchar, Str, Text, Varchar};
-pub use header_int::HeaderInt;
+pub use bytes::{Blob, FromOctets, LongText, Octets, Skip, SmallVarchar, Str, Text, Varchar};
 pub use map::{Map, SortedMap};
 pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
-pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, U8, U16, U32, U64};
-pub use option::Opt;
-pub use pointer::Pointer;
+pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Max, U8, U16, U32, U64};
 pub(crate) use sequence::walk_elements;
 pub use sequence::{Array, Slice};
-pub use skip::Skip;
 pub use time::{TimeLocation, TimeUtc};
-pub use wire_of::WireOf;
+pub use wrapper::{HeaderInt, Opt, Pointer, WireOf};
 
 pub use crate::time::{FromNanos, ToNanos};
 
@@ -188,11 +158,17 @@ impl Order for Be {
 
 /// A wire type: describes how values are encoded.
 pub trait Wire {
-    /// Returns the minimum encoded size of a value in bytes.
-    fn min_size(&self) -> usize;
+    /// Returns the minimum encoded size of a value in bytes. Default: the fixed size, or 0.
+    #[inline]
+    fn min_size(&self) -> usize {
+        self.fixed_size().unwrap_or(0)
+    }
 
-    /// Returns the encoded size in bytes if all values have the same size.
-    fn fixed_size(&self) -> Option<usize>;
+    /// Returns the encoded size in bytes if all values have the same size. Default: they do not.
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        None
+    }
 
     /// Walks over one value without building it. Checks lengths, limits and flags, but not UTF-8.
     ///

@@ -1,7 +1,7 @@
 //! Slices, with a header that counts elements, and arrays, with a fixed number of elements.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeSet, LinkedList, VecDeque};
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::array;
 use core::marker::PhantomData;
@@ -112,11 +112,6 @@ impl<H: Header, E: Wire> Wire for Slice<H, E> {
     }
 
     #[inline]
-    fn fixed_size(&self) -> Option<usize> {
-        None
-    }
-
-    #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         let count = self.count(input)?;
         walk_elements(&self.element, count, input)
@@ -159,8 +154,8 @@ impl<T, H: Header, E: Put<T>> Put<[T]> for Slice<H, E> {
 }
 
 macro_rules! contiguous {
-    ($($type:ty),*) => {$(
-        impl<T, H: Header, E: Put<T>> Put<$type> for Slice<H, E> {
+    ($([$($generics:tt)*] $wire:ty: $type:ty;)*) => {$(
+        impl<T, $($generics)*, E: Put<T>> Put<$type> for $wire {
             #[inline]
             fn put(&self, values: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
                 Put::<[T]>::put(self, values, writer)
@@ -174,11 +169,17 @@ macro_rules! contiguous {
     )*};
 }
 
-contiguous!(Vec<T>, Box<[T]>, &[T]);
+contiguous! {
+    [H: Header] Slice<H, E>: Vec<T>;
+    [H: Header] Slice<H, E>: Box<[T]>;
+    [H: Header] Slice<H, E>: &[T];
+    [const N: usize] Array<N, E>: Vec<T>;
+    [const N: usize] Array<N, E>: [T; N];
+}
 
 macro_rules! iterable {
-    ($($type:ty),*) => {$(
-        impl<T, H: Header, E: Put<T>> Put<$type> for Slice<H, E> {
+    ($([$($generic:ident),*] $type:ty;)*) => {$(
+        impl<$($generic,)* H: Header, E: Put<T>> Put<$type> for Slice<H, E> {
             #[inline]
             fn put(&self, values: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
                 self.put_iter(values.len(), values.iter(), writer)
@@ -192,19 +193,14 @@ macro_rules! iterable {
     )*};
 }
 
-iterable!(VecDeque<T>, LinkedList<T>, BTreeSet<T>);
+iterable! {
+    [T] VecDeque<T>;
+    [T] BTreeSet<T>;
+}
 
 #[cfg(feature = "std")]
-impl<T, S, H: Header, E: Put<T>> Put<HashSet<T, S>> for Slice<H, E> {
-    #[inline]
-    fn put(&self, values: &HashSet<T, S>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.put_iter(values.len(), values.iter(), writer)
-    }
-
-    #[inline]
-    fn size(&self, values: &HashSet<T, S>, levels: Levels) -> Result<usize, Fault> {
-        self.size_iter(values.len(), values.iter(), levels)
-    }
+iterable! {
+    [T, S] HashSet<T, S>;
 }
 
 impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
@@ -253,20 +249,10 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, VecDeque<T>> for Slice<H, E> {
     }
 }
 
-impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, LinkedList<T>> for Slice<H, E> {
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<LinkedList<T>, Fault> {
-        let mut values = LinkedList::new();
-        self.get_each(reader, |value| values.push_back(value))?;
-        Ok(values)
-    }
-}
-
 impl<'de, T: Ord, H: Header, E: Get<'de, T>> Get<'de, BTreeSet<T>> for Slice<H, E> {
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<BTreeSet<T>, Fault> {
         let mut values = BTreeSet::new();
-        self.get_each(reader, |value| {
-            values.insert(value);
-        })?;
+        self.get_each(reader, |value| values.extend([value]))?;
         Ok(values)
     }
 }
@@ -281,9 +267,7 @@ where
 {
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<HashSet<T, S>, Fault> {
         let mut values = HashSet::default();
-        self.get_each(reader, |value| {
-            values.insert(value);
-        })?;
+        self.get_each(reader, |value| values.extend([value]))?;
         Ok(values)
     }
 }
@@ -317,43 +301,22 @@ impl<const N: usize, E: StaticWire> StaticWire for Array<N, E> {
     const NEW: Self = Self(E::NEW);
 }
 
-impl<T, const N: usize, E: Put<T>> Put<[T; N]> for Array<N, E> {
-    #[inline]
-    fn put(&self, values: &[T; N], writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.0.put_all(values, writer)
-    }
-
-    #[inline]
-    fn size(&self, values: &[T; N], levels: Levels) -> Result<usize, Fault> {
-        size_of_elements(&self.0, values.iter(), levels)
-    }
-}
-
 /// Fails with [`Error::is_invalid_length`](crate::Error::is_invalid_length) unless there are `N` elements.
 impl<T, const N: usize, E: Put<T>> Put<[T]> for Array<N, E> {
     #[inline]
     fn put(&self, values: &[T], writer: &mut Writer<'_>) -> Result<(), Fault> {
-        let values: &[T; N] = values.try_into().map_err(|_| Fault::INVALID_LENGTH)?;
-        self.put(values, writer)
+        if values.len() != N {
+            return Err(Fault::INVALID_LENGTH);
+        }
+        self.0.put_all(values, writer)
     }
 
     #[inline]
     fn size(&self, values: &[T], levels: Levels) -> Result<usize, Fault> {
-        let values: &[T; N] = values.try_into().map_err(|_| Fault::INVALID_LENGTH)?;
-        Put::<[T; N]>::size(self, values, levels)
-    }
-}
-
-/// Fails with [`Error::is_invalid_length`](crate::Error::is_invalid_length) unless there are `N` elements.
-impl<T, const N: usize, E: Put<T>> Put<Vec<T>> for Array<N, E> {
-    #[inline]
-    fn put(&self, values: &Vec<T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        Put::<[T]>::put(self, values, writer)
-    }
-
-    #[inline]
-    fn size(&self, values: &Vec<T>, levels: Levels) -> Result<usize, Fault> {
-        Put::<[T]>::size(self, values, levels)
+        if values.len() != N {
+            return Err(Fault::INVALID_LENGTH);
+        }
+        size_of_elements(&self.0, values.iter(), levels)
     }
 }
 

@@ -36,11 +36,6 @@ const ZONE: Opt<SmallVarchar> = Opt::NEW;
 
 impl Wire for TimeUtc {
     #[inline]
-    fn min_size(&self) -> usize {
-        8
-    }
-
-    #[inline]
     fn fixed_size(&self) -> Option<usize> {
         Some(8)
     }
@@ -129,11 +124,6 @@ impl Wire for TimeLocation {
     #[inline]
     fn min_size(&self) -> usize {
         9
-    }
-
-    #[inline]
-    fn fixed_size(&self) -> Option<usize> {
-        None
     }
 
     #[inline]

@@ -6,15 +6,14 @@
 use proptest::prelude::*;
 use tightwire_parco::schema::{Schema, SchemaContext, of, of_decoded};
 use tightwire_parco::wire::{
-    Array, Be, Bool, F64, I16, Le, Map, Opt, Skip, Slice, SmallVarchar, StaticWire, Text, U8, U16, U32,
-    Varchar, Wire, WireOf,
+    Array, Be, Bool, F64, Le, Map, Opt, Skip, Slice, SmallVarchar, StaticWire, Text, U8, U16, U32, Varchar,
+    Wire, WireOf,
 };
 use tightwire_parco::{
     Get, Limits, Mode, Options, Put, Segment, WireExt, builder, builder_with, compiler, parser, parser_with,
     to_vec,
 };
 
-use crate::golden;
 use crate::support::messages::{Inner, Material, Owned};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,28 +57,6 @@ fn compiler_and_parser_match_the_builder() {
     assert_eq!((both.encoded_len(&zoo).unwrap(), writing.encoded_len(&zoo).unwrap()), (9, 9));
     assert_eq!(both.decode_exact::<Zoo>(bytes).unwrap(), zoo);
     assert_eq!(reading.decode_exact::<Zoo>(bytes).unwrap(), zoo);
-}
-
-/// Q1: Go returns a partial model and no error.
-#[test]
-fn truncated_models_are_errors() {
-    for cut in 0..6 {
-        let bytes = golden::bytes("model_decode_truncation", &format!("animal-cut-{cut}"));
-        let decoded = animal().decode_exact::<Animal>(&bytes);
-        assert_eq!(decoded.is_ok(), cut == 5, "{cut}");
-    }
-    let bytes = golden::bytes("model_decode_truncation", "slice-of-struct-truncated");
-    let error = Slice::of(U8, animal()).decode::<Vec<Animal>>(&bytes).unwrap_err();
-    assert!(error.is_unexpected_end());
-    assert_eq!(error.path(), [Segment::Index(1), Segment::Field("specie")]);
-}
-
-/// Q19: there is a separate limit for elements without bytes.
-#[test]
-fn number_of_elements_without_bytes_is_limited() {
-    let empty = Slice::of(U16::<Be>::NEW, builder::<()>().skip::<0>());
-    assert_eq!(empty.decode_exact::<Vec<()>>(&[0x10, 0]).unwrap().len(), 4096);
-    assert!(empty.decode_exact::<Vec<()>>(&[0x10, 1]).unwrap_err().is_limit());
 }
 
 #[test]
@@ -169,16 +146,6 @@ fn schemas_and_wire_types_can_be_nested() {
     assert_eq!(bytes, b"\x02\x01\x01\0\0\x01b\x02\x02\0");
     assert_eq!(wire.decode_exact::<Vec<(u8, Option<[Animal; 2]>)>>(&bytes).unwrap(), value);
     assert_eq!(Skip::<0>.min_size(), 0);
-}
-
-/// Q5 and Q13: lengths that do not fit the header and negative lengths are rejected.
-#[test]
-fn counts_out_of_range_are_rejected() {
-    let wide = builder::<Vec<u8>>().field(Slice::of(U16::<Le>::NEW, U8), |m| m, |m, v| *m = v);
-    assert!(wide.to_vec(&vec![1; 65_537]).unwrap_err().is_overflow());
-    assert_eq!(wide.to_vec(&vec![1; 65_535]).unwrap().len(), 65_537);
-    let signed = builder::<Vec<u8>>().field(Slice::of(I16::<Le>::NEW, U8), |m| m, |m, v| *m = v);
-    assert!(signed.decode::<Vec<u8>>(&[0xff, 0xff]).unwrap_err().is_overflow());
 }
 
 /// The wire types of the derived codec.

@@ -31,10 +31,6 @@ impl Wire for Counted {
         1
     }
 
-    fn fixed_size(&self) -> Option<usize> {
-        None
-    }
-
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         WALKED.set(WALKED.get() + 1);
         SmallVarchar::NEW.walk(input)
@@ -146,22 +142,14 @@ fn decoding_trees_in_chunks_is_bounded_by_depth() {
     }
 }
 
-/// The text of an error and of everything before it.
-fn outcome<T: std::fmt::Debug>(
-    mut found: Vec<String>,
-    result: &io::Result<Option<T>>,
-) -> (Vec<String>, bool) {
+/// Records a message or an error as text. Returns false at the end and for an error.
+fn record<T: std::fmt::Debug>(found: &mut Vec<String>, result: &io::Result<Option<T>>) -> bool {
     match result {
-        Ok(None) => (found, false),
-        Ok(Some(message)) => {
-            found.push(format!("{message:?}"));
-            (found, true)
-        }
-        Err(error) => {
-            found.push(format!("{:?}: {error}", error.kind()));
-            (found, false)
-        }
+        Ok(None) => return false,
+        Ok(Some(message)) => found.push(format!("{message:?}")),
+        Err(error) => found.push(format!("{:?}: {error}", error.kind())),
     }
+    result.is_ok()
 }
 
 /// Passes the chunks to a codec, up to the end of the stream or the first error.
@@ -176,8 +164,7 @@ where
         loop {
             let at_end = index == pieces.len();
             let result = if at_end { codec.decode_eof(&mut buffer) } else { codec.decode(&mut buffer) };
-            let goes_on;
-            (found, goes_on) = outcome(found, &result);
+            let goes_on = record(&mut found, &result);
             if let Err(first) = result {
                 // Errors are final: decoding the same bytes again returns no message.
                 let again = codec.decode_eof(&mut buffer).map(|_| ()).unwrap_err();
@@ -208,13 +195,8 @@ impl Read for Chunks<'_> {
 fn read<T: DecodeOwned + std::fmt::Debug>(options: Options, pieces: &[&[u8]]) -> Vec<String> {
     let mut decoder = tightwire_parco::Decoder::with_options(Chunks(pieces, b""), options);
     let mut found = Vec::new();
-    loop {
-        let goes_on;
-        (found, goes_on) = outcome(found, &decoder.decode::<T>().map_err(Into::into));
-        if !goes_on {
-            return found;
-        }
-    }
+    while record(&mut found, &decoder.decode::<T>().map_err(Into::into)) {}
+    found
 }
 
 /// Complete and truncated streams of these messages, with limits around the size of a message.

@@ -9,7 +9,7 @@ use tightwire_parco::{FrameCodec, Limits, Options, StreamCodec, to_vec};
 use tokio_util::codec::length_delimited::{Builder, LengthDelimitedCodec};
 use tokio_util::codec::{Decoder, Encoder, Framed, FramedRead};
 
-use crate::support::messages::{Inner, Node};
+use crate::support::messages::Inner;
 
 fn inner(text: &str) -> Inner {
     Inner { number: 7, text: text.into(), flag: true }
@@ -241,46 +241,40 @@ fn messages_too_long_for_the_frame_length_are_rejected() {
     assert_eq!(codec.decode(&mut buffer).unwrap_err().kind(), io::ErrorKind::InvalidData);
 }
 
-#[tokio::test]
-async fn stream_codecs_exchange_messages_over_a_pipe() {
+/// Sends messages in both directions over a pipe that is smaller than a message.
+async fn exchange<C>(codec: impl Fn() -> C)
+where
+    C: Decoder<Item = Inner, Error = io::Error> + for<'a> Encoder<&'a Inner, Error = io::Error>,
+{
     let (left, right) = tokio::io::duplex(7);
-    let mut left = Framed::new(left, StreamCodec::<Inner>::new());
-    let mut right = Framed::new(right, StreamCodec::<Inner>::new());
+    let mut left = Framed::new(left, codec());
+    let mut right = Framed::new(right, codec());
     let messages = [inner("hey"), inner(&"x".repeat(300)), inner("")];
-    let send = async {
+    let ask = async {
         for message in &messages {
             left.send(message).await.unwrap();
         }
-        SinkExt::<&Inner>::close(&mut left).await.unwrap();
-    };
-    let receive = async {
-        let mut found = Vec::new();
-        while let Some(message) = right.next().await {
-            found.push(message.unwrap());
-        }
-        found
-    };
-    let ((), found) = tokio::join!(send, receive);
-    assert_eq!(found, messages);
-}
-
-#[tokio::test]
-async fn frame_codecs_exchange_messages_over_a_pipe() {
-    let frames = || LengthDelimitedCodec::builder().length_field_type::<u16>().little_endian().new_codec();
-    let (left, right) = tokio::io::duplex(16);
-    let mut left = Framed::new(left, FrameCodec::<Node>::new(frames()));
-    let mut right = Framed::new(right, FrameCodec::<Node>::new(frames()));
-    let question = Node::chain(5, true);
-    let answer = Node::chain(6, false);
-    let ask = async {
-        left.send(&question).await.unwrap();
+        SinkExt::<&Inner>::flush(&mut left).await.unwrap();
         left.next().await.unwrap().unwrap()
     };
     let reply = async {
-        let question = right.next().await.unwrap().unwrap();
-        right.send(answer.clone()).await.unwrap();
-        question
+        let mut found = Vec::new();
+        while found.len() < messages.len() {
+            found.push(right.next().await.unwrap().unwrap());
+        }
+        right.send(&found[1]).await.unwrap();
+        found
     };
-    let (answered, asked) = tokio::join!(ask, reply);
-    assert_eq!((asked, answered), (question, answer));
+    let (answer, found) = tokio::join!(ask, reply);
+    assert_eq!((&found[..], answer), (&messages[..], messages[1].clone()));
+    SinkExt::<&Inner>::close(&mut left).await.unwrap();
+    drop(left);
+    assert!(right.next().await.is_none());
+}
+
+#[tokio::test]
+async fn codecs_exchange_messages_over_a_pipe() {
+    exchange(StreamCodec::<Inner>::new).await;
+    let frames = || LengthDelimitedCodec::builder().length_field_type::<u16>().little_endian().new_codec();
+    exchange(|| FrameCodec::<Inner>::new(frames())).await;
 }

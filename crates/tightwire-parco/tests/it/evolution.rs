@@ -2,6 +2,7 @@
 #![cfg(feature = "derive")]
 
 use tightwire_parco::schema::{self, Schema, Verdict, compare, of};
+use tightwire_parco::wire::adjust::structure;
 use tightwire_parco::{Decode, Encode, decode_exact, to_vec};
 
 #[derive(Debug, PartialEq, Encode, Decode)]
@@ -136,30 +137,26 @@ fn fingerprint_can_be_pinned() {
 
     let comparison = compare(&of::<FingerprintedUser>(), &of::<RenamedFields>());
     assert!(comparison.is_same_wire());
-    let paths: Vec<_> = comparison.changes().iter().map(schema::Change::path).collect();
+    let paths: Vec<_> = comparison.changes.iter().map(|change| &*change.path).collect();
     assert_eq!(paths, ["number", "owner_name", "owner_age", "labels"]);
-}
-
-fn structure(fields: &[(&str, Schema)]) -> Schema {
-    Schema::Struct(fields.iter().map(|(name, schema)| ((*name).into(), schema.clone())).collect())
 }
 
 #[test]
 fn breaking_changes_are_reported_with_their_path() {
     let list = |element| Schema::Slice { header: Box::new(of::<u8>()), element: Box::new(element) };
-    let old = structure(&[
+    let old = structure([
         ("id", of::<u16>()),
         ("tags", of::<Vec<String>>()),
-        ("pets", list(structure(&[("age", of::<u8>())]))),
+        ("pets", list(structure([("age", of::<u8>())]))),
         ("flag", of::<bool>()),
         ("a", of::<u8>()),
         ("b", of::<u8>()),
         ("keys", of::<[u32; 4]>()),
     ]);
-    let new = structure(&[
+    let new = structure([
         ("id", of::<u32>()),
         ("tags", list(of::<String>())),
-        ("pets", list(structure(&[("age", of::<u8>()), ("name", of::<String>())]))),
+        ("pets", list(structure([("age", of::<u8>()), ("name", of::<String>())]))),
         ("extra", of::<bool>()),
         ("flag", of::<bool>()),
         ("b", of::<u8>()),
@@ -178,8 +175,8 @@ fn breaking_changes_are_reported_with_their_path() {
          a: moved (breaks)\n\
          keys: 4 elements became 5 (breaks)\n"
     );
-    assert!(comparison.changes().iter().all(|change| change.verdict() == Verdict::Breaks));
-    assert!(compare(&old, &old).changes().is_empty());
+    assert!(comparison.changes.iter().all(|change| change.verdict == Verdict::Breaks));
+    assert!(compare(&old, &old).changes.is_empty());
 }
 
 #[derive(Encode)]
@@ -208,6 +205,6 @@ fn recursive_types_can_be_compared() {
     assert_eq!(comparison.to_string(), "value: u8 became u16le (breaks)\n");
     // Expanding one level of the recursion keeps the encoding, but comparing two trees cannot detect that.
     let tree = of::<Tree>();
-    let unrolled = structure(&[("value", of::<u8>()), ("children", of::<Vec<Tree>>())]);
+    let unrolled = structure([("value", of::<u8>()), ("children", of::<Vec<Tree>>())]);
     assert!(compare(&tree, &unrolled).breaks());
 }

@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 use tightwire_parco::WireExt as _;
 use tightwire_parco::schema::{Dynamic, Schema, Value};
 
-use crate::random;
+use crate::{golden, random};
 
 const SCHEMAS: usize = 20;
 const MESSAGES: usize = 1000;
@@ -76,12 +76,6 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn unhex(digits: &str) -> Vec<u8> {
-    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
-    assert!(rest.is_empty());
-    pairs.iter().map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
-}
-
 #[test]
 fn messages_from_go_are_decoded() {
     let Some(program) = command("messages_from_go_are_decoded") else { return };
@@ -101,7 +95,7 @@ fn messages_from_go_are_decoded() {
                 continue;
             }
             let index = usize::try_from(line["schema_index"].as_u64().unwrap()).unwrap();
-            let (wire, bytes) = (&types[index], unhex(line["hex"].as_str().unwrap()));
+            let (wire, bytes) = (&types[index], golden::hex(&line["hex"]));
             let value: Value = wire.decode_exact(&bytes).unwrap();
             assert_eq!(value, wire.value_from_json(&line["value"].to_string()).unwrap(), "{line}");
             let again = wire.to_vec(&value).unwrap();

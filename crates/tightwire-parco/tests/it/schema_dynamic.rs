@@ -1,14 +1,11 @@
 //! Run-time schemas: rejected values, limits and error paths.
 
 use tightwire_parco::schema::{Dynamic, Schema, Value, of};
+use tightwire_parco::wire::adjust::structure;
 use tightwire_parco::{DuplicateKeys, Limits, Mode, Options, WireExt as _};
 
 fn small_string() -> Schema {
     Schema::String { header: Box::new(of::<u8>()) }
-}
-
-fn structure(fields: &[(&str, Schema)]) -> Schema {
-    Schema::Struct(fields.iter().map(|(name, schema)| ((*name).into(), schema.clone())).collect())
 }
 
 fn slice(element: Schema) -> Schema {
@@ -17,7 +14,7 @@ fn slice(element: Schema) -> Schema {
 
 /// A list of bytes: each is followed by another one or by none.
 fn chain() -> Dynamic {
-    structure(&[("byte", of::<u8>()), ("next", Schema::Option(Box::new(Schema::Recursive(1))))])
+    structure([("byte", of::<u8>()), ("next", Schema::Option(Box::new(Schema::Recursive(1))))])
         .compile()
         .unwrap()
 }
@@ -35,10 +32,10 @@ fn chain_of(len: usize) -> Value {
 
 #[test]
 fn errors_contain_the_path_by_name() {
-    let pet = structure(&[("name", small_string()), ("age", of::<u8>())]);
+    let pet = structure([("name", small_string()), ("age", of::<u8>())]);
     let map =
         Schema::Map { header: Box::new(of::<u8>()), key: Box::new(of::<u8>()), value: Box::new(slice(pet)) };
-    let wire = structure(&[("pets", map)]).compile().unwrap();
+    let wire = structure([("pets", map)]).compile().unwrap();
     let bytes = [1, 7, 2, 0, 0, 0, 1, b'a', 3, 9];
     let error = wire.decode_exact::<Value>(&bytes).unwrap_err();
     assert_eq!(error.to_string(), "the input ends inside a value at .pets[value 0][1].name (byte 10)");
@@ -86,7 +83,7 @@ fn nesting_limit_prevents_stack_overflow() {
 
 #[test]
 fn elements_without_bytes_are_limited() {
-    for element in [structure(&[]), Schema::Skip(0), Schema::Array { len: 0, element: Box::new(of::<u64>()) }]
+    for element in [structure([]), Schema::Skip(0), Schema::Array { len: 0, element: Box::new(of::<u64>()) }]
     {
         let wire = slice(element.clone()).compile().unwrap();
         assert!(wire.decode_exact::<Value>(&4096u32.to_le_bytes()).is_ok());
@@ -112,7 +109,7 @@ fn forged_counts_are_rejected_before_allocation() {
     let error = wire.decode_exact::<Value>(&10_000_001u32.to_le_bytes()).unwrap_err();
     assert!(error.is_limit());
     // Go creates ten million structs from these four bytes and returns no error.
-    let pets = slice(structure(&[("name", small_string()), ("age", of::<u8>())])).compile().unwrap();
+    let pets = slice(structure([("name", small_string()), ("age", of::<u8>())])).compile().unwrap();
     let error = pets.decode_exact::<Value>(&[0x80, 0x96, 0x98, 0x00]).unwrap_err();
     assert!(error.is_unexpected_end());
 }
@@ -146,7 +143,7 @@ fn a_header_as_a_value_has_63_bits() {
 
 #[test]
 fn values_of_another_schema_are_rejected() {
-    let wire = structure(&[("a", of::<u8>())]).compile().unwrap();
+    let wire = structure([("a", of::<u8>())]).compile().unwrap();
     for value in [Value::Struct(Vec::new()), Value::Struct(vec![true.into()]), Value::from(1u8)] {
         assert!(wire.to_vec(&value).unwrap_err().is_unknown_type());
         assert!(wire.encoded_len(&value).unwrap_err().is_unknown_type());

@@ -134,24 +134,6 @@ fn invalid_values_are_rejected_with_their_path() {
 }
 
 #[test]
-fn repetitions_are_limited() {
-    let schema = r#"{"t":"slice","header":{"t":"uint64_header","order":"le"},"elem":{"t":"slice","header":{"t":"uint64_header","order":"le"},"elem":{"t":"string","header":{"t":"uint8"}}}}"#;
-    let wire = wire(schema);
-    let value = r#"{"repeat":{"repeat":{"repeat":"ab","count":3},"count":2},"count":2}"#;
-    assert_eq!(
-        wire.value_from_json(value).unwrap(),
-        wire.value_from_json(r#"[["ababab","ababab"],["ababab","ababab"]]"#).unwrap()
-    );
-    for value in [
-        r#"{"repeat":{"repeat":"","count":9000},"count":9000}"#,
-        r#"{"repeat":[],"count":10000000}"#,
-        r#"[[{"repeat":"abcdefghij","count":100000000}]]"#,
-    ] {
-        assert!(wire.value_from_json(value).unwrap_err().is_limit(), "{value}");
-    }
-}
-
-#[test]
 fn schemas_of_types_round_trip() {
     for schema in [
         tightwire_parco::schema::of::<Vec<Option<i64>>>(),

@@ -3,10 +3,9 @@
 //! The format is that of the vector file of the tests, for exchange with tools and other implementations. In addition
 //! to the types of that file there is `{"t": "recursive", "n": LEVELS}` for a struct that contains itself.
 
-mod read_value;
 mod schema;
 mod tree;
-mod write_value;
+mod value;
 
 use alloc::string::String;
 
@@ -46,9 +45,6 @@ impl Schema {
 }
 
 impl Dynamic {
-    /// Maximum size of the strings and [`Value`]s created by `{"repeat": .., "count": N}` in one text: 100 MiB.
-    pub const MAX_REPEATED: usize = 100 << 20;
-
     /// Parses a value from JSON.
     ///
     /// | Type | JSON |
@@ -65,8 +61,7 @@ impl Dynamic {
     /// | time with a zone | `{"unix_nanos": .., "zone": ".."}` |
     /// | multi | a pair of id and value |
     ///
-    /// Strings and lists may be `{"repeat": .., "count": N}`. Lists whose length differs from that of the array, and
-    /// numbers out of range, are parsed but cannot be encoded.
+    /// Lists whose length differs from that of the array, and numbers out of range, are parsed but cannot be encoded.
     ///
     /// # Errors
     ///
@@ -81,7 +76,7 @@ impl Dynamic {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn value_from_json(&self, text: &str) -> Result<Value, SchemaError> {
-        read_value::read(self, Tree::parse(text)?)
+        self.read_node(0, Tree::parse(text)?)
     }
 
     /// Returns the value as JSON in one line.
@@ -90,6 +85,6 @@ impl Dynamic {
     ///
     /// Fails if the value does not match the schema.
     pub fn value_to_json(&self, value: &Value) -> Result<String, SchemaError> {
-        Ok(write_value::write(self, value)?.print())
+        Ok(value::write(self, value)?.print())
     }
 }

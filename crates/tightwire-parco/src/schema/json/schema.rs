@@ -13,7 +13,7 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
     let mut members = tree.into_members().map_err(|error| {
         if error.is_duplicate() { error } else { SchemaError::invalid("a type must be an object") }
     })?;
-    let Some(Tree::Text(name)) = members.take("t") else {
+    let Some(Tree::Text(name)) = members.remove("t") else {
         return Err(SchemaError::invalid("a type must have a name in the key `t`"));
     };
     let schema = match &*name {
@@ -55,7 +55,7 @@ fn number(name: &str, members: &mut Members) -> Result<Schema, SchemaError> {
     let number = Number::ALL.iter().copied().find(|number| number.name() == bare.unwrap_or(name));
     let number = number.filter(|number| bare.is_none() || !number.is_float());
     let number = number.ok_or_else(|| SchemaError::invalid("unknown type name"))?;
-    let endian = match (number.width(), members.take("order")) {
+    let endian = match (number.width(), members.remove("order")) {
         (1, None) => Endian::Little,
         (2.., Some(Tree::Text(order))) if order == "le" => Endian::Little,
         (2.., Some(Tree::Text(order))) if order == "be" => Endian::Big,
@@ -74,7 +74,7 @@ fn missing(name: &str) -> SchemaError {
 }
 
 fn member(members: &mut Members, name: &str) -> Result<Tree, SchemaError> {
-    members.take(name).ok_or_else(|| missing(name))
+    members.remove(name).ok_or_else(|| missing(name))
 }
 
 fn part(members: &mut Members, name: &str, step: &str) -> Result<Box<Schema>, SchemaError> {

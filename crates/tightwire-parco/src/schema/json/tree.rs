@@ -1,5 +1,6 @@
 //! A JSON tree that preserves the order of keys and duplicate keys, so that duplicates can be rejected.
 
+use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
@@ -61,34 +62,14 @@ impl Tree {
         Ok(members)
     }
 
-    /// Returns the entries of an object for lookup by key.
+    /// Returns the entries of an object for lookup by key. Rejects duplicate keys.
     pub(super) fn into_members(self) -> Result<Members, SchemaError> {
-        let members = self.into_object()?;
-        let left = members.len();
-        let mut members: Vec<_> = members.into_iter().map(|(name, tree)| (name, Some(tree))).collect();
-        members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-        Ok(Members { members, left })
+        Ok(self.into_object()?.into_iter().collect())
     }
 }
 
-/// Entries of an object for lookup by key, and the number of entries not taken yet.
-pub(super) struct Members {
-    members: Vec<(String, Option<Tree>)>,
-    left: usize,
-}
-
-impl Members {
-    pub(super) fn take(&mut self, name: &str) -> Option<Tree> {
-        let at = self.members.binary_search_by(|(other, _)| (**other).cmp(name)).ok()?;
-        let tree = self.members[at].1.take()?;
-        self.left -= 1;
-        Some(tree)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.left == 0
-    }
-}
+/// Entries of an object that are not read yet.
+pub(super) type Members = BTreeMap<String, Tree>;
 
 impl<'de> Deserialize<'de> for Tree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -47,7 +47,18 @@ macro_rules! number {
     (@endian $order:ident) => { $order::ENDIAN };
 }
 
-integers!(number);
+number! {
+    U8: u8;
+    I8: i8;
+    U16<O>: u16;
+    I16<O>: i16;
+    U32<O>: u32;
+    I32<O>: i32;
+    U64<O>: u64;
+    I64<O>: i64;
+    GoInt<O>: i64;
+    GoUint<O>: u64;
+}
 
 impl<H: Header> Id for Str<H> {
     type Value = &'static str;

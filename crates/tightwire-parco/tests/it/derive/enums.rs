@@ -6,8 +6,7 @@ use tightwire_parco::{
     Decode, Encode, EncodeAs, Segment, decode_exact, decode_from_reader, decode_into, to_vec,
 };
 
-use crate::derive::support::same;
-use crate::golden;
+use super::same;
 
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 struct Animal {
@@ -36,30 +35,11 @@ fn animal(specie: &str, age: u8) -> Animal {
     Animal { specie: specie.into(), age }
 }
 
-#[test]
-fn go_library_stream_round_trips() {
-    let bytes = golden::bytes("streams", "multi-stream");
-    let mut rest = &bytes[..];
-    let mut frames = Vec::new();
-    while !rest.is_empty() {
-        let (frame, tail) = tightwire_parco::decode::<Frame>(rest).unwrap();
-        frames.push(frame);
-        rest = tail;
-    }
-    let flat = Flat { price: 42.0, address: "Plaza mayor".into() };
-    let expected =
-        [Frame::Animal(animal("monkeys", 10)), Frame::Flat(flat), Frame::Animal(animal("felix catus", 7))];
-    assert_eq!(frames, expected);
-    let mut ours = Vec::new();
-    frames.iter().for_each(|frame| tightwire_parco::encode(frame, &mut ours).unwrap());
-    assert_eq!(ours, bytes);
-}
-
 #[derive(Debug, PartialEq, Encode, Decode)]
 #[parco(id = U16<Be>)]
 enum Numbered {
     #[parco(id = 0x102)]
-    Animal(Animal),
+    Number(u8),
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]
@@ -75,8 +55,8 @@ enum Named {
 
 #[test]
 fn numeric_and_string_ids_round_trip() {
-    same(&Numbered::Animal(animal("x", 1)), &golden::bytes("streams", "multi-u16be-id"));
-    same(&Named::Animal(animal("x", 1)), &golden::bytes("streams", "multi-string-id"));
+    same(&Numbered::Number(7), &[1, 2, 7]);
+    same(&Named::Animal(animal("x", 1)), b"\x06animal\x01x\x01");
     same(&Named::Animus, b"\x06animus");
     same(&Named::An(7), b"\x02an\x07");
     for unknown in [&b"\x06animul"[..], b"\x06anizal", b"\x03ani", b"\x00", b"\x06bnimal"] {

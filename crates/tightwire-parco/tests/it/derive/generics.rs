@@ -7,7 +7,7 @@ use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{StaticWire, Wire};
 use tightwire_parco::{Decode, Encode, EncodeAs, decode_exact, to_vec};
 
-use crate::derive::support::same;
+use super::same;
 
 #[derive(Debug, PartialEq, Encode, Decode)]
 struct Pair<A, B> {

@@ -1,29 +1,27 @@
 //! Static wire types, derived types and builder schemas for the schemas of the vectors, found by their schemas.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-use tightwire_parco::schema::{Schema, Value, of_wire};
+use tightwire_parco::schema::{Dynamic, Schema, Value, of_wire};
 use tightwire_parco::wire::{
-    Array, Be, Blob, Bool, F32, F64, FromOctets, GoInt, GoUint, I8, I16, I32, I64, Le, LongText, Map, Octets,
-    Opt, Skip, Slice, SmallVarchar, StaticWire, Str, Text, TimeLocation, TimeUtc, U8, U16, U32, Varchar,
+    Array, Be, Blob, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Le, LongText, Map, Opt, Skip, Slice,
+    SmallVarchar, StaticWire, Str, Text, TimeLocation, TimeUtc, U8, U16, U32, Varchar, WireOf,
 };
 use tightwire_parco::{
-    Decode, DecodeAs, Encode, EncodeAs, Error, Fault, Get, Options, Put, Timestamp, WireExt as _,
-    ZonedTimestamp, builder,
+    Decode, Encode, Error, Get, Options, Put, Timestamp, WireExt as _, ZonedTimestamp, builder,
 };
 
 use super::{Problem, same_kind};
 
-type Outcome = Result<(Value, usize), Error>;
-/// The bytes, or `None` if the Rust type cannot represent the value.
-type Encoded = Option<Result<Vec<u8>, Error>>;
-
 /// A static wire type with a Rust type.
 pub(super) struct StaticType {
-    canonical: fn() -> String,
-    encode: fn(&Value) -> Encoded,
-    decode: fn(Options, &[u8]) -> Outcome,
+    canonical: String,
+    recode: Box<Recode>,
 }
+
+/// The encoding of a decoded value, and the number of bytes that it was decoded from.
+type Recode = dyn Fn(Options, &[u8]) -> Result<(Vec<u8>, usize), Error> + Send + Sync;
 
 /// Returns the wire types with this schema. A bare header is encoded like its integer, but its values differ.
 pub(super) fn find(schema: &Schema) -> impl Iterator<Item = &'static StaticType> {
@@ -31,14 +29,31 @@ pub(super) fn find(schema: &Schema) -> impl Iterator<Item = &'static StaticType>
         Schema::Header(..) => String::new(),
         _ => schema.canonical(),
     };
-    TYPES.iter().filter(move |wire| (wire.canonical)() == canonical)
+    TYPES.iter().filter(move |wire| wire.canonical == canonical)
 }
 
 impl StaticType {
-    /// Checks that decoding has the same outcome as with the run-time schema.
-    pub(super) fn agrees(&self, options: Options, bytes: &[u8], expected: &Outcome) -> Result<(), Problem> {
-        match ((self.decode)(options, bytes), expected) {
-            (Ok((value, used)), Ok((expected, others))) if used == *others => {
+    fn new<T>(wire: impl Put<T> + for<'de> Get<'de, T> + Send + Sync + 'static) -> Self {
+        let canonical = of_wire(&wire).canonical();
+        let recode = move |options, bytes: &[u8]| {
+            let (value, rest) = wire.decode_with::<T>(options, bytes)?;
+            Ok((wire.to_vec(&value)?, bytes.len() - rest.len()))
+        };
+        Self { canonical, recode: Box::new(recode) }
+    }
+
+    /// Checks that decoding has the same outcome as with the run-time schema, which decodes the value that this wire
+    /// type encodes.
+    pub(super) fn agrees(
+        &self,
+        wire: &Dynamic,
+        options: Options,
+        bytes: &[u8],
+        expected: &Result<(Value, usize), Error>,
+    ) -> Result<(), Problem> {
+        match ((self.recode)(options, bytes), expected) {
+            (Ok((bytes, used)), Ok((expected, others))) if used == *others => {
+                let value = wire.decode_exact(&bytes)?;
                 expect!(sorted(value) == sorted(expected.clone()), "the static wire gives another value");
             }
             (Err(error), Err(expected)) => {
@@ -52,34 +67,13 @@ impl StaticType {
         Ok(())
     }
 
-    /// Checks that a value encodes to these bytes, or to as many if the order of entries is arbitrary.
-    pub(super) fn encodes(&self, value: &Value, expected: &[u8], is_unordered: bool) -> Result<(), Problem> {
-        let Some(bytes) = (self.encode)(value) else {
-            return Err("the static wire type has no such value".into());
-        };
-        let bytes = bytes?;
-        if !is_unordered {
-            expect!(bytes == expected, "the static wire gives {bytes:02x?}");
-        }
-        let (value, used) = (self.decode)(Options::new(), &bytes)?;
-        let (expected, len) = (self.decode)(Options::new(), expected)?;
-        expect!(used == len && value == expected, "the static wire gives other entries");
+    /// Checks that the value with this encoding encodes to the same bytes, or to as many if the order of entries is
+    /// arbitrary.
+    pub(super) fn encodes(&self, expected: &[u8], is_unordered: bool) -> Result<(), Problem> {
+        let (bytes, used) = (self.recode)(Options::new(), expected)?;
+        expect!(used == expected.len() && bytes.len() == used, "the static wire has another length");
+        expect!(is_unordered || bytes == expected, "the static wire gives {bytes:02x?}");
         Ok(())
-    }
-
-    /// Checks that a value is rejected, unless the Rust type cannot represent it.
-    pub(super) fn refuses(&self, value: &Value, expected: &Error) -> Result<(), Problem> {
-        match (self.encode)(value) {
-            None => Ok(()),
-            Some(Ok(_)) => Err("the static wire type accepts it".into()),
-            Some(Err(error)) => {
-                expect!(
-                    equal_except_variant_names(&error, expected),
-                    "{expected}; with a static wire type {error}"
-                );
-                Ok(())
-            }
-        }
     }
 }
 
@@ -105,175 +99,9 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-/// A Rust type that can be converted to and from values of a schema.
-trait ValueType: Sized {
-    fn from_value(value: &Value) -> Option<Self>;
-    fn to_value(&self) -> Value;
-}
-
-macro_rules! integers {
-    ($($type:ty),*) => {$(
-        impl ValueType for $type {
-            fn from_value(value: &Value) -> Option<Self> {
-                value.as_integer()?.try_into().ok()
-            }
-
-            fn to_value(&self) -> Value {
-                (*self).into()
-            }
-        }
-    )*};
-}
-
-integers!(u8, i8, u16, i16, u32, i32, u64, i64);
-
-impl ValueType for bool {
-    fn from_value(value: &Value) -> Option<Self> {
-        value.as_bool()
-    }
-
-    fn to_value(&self) -> Value {
-        (*self).into()
-    }
-}
-
-impl ValueType for f32 {
-    fn from_value(value: &Value) -> Option<Self> {
-        if let Value::Float32(bits) = value { Some(Self::from_bits(*bits)) } else { None }
-    }
-
-    fn to_value(&self) -> Value {
-        (*self).into()
-    }
-}
-
-impl ValueType for f64 {
-    fn from_value(value: &Value) -> Option<Self> {
-        if let Value::Float64(bits) = value { Some(Self::from_bits(*bits)) } else { None }
-    }
-
-    fn to_value(&self) -> Value {
-        (*self).into()
-    }
-}
-
-/// Any bytes, because encoded strings need not be UTF-8.
-#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Bytes(Vec<u8>);
-
-impl Octets for Bytes {
-    fn octets(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl FromOctets<'_> for Bytes {
-    const OWNED: bool = true;
-
-    fn from_octets(bytes: &[u8]) -> Result<Self, Fault> {
-        Ok(Self(bytes.into()))
-    }
-}
-
-impl ValueType for Bytes {
-    fn from_value(value: &Value) -> Option<Self> {
-        value.as_bytes().map(|bytes| Self(bytes.into()))
-    }
-
-    fn to_value(&self) -> Value {
-        Value::Bytes(self.0.clone())
-    }
-}
-
-impl ValueType for String {
-    fn from_value(value: &Value) -> Option<Self> {
-        value.as_str().map(Into::into)
-    }
-
-    fn to_value(&self) -> Value {
-        self.as_str().into()
-    }
-}
-
-impl<T: ValueType> ValueType for Vec<T> {
-    fn from_value(value: &Value) -> Option<Self> {
-        value.as_list()?.iter().map(T::from_value).collect()
-    }
-
-    fn to_value(&self) -> Value {
-        Value::List(self.iter().map(T::to_value).collect())
-    }
-}
-
-impl<T: ValueType, const N: usize> ValueType for [T; N] {
-    fn from_value(value: &Value) -> Option<Self> {
-        Vec::from_value(value)?.try_into().ok()
-    }
-
-    fn to_value(&self) -> Value {
-        Value::List(self.iter().map(T::to_value).collect())
-    }
-}
-
-impl<K: ValueType + Ord, V: ValueType> ValueType for BTreeMap<K, V> {
-    fn from_value(value: &Value) -> Option<Self> {
-        value
-            .as_map()?
-            .iter()
-            .map(|(key, value)| Some((K::from_value(key)?, V::from_value(value)?)))
-            .collect()
-    }
-
-    fn to_value(&self) -> Value {
-        Value::Map(self.iter().map(|(key, value)| (key.to_value(), value.to_value())).collect())
-    }
-}
-
-impl<T: ValueType> ValueType for Option<T> {
-    fn from_value(value: &Value) -> Option<Self> {
-        let Value::Option(value) = value else { return None };
-        value.as_deref().map(T::from_value).map_or(Some(None), |value| value.map(Some))
-    }
-
-    fn to_value(&self) -> Value {
-        self.as_ref().map_or(Value::NONE, |value| Value::some(value.to_value()))
-    }
-}
-
-impl ValueType for () {
-    fn from_value(value: &Value) -> Option<Self> {
-        (*value == Value::Skip).then_some(())
-    }
-
-    fn to_value(&self) -> Value {
-        Value::Skip
-    }
-}
-
-impl ValueType for Timestamp {
-    fn from_value(value: &Value) -> Option<Self> {
-        i64::from_value(value).map(Self::from_nanos)
-    }
-
-    fn to_value(&self) -> Value {
-        self.as_nanos().into()
-    }
-}
-
-impl ValueType for ZonedTimestamp {
-    fn from_value(value: &Value) -> Option<Self> {
-        let Value::TimeLocation { unix_nanos, zone } = value else { return None };
-        Some(Self { at: Timestamp::from_nanos(*unix_nanos), zone: zone.clone() })
-    }
-
-    fn to_value(&self) -> Value {
-        Value::TimeLocation { unix_nanos: self.at.as_nanos(), zone: self.zone.clone() }
-    }
-}
-
 /// A struct with a builder schema that is equivalent to its derived codec.
 trait Built: Sized {
-    fn built() -> impl Put<Self> + for<'de> Get<'de, Self> + Copy;
+    fn built() -> impl Put<Self> + for<'de> Get<'de, Self> + Copy + Send + Sync + 'static;
 }
 
 /// Derived structs, with the field names of the vectors and the wire types for the builder.
@@ -288,19 +116,8 @@ macro_rules! structs {
             )*
         }
 
-        impl ValueType for $name {
-            fn from_value(value: &Value) -> Option<Self> {
-                let [$($field),*] = value.as_struct()? else { return None };
-                Some(Self { $($field: ValueType::from_value($field)?),* })
-            }
-
-            fn to_value(&self) -> Value {
-                Value::Struct(vec![$(self.$field.to_value()),*])
-            }
-        }
-
         impl Built for $name {
-            fn built() -> impl Put<Self> + for<'de> Get<'de, Self> + Copy {
+            fn built() -> impl Put<Self> + for<'de> Get<'de, Self> + Copy + Send + Sync + 'static {
                 builder::<Self>()$(.field($wire, |m| &m.$field, |m, v| m.$field = v).named($rename))*
             }
         }
@@ -337,7 +154,7 @@ structs! {
         #[parco(be)]
         number: i16 = "I", I16::<Be>::NEW;
         #[parco(with = Blob<U8>)]
-        blob: Bytes = "B", Blob::<U8>::NEW;
+        blob: Vec<u8> = "B", Blob::<U8>::NEW;
     }
     Example {
         #[parco(small)]
@@ -382,84 +199,37 @@ structs! {
     }
 }
 
-/// Derived enums, with the models of the vectors.
-macro_rules! enums {
-    ($($id:tt $name:ident { $($variant:ident = $number:literal as $value:expr,)* })*) => {$(
-        #[derive(Encode, Decode)]
-        #[parco(id = $id)]
-        enum $name {
-            $(
-                #[parco(id = $number)]
-                $variant($variant),
-            )*
-        }
-
-        impl ValueType for $name {
-            fn from_value(value: &Value) -> Option<Self> {
-                let Value::Multi { id, value } = value else { return None };
-                $(
-                    if **id == $value {
-                        return $variant::from_value(value).map(Self::$variant);
-                    }
-                )*
-                None
-            }
-
-            fn to_value(&self) -> Value {
-                let (id, value) = match self {
-                    $(Self::$variant(model) => ($value, model.to_value()),)*
-                };
-                Value::Multi { id: Box::new(id), value: Box::new(value) }
-            }
-        }
-    )*};
+#[derive(Encode, Decode)]
+#[parco(id = u8)]
+enum Frame {
+    #[parco(id = 0)]
+    Animal(Animal),
+    #[parco(id = 1)]
+    Flat(Flat),
 }
 
-enums! {
-    u8 Frame {
-        Animal = 0 as Value::Integer(0),
-        Flat = 1 as Value::Integer(1),
-    }
-    u16be WideFrame {
-        Animal = 258 as Value::Integer(258),
-    }
-    small NamedFrame {
-        Animal = "animal" as Value::from("animal"),
-    }
+#[derive(Encode, Decode)]
+#[parco(id = u16be)]
+enum WideFrame {
+    #[parco(id = 258)]
+    Animal(Animal),
 }
 
-type Written<T> = <T as EncodeAs<Le>>::Wire;
-type Read<'de, T> = <T as DecodeAs<'de, Le>>::Wire;
-
-/// A wire type, or one for encoding and one for decoding.
-macro_rules! wire {
-    ($wire:ty; $type:ty) => {
-        wire!($wire, $wire; $type)
-    };
-    ($written:ty, $read:ty; $type:ty) => {
-        wire!(@ <$written as StaticWire>::NEW, <$read as StaticWire>::NEW; $type)
-    };
-    (@ $written:expr, $read:expr; $type:ty) => {
-        StaticType {
-            canonical: || of_wire(&$written).canonical(),
-            encode: |value| {
-                let value: $type = ValueType::from_value(value)?;
-                Some($written.to_vec(&value))
-            },
-            decode: |options, bytes| {
-                let (value, rest) = $read.decode_with::<$type>(options, bytes)?;
-                Ok((value.to_value(), bytes.len() - rest.len()))
-            },
-        }
-    };
+#[derive(Encode, Decode)]
+#[parco(id = small)]
+enum NamedFrame {
+    #[parco(id = "animal")]
+    Animal(Animal),
 }
 
 macro_rules! types {
-    (builders: $($model:ident)*; $($wire:ty $(, $read:ty)?: $type:ty;)*) => {
-        static TYPES: &[StaticType] = &[
-            $(wire!($wire $(, $read)?; $type),)*
-            $(wire!(@ $model::built(), $model::built(); $model),)*
-        ];
+    (builders: $($model:ident)*; $($wire:ty: $type:ty;)*) => {
+        static TYPES: LazyLock<Vec<StaticType>> = LazyLock::new(|| {
+            vec![
+                $(StaticType::new::<$type>(<$wire>::NEW),)*
+                $(StaticType::new($model::built()),)*
+            ]
+        });
     };
 }
 
@@ -486,20 +256,20 @@ types! {
     F64<Be>: f64;
     TimeUtc: Timestamp;
     TimeLocation: ZonedTimestamp;
-    SmallVarchar: Bytes;
-    Varchar: Bytes;
-    Varchar<Be>: Bytes;
-    Text: Bytes;
-    Text<Be>: Bytes;
-    LongText: Bytes;
-    LongText<Be>: Bytes;
-    Str<I8>: Bytes;
-    Str<I16<Le>>: Bytes;
-    Str<I16<Be>>: Bytes;
-    Str<I32<Le>>: Bytes;
-    Str<I32<Be>>: Bytes;
-    Str<I64<Le>>: Bytes;
-    Str<I64<Be>>: Bytes;
+    SmallVarchar: Vec<u8>;
+    Varchar: Vec<u8>;
+    Varchar<Be>: Vec<u8>;
+    Text: Vec<u8>;
+    Text<Be>: Vec<u8>;
+    LongText: Vec<u8>;
+    LongText<Be>: Vec<u8>;
+    Str<I8>: Vec<u8>;
+    Str<I16<Le>>: Vec<u8>;
+    Str<I16<Be>>: Vec<u8>;
+    Str<I32<Le>>: Vec<u8>;
+    Str<I32<Be>>: Vec<u8>;
+    Str<I64<Le>>: Vec<u8>;
+    Str<I64<Be>>: Vec<u8>;
     Slice<U8, U8>: Vec<u8>;
     Slice<I8, U8>: Vec<u8>;
     Slice<I16<Le>, U8>: Vec<u8>;
@@ -507,8 +277,8 @@ types! {
     Slice<U32<Le>, U8>: Vec<u8>;
     Slice<U8, U16<Le>>: Vec<u16>;
     Slice<U16<Le>, I32<Be>>: Vec<i32>;
-    Slice<U8, SmallVarchar>: Vec<Bytes>;
-    Slice<U8, Blob<U16<Le>>>: Vec<Bytes>;
+    Slice<U8, SmallVarchar>: Vec<Vec<u8>>;
+    Slice<U8, Blob<U16<Le>>>: Vec<Vec<u8>>;
     Slice<U16<Be>, Slice<U8, U8>>: Vec<Vec<u8>>;
     Slice<U8, Map<U8, U8, Bool>>: Vec<BTreeMap<u8, bool>>;
     Array<0, GoInt<Le>>: [i64; 0];
@@ -516,37 +286,37 @@ types! {
     Array<3, U8>: [u8; 3];
     Array<5, Bool>: [bool; 5];
     Array<3, U16<Be>>: [u16; 3];
-    Array<2, Varchar>: [Bytes; 2];
+    Array<2, Varchar>: [Vec<u8>; 2];
     Map<U8, U8, U8>: BTreeMap<u8, u8>;
     Map<U8, U16<Le>, U8>: BTreeMap<u16, u8>;
-    Map<U8, U8, SmallVarchar>: BTreeMap<u8, Bytes>;
-    Map<U8, SmallVarchar, U8>: BTreeMap<Bytes, u8>;
-    Map<U16<Be>, U16<Be>, Varchar>: BTreeMap<u16, Bytes>;
+    Map<U8, U8, SmallVarchar>: BTreeMap<u8, Vec<u8>>;
+    Map<U8, SmallVarchar, U8>: BTreeMap<Vec<u8>, u8>;
+    Map<U16<Be>, U16<Be>, Varchar>: BTreeMap<u16, Vec<u8>>;
     Map<U8, I32<Le>, F32<Le>>: BTreeMap<i32, f32>;
-    Map<U8, SmallVarchar, Written<Animal>>, Map<U8, SmallVarchar, Read<'_, Animal>>: BTreeMap<Bytes, Animal>;
-    Map<U8, SmallVarchar, Slice<U8, U8>>: BTreeMap<Bytes, Vec<u8>>;
-    Map<GoInt<Le>, GoInt<Le>, Varchar>: BTreeMap<i64, Bytes>;
+    Map<U8, SmallVarchar, WireOf<Animal>>: BTreeMap<Vec<u8>, Animal>;
+    Map<U8, SmallVarchar, Slice<U8, U8>>: BTreeMap<Vec<u8>, Vec<u8>>;
+    Map<GoInt<Le>, GoInt<Le>, Varchar>: BTreeMap<i64, Vec<u8>>;
     Opt<U8>: Option<u8>;
     Opt<Bool>: Option<bool>;
     Opt<U32<Be>>: Option<u32>;
     Opt<GoInt<Le>>: Option<i64>;
-    Opt<SmallVarchar>: Option<Bytes>;
-    Opt<Varchar>: Option<Bytes>;
+    Opt<SmallVarchar>: Option<Vec<u8>>;
+    Opt<Varchar>: Option<Vec<u8>>;
     Opt<Slice<U8, U8>>: Option<Vec<u8>>;
-    Opt<Written<Animal>>, Opt<Read<'_, Animal>>: Option<Animal>;
+    Opt<WireOf<Animal>>: Option<Animal>;
     Skip<1>: ();
     Skip<3>: ();
     Skip<10>: ();
-    Written<Empty>, Read<'_, Empty>: Empty;
-    Written<Animal>, Read<'_, Animal>: Animal;
-    Written<Point>, Read<'_, Point>: Point;
-    Written<User>, Read<'_, User>: User;
-    Written<Padded>, Read<'_, Padded>: Padded;
-    Written<Example>, Read<'_, Example>: Example;
-    Written<Bench>, Read<'_, Bench>: Bench;
-    Written<SmallBench>, Read<'_, SmallBench>: SmallBench;
-    Slice<U8, Written<Animal>>, Slice<U8, Read<'_, Animal>>: Vec<Animal>;
-    Written<Frame>, Read<'_, Frame>: Frame;
-    Written<WideFrame>, Read<'_, WideFrame>: WideFrame;
-    Written<NamedFrame>, Read<'_, NamedFrame>: NamedFrame;
+    WireOf<Empty>: Empty;
+    WireOf<Animal>: Animal;
+    WireOf<Point>: Point;
+    WireOf<User>: User;
+    WireOf<Padded>: Padded;
+    WireOf<Example>: Example;
+    WireOf<Bench>: Bench;
+    WireOf<SmallBench>: SmallBench;
+    Slice<U8, WireOf<Animal>>: Vec<Animal>;
+    WireOf<Frame>: Frame;
+    WireOf<WideFrame>: WideFrame;
+    WireOf<NamedFrame>: NamedFrame;
 }

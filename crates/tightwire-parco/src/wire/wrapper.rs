@@ -1,0 +1,271 @@
+//! Wire types that contain another one: options, pointers, Go's `int` in fewer bytes, and default wire types.
+
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::sync::Arc;
+use core::fmt;
+use core::marker::PhantomData;
+use core::ops::Deref;
+
+use super::adjust::Id;
+use super::{Get, Put, StaticWire, Wire};
+use crate::default_wire::{DecodeAs, DecodeOwned, Encode, EncodeAs};
+use crate::error::Fault;
+use crate::options::Levels;
+use crate::read::{Input, Reader};
+use crate::schema::{Schema, SchemaContext};
+use crate::write::Writer;
+
+/// A flag byte, then the value if the flag is 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Opt<W>(pub W);
+
+impl<W: Wire> Wire for Opt<W> {
+    #[inline]
+    fn min_size(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        if input.flag()? { self.0.walk(input) } else { Ok(()) }
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        Schema::Option(Box::new(self.0.schema(context)))
+    }
+}
+
+impl<W: StaticWire> StaticWire for Opt<W> {
+    const NEW: Self = Self(W::NEW);
+}
+
+impl<T, W: Put<T>> Put<Option<T>> for Opt<W> {
+    #[inline]
+    fn put(&self, value: &Option<T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.array([u8::from(value.is_some())]);
+        match value {
+            Some(value) => self.0.put(value, writer),
+            None => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn size(&self, value: &Option<T>, levels: Levels) -> Result<usize, Fault> {
+        match value {
+            Some(value) => Ok(1 + self.0.size(value, levels)?),
+            None => Ok(1),
+        }
+    }
+}
+
+impl<'de, T, W: Get<'de, T>> Get<'de, Option<T>> for Opt<W> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Option<T>, Fault> {
+        if reader.flag()? { self.0.get(reader).map(Some) } else { Ok(None) }
+    }
+
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut Option<T>) -> Result<(), Fault> {
+        match (reader.flag()?, &mut *value) {
+            (true, Some(old)) => return self.0.get_into(reader, old),
+            (true, None) => *value = Some(self.0.get(reader)?),
+            (false, _) => *value = None,
+        }
+        Ok(())
+    }
+}
+
+/// Wire type `W` for the target of a `Box`, `Rc`, `Arc` or reference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pointer<W>(pub W);
+
+same_wire!([W: Wire] Pointer<W>);
+
+impl<W: StaticWire> StaticWire for Pointer<W> {
+    const NEW: Self = Self(W::NEW);
+}
+
+impl<P: Deref, W: Put<P::Target>> Put<P> for Pointer<W> {
+    #[inline]
+    fn put(&self, value: &P, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.0.put(value, writer)
+    }
+
+    #[inline]
+    fn size(&self, value: &P, levels: Levels) -> Result<usize, Fault> {
+        self.0.size(value, levels)
+    }
+}
+
+impl<'de, T, W: Get<'de, T>> Get<'de, Box<T>> for Pointer<W> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Box<T>, Fault> {
+        self.0.get(reader).map(Box::new)
+    }
+
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut Box<T>) -> Result<(), Fault> {
+        self.0.get_into(reader, value)
+    }
+}
+
+impl<'de, T, W: Get<'de, T>> Get<'de, Rc<T>> for Pointer<W> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Rc<T>, Fault> {
+        self.0.get(reader).map(Rc::new)
+    }
+}
+
+impl<'de, T, W: Get<'de, T>> Get<'de, Arc<T>> for Pointer<W> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Arc<T>, Fault> {
+        self.0.get(reader).map(Arc::new)
+    }
+}
+
+/// An `i64` encoded as the number `W`, which must be able to represent it. The Go library calls it a header.
+///
+/// It is the wire type of registry ids. Unlike a length, the value can be negative if `W` is signed.
+///
+/// ```
+/// use tightwire_parco::wire::{HeaderInt, U8};
+/// use tightwire_parco::WireExt;
+///
+/// assert_eq!(HeaderInt(U8).to_vec(&200i64)?, [200]);
+/// assert!(HeaderInt(U8).to_vec(&300i64).unwrap_err().is_overflow());
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeaderInt<W>(pub W);
+
+impl<W: Wire> Wire for HeaderInt<W> {
+    same_sizes!();
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        self.0.walk(input)
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        match self.0.schema(context) {
+            Schema::Number(number, endian) => Schema::Header(number, endian),
+            other => other,
+        }
+    }
+}
+
+impl<W: StaticWire> StaticWire for HeaderInt<W> {
+    const NEW: Self = Self(W::NEW);
+}
+
+impl<W: Id<Value: TryFrom<i64>>> Put<i64> for HeaderInt<W> {
+    #[inline]
+    fn put(&self, value: &i64, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        let value = W::Value::try_from(*value).map_err(|_| Fault::OVERFLOW)?;
+        self.0.put(&value, writer)
+    }
+
+    #[inline]
+    fn size(&self, value: &i64, levels: Levels) -> Result<usize, Fault> {
+        let value = W::Value::try_from(*value).map_err(|_| Fault::OVERFLOW)?;
+        self.0.size(&value, levels)
+    }
+}
+
+impl<'de, W: Id<Value: TryInto<i64>> + Get<'de, W::Value>> Get<'de, i64> for HeaderInt<W> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<i64, Fault> {
+        self.0.get(reader)?.try_into().map_err(|_| Fault::OVERFLOW)
+    }
+}
+
+/// The default wire type of `T`, which [`encode`](crate::encode) and [`decode`](crate::decode) use.
+///
+/// A derived struct has separate wire types for encoding and decoding. This type combines them, so that such structs
+/// can be elements and fields of schemas made by a [`builder`](crate::builder()).
+///
+/// ```
+/// use tightwire_parco::wire::{WireOf, Slice, StaticWire, U8};
+/// use tightwire_parco::{Decode, Encode, WireExt};
+///
+/// #[derive(Debug, PartialEq, Encode, Decode)]
+/// struct Point(u8, u8);
+///
+/// let wire = Slice::<U8, WireOf<Point>>::NEW;
+/// assert_eq!(wire.to_vec(&vec![Point(1, 2)])?, [1, 1, 2]);
+/// assert_eq!(wire.decode_exact::<Vec<Point>>(&[1, 3, 4])?, [Point(3, 4)]);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+pub struct WireOf<T>(PhantomData<fn() -> T>);
+
+type Reading<T> = <T as DecodeAs<'static>>::Wire;
+type Writing<T> = <T as EncodeAs>::Wire;
+
+impl<T: Encode + DecodeOwned> Wire for WireOf<T> {
+    #[inline]
+    fn min_size(&self) -> usize {
+        Reading::<T>::NEW.min_size()
+    }
+
+    #[inline]
+    fn fixed_size(&self) -> Option<usize> {
+        Reading::<T>::NEW.fixed_size()
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        Reading::<T>::NEW.walk(input)
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        Reading::<T>::NEW.schema(context)
+    }
+}
+
+impl<T: Encode + DecodeOwned> StaticWire for WireOf<T> {
+    const NEW: Self = Self(PhantomData);
+}
+
+impl<T: Encode + DecodeOwned> Put<T> for WireOf<T> {
+    #[inline]
+    fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        Writing::<T>::NEW.put(value, writer)
+    }
+
+    #[inline]
+    fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault> {
+        Writing::<T>::NEW.size(value, levels)
+    }
+
+    #[inline]
+    fn put_all(&self, values: &[T], writer: &mut Writer<'_>) -> Result<(), Fault> {
+        Writing::<T>::NEW.put_all(values, writer)
+    }
+}
+
+impl<'de, T: Encode + DecodeOwned> Get<'de, T> for WireOf<T> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
+        <T as DecodeAs<'de>>::Wire::NEW.get(reader)
+    }
+
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
+        <T as DecodeAs<'de>>::Wire::NEW.get_into(reader, value)
+    }
+}
+
+impl<T> Clone for WireOf<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for WireOf<T> {}
+
+impl<T> fmt::Debug for WireOf<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WireOf<{}>", core::any::type_name::<T>())
+    }
+}
