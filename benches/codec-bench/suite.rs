@@ -146,9 +146,38 @@ fn compile(suite: &mut Suite, size: Size, message: &Message) {
         [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout]
     );
     let row = all_codecs!(row, reused, message, WincodeVec);
-    let row = add_sized!(size, row, fresh, message, [ours::Derived], [ours::DerivedWide]);
-    let row =
-        add!(row, fresh, message, [SerdeJson, SimdJson, SonicRs, RmpSerdeNamed, RmpSerdeCompact, Zerompk]);
+    let row = add_sized!(
+        size,
+        row,
+        fresh,
+        message,
+        [ours::Derived, WincodeLayout, SpeedyLayout],
+        [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout]
+    );
+    let row = add!(
+        row,
+        fresh,
+        message,
+        [
+            Wincode,
+            Bitcode,
+            SerdeZap,
+            Nanoserde,
+            Bincode1,
+            Bincode2Fixed,
+            Bincode2Varint,
+            Zerompk,
+            Speedy,
+            Postcard,
+            Borsh,
+            RmpSerdeCompact,
+            RmpSerdeNamed,
+            Prost,
+            SerdeJson,
+            SimdJson,
+            SonicRs,
+        ]
+    );
     let payload = match size {
         Size::Large => encoded::<ours::DerivedWide>(message),
         _ => encoded::<ours::Derived>(message),

@@ -2,7 +2,7 @@
 
 use wincode::io::std_read::ReadAdapter;
 
-use super::codec::{Borrow, Codec, Counter, codec};
+use super::codec::{Borrow, Codec, Counter, Fresh, codec};
 use super::message::{Message, MessageRef};
 
 /// Version of the linked wincode.
@@ -19,6 +19,7 @@ codec! {
         wincode::serialize_into(&mut rest, message).map(|()| len - rest.len())
     };
     decode |bytes| wincode::deserialize(bytes);
+    fresh |message| wincode::serialize(message);
     borrow |bytes| wincode::deserialize(bytes);
     discard |message, counter| wincode::serialize_into(counter, message);
     reader |reader| wincode::deserialize_from(ReadAdapter::new(reader));
@@ -62,6 +63,12 @@ impl Codec for Bitcode {
     }
 }
 
+impl Fresh for Bitcode {
+    fn fresh(message: &Message) -> Option<Vec<u8>> {
+        Some(bitcode::encode(message))
+    }
+}
+
 impl Borrow for Bitcode {
     fn borrow<'b>(&mut self, bytes: &'b [u8]) -> Option<MessageRef<'b>> {
         self.0.decode(bytes).ok()
@@ -73,6 +80,7 @@ codec! {
     Bincode1(Message), "bincode 1", Some("1.3.3");
     vec |buffer, message| bincode1::serialize_into(buffer, message);
     decode |bytes| bincode1::deserialize(bytes);
+    fresh |message| bincode1::serialize(message);
     borrow |bytes| bincode1::deserialize(bytes);
     discard |message, counter| bincode1::serialize_into(counter, message);
     reader |reader| bincode1::deserialize_from(reader);
@@ -85,6 +93,7 @@ macro_rules! bincode_2 {
             $name(Message), $text, Some(BINCODE);
             slice |buffer, message| bincode::encode_into_slice(message, buffer, $config);
             decode |bytes| bincode::decode_from_slice(bytes, $config).map(|(message, _)| message);
+            fresh |message| bincode::encode_to_vec(message, $config);
             borrow |bytes| bincode::borrow_decode_from_slice(bytes, $config).map(|(message, _)| message);
             discard |message, counter| bincode::encode_into_writer(message, counter, $config);
             reader |reader| bincode::decode_from_std_read(reader, $config);
@@ -113,6 +122,7 @@ codec! {
     Postcard(Message), "postcard", Some("1.1.3");
     slice |buffer, message| postcard::to_slice(message, buffer).map(|bytes| bytes.len());
     decode |bytes| postcard::from_bytes(bytes);
+    fresh |message| postcard::to_stdvec(message);
     borrow |bytes| postcard::from_bytes(bytes);
     discard |message, counter| postcard::to_io(message, counter);
 }
@@ -122,6 +132,7 @@ codec! {
     SerdeZap(Message), "serde-zap", Some("0.1.1");
     slice |buffer, message| serde_zap::to_slice(message, buffer).map(|bytes| bytes.len());
     decode |bytes| serde_zap::from_bytes(bytes);
+    fresh |message| serde_zap::to_vec(message);
     borrow |bytes| serde_zap::from_bytes(bytes);
     discard |message, counter| serde_zap::to_writer(message, counter);
     reader |reader| serde_zap::from_reader(reader);
@@ -132,6 +143,7 @@ codec! {
     Borsh(Message), "borsh", Some("1.8.1");
     vec |buffer, message| borsh::to_writer(buffer, message);
     decode |bytes| borsh::from_slice(bytes);
+    fresh |message| borsh::to_vec(message);
     discard |message, counter| borsh::to_writer(counter, message);
     reader |reader| borsh::from_reader(reader);
 }
@@ -141,6 +153,7 @@ codec! {
     Speedy(Message), "speedy", Some(SPEEDY);
     vec |buffer, message| speedy::Writable::write_to_stream(message, buffer);
     decode |bytes| speedy::Readable::read_from_buffer(bytes);
+    fresh |message| speedy::Writable::write_to_vec(message);
     borrow |bytes| speedy::Readable::read_from_buffer(bytes);
     discard |message, counter| speedy::Writable::write_to_stream(message, counter);
     reader |reader| speedy::Readable::read_from_stream_unbuffered(reader);
@@ -163,4 +176,5 @@ codec! {
         Ok::<_, ()>(())
     };
     decode |bytes| nanoserde::DeBin::deserialize_bin(bytes);
+    fresh |message| Ok::<_, ()>(nanoserde::SerBin::serialize_bin(message));
 }

@@ -52,4 +52,5 @@ codec! {
     Prost(ProstMessage), "prost", Some("0.14.4");
     vec |buffer, message| message.encode(buffer);
     decode |bytes| ProstMessage::decode(bytes);
+    fresh |message| Ok::<_, ()>(message.encode_to_vec());
 }

@@ -70,6 +70,7 @@ macro_rules! wincode_layout {
                 wincode::config::serialize_into(&mut rest, message, LAYOUT).map(|()| len - rest.len())
             };
             decode |bytes| wincode::config::deserialize(bytes, LAYOUT).map_err(|_| ()).and_then(validated::<$message>);
+            fresh |message| wincode::config::serialize(message, LAYOUT);
             discard |message, counter| wincode::config::serialize_into(counter, message, LAYOUT);
         }
 
@@ -132,6 +133,7 @@ macro_rules! speedy_layout {
             $codec($message), "speedy, parco layout", Some(SPEEDY);
             vec |buffer, message| speedy::Writable::write_to_stream(message, buffer);
             decode |bytes| speedy::Readable::read_from_buffer(bytes);
+            fresh |message| speedy::Writable::write_to_vec(message);
             discard |message, counter| speedy::Writable::write_to_stream(message, counter);
         }
     };
