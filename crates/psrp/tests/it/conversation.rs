@@ -273,7 +273,7 @@ fn play_client(file: &Json, count: usize) -> (RunspacePool, usize) {
 
 /// Returns the file's name of an event of the server.
 fn server_event(event: &server::Event) -> &'static str {
-    use server::{Event, PipelineEvent};
+    use server::{Event, PipelineEvent, PoolRequest};
 
     match event {
         Event::SessionCapability(_) => "SessionCapabilityEvent",

@@ -6,7 +6,8 @@
 #![cfg(feature = "tokio")]
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use psrp::Error;
 use psrp::client::PipelineEvent;
