@@ -556,8 +556,9 @@ const SERVER: &str = "
     <- connect = ! > Broken [Broken: ProtocolError]: new, opened, asked, connected; > Opened
         [connected]: negotiated, connecting; !: away, far; ! > Broken [Closed] [Broken: ProtocolError]:
         running
-    <- request = ! > Broken [Broken: ProtocolError]: new, negotiated, asked; [GetAvailableRunspaces {
-        call_id: 1 }]: opened, connected, running; !: away, far; ! > Disconnected: connecting
+    <- request = ! > Broken [Broken: ProtocolError]: new, negotiated, asked; [Request { call_id: 1,
+        request: GetAvailableRunspaces }]: opened, connected, running; !: away, far; ! > Disconnected:
+        connecting
     <- close = > Closed [Closed]: new, negotiated, opened, asked, away, connecting, connected; > Closed
         [Closed] [Closed]: running, far
     <- nonsense = ! > Broken [Broken: ProtocolError]: new, negotiated, opened, asked, connected; ! >
