@@ -18,12 +18,13 @@ usage: cargo xtask conformance SYSTEM [--peers] PATH...
 Runs test vectors through a crate and prints the ids of failed cases, then `N passed, N failed`. Exits with 0 if none
 failed.
 
-  SYSTEM   json or sse; the tests of the other crates run their vectors
+  SYSTEM   json, parco, perplexity, psrp or sse
   PATH     file of vectors; for json, a folder of cases
-  --peers  run the cases through other libraries as well, without effect on the exit code
+  --peers  run the cases through other libraries as well, without effect on the exit code (json and sse)
 ";
 
-const SYSTEMS: [&str; 2] = ["json", "sse"];
+const SYSTEMS: [&str; 5] = ["json", "parco", "perplexity", "psrp", "sse"];
+const SYSTEMS_WITH_PEERS: [&str; 2] = ["json", "sse"];
 
 pub(crate) fn command(mut args: Args) -> Result<()> {
     let peers = args.flag("--peers");
@@ -31,6 +32,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     args.finish()?;
     let [system, files @ ..] = &words[..] else { bail!("{HELP}") };
     ensure!(SYSTEMS.contains(&system.as_str()) && !files.is_empty(), "{HELP}");
+    ensure!(!peers || SYSTEMS_WITH_PEERS.contains(&system.as_str()), "{system} has no peers");
     let workspace = Workspace::find()?;
     let feature = if peers { format!("{system}-peers") } else { system.clone() };
     let mut cargo = cargo::command(&workspace, &["build", "--quiet", "--package", "conformance"]);

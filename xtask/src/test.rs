@@ -248,6 +248,13 @@ fn conformance(gate: &Gate) -> Result<Skipped> {
     let program = cargo::tested_program(&gate.workspace, "conformance")?;
     for (system, files) in [
         ("json", "crates/tightwire-json/tests/data/json-test-suite/test_parsing"),
+        ("parco", "crates/tightwire-parco/tests/data/parco-vectors.json"),
+        ("perplexity", "crates/tightwire-perplexity/tests/data/perplexity-wire.jsonl"),
+        ("psrp", "crates/psrp/tests/data/clixml-values.json"),
+        ("psrp", "crates/psrp/tests/data/clixml-decode.json"),
+        ("psrp", "crates/psrp/tests/data/messages.json"),
+        ("psrp", "crates/psrp/tests/data/fragments.json"),
+        ("psrp", "crates/psrp/tests/data/outofproc.json"),
         ("sse", "crates/tightwire-sse/tests/data/sse-cases.json"),
     ] {
         crate::conformance::run(&program, system, &[gate.workspace.root.join(files)])?;

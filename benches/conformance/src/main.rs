@@ -1,10 +1,15 @@
 //! `conformance SYSTEM PATH...`: runs test vectors through a crate and prints `N passed, N failed`.
 //!
-//! Each system is a feature, so that nothing else is built. The features `json-peers` and `sse-peers` add the peers. The
-//! tests of the crates run the vectors of the other systems.
+//! Each system is a feature, so that nothing else is built. The features `json-peers` and `sse-peers` add the peers.
 
 #[cfg(feature = "json")]
 mod json;
+#[cfg(feature = "parco")]
+mod parco;
+#[cfg(feature = "perplexity")]
+mod perplexity;
+#[cfg(feature = "psrp")]
+mod psrp;
 #[cfg(feature = "sse")]
 mod sse;
 
@@ -14,7 +19,10 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: conformance sse FILE...          files with the schema `sse-cases/1`
-       conformance json DIR...          folders with files named y_*.json, n_*.json and i_*.json";
+       conformance json DIR...          folders with files named y_*.json, n_*.json and i_*.json
+       conformance parco FILE...        files with the format `parco-vectors/1`
+       conformance perplexity FILE...   recorded exchanges, one per line
+       conformance psrp FILE...         vectors of the PowerShell Remoting Protocol, of any kind";
 
 fn main() -> ExitCode {
     match run() {
@@ -41,6 +49,12 @@ fn run() -> anyhow::Result<usize> {
         let counts = match system.to_str() {
             #[cfg(feature = "json")]
             Some("json") => json::run(&file, &mut out)?,
+            #[cfg(feature = "parco")]
+            Some("parco") => parco::run(&file, &mut out)?,
+            #[cfg(feature = "perplexity")]
+            Some("perplexity") => perplexity::run(&file, &mut out)?,
+            #[cfg(feature = "psrp")]
+            Some("psrp") => psrp::run(&file, &mut out)?,
             #[cfg(feature = "sse")]
             Some("sse") => sse::run(&file, &mut out)?,
             _ => anyhow::bail!("{} is not built in\n{USAGE}", system.display()),

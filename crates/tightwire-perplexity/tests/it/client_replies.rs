@@ -1,4 +1,4 @@
-//! Runs the recorded exchanges of this crate.
+//! Runs the cases of `cargo xtask conformance perplexity` with the recording of this crate.
 #![cfg(feature = "client")]
 
 use crate::replies;
