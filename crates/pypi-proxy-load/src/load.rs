@@ -10,7 +10,7 @@ use crate::data::{COLD, Data};
 use crate::measure::{self, Sampling, Unmeasured};
 use crate::output;
 use crate::programs::{self, Folders};
-use crate::results::{self, OURS, Outcome};
+use crate::results::{OURS, Outcome};
 use crate::rows::{ROWS, Row};
 use crate::servers::{self, Layout, Server};
 use crate::upstream::Upstream;

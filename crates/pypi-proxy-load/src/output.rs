@@ -19,17 +19,6 @@ pub(crate) enum Role {
     Original,
 }
 
-impl Role {
-    /// Returns the word shown next to a server.
-    pub(crate) fn label(self) -> &'static str {
-        match self {
-            Self::Ours => "ours",
-            Self::Peer => "peer",
-            Self::Original => "original",
-        }
-    }
-}
-
 /// Figures of one server in one row, as in the report of the suites.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Row {
