@@ -44,8 +44,8 @@ pub(crate) struct Slice {
 impl Slice {
     /// Default: about a tenth of a second per process.
     pub(crate) const NORMAL: Self = Self {
-        warm_up: Duration::from_millis(10),
-        measure: Duration::from_millis(40),
+        warm_up: Duration::from_millis(5),
+        measure: Duration::from_millis(30),
         samples: 10,
         time_guard: Duration::from_millis(200),
     };
