@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::join::{Facts, Sources};
 use crate::model::{Outcome, Report, Role, Sheet};
+use crate::process::Skipped;
 use crate::quantity::{self as units, Quantity};
 use crate::view::{self, summary};
 use crate::workspace::Workspace;
@@ -34,13 +35,16 @@ pub(crate) fn write(report: &Report, sources: &Sources, root: &Path) -> Result<(
     Ok(())
 }
 
-/// Compares all files with the committed run.
+/// Compares all files with the committed run. Skipped if there is none.
 ///
 /// # Errors
 ///
 /// Fails with the files that differ, and with ratios that are written by hand.
-pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+pub(crate) fn check(workspace: &Workspace) -> Result<Skipped> {
     let root = &workspace.root;
+    if !root.join(RUN).exists() {
+        return Ok(Some(format!("there is no {RUN}; `cargo xtask report --out` writes it")));
+    }
     let report = report::read(&root.join(RUN))?;
     let mut problems = Vec::new();
     for (path, text) in files(&report, &Sources::load(workspace)?, root)? {
@@ -54,7 +58,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
             ratios_by_hand(&text).map(|line| format!("{path}:{line}: a ratio outside of a written part")),
         );
     }
-    if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("\n")) }
+    if problems.is_empty() { Ok(None) } else { bail!("{}", problems.join("\n")) }
 }
 
 /// Returns the paths and contents of all files.

@@ -74,7 +74,7 @@ const STEPS: &[Step] = &[
     step("toolchain", toolchain),
     step("fmt", |gate| cargo(&gate.workspace, &["fmt", "--all", "--check"]).map(|()| None)),
     step("tidy", |gate| tidy::check(&gate.workspace).map(|()| None)),
-    step("figures", |gate| publish::check(&gate.workspace).map(|()| None)),
+    step("figures", |gate| publish::check(&gate.workspace)),
     full("tools", |_| Ok(joined(&setup::missing()))),
     step("clippy", |gate| gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"])),
     full("features", features),
