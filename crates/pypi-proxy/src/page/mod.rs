@@ -3,6 +3,8 @@
 #[cfg(feature = "proxy")]
 mod facts;
 mod file;
+#[cfg(feature = "proxy")]
+mod filter;
 mod html;
 mod json;
 mod list;
