@@ -6,7 +6,7 @@ use std::io::Write as _;
 use bytes::Bytes;
 
 use super::scan::Scanner;
-use super::{ApiVersion, Details, File, Metadata, Page, json};
+use super::{ApiVersion, Details, Metadata, Page, json};
 use crate::Error;
 
 impl Page {
