@@ -18,7 +18,7 @@ pub use cache::{CachedPage, PageCache};
 pub(crate) use rendered::{MemoryFile, encode};
 pub use rendered::{PageBytes, RenderedPage, Variant};
 
-/// Configuration of a [`PageCache`](PageCache). The time to live is a setting of each upstream.
+/// Configuration of a [`PageCache`]. The time to live is a setting of each upstream.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Stores pages in this folder as well; nothing else may write to it. The size of

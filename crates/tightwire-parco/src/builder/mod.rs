@@ -1,8 +1,8 @@
 //! Schemas built by method calls, as an alternative to the derive macros: for types of other crates, for several
 //! schemas of one type, and for registries.
 //!
-//! [`builder`](crate::builder()) starts a schema that encodes and decodes, [`compiler`](crate::compiler) one that only
-//! encodes, and [`parser`](crate::parser) one that only decodes.
+//! [`builder`](crate::builder()) starts a schema that encodes and decodes, [`compiler`] one that only
+//! encodes, and [`parser`] one that only decodes.
 //!
 //! Each call appends a field, in wire order, and returns a schema of a new type. The compiler sees the whole codec as
 //! one function, so it is as fast as a derived one. The finished schema is a [`Wire`] type for the model: encode and
