@@ -55,7 +55,7 @@ pub use service::{Proxy, Scope};
 #[doc(hidden)]
 pub use http1::parse_head;
 
-/// Configuration of a [`Proxy`](Proxy).
+/// Configuration of a [`Proxy`].
 #[derive(Clone, Default)]
 pub struct Config {
     /// Redirects the client to the upstream if no byte of the file arrived within this time. The download continues in

@@ -26,7 +26,7 @@ pub(crate) use reader::{FileChunk, read_at, read_range};
 pub use scan::{GcReport, VerifyReport};
 pub use shared::{Key, Reference, StoredFile};
 
-/// Configuration of a [`Store`](Store).
+/// Configuration of a [`Store`].
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Folder of the store, which is created if it does not exist.
