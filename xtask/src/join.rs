@@ -90,14 +90,8 @@ impl<'f> Facts<'f> {
 
     /// Returns the keys of all measured rows in their order.
     pub(crate) fn keys(&self) -> Vec<&'f str> {
-        let mut keys: Vec<&str> = Vec::new();
-        for row in self.rows.iter().filter(|row| row.role < Role::RecordedOriginal) {
-            // The implementations of a row follow each other, except those of servers.
-            if !keys.iter().rev().any(|key| *key == row.key) {
-                keys.push(&row.key);
-            }
-        }
-        keys
+        let measured = self.rows.iter().filter(|row| row.role < Role::RecordedOriginal);
+        distinct(measured.map(|row| row.key.as_str()))
     }
 
     /// Returns the row that represents a party for a key.
@@ -111,9 +105,7 @@ impl<'f> Facts<'f> {
                 let class = go.and_then(|row| row.class.as_ref());
                 let ours = |wanted: &dyn Fn(&Row) -> bool| best(&|row| row.role == Role::Ours && wanted(row));
                 ours(&|row| class.is_some() && row.class.as_ref() == class)
-                    .or_else(|| {
-                        ours(&|row| self.opponent(row, quantity).is_some_and(|ratio| ratio.like_for_like))
-                    })
+                    .or_else(|| ours(&|row| self.opponent(row, quantity).is_some()))
                     .or_else(|| ours(&|_| true))
             }
             Party::Language("go") => {
@@ -229,6 +221,18 @@ impl<'f> Facts<'f> {
     pub(crate) fn is_in(&self, group: &Group, key: &str) -> bool {
         self.sources.groups.of(key).is_some_and(|found| std::ptr::eq(found, group))
     }
+}
+
+/// Returns the names in the order of their first occurrence.
+pub(crate) fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
+    let mut known: Vec<&str> = Vec::new();
+    for name in names {
+        // Equal names usually follow each other.
+        if !known.iter().rev().any(|other| *other == name) {
+            known.push(name);
+        }
+    }
+    known
 }
 
 /// Returns the library of an implementation, whose name begins with it.

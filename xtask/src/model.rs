@@ -174,7 +174,6 @@ impl Row {
         let (low, high) = interval(&rounds)?;
         value.is_finite().then(|| Ratio {
             against: other.implementation.clone(),
-            like_for_like: self.class.is_some() && self.class == other.class,
             value,
             low: low.min(value),
             high: high.max(value),
@@ -189,8 +188,6 @@ impl Row {
 pub(crate) struct Ratio {
     /// The other implementation.
     pub(crate) against: String,
-    /// True if both are known to be of the same class.
-    pub(crate) like_for_like: bool,
     /// The ratio of the medians.
     pub(crate) value: f64,
     /// Bounds of its confidence interval, from the ratios of the rounds.

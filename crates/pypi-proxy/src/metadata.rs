@@ -139,7 +139,7 @@ impl FileSource for MetadataSource {
     }
 }
 
-/// A file with some ranges in memory. Reading other ranges fails and records what is missing.
+/// A file with some ranges in memory. Reading another range fails and records the missing range.
 struct Sparse {
     len: u64,
     parts: Vec<(u64, Bytes)>,

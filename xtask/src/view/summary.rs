@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{LANGUAGES, NONE, range};
-use crate::join::{Facts, Sources, Standing, Summary};
+use crate::join::{Facts, Sources, Standing, Summary, distinct};
 use crate::markdown;
 use crate::model::{LEAST_RATIO, MIN_PROCESSES, Outcome, Report, Role, Row, Sheet};
 use crate::quantity::{self as units, Quantity};
@@ -237,18 +237,8 @@ fn load(report: &Report, sources: &Sources) -> String {
     let Some(run) = &report.load else {
         return "Not measured in this run; `cargo xtask load` measures it.\n".to_owned();
     };
-    let mut servers: Vec<&str> = Vec::new();
-    for row in &run.rows {
-        if !servers.contains(&row.implementation.as_str()) {
-            servers.push(&row.implementation);
-        }
-    }
-    let mut keys: Vec<&str> = Vec::new();
-    for row in &run.rows {
-        if !keys.contains(&row.key.as_str()) {
-            keys.push(&row.key);
-        }
-    }
+    let servers = distinct(run.rows.iter().map(|row| row.implementation.as_str()));
+    let keys = distinct(run.rows.iter().map(|row| row.key.as_str()));
     let find =
         |key: &str, server: &str| run.rows.iter().find(|row| row.key == key && row.implementation == server);
     let table = |title: &str, quantities: &[Quantity]| {

@@ -43,8 +43,8 @@ pub struct Options {
     /// clients wait before they send more. At four times the limit, over all pipelines, the server stops reading until
     /// handlers have read some input; until then it does not receive stop requests either. Default: 1 MiB.
     pub max_input_bytes: usize,
-    /// How long a handler that uses [`Pipeline::stopping`](super::Pipeline::stopping) may take to end before its future
-    /// is dropped. Default: 30 seconds, which is half of PowerShell's timeout.
+    /// Maximum time for a handler that uses [`Pipeline::stopping`](super::Pipeline::stopping) to end after a stop request.
+    /// Then its future is dropped. Default: 30 seconds, which is half of PowerShell's timeout.
     pub stop_timeout: Duration,
     /// Timeout of each of three steps at the end of a session: sending the remaining packets, waiting for handlers that
     /// block, and waiting for the client to close the connection after it has closed the pool. Default: 5 seconds.
