@@ -140,6 +140,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[macro_use]
+mod redacted;
+#[macro_use]
 mod setters;
 
 mod b64;
@@ -158,7 +160,6 @@ mod link;
 pub mod message;
 pub mod outofproc;
 pub mod record;
-mod redacted;
 #[cfg(feature = "serde")]
 pub mod serde;
 pub mod server;

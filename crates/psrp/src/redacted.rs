@@ -26,3 +26,23 @@ impl<T> DerefMut for Redacted<T> {
         &mut self.0
     }
 }
+
+/// Implements `Debug` for a type whose other parts may be secret: `Type |this| name = value, ...` shows these values, and
+/// `Type` alone shows none.
+macro_rules! impl_debug {
+    ($(#[$doc:meta])* $type:ident $(<$lifetime:lifetime>)? $(|$this:ident| $($name:ident = $value:expr),+)?) => {
+        $(#[$doc])*
+        impl std::fmt::Debug for $type $(<$lifetime>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                impl_debug!(@show self, f, $type $(, $this, $($name = $value),+)?)
+            }
+        }
+    };
+    (@show $self:ident, $f:ident, $type:ident) => {
+        $f.debug_tuple(stringify!($type)).finish_non_exhaustive()
+    };
+    (@show $self:ident, $f:ident, $type:ident, $this:ident, $($name:ident = $value:expr),+) => {{
+        let $this = $self;
+        $f.debug_struct(stringify!($type))$(.field(stringify!($name), &$value))+.finish_non_exhaustive()
+    }};
+}

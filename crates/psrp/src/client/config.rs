@@ -1,6 +1,5 @@
 //! Configuration of the client's runspace pool.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 
 use uuid::Uuid;
@@ -54,20 +53,15 @@ impl Config {
         /// allowed. Use `false` for a connection that is neither encrypted nor local; `io::RunspacePool` does this
         /// itself.
         clear_secrets(are_allowed: bool) => key.forbids_cleartext = !are_allowed;
+        /// Sets the key pair for the session key exchange. Default: generated on demand.
+        #[cfg(feature = "crypto")]
+        key_pair(pair: ClientKey) => key.pair = Some(pair);
     }
 
     /// Sets the minimum and maximum number of runspaces. Default: 1 and 1.
     #[must_use]
     pub fn runspaces(mut self, count: RangeInclusive<i32>) -> Self {
         (self.init.min_runspaces, self.init.max_runspaces) = count.into_inner();
-        self
-    }
-
-    /// Sets the key pair for the session key exchange. Default: generated on demand.
-    #[cfg(feature = "crypto")]
-    #[must_use]
-    pub fn key_pair(mut self, pair: ClientKey) -> Self {
-        self.key.pair = Some(pair);
         self
     }
 }
@@ -78,16 +72,9 @@ impl Default for Config {
     }
 }
 
-/// Shows neither the key nor the application arguments.
-impl fmt::Debug for Config {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Config")
-            .field("pool_id", &self.pool_id)
-            .field("capability", &self.capability)
-            .field("min_runspaces", &self.init.min_runspaces)
-            .field("max_runspaces", &self.init.max_runspaces)
-            .field("fragment_size", &self.fragment_size)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
+impl_debug! {
+    /// Shows neither the key nor the application arguments.
+    Config |this|
+        pool_id = this.pool_id, capability = this.capability, min_runspaces = this.init.min_runspaces,
+        max_runspaces = this.init.max_runspaces, fragment_size = this.fragment_size, limits = this.limits
 }

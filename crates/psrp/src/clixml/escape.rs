@@ -348,11 +348,7 @@ fn hexadecimal(digits: [u8; 4]) -> Option<u32> {
     ((a | b | c | d) < 16).then_some(a << 12 | b << 8 | c << 4 | d)
 }
 
-/// Replaces the escapes of a text, beginning with the first one.
-///
-/// # Errors
-///
-/// Returns the code units if there is a lone surrogate.
+/// Replaces the escapes of a text, beginning with the first one. Returns the code units if there is a lone surrogate.
 fn unescape_from(text: &str, mut found: EscapeSequence) -> Result<String, Vec<u16>> {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());

@@ -30,7 +30,7 @@ pub(crate) fn text<F: Float>(number: F) -> AsciiBuffer {
         return text;
     }
     let mut buffer = zmij::Buffer::new();
-    let Parts { negative, digits, len, point } = Parts::of(buffer.format_finite(number).as_bytes());
+    let Parts { negative, digits, len, point } = Parts::of(buffer.format_finite(number));
     let digits = &digits[..len];
     if negative {
         text.push(b'-');
@@ -79,29 +79,23 @@ struct Parts {
 
 impl Parts {
     /// Parses a finite number in Rust's notation, such as `-0.001`, `15.0` or `1.5e-7`.
-    fn of(text: &[u8]) -> Self {
-        let (negative, text) = match text {
-            [b'-', text @ ..] => (true, text),
-            text => (false, text),
-        };
-        let mut parts = Self { negative, digits: [b'0'; 24], len: 0, point: 0 };
-        let (mut behind, mut rest) = (false, text);
-        while let [byte, tail @ ..] = rest {
+    fn of(text: &str) -> Self {
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+        let point = exponent.parse().unwrap_or(0);
+        let mut parts = Self { negative: false, digits: [b'0'; 24], len: 0, point };
+        let mut behind = false;
+        for byte in mantissa.bytes() {
             match byte {
+                b'-' => parts.negative = true,
                 b'.' => behind = true,
-                b'e' => {
-                    parts.point += exponent(tail);
-                    break;
-                }
                 // Leading zeros only move the point.
                 b'0' if parts.len == 0 => parts.point -= i32::from(behind),
                 digit => {
-                    parts.digits[parts.len] = *digit;
+                    parts.digits[parts.len] = digit;
                     parts.len += 1;
                     parts.point += i32::from(!behind);
                 }
             }
-            rest = tail;
         }
         while parts.len > 0 && parts.digits[parts.len - 1] == b'0' {
             parts.len -= 1;
@@ -111,15 +105,6 @@ impl Parts {
         }
         parts
     }
-}
-
-fn exponent(text: &[u8]) -> i32 {
-    let (negative, digits) = match text {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] | digits => (false, digits),
-    };
-    let exponent = digits.iter().fold(0, |exponent, digit| exponent * 10 + i32::from(digit - b'0'));
-    if negative { -exponent } else { exponent }
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Exchange of the session key between client and server.
 
-use std::fmt;
-
 use aws_lc_rs::encoding::AsDer;
 use aws_lc_rs::rsa::{
     KeyPair, KeySize, Pkcs1PrivateDecryptingKey, Pkcs1PublicEncryptingKey, PrivateDecryptingKey,
@@ -94,11 +92,7 @@ impl ClientKey {
     }
 }
 
-impl fmt::Debug for ClientKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ClientKey(..)")
-    }
-}
+impl_debug!(ClientKey);
 
 /// The server's part of the exchange: encrypts the session key with the client's public key.
 pub(super) fn encrypt_session_key(key: &[u8; 32], public_key_blob: &[u8]) -> Result<Vec<u8>, Error> {

@@ -1,7 +1,5 @@
 //! The session key.
 
-use std::fmt;
-
 use aws_lc_rs::cipher::{
     AES_256, DecryptionContext, EncryptionContext, PaddedBlockDecryptingKey, PaddedBlockEncryptingKey,
     UnboundCipherKey,
@@ -79,8 +77,4 @@ impl Cipher for SessionKey {
     }
 }
 
-impl fmt::Debug for SessionKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SessionKey(..)")
-    }
-}
+impl_debug!(SessionKey);

@@ -1,7 +1,5 @@
 //! Reassembles messages from fragments by PowerShell's rules.
 
-use std::fmt;
-
 use super::FragmentHeader;
 use crate::error::{Error, Kind};
 
@@ -253,14 +251,9 @@ impl Assembler {
     }
 }
 
-/// Shows no buffered bytes, which may be secret.
-impl fmt::Debug for Assembler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Assembler")
-            .field("options", &self.options)
-            .field("pending", &self.is_pending())
-            .finish_non_exhaustive()
-    }
+impl_debug! {
+    /// Shows no buffered bytes, which may be secret.
+    Assembler |this| options = this.options, pending = this.is_pending()
 }
 
 impl Default for Assembler {

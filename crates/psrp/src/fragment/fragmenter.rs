@@ -1,7 +1,6 @@
 //! Splits messages into fragments.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use super::{Fragment, FragmentHeader};
 
@@ -25,13 +24,11 @@ impl Fragmenter {
         Self { fragment_size: Self::DEFAULT_FRAGMENT_SIZE, next_object_id: 1 }
     }
 
-    /// Sets the maximum size of a fragment in bytes, including its header of 21 bytes. Default:
-    /// [`DEFAULT_FRAGMENT_SIZE`](Self::DEFAULT_FRAGMENT_SIZE), 32 KiB. Values are clamped to the range
-    /// [`MIN_FRAGMENT_SIZE`](Self::MIN_FRAGMENT_SIZE) to `u32::MAX`.
-    #[must_use]
-    pub fn fragment_size(mut self, bytes: usize) -> Self {
-        self.fragment_size = bytes.clamp(Self::MIN_FRAGMENT_SIZE, u32::MAX as usize);
-        self
+    setters! {
+        /// Sets the maximum size of a fragment in bytes, including its header of 21 bytes. Default:
+        /// [`DEFAULT_FRAGMENT_SIZE`](Self::DEFAULT_FRAGMENT_SIZE), 32 KiB. Values are clamped to the range
+        /// [`MIN_FRAGMENT_SIZE`](Self::MIN_FRAGMENT_SIZE) to `u32::MAX`.
+        fragment_size(bytes: usize) => fragment_size = bytes.clamp(Self::MIN_FRAGMENT_SIZE, u32::MAX as usize);
     }
 
     pub(crate) const fn max_fragment_size(&self) -> usize {
@@ -117,11 +114,9 @@ impl<'a> Iterator for Fragments<'a> {
 
 impl ExactSizeIterator for Fragments<'_> {}
 
-/// Shows the number of remaining fragments, whose content may be secret.
-impl fmt::Debug for Fragments<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fragments").field("left", &self.len()).finish_non_exhaustive()
-    }
+impl_debug! {
+    /// Shows the number of remaining fragments, whose content may be secret.
+    Fragments<'_> |this| left = this.len()
 }
 
 #[cfg(test)]

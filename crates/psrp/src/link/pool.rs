@@ -319,17 +319,11 @@ macro_rules! pool_methods {
             }
         }
 
-        /// Shows states, but no message content.
-        impl std::fmt::Debug for RunspacePool {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct("RunspacePool")
-                    .field("id", &self.id())
-                    .field("state", &self.state)
-                    .field("pipelines", &self.pipelines.len())
-                    .field("has_key", &self.has_key())
-                    .field("pending_bytes", &self.pending_bytes())
-                    .finish_non_exhaustive()
-            }
+        impl_debug! {
+            /// Shows states, but no message content.
+            RunspacePool |this|
+                id = this.id(), state = this.state, pipelines = this.pipelines.len(), has_key = this.has_key(),
+                pending_bytes = this.pending_bytes()
         }
 
         impl Pipeline<'_> {

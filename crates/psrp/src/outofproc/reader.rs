@@ -1,7 +1,5 @@
 //! Reads packets from a stream of bytes.
 
-use std::fmt;
-
 use super::Packet;
 use super::parse::{BOM, LineParser};
 use crate::error::{Error, Kind};
@@ -192,17 +190,11 @@ impl PacketReader {
     }
 }
 
-/// Shows position and sizes, not received data, which can be secret.
-impl fmt::Debug for PacketReader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PacketReader")
-            .field("role", &self.role)
-            .field("options", &self.options)
-            .field("offset", &self.offset)
-            .field("len", &self.line.len())
-            .field("has_failed", &self.has_failed)
-            .finish_non_exhaustive()
-    }
+impl_debug! {
+    /// Shows position and sizes, not received data, which can be secret.
+    PacketReader |this|
+        role = this.role, options = this.options, offset = this.offset, len = this.line.len(),
+        has_failed = this.has_failed
 }
 
 /// Parses lines that are not packets. `None` if the line contains packets, `Some(None)` if it is to be skipped.

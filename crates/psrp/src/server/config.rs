@@ -1,7 +1,5 @@
 //! Configuration of the server's runspace pool.
 
-use std::fmt;
-
 #[cfg(feature = "crypto")]
 use crate::crypto::SessionKey;
 use crate::fragment::Fragmenter;
@@ -40,14 +38,9 @@ impl Config {
         fragment_size(bytes: usize) => fragment_size = bytes;
         /// Sets the limits of the pool. Default: [`SessionLimits::default`].
         limits(limits: SessionLimits) => limits = limits;
-    }
-
-    /// Sets the session key. Default: random, generated when a client requests it.
-    #[cfg(feature = "crypto")]
-    #[must_use]
-    pub fn session_key(mut self, key: SessionKey) -> Self {
-        self.key.server_key = Some(key);
-        self
+        /// Sets the session key. Default: random, generated when a client requests it.
+        #[cfg(feature = "crypto")]
+        session_key(key: SessionKey) => key.server_key = Some(key);
     }
 }
 
@@ -57,13 +50,7 @@ impl Default for Config {
     }
 }
 
-/// Shows neither the key nor the application's private data.
-impl fmt::Debug for Config {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Config")
-            .field("capability", &self.capability)
-            .field("fragment_size", &self.fragment_size)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
+impl_debug! {
+    /// Shows neither the key nor the application's private data.
+    Config |this| capability = this.capability, fragment_size = this.fragment_size, limits = this.limits
 }

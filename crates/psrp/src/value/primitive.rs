@@ -8,7 +8,7 @@ macro_rules! impl_from {
     ($($type:ty => $variant:ident),* $(,)?) => {$(
         impl From<$type> for Value {
             fn from(value: $type) -> Self {
-                Self::$variant(value)
+                Self::$variant(value.into())
             }
         }
     )*};
@@ -28,44 +28,19 @@ impl_from! {
     f64 => Double,
     Decimal => Decimal,
     PsString => String,
+    String => String,
+    &str => String,
     Uuid => Guid,
     Version => Version,
     DateTime => DateTime,
     TimeSpan => TimeSpan,
     Box<[u8]> => Bytes,
+    Vec<u8> => Bytes,
+    &[u8] => Bytes,
     SecureString => SecureString,
     Box<Progress> => Progress,
+    Progress => Progress,
     Object => Object,
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::String(text.into())
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::String(text.into())
-    }
-}
-
-impl From<Vec<u8>> for Value {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self::Bytes(bytes.into())
-    }
-}
-
-impl From<&[u8]> for Value {
-    fn from(bytes: &[u8]) -> Self {
-        Self::Bytes(bytes.into())
-    }
-}
-
-impl From<Progress> for Value {
-    fn from(record: Progress) -> Self {
-        Self::Progress(Box::new(record))
-    }
 }
 
 /// `None` becomes [`Value::Nil`].

@@ -1,7 +1,6 @@
 //! Strings that are encrypted with the session key.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use zeroize::Zeroizing;
@@ -128,11 +127,7 @@ impl PartialEq for SecureString {
     }
 }
 
-impl fmt::Debug for SecureString {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SecureString(..)")
-    }
-}
+impl_debug!(SecureString);
 
 impl Value {
     /// Decrypts all secure strings in this value that are still encrypted.

@@ -30,12 +30,8 @@ impl<'s> Attributes<'s> {
         Self { name, ref_id, ..Self::default() }
     }
 
-    /// Parses the part of a start tag after the name.
-    ///
-    /// # Errors
-    ///
-    /// Fails if an attribute is malformed, if a defined attribute occurs twice, and for another namespace than that of
-    /// CLIXML.
+    /// Parses the part of a start tag after the name. Fails if an attribute is malformed, if a defined attribute occurs
+    /// twice, and for another namespace than that of CLIXML.
     pub(super) fn parse(raw: &'s str) -> Result<Self, Error> {
         let mut attributes = Self::default();
         let bytes = raw.as_bytes();
@@ -90,11 +86,8 @@ impl<'s> Attributes<'s> {
     }
 }
 
-/// Resolves the references in an attribute value. A lone surrogate can only be written as a CLIXML escape here.
-///
-/// # Errors
-///
-/// Fails for an invalid reference, for `<`, and for a reference to a surrogate.
+/// Resolves the references in an attribute value. A lone surrogate can only be written as a CLIXML escape here. Fails
+/// for an invalid reference, for `<`, and for a reference to a surrogate.
 pub(super) fn value(raw: &str) -> Result<Cow<'_, str>, Error> {
     if escape::find_special(raw.as_bytes(), 0).is_none()
         || !raw.bytes().any(|byte| byte < b' ' || byte == b'&' || byte == b'<')

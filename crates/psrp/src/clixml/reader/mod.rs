@@ -10,7 +10,6 @@ mod tag;
 mod text;
 mod tree;
 
-use std::fmt;
 use std::iter::FusedIterator;
 
 use markup::Markup;
@@ -223,14 +222,9 @@ impl Iterator for Reader<'_> {
     }
 }
 
-/// Shows the position, but nothing of the document.
-impl fmt::Debug for Reader<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader")
-            .field("offset", &self.offset())
-            .field("state", &self.state)
-            .finish_non_exhaustive()
-    }
+impl_debug! {
+    /// Shows the position, but nothing of the document.
+    Reader<'_> |this| offset = this.offset(), state = this.state
 }
 
 impl FusedIterator for Reader<'_> {}

@@ -10,11 +10,8 @@ use crate::error::Kind;
 use crate::value::{Progress, PsString, SecureString, Value, ascii};
 use crate::{Error, b64, guid};
 
-/// Parses the text of a primitive element.
-///
-/// # Errors
-///
-/// Fails if the text is not a value of the type, and if the cipher can't decrypt a secure string.
+/// Parses the text of a primitive element. Fails if the text is not a value of the type, and if the cipher can't
+/// decrypt a secure string.
 pub(super) fn value(tag: Primitive, text: Text<'_>, options: &ReadOptions) -> Result<Value, Error> {
     let value = match tag {
         Primitive::String | Primitive::SemanticVersion => Value::String(text.into_string()),

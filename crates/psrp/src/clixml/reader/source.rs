@@ -83,9 +83,6 @@ impl<'a> Source<'a> {
     /// are left out.
     ///
     /// Call [`markup`](Self::markup) first: end tags of elements that it has opened are unknown to the XML reader.
-    ///
-    /// # Errors
-    ///
     /// Fails for malformed XML and for document types.
     pub(super) fn next(&mut self) -> Result<Event<'a>, Error> {
         loop {
@@ -146,11 +143,8 @@ impl<'a> Source<'a> {
         *input = &input[rest.len() - after.len()..];
     }
 
-    /// Reads the next tag if it is in the usual form. White space before the tag is always skipped.
-    ///
-    /// # Errors
-    ///
-    /// Fails for an end tag that does not match the innermost element.
+    /// Reads the next tag if it is in the usual form. White space before the tag is always skipped. Fails for an end
+    /// tag that does not match the innermost element.
     pub(super) fn markup(&mut self) -> Result<Option<Markup<'a>>, Error> {
         let Some(rest) = self.rest() else { return Ok(None) };
         if rest.starts_with("</") && self.end(rest)? {
@@ -161,11 +155,8 @@ impl<'a> Source<'a> {
         Ok(Some(Markup::Start(start)))
     }
 
-    /// Consumes the end tag at the start of the rest if its start tag was read by the fast path.
-    ///
-    /// # Errors
-    ///
-    /// Fails for an end tag that does not match the innermost element.
+    /// Consumes the end tag at the start of the rest if its start tag was read by the fast path. Fails for an end tag
+    /// that does not match the innermost element.
     #[inline]
     pub(super) fn end(&mut self, rest: &'a str) -> Result<bool, Error> {
         match self.fast_path.last() {
@@ -211,11 +202,8 @@ impl<'a> Source<'a> {
         Text::of(text).ok()
     }
 
-    /// Reads the text up to the end tag of the innermost element.
-    ///
-    /// # Errors
-    ///
-    /// Fails for a nested element and at the end of the input.
+    /// Reads the text up to the end tag of the innermost element. Fails for a nested element and at the end of the
+    /// input.
     pub(super) fn text(&mut self) -> Result<Text<'a>, Error> {
         let (first, second) = match self.next()? {
             Event::End(_) => return Ok(Text::Raw("")),
@@ -268,11 +256,8 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Checks that an event between elements is white space or a comment.
-    ///
-    /// # Errors
-    ///
-    /// Fails for anything else, including the end of the input.
+    /// Checks that an event between elements is white space or a comment. Fails for anything else, including the end of
+    /// the input.
     pub(super) fn expect_blank(&self, event: &Event<'_>) -> Result<(), Error> {
         match event {
             Event::Text(text) if text.bytes().all(is_blank) => Ok(()),

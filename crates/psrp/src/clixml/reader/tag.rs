@@ -123,11 +123,7 @@ pub(super) struct StartTag<'s> {
 }
 
 impl<'s> StartTag<'s> {
-    /// Converts a tag of the XML reader.
-    ///
-    /// # Errors
-    ///
-    /// Fails for malformed attributes.
+    /// Converts a tag of the XML reader. Fails for malformed attributes.
     pub(super) fn new(start: &'s BytesStart<'_>, is_empty: bool) -> Result<Self, Error> {
         let tag = Tag::of(start.name().into_inner().as_bytes());
         Ok(Self { tag, attributes: Attributes::parse(start.attributes_raw())?, is_empty })

@@ -49,11 +49,7 @@ fn next_reference(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 impl<'a> Text<'a> {
-    /// Resolves the references in the characters between two tags.
-    ///
-    /// # Errors
-    ///
-    /// Fails for a reference that can't be resolved.
+    /// Resolves the references in the characters between two tags. Fails for a reference that can't be resolved.
     #[inline]
     pub(super) fn of(Characters { text, plain }: Characters<'a>) -> Result<Self, Error> {
         if plain { Ok(Text::Plain(text)) } else { Self::of_any(text) }
@@ -74,11 +70,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Returns the text for types other than strings.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the text contains surrogates, which only strings may.
+    /// Returns the text for types other than strings. Fails if the text contains surrogates, which only strings may.
     pub(super) fn plain(&self) -> Result<&str, Error> {
         match self {
             Text::Raw(text) | Text::Plain(text) => Ok(text),
@@ -170,11 +162,7 @@ pub(super) enum Character {
 /// Resolves the reference with the text between `&` and `;`.
 ///
 /// References to any code point are accepted, including those that XML forbids: PowerShell does not check them, and
-/// other writers rely on that.
-///
-/// # Errors
-///
-/// Fails for entities other than the five of XML and for numbers beyond Unicode.
+/// other writers rely on that. Fails for entities other than the five of XML and for numbers beyond Unicode.
 pub(super) fn reference(name: &str) -> Result<Character, Error> {
     let char = match name {
         "lt" => '<',

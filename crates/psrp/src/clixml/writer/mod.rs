@@ -4,8 +4,6 @@ mod element;
 mod references;
 mod tag;
 
-use std::fmt;
-
 pub(super) use element::{ElementWriter, Position};
 
 use super::{Stream, WriteOptions};
@@ -130,11 +128,7 @@ impl Writer {
     }
 }
 
-impl fmt::Debug for Writer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("options", &self.elements.options).finish_non_exhaustive()
-    }
-}
+impl_debug!(Writer | this | options = this.elements.options);
 
 /// Writes one value as a single element with the default options.
 ///

@@ -1,6 +1,5 @@
 //! Handle to a pipeline for sending input and stopping it.
 
-use std::fmt;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -145,8 +144,4 @@ impl PipelineHandle {
     }
 }
 
-impl fmt::Debug for PipelineHandle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PipelineHandle").field("id", &self.id).field("state", &self.state()).finish()
-    }
-}
+impl_debug!(PipelineHandle | this | id = this.id, state = this.state());

@@ -1,6 +1,5 @@
 //! Options for opening a pool.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
@@ -125,13 +124,7 @@ impl Options {
     }
 }
 
-impl fmt::Debug for Options {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
-            .field("config", &self.config)
-            .field("runspaces", &self.runspaces)
-            .field("host", &self.host.is_some())
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
+impl_debug! {
+    Options |this|
+        config = this.config, runspaces = this.runspaces, host = this.host.is_some(), limits = this.limits
 }

@@ -1,6 +1,5 @@
 //! Pipeline as a stream of events.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::ops::Deref;
 use std::pin::Pin;
@@ -137,11 +136,4 @@ impl Drop for Pipeline {
     }
 }
 
-impl fmt::Debug for Pipeline {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pipeline")
-            .field("id", &self.id())
-            .field("state", &self.state())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(Pipeline | this | id = this.id(), state = this.state());

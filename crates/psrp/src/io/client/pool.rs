@@ -1,6 +1,5 @@
 //! Runspace pools: opening, running pipelines, closing.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -397,11 +396,4 @@ impl RunspacePool {
     }
 }
 
-impl fmt::Debug for RunspacePool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunspacePool")
-            .field("id", &self.id())
-            .field("state", &self.state())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(RunspacePool | this | id = this.id(), state = this.state());

@@ -1,7 +1,6 @@
 //! Events of a pool: user events and state changes.
 
 use std::collections::{HashMap, VecDeque};
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -105,8 +104,4 @@ impl Drop for PoolEvents {
     }
 }
 
-impl fmt::Debug for PoolEvents {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PoolEvents").finish_non_exhaustive()
-    }
-}
+impl_debug!(PoolEvents);

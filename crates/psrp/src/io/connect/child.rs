@@ -1,7 +1,6 @@
 //! Connector for servers that are child processes.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::{Pin, pin};
@@ -179,11 +178,9 @@ impl Connect for Child {
     }
 }
 
-/// Hides arguments and environment, which can contain secrets.
-impl fmt::Debug for Child {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Child").field("program", &self.program).finish_non_exhaustive()
-    }
+impl_debug! {
+    /// Hides arguments and environment, which can contain secrets.
+    Child |this| program = this.program
 }
 
 /// Connection to a child process, created by [`Child`].
@@ -298,14 +295,7 @@ impl Transport for ChildTransport {
     }
 }
 
-impl fmt::Debug for ChildTransport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChildTransport")
-            .field("id", &self.id())
-            .field("lines", &self.lines)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(ChildTransport | this | id = this.id(), lines = this.lines);
 
 /// Standard input of the process. Shutting it down closes the pipe.
 struct Stdin(Option<ChildStdin>);

@@ -167,11 +167,8 @@ fn wrong_owner(path: &Path, relation: &str, owner: u32, user: u32) -> Error {
     Error::with(Kind::Untrusted, what)
 }
 
-/// Returns the user's newest socket of a process in a directory.
-///
-/// # Errors
-///
-/// Fails if all sockets of the process belong to other users.
+/// Returns the user's newest socket of a process in a directory. Fails if all sockets of the process belong to other
+/// users.
 fn find_socket(directory: &Path, id: u32, user: u32) -> Result<Option<PathBuf>, Error> {
     let mut latest: Option<(SystemTime, PathBuf)> = None;
     let mut rejected = None;
@@ -215,11 +212,8 @@ fn names_process(name: &OsStr, id: u32) -> bool {
         && parts.next().is_some()
 }
 
-/// Returns whether a file is a socket of a running process.
-///
-/// # Errors
-///
-/// Fails if another user owns the socket or, on Linux according to `/proc`, the process.
+/// Returns whether a file is a socket of a running process. Fails if another user owns the socket or, on Linux
+/// according to `/proc`, the process.
 #[cfg(unix)]
 fn is_socket_of(path: &Path, metadata: &fs::Metadata, id: u32, user: u32) -> Result<bool, Error> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};

@@ -2,7 +2,6 @@
 
 mod local;
 
-use std::fmt;
 use std::path::Path;
 
 use aws_lc_rs::digest::{Context, SHA256};
@@ -77,14 +76,7 @@ impl Default for CopyOptions<'_> {
     }
 }
 
-impl fmt::Debug for CopyOptions<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CopyOptions")
-            .field("chunk_size", &self.chunk_size)
-            .field("overwrite", &self.overwrite)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(CopyOptions<'_> |this| chunk_size = this.chunk_size, overwrite = this.overwrite);
 
 /// Result of [`copy_to`] or [`copy_from`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -66,36 +66,27 @@ pub trait Handler: Send + Sync + 'static {
 
 /// Allows several sessions to share a handler.
 impl<H: Handler> Handler for Arc<H> {
-    fn run(
-        &self,
-        create: CreatePipeline,
-        pipeline: Pipeline,
-        input: Input,
-    ) -> impl Future<Output = Outcome> + Send {
-        H::run(self, create, pipeline, input)
+    async fn run(&self, create: CreatePipeline, pipeline: Pipeline, input: Input) -> Outcome {
+        H::run(self, create, pipeline, input).await
     }
 
-    fn commands(
-        &self,
-        get: GetCommandMetadata,
-        pipeline: Pipeline,
-    ) -> impl Future<Output = Outcome<Vec<CommandMetadata>>> + Send {
-        H::commands(self, get, pipeline)
+    async fn commands(&self, get: GetCommandMetadata, pipeline: Pipeline) -> Outcome<Vec<CommandMetadata>> {
+        H::commands(self, get, pipeline).await
     }
 
-    fn opened(&self, session: &Session) -> impl Future<Output = Outcome> + Send {
-        H::opened(self, session)
+    async fn opened(&self, session: &Session) -> Outcome {
+        H::opened(self, session).await
     }
 
-    fn closed(&self, ended: &Result<SessionEnd, Error>) -> impl Future<Output = ()> + Send {
-        H::closed(self, ended)
+    async fn closed(&self, ended: &Result<SessionEnd, Error>) {
+        H::closed(self, ended).await;
     }
 
     fn set_max_runspaces(&self, count: i32) -> bool {
         H::set_max_runspaces(self, count)
     }
 
-    fn reset_runspace(&self, session: &Session) -> impl Future<Output = bool> + Send {
-        H::reset_runspace(self, session)
+    async fn reset_runspace(&self, session: &Session) -> bool {
+        H::reset_runspace(self, session).await
     }
 }

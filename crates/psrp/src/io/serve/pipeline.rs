@@ -1,6 +1,5 @@
 //! Pipeline of a server: its output streams, input and stop request.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -115,14 +114,7 @@ impl Pipeline {
     }
 }
 
-impl fmt::Debug for Pipeline {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pipeline")
-            .field("id", &self.run.id)
-            .field("is_stopping", &self.stop.is_requested())
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(Pipeline | this | id = this.run.id, is_stopping = this.stop.is_requested());
 
 /// Stream of the input objects that a client sends to a pipeline.
 ///
@@ -147,8 +139,4 @@ impl Stream for Input {
     }
 }
 
-impl fmt::Debug for Input {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Input").field("pipeline", &self.run.id).finish_non_exhaustive()
-    }
-}
+impl_debug!(Input | this | pipeline = this.run.id);

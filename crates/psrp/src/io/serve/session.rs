@@ -1,6 +1,5 @@
 //! Session of a server, and the results of sessions and requests.
 
-use std::fmt;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -85,11 +84,7 @@ impl Session {
     }
 }
 
-impl fmt::Debug for Session {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("id", &self.id).finish_non_exhaustive()
-    }
-}
+impl_debug!(Session | this | id = this.id);
 
 /// Converts an error to a record for the client. Error texts never contain input.
 impl From<Error> for Box<ErrorRecord> {

@@ -1,7 +1,5 @@
 //! First messages of a session, and those of the key exchange.
 
-use std::fmt;
-
 use super::{HostInfo, PrimitiveDictionary};
 use crate::b64;
 use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct, open_enum};
@@ -154,11 +152,9 @@ pub struct EncryptedSessionKey {
     pub blob: Box<[u8]>,
 }
 
-/// Does not show the key, even though it is encrypted.
-impl fmt::Debug for EncryptedSessionKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("EncryptedSessionKey(..)")
-    }
+impl_debug! {
+    /// Does not show the key, even though it is encrypted.
+    EncryptedSessionKey
 }
 
 macro_rules! base64_member {

@@ -83,11 +83,8 @@ impl<'a> SshAuthentication<'a> {
         Self { ssh, user, handle, shared, methods, tried, used, rsa: None }
     }
 
-    /// Tries all credentials until the server accepts.
-    ///
-    /// # Errors
-    ///
-    /// Fails with `is_denied` and the list of attempts if the server accepts none.
+    /// Tries all credentials until the server accepts. Fails with `is_denied` and the list of attempts if the server
+    /// accepts none.
     pub(super) async fn run(mut self) -> Result<(), Error> {
         for _ in 0..MAX_ROUNDS {
             match self.round().await {

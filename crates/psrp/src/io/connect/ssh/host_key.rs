@@ -56,11 +56,7 @@ impl HostKeyVerifier {
         first.into()
     }
 
-    /// Checks the host key.
-    ///
-    /// # Errors
-    ///
-    /// Fails with `is_untrusted` if the key is not accepted.
+    /// Checks the host key. Fails with `is_untrusted` if the key is not accepted.
     pub(super) async fn check(&mut self, presented: &PublicKeyOrCertificate) -> Result<(), Error> {
         if self.policy == HostKeyPolicy::AcceptAny {
             return Ok(());

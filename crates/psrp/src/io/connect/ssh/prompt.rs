@@ -1,6 +1,5 @@
 //! Prompts for secrets while connecting.
 
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -51,8 +50,4 @@ impl PromptHandler {
     }
 }
 
-impl fmt::Debug for PromptHandler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PromptHandler(..)")
-    }
-}
+impl_debug!(PromptHandler);

@@ -1,6 +1,5 @@
 //! Transport over the subsystem channel.
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -139,14 +138,7 @@ impl Transport for SshTransport {
     }
 }
 
-impl fmt::Debug for SshTransport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SshTransport")
-            .field("session", &self.name)
-            .field("lines", &self.lines)
-            .finish_non_exhaustive()
-    }
-}
+impl_debug!(SshTransport | this | session = this.name, lines = this.lines);
 
 fn is_closed(state: &ConnectionState) -> Option<()> {
     state.closed.then_some(())

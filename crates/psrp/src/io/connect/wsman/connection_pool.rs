@@ -46,12 +46,9 @@ impl ConnectionPool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
     }
 
-    /// Sends an envelope, encrypted unless the connection uses TLS.
-    ///
-    /// # Errors
-    ///
-    /// Fails like [`HttpEndpoint::exchange`], with [`Error::is_denied`] if the authentication fails, and with
-    /// [`Error::is_crypto`] or [`Error::is_protocol`] if the response is not encrypted correctly.
+    /// Sends an envelope, encrypted unless the connection uses TLS. Fails like [`HttpEndpoint::exchange`], with
+    /// [`Error::is_denied`] if the authentication fails, and with [`Error::is_crypto`] or [`Error::is_protocol`] if the
+    /// response is not encrypted correctly.
     pub(super) async fn post(
         &self,
         endpoint: &HttpEndpoint,

@@ -41,11 +41,8 @@ pub(super) fn is_encrypted(content_type: &str) -> bool {
     content_type.trim_start().to_ascii_lowercase().starts_with("multipart/encrypted")
 }
 
-/// Parses a body. Returns the encrypted message and the length of its content.
-///
-/// # Errors
-///
-/// Fails with [`Error::is_protocol`] if the body is malformed.
+/// Parses a body. Returns the encrypted message and the length of its content. Fails with [`Error::is_protocol`] if the
+/// body is malformed.
 pub(super) fn decode(body: &[u8]) -> Result<(EncryptedMessage, usize), Error> {
     let (head, encrypted) = parts(body).ok_or_else(malformed)?;
     let length = str::from_utf8(&body[head])

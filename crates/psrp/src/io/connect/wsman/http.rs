@@ -47,12 +47,9 @@ pub(super) struct HttpResponse {
 }
 
 impl HttpClient {
-    /// Creates the HTTP client of a service.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`Error::is_untrusted`] if the trusted certificates are not valid, and with [`Error::is_unsupported`] if
-    /// host and path do not form a valid URL or the credentials cannot be encoded in a header.
+    /// Creates the HTTP client of a service. Fails with [`Error::is_untrusted`] if the trusted certificates are not
+    /// valid, and with [`Error::is_unsupported`] if host and path do not form a valid URL or the credentials cannot be
+    /// encoded in a header.
     pub(super) fn new(wsman: Wsman) -> Result<Self, Error> {
         let url = Url::parse(&wsman.endpoint()).map_err(|error| {
             Error::with(Kind::Unsupported, "host and path do not form a valid URL").caused_by(error)
@@ -77,13 +74,10 @@ impl HttpClient {
         Ok(Self { endpoint, authentication })
     }
 
-    /// Sends an envelope and returns the response envelope, which can be a fault.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`Error::is_io`] or [`Error::is_timeout`] if there is no response, with [`Error::is_limit`] if it is
-    /// too large, with [`Error::is_untrusted`] if the server's identity is not verified, with [`Error::is_denied`] if
-    /// the server rejects the user, and with [`Error::is_refused`] if the response is not an envelope.
+    /// Sends an envelope and returns the response envelope, which can be a fault. Fails with [`Error::is_io`] or
+    /// [`Error::is_timeout`] if there is no response, with [`Error::is_limit`] if it is too large, with
+    /// [`Error::is_untrusted`] if the server's identity is not verified, with [`Error::is_denied`] if the server
+    /// rejects the user, and with [`Error::is_refused`] if the response is not an envelope.
     pub(super) async fn post(&self, envelope: Vec<u8>) -> Result<Vec<u8>, Error> {
         let response = match &self.authentication {
             HttpAuth::Basic { client, header } => {
@@ -100,11 +94,7 @@ impl HttpClient {
 }
 
 impl HttpEndpoint {
-    /// Creates a reqwest client with its own connections.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the trusted certificates are not valid.
+    /// Creates a reqwest client with its own connections. Fails if the trusted certificates are not valid.
     pub(super) fn client(&self) -> Result<Client, Error> {
         let untrusted = |error: reqwest::Error| {
             Error::with(Kind::Untrusted, "the trusted certificates are not valid").caused_by(error)

@@ -19,12 +19,8 @@ pub(super) struct PoolRequest {
 }
 
 impl PoolRequest {
-    /// Parses the first data.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`Error::is_limit`] if the data contains no complete message, and if it does not consist of
-    /// fragments.
+    /// Parses the first data. Fails with [`Error::is_limit`] if the data contains no complete message, and if it does
+    /// not consist of fragments.
     pub(super) fn parse(mut data: &[u8]) -> Result<Self, Error> {
         let mut assembler = Assembler::new();
         let mut request = None;
@@ -39,11 +35,7 @@ impl PoolRequest {
 }
 
 /// Splits `data` after the fragments of the first message and returns the rest. PowerShell's clients send only this
-/// message when they create a command.
-///
-/// # Errors
-///
-/// Fails if the data does not consist of fragments.
+/// message when they create a command. Fails if the data does not consist of fragments.
 pub(super) fn split_first_message(data: &mut Vec<u8>) -> Result<Vec<u8>, Error> {
     let mut rest = &data[..];
     let mut first = None;

@@ -86,11 +86,8 @@ impl SecurityContext {
         self.is_complete
     }
 
-    /// Processes the server's token (empty at first) and returns the next one, which is empty if none is needed.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`Error::is_denied`] if the token is not valid or no ticket can be obtained.
+    /// Processes the server's token (empty at first) and returns the next one, which is empty if none is needed. Fails
+    /// with [`Error::is_denied`] if the token is not valid or no ticket can be obtained.
     pub(super) async fn step(&mut self, token: Vec<u8>) -> Result<Vec<u8>, Error> {
         let mechanisms = self.mechanisms;
         let mut input = vec![SecurityBuffer::new(token, BufferType::Token)];
@@ -156,11 +153,8 @@ impl SecurityContext {
         Ok(encrypted)
     }
 
-    /// Decrypts a message and checks its signature.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`Error::is_crypto`] if this is not the next message encrypted by the server.
+    /// Decrypts a message and checks its signature. Fails with [`Error::is_crypto`] if this is not the next message
+    /// encrypted by the server.
     pub(super) fn decrypt(&mut self, mut encrypted: EncryptedMessage) -> Result<Vec<u8>, Error> {
         let mut buffers = [
             SecurityBufferRef::token_buf(&mut encrypted.signature),

@@ -57,12 +57,8 @@ impl WsmanShell {
 }
 
 impl ResponseEnvelope {
-    /// Parses the response to a request.
-    ///
-    /// # Errors
-    ///
-    /// Fails like [`XmlElement::parse`], with [`WsmanFault::into_error`] for a fault, and with [`Error::is_protocol`] if
-    /// the document is not an envelope or answers a different request.
+    /// Parses the response to a request. Fails like [`XmlElement::parse`], with [`WsmanFault::into_error`] for a fault,
+    /// and with [`Error::is_protocol`] if the document is not an envelope or answers a different request.
     pub(super) fn read(document: &[u8], operation: &str, message_id: Uuid) -> Result<Self, Error> {
         let envelope = XmlElement::parse(document)?;
         if *envelope.name != *"Envelope" {

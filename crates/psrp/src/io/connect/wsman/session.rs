@@ -45,11 +45,8 @@ impl WsmanSession {
         ResponseEnvelope::read(&document, request.name, message_id)
     }
 
-    /// Sends an operation and parses the response. A `Receive` that timed out has a response without output.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`HttpClient::post`] and [`ResponseEnvelope::read`].
+    /// Sends an operation and parses the response. A `Receive` that timed out has a response without output. Same as
+    /// [`HttpClient::post`] and [`ResponseEnvelope::read`].
     pub(super) async fn run(&self, request: &Request) -> Result<Response, Error> {
         match self.exchange(request).await {
             Err(error)

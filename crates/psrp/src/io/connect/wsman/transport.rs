@@ -1,7 +1,6 @@
 //! Transport that maps packets to operations on a shell.
 
 use std::collections::{HashMap, VecDeque};
-use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
@@ -483,8 +482,6 @@ impl Transport for WsmanTransport {
         Poll::Ready(self.check())
     }
 
-    /// # Errors
-    ///
     /// Fails with [`Error::is_unsupported`] for packets that only servers send, and after the pool was closed.
     fn send(&mut self, packet: Packet<'_>) -> Result<(), Error> {
         self.check()?;
@@ -560,14 +557,8 @@ impl Transport for WsmanTransport {
     }
 }
 
-/// Shows the number of targets and requests, not their contents.
-impl fmt::Debug for WsmanTransport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WsmanTransport")
-            .field("state", &self.state)
-            .field("shell", &self.shell)
-            .field("targets", &self.targets.len())
-            .field("requests", &self.tasks.len())
-            .finish_non_exhaustive()
-    }
+impl_debug! {
+    /// Shows the number of targets and requests, not their contents.
+    WsmanTransport |this|
+        state = this.state, shell = this.shell, targets = this.targets.len(), requests = this.tasks.len()
 }

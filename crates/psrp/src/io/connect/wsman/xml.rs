@@ -25,13 +25,9 @@ pub(super) struct XmlElement {
 }
 
 impl XmlElement {
-    /// Parses a document.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`Error::is_syntax`] if the document is not well-formed or has a document type or custom entities,
-    /// with [`Error::is_unexpected_end`] if it is truncated, and with [`Error::is_limit`] if it is too deep or has too
-    /// many elements.
+    /// Parses a document. Fails with [`Error::is_syntax`] if the document is not well-formed or has a document type or
+    /// custom entities, with [`Error::is_unexpected_end`] if it is truncated, and with [`Error::is_limit`] if it is too
+    /// deep or has too many elements.
     pub(super) fn parse(document: &[u8]) -> Result<Self, Error> {
         let text = str::from_utf8(document)
             .map_err(|error| syntax("invalid UTF-8").or_offset(error.valid_up_to() as u64))?;

@@ -50,11 +50,8 @@ struct HostEntry {
 }
 
 impl KnownHosts {
-    /// Reads the files. Missing files count as empty.
-    ///
-    /// # Errors
-    ///
-    /// Fails if an existing file cannot be read, because it might revoke a key.
+    /// Reads the files. Missing files count as empty. Fails if an existing file cannot be read, because it might revoke
+    /// a key.
     pub(super) fn read(files: Vec<PathBuf>, host: &str, port: u16) -> Result<Self, Error> {
         let host = host.to_ascii_lowercase();
         let name = if port == DEFAULT_PORT { host.clone() } else { format!("[{host}]:{port}") };
@@ -140,11 +137,7 @@ impl KnownHosts {
 }
 
 /// Appends a line to a file and returns its line number. Creates the file and its directory, accessible only to the
-/// user, if they do not exist.
-///
-/// # Errors
-///
-/// Fails if the file cannot be written.
+/// user, if they do not exist. Fails if the file cannot be written.
 pub(super) fn append(path: &Path, text: &str) -> Result<usize, Error> {
     write_line(path, text).map_err(|error| {
         let detail = format!("can't write the host key to {}", path.display());
