@@ -3,12 +3,15 @@
 use std::borrow::Cow;
 
 use super::super::escape;
-use super::text::{self, Character};
+use super::text::{self, Character, malformed};
 use crate::Error;
 use crate::error::Kind;
 
 /// The namespace of CLIXML.
 const NAMESPACE: &str = "http://schemas.microsoft.com/powershell/2004/04";
+
+/// The white space of XML.
+pub(super) const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// The attributes that CLIXML defines, unparsed.
 #[derive(Debug, Default)]
@@ -34,35 +37,23 @@ impl<'s> Attributes<'s> {
     /// twice, and for another namespace than that of CLIXML.
     pub(super) fn parse(raw: &'s str) -> Result<Self, Error> {
         let mut attributes = Self::default();
-        let bytes = raw.as_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            let from = skip_blanks(bytes, at);
-            if from == bytes.len() {
-                break;
-            }
-            if from == at {
+        let mut rest = raw.trim_end_matches(BLANKS);
+        while !rest.is_empty() {
+            let attribute = rest.trim_start_matches(BLANKS);
+            if attribute.len() == rest.len() {
                 return Err(malformed("an attribute without white space before it"));
             }
-            let mut end = from;
-            while end < bytes.len() && bytes[end] != b'=' && !is_blank(bytes[end]) {
-                end += 1;
-            }
-            let name = &raw[from..end];
-            at = skip_blanks(bytes, end);
-            if bytes.get(at) != Some(&b'=') || name.is_empty() {
-                return Err(malformed("an attribute without a value"));
-            }
-            at = skip_blanks(bytes, at + 1);
-            let quote = match bytes.get(at) {
-                Some(quote @ (b'"' | b'\'')) => *quote,
-                _ => return Err(malformed("the value of an attribute without quotes")),
-            };
-            let from = at + 1;
-            let length = bytes[from..].iter().position(|&byte| byte == quote);
-            let end = from + length.ok_or_else(|| malformed("an unterminated attribute value"))?;
-            attributes.set(name, &raw[from..end])?;
-            at = end + 1;
+            let end = attribute.find(['=', ' ', '\t', '\r', '\n']).unwrap_or(attribute.len());
+            let (name, after) = attribute.split_at(end);
+            let value = after.trim_start_matches(BLANKS).strip_prefix('=').filter(|_| !name.is_empty());
+            let value = value.ok_or_else(|| malformed("an attribute without a value"))?;
+            let value = value.trim_start_matches(BLANKS);
+            let quote = value.chars().next().filter(|char| matches!(char, '"' | '\''));
+            let quote = quote.ok_or_else(|| malformed("the value of an attribute without quotes"))?;
+            let (value, after) =
+                value[1..].split_once(quote).ok_or_else(|| malformed("an unterminated attribute value"))?;
+            attributes.set(name, value)?;
+            rest = after;
         }
         if attributes.namespace.is_some_and(|namespace| !namespace.is_empty() && namespace != NAMESPACE) {
             return Err(Error::with(Kind::Structure, "another namespace"));
@@ -122,19 +113,8 @@ pub(super) fn value(raw: &str) -> Result<Cow<'_, str>, Error> {
     Ok(Cow::Owned(value))
 }
 
-fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
-    while at < bytes.len() && is_blank(bytes[at]) {
-        at += 1;
-    }
-    at
-}
-
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
-}
-
-fn malformed(what: &'static str) -> Error {
-    Error::with(Kind::Syntax, what)
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 mod attributes;
 mod leaf;
-mod markup;
 mod primitive;
 mod references;
 mod source;
@@ -12,9 +11,7 @@ mod tree;
 
 use std::iter::FusedIterator;
 
-use markup::Markup;
-use quick_xml::events::Event;
-use source::Source;
+use source::{Markup, Source};
 use tag::{StartTag, Tag};
 use tree::Tree;
 
@@ -131,40 +128,18 @@ impl<'a> Reader<'a> {
         }
         loop {
             match self.source.markup()? {
-                Some(Markup::Start(start)) => {
+                Markup::Start(start) => {
                     if let Some(item) = self.item(&start)? {
                         return Ok(Some(item));
                     }
-                    continue;
                 }
-                Some(Markup::End) => {
-                    self.state = ReaderState::Between;
-                    continue;
+                Markup::End => self.state = ReaderState::Between,
+                Markup::Eof => {
+                    return match self.state {
+                        ReaderState::Between | ReaderState::Done => Ok(None),
+                        ReaderState::Before | ReaderState::Document => Err(self.source.unexpected_end()),
+                    };
                 }
-                None => {}
-            }
-            let event = self.source.next()?;
-            let (tag, empty) = match &event {
-                Event::Start(tag) => (tag, false),
-                Event::Empty(tag) => (tag, true),
-                Event::End(_) => {
-                    // The XML reader rejects mismatched end tags.
-                    self.state = ReaderState::Between;
-                    continue;
-                }
-                Event::Decl(_) if self.source.is_first() => continue,
-                Event::Eof => match self.state {
-                    ReaderState::Between | ReaderState::Done => return Ok(None),
-                    ReaderState::Before | ReaderState::Document => return Err(self.source.unexpected_end()),
-                },
-                event => {
-                    self.source.expect_blank(event)?;
-                    continue;
-                }
-            };
-            let start = StartTag::new(tag, empty).map_err(|error| error.or_offset(self.source.offset()))?;
-            if let Some(item) = self.item(&start)? {
-                return Ok(Some(item));
             }
         }
     }

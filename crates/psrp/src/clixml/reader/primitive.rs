@@ -107,22 +107,21 @@ fn invalid(what: &'static str) -> Error {
 pub(super) fn progress_record(source: &mut Source<'_>) -> Result<Progress, Error> {
     let mut fields = Fields::default();
     loop {
+        source.rest();
         let event = source.next()?;
         let at = source.offset();
-        match event {
-            Event::Start(start) => {
-                let text = source.text()?;
-                fields.set(start.name().as_ref(), text, source).map_err(|error| error.or_offset(at))?;
-            }
-            Event::Empty(start) => {
-                let text = Text::Raw("");
-                fields.set(start.name().as_ref(), text, source).map_err(|error| error.or_offset(at))?;
-            }
+        let (start, text) = match event {
+            Event::Start(start) => (start, source.text()?),
+            Event::Empty(start) => (start, Text::Raw("")),
             Event::End(_) => {
                 return fields.record().ok_or_else(|| source.structure("an incomplete progress record"));
             }
-            event => source.expect_blank(&event)?,
-        }
+            event => {
+                source.expect_comment(&event)?;
+                continue;
+            }
+        };
+        fields.set(start.name().as_ref(), text, source).map_err(|error| error.or_offset(at))?;
     }
 }
 

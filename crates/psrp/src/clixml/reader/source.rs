@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 
 use quick_xml::errors::{IllFormedError, SyntaxError};
-use quick_xml::events::Event;
+use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Error as XmlError, Reader};
 
-use super::attributes::is_blank;
+use super::attributes::Attributes;
 use super::leaf;
-use super::markup::{self, Markup};
-use super::tag::StartTag;
+use super::tag::{self, StartTag, Tag};
 use super::text::{Text, TextBuilder};
 use crate::Error;
 use crate::error::Kind;
@@ -31,15 +30,19 @@ pub(super) struct Source<'a> {
     skipped: usize,
     /// Offset of the event or tag that was read last.
     at: usize,
-    /// True after a text: the XML reader has then already looked at the next `<`.
-    expects_markup: bool,
     /// True after the first call of the XML reader.
     has_read_event: bool,
-    /// Number of open elements.
-    open: usize,
-    /// Open elements that were read by the fast path and that the XML reader does not know: the number of open elements
-    /// including it, and its name.
-    fast_path: Vec<(usize, &'a str)>,
+    /// Names of the open elements.
+    open: Vec<&'a str>,
+}
+
+/// A tag between elements, or the end of the input.
+pub(super) enum Markup<'a> {
+    /// A start tag or an empty element.
+    Start(StartTag<'a>),
+    /// The end tag of the innermost element.
+    End,
+    Eof,
 }
 
 impl<'a> Source<'a> {
@@ -50,23 +53,15 @@ impl<'a> Source<'a> {
             None => rest,
         };
         let mut xml = Reader::from_reader(rest);
-        xml.config_mut().check_end_names = true;
+        // The XML reader does not know the elements that the fast path opens.
+        xml.config_mut().check_end_names = false;
+        xml.config_mut().allow_unmatched_ends = true;
         let skipped = input.len() - rest.len();
         let text = match std::str::from_utf8(rest) {
             Ok(text) => text,
             Err(error) => std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or_default(),
         };
-        Self {
-            xml,
-            text,
-            length: input.len(),
-            skipped,
-            at: skipped,
-            expects_markup: false,
-            has_read_event: false,
-            open: 0,
-            fast_path: Vec::new(),
-        }
+        Self { xml, text, length: input.len(), skipped, at: skipped, has_read_event: false, open: Vec::new() }
     }
 
     /// Offset of the event or tag that was read last.
@@ -74,62 +69,41 @@ impl<'a> Source<'a> {
         self.at as u64
     }
 
-    /// Returns whether the event that was read last is the first of the document.
-    pub(super) fn is_first(&self) -> bool {
-        self.at == self.skipped
-    }
-
-    /// Reads the next event of the XML reader. Comments and processing instructions are skipped; inside of text they
-    /// are left out.
-    ///
-    /// Call [`markup`](Self::markup) first: end tags of elements that it has opened are unknown to the XML reader.
-    /// Fails for malformed XML and for document types.
+    /// Reads the next event of the XML reader. Fails for malformed XML and for document types.
     pub(super) fn next(&mut self) -> Result<Event<'a>, Error> {
-        loop {
-            let rest = *self.xml.get_ref();
-            self.at = self.length - rest.len();
-            if !self.has_read_event {
-                // The XML reader drops a byte order mark at its first call, even in the middle of a document.
-                if rest.starts_with(ORDER_MARK) {
-                    return Err(self.structure("text between elements"));
-                }
-                self.has_read_event = true;
+        let rest = *self.xml.get_ref();
+        self.at = self.length - rest.len();
+        if !self.has_read_event {
+            // The XML reader drops a byte order mark at its first call, even in the middle of a document.
+            if rest.starts_with(ORDER_MARK) {
+                return Err(self.structure("text between elements"));
             }
-            self.expects_markup = false;
-            match self.xml.read_event() {
-                Ok(event @ (Event::Comment(_) | Event::PI(_))) => {
-                    // The next token may be the end tag of an element that the XML reader does not know.
-                    if self.is_in_fast_path() {
-                        return Ok(event);
-                    }
-                }
-                Ok(Event::DocType(_)) => return Err(self.syntax("a document type")),
-                Ok(event) => {
-                    match event {
-                        Event::Start(_) => self.open += 1,
-                        Event::End(_) => self.open = self.open.saturating_sub(1),
-                        Event::Text(_) => self.expects_markup = true,
-                        _ => {}
-                    }
-                    return Ok(event);
-                }
-                Err(error) => return Err(self.malformed(&error)),
-            }
+            self.has_read_event = true;
         }
+        let event = self.xml.read_event().map_err(|error| self.malformed(&error))?;
+        match &event {
+            Event::Start(start) => self.open.push(self.name(start)),
+            Event::End(end) => match self.open.pop() {
+                Some(name) if name == end.name().as_ref() => {}
+                Some(_) => return Err(self.syntax("an end tag of another element")),
+                None => return Err(self.syntax("an end tag without a start")),
+            },
+            Event::DocType(_) => return Err(self.syntax("a document type")),
+            _ => {}
+        }
+        Ok(event)
     }
 
-    /// Returns whether the innermost open element is unknown to the XML reader.
-    fn is_in_fast_path(&self) -> bool {
-        self.fast_path.last().is_some_and(|(open, _)| *open == self.open)
+    /// Returns the name of the tag that was read last.
+    fn name(&self, start: &BytesStart<'_>) -> &'a str {
+        let name = self.at - self.skipped + 1;
+        self.text.get(name..name + start.name().as_ref().len()).unwrap_or_default()
     }
 
-    /// Skips white space and returns the rest of the input up to the first invalid UTF-8 sequence, or `None` if the XML
-    /// reader has already begun with the next token.
+    /// Skips white space and returns the rest of the input up to the first invalid UTF-8 sequence. Must not be called
+    /// after a text: the XML reader has then already looked at the next `<`.
     #[inline]
     pub(super) fn rest(&mut self) -> Option<&'a str> {
-        if self.expects_markup {
-            return None;
-        }
         let rest = leaf::skip_blanks(self.xml.get_ref());
         *self.xml.get_mut() = rest;
         self.text.get(self.length - self.skipped - rest.len()..)
@@ -143,32 +117,51 @@ impl<'a> Source<'a> {
         *input = &input[rest.len() - after.len()..];
     }
 
-    /// Reads the next tag if it is in the usual form. White space before the tag is always skipped. Fails for an end
-    /// tag that does not match the innermost element.
-    pub(super) fn markup(&mut self) -> Result<Option<Markup<'a>>, Error> {
-        let Some(rest) = self.rest() else { return Ok(None) };
-        if rest.starts_with("</") && self.end(rest)? {
-            return Ok(Some(Markup::End));
+    /// Reads the next tag between elements. Fails for anything else than white space and comments before it.
+    pub(super) fn markup(&mut self) -> Result<Markup<'a>, Error> {
+        loop {
+            if let Some(rest) = self.rest() {
+                if self.end(rest) {
+                    return Ok(Markup::End);
+                }
+                if let Some((start, name, after)) = StartTag::read(rest) {
+                    self.open(rest, name, start.is_empty, after);
+                    return Ok(Markup::Start(start));
+                }
+            }
+            if let Some(markup) = self.xml_markup()? {
+                return Ok(markup);
+            }
         }
-        let Some((start, name, after)) = StartTag::read(rest) else { return Ok(None) };
-        self.open(rest, name, start.is_empty, after);
-        Ok(Some(Markup::Start(start)))
     }
 
-    /// Consumes the end tag at the start of the rest if its start tag was read by the fast path. Fails for an end tag
-    /// that does not match the innermost element.
-    #[inline]
-    pub(super) fn end(&mut self, rest: &'a str) -> Result<bool, Error> {
-        match self.fast_path.last() {
-            Some(&(open, name)) if open == self.open => {
-                let Some(after) = markup::end(rest, name) else { return Err(self.mismatched_end()) };
-                self.take_until(rest, after);
-                self.fast_path.pop();
-                self.open -= 1;
-                Ok(true)
-            }
-            _ => Ok(false),
+    /// Reads the next tag between elements with the XML reader, or a comment, for which it returns `None`.
+    pub(super) fn xml_markup(&mut self) -> Result<Option<Markup<'a>>, Error> {
+        match self.next()? {
+            Event::Start(start) => self.start(&start, false).map(Some),
+            Event::Empty(start) => self.start(&start, true).map(Some),
+            Event::End(_) => Ok(Some(Markup::End)),
+            Event::Eof => Ok(Some(Markup::Eof)),
+            Event::Decl(_) if self.at == self.skipped => Ok(None),
+            event => self.expect_comment(&event).map(|()| None),
         }
+    }
+
+    fn start(&self, start: &BytesStart<'_>, is_empty: bool) -> Result<Markup<'a>, Error> {
+        let tag = Tag::of(start.name().into_inner().as_bytes());
+        let raw = self.at - self.skipped + 1 + self.name(start).len();
+        let raw = self.text.get(raw..raw + start.attributes_raw().len()).unwrap_or_default();
+        let attributes = Attributes::parse(raw).map_err(|error| error.or_offset(self.offset()))?;
+        Ok(Markup::Start(StartTag { tag, attributes, is_empty }))
+    }
+
+    /// Consumes the end tag of the innermost element if it is at the start of the rest.
+    #[inline]
+    pub(super) fn end(&mut self, rest: &'a str) -> bool {
+        let Some(after) = self.open.last().and_then(|name| tag::end(rest, name)) else { return false };
+        self.take_until(rest, after);
+        self.open.pop();
+        true
     }
 
     /// Consumes the start tag with this name between `rest` and `after`.
@@ -176,20 +169,7 @@ impl<'a> Source<'a> {
     pub(super) fn open(&mut self, rest: &'a str, name: &'a str, is_empty: bool, after: &'a str) {
         self.take_until(rest, after);
         if !is_empty {
-            self.open += 1;
-            self.fast_path.push((self.open, name));
-        }
-    }
-
-    /// Creates the error for an end tag that does not match.
-    #[cold]
-    fn mismatched_end(&mut self) -> Error {
-        let rest = self.xml.get_ref();
-        self.at = self.length - rest.len();
-        if rest.contains(&b'>') {
-            self.syntax("an end tag of another element")
-        } else {
-            Error::with(Kind::UnexpectedEnd, "unterminated markup").or_offset(self.offset())
+            self.open.push(name);
         }
     }
 
@@ -229,6 +209,7 @@ impl<'a> Source<'a> {
                     builder.push_reference(&name).map_err(|error| error.or_offset(self.offset()))?;
                 }
                 Event::End(_) => return Ok(builder.finish()),
+                Event::Comment(_) | Event::PI(_) => {}
                 Event::Eof => return Err(self.unexpected_end()),
                 _ => return Err(self.structure("an element inside a text")),
             }
@@ -256,11 +237,10 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Checks that an event between elements is white space or a comment. Fails for anything else, including the end of
-    /// the input.
-    pub(super) fn expect_blank(&self, event: &Event<'_>) -> Result<(), Error> {
+    /// Checks that an event between elements is a comment or processing instruction. Fails for anything else, including
+    /// the end of the input.
+    pub(super) fn expect_comment(&self, event: &Event<'_>) -> Result<(), Error> {
         match event {
-            Event::Text(text) if text.bytes().all(is_blank) => Ok(()),
             Event::Comment(_) | Event::PI(_) => Ok(()),
             Event::Eof => Err(self.unexpected_end()),
             Event::Decl(_) => Err(self.syntax("an XML declaration inside the document")),
@@ -284,12 +264,6 @@ impl<'a> Source<'a> {
     #[cold]
     fn malformed(&self, error: &XmlError) -> Error {
         let (kind, what) = match error {
-            XmlError::IllFormed(IllFormedError::MismatchedEndTag { .. }) => {
-                (Kind::Syntax, "an end tag of another element")
-            }
-            XmlError::IllFormed(IllFormedError::UnmatchedEndTag(_)) => {
-                (Kind::Syntax, "an end tag without a start")
-            }
             XmlError::IllFormed(IllFormedError::UnclosedReference) => {
                 (Kind::Syntax, "an unterminated reference")
             }

@@ -194,7 +194,7 @@ fn character(number: &str) -> Option<Character> {
     }
 }
 
-fn malformed(what: &'static str) -> Error {
+pub(super) fn malformed(what: &'static str) -> Error {
     Error::with(Kind::Syntax, what)
 }
 

@@ -4,10 +4,9 @@ use quick_xml::events::Event;
 
 use super::attributes::{self, Attributes};
 use super::leaf::{self, Leaf};
-use super::markup::Markup;
 use super::primitive;
 use super::references::{Id, Table};
-use super::source::Source;
+use super::source::{Markup, Source};
 use super::tag::{Primitive, StartTag, Tag};
 use super::text::Text;
 use crate::Error;
@@ -113,27 +112,27 @@ impl Tree {
         self.value(source, start, PsString::default()).map_err(|error| error.or_offset(at))?;
         while !self.open_elements.is_empty() {
             let done = match source.rest() {
-                Some(rest) if rest.starts_with("</") => source.end(rest)?.then(|| self.close()),
+                Some(rest) if source.end(rest) => Some(self.close()),
                 Some(rest) => self.fast_path(source, rest),
                 None => None,
             };
-            done.unwrap_or_else(|| self.xml_event(source))
+            done.unwrap_or_else(|| self.xml_markup(source))
                 .map_err(|error| error.or_offset(source.offset()))?;
         }
         Ok(self.values.pop().unwrap_or_default())
     }
 
-    /// Reads an event of the XML reader.
-    fn xml_event(&mut self, source: &mut Source<'_>) -> Result<(), Error> {
-        let event = source.next()?;
+    /// Reads a tag or comment with the XML reader.
+    fn xml_markup(&mut self, source: &mut Source<'_>) -> Result<(), Error> {
+        let markup = source.xml_markup()?;
         let at = source.offset();
-        let start = match &event {
-            Event::Start(tag) => StartTag::new(tag, false),
-            Event::Empty(tag) => StartTag::new(tag, true),
-            Event::End(_) => return self.close().map_err(|error| error.or_offset(at)),
-            event => return source.expect_blank(event),
-        };
-        start.and_then(|start| self.element(source, &start)).map_err(|error| error.or_offset(at))
+        match markup {
+            None => Ok(()),
+            Some(Markup::Start(start)) => self.element(source, &start),
+            Some(Markup::End) => self.close(),
+            Some(Markup::Eof) => Err(source.unexpected_end()),
+        }
+        .map_err(|error| error.or_offset(at))
     }
 
     /// Reads the element at the start of the rest if it is in the usual form.
@@ -249,13 +248,9 @@ impl Tree {
     /// Reads a child element of an object.
     fn object_child(&mut self, source: &mut Source<'_>, start: &StartTag<'_>) -> Result<(), Error> {
         match start.tag {
-            Tag::Adapted if !start.is_empty => {
-                self.open_elements.push(OpenElement::Adapted(self.members.len()))
-            }
-            Tag::Extended if !start.is_empty => {
-                self.open_elements.push(OpenElement::Extended(self.members.len()))
-            }
-            Tag::Adapted | Tag::Extended => {}
+            Tag::Adapted | Tag::Extended if start.is_empty => {}
+            Tag::Adapted => self.open_elements.push(OpenElement::Adapted(self.members.len())),
+            Tag::Extended => self.open_elements.push(OpenElement::Extended(self.members.len())),
             Tag::TypeNames => {
                 let names = self.read_type_names(source, start)?;
                 self.set_type_names(names)?;
@@ -451,31 +446,24 @@ impl Tree {
     /// Reads the list of type names whose start tag was just read.
     fn read_type_names(&mut self, source: &mut Source<'_>, start: &StartTag<'_>) -> Result<TypeNames, Error> {
         self.names.clear();
-        let mut open = !start.is_empty;
-        while open {
-            if let Some(name) = source.element_text("T") {
-                self.type_name(name)?;
-                continue;
-            }
-            match source.markup()? {
-                Some(Markup::End) => break,
-                Some(Markup::Start(..)) => {
-                    return Err(source.structure("a list of type names has nothing but type names"));
-                }
-                None => {}
-            }
-            match source.next()? {
-                Event::Start(tag) if tag.name().as_ref() == "T" => {
-                    let name = source.text()?;
-                    self.type_name(name)?;
-                }
-                Event::Empty(tag) if tag.name().as_ref() == "T" => self.type_name(Text::Raw(""))?,
-                Event::End(_) => open = false,
-                Event::Start(_) | Event::Empty(_) => {
-                    return Err(source.structure("a list of type names has nothing but type names"));
-                }
-                event => source.expect_blank(&event)?,
-            }
+        while !start.is_empty {
+            let name = match source.element_text("T") {
+                Some(name) => name,
+                None if source.rest().is_some_and(|rest| source.end(rest)) => break,
+                None => match source.next()? {
+                    Event::Start(tag) if tag.name().as_ref() == "T" => source.text()?,
+                    Event::Empty(tag) if tag.name().as_ref() == "T" => Text::Raw(""),
+                    Event::End(_) => break,
+                    Event::Start(_) | Event::Empty(_) => {
+                        return Err(source.structure("a list of type names has nothing but type names"));
+                    }
+                    event => {
+                        source.expect_comment(&event)?;
+                        continue;
+                    }
+                },
+            };
+            self.type_name(name)?;
         }
         self.charge(TypeNames::SIZE)?;
         let names = TypeNames::new(self.names.drain(..));
