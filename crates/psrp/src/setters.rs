@@ -1,4 +1,4 @@
-//! Setters of options.
+//! Setters and defaults of options.
 
 /// Defines consuming setters in the form `name(argument: Type) => field = value;`.
 macro_rules! setters {
@@ -10,4 +10,15 @@ macro_rules! setters {
             self
         }
     )*};
+}
+
+/// Implements `Default` by `new`.
+macro_rules! impl_default {
+    ($type:ty) => {
+        impl Default for $type {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+    };
 }

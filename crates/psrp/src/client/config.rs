@@ -66,11 +66,7 @@ impl Config {
     }
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+impl_default!(Config);
 
 impl_debug! {
     /// Shows neither the key nor the application arguments.

@@ -46,7 +46,6 @@ mod event;
 mod input;
 mod pipeline;
 mod pool;
-mod requests;
 
 pub use config::Config;
 pub use event::{Event, PipelineEvent};

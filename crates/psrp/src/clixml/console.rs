@@ -73,16 +73,14 @@ enum FilterState {
     AfterDocument,
 }
 
-/// Result of the search for a document after a mark or document.
+/// Why there is no complete document after a mark or document.
 enum Block {
     /// A document may begin here, or has begun but not ended.
     Incomplete,
-    /// Not a document, or one that is too long.
+    /// Not a document.
     Text,
     /// A document that is interrupted by a mark at this offset.
     Interrupted(usize),
-    /// A document from the first to the second offset.
-    Document(usize, usize),
 }
 
 impl ConsoleFilter {
@@ -135,18 +133,19 @@ impl ConsoleFilter {
             }
             let mark = if self.state == FilterState::Marked { MARK.len() } else { 0 };
             match self.find_document(rest, mark) {
-                Block::Incomplete if rest.len() <= self.options.limits.size => return at,
-                Block::Document(start, end) if end <= self.options.limits.size => {
+                Err(Block::Incomplete) if rest.len() <= self.options.limits.size => return at,
+                Ok((start, end)) if end <= self.options.limits.size => {
                     self.emit_document(&rest[..end], start, sink);
                     at += end;
                     self.enter(FilterState::AfterDocument);
                 }
-                Block::Interrupted(end) => {
+                Err(Block::Interrupted(end)) => {
                     emit_text(&rest[..end], sink);
                     at += end;
                     self.enter(FilterState::Marked);
                 }
-                Block::Incomplete | Block::Text | Block::Document(..) => {
+                // A document that is too long is text, too.
+                Ok(_) | Err(Block::Incomplete | Block::Text) => {
                     emit_text(&rest[..mark], sink);
                     at += mark;
                     self.enter(FilterState::Text);
@@ -163,8 +162,8 @@ impl ConsoleFilter {
         self.is_open = false;
     }
 
-    /// Looks for a document after a mark of this length.
-    fn find_document(&mut self, input: &[u8], mark: usize) -> Block {
+    /// Looks for a document after a mark of this length. Returns its start and end.
+    fn find_document(&mut self, input: &[u8], mark: usize) -> Result<(usize, usize), Block> {
         let start = match self.start {
             Some(start) => start,
             None => {
@@ -172,37 +171,44 @@ impl ConsoleFilter {
                 let start = input.len() - document.len();
                 self.searched = start;
                 match document.strip_prefix(START) {
-                    Some([]) => return Block::Incomplete,
+                    Some([]) => return Err(Block::Incomplete),
                     Some([b' ' | b'\t' | b'\r' | b'\n' | b'>' | b'/', ..]) => {}
-                    None if START.starts_with(document) => return Block::Incomplete,
-                    _ => return Block::Text,
+                    None if START.starts_with(document) => return Err(Block::Incomplete),
+                    _ => return Err(Block::Text),
                 }
                 self.start = Some(start);
                 start
             }
         };
         if !self.is_open {
-            match find(&input[self.searched..], b">") {
-                Match::None(searched) => {
-                    self.searched += searched;
-                    return Block::Incomplete;
-                }
-                Match::Mark(at) => return Block::Interrupted(self.searched + at),
-                Match::End(at) => self.searched += at,
-            }
+            self.searched = self.find_end(input, b">")?;
             if input[..self.searched].ends_with(b"/>") {
-                return Block::Document(start, self.searched);
+                return Ok((start, self.searched));
             }
             self.is_open = true;
         }
-        match find(&input[self.searched..], END) {
-            Match::None(searched) => {
-                self.searched += searched;
-                Block::Incomplete
+        Ok((start, self.find_end(input, END)?))
+    }
+
+    /// Looks for an end tag in the input that was not searched yet, and returns its end. A mark interrupts the document,
+    /// because its text can't contain the `<` of a mark.
+    fn find_end(&mut self, input: &[u8], end: &[u8]) -> Result<usize, Block> {
+        let from = self.searched;
+        self.searched = input.len();
+        for at in memchr::memchr2_iter(MARK[0], end[0], &input[from..]).map(|at| from + at) {
+            let rest = &input[at..];
+            if rest.starts_with(end) {
+                return Ok(at + end.len());
             }
-            Match::Mark(at) => Block::Interrupted(self.searched + at),
-            Match::End(at) => Block::Document(start, self.searched + at),
+            if rest.starts_with(MARK) {
+                return Err(Block::Interrupted(at));
+            }
+            if MARK.starts_with(rest) || end.starts_with(rest) {
+                self.searched = at;
+                break;
+            }
         }
+        Err(Block::Incomplete)
     }
 
     /// Emits the items of a document, or the whole block as text if it can't be read.
@@ -218,33 +224,6 @@ impl ConsoleFilter {
             Err(_) => emit_text(block, sink),
         }
     }
-}
-
-/// First match in a part of a document.
-enum Match {
-    /// No match; this many bytes need not be searched again.
-    None(usize),
-    /// A mark begins at this offset. The document is incomplete, because its text can't contain the `<` of a mark.
-    Mark(usize),
-    /// The searched end tag ends at this offset.
-    End(usize),
-}
-
-/// Looks for an end tag or a mark in one pass.
-fn find(input: &[u8], end: &[u8]) -> Match {
-    for at in memchr::memchr2_iter(MARK[0], end[0], input) {
-        let rest = &input[at..];
-        if rest.starts_with(end) {
-            return Match::End(at + end.len());
-        }
-        if rest.starts_with(MARK) {
-            return Match::Mark(at);
-        }
-        if MARK.starts_with(rest) || end.starts_with(rest) {
-            return Match::None(at);
-        }
-    }
-    Match::None(input.len())
 }
 
 fn emit_text(bytes: &[u8], sink: &mut impl FnMut(ConsoleEvent<'_>)) {

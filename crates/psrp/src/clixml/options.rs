@@ -71,11 +71,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+impl_default!(Limits);
 
 /// Options of [`Reader`](super::Reader).
 #[derive(Clone, Debug, Default)]
@@ -152,8 +148,4 @@ impl WriteOptions {
     }
 }
 
-impl Default for WriteOptions {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+impl_default!(WriteOptions);

@@ -20,33 +20,26 @@ pub enum Stream {
 }
 
 impl Stream {
-    const ALL: [Self; 7] = [
-        Self::Output,
-        Self::Error,
-        Self::Warning,
-        Self::Verbose,
-        Self::Debug,
-        Self::Information,
-        Self::Progress,
+    /// All streams and their names, in the order of the variants.
+    const NAMES: [(Self, &'static str); 7] = [
+        (Self::Output, "Output"),
+        (Self::Error, "Error"),
+        (Self::Warning, "Warning"),
+        (Self::Verbose, "Verbose"),
+        (Self::Debug, "Debug"),
+        (Self::Information, "Information"),
+        (Self::Progress, "Progress"),
     ];
 
     /// Returns the name as PowerShell writes it.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Output => "Output",
-            Self::Error => "Error",
-            Self::Warning => "Warning",
-            Self::Verbose => "Verbose",
-            Self::Debug => "Debug",
-            Self::Information => "Information",
-            Self::Progress => "Progress",
-        }
+        Self::NAMES[self as usize].1
     }
 
     /// Returns the stream with this name, ignoring case. Like in PowerShell, unknown names mean the output.
     pub fn from_name(name: &str) -> Self {
-        let known = |stream: &Self| stream.name().eq_ignore_ascii_case(name);
-        Self::ALL.into_iter().find(known).unwrap_or(Self::Output)
+        let known = Self::NAMES.into_iter().find(|(_, known)| known.eq_ignore_ascii_case(name));
+        known.map_or(Self::Output, |(stream, _)| stream)
     }
 }
 
@@ -56,7 +49,7 @@ mod tests {
 
     #[test]
     fn names_are_matched_ignoring_case() {
-        for stream in Stream::ALL {
+        for (stream, _) in Stream::NAMES {
             assert_eq!(Stream::from_name(stream.name()), stream);
             assert_eq!(Stream::from_name(&stream.name().to_uppercase()), stream);
         }

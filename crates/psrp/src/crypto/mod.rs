@@ -33,13 +33,9 @@
 
 mod cipher;
 #[cfg(feature = "crypto")]
-mod exchange;
-#[cfg(feature = "crypto")]
 mod session_key;
 
 pub use cipher::Cipher;
 pub(crate) use cipher::ClearText;
 #[cfg(feature = "crypto")]
-pub use exchange::ClientKey;
-#[cfg(feature = "crypto")]
-pub use session_key::SessionKey;
+pub use session_key::{ClientKey, SessionKey};

@@ -1,13 +1,19 @@
-//! The session key.
+//! The session key and its exchange between client and server.
 
 use aws_lc_rs::cipher::{
     AES_256, DecryptionContext, EncryptionContext, PaddedBlockDecryptingKey, PaddedBlockEncryptingKey,
     UnboundCipherKey,
 };
+use aws_lc_rs::encoding::AsDer;
 use aws_lc_rs::iv::FixedLength;
+use aws_lc_rs::rsa::{
+    KeyPair, KeySize, Pkcs1PrivateDecryptingKey, Pkcs1PublicEncryptingKey, PrivateDecryptingKey,
+    PublicEncryptingKey, PublicKeyComponents,
+};
+use aws_lc_rs::signature::KeyPair as _;
 use zeroize::Zeroizing;
 
-use super::{Cipher, exchange};
+use super::Cipher;
 use crate::error::Error;
 
 /// The key of a session: AES-256 in CBC mode with PKCS#7 padding and an initialization vector of zeros.
@@ -53,7 +59,7 @@ impl SessionKey {
     ///
     /// Fails with [`Error::is_crypto`] if the blob is not a PUBLICKEYBLOB with a valid key of 2048 bits.
     pub fn encrypt_for(&self, public_key_blob: &[u8]) -> Result<Vec<u8>, Error> {
-        exchange::encrypt_session_key(&self.bytes, public_key_blob)
+        encrypt_session_key(&self.bytes, public_key_blob)
     }
 }
 
@@ -78,3 +84,113 @@ impl Cipher for SessionKey {
 }
 
 impl_debug!(SessionKey);
+
+/// Header of a PUBLICKEYBLOB, version 2; RSA for key exchange; "RSA1"; 2048 bits. The exponent and the modulus follow.
+const PUBLIC_KEY_HEADER: &[u8; 16] = b"\x06\x02\0\0\0\xA4\0\0RSA1\0\x08\0\0";
+
+/// Header of a SIMPLEBLOB, version 2; AES with 256 bits; encrypted with RSA. The ciphertext follows.
+const SIMPLE_HEADER: &[u8; 12] = b"\x01\x02\0\0\x10\x66\0\0\0\xA4\0\0";
+
+/// Length of the modulus and of the ciphertext, in bytes.
+const MODULUS_LEN: usize = 256;
+
+/// A client's RSA key pair of 2048 bits, used for one key exchange.
+///
+/// Wiped from memory on drop. `Debug` does not show it.
+pub struct ClientKey {
+    private: Pkcs1PrivateDecryptingKey,
+    public_key_blob: [u8; 276],
+}
+
+impl ClientKey {
+    /// Generates a key pair. This takes about a tenth of a second of CPU time.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`Error::is_crypto`] if the system has no randomness.
+    pub fn generate() -> Result<Self, Error> {
+        Self::new(PrivateDecryptingKey::generate(KeySize::Rsa2048).map_err(|_| Error::crypto())?)
+    }
+
+    /// Reads a key pair from a PKCS#8 document.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`Error::is_crypto`] if the document is not an RSA key of 2048 bits.
+    pub fn from_pkcs8(document: &[u8]) -> Result<Self, Error> {
+        Self::new(PrivateDecryptingKey::from_pkcs8(document).map_err(|_| Error::crypto())?)
+    }
+
+    fn new(private: PrivateDecryptingKey) -> Result<Self, Error> {
+        // The decrypting key does not expose its components; the signing key of the same document does.
+        let document = private.as_der().map_err(|_| Error::crypto())?;
+        let pair = KeyPair::from_pkcs8(document.as_ref()).map_err(|_| Error::crypto())?;
+        let PublicKeyComponents { n, e } = pair.public_key().into();
+        let (exponent_len, modulus_len) = (e.len(), n.len());
+        if exponent_len > 4 || modulus_len != MODULUS_LEN {
+            return Err(Error::crypto());
+        }
+        let mut public_key_blob = [0; 276];
+        public_key_blob[..16].copy_from_slice(PUBLIC_KEY_HEADER);
+        copy_reversed(&mut public_key_blob[16..16 + exponent_len], &e);
+        copy_reversed(&mut public_key_blob[20..], &n);
+        let private = Pkcs1PrivateDecryptingKey::new(private).map_err(|_| Error::crypto())?;
+        Ok(Self { private, public_key_blob })
+    }
+
+    /// Returns the public key as a PUBLICKEYBLOB, which the client sends to the server.
+    pub const fn public_key_blob(&self) -> [u8; 276] {
+        self.public_key_blob
+    }
+
+    /// Decrypts the server's reply, a SIMPLEBLOB of 268 bytes, to the session key.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`Error::is_crypto`] for any other input. The error does not depend on the cause.
+    pub fn decrypt_session_key(&self, simple_blob: &[u8]) -> Result<SessionKey, Error> {
+        let encrypted = simple_blob
+            .strip_prefix(SIMPLE_HEADER)
+            .filter(|encrypted| encrypted.len() == MODULUS_LEN)
+            .ok_or_else(Error::crypto)?;
+        let mut ciphertext = [0; MODULUS_LEN];
+        copy_reversed(&mut ciphertext, encrypted);
+        let mut plaintext = Zeroizing::new([0; MODULUS_LEN]);
+        let decrypted = self.private.decrypt(&ciphertext, &mut *plaintext).map_err(|_| Error::crypto())?;
+        let mut key = Zeroizing::new([0; 32]);
+        if decrypted.len() != key.len() {
+            return Err(Error::crypto());
+        }
+        key.copy_from_slice(decrypted);
+        SessionKey::from_zeroizing(key)
+    }
+}
+
+impl_debug!(ClientKey);
+
+/// The server's part of the exchange: encrypts the session key with the client's public key.
+fn encrypt_session_key(key: &[u8; 32], public_key_blob: &[u8]) -> Result<Vec<u8>, Error> {
+    let (exponent, modulus) = public_key_blob
+        .strip_prefix(PUBLIC_KEY_HEADER)
+        .and_then(|components| components.split_at_checked(4))
+        .filter(|(_, modulus)| modulus.len() == MODULUS_LEN)
+        .ok_or_else(Error::crypto)?;
+    let big_endian =
+        |number: &[u8]| -> Vec<u8> { number.iter().rev().copied().skip_while(|byte| *byte == 0).collect() };
+    let components = PublicKeyComponents { n: big_endian(modulus), e: big_endian(exponent) };
+    let public: PublicEncryptingKey = components.try_into().map_err(|_| Error::crypto())?;
+    let public = Pkcs1PublicEncryptingKey::new(public).map_err(|_| Error::crypto())?;
+    if public.key_size_bytes() != MODULUS_LEN {
+        return Err(Error::crypto());
+    }
+    let mut ciphertext = [0; MODULUS_LEN];
+    let ciphertext = public.encrypt(key, &mut ciphertext).map_err(|_| Error::crypto())?;
+    let mut blob = SIMPLE_HEADER.to_vec();
+    blob.extend(ciphertext.iter().rev());
+    Ok(blob)
+}
+
+fn copy_reversed(to: &mut [u8], from: &[u8]) {
+    to.copy_from_slice(from);
+    to.reverse();
+}

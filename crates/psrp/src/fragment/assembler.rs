@@ -43,11 +43,7 @@ impl AssemblerOptions {
     }
 }
 
-impl Default for AssemblerOptions {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+impl_default!(AssemblerOptions);
 
 /// Reassembles the messages that one sender sends to one target with one [`Priority`](super::Priority).
 ///
@@ -256,11 +252,7 @@ impl_debug! {
     Assembler |this| options = this.options, pending = this.is_pending()
 }
 
-impl Default for Assembler {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+impl_default!(Assembler);
 
 /// Reads headers and blobs from chunks of any size.
 struct HeaderReader {

@@ -70,11 +70,7 @@ impl Fragmenter {
     }
 }
 
-impl Default for Fragmenter {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+impl_default!(Fragmenter);
 
 /// Iterator over the fragments of one message, in order. Returned by [`Fragmenter::split`].
 #[derive(Clone)]

@@ -17,18 +17,16 @@
 //! ```
 
 mod call;
-mod cells;
 mod console;
 mod method;
 mod prompt;
-mod request;
 mod result;
-mod table;
 
 pub use call::{HostCall, HostOutcome, HostResponse};
-pub use cells::{BufferCell, BufferCellType, CellBuffer};
-pub use console::{ConsoleColor, ControlKeyStates, Coordinates, KeyInfo, ReadKeyOptions, Rectangle, Size};
-pub use method::HostMethod;
+pub use console::{
+    BufferCell, BufferCellType, CellBuffer, ConsoleColor, ControlKeyStates, Coordinates, KeyInfo,
+    ReadKeyOptions, Rectangle, Size,
+};
+pub use method::{HostMethod, HostRequest};
 pub use prompt::{ChoiceDescription, CredentialTypes, CredentialUiOptions, FieldDescription};
-pub use request::HostRequest;
 pub use result::HostResult;

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::deferred::{DeferredMessage, DeferredQueue, PlaceholderCipher};
 use super::inbox::Inbox;
 use super::key::Key;
-use super::lane::Lane;
+use super::lane::{DeferredMessage, DeferredQueue, Lane, PlaceholderCipher};
 use super::limits::SessionLimits;
 use super::outbox::{Outbox, Quota};
 use super::protocol_violation;

@@ -1,6 +1,5 @@
 //! Shared by client and server: message encoding and reassembly, the send queue, and the session key.
 
-mod deferred;
 mod inbox;
 mod key;
 mod lane;
@@ -9,8 +8,8 @@ mod messages;
 mod outbox;
 mod pool;
 
-pub(crate) use deferred::DeferredMessage;
 pub(crate) use key::Key;
+pub(crate) use lane::DeferredMessage;
 pub use limits::SessionLimits;
 pub(crate) use messages::{Decoded, Link};
 pub(crate) use outbox::{Ack, Quota};

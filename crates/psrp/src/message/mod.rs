@@ -28,19 +28,29 @@
 //! # Ok::<(), psrp::Error>(())
 //! ```
 
-mod body;
+mod command;
 mod header;
+mod host_info;
 mod message_type;
+mod metadata;
 mod payload;
+mod pipeline;
+mod pool;
+mod session;
 
-pub use body::{
-    ApartmentState, ApplicationPrivateData, Availability, Command, CommandMetadata, CommandParameter,
-    ConnectRunspacePool, CreatePipeline, EncryptedSessionKey, GetAvailableRunspaces, GetCommandMetadata,
-    HostDefaultData, HostInfo, InitRunspacePool, MergeTarget, ParameterMetadata, PipelineResultTypes,
-    PipelineState, PipelineStateInfo, PowerShell, PrimitiveDictionary, PublicKey, RemoteStreamOptions,
-    ResetRunspaceState, RunspaceAvailability, RunspaceLimits, RunspacePoolState, RunspacePoolStateInfo,
-    SessionCapability, SetMaxRunspaces, SetMinRunspaces, ThreadOptions, UserEvent,
-};
+pub use command::{Command, CommandParameter, MergeTarget, PipelineResultTypes};
 pub use header::{Destination, Message, MessageHeader};
+pub use host_info::{HostDefaultData, HostInfo};
 pub use message_type::MessageType;
+pub use metadata::{CommandMetadata, GetCommandMetadata, ParameterMetadata};
 pub use payload::Payload;
+pub use pipeline::{CreatePipeline, PowerShell, RemoteStreamOptions};
+pub use pool::{
+    Availability, GetAvailableRunspaces, PipelineState, PipelineStateInfo, ResetRunspaceState,
+    RunspaceAvailability, RunspacePoolState, RunspacePoolStateInfo, SetMaxRunspaces, SetMinRunspaces,
+    UserEvent,
+};
+pub use session::{
+    ApartmentState, ApplicationPrivateData, ConnectRunspacePool, EncryptedSessionKey, InitRunspacePool,
+    PrimitiveDictionary, PublicKey, RunspaceLimits, SessionCapability, ThreadOptions,
+};

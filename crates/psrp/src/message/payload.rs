@@ -1,7 +1,6 @@
 //! Decoded data of messages.
 
-use super::MessageType;
-use super::body::*;
+use super::*;
 use crate::Error;
 use crate::clixml::{ReadOptions, Reader, Writer};
 use crate::error::Kind;

@@ -47,11 +47,7 @@ impl ReaderOptions {
     }
 }
 
-impl Default for ReaderOptions {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+impl_default!(ReaderOptions);
 
 /// Item returned by [`PacketReader::next`].
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,13 +6,11 @@
 
 mod error;
 mod information;
-mod informational;
 mod invocation;
 mod progress;
 
 pub use error::{ErrorCategory, ErrorRecord, exception};
-pub use information::{HostInformationMessage, InformationRecord};
-pub use informational::{InformationalRecord, RecordStream};
+pub use information::{HostInformationMessage, InformationRecord, InformationalRecord, RecordStream};
 pub use invocation::{
     CommandInfo, CommandOrigin, CommandTypes, CommandVisibility, InvocationCall, InvocationInfo, ScriptExtent,
 };

@@ -59,11 +59,7 @@ impl Budget {
     }
 }
 
-impl Default for Budget {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+impl_default!(Budget);
 
 pub(super) struct RemainingBudget {
     values: Cell<u64>,

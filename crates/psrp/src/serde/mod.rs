@@ -150,7 +150,6 @@ mod path_error;
 mod plain;
 mod property_bag;
 mod ser;
-mod text;
 mod value_types;
 mod view;
 

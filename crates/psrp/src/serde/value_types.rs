@@ -7,7 +7,7 @@ use serde::ser::{Serialize, Serializer};
 
 use super::passthrough::{self, DeserializeValue, SerializeValue};
 use super::path_error::Result;
-use super::text::text;
+use super::view::text;
 use crate::value::{DateTime, Decimal, Members, Progress, SecureString, TimeSpan, Version};
 use crate::{Object, PsString, Value};
 

@@ -1,9 +1,12 @@
 //! Named parts of a value.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
+use uuid::fmt::Hyphenated;
+
 use crate::value::{Base, Members, TypeNames};
-use crate::{PsString, Value};
+use crate::{Object, PsString, Value};
 
 /// Field names that stand for parts of an object other than its members: type names, text form, and the wrapped value (a
 /// primitive, or the items or entries of a container).
@@ -34,14 +37,7 @@ impl<'v> ObjectView<'v> {
                 Value::Object(object) => object,
                 _ => return None,
             };
-            let mut view = Self {
-                type_names: object.type_names(),
-                to_string: object.to_string_text(),
-                base: None,
-                entries: &[],
-                extended: object.extended().as_slice(),
-                adapted: object.adapted().as_slice(),
-            };
+            let mut view = Self::of_parts(object);
             match object.base() {
                 Base::None => return Some(view),
                 Base::Dictionary(entries) => {
@@ -68,20 +64,27 @@ impl<'v> ObjectView<'v> {
     pub(super) fn with_base(value: &'v Value) -> Self {
         match value {
             Value::Object(object) => Self {
-                type_names: object.type_names(),
-                to_string: object.to_string_text(),
                 base: match object.base() {
                     Base::None => None,
                     Base::Value(inner) => Some(inner),
                     Base::List(..) | Base::Dictionary(_) => Some(value),
                 },
-                entries: &[],
-                extended: object.extended().as_slice(),
-                adapted: object.adapted().as_slice(),
+                ..Self::of_parts(object)
             },
             Value::MemberSet(members) => Self::of_members(members),
             Value::Nil => Self::default(),
             value => Self { base: Some(value), ..Self::default() },
+        }
+    }
+
+    /// Creates a view of an object without its base.
+    fn of_parts(object: &'v Object) -> Self {
+        Self {
+            type_names: object.type_names(),
+            to_string: object.to_string_text(),
+            extended: object.extended().as_slice(),
+            adapted: object.adapted().as_slice(),
+            ..Self::default()
         }
     }
 
@@ -123,6 +126,33 @@ pub(super) fn visible<'v>(
         members[start..].reverse();
     }
     members
+}
+
+/// Returns the text form of a value: a string, a value that is written as text, or the result of `ToString`.
+///
+/// Numbers, booleans, bytes and secrets have none.
+pub(super) fn text(value: &Value) -> Option<Cow<'_, PsString>> {
+    let text = match value {
+        Value::String(text) | Value::Uri(text) | Value::Xml(text) | Value::ScriptBlock(text) => {
+            return Some(Cow::Borrowed(text));
+        }
+        Value::Object(object) => {
+            let wrapped = match (object.base(), value.base()) {
+                (Base::Value(_), Value::Object(inner)) => inner.to_string_text().map(Cow::Borrowed),
+                (Base::Value(_), inner) => text(inner),
+                _ => None,
+            };
+            return wrapped.or_else(|| object.to_string_text().map(Cow::Borrowed));
+        }
+        Value::Char(unit) => PsString::from_utf16(&[*unit]),
+        Value::Guid(id) => (&*id.hyphenated().encode_lower(&mut [0; Hyphenated::LENGTH])).into(),
+        Value::Version(version) => version.to_string().into(),
+        Value::DateTime(time) => time.text().as_str().into(),
+        Value::TimeSpan(span) => span.text().as_str().into(),
+        Value::Decimal(number) => number.text().as_str().into(),
+        _ => return None,
+    };
+    Some(Cow::Owned(text))
 }
 
 #[cfg(test)]

@@ -41,9 +41,7 @@ impl CopyBudget {
     }
 
     pub(crate) fn text(&mut self, text: &PsString) -> Result<(), Mismatch> {
-        let length =
-            text.as_wide().map_or_else(|| text.as_str().map_or(0, str::len), |units| units.len() * 2);
-        self.bytes(length)
+        self.bytes(text.size())
     }
 
     pub(crate) fn blob(&mut self, bytes: &[u8]) -> Result<(), Mismatch> {

@@ -77,7 +77,6 @@ impl PsString {
     }
 
     /// Length of the stored text in bytes.
-    #[cfg(feature = "serde")]
     pub(crate) fn size(&self) -> usize {
         match &self.0 {
             Repr::Utf8(text) => text.len(),

@@ -70,11 +70,7 @@ impl<'a> CopyOptions<'a> {
     }
 }
 
-impl Default for CopyOptions<'_> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+impl_default!(CopyOptions<'_>);
 
 impl_debug!(CopyOptions<'_> |this| chunk_size = this.chunk_size, overwrite = this.overwrite);
 

@@ -1,19 +1,23 @@
 //! Server connection: moves packets between the transport and the state machine.
 
 use std::future::poll_fn;
+use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use tokio::io::AsyncWriteExt;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::dispatcher::Dispatcher;
 use super::shared::SharedServerState;
 use super::{Handler, SessionEnd};
 use crate::Error;
-use crate::io::Transport;
+use crate::io::{Lines, Transport};
 use crate::message::RunspacePoolState;
-use crate::outofproc::Packet;
+use crate::outofproc::{Packet, Role};
 use crate::record::{ErrorCategory, ErrorRecord};
 use crate::server::{Config, RunspacePool};
 
@@ -225,4 +229,41 @@ impl<T: Transport, H: Handler> ServerConnection<T, H> {
         while let Some(Ok(())) = ready!(self.transport.poll_receive(cx, &mut |_| Ok(()))) {}
         Poll::Ready(())
     }
+}
+
+/// Bytes per read, and maximum bytes read ahead.
+const CHUNK_SIZE: usize = 32 * 1024;
+
+/// Serves the client on standard input and output, like `pwsh -s` or a subsystem of an SSH server.
+///
+/// Nothing else may write to the standard output. A separate thread reads the standard input and can remain blocked
+/// until the process exits; it keeps neither the runtime nor the process alive.
+///
+/// # Errors
+///
+/// Same as [`serve`]. Also fails if the thread cannot be started or the standard input cannot be read.
+pub async fn serve_stdio<H: Handler>(handler: H, options: Options) -> Result<SessionEnd, Error> {
+    let (mut writer, input) = tokio::io::duplex(CHUNK_SIZE);
+    let (failure, mut failed) = oneshot::channel();
+    let runtime = Handle::current();
+    // tokio's standard input cannot be cancelled, and the runtime would wait for it at shutdown.
+    std::thread::Builder::new().name("psrp-stdin".into()).spawn(move || {
+        let mut stdin = std::io::stdin().lock();
+        let mut chunk = vec![0; CHUNK_SIZE];
+        loop {
+            match stdin.read(&mut chunk) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let _ = failure.send(error);
+                    return;
+                }
+                Ok(0) => return,
+                Ok(count) if runtime.block_on(writer.write_all(&chunk[..count])).is_err() => return,
+                Ok(_) => {}
+            }
+        }
+    })?;
+    let end = serve(Lines::new(Role::Server, input, tokio::io::stdout()), handler, options).await;
+    // Without the error, the failed input would look like its end.
+    failed.try_recv().map_or(end, |error| Err(error.into()))
 }

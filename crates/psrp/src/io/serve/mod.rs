@@ -48,13 +48,9 @@
 mod connection;
 mod dispatcher;
 mod handler;
-mod pipeline;
 mod session;
 mod shared;
-mod stdio;
 
-pub use connection::{Options, serve};
+pub use connection::{Options, serve, serve_stdio};
 pub use handler::Handler;
-pub use pipeline::{Input, Pipeline};
-pub use session::{Outcome, Session, SessionEnd};
-pub use stdio::serve_stdio;
+pub use session::{Input, Outcome, Pipeline, Session, SessionEnd};

@@ -7,8 +7,7 @@ use super::{Deserializer as _, ValueDeserializer};
 use crate::Value;
 use crate::serde::budget::RemainingBudget;
 use crate::serde::path_error::{PathError, PathSegment, Result, mismatch};
-use crate::serde::text::text;
-use crate::serde::view::ObjectView;
+use crate::serde::view::{ObjectView, text};
 
 pub(super) fn visit<'de, V: Visitor<'de>>(
     deserializer: ValueDeserializer<'_>,

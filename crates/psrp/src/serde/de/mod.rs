@@ -2,17 +2,15 @@
 
 mod access;
 mod enums;
-mod fields;
 mod number;
 
 use serde::de::{self, Deserializer, Visitor};
 
-use self::access::{EntryAccess, ItemAccess};
+use self::access::{EntryAccess, FieldAccess, ItemAccess};
 use super::budget::RemainingBudget;
 use super::passthrough;
 use super::path_error::{PathError, Result, mismatch};
-use super::text::text;
-use super::view::ObjectView;
+use super::view::{ObjectView, text};
 use crate::Value;
 use crate::error::Kind;
 use crate::value::Base;
@@ -51,12 +49,7 @@ impl<'v> ValueDeserializer<'v> {
     }
 
     fn visit_items<'de, V: Visitor<'de>>(self, items: &[Value], visitor: V) -> Result<V::Value> {
-        self.budget.nested(|| {
-            let mut items = ItemAccess::new(items, self.budget);
-            let value = visitor.visit_seq(&mut items)?;
-            items.finish()?;
-            Ok(value)
-        })
+        self.budget.nested(|| ItemAccess::new(items, self.budget).visit(visitor))
     }
 
     /// Visits the members of an object, or the entries of a dictionary.
@@ -228,10 +221,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
             return self.visit_items(items, visitor);
         }
         if let Some(bytes) = self.value.as_bytes() {
-            let mut items = ItemAccess::new(bytes, self.budget);
-            let value = visitor.visit_seq(&mut items)?;
-            items.finish()?;
-            return Ok(value);
+            return ItemAccess::new(bytes, self.budget).visit(visitor);
         }
         if let Some(entries) = self.value.entries() {
             return self.budget.nested(|| visitor.visit_seq(ItemAccess::new(entries, self.budget)));
@@ -275,7 +265,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
         };
         match view {
             Some(view) => {
-                self.budget.nested(|| visitor.visit_map(fields::FieldAccess::new(&view, fields, self.budget)))
+                self.budget.nested(|| visitor.visit_map(FieldAccess::new(&view, fields, self.budget)))
             }
             None => Err(mismatch(self.value, &visitor)),
         }

@@ -1,7 +1,6 @@
 //! Connector for PowerShell over SSH.
 
 mod auth;
-mod backpressure;
 mod handler;
 mod host_key;
 mod keys;
@@ -24,11 +23,10 @@ pub use self::prompt::SshQuestion;
 pub use self::transport::SshTransport;
 
 use self::auth::{AgentSocket, SshAuthentication};
-use self::backpressure::BackpressureSocket;
 use self::handler::{ClientHandler, SshError};
 use self::host_key::{HostKeyPolicy, HostKeyVerifier};
 use self::prompt::{PromptHandler, Secret, secret};
-use self::state::SharedConnection;
+use self::state::{BackpressureSocket, SharedConnection};
 use crate::Error;
 use crate::error::Kind;
 use crate::io::Connect;

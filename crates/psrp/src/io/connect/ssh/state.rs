@@ -2,13 +2,15 @@
 //!
 //! The handler stores incoming data and never waits for the reader: while it waited, russh would not send either, and a
 //! pipeline with unread output could not be stopped. Memory is bounded by the
-//! [`BackpressureSocket`](super::backpressure::BackpressureSocket) below, which stops reading while too much output is
-//! unread.
+//! [`BackpressureSocket`] below, which stops reading while too much output is unread.
 
 use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
 use crate::Error;
@@ -103,7 +105,7 @@ impl SharedConnection {
     // Called by the transport.
 
     /// Moves standard output into `buffer`; at the end, nothing.
-    pub(super) fn poll_output(&self, cx: &Context<'_>, buffer: &mut tokio::io::ReadBuf<'_>) -> Poll<()> {
+    pub(super) fn poll_output(&self, cx: &Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<()> {
         let mut state = self.lock();
         if state.output.is_empty() {
             if state.is_eof {
@@ -190,7 +192,7 @@ impl SharedConnection {
     // Called by the socket and the keep-alive task.
 
     /// Ready if the socket may be read. Otherwise the caller is woken when it may.
-    pub(super) fn poll_read(&self, cx: &Context<'_>) -> Poll<std::io::Result<()>> {
+    pub(super) fn poll_read(&self, cx: &Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.lock();
         if state.abandoned {
             return Poll::Ready(Err(abandoned_error()));
@@ -200,7 +202,7 @@ impl SharedConnection {
         if state.is_full() { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
-    pub(super) fn check_write(&self, cx: &Context<'_>) -> std::io::Result<()> {
+    pub(super) fn check_write(&self, cx: &Context<'_>) -> io::Result<()> {
         let mut state = self.lock();
         if state.abandoned {
             return Err(abandoned_error());
@@ -237,12 +239,59 @@ impl ConnectionState {
     }
 }
 
-fn abandoned_error() -> std::io::Error {
-    std::io::Error::from(std::io::ErrorKind::ConnectionAborted)
+fn abandoned_error() -> io::Error {
+    io::Error::from(io::ErrorKind::ConnectionAborted)
+}
+
+/// Socket wrapper that stops reading while too much output is unread, and fails once the connection is abandoned.
+pub(super) struct BackpressureSocket<S> {
+    socket: S,
+    shared: Arc<SharedConnection>,
+}
+
+impl<S> BackpressureSocket<S> {
+    pub(super) fn new(socket: S, shared: Arc<SharedConnection>) -> Self {
+        Self { socket, shared }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for BackpressureSocket<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        ready!(self.shared.poll_read(cx))?;
+        ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
+        self.shared.record_activity();
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for BackpressureSocket<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.shared.check_write(cx)?;
+        Pin::new(&mut self.socket).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.shared.check_write(cx)?;
+        Pin::new(&mut self.socket).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.shared.is_abandoned() {
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut self.socket).poll_shutdown(cx)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio_util::task::AbortOnDropHandle;
+
     use super::*;
 
     #[test]
@@ -254,5 +303,34 @@ mod tests {
         assert!(text.ends_with("it: signal KILL\\u{1b}[2J"), "{text}");
         shared.put_closed(Some(ConnectionError::KeepAliveTimeout));
         assert!(shared.end_error("it").unwrap().is_timeout());
+    }
+
+    #[tokio::test]
+    async fn reading_stops_while_too_much_output_is_unread() {
+        let (near, mut far) = tokio::io::duplex(64);
+        let shared = SharedConnection::new(10);
+        let mut socket = BackpressureSocket::new(near, Arc::clone(&shared));
+        far.write_all(b"ab").await.unwrap();
+        assert_eq!(socket.read_u8().await.unwrap(), b'a');
+        shared.update(|state| state.put_output(&[0; 10]));
+        let reader = tokio::spawn(async move {
+            let byte = socket.read_u8().await;
+            (socket, byte)
+        });
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!reader.is_finished());
+        let mut bytes = [0];
+        let mut taken = ReadBuf::new(&mut bytes);
+        std::future::poll_fn(|cx| shared.poll_output(cx, &mut taken)).await;
+        let (mut socket, byte) = reader.await.unwrap();
+        assert_eq!(byte.unwrap(), b'b');
+
+        shared.discard_output();
+        let reader = AbortOnDropHandle::new(tokio::spawn(async move { socket.read_u8().await }));
+        tokio::task::yield_now().await;
+        shared.abandon();
+        assert_eq!(reader.await.unwrap().unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
     }
 }

@@ -111,11 +111,7 @@ impl PowerShell {
     }
 }
 
-impl Default for PowerShell {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+impl_default!(PowerShell);
 
 /// Writes it for a peer with our own protocol version.
 impl Field for PowerShell {

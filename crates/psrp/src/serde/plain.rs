@@ -1,18 +1,14 @@
 //! Plain data for JSON and other formats.
 
-mod read;
-
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use crate::b64;
 use crate::clixml::number;
 use crate::serde::budget::{Budget, RemainingBudget};
-use crate::serde::text::text;
-use crate::serde::view::{self, visible};
+use crate::serde::view::{self, text, visible};
 use crate::value::{Base, TypeNames};
-use crate::{Object, PsString, Value};
-
-pub(super) use self::read::deserialize;
+use crate::{Object, PsString, Value, b64};
 
 /// A value as plain data, for example to print it as JSON.
 ///
@@ -262,5 +258,90 @@ fn key_text(key: &Value) -> String {
                 None => String::new(),
             },
         },
+    }
+}
+
+/// Converts plain data to a value.
+///
+/// Integers become `Int32` if they fit, else `Int64` or `UInt64`; other numbers `Double`; text `String`; lists a list;
+/// maps a custom object with these members, or a dictionary if a key is not a string.
+pub(in crate::serde) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    deserializer.deserialize_any(PlainVisitor)
+}
+
+struct PlainVisitor;
+
+macro_rules! converted {
+    ($($visit:ident($type:ty)),* $(,)?) => {$(
+        fn $visit<E>(self, value: $type) -> Result<Value, E> {
+            Ok(value.into())
+        }
+    )*};
+}
+
+impl<'de> Visitor<'de> for PlainVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("any value")
+    }
+
+    converted! {
+        visit_bool(bool),
+        visit_f32(f32),
+        visit_f64(f64),
+        visit_str(&str),
+        visit_string(String),
+        visit_bytes(&[u8]),
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(i32::try_from(value).map_or(Value::Int64(value), Value::Int32))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(match i64::try_from(value) {
+            Ok(value) => i32::try_from(value).map_or(Value::Int64(value), Value::Int32),
+            Err(_) => Value::UInt64(value),
+        })
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Nil)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Nil)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        Value::deserialize(deserializer)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        Value::deserialize(deserializer)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Value, A::Error> {
+        let items = Vec::<Value>::deserialize(SeqAccessDeserializer::new(items))?;
+        Ok(Object::list(items).into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = entries.next_entry::<Value, Value>()? {
+            pairs.push(pair);
+        }
+        if pairs.iter().all(|(key, _)| matches!(key, Value::String(_))) {
+            return Ok(Object::custom(pairs.into_iter().filter_map(|(key, value)| match key {
+                Value::String(name) => Some((name, value)),
+                _ => None,
+            }))
+            .into());
+        }
+        if pairs.iter().any(|(key, _)| key.is_nil()) {
+            return Err(de::Error::custom("a key of a dictionary is null"));
+        }
+        Ok(Object::dictionary(pairs).into())
     }
 }
