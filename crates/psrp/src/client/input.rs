@@ -65,11 +65,7 @@ impl RunspacePool {
     }
 
     /// Processes fragments, whole or partial, sent to the pool or a pipeline, like
-    /// [`handle_packet`](Self::handle_packet) with a data packet.
-    ///
-    /// # Errors
-    ///
-    /// See [`handle_packet`](Self::handle_packet).
+    /// [`handle_packet`](Self::handle_packet) with a data packet. Fails like [`handle_packet`](Self::handle_packet).
     pub fn handle_input(
         &mut self,
         priority: Priority,

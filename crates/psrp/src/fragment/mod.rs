@@ -23,11 +23,9 @@
 
 mod assembler;
 mod fragmenter;
-mod header;
 
 pub use assembler::{Assembler, AssemblerOptions, OutOfOrder};
-pub use fragmenter::{Fragmenter, Fragments};
-pub use header::{Fragment, FragmentHeader};
+pub use fragmenter::{Fragment, FragmentHeader, Fragmenter, Fragments};
 
 /// Stream of a target. Fragments of the two streams are numbered and reassembled independently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! Methods of a host, their identifiers, parameters and result types.
 
-use super::result::Shape;
+use super::call::Shape;
 use super::{
     BufferCell, CellBuffer, ChoiceDescription, ConsoleColor, Coordinates, CredentialTypes,
     CredentialUiOptions, FieldDescription, ReadKeyOptions, Rectangle, Size,

@@ -20,13 +20,11 @@ mod call;
 mod console;
 mod method;
 mod prompt;
-mod result;
 
-pub use call::{HostCall, HostOutcome, HostResponse};
+pub use call::{HostCall, HostOutcome, HostResponse, HostResult};
 pub use console::{
     BufferCell, BufferCellType, CellBuffer, ConsoleColor, ControlKeyStates, Coordinates, KeyInfo,
     ReadKeyOptions, Rectangle, Size,
 };
 pub use method::{HostMethod, HostRequest};
 pub use prompt::{ChoiceDescription, CredentialTypes, CredentialUiOptions, FieldDescription};
-pub use result::HostResult;

@@ -89,11 +89,7 @@ pub trait Transport: Send {
         Poll::Ready(Err(Error::with(Kind::Unsupported, "this transport can't disconnect from a pool")))
     }
 
-    /// Reconnects to the pool.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`poll_disconnect`](Self::poll_disconnect).
+    /// Reconnects to the pool. Fails like [`poll_disconnect`](Self::poll_disconnect).
     fn poll_reconnect(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         Poll::Ready(Err(Error::with(Kind::Unsupported, "this transport can't disconnect from a pool")))
     }

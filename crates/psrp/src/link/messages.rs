@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::inbox::Inbox;
 use super::key::Key;
-use super::lane::{DeferredMessage, DeferredQueue, Lane, PlaceholderCipher};
+use super::lane::{DeferredMessage, DeferredQueue, Inbox, Lane, PlaceholderCipher};
 use super::limits::SessionLimits;
 use super::outbox::{Outbox, Quota};
 use super::protocol_violation;

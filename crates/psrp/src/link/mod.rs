@@ -1,6 +1,5 @@
 //! Shared by client and server: message encoding and reassembly, the send queue, and the session key.
 
-mod inbox;
 mod key;
 mod lane;
 mod limits;

@@ -31,7 +31,6 @@
 mod command;
 mod header;
 mod host_info;
-mod message_type;
 mod metadata;
 mod payload;
 mod pipeline;
@@ -39,9 +38,8 @@ mod pool;
 mod session;
 
 pub use command::{Command, CommandParameter, MergeTarget, PipelineResultTypes};
-pub use header::{Destination, Message, MessageHeader};
+pub use header::{Destination, Message, MessageHeader, MessageType};
 pub use host_info::{HostDefaultData, HostInfo};
-pub use message_type::MessageType;
 pub use metadata::{CommandMetadata, GetCommandMetadata, ParameterMetadata};
 pub use payload::Payload;
 pub use pipeline::{CreatePipeline, PowerShell, RemoteStreamOptions};

@@ -140,7 +140,6 @@
 //! [`Value`]: crate::Value
 
 pub mod adapted;
-mod budget;
 mod de;
 pub mod element;
 pub(crate) mod functions;
@@ -153,6 +152,6 @@ mod ser;
 mod value_types;
 mod view;
 
-pub use self::budget::Budget;
+pub use self::functions::Budget;
 pub use self::plain::Plain;
 pub use self::property_bag::PropertyBag;

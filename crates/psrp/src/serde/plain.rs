@@ -5,7 +5,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use crate::clixml::number;
-use crate::serde::budget::{Budget, RemainingBudget};
+use crate::serde::functions::{Budget, RemainingBudget};
 use crate::serde::view::{self, text, visible};
 use crate::value::{Base, TypeNames};
 use crate::{Object, PsString, Value, b64};

@@ -1,9 +1,12 @@
-//! The [`Field`] trait: types of message members.
+//! The [`Field`] trait: types of message members. Errors in their structure, and the limit on the memory that they copy.
+
+use std::fmt::Write as _;
 
 use uuid::Uuid;
 
-use super::{CopyBudget, Mismatch};
-use crate::value::{DateTime, Object, PsString, SecureString, TypeNames, Value, Version};
+use crate::Error;
+use crate::error::Kind;
+use crate::value::{DateTime, Members, Object, PsString, SecureString, TypeNames, Value, Version};
 
 /// A type that can be a member of a message.
 pub(crate) trait Field: Sized {
@@ -160,4 +163,140 @@ fn list(items: impl IntoIterator<Item = Value>) -> Value {
     static NAMES: LazyLock<TypeNames> =
         LazyLock::new(|| TypeNames::new(["System.Collections.ArrayList", "System.Object"]));
     Object::builder().shared_type_names(NAMES.clone()).list(ContainerKind::List, items).build().into()
+}
+
+/// The problem and the path to it, innermost segment first. Holds names of the protocol only, never text of the input.
+#[derive(Debug)]
+pub(crate) struct Mismatch(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: Kind,
+    what: &'static str,
+    path: Vec<Segment>,
+}
+
+#[derive(Debug)]
+enum Segment {
+    Member(&'static str),
+    Item(usize),
+}
+
+impl Mismatch {
+    #[cold]
+    pub(crate) fn new(what: &'static str) -> Self {
+        Self(Box::new(Inner { kind: Kind::Mismatch, what, path: Vec::new() }))
+    }
+
+    #[cold]
+    pub(crate) fn limit() -> Self {
+        let what = "would take too much memory to copy";
+        Self(Box::new(Inner { kind: Kind::Limit, what, path: Vec::new() }))
+    }
+
+    #[cold]
+    pub(crate) fn in_member(mut self, name: &'static str) -> Self {
+        self.0.path.push(Segment::Member(name));
+        self
+    }
+
+    #[cold]
+    pub(crate) fn in_item(mut self, index: usize) -> Self {
+        self.0.path.push(Segment::Item(index));
+        self
+    }
+}
+
+impl From<Mismatch> for Error {
+    fn from(mismatch: Mismatch) -> Self {
+        let mut detail = String::new();
+        for segment in mismatch.0.path.iter().rev() {
+            let separator = if detail.is_empty() { "" } else { "." };
+            let _ = match segment {
+                Segment::Member(name) => write!(detail, "{separator}{name}"),
+                Segment::Item(index) => write!(detail, "[{index}]"),
+            };
+        }
+        let separator = if detail.is_empty() { "" } else { " " };
+        let _ = write!(detail, "{separator}{}", mismatch.0.what);
+        Self::with(mismatch.0.kind, detail)
+    }
+}
+
+/// Default limit on bytes copied out of one value: 64 MiB.
+///
+/// Objects inside a value are shared, but their typed forms are copies: without a limit, a document of a few kilobytes
+/// with many references to one long string could take any amount of memory.
+pub(crate) const DEFAULT_COPY_BUDGET: usize = 64 << 20;
+
+/// Bytes charged for an item of a list or a member, besides its text.
+const ITEM: usize = 32;
+
+/// Remaining bytes that may be copied.
+#[derive(Debug)]
+pub(crate) struct CopyBudget(usize);
+
+impl CopyBudget {
+    pub(crate) fn new(max_size: usize) -> Self {
+        Self(max_size)
+    }
+
+    fn bytes(&mut self, count: usize) -> Result<(), Mismatch> {
+        self.0 = self.0.checked_sub(count).ok_or_else(Mismatch::limit)?;
+        Ok(())
+    }
+
+    /// Returns the remaining bytes.
+    pub(crate) fn remaining(&self) -> usize {
+        self.0
+    }
+
+    pub(crate) fn item(&mut self) -> Result<(), Mismatch> {
+        self.bytes(ITEM)
+    }
+
+    /// Charges the items of a list or a boxed struct, without the memory that they own.
+    pub(crate) fn items<T>(&mut self, count: usize) -> Result<(), Mismatch> {
+        self.bytes(count.saturating_mul(size_of::<T>().max(ITEM)))
+    }
+
+    pub(crate) fn text(&mut self, text: &PsString) -> Result<(), Mismatch> {
+        self.bytes(text.size())
+    }
+
+    pub(crate) fn blob(&mut self, bytes: &[u8]) -> Result<(), Mismatch> {
+        self.bytes(bytes.len())
+    }
+
+    /// Charges the bytes that a clone of the value copies; objects are shared.
+    pub(crate) fn value(&mut self, value: &Value) -> Result<(), Mismatch> {
+        match value {
+            Value::String(text) | Value::Uri(text) | Value::Xml(text) | Value::ScriptBlock(text) => {
+                self.text(text)
+            }
+            Value::Bytes(bytes) => self.blob(bytes),
+            Value::Progress(record) => {
+                self.text(&record.activity)?;
+                self.text(&record.status_description)?;
+                record.current_operation.as_ref().map_or(Ok(()), |text| self.text(text))
+            }
+            Value::MemberSet(members) => self.members(members),
+            _ => Ok(()),
+        }
+    }
+
+    fn members(&mut self, members: &Members) -> Result<(), Mismatch> {
+        let mut sets = vec![members];
+        while let Some(members) = sets.pop() {
+            for (name, value) in members.iter() {
+                self.item()?;
+                self.text(name)?;
+                match value {
+                    Value::MemberSet(inner) => sets.push(inner),
+                    value => self.value(value)?,
+                }
+            }
+        }
+        Ok(())
+    }
 }

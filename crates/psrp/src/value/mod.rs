@@ -155,22 +155,18 @@ impl Value {
 
     /// Returns the items of a list, enumerable, queue or stack.
     pub fn items(&self) -> Option<&[Self]> {
-        match self.base() {
-            Self::Object(object) => match object.base() {
-                Base::List(_, items) => Some(items),
-                _ => None,
-            },
+        let Self::Object(object) = self.base() else { return None };
+        match object.base() {
+            Base::List(_, items) => Some(items),
             _ => None,
         }
     }
 
     /// Returns the entries of a dictionary in document order.
     pub fn entries(&self) -> Option<&[(Self, Self)]> {
-        match self.base() {
-            Self::Object(object) => match object.base() {
-                Base::Dictionary(entries) => Some(entries),
-                _ => None,
-            },
+        let Self::Object(object) = self.base() else { return None };
+        match object.base() {
+            Base::Dictionary(entries) => Some(entries),
             _ => None,
         }
     }

@@ -121,24 +121,18 @@ impl PartialEq<&str> for PsString {
     }
 }
 
-impl From<&str> for PsString {
-    #[inline]
-    fn from(text: &str) -> Self {
-        Self(Repr::Utf8(text.into()))
-    }
+macro_rules! impl_from {
+    ($($type:ty),*) => {$(
+        impl From<$type> for PsString {
+            #[inline]
+            fn from(text: $type) -> Self {
+                Self(Repr::Utf8(text.into()))
+            }
+        }
+    )*};
 }
 
-impl From<String> for PsString {
-    fn from(text: String) -> Self {
-        Self(Repr::Utf8(text.into()))
-    }
-}
-
-impl From<Cow<'_, str>> for PsString {
-    fn from(text: Cow<'_, str>) -> Self {
-        Self(Repr::Utf8(text.into()))
-    }
-}
+impl_from!(&str, String, Cow<'_, str>);
 
 impl From<char> for PsString {
     fn from(char: char) -> Self {

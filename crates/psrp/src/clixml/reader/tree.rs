@@ -446,14 +446,18 @@ impl Tree {
     /// Reads the list of type names whose start tag was just read.
     fn read_type_names(&mut self, source: &mut Source<'_>, start: &StartTag<'_>) -> Result<TypeNames, Error> {
         self.names.clear();
-        while !start.is_empty {
+        let mut is_open = !start.is_empty;
+        while is_open {
             let name = match source.element_text("T") {
                 Some(name) => name,
                 None if source.rest().is_some_and(|rest| source.end(rest)) => break,
                 None => match source.next()? {
                     Event::Start(tag) if tag.name().as_ref() == "T" => source.text()?,
                     Event::Empty(tag) if tag.name().as_ref() == "T" => Text::Raw(""),
-                    Event::End(_) => break,
+                    Event::End(_) => {
+                        is_open = false;
+                        continue;
+                    }
                     Event::Start(_) | Event::Empty(_) => {
                         return Err(source.structure("a list of type names has nothing but type names"));
                     }

@@ -2,7 +2,6 @@
 
 mod connection_task;
 mod dispatch;
-mod handle;
 mod host_calls;
 mod options;
 mod output;
@@ -12,11 +11,10 @@ mod pool_events;
 mod requests;
 mod shared;
 
-pub use handle::PipelineHandle;
 pub use options::{ClientLimits, Options};
 #[cfg(feature = "crypto")]
 pub(super) use output::not_completed;
 pub use output::{Output, OutputRecord};
-pub use pipeline::Pipeline;
+pub use pipeline::{Pipeline, PipelineHandle};
 pub use pool::RunspacePool;
 pub use pool_events::{PoolEvent, PoolEvents};

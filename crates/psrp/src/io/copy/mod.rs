@@ -1,14 +1,13 @@
 //! Copies files between this machine and the machine of a session.
 
-mod local;
-
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf, is_separator};
 
 use aws_lc_rs::digest::{Context, SHA256};
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use uuid::Uuid;
 
-use self::local::{LocalDestination, file_error};
 use super::client::not_completed;
 use super::{Pipeline, RunspacePool};
 use crate::client::PipelineEvent;
@@ -125,7 +124,7 @@ pub async fn copy_to(
     mut options: CopyOptions<'_>,
 ) -> Result<CopiedFile, Error> {
     let local = local.as_ref();
-    let (mut file, total) = local::open(local).await?;
+    let (mut file, total) = open(local).await?;
     file.set_max_buf_size(options.chunk_size);
     let name = local.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let script = Command::script(UPLOAD)
@@ -303,5 +302,87 @@ fn check_hash(local: &[u8; 32], remote: Option<PsString>) -> Result<(), Error> {
         Some(_) => {
             Err(Error::with(Kind::Corrupt, "the SHA-256 of the two files differ; the copy was removed"))
         }
+    }
+}
+
+/// Returns the error of a local file operation.
+fn file_error(action: &str, path: &Path, error: io::Error) -> Error {
+    let path = path.display().to_string();
+    Error::with(Kind::Io, format!("can't {action} {}", crate::terminal_safe(&path))).caused_by(error)
+}
+
+/// Opens the source file. Returns its size, or `None` if it is not a regular file (a pipe, for example).
+async fn open(path: &Path) -> Result<(File, Option<u64>), Error> {
+    let open = async {
+        let file = File::open(path).await?;
+        let metadata = file.metadata().await?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        Ok((file, metadata.is_file().then_some(metadata.len())))
+    };
+    open.await.map_err(|error| file_error("read", path, error))
+}
+
+/// Local file being written, under a temporary name until it is complete. Dropping it removes the temporary file.
+struct LocalDestination {
+    path: PathBuf,
+    temporary: PathBuf,
+    overwrite: bool,
+}
+
+impl LocalDestination {
+    fn new(local: &Path, remote: &str, overwrite: bool) -> Result<Self, Error> {
+        let mut path = local.to_owned();
+        if path.is_dir() {
+            // The remote path can have separators of Windows or of Unix.
+            let name = remote.rsplit(['/', '\\']).next().unwrap_or_default();
+            if Path::new(name).file_name() != Some(name.as_ref()) {
+                return Err(file_error("write", local, io::ErrorKind::IsADirectory.into()));
+            }
+            path.push(name);
+        } else if path.to_string_lossy().ends_with(is_separator) {
+            return Err(file_error("write", local, io::ErrorKind::NotADirectory.into()));
+        }
+        let temporary = path.with_file_name(format!(".psrp-{}", Uuid::new_v4().simple()));
+        let destination = Self { path, temporary, overwrite };
+        destination.existing()?;
+        Ok(destination)
+    }
+
+    fn write_error(&self, error: io::Error) -> Error {
+        file_error("write", &self.path, error)
+    }
+
+    /// Returns the metadata of the file to be overwritten, if it exists.
+    fn existing(&self) -> Result<Option<std::fs::Metadata>, Error> {
+        match std::fs::metadata(&self.path) {
+            Ok(metadata) if self.overwrite && metadata.is_file() => Ok(Some(metadata)),
+            Ok(_) => Err(self.write_error(io::ErrorKind::AlreadyExists.into())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.write_error(error)),
+        }
+    }
+
+    async fn create(&self) -> Result<File, Error> {
+        File::create_new(&self.temporary).await.map_err(|error| self.write_error(error))
+    }
+
+    fn rename(self) -> Result<(), Error> {
+        let existing = self.existing()?;
+        let rename = || {
+            if let Some(metadata) = existing {
+                std::fs::set_permissions(&self.temporary, metadata.permissions())?;
+            }
+            std::fs::rename(&self.temporary, &self.path)
+        };
+        rename().map_err(|error| self.write_error(error))
+    }
+}
+
+impl Drop for LocalDestination {
+    fn drop(&mut self) {
+        // Fails after the rename and before the first chunk, when there is no temporary file.
+        let _ = std::fs::remove_file(&self.temporary);
     }
 }

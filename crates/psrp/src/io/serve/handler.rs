@@ -24,11 +24,7 @@ pub trait Handler: Send + Sync + 'static {
         input: Input,
     ) -> impl Future<Output = Outcome> + Send;
 
-    /// Lists the available commands. Default: none.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`run`](Self::run).
+    /// Lists the available commands. Default: none. Fails like [`run`](Self::run).
     fn commands(
         &self,
         get: GetCommandMetadata,

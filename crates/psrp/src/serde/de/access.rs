@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqA
 
 use super::ValueDeserializer;
 use crate::error::Kind;
-use crate::serde::budget::RemainingBudget;
+use crate::serde::functions::RemainingBudget;
 use crate::serde::path_error::{PathError, PathSegment, Result};
 use crate::serde::view::{self, ObjectView, visible};
 use crate::{Object, PsString, Value};

@@ -5,7 +5,7 @@ use serde::de::{self, DeserializeSeed, EnumAccess, Unexpected, VariantAccess, Vi
 use super::access::name_of;
 use super::{Deserializer as _, ValueDeserializer};
 use crate::Value;
-use crate::serde::budget::RemainingBudget;
+use crate::serde::functions::RemainingBudget;
 use crate::serde::path_error::{PathError, PathSegment, Result, mismatch};
 use crate::serde::view::{ObjectView, text};
 

@@ -7,7 +7,7 @@ mod number;
 use serde::de::{self, Deserializer, Visitor};
 
 use self::access::{EntryAccess, FieldAccess, ItemAccess};
-use super::budget::RemainingBudget;
+use super::functions::RemainingBudget;
 use super::passthrough;
 use super::path_error::{PathError, Result, mismatch};
 use super::view::{ObjectView, text};

@@ -157,11 +157,7 @@ impl Wsman {
         self.session()?.shells().await
     }
 
-    /// Lists the pipelines of a shell, in no particular order.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`shells`](Self::shells).
+    /// Lists the pipelines of a shell, in no particular order. Fails like [`shells`](Self::shells).
     pub async fn pipelines(&self, shell: Uuid) -> Result<Vec<Uuid>, Error> {
         self.session()?.commands(shell).await
     }
