@@ -198,7 +198,7 @@ impl Payload {
         Ok((payload, max_size - budget.remaining()))
     }
 
-    /// Encodes the data, which follow a [`MessageHeader`](super::MessageHeader). The bytes are in the writer until its
+    /// Encodes the data, which follow a [`MessageHeader`]. The bytes are in the writer until its
     /// next document.
     ///
     /// # Errors

@@ -142,7 +142,7 @@ impl Drop for Pipeline {
 
 impl_debug!(Pipeline | this | id = this.id(), state = this.state());
 
-/// Sends input to a [`Pipeline`](super::Pipeline) and stops it while another task reads its events.
+/// Sends input to a [`Pipeline`] and stops it while another task reads its events.
 ///
 /// A handle keeps neither the pipeline nor the pool alive. After they are dropped every method fails with
 /// [`Error::is_state`] or [`Error::is_closed`].

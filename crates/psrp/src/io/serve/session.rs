@@ -58,8 +58,7 @@ impl Session {
         &self.peer
     }
 
-    /// Calls a method of the client's host on behalf of the pool. See [`Pipeline::host`](super::Pipeline::host). Fails
-    /// like [`Pipeline::host`](super::Pipeline::host).
+    /// Calls a method of the client's host on behalf of the pool, with the results and errors of [`Pipeline::host`].
     pub async fn host(&self, request: HostRequest) -> Outcome<HostResult> {
         self.shared.call(None, request).await
     }
