@@ -160,14 +160,6 @@ mod tests {
     }
 
     #[test]
-    fn object_0_is_rejected() {
-        let mut bytes = [0; FragmentHeader::LEN];
-        assert!(FragmentHeader::from_bytes(&bytes).unwrap_err().is_invalid_header());
-        bytes[0] = 0x80;
-        assert!(FragmentHeader::from_bytes(&bytes).unwrap_err().is_invalid_header());
-    }
-
-    #[test]
     fn truncated_fragments_are_rejected() {
         let fragment =
             Fragment { object_id: 7, fragment_id: 2, start: false, end: true, blob: b"abc".into() };
