@@ -15,7 +15,8 @@ use uuid::Uuid;
 
 use crate::handler::TestSession;
 
-async fn session(options: Options) -> TestSession {
+/// Opens a session of a client with these options.
+pub(crate) async fn session(options: Options) -> TestSession {
     TestSession::with(Config::new(), options, serve::Options::default()).await
 }
 

@@ -234,14 +234,6 @@ fn events_of_client(name: &str) -> Vec<client::Event> {
     replay_client(&steps(name), client::Config::new(), drain).1
 }
 
-/// Returns the server's events of a session.
-fn events_of_server(name: &str) -> Vec<server::Event> {
-    let drain = |_, pool: &mut server::RunspacePool, _| {
-        while pool.poll_transmit(32 * 1024, &mut Vec::new()).is_some() {}
-    };
-    replay_server(&steps(name), server::Config::new(), drain).1
-}
-
 #[test]
 fn recorded_sessions_produce_the_recorded_events() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/powershell");
@@ -249,7 +241,11 @@ fn recorded_sessions_produce_the_recorded_events() {
     let seen = names().into_iter().map(|name| {
         let message = |record: &ErrorRecord| record.message().unwrap().to_string();
         let client = events_of_client(&name).into_iter().map(|event| client_event(event, message).1);
-        let server = events_of_server(&name).into_iter().map(|event| server_event(event, message).1);
+        let drain = |_, pool: &mut server::RunspacePool, _| {
+            while pool.poll_transmit(32 * 1024, &mut Vec::new()).is_some() {}
+        };
+        let (_, server) = replay_server(&steps(&name), server::Config::new(), drain);
+        let server = server.into_iter().map(|event| server_event(event, message).1);
         let [client, server] =
             [client.collect::<Vec<_>>(), server.collect()].map(|events| events.join(" | "));
         format!("{name}\n  client: {client}\n  server: {server}\n")

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::io::serve::{Options, SessionEnd, serve};
-use psrp::io::{self, Host, PoolEvent, RunspacePool, ScriptedHost};
+use psrp::io::{self, PoolEvent, RunspacePool, ScriptedHost};
 use psrp::message::{
     ApplicationPrivateData, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState,
     SessionCapability,
@@ -16,12 +16,8 @@ use psrp::{client, server};
 use uuid::Uuid;
 
 use crate::handler::{TestHandler, TestSession, pipe};
-use crate::io_hosts::BlockingHost;
+use crate::io_hosts::{BlockingHost, session};
 use crate::session::with_key;
-
-async fn with_host(host: Arc<dyn Host>) -> TestSession {
-    TestSession::with(client::Config::new(), io::Options::new().host(host), Options::default()).await
-}
 
 #[tokio::test]
 async fn failures_have_a_reason_and_panics_are_generic() {
@@ -162,7 +158,7 @@ async fn pool_requests_are_responded_to() {
 
 #[tokio::test]
 async fn sessions_can_call_the_host_and_send_events() {
-    let served = with_host(Arc::new(ScriptedHost::new())).await;
+    let served = session(io::Options::new().host(Arc::new(ScriptedHost::new()))).await;
     let mut events = served.pool.events();
     let output = served.pool.invoke(PowerShell::script("session")).await.unwrap();
     assert_eq!(output.output, [Value::from("psrp")]);
@@ -174,7 +170,7 @@ async fn sessions_can_call_the_host_and_send_events() {
 
 #[tokio::test(start_paused = true)]
 async fn a_response_can_be_ignored() {
-    let served = with_host(Arc::new(BlockingHost::default())).await;
+    let served = session(io::Options::new().host(Arc::new(BlockingHost::default()))).await;
     let output = served.pool.start(PowerShell::script("impatient")).await.unwrap();
     drop(served.handler.gate.0.acquire().await.unwrap());
     // The client processes the calls of a pipeline in order, so the second response never arrives.
