@@ -18,8 +18,8 @@ use crate::session::{client_event, server_event};
 
 /// A packet of a session, and the messages that it completes.
 pub(crate) struct Step {
-    from_client: bool,
-    line: String,
+    pub(crate) from_client: bool,
+    pub(crate) line: String,
     messages: Vec<(MessageHeader, Payload)>,
 }
 
@@ -64,10 +64,11 @@ pub(crate) fn recorded_payloads() -> Vec<Payload> {
     steps.flat_map(|step| step.messages).map(|(_, payload)| payload).collect()
 }
 
-/// Lets a client perform the actions that the recorded client's messages show. Calls `check` after each packet with its
-/// index and the number of events. Returns the pool and all events.
+/// Lets a client perform the actions that the recorded client's messages show, up to packet `count`. Calls `check` after
+/// each packet with its index and the number of events. Returns the pool and all events.
 pub(crate) fn replay_client(
     steps: &[Step],
+    count: usize,
     mut config: client::Config,
     mut check: impl FnMut(usize, &mut client::RunspacePool, usize),
 ) -> (client::RunspacePool, Vec<client::Event>) {
@@ -89,7 +90,7 @@ pub(crate) fn replay_client(
     let mut pool = client::RunspacePool::new(config);
     pool.open().unwrap();
     let (mut events, mut buffer) = (Vec::new(), Vec::new());
-    for (index, step) in steps.iter().enumerate() {
+    for (index, step) in steps[..count].iter().enumerate() {
         let packet = Packet::parse(step.line.as_bytes(), &mut buffer).unwrap();
         let before = events.len();
         match packet {
@@ -159,6 +160,7 @@ pub(crate) fn replay_client(
 /// Lets a server perform the actions that the recorded server's messages show, like [`replay_client`].
 pub(crate) fn replay_server(
     steps: &[Step],
+    count: usize,
     mut config: server::Config,
     mut check: impl FnMut(usize, &mut server::RunspacePool, usize),
 ) -> (server::RunspacePool, Vec<server::Event>) {
@@ -172,7 +174,7 @@ pub(crate) fn replay_server(
     }
     let mut pool = server::RunspacePool::new(config);
     let (mut events, mut buffer) = (Vec::new(), Vec::new());
-    for (index, step) in steps.iter().enumerate() {
+    for (index, step) in steps[..count].iter().enumerate() {
         let before = events.len();
         if step.from_client {
             pool.handle_packet(Packet::parse(step.line.as_bytes(), &mut buffer).unwrap()).unwrap();
@@ -231,7 +233,8 @@ fn events_of_client(name: &str) -> Vec<client::Event> {
     let drain = |_, pool: &mut client::RunspacePool, _| {
         while pool.poll_transmit(32 * 1024, &mut Vec::new()).is_some() {}
     };
-    replay_client(&steps(name), client::Config::new(), drain).1
+    let steps = steps(name);
+    replay_client(&steps, steps.len(), client::Config::new(), drain).1
 }
 
 #[test]
@@ -244,7 +247,8 @@ fn recorded_sessions_produce_the_recorded_events() {
         let drain = |_, pool: &mut server::RunspacePool, _| {
             while pool.poll_transmit(32 * 1024, &mut Vec::new()).is_some() {}
         };
-        let (_, server) = replay_server(&steps(&name), server::Config::new(), drain);
+        let steps = steps(&name);
+        let (_, server) = replay_server(&steps, steps.len(), server::Config::new(), drain);
         let server = server.into_iter().map(|event| server_event(event, message).1);
         let [client, server] =
             [client.collect::<Vec<_>>(), server.collect()].map(|events| events.join(" | "));
