@@ -3,30 +3,12 @@
 //! the input choose the limits and the chunks.
 #![no_main]
 
-use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Reader, Stream, WriteOptions, Writer};
-use psrp::Value;
+#[path = "../../crates/psrp/tests/support/console.rs"]
+mod console;
 
-#[derive(Debug, PartialEq)]
-enum Seen {
-    Text(Vec<u8>),
-    Record(Stream, Value),
-}
+use psrp::clixml::{Limits, ReadOptions, Reader, WriteOptions, Writer};
 
-fn filtered(options: &ReadOptions, input: &[u8], piece: usize) -> Vec<Seen> {
-    let mut filter = ConsoleFilter::with_options(options.clone());
-    let mut seen = Vec::new();
-    let mut see = |event: ConsoleEvent<'_>| match (event, seen.last_mut()) {
-        (ConsoleEvent::Text(part), Some(Seen::Text(text))) => text.extend_from_slice(part),
-        (ConsoleEvent::Text(part), _) => seen.push(Seen::Text(part.to_vec())),
-        (ConsoleEvent::Record(stream, value), _) => seen.push(Seen::Record(stream, value)),
-        _ => {}
-    };
-    for piece in input.chunks(piece) {
-        filter.push(piece, &mut see);
-    }
-    filter.finish(&mut see);
-    seen
-}
+use self::console::{Seen, filtered};
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let Some((&[size, decoded, depth, nodes, piece], input)) = input.split_first_chunk() else { return };
@@ -57,8 +39,8 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
             Err(error) => assert!(error.offset().is_some_and(|offset| offset <= input.len() as u64)),
         }
     }
-    let whole = filtered(&options, input, input.len().max(1));
-    assert_eq!(filtered(&options, input, usize::from(piece).max(1)), whole);
+    let whole = filtered(&options, [input]);
+    assert_eq!(filtered(&options, input.chunks(usize::from(piece).max(1))), whole);
     if !input.windows(9).any(|window| window == b"#< CLIXML") {
         assert!(input.is_empty() || whole == [Seen::Text(input.to_vec())]);
     }

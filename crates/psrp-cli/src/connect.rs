@@ -1,7 +1,6 @@
 //! Opens connections from command line arguments.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -199,20 +198,16 @@ impl WsmanUrl {
 
 /// Returns the password from the file or the environment.
 fn configured_password(target: &TargetArgs) -> anyhow::Result<Option<String>> {
-    match &target.password_file {
-        Some(file) => read_password_file(file).map(Some),
-        None => match std::env::var(PASSWORD_VARIABLE) {
-            Ok(password) => Ok(Some(password)),
-            Err(std::env::VarError::NotPresent) => Ok(None),
-            Err(std::env::VarError::NotUnicode(_)) => bail!("{PASSWORD_VARIABLE} is not valid UTF-8"),
-        },
+    if let Some(file) = &target.password_file {
+        let text = fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?;
+        let text = Zeroizing::new(text);
+        return Ok(Some(text.lines().next().unwrap_or_default().to_owned()));
     }
-}
-
-fn read_password_file(file: &Path) -> anyhow::Result<String> {
-    let text = fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?;
-    let text = Zeroizing::new(text);
-    Ok(text.lines().next().unwrap_or_default().to_owned())
+    match std::env::var(PASSWORD_VARIABLE) {
+        Ok(password) => Ok(Some(password)),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => bail!("{PASSWORD_VARIABLE} is not valid UTF-8"),
+    }
 }
 
 #[cfg(test)]

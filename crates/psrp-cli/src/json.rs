@@ -122,7 +122,6 @@ fn error(record: &ErrorRecord) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use psrp::Object;
-    use psrp::record::ErrorCategory;
 
     use super::*;
 
@@ -133,17 +132,5 @@ mod tests {
         assert!(matches!(terminal_safe(&json), std::borrow::Cow::Borrowed(_)), "{json:?}");
         let back: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(back[evil], evil);
-    }
-
-    #[test]
-    fn records_are_tagged() {
-        let record = ErrorRecord::new("no such file", ErrorCategory::ObjectNotFound).with_id("NotFound");
-        let json = event(&PipelineEvent::Error(Box::new(record)), false).unwrap().unwrap();
-        let back: serde_json::Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(back["stream"], "error");
-        assert_eq!(back["value"]["message"], "no such file");
-        assert_eq!(back["value"]["category"], "ObjectNotFound");
-        let json = event(&PipelineEvent::Output(1.into()), false).unwrap().unwrap();
-        assert_eq!(json, r#"{"stream":"output","value":1}"#);
     }
 }

@@ -1,9 +1,7 @@
 //! `psrp run`.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::future::{Future, ready};
 use std::sync::Arc;
-use std::task::Poll;
 
 use psrp::client::PipelineEvent;
 use psrp::io::RunspacePool;
@@ -201,12 +199,9 @@ impl PipelineRunner {
 
 /// Polls a future once and returns its output if it is ready.
 async fn poll_once<T>(future: impl Future<Output = T>) -> Option<T> {
-    let mut future = pin!(future);
-    poll_fn(|cx| {
-        Poll::Ready(match future.as_mut().poll(cx) {
-            Poll::Ready(output) => Some(output),
-            Poll::Pending => None,
-        })
-    })
-    .await
+    tokio::select! {
+        biased;
+        output = future => Some(output),
+        () = ready(()) => None,
+    }
 }

@@ -27,9 +27,9 @@ pub fn in_pieces<T: PartialEq + Debug>(input: &[u8], mut decode: impl FnMut(&[&[
         let outcome = decode(&pieces);
         assert!(
             outcome == whole,
-            "in pieces of {size} bytes: {}\nwhole: {}",
-            shortened(&outcome),
-            shortened(&whole)
+            "in pieces of {size} bytes: {:.2000}\nwhole: {:.2000}",
+            format!("{outcome:?}"),
+            format!("{whole:?}")
         );
     }
     whole
@@ -42,16 +42,6 @@ pub fn limits(size: usize) -> impl Iterator<Item = usize> {
     limits.retain(|limit| *limit > 0);
     limits.dedup();
     limits.into_iter()
-}
-
-fn shortened(outcome: &impl Debug) -> String {
-    const LONGEST: usize = 2000;
-    let mut text = format!("{outcome:?}");
-    if let Some((end, _)) = text.char_indices().nth(LONGEST) {
-        text.truncate(end);
-        text += "…";
-    }
-    text
 }
 
 #[cfg(test)]

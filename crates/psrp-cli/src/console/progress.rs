@@ -26,7 +26,6 @@ struct ActiveBar {
     id: Id,
     depth: usize,
     bar: ProgressBar,
-    line: String,
 }
 
 impl ProgressBars {
@@ -65,7 +64,7 @@ impl ProgressBars {
                 };
                 let bar = ProgressBar::hidden().with_prefix("  ".repeat(depth));
                 bar.set_length(100);
-                let mut new = ActiveBar { id, depth, bar, line: String::new() };
+                let mut new = ActiveBar { id, depth, bar };
                 // Drawn only after its text is set.
                 new.update(record);
                 if let Some(multi) = &self.multi {
@@ -106,13 +105,13 @@ impl ProgressBars {
     /// Returns the displayed lines without the bars.
     #[cfg(test)]
     fn lines(&self) -> Vec<String> {
-        self.bars.iter().map(|bar| format!("{}{}", "  ".repeat(bar.depth), bar.line)).collect()
+        self.bars.iter().map(|bar| bar.bar.prefix() + &bar.bar.message()).collect()
     }
 }
 
 impl ActiveBar {
     /// Shows a record. Each change may redraw the bar.
-    fn update(&mut self, record: &Progress) {
+    fn update(&self, record: &Progress) {
         let percent = u64::try_from(record.percent_complete).ok().map(|percent| percent.min(100));
         let template = match percent {
             Some(_) => "{prefix}[{bar:24}] {percent:>3}% {msg}",
@@ -123,9 +122,8 @@ impl ActiveBar {
             self.bar.set_style(style.progress_chars("=> "));
         }
         let line = line(record);
-        if line != self.line {
-            self.bar.set_message(line.clone());
-            self.line = line;
+        if line != self.bar.message() {
+            self.bar.set_message(line);
         }
         let position = percent.unwrap_or_default();
         if position != self.bar.position() {

@@ -76,7 +76,11 @@ impl Session {
             .filter(|_| is_host)
             .and_then(|data| HostInformationMessage::from_value(data).ok())
         {
-            let style = self.style_of_message(&message);
+            let style = self.style();
+            let style = Style {
+                foreground: message.foreground_color.or(style.foreground),
+                background: message.background_color.or(style.background),
+            };
             let end = if message.no_new_line == Some(true) { "" } else { "\n" };
             return self.write(Channel::Output, style, &format!("{}{end}", message.message.to_str_lossy()));
         }
@@ -86,14 +90,6 @@ impl Session {
         };
         let channel = if is_host { Channel::Output } else { Channel::Messages };
         self.write_line(channel, Style::PLAIN, &text)
-    }
-
-    fn style_of_message(&self, message: &HostInformationMessage) -> Style {
-        let Style { foreground, background } = self.style();
-        Style {
-            foreground: message.foreground_color.or(foreground),
-            background: message.background_color.or(background),
-        }
     }
 }
 

@@ -1,5 +1,4 @@
-//! Runs the program `psrp` with a server in the test process and, if `PSRP_PYTHON` names a Python with psrpcore, with
-//! the fake PowerShell.
+//! Runs the program `psrp` with a server in the test process and, where there is one, with PowerShell.
 
 #![cfg(unix)]
 
@@ -266,7 +265,7 @@ async fn all_streams_are_printed_as_tagged_json() {
     assert_eq!(of("warning"), [&serde_json::json!({ "message": "careful" })]);
     let [error] = of("error")[..] else { panic!("{}", run.out) };
     assert_eq!(error["message"], "x");
-    assert_eq!(error["id"], "PathNotFound");
+    assert_eq!((&error["category"], &error["id"]), (&"ObjectNotFound".into(), &"PathNotFound".into()));
     assert_eq!(error["position"]["script"], "deploy.ps1");
     assert_eq!((&error["position"]["line"], &error["position"]["column"]), (&12.into(), &5.into()));
     let [progress] = of("progress")[..] else { panic!("{}", run.out) };
@@ -449,16 +448,17 @@ async fn the_first_ctrl_c_stops_the_pipeline_and_the_second_exits() {
 #[tokio::test]
 async fn a_shell_runs_scripts_line_by_line() {
     let server = Server::start();
-    let lines = "say one\n\nfail two\nsay {\nsay three }\nexit\nsay four\n";
-    let run = Run::of(server.psrp("shell").arg("--plain"), lines).await;
-    // The continuation line belongs to the same script.
-    assert_eq!((run.out.as_str(), run.code), ("one\n{\nthree }\n", Some(0)), "{run:?}");
-    assert!(run.err.contains("error: two\n"), "{run:?}");
-    // At the end of input the shell exits with the status of the last script. A script can set the exit code.
-    let run = Run::of(server.psrp("shell").arg("--plain"), "say one\nfail two\n").await;
-    assert_eq!((run.out.as_str(), run.code), ("one\n", Some(1)), "{run:?}");
-    let run = Run::of(server.psrp("shell").arg("--plain"), "exit 9\nsay one\n").await;
-    assert_eq!((run.out.as_str(), run.code), ("", Some(9)), "{run:?}");
+    // A continuation line belongs to the same script. At the end of input the shell exits with the status of the last
+    // script. A script can set the exit code.
+    for (lines, out, code) in [
+        ("say one\n\nfail two\nsay {\nsay three }\nexit\nsay four\n", "one\n{\nthree }\n", 0),
+        ("say one\nfail two\n", "one\n", 1),
+        ("exit 9\nsay one\n", "", 9),
+    ] {
+        let run = Run::of(server.psrp("shell").arg("--plain"), lines).await;
+        assert_eq!((run.out.as_str(), run.code), (out, Some(code)), "{run:?}");
+        assert_eq!(run.err.contains("error: two\n"), lines.contains("fail two"), "{run:?}");
+    }
 }
 
 #[tokio::test]
@@ -602,40 +602,22 @@ async fn wait_for_raw_mode(tty: &Path) {
     tokio::time::timeout(LIMIT, waiting).await.expect("the program asks");
 }
 
-/// Returns the command of the fake PowerShell.
-fn fake_powershell() -> Option<String> {
-    let python = optional::variable("PSRP_PYTHON")?.into_string().expect("a path of Unicode characters");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../psrp/tests/peers/pwsh.py");
-    Some(format!("'{python}' '{}'", script.display()))
-}
-
 #[tokio::test]
-async fn the_fake_powershell_runs_as_a_child() {
-    let Some(command) = fake_powershell() else { return };
-    let run = |arguments: &'static [&'static str], input: &'static str| {
-        let mut psrp = psrp("run");
-        psrp.args(["--child", &command]).args(arguments);
-        async move { Run::of(&mut psrp, input).await }
+async fn input_and_ctrl_c_reach_powershell() {
+    let Some(powershell) = optional::powershell() else { return };
+    let server = format!("'{}' -s", powershell.display());
+    let run = |arguments: &[&str]| {
+        let mut command = psrp("run");
+        command.args(["--child", &server]).args(arguments);
+        command
     };
-    run(&["1..3"], "").await.is(0, "1\n2\n3\n", "");
-    run(&["Write-Output a; Write-Warning w; Write-Error e"], "").await.is(1, "a\n", "WARNING: w\nerror: e\n");
-    run(&["Write-Host h"], "").await.is(0, "h\n", "");
-    let run_all = run(&["--json=all", "Write-Output a; throw bad"], "").await;
-    assert_eq!(run_all.code, Some(1));
-    assert!(run_all.out.contains(r#"{"stream":"output","value":"a"}"#), "{run_all:?}");
-    assert!(run_all.out.contains(r#""state":"Failed""#), "{run_all:?}");
-    run(&["--json", "--input", "lines", "$input"], "x\ny\n").await.is(0, "\"x\"\n\"y\"\n", "");
-    run(&["Read-Host"], "Ada\n").await.is(0, "Ada\n", "\n");
-    run(&["--json", "Read-Host -AsSecureString"], "hunter2\n").await.is(0, "null\n", "\n");
-    let many = run(&["1..10000"], "").await;
-    assert_eq!((many.out.lines().count(), many.code), (10_000, Some(0)));
-}
-
-#[tokio::test]
-async fn ctrl_c_stops_the_fake_powershell() {
-    let Some(command) = fake_powershell() else { return };
-    let script = "Write-Output started; Start-Sleep 600";
-    let mut child = psrp("run").args(["--child", &command, script]).spawn().unwrap();
+    let mut many = run(&["--json", "--input", "lines", "$input; 1..10000"]);
+    let many = Run::of(&mut many, "x\ny\n").await;
+    assert!(many.code == Some(0) && many.out.starts_with("\"x\"\n\"y\"\n1\n2\n"), "{many:?}");
+    assert_eq!(many.out.lines().count(), 10_002);
+    let mut prompt = run(&["--json", "Read-Host; $Host.UI.ReadLineAsSecureString()"]);
+    Run::of(&mut prompt, "Ada\nhunter2\n").await.is(0, "\"Ada\"\nnull\n", "\n\n");
+    let mut child = run(&["'started'; while ($true) { }"]).spawn().unwrap();
     read_until(child.stdout.as_mut().unwrap(), "started").await;
     interrupt(&child).await;
     assert_eq!(Run::wait(child).await.code, Some(130));

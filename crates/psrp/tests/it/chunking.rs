@@ -1,12 +1,14 @@
 //! Splits the same input into chunks of several sizes, with limits around its size: the result does not depend on the
 //! chunks. The work is proportional to the input, measured in allocated bytes.
 
-use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Stream, escape};
+use psrp::clixml::{ConsoleFilter, Limits, ReadOptions, escape};
 use psrp::fragment::{Assembler, Fragmenter, Priority};
 use psrp::outofproc::{Packet, PacketReader, ReaderOptions, Role};
 use test_support::counting::usage;
 use test_support::{PIECE_SIZES, in_pieces, limits};
 use uuid::Uuid;
+
+use crate::console::{Seen, filtered};
 
 /// Bytes with a period of 251.
 fn bytes(length: usize) -> Vec<u8> {
@@ -23,28 +25,9 @@ fn lines(data: usize) -> Vec<u8> {
     wire
 }
 
-/// Output of the console filter. Adjacent text is joined, because chunk boundaries of text are not significant.
-fn filtered(options: &ReadOptions, pieces: &[&[u8]]) -> Vec<(Option<Stream>, String)> {
-    let mut filter = ConsoleFilter::with_options(options.clone());
-    let mut seen: Vec<(Option<Stream>, String)> = Vec::new();
-    let mut see = |event: ConsoleEvent<'_>| match (event, seen.last_mut()) {
-        (ConsoleEvent::Text(part), Some((None, text))) => text.push_str(str::from_utf8(part).unwrap()),
-        (ConsoleEvent::Text(part), _) => seen.push((None, String::from_utf8(part.to_vec()).unwrap())),
-        (ConsoleEvent::Record(stream, value), _) => {
-            seen.push((Some(stream), value.as_str().unwrap_or_default().to_owned()));
-        }
-        (event, _) => panic!("an event {event:?}"),
-    };
-    for piece in pieces {
-        filter.push(piece, &mut see);
-    }
-    filter.finish(&mut see);
-    seen
-}
-
-fn filter_in_pieces(output: &str, max: usize) -> Vec<(Option<Stream>, String)> {
+fn filter_in_pieces(output: &str, max: usize) -> Vec<Seen> {
     let options = ReadOptions::new().limits(Limits::new().max_size(max));
-    in_pieces(output.as_bytes(), |pieces| filtered(&options, pieces))
+    in_pieces(output.as_bytes(), |pieces| filtered(&options, pieces.iter().copied()))
 }
 
 fn document(text: &str) -> String {
@@ -62,23 +45,22 @@ fn the_console_filter_does_not_depend_on_chunks() {
                 let seen = filter_in_pieces(&output, max);
                 // The marker counts, too.
                 let is_record = max >= document.len();
-                assert_eq!(seen.contains(&(Some(Stream::Error), text.clone())), is_record, "{max}");
-                assert!(is_record || seen == [(None, output.clone())], "{max}");
+                assert_eq!(seen.contains(&Seen::error(&text)), is_record, "{max}");
+                assert!(is_record || seen == [Seen::text(&output)], "{max}");
             }
         }
         // A truncated document, with and without another one after it.
         for cut in [15, document.len() / 2, document.len() - 1] {
             let cut = &document[..cut];
             for max in limits(document.len()).chain(limits(cut.len())) {
-                assert_eq!(filter_in_pieces(cut, max), [(None, cut.to_owned())], "{max}");
+                assert_eq!(filter_in_pieces(cut, max), [Seen::text(cut)], "{max}");
                 let both = format!("{cut}{document}.");
                 let seen = filter_in_pieces(&both, max);
                 if max >= document.len() {
-                    let expected =
-                        [(None, cut.to_owned()), (Some(Stream::Error), text.clone()), (None, ".".to_owned())];
+                    let expected = [Seen::text(cut), Seen::error(&text), Seen::text(".")];
                     assert_eq!(seen, expected, "{max}");
                 } else {
-                    assert_eq!(seen, [(None, both)], "{max}");
+                    assert_eq!(seen, [Seen::text(&both)], "{max}");
                 }
             }
         }
@@ -94,7 +76,7 @@ fn the_console_filter_finds_markers_at_every_offset_of_the_limit() {
             format!("#< CLIXML\n<Objs><S>{}{small}{}<Objs/> .", "x".repeat(length), "y".repeat(length));
         for max in small.len()..small.len() + 40 {
             let seen = filter_in_pieces(&output, max);
-            assert!(seen.contains(&(Some(Stream::Error), "a".to_owned())), "{length} {max}: {seen:?}");
+            assert!(seen.contains(&Seen::error("a")), "{length} {max}: {seen:?}");
         }
     }
 }

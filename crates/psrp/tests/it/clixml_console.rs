@@ -3,44 +3,11 @@
 use psrp::Value;
 use psrp::clixml::{ConsoleEvent, ConsoleFilter, Limits, ReadOptions, Stream};
 
-#[derive(Debug, PartialEq)]
-enum LogEntry {
-    Text(String),
-    Record(Stream, Value),
-}
-
-#[derive(Default)]
-struct Log(Vec<LogEntry>);
-
-impl Log {
-    /// Joins adjacent text, because chunk boundaries of text are not significant.
-    fn add(&mut self, event: ConsoleEvent<'_>) {
-        match event {
-            ConsoleEvent::Text(bytes) => {
-                let text = std::str::from_utf8(bytes).unwrap();
-                match self.0.last_mut() {
-                    Some(LogEntry::Text(last)) => last.push_str(text),
-                    _ => self.0.push(LogEntry::Text(text.to_owned())),
-                }
-            }
-            ConsoleEvent::Record(stream, value) => self.0.push(LogEntry::Record(stream, value)),
-            other => panic!("an event {other:?}"),
-        }
-    }
-}
-
-fn filtered<'a>(options: &ReadOptions, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<LogEntry> {
-    let mut filter = ConsoleFilter::with_options(options.clone());
-    let mut log = Log::default();
-    for piece in pieces {
-        filter.push(piece, |event| log.add(event));
-    }
-    filter.finish(|event| log.add(event));
-    log.0
-}
+use crate::clixml_write::START as OBJS;
+use crate::console::{Seen, filtered};
 
 /// Filters the output in one chunk, and checks that all other chunk sizes give the same result.
-fn seen(output: &str) -> Vec<LogEntry> {
+fn seen(output: &str) -> Vec<Seen> {
     let options = ReadOptions::new();
     let output = output.as_bytes();
     let whole = filtered(&options, [output]);
@@ -54,23 +21,13 @@ fn seen(output: &str) -> Vec<LogEntry> {
     whole
 }
 
-fn text(text: &str) -> LogEntry {
-    LogEntry::Text(text.to_owned())
-}
-
-fn error(text: &str) -> LogEntry {
-    LogEntry::Record(Stream::Error, text.into())
-}
-
-const OBJS: &str = r#"<Objs Version="1.1.0.1" xmlns="http://schemas.microsoft.com/powershell/2004/04">"#;
-
 #[test]
 fn plain_text_is_copied() {
     assert_eq!(seen(""), []);
     for output in
         ["plain\r\ntext", "#", "#< CLIXM", "#< CLIXML", "a #< CLIXML b", "##< CLIXML\r\n", "<Objs></Objs>"]
     {
-        assert_eq!(seen(output), [text(output)], "{output}");
+        assert_eq!(seen(output), [Seen::text(output)], "{output}");
     }
 }
 
@@ -80,11 +37,11 @@ fn documents_become_records() {
         "before\n#< CLIXML\r\n{OBJS}<S S=\"Error\">a</S><S S=\"Error\">b</S><I32>3</I32></Objs>\nafter"
     );
     let expected = [
-        text("before\n"),
-        error("a"),
-        error("b"),
-        LogEntry::Record(Stream::Output, Value::Int32(3)),
-        text("\nafter"),
+        Seen::text("before\n"),
+        Seen::error("a"),
+        Seen::error("b"),
+        Seen::Record(Stream::Output, Value::Int32(3)),
+        Seen::text("\nafter"),
     ];
     assert_eq!(seen(&output), expected);
 }
@@ -93,7 +50,10 @@ fn documents_become_records() {
 fn documents_follow_each_other() {
     let one = |name: &str| format!("{OBJS}<S S='Error'>{name}</S></Objs>");
     let output = format!("#< CLIXML\n{}\r\n{}<Objs />{}x#< CLIXML{}", one("a"), one("b"), one("c"), one("d"));
-    assert_eq!(seen(&output), [error("a"), error("b"), error("c"), text("x"), error("d")]);
+    assert_eq!(
+        seen(&output),
+        [Seen::error("a"), Seen::error("b"), Seen::error("c"), Seen::text("x"), Seen::error("d")]
+    );
     assert_eq!(seen("#< CLIXML\r\n<Objs/>"), []);
 }
 
@@ -109,17 +69,11 @@ fn invalid_documents_are_text() {
         "#< CLIXML\r\n<Objs><S>a</S><B>maybe</B></Objs>",
         "#< CLIXML\r\n<Objs Version='2.0'></Objs>",
     ] {
-        assert_eq!(seen(output), [text(output)], "{output}");
+        assert_eq!(seen(output), [Seen::text(output)], "{output}");
     }
-}
-
-#[test]
-fn a_document_after_a_truncated_one_is_found() {
-    let cut = "#< CLIXML\r\n<Objs><S S='Error'>los";
-    let whole = "#< CLIXML\r\n<Objs><S S='Error'>a</S></Objs>";
-    assert_eq!(seen(&format!("{cut}{whole}.")), [text(cut), error("a"), text(".")]);
-    let bad = "#< CLIXML\r\n<Objs><Foo/></Objs>";
-    assert_eq!(seen(&format!("{bad}{whole}")), [text(bad), error("a")]);
+    // A document after an invalid one is found.
+    let (bad, good) = ("#< CLIXML\r\n<Objs><Foo/></Objs>", "#< CLIXML\r\n<Objs><S S='Error'>a</S></Objs>");
+    assert_eq!(seen(&format!("{bad}{good}")), [Seen::text(bad), Seen::error("a")]);
 }
 
 #[test]

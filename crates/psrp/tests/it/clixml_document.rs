@@ -11,9 +11,8 @@ use psrp::clixml::{
 use psrp::value::SecureString;
 use psrp::{Error, Object, Value};
 
+use crate::clixml_write::START;
 use crate::support::values::any_value;
-
-const START: &str = "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">";
 
 fn values(document: &Document) -> Result<Vec<Value>, Error> {
     document.items().map(|item| item.map(|(_, value)| value)).collect()

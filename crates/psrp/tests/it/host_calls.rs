@@ -273,29 +273,28 @@ fn results_survive_a_round_trip() {
     };
     let secret = SecureString::from_encrypted([0; 16]);
     let credential = PsCredential::new("user", secret.clone());
-    let results = [
-        (HostMethod::GetName, HostResult::Text("n".into())),
-        (HostMethod::GetVersion, HostResult::Version(Version::new(1, 0))),
+    let more = [
         (HostMethod::GetInstanceId, HostResult::Guid(uuid::Uuid::from_u128(7))),
         (HostMethod::ReadLine, HostResult::Nothing),
         (HostMethod::ReadLineAsSecureString, HostResult::Secure(secret)),
-        (HostMethod::Prompt, HostResult::Answers(vec![("a".into(), Value::from("b"))])),
         (HostMethod::PromptForCredential2, HostResult::Credential(credential)),
         (HostMethod::PromptForCredential1, HostResult::Nothing),
-        (HostMethod::PromptForChoice, HostResult::Number(1)),
-        (HostMethod::GetForegroundColor, HostResult::Color(ConsoleColor::Gray)),
-        (HostMethod::GetCursorPosition, HostResult::Coordinates(Coordinates { x: 1, y: 2 })),
-        (HostMethod::GetBufferSize, HostResult::Size(Size { width: 1, height: 2 })),
-        (HostMethod::GetKeyAvailable, HostResult::Bool(true)),
         (HostMethod::ReadKey, HostResult::Key(key)),
         (HostMethod::GetBufferContents, HostResult::Cells(cells())),
-        (HostMethod::PromptForChoiceMultipleSelection, HostResult::Choices(vec![0, 2])),
     ];
-    for (method, result) in results {
+    let results = calls().into_iter().filter_map(|(request, _, result)| Some((request.method(), result?)));
+    for (method, result) in results.filter(|(method, _)| !method.is_void()).chain(more) {
         let call = HostCall { call_id: 9, method, parameters: Vec::new() };
         let response = HostResponse::new(&call, &result);
-        let data = to_vec(&response.to_value()).unwrap();
-        let read = HostResponse::from_value(&from_slice(&data).unwrap()).unwrap();
+        let value = response.to_value();
+        let value = match to_vec(&value) {
+            Ok(data) => from_slice(&data).unwrap(),
+            Err(error) => {
+                assert!(error.is_no_key(), "{method}: {error}");
+                value
+            }
+        };
+        let read = HostResponse::from_value(&value).unwrap();
         assert_eq!(read, response);
         assert_eq!(read.result().unwrap(), result);
     }

@@ -10,7 +10,6 @@ use psrp::client::{Config, PipelineEvent};
 use psrp::io::serve::{self, SessionEnd};
 use psrp::io::{ClientLimits, Options, Output, OutputRecord, RunspacePool};
 use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
-use psrp::record::ErrorCategory;
 use psrp::value::Value;
 
 use crate::handler::{TestHandler, TestSession};
@@ -96,21 +95,6 @@ async fn an_invalid_number_of_runspaces_is_rejected() {
 }
 
 #[tokio::test]
-async fn pipelines_run_concurrently() {
-    let served = TestSession::runspaces(10).await;
-    let runs: Vec<_> = (0..10)
-        .map(|_| {
-            let pool = served.pool.clone();
-            tokio::spawn(async move { pool.invoke(PowerShell::script("count 500")).await.unwrap() })
-        })
-        .collect();
-    for run in runs {
-        assert_eq!(run.await.unwrap().output, (0..500).map(Value::from).collect::<Vec<_>>());
-    }
-    served.close().await;
-}
-
-#[tokio::test]
 async fn input_is_sent_while_output_is_read() {
     let options = Options::new().limits(ClientLimits { max_pending_bytes: 1000, ..ClientLimits::default() });
     let served = TestSession::with(Config::new(), options, serve::Options::default()).await;
@@ -136,7 +120,11 @@ async fn input_is_sent_while_output_is_read() {
         count += usize::from(matches!(event.unwrap(), PipelineEvent::Output(_)));
     }
     assert_eq!(count, 1);
-    assert!(sender.await.unwrap().is_state());
+    let error = sender.await.unwrap();
+    assert!(
+        error.is_state() && error.to_string().ends_with("the pipeline is at the end of its input"),
+        "{error}"
+    );
     assert!(run.send("c").await.unwrap_err().is_state());
     drop(run);
     served.close().await;
@@ -168,30 +156,14 @@ async fn collected_output_is_limited() {
 }
 
 #[tokio::test]
-async fn an_oversized_object_fails_only_its_pipeline() {
-    let config = Config::new().limits(SessionLimits { max_object_size: 50_000, ..SessionLimits::default() });
-    let served = TestSession::with(config, Options::new(), serve::Options::default()).await;
-    let echo = async |size| {
-        let input = ["before".to_owned(), "x".repeat(size)];
-        served.pool.invoke_with_input(PowerShell::script("echo"), input).await.unwrap()
-    };
-    let output = echo(100_000).await;
-    assert_eq!((output.state, output.output.len()), (PipelineState::Failed, 1));
-    assert_eq!(output.reason.as_ref().unwrap().category, ErrorCategory::LimitsExceeded);
-    assert!(output.completed().unwrap_err().is_pipeline());
-    // It is also removed at the server.
-    assert_eq!(echo(10).await.output.len(), 2);
-    while !served.pool.pipelines().is_empty() {
-        tokio::task::yield_now().await;
-    }
-    served.close().await;
-}
-
-#[tokio::test]
 async fn invalid_states_are_errors() {
     let config = Config::new().limits(SessionLimits { max_pipelines: 1, ..SessionLimits::default() });
     let TestSession { pool, .. } = TestSession::with(config, Options::new(), serve::Options::default()).await;
     let run = pool.start(PowerShell::script("wait")).await.unwrap();
+    for error in [run.send(1).await.unwrap_err(), run.end_input().await.unwrap_err()] {
+        let text = error.to_string();
+        assert!(error.is_state() && text.contains("without input (set `CreatePipeline::no_input`"), "{text}");
+    }
     assert!(pool.start(PowerShell::script("")).await.unwrap_err().is_limit());
     assert!(pool.connect_pipeline(run.id()).unwrap_err().is_state());
     assert_eq!(pool.pipelines(), [(run.id(), PipelineState::Running)]);

@@ -12,7 +12,7 @@ use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, serve};
 use psrp::io::{self, CopyOptions, RunspacePool, copy_from, copy_to};
 use psrp::message::CreatePipeline;
 use psrp::record::{ErrorCategory, ErrorRecord};
-use psrp::{Error, Value};
+use psrp::{Error, ErrorKind as Kind, Value};
 use tokio::task::JoinHandle;
 
 /// SHA-256 of `abc`.
@@ -143,19 +143,18 @@ impl CopySession {
 #[tokio::test]
 async fn a_failed_download_leaves_no_file() {
     let served = CopySession::new().await;
-    let is = |error: &Error| [error.is_corrupt(), error.is_pipeline(), error.is_protocol()];
     for (remote, kind) in [
-        ("3 abc abc hash", [true, false, false]),
-        ("3 hash", [true, false, false]),
-        ("fail", [false, true, false]),
-        ("3 abc fail", [false, true, false]),
-        ("3 abc", [false, false, true]),
-        ("abc hash", [false, false, true]),
-        ("-3 abc hash", [false, false, true]),
-        ("3 abc 4", [false, false, true]),
+        ("3 abc abc hash", Kind::Corrupt),
+        ("3 hash", Kind::Corrupt),
+        ("fail", Kind::Pipeline),
+        ("3 abc fail", Kind::Pipeline),
+        ("3 abc", Kind::Protocol),
+        ("abc hash", Kind::Protocol),
+        ("-3 abc hash", Kind::Protocol),
+        ("3 abc 4", Kind::Protocol),
     ] {
         let error = served.download(remote).await.unwrap_err();
-        assert_eq!(is(&error), kind, "{remote}: {error}");
+        assert_eq!(error.kind(), kind, "{remote}: {error}");
         assert!(served.directory.names().is_empty(), "{remote}");
     }
     let error = served.download("3 abc fail").await.unwrap_err().to_string();
@@ -180,16 +179,15 @@ async fn a_failed_upload_is_reported() {
     let served = CopySession::new().await;
     let source = served.directory.path("source");
     fs::write(&source, vec![7; 100_000]).unwrap();
-    let is = |error: &Error| [error.is_corrupt(), error.is_pipeline(), error.is_protocol()];
     for (remote, kind) in [
-        ("wrong", [true, false, false]),
-        ("early", [false, true, false]),
-        ("ends", [false, false, true]),
-        ("more", [false, false, true]),
-        ("less", [false, false, true]),
+        ("wrong", Kind::Corrupt),
+        ("early", Kind::Pipeline),
+        ("ends", Kind::Protocol),
+        ("more", Kind::Protocol),
+        ("less", Kind::Protocol),
     ] {
         let error = served.upload(&source, remote).await.unwrap_err();
-        assert_eq!(is(&error), kind, "{remote}: {error}");
+        assert_eq!(error.kind(), kind, "{remote}: {error}");
     }
     fs::write(&source, b"abc").unwrap();
     assert_eq!(served.upload(&source, "right").await.unwrap().bytes, 3);

@@ -137,9 +137,14 @@ async fn input_waits_for_the_server() {
 async fn misuse(pool: &RunspacePool, seed: usize) {
     let count = seed % 7 * 40;
     let mut run = pool.start(PowerShell::script(format!("count {count}"))).await.unwrap();
+    let mut next = 0;
     for _ in 0..seed % 11 {
-        match run.next().await {
-            Some(event) => drop(event.unwrap()),
+        match run.next().await.transpose().unwrap() {
+            Some(PipelineEvent::Output(value)) => {
+                assert_eq!(value, Value::from(next));
+                next += 1;
+            }
+            Some(_) => {}
             None => return,
         }
     }
@@ -156,7 +161,10 @@ async fn misuse(pool: &RunspacePool, seed: usize) {
             stopped.unwrap();
             assert_ne!(output.unwrap().state, PipelineState::Failed);
         }
-        _ => assert!(run.output().await.unwrap().output.len() <= count),
+        _ => {
+            let rest = (next..).take(count - next as usize).map(Value::from);
+            assert_eq!(run.output().await.unwrap().output, rest.collect::<Vec<_>>());
+        }
     }
 }
 

@@ -15,7 +15,8 @@ use uuid::Uuid;
 
 use crate::handler::TestSession;
 
-async fn session(options: Options) -> TestSession {
+/// Opens a session of a client with these options.
+pub(crate) async fn session(options: Options) -> TestSession {
     TestSession::with(Config::new(), options, serve::Options::default()).await
 }
 
@@ -81,34 +82,22 @@ async fn host_calls_and_events_are_in_order() {
     served.close().await;
 }
 
-/// Waits for a permit before it responds, and notifies when it is cancelled.
+/// Waits for a permit before it responds.
+#[derive(Default)]
 pub(crate) struct BlockingHost {
     called: Notify,
     go_on: Notify,
-    given_up: Arc<Notify>,
-}
-
-impl BlockingHost {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { called: Notify::new(), go_on: Notify::new(), given_up: Arc::default() })
-    }
-}
-
-struct NotifyOnDrop(Arc<Notify>);
-
-impl Drop for NotifyOnDrop {
-    fn drop(&mut self) {
-        self.0.notify_one();
-    }
+    /// Cloned by each running call.
+    running: Arc<()>,
 }
 
 impl Host for BlockingHost {
     fn call(&self, _: Option<Uuid>, _: HostRequest) -> HostFuture<'_> {
-        let dropped = NotifyOnDrop(Arc::clone(&self.given_up));
+        let running = Arc::clone(&self.running);
         Box::pin(async move {
-            let _dropped = dropped;
             self.called.notify_one();
             self.go_on.notified().await;
+            drop(running);
             Ok(HostResult::Text("at last".into()))
         })
     }
@@ -116,7 +105,7 @@ impl Host for BlockingHost {
 
 #[tokio::test]
 async fn other_pipelines_continue_during_a_host_call() {
-    let host = BlockingHost::new();
+    let host = Arc::new(BlockingHost::default());
     let TestSession { pool, .. } =
         session(Options::new().host(Arc::clone(&host) as _).runspaces(1..=2)).await;
     let slow = pool.start(PowerShell::script("ask")).await.unwrap();
@@ -129,7 +118,7 @@ async fn other_pipelines_continue_during_a_host_call() {
 
 #[tokio::test]
 async fn calls_of_ended_pipelines_are_cancelled() {
-    let host = BlockingHost::new();
+    let host = Arc::new(BlockingHost::default());
     let served = session(Options::new().host(Arc::clone(&host) as _)).await;
     for drops in [false, true] {
         let run = served.pool.start(PowerShell::script("ask")).await.unwrap();
@@ -140,7 +129,9 @@ async fn calls_of_ended_pipelines_are_cancelled() {
             run.stop().await.unwrap();
             assert_eq!(run.output().await.unwrap().state, PipelineState::Stopped);
         }
-        host.given_up.notified().await;
+        while Arc::strong_count(&host.running) > 1 {
+            tokio::task::yield_now().await;
+        }
     }
     served.close().await;
 }

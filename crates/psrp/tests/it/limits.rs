@@ -17,14 +17,15 @@ fn edge(default: usize, other: usize, attempt: impl Fn(Option<usize>, usize) -> 
     }
 }
 
-fn read(xml: &str, limits: Limits) -> Result<(), Error> {
+/// Decodes and drops all items.
+pub(crate) fn read(xml: &str, limits: Limits) -> Result<(), Error> {
     Reader::with_options(xml.as_bytes(), ReadOptions::new().limits(limits))
         .try_for_each(|item| item.map(drop))
 }
 
 /// Header of a start fragment whose total size is `size`.
-fn start(object_id: u64, size: usize) -> Vec<u8> {
-    let fragment = Fragment { object_id, fragment_id: 0, start: true, end: false, blob: (&[][..]).into() };
+pub(crate) fn start(size: usize) -> Vec<u8> {
+    let fragment = Fragment { object_id: 1, fragment_id: 0, start: true, end: false, blob: (&[][..]).into() };
     let mut bytes = Vec::new();
     fragment.encode(&mut bytes).unwrap();
     let length = u32::try_from(size - FragmentHeader::LEN).unwrap();
@@ -103,7 +104,7 @@ fn received_messages_are_limited() {
     edge(AssemblerOptions::DEFAULT_MAX_OBJECT_SIZE, 1000, |set, size| {
         let options = set.map_or(AssemblerOptions::new(), |max| AssemblerOptions::new().max_object_size(max));
         // The header alone decides.
-        Assembler::with_options(options).next(&mut &start(1, size)[..]).map(drop)
+        Assembler::with_options(options).next(&mut &start(size)[..]).map(drop)
     });
 }
 

@@ -1,5 +1,7 @@
 //! Integration tests, in one program.
 
+#[path = "../support/console.rs"]
+mod console;
 #[path = "../support/fragment_reference.rs"]
 mod fragment_reference;
 #[cfg(all(feature = "tokio", feature = "crypto"))]
@@ -67,7 +69,6 @@ mod session_features;
 mod session_limits;
 mod session_malformed;
 mod session_network;
-mod session_programs;
 mod session_secrets;
 mod session_states;
 mod ssh;

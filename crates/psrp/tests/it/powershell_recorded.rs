@@ -10,26 +10,23 @@ use psrp::message::{
     CommandMetadata, GetCommandMetadata, Message, MessageHeader, Payload, PipelineState, RunspacePoolState,
 };
 use psrp::outofproc::Packet;
-use psrp::record::ErrorRecord;
-use psrp::server;
+use psrp::record::{CommandTypes, ErrorRecord};
+use psrp::{Value, server};
 use uuid::Uuid;
 
 use crate::session::{client_event, server_event};
 
 /// A packet of a session, and the messages that it completes.
-struct Step {
-    from_client: bool,
-    line: String,
+pub(crate) struct Step {
+    pub(crate) from_client: bool,
+    pub(crate) line: String,
     messages: Vec<(MessageHeader, Payload)>,
 }
 
-fn steps(name: &str) -> Vec<Step> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/powershell/{name}.txt"));
-    let text = std::fs::read_to_string(file).unwrap();
+/// Decodes the packets of a session, each with whether it is from the client.
+pub(crate) fn decode<'a>(lines: impl Iterator<Item = (bool, &'a str)>) -> Vec<Step> {
     let mut assemblers = HashMap::new();
-    let steps = text.lines().map(|line| {
-        let (direction, line) = line.split_once(' ').unwrap();
-        let from_client = direction == ">";
+    let steps = lines.map(|(from_client, line)| {
         let mut messages = Vec::new();
         let mut buffer = Vec::new();
         if let Packet::Data { target, mut data, .. } = Packet::parse(line.as_bytes(), &mut buffer).unwrap() {
@@ -43,6 +40,12 @@ fn steps(name: &str) -> Vec<Step> {
         Step { from_client, line: line.to_owned(), messages }
     });
     steps.collect()
+}
+
+fn steps(name: &str) -> Vec<Step> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/powershell/{name}.txt"));
+    let text = std::fs::read_to_string(file).unwrap();
+    decode(text.lines().map(|line| line.split_once(' ').unwrap()).map(|(from, line)| (from == ">", line)))
 }
 
 /// Returns the names of all recorded sessions.
@@ -61,13 +64,19 @@ pub(crate) fn recorded_payloads() -> Vec<Payload> {
     steps.flat_map(|step| step.messages).map(|(_, payload)| payload).collect()
 }
 
-/// Returns the client's events of a session.
-fn events_of_client(name: &str) -> Vec<client::Event> {
-    let steps = steps(name);
-    let mut config = client::Config::new();
+/// Lets a client perform the actions that the recorded client's messages show, up to packet `count`. Calls `check` after
+/// each packet with its index and the number of events. Returns the pool and all events.
+pub(crate) fn replay_client(
+    steps: &[Step],
+    count: usize,
+    mut config: client::Config,
+    mut check: impl FnMut(usize, &mut client::RunspacePool, usize),
+) -> (client::RunspacePool, Vec<client::Event>) {
     let mut requests: HashMap<Option<Uuid>, PipelineRequest> = HashMap::new();
-    for (header, payload) in steps.iter().flat_map(|step| &step.messages) {
+    let messages = steps.iter().filter(|step| step.from_client).flat_map(|step| &step.messages);
+    for (header, payload) in messages {
         match payload {
+            Payload::SessionCapability(capability) => config = config.capability(capability.clone()),
             Payload::InitRunspacePool(init) => config = config.pool_id(header.pool_id).init((**init).clone()),
             Payload::CreatePipeline(create) => {
                 requests.insert(header.pipeline_id, (**create).clone().into());
@@ -81,33 +90,32 @@ fn events_of_client(name: &str) -> Vec<client::Event> {
     let mut pool = client::RunspacePool::new(config);
     pool.open().unwrap();
     let (mut events, mut buffer) = (Vec::new(), Vec::new());
-    for step in steps {
+    for (index, step) in steps[..count].iter().enumerate() {
         let packet = Packet::parse(step.line.as_bytes(), &mut buffer).unwrap();
-        if !step.from_client {
-            pool.handle_packet(packet).unwrap();
-            events.extend(std::iter::from_fn(|| pool.poll_event()));
-            // The server reports a failed startup script twice.
-            if pool.state() == RunspacePoolState::Broken {
-                break;
-            }
-            continue;
-        }
+        let before = events.len();
         match packet {
+            _ if !step.from_client => {
+                pool.handle_packet(packet).unwrap();
+                events.extend(std::iter::from_fn(|| pool.poll_event()));
+            }
             Packet::Command(Some(id)) => {
                 pool.create_pipeline_with_id(id, requests.remove(&Some(id)).unwrap()).unwrap()
+            }
+            Packet::Data { target: Some(id), .. } => {
+                let mut pipeline = pool.pipeline(id).unwrap();
+                if pipeline.state() == PipelineState::NotStarted {
+                    pipeline.start().unwrap();
+                }
             }
             Packet::Signal(Some(id)) => pool.pipeline(id).unwrap().stop().unwrap(),
             Packet::Close(Some(id)) => pool.pipeline(id).unwrap().close().unwrap(),
             Packet::Close(None) => pool.close().unwrap(),
             _ => {}
         }
-        for (header, payload) in step.messages {
+        for (header, payload) in step.messages.iter().filter(|_| step.from_client) {
             let id = header.pipeline_id;
             let mut pipeline = id.and_then(|id| pool.pipeline(id).ok());
-            match (payload, &mut pipeline) {
-                (Payload::CreatePipeline(_) | Payload::GetCommandMetadata(_), Some(pipeline)) => {
-                    pipeline.start().unwrap()
-                }
+            match (payload.clone(), &mut pipeline) {
                 (Payload::PipelineInput(value), Some(pipeline)) => pipeline.send_input(value).unwrap(),
                 (Payload::EndOfPipelineInput, Some(pipeline)) => pipeline.end_input().unwrap(),
                 (
@@ -128,57 +136,105 @@ fn events_of_client(name: &str) -> Vec<client::Event> {
                 (Payload::ResetRunspaceState(reset), _) => {
                     assert_eq!(pool.reset_runspace_state().unwrap(), reset.call_id);
                 }
-                (Payload::SessionCapability(_) | Payload::InitRunspacePool(_), _) => {}
+                #[cfg(feature = "crypto")]
+                (Payload::PublicKey(_), _) => pool.exchange_key().unwrap(),
+                (
+                    Payload::SessionCapability(_)
+                    | Payload::InitRunspacePool(_)
+                    | Payload::CreatePipeline(_)
+                    | Payload::GetCommandMetadata(_),
+                    _,
+                ) => {}
                 (payload, _) => panic!("{payload:?}"),
             }
         }
-        while pool.poll_transmit(32 * 1024, &mut buffer).is_some() {}
+        check(index, &mut pool, events.len() - before);
+        // PowerShell's server reports a failed startup script twice.
+        if pool.state() == RunspacePoolState::Broken {
+            break;
+        }
     }
-    events
+    (pool, events)
 }
 
-/// Returns the server's events of a session.
-fn events_of_server(name: &str) -> Vec<server::Event> {
-    let mut pool = server::RunspacePool::new(server::Config::new());
+/// Lets a server perform the actions that the recorded server's messages show, like [`replay_client`].
+pub(crate) fn replay_server(
+    steps: &[Step],
+    count: usize,
+    mut config: server::Config,
+    mut check: impl FnMut(usize, &mut server::RunspacePool, usize),
+) -> (server::RunspacePool, Vec<server::Event>) {
+    let mut reports_start = false;
+    for (_, payload) in steps.iter().flat_map(|step| &step.messages) {
+        reports_start |=
+            matches!(payload, Payload::PipelineState(info) if info.state == PipelineState::Running);
+        if let Payload::ApplicationPrivateData(data) = payload {
+            config = config.application_private_data(data.clone());
+        }
+    }
+    let mut pool = server::RunspacePool::new(config);
     let (mut events, mut buffer) = (Vec::new(), Vec::new());
-    for step in steps(name) {
+    for (index, step) in steps[..count].iter().enumerate() {
+        let before = events.len();
         if step.from_client {
-            let packet = Packet::parse(step.line.as_bytes(), &mut buffer).unwrap();
-            pool.handle_packet(packet).unwrap();
+            pool.handle_packet(Packet::parse(step.line.as_bytes(), &mut buffer).unwrap()).unwrap();
             while let Some(event) = pool.poll_event() {
-                if let server::Event::Pipeline { id, event: server::PipelineEvent::Start(_) } = &event {
+                if let server::Event::Pipeline { id, event: server::PipelineEvent::Start(_) } = &event
+                    && !reports_start
+                {
                     pool.pipeline(*id).unwrap().start().unwrap();
                 }
                 events.push(event);
             }
         }
-        for (header, payload) in step.messages {
-            let id = header.pipeline_id;
-            let mut pipeline = id.and_then(|id| pool.pipeline(id).ok());
-            match (payload, &mut pipeline) {
-                (Payload::PipelineHostCall(call), Some(pipeline)) => {
-                    let number = pipeline.host_call(&call.request().unwrap()).unwrap();
-                    assert_eq!(number, (!call.is_void()).then_some(call.call_id));
-                }
+        for (header, payload) in step.messages.iter().filter(|_| !step.from_client) {
+            let mut pipeline = header.pipeline_id.and_then(|id| pool.pipeline(id).ok());
+            match (payload.clone(), &mut pipeline) {
                 (Payload::RunspaceAvailability(answer), _) => {
                     pool.respond(answer.call_id, answer.availability).unwrap()
                 }
-                (Payload::PipelineState(info), Some(pipeline)) => match info.state {
-                    PipelineState::Completed => pipeline.complete().unwrap(),
-                    PipelineState::Stopped => pipeline.stop().unwrap(),
-                    _ => pipeline.fail(*info.error.unwrap()).unwrap(),
-                },
-                (Payload::PipelineOutput(value), Some(pipeline)) => pipeline.write_output(value).unwrap(),
-                (Payload::ErrorRecord(record), Some(pipeline)) => pipeline.write_error(*record).unwrap(),
-                (Payload::InformationRecord(record), Some(pipeline)) => {
-                    pipeline.write_information(*record).unwrap()
-                }
+                (Payload::UserEvent(event), _) => pool.send_event(*event).unwrap(),
+                (payload, Some(pipeline)) => write(pipeline, payload),
+                // The pool sends its other messages itself.
                 _ => {}
             }
         }
-        while pool.poll_transmit(32 * 1024, &mut buffer).is_some() {}
+        check(index, &mut pool, events.len() - before);
     }
-    events
+    (pool, events)
+}
+
+fn write(pipeline: &mut server::Pipeline<'_>, payload: Payload) {
+    match payload {
+        Payload::PipelineOutput(value) => pipeline.write_output(value).unwrap(),
+        Payload::ErrorRecord(record) => pipeline.write_error(*record).unwrap(),
+        Payload::DebugRecord(record) => pipeline.write_debug(*record).unwrap(),
+        Payload::VerboseRecord(record) => pipeline.write_verbose(*record).unwrap(),
+        Payload::WarningRecord(record) => pipeline.write_warning(*record).unwrap(),
+        Payload::ProgressRecord(record) => pipeline.write_progress(*record).unwrap(),
+        Payload::InformationRecord(record) => pipeline.write_information(*record).unwrap(),
+        Payload::PipelineHostCall(call) => {
+            let number = pipeline.host_call(&call.request().unwrap()).unwrap();
+            assert_eq!(number, (!call.is_void()).then_some(call.call_id));
+        }
+        Payload::PipelineState(info) => match info.state {
+            PipelineState::Running => pipeline.start().unwrap(),
+            PipelineState::Stopping => pipeline.begin_stop().unwrap(),
+            PipelineState::Stopped => pipeline.stop().unwrap(),
+            PipelineState::Completed => pipeline.complete().unwrap(),
+            _ => pipeline.fail(*info.error.unwrap()).unwrap(),
+        },
+        other => panic!("message {:?}", other.message_type()),
+    }
+}
+
+/// Returns the client's events of a session.
+fn events_of_client(name: &str) -> Vec<client::Event> {
+    let drain = |_, pool: &mut client::RunspacePool, _| {
+        while pool.poll_transmit(32 * 1024, &mut Vec::new()).is_some() {}
+    };
+    let steps = steps(name);
+    replay_client(&steps, steps.len(), client::Config::new(), drain).1
 }
 
 #[test]
@@ -188,7 +244,12 @@ fn recorded_sessions_produce_the_recorded_events() {
     let seen = names().into_iter().map(|name| {
         let message = |record: &ErrorRecord| record.message().unwrap().to_string();
         let client = events_of_client(&name).into_iter().map(|event| client_event(event, message).1);
-        let server = events_of_server(&name).into_iter().map(|event| server_event(event, message).1);
+        let drain = |_, pool: &mut server::RunspacePool, _| {
+            while pool.poll_transmit(32 * 1024, &mut Vec::new()).is_some() {}
+        };
+        let steps = steps(&name);
+        let (_, server) = replay_server(&steps, steps.len(), server::Config::new(), drain);
+        let server = server.into_iter().map(|event| server_event(event, message).1);
         let [client, server] =
             [client.collect::<Vec<_>>(), server.collect()].map(|events| events.join(" | "));
         format!("{name}\n  client: {client}\n  server: {server}\n")
@@ -206,5 +267,9 @@ fn recorded_commands_are_read() {
     assert_eq!(GetCommandMetadata::count(&outputs.next().unwrap()).unwrap(), 1);
     let command = CommandMetadata::from_value(&outputs.next().unwrap()).unwrap();
     assert_eq!((command.name.to_string(), command.parameters.len()), ("Where-Object".to_owned(), 47));
+    assert_eq!(command.command_type, CommandTypes::CMDLET);
+    let equal = command.parameters.iter().find(|parameter| parameter.name == "EQ").unwrap();
+    assert!(equal.is_switch && equal.aliases == ["IEQ"], "{equal:?}");
     assert!(outputs.next().is_none());
+    assert!(GetCommandMetadata::count(&Value::Nil).unwrap_err().is_mismatch());
 }

@@ -11,13 +11,13 @@ use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, Transport};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::Packet;
-use psrp::{Error, Object, SessionLimits, server};
+use psrp::{Error, ErrorKind, Object, server};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::handler::{Pipe, TestHandler, TestSession, pipe};
-use crate::session::with_key;
+use crate::session::{limits, with_key};
 
 /// The paused clock advances only when all tasks are idle: a packet that has not arrived by then never does.
 const WHILE: Duration = Duration::from_millis(300);
@@ -36,11 +36,8 @@ impl RawClient {
         let (lines, far) = pipe(4096);
         let handler = Arc::new(TestHandler::default());
         let ended = tokio::spawn(serve(far, handler.clone(), options));
-        let machine = RunspacePool::new(
-            client::Config::new()
-                .capability(with_key())
-                .limits(SessionLimits { max_pipelines: 9999, ..SessionLimits::default() }),
-        );
+        let limits = limits(|limits| limits.max_pipelines = 9999);
+        let machine = RunspacePool::new(client::Config::new().capability(with_key()).limits(limits));
         let mut raw = Self { machine, lines, buffer: Vec::new(), handler, ended };
         raw.machine.open().unwrap();
         while raw.machine.state() != RunspacePoolState::Opened {
@@ -194,20 +191,12 @@ async fn deferred_secrets_are_limited() {
     assert_eq!(TestHandler::count(&raw.handler.running), 1);
 }
 
-/// Expected kind of an error.
-type Check = fn(&Error) -> bool;
-
 #[tokio::test]
 async fn violations_end_the_session() {
     let many = [(); 3].map(|()| Packet::Command(Some(Uuid::new_v4())));
-    let cases: [(&[Packet<'_>], Check); 2] =
-        [(&many, Error::is_limit), (&[Packet::DataAck(None)], Error::is_protocol)];
-    for (packets, is_expected) in cases {
-        let options = Options {
-            config: server::Config::new()
-                .limits(SessionLimits { max_pipelines: 3, ..SessionLimits::default() }),
-            ..Options::default()
-        };
+    for (packets, kind) in [(&many[..], ErrorKind::Limit), (&[Packet::DataAck(None)], ErrorKind::Protocol)] {
+        let config = server::Config::new().limits(limits(|limits| limits.max_pipelines = 3));
+        let options = Options { config, ..Options::default() };
         let mut raw = RawClient::opened(options).await;
         raw.start("wait").await;
         TestHandler::reach(&raw.handler.running, 1).await;
@@ -216,8 +205,7 @@ async fn violations_end_the_session() {
         }
         while raw.receive().await {}
         assert_eq!(raw.machine.state(), RunspacePoolState::Broken);
-        let error = raw.ended.await.unwrap().unwrap_err();
-        assert!(is_expected(&error), "{error}");
+        assert_eq!(raw.ended.await.unwrap().unwrap_err().kind(), kind);
         assert_eq!(TestHandler::count(&raw.handler.running), 0);
         assert_eq!(TestHandler::count(&raw.handler.closed), 1);
     }

@@ -5,9 +5,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use psrp::host::{HostMethod, HostResult};
 use psrp::io::serve::{Options, SessionEnd, serve};
-use psrp::io::{self, Host, PoolEvent, RunspacePool, ScriptedHost};
+use psrp::io::{self, PoolEvent, RunspacePool, ScriptedHost};
 use psrp::message::{
     ApplicationPrivateData, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState,
     SessionCapability,
@@ -17,12 +16,8 @@ use psrp::{client, server};
 use uuid::Uuid;
 
 use crate::handler::{TestHandler, TestSession, pipe};
-use crate::io_hosts::BlockingHost;
+use crate::io_hosts::{BlockingHost, session};
 use crate::session::with_key;
-
-async fn with_host(host: Arc<dyn Host>) -> TestSession {
-    TestSession::with(client::Config::new(), io::Options::new().host(host), Options::default()).await
-}
 
 #[tokio::test]
 async fn failures_have_a_reason_and_panics_are_generic() {
@@ -53,26 +48,23 @@ async fn stopping_ends_the_handler() {
         tokio::task::yield_now().await;
         let start = tokio::time::Instant::now();
         run.stop().await.unwrap();
+        assert_eq!(start.elapsed().as_secs(), seconds, "{script}");
+        run.stop().await.unwrap();
+        assert_eq!(run.state(), PipelineState::Stopped);
         let output = run.output().await.unwrap();
         assert_eq!(output.state, PipelineState::Stopped);
-        assert_eq!(output.reason.unwrap().fully_qualified_error_id.unwrap(), "PipelineStopped");
+        let reason = output.reason.as_ref().unwrap();
+        assert_eq!(reason.fully_qualified_error_id.as_ref().unwrap(), "PipelineStopped");
         assert_eq!(output.output, words.map(Value::from).as_slice(), "{script}");
-        assert_eq!(start.elapsed().as_secs(), seconds, "{script}");
+        assert_eq!(
+            output.completed().unwrap_err().to_string(),
+            "the pipeline has not completed: Stopped: The pipeline has been stopped."
+        );
         assert_eq!(TestHandler::count(&served.handler.running), 0);
+        let log = Arc::clone(&served.log);
         served.close().await;
+        assert_eq!(*log.lock().unwrap(), ["stop", "close", "closed"]);
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_dropped_pipeline_is_cancelled() {
-    let served = TestSession::new().await;
-    let run = served.pool.start(PowerShell::script("stubborn")).await.unwrap();
-    TestHandler::reach(&served.handler.running, 1).await;
-    drop(run);
-    // The client first sends a signal, which this handler ignores, then closes the pipeline.
-    let output = served.pool.invoke(PowerShell::script("after")).await.unwrap();
-    assert_eq!(output.output, [Value::from("after")]);
-    served.close().await;
 }
 
 #[tokio::test]
@@ -95,30 +87,6 @@ async fn a_script_runs_in_one_call() {
         assert_eq!(server.await.unwrap().unwrap(), SessionEnd::Closed);
         assert!(psrp::run(&connect, script).await.unwrap_err().is_io());
     }
-}
-
-#[tokio::test]
-async fn input_requires_a_pipeline_with_input() {
-    let served = TestSession::new().await;
-    let run = served.pool.start_with_input(PowerShell::script("echo")).await.unwrap();
-    run.send(1).await.unwrap();
-    run.end_input().await.unwrap();
-    let error = run.send(2).await.unwrap_err();
-    assert!(
-        error.is_state() && error.to_string().ends_with("the pipeline is at the end of its input"),
-        "{error}"
-    );
-    assert_eq!(run.output().await.unwrap().output, [Value::from(1)]);
-
-    let run = served.pool.start(PowerShell::script("wait")).await.unwrap();
-    for error in [run.send(1).await.unwrap_err(), run.end_input().await.unwrap_err()] {
-        assert!(
-            error.is_state() && error.to_string().contains("without input (set `CreatePipeline::no_input`"),
-            "{error}"
-        );
-    }
-    run.stop().await.unwrap();
-    served.close().await;
 }
 
 #[tokio::test]
@@ -161,6 +129,12 @@ async fn pool_requests_are_responded_to() {
     assert_eq!(data.get("Name").unwrap(), &Value::from("test"));
     assert!(pool.peer().is_some());
 
+    // The response to this request comes last.
+    let reset = tokio::spawn({
+        let pool = pool.clone();
+        async move { pool.reset_runspace_state().await }
+    });
+    tokio::task::yield_now().await;
     assert_eq!(pool.get_available_runspaces().await.unwrap(), 3);
     assert!(pool.set_max_runspaces(8).await.unwrap());
     assert!(!pool.set_max_runspaces(9).await.unwrap(), "the handler refuses");
@@ -168,8 +142,11 @@ async fn pool_requests_are_responded_to() {
     assert_eq!((pool.min_runspaces(), pool.max_runspaces()), (8, 8));
     assert!(pool.set_min_runspaces(9).await.unwrap_err().is_state());
     assert_eq!(pool.get_available_runspaces().await.unwrap(), 8);
+    assert!(!reset.is_finished());
     served.handler.gate.0.add_permits(1);
-    assert!(pool.reset_runspace_state().await.unwrap());
+    assert!(reset.await.unwrap().unwrap());
+    let commands = pool.get_command_metadata(GetCommandMetadata::new(["One", "Two"])).await.unwrap();
+    assert_eq!(commands.iter().map(|command| &command.name).collect::<Vec<_>>(), ["One", "Two"]);
 
     let mut events = pool.events();
     served.close().await;
@@ -180,21 +157,9 @@ async fn pool_requests_are_responded_to() {
 }
 
 #[tokio::test]
-async fn commands_are_listed() {
-    let served = TestSession::new().await;
-    let commands = served.pool.get_command_metadata(GetCommandMetadata::new(["One", "Two"])).await.unwrap();
-    let names: Vec<_> = commands.iter().map(|command| command.name.to_string()).collect();
-    assert_eq!(names, ["One", "Two"]);
-    served.close().await;
-}
-
-#[tokio::test]
-async fn pipelines_and_the_pool_can_call_the_host() {
-    let typed = HostResult::Text("typed".into());
-    let served = with_host(Arc::new(ScriptedHost::new().answer(HostMethod::ReadLine, typed))).await;
+async fn sessions_can_call_the_host_and_send_events() {
+    let served = session(io::Options::new().host(Arc::new(ScriptedHost::new()))).await;
     let mut events = served.pool.events();
-    let output = served.pool.invoke(PowerShell::script("ask")).await.unwrap();
-    assert_eq!(output.output, [Value::from("typed")]);
     let output = served.pool.invoke(PowerShell::script("session")).await.unwrap();
     assert_eq!(output.output, [Value::from("psrp")]);
     let Some(PoolEvent::User(event)) = events.next().await else { panic!() };
@@ -205,7 +170,7 @@ async fn pipelines_and_the_pool_can_call_the_host() {
 
 #[tokio::test(start_paused = true)]
 async fn a_response_can_be_ignored() {
-    let served = with_host(BlockingHost::new()).await;
+    let served = session(io::Options::new().host(Arc::new(BlockingHost::default()))).await;
     let output = served.pool.start(PowerShell::script("impatient")).await.unwrap();
     drop(served.handler.gate.0.acquire().await.unwrap());
     // The client processes the calls of a pipeline in order, so the second response never arrives.
@@ -219,31 +184,28 @@ async fn a_response_can_be_ignored() {
 
 #[tokio::test]
 async fn secrets_are_transferred_in_both_directions() {
-    secrets(with_key()).await;
-    secrets(SessionCapability::default()).await;
-}
+    for capability in [with_key(), SessionCapability::default()] {
+        let has_key = capability == with_key();
+        let config = client::Config::new().capability(capability);
+        let served = TestSession::with(config, io::Options::new(), Options::default()).await;
+        let output = served.pool.invoke(PowerShell::script("secret 10")).await.unwrap();
+        assert_eq!(output.state, PipelineState::Completed);
+        for (number, value) in output.output.iter().enumerate() {
+            served.pool.decrypt(value).await.unwrap();
+            let Value::SecureString(secret) = value else { panic!() };
+            assert_eq!(**secret.reveal().unwrap(), format!("secret {number}"));
+        }
+        assert_eq!(output.output.len(), 10);
 
-async fn secrets(capability: SessionCapability) {
-    let has_key = capability == with_key();
-    let config = client::Config::new().capability(capability);
-    let served = TestSession::with(config, io::Options::new(), Options::default()).await;
-    let output = served.pool.invoke(PowerShell::script("secret 10")).await.unwrap();
-    assert_eq!(output.state, PipelineState::Completed);
-    for (number, value) in output.output.iter().enumerate() {
-        served.pool.decrypt(value).await.unwrap();
-        let Value::SecureString(secret) = value else { panic!() };
-        assert_eq!(**secret.reveal().unwrap(), format!("secret {number}"));
+        let input = [SecureString::new("Pa\u{df}wort")];
+        let output = served.pool.invoke_with_input(PowerShell::script("echo"), input).await.unwrap();
+        let Value::SecureString(secret) = &output.output[0] else { panic!() };
+        assert_eq!(**secret.reveal().unwrap(), *"Pa\u{df}wort");
+        if has_key {
+            served.pool.exchange_key().await.unwrap();
+        }
+        served.close().await;
     }
-    assert_eq!(output.output.len(), 10);
-
-    let input = [SecureString::new("Pa\u{df}wort")];
-    let output = served.pool.invoke_with_input(PowerShell::script("echo"), input).await.unwrap();
-    let Value::SecureString(secret) = &output.output[0] else { panic!() };
-    assert_eq!(**secret.reveal().unwrap(), *"Pa\u{df}wort");
-    if has_key {
-        served.pool.exchange_key().await.unwrap();
-    }
-    served.close().await;
 }
 
 #[tokio::test]
@@ -273,15 +235,4 @@ async fn a_handler_can_break_the_pool() {
     assert_eq!(served.ended.await.unwrap().unwrap(), SessionEnd::Broken);
     let text = "the connection has ended: the server reports the pool as broken: out of \\u{7}memory";
     assert_eq!(served.pool.closed().await.to_string(), text);
-}
-
-#[tokio::test]
-async fn a_cancelled_session_ends_its_pipelines() {
-    let served = with_host(BlockingHost::new()).await;
-    let run = served.pool.start(PowerShell::script("ask")).await.unwrap();
-    TestHandler::reach(&served.handler.running, 1).await;
-    served.ended.abort();
-    assert!(served.ended.await.unwrap_err().is_cancelled());
-    TestHandler::reach(&served.handler.running, 0).await;
-    assert!(run.output().await.unwrap_err().is_closed());
 }

@@ -1,81 +1,20 @@
 //! Features of a session of a client and a server in memory.
 
-use psrp::client::{self, Event, PipelineEvent};
+use psrp::client::{self, Event};
 use psrp::fragment::Priority;
 use psrp::host::{HostCall, HostRequest, HostResponse, HostResult};
 use psrp::message::{
-    ApplicationPrivateData, Availability, Command, CreatePipeline, GetCommandMetadata, InitRunspacePool,
-    Payload, PipelineState, PipelineStateInfo, PowerShell, PrimitiveDictionary, RunspacePoolState, UserEvent,
+    Availability, Command, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState, UserEvent,
 };
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord};
-use psrp::server::{self, PoolRequest};
-use psrp::value::Object;
+use psrp::server;
 use uuid::Uuid;
 
-use crate::session::{Session, with_input};
+use crate::session::{Session, client_event, server_event, with_input};
 
-const BROKEN: [RunspacePoolState; 2] = [RunspacePoolState::Broken; 2];
-const DISCONNECTED: [RunspacePoolState; 2] = [RunspacePoolState::Disconnected; 2];
-
-impl Session {
-    /// Returns the host calls among the events of the client.
-    fn calls(&mut self) -> Vec<HostCall> {
-        let calls = self.client_events().into_iter().filter_map(|event| match event {
-            Event::HostCall { call, .. } => Some(call),
-            _ => None,
-        });
-        calls.collect()
-    }
-}
-
-#[test]
-fn a_failed_startup_script_breaks_the_pool() {
-    let mut session = Session::new();
-    session.client.open().unwrap();
-    let error = ErrorRecord::new("startup says no", ErrorCategory::OperationStopped);
-    let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(Box::new(error)) };
-    let payload = Payload::PipelineState(info);
-    session.client_receives(None, &payload).unwrap();
-    assert_eq!(session.client_log(), "pool Broken: OperationStopped");
-
-    // In an open pool, the state of an unknown pipeline is a violation.
-    assert!(Session::opened().client_receives(None, &payload).unwrap_err().is_protocol());
-}
-
-#[test]
-fn nested_pipelines_run() {
-    let mut session = Session::opened();
-    let outer = session.run(PowerShell::script("Wait-Debugger"));
-    session.drop_events();
-    let call = session.server_pipeline(outer).host_call(&HostRequest::EnterNestedPrompt).unwrap();
-    assert_eq!(call, None, "nothing is answered");
-    session.exchange();
-    assert_eq!(session.client_log(), "a call EnterNestedPrompt");
-
-    let mut shell = PowerShell::script("$x");
-    shell.is_nested = true;
-    let inner = session.client.invoke(CreatePipeline::new(shell)).unwrap();
-    session.exchange();
-    let events = session.server_events();
-    let [server::Event::Pipeline { id, event: server::PipelineEvent::Start(start) }] = &events[..] else {
-        panic!("{events:?}")
-    };
-    let client::PipelineRequest::Run(create) = start else { panic!("{start:?}") };
-    assert!(create.is_nested && create.power_shell.is_nested);
-    assert_eq!(*id, inner);
-    let mut pipeline = session.server_pipeline(inner);
-    pipeline.start().unwrap();
-    pipeline.write_output("inner").unwrap();
-    pipeline.complete().unwrap();
-    session.server_pipeline(outer).host_call(&HostRequest::ExitNestedPrompt).unwrap();
-    session.server_pipeline(outer).complete().unwrap();
-    session.exchange();
-    assert_eq!(session.outputs(inner), ["inner"]);
-    for id in [inner, outer] {
-        assert_eq!(session.states_of(id), [PipelineState::Completed; 2]);
-        session.close(id);
-    }
+fn message(record: &ErrorRecord) -> String {
+    record.message().unwrap().to_string()
 }
 
 #[test]
@@ -84,71 +23,6 @@ fn command_metadata_has_no_input() {
     let id = session.run(GetCommandMetadata::new(["Get-*"]));
     assert!(session.client_pipeline(id).send_input(1).unwrap_err().is_state());
     assert_eq!(session.server_log(), "a commands [\"Get-*\"]");
-}
-
-#[test]
-fn applications_exchange_private_data() {
-    let application_arguments = Some(PrimitiveDictionary::new([("from", "client")]));
-    let init = InitRunspacePool { application_arguments, ..InitRunspacePool::default() };
-    let data = ApplicationPrivateData { data: Some(PrimitiveDictionary::new([("from", "server")])) };
-    let server = server::Config::new().application_private_data(data.clone());
-    let mut session = Session::with(client::Config::new().init(init.clone()), server);
-    session.client.open().unwrap();
-    session.exchange();
-    assert!(session.server_events().contains(&server::Event::Opened(Box::new(init))));
-    assert!(session.client_events().contains(&Event::ApplicationPrivateData(data.clone())));
-    assert_eq!(session.client.application_private_data(), Some(&data));
-    let event = UserEvent {
-        event_identifier: 3,
-        source_identifier: Some("timer".into()),
-        message_data: Object::custom([("tick", 1)]).into(),
-        ..UserEvent::default()
-    };
-    session.server.send_event(event.clone()).unwrap();
-    session.exchange();
-    assert_eq!(session.client_events(), [Event::UserEvent(Box::new(event))]);
-}
-
-#[test]
-fn runspace_counts_change_when_accepted() {
-    let mut session = Session::new();
-    // Before opening, no request is needed.
-    assert_eq!(session.client.set_max_runspaces(5).unwrap(), None);
-    assert_eq!(session.client.set_min_runspaces(2).unwrap(), None);
-    assert!(session.client.set_min_runspaces(6).unwrap_err().is_state());
-    assert!(session.client.get_available_runspaces().unwrap_err().is_state());
-    let mut session = session.open();
-    assert_eq!((session.server.min_runspaces(), session.server.max_runspaces()), (2, 5));
-
-    assert_eq!(session.client.set_max_runspaces(5).unwrap(), None, "that is what it is");
-    let min = session.client.set_min_runspaces(3).unwrap().unwrap();
-    let refused = session.client.set_max_runspaces(9).unwrap().unwrap();
-    let available = session.client.get_available_runspaces().unwrap();
-    let reset = session.client.reset_runspace_state().unwrap();
-    session.exchange();
-    let request = |call_id, request| server::Event::Request { call_id, request };
-    let expected = [
-        request(min, PoolRequest::SetMinRunspaces(3)),
-        request(refused, PoolRequest::SetMaxRunspaces(9)),
-        request(available, PoolRequest::GetAvailableRunspaces),
-        request(reset, PoolRequest::ResetRunspaceState),
-    ];
-    assert_eq!(session.server_events(), expected);
-    // In any order.
-    let answers = [
-        (reset, Availability::Accepted(true)),
-        (available, Availability::Count(5)),
-        (refused, Availability::Accepted(false)),
-        (min, Availability::Accepted(true)),
-    ];
-    for (call_id, availability) in answers {
-        session.server.respond(call_id, availability).unwrap();
-    }
-    session.exchange();
-    let expected = answers.map(|(call_id, availability)| Event::RequestCompleted { call_id, availability });
-    assert_eq!(session.client_events(), expected);
-    assert_eq!((session.client.min_runspaces(), session.client.max_runspaces()), (3, 5));
-    assert_eq!((session.server.min_runspaces(), session.server.max_runspaces()), (3, 5));
 }
 
 #[test]
@@ -172,10 +46,10 @@ fn pipelines_of_a_disconnected_pool_continue() {
     let id = session.run(with_input("$input"));
     session.server_pipeline(id).host_call(&HostRequest::ReadLine).unwrap();
     session.exchange();
-    let calls = session.calls();
+    session.client_events();
     session.client.disconnect().unwrap();
     session.server.disconnect().unwrap();
-    assert_eq!(session.states(), DISCONNECTED);
+    assert_eq!(session.states(), [RunspacePoolState::Disconnected; 2]);
     assert_eq!(session.states_of(id), [PipelineState::Disconnected, PipelineState::Running]);
 
     let mut pipeline = session.client_pipeline(id);
@@ -192,7 +66,8 @@ fn pipelines_of_a_disconnected_pool_continue() {
     session.client.reconnect().unwrap();
     session.server.reconnect().unwrap();
     assert_eq!(session.states_of(id), [PipelineState::Running; 2]);
-    let response = HostResponse::new(&calls[0], &HostResult::Text("typed".into()));
+    let call = HostCall::new(1, &HostRequest::ReadLine);
+    let response = HostResponse::new(&call, &HostResult::Text("typed".into()));
     session.client.respond(Some(id), response).unwrap();
     session.client_pipeline(id).send_input(2).unwrap();
     session.exchange();
@@ -201,29 +76,6 @@ fn pipelines_of_a_disconnected_pool_continue() {
     assert_eq!(session.server_log(), "a run $input | a Text(\"typed\") | a Input(Int32(2))");
     assert!(session.client.reconnect().unwrap_err().is_state());
     assert!(session.server.reconnect().unwrap_err().is_state());
-}
-
-#[test]
-fn requests_of_a_previous_connection_are_cancelled() {
-    let mut session = Session::opened();
-    let requests =
-        [session.client.get_available_runspaces().unwrap(), session.client.reset_runspace_state().unwrap()];
-    session.exchange();
-    session.client.disconnect().unwrap();
-    session.server.disconnect().unwrap();
-    session.client.connect().unwrap();
-    let forgotten = requests.map(|call_id| Event::RequestCancelled { call_id });
-    assert_eq!(session.client_events(), forgotten);
-    session.exchange();
-    assert_eq!(session.client.state(), RunspacePoolState::Opened);
-    assert!(session.server.respond(requests[0], Availability::Count(1)).is_err());
-    let call_id = session.client.get_available_runspaces().unwrap();
-    session.exchange();
-    session.drop_events();
-    session.server.respond(call_id, Availability::Count(1)).unwrap();
-    session.exchange();
-    let completed = Event::RequestCompleted { call_id, availability: Availability::Count(1) };
-    assert_eq!(session.client_events(), [completed]);
 }
 
 #[test]
@@ -237,7 +89,11 @@ fn another_client_connects_to_a_pool() {
     // The first client disappears in the middle of a message.
     session.server_pipeline(id).write_output("x".repeat(1000)).unwrap();
     let mut buffer = Vec::new();
-    assert!(session.server.poll_transmit(300, &mut buffer).is_some());
+    let packet = session.server.poll_transmit(300, &mut buffer).unwrap();
+    session.client.handle_packet(packet).unwrap();
+    session.client.handle_end();
+    let last = client_event(session.client_events().pop().unwrap(), message);
+    assert_eq!(last.1, "pool Broken: the connection has ended within a message");
     session.server.disconnect().unwrap();
     session.server_pipeline(id).write_output("meanwhile").unwrap();
 
@@ -305,23 +161,12 @@ fn the_client_is_notified_why_the_server_broke() {
     // Clients do not acknowledge.
     let error = session.server.handle_packet(Packet::DataAck(None)).unwrap_err();
     assert!(error.is_protocol());
-    let events = session.server_events();
-    let [server::Event::Pipeline { event: server::PipelineEvent::Closed, .. }, server::Event::Broken(reason)] =
-        &events[..]
-    else {
-        panic!("{events:?}")
-    };
-    assert_eq!(*reason.message().unwrap(), *error.to_string());
+    let events = session.server_events().into_iter().map(|event| server_event(event, message).1);
+    assert_eq!(events.collect::<Vec<_>>(), ["Closed".to_owned(), format!("Broken: {error}")]);
     session.send_to_client().unwrap();
-    assert_eq!(session.states(), BROKEN);
-    let events = session.client_events();
-    let [Event::Pipeline { event: PipelineEvent::State(pipeline), .. }, Event::State(pool)] = &events[..]
-    else {
-        panic!("{events:?}")
-    };
-    for record in [&pipeline.error, &pool.error] {
-        assert_eq!(*record.as_ref().unwrap().message().unwrap(), *error.to_string());
-    }
+    assert_eq!(session.states(), [RunspacePoolState::Broken; 2]);
+    let events = session.client_events().into_iter().map(|event| client_event(event, message).1);
+    assert_eq!(events.collect::<Vec<_>>(), [format!("Failed: {error}"), format!("pool Broken: {error}")]);
     assert!(session.server.set_broken(ErrorRecord::new("again", ErrorCategory::CloseError)).is_ok());
     assert!(session.server.poll_transmit(300, &mut Vec::new()).is_none(), "the client knows");
 }
@@ -336,7 +181,11 @@ fn host_calls_are_responded_to_once() {
     assert_eq!(pipeline.host_call(&HostRequest::ReadLine).unwrap(), Some(1));
     assert_eq!(session.server.host_call(&HostRequest::GetName).unwrap(), Some(2));
     session.exchange();
-    let calls = session.calls();
+    let calls = session.client_events().into_iter().filter_map(|event| match event {
+        Event::HostCall { call, .. } => Some(call),
+        _ => None,
+    });
+    let calls = calls.collect::<Vec<_>>();
     assert_eq!(calls.len(), 3);
     for call in calls {
         let pipeline = (call.call_id != 2).then_some(id);

@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, VecDeque};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use psrp::client::{self, Event, PipelineEvent};
+use psrp::client::{self, Event};
 use psrp::host::{HostRequest, HostResponse, HostResult};
-use psrp::message::{Availability, PipelineState, RunspacePoolState, UserEvent};
+use psrp::message::{Availability, RunspacePoolState, UserEvent};
 use psrp::outofproc::Packet;
 use psrp::server;
 use psrp::value::{SecureString, Value};
 use uuid::Uuid;
 
-use crate::session::{with_input, with_key};
+use crate::session::{category, pipeline_event, with_input, with_key};
+use crate::session_fuzz;
 #[cfg(feature = "crypto")]
 use crate::vectors_wire as vectors;
 
@@ -27,28 +28,15 @@ fn line(packet: Packet<'_>) -> Vec<u8> {
     line
 }
 
-/// Results of a pipeline received by the client.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Received {
-    echoes: Vec<Value>,
-    answer: Option<String>,
-    is_completed: bool,
-    is_closed: bool,
-}
-
-#[derive(Default)]
-struct PipelineWork {
-    has_input_ended: bool,
-    is_answered: bool,
-}
-
 struct NetworkSimulation {
     client: client::RunspacePool,
     server: server::RunspacePool,
     /// Lines of packets in flight, by direction and target.
     network: BTreeMap<(bool, Option<Uuid>), VecDeque<Vec<u8>>>,
-    received: BTreeMap<Uuid, Received>,
-    work: BTreeMap<Uuid, PipelineWork>,
+    /// Descriptions of the client's events, by pipeline.
+    received: BTreeMap<Uuid, Vec<String>>,
+    /// Number of host responses and ends of input, by pipeline of the server.
+    done: BTreeMap<Uuid, usize>,
     has_answer: bool,
     has_event: bool,
 }
@@ -69,7 +57,7 @@ impl NetworkSimulation {
             server: server::RunspacePool::new(server::Config::new().fragment_size(150)),
             network: BTreeMap::new(),
             received: BTreeMap::new(),
-            work: BTreeMap::new(),
+            done: BTreeMap::new(),
             has_answer: false,
             has_event: false,
         }
@@ -118,7 +106,7 @@ impl NetworkSimulation {
                     self.client.get_available_runspaces().unwrap();
                     for number in 0..PIPELINES {
                         let id = self.client.invoke(with_input(&number.to_string())).unwrap();
-                        self.received.insert(id, Received::default());
+                        self.received.insert(id, Vec::new());
                         let mut pipeline = self.client.pipeline(id).unwrap();
                         for input in 0..INPUTS {
                             pipeline.send_input(input).unwrap();
@@ -138,33 +126,21 @@ impl NetworkSimulation {
                     self.has_answer = true;
                 }
                 Event::UserEvent(_) => self.has_event = true,
-                Event::Pipeline { id, event } => self.handle_client_event(id, event),
+                Event::Pipeline { id, event } => {
+                    let text = pipeline_event(event, category);
+                    if text == "Completed" {
+                        self.client.pipeline(id).unwrap().close().unwrap();
+                    }
+                    self.received.get_mut(&id).unwrap().push(text);
+                }
                 _ => {}
             }
         }
-        let is_done =
-            self.received.len() == PIPELINES && self.received.values().all(|received| received.is_closed);
+        let is_closed = |events: &Vec<String>| events.last().is_some_and(|event| event == "Closed");
+        let is_done = self.received.len() == PIPELINES && self.received.values().all(is_closed);
         // Pending events of the pool do not delay the end.
         if is_done && self.has_answer && self.has_event && self.client.state() == RunspacePoolState::Opened {
             self.client.close().unwrap();
-        }
-    }
-
-    fn handle_client_event(&mut self, id: Uuid, event: PipelineEvent) {
-        let received = self.received.get_mut(&id).unwrap();
-        match event {
-            PipelineEvent::Output(Value::SecureString(text)) => {
-                let text = text.reveal().expect("the key came before");
-                received.answer = Some(text.to_string());
-            }
-            PipelineEvent::Output(Value::Int32(number)) => received.echoes.push(number.into()),
-            PipelineEvent::Output(value) => received.answer = Some(value.as_str().unwrap().to_string()),
-            PipelineEvent::State(info) if info.state == PipelineState::Completed => {
-                received.is_completed = true;
-                self.client.pipeline(id).unwrap().close().unwrap();
-            }
-            PipelineEvent::Closed => received.is_closed = true,
-            _ => {}
         }
     }
 
@@ -182,8 +158,7 @@ impl NetworkSimulation {
                         other => panic!("{other:?}"),
                     };
                     self.server.pipeline(id).unwrap().write_output(value).unwrap();
-                    self.work.get_mut(&id).unwrap().is_answered = true;
-                    self.complete(id);
+                    self.finish_part(id);
                 }
                 server::Event::Pipeline { id, event } => self.handle_server_event(id, event),
                 _ => {}
@@ -194,8 +169,8 @@ impl NetworkSimulation {
     fn handle_server_event(&mut self, id: Uuid, event: server::PipelineEvent) {
         match event {
             server::PipelineEvent::Start(_) => {
-                let is_secret = IS_SECRET && self.work.len() % 2 == 1;
-                self.work.insert(id, PipelineWork::default());
+                let is_secret = IS_SECRET && self.done.len() % 2 == 1;
+                self.done.insert(id, 0);
                 let mut pipeline = self.server.pipeline(id).unwrap();
                 pipeline.start().unwrap();
                 let request =
@@ -205,24 +180,23 @@ impl NetworkSimulation {
             server::PipelineEvent::Input(value) => {
                 self.server.pipeline(id).unwrap().write_output(value).unwrap();
             }
-            server::PipelineEvent::EndOfInput => {
-                self.work.get_mut(&id).unwrap().has_input_ended = true;
-                self.complete(id);
-            }
+            server::PipelineEvent::EndOfInput => self.finish_part(id),
             _ => {}
         }
     }
 
-    fn complete(&mut self, id: Uuid) {
-        let work = &self.work[&id];
-        if work.has_input_ended && work.is_answered {
+    /// Completes a pipeline after the end of its input and the host response.
+    fn finish_part(&mut self, id: Uuid) {
+        let done = self.done.get_mut(&id).unwrap();
+        *done += 1;
+        if *done == 2 {
             self.server.pipeline(id).unwrap().complete().unwrap();
         }
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn delays_between_targets_do_not_matter(choices in vec(any::<u8>(), 1..400)) {
@@ -234,30 +208,21 @@ proptest! {
             count += 1;
             prop_assert!(count < 10_000, "it takes no end");
         }
-        let expected = Received {
-            echoes: (0..INPUTS).map(Value::from).collect(),
-            answer: Some("typed".to_owned()),
-            is_completed: true,
-            is_closed: true,
-        };
         prop_assert_eq!(world.received.len(), PIPELINES);
-        for received in world.received.values() {
-            prop_assert_eq!(received, &expected);
+        for mut events in world.received.into_values() {
+            let answer = events.iter().position(|event| event.contains("typed")).unwrap();
+            let answer = events.remove(answer);
+            prop_assert!(answer == "String(\"typed\")" || answer == "secret typed", "{}", answer);
+            let expected = ["Running", "Int32(0)", "Int32(1)", "Int32(2)", "Completed", "Closed"];
+            prop_assert_eq!(events, expected);
         }
         prop_assert!(world.has_answer && world.has_event);
         prop_assert_eq!(world.server.state(), RunspacePoolState::Closed);
     }
 
+    /// Random programs of all events of a session.
     #[test]
-    fn a_lost_connection_ends_both_ends(choices in vec(any::<u8>(), 1..400), cut in 0..400_usize) {
-        let mut world = NetworkSimulation::new();
-        for choice in choices.iter().cycle().take(cut) {
-            world.step(usize::from(*choice));
-        }
-        world.client.handle_end();
-        world.server.handle_end();
-        let over = [RunspacePoolState::Broken, RunspacePoolState::Closed];
-        prop_assert!(over.contains(&world.client.state()) && over.contains(&world.server.state()));
-        prop_assert_eq!(world.client.pipelines().len() + world.server.pipelines().len(), 0);
+    fn random_programs_keep_all_invariants(program in vec(any::<u8>(), 0..600)) {
+        session_fuzz::check(&program);
     }
 }

@@ -267,26 +267,16 @@ fn a_deferred_call_that_cannot_be_written_fails_locally() {
 fn exchange_shows(session: &mut Session, secret: &str) -> bool {
     let utf16: Vec<u8> = secret.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let base64 = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, utf16);
-    let mut buffer = Vec::new();
-    let mut shown = Vec::new();
-    loop {
-        let packet = if let Some(packet) = session.client.poll_transmit(10_000, &mut buffer) {
-            session.server.handle_packet(packet).unwrap();
-            packet
-        } else if let Some(packet) = session.server.poll_transmit(10_000, &mut buffer) {
-            session.client.handle_packet(packet).unwrap();
-            packet
-        } else {
-            return String::from_utf8_lossy(&shown).contains(&base64);
-        };
-        if let Packet::Data { data, .. } = packet {
-            let mut data = data;
+    let (mut buffers, mut shown) = (Default::default(), Vec::new());
+    while let Some(packet) = session.step(10_000, &mut buffers) {
+        if let Packet::Data { mut data, .. } = packet {
             let mut assembler = Assembler::new();
             while let Some(message) = assembler.next(&mut data).unwrap() {
                 shown.extend_from_slice(message);
             }
         }
     }
+    String::from_utf8_lossy(&shown).contains(&base64)
 }
 
 #[test]

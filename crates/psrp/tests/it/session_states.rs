@@ -80,10 +80,10 @@ trait Side: Sized + 'static {
     }
 
     /// Returns the table of the pool's actions, or those of pipelines.
-    fn table(situations: &[&str], is_row: fn(&str) -> bool) -> String {
+    fn table(situations: &str, is_row: fn(&str) -> bool) -> String {
         let rows = Self::ACTIONS.iter().filter(|(name, _)| is_row(name)).map(|action| {
             let mut results: Vec<(String, Vec<&str>)> = Vec::new();
-            for situation in situations {
+            for situation in situations.split(", ") {
                 let Some(result) = Self::result(situation, action) else { continue };
                 match results.iter_mut().find(|(other, _)| *other == result) {
                     Some((_, situations)) => situations.push(situation),
@@ -160,6 +160,11 @@ impl Side for Client {
         ("<- closed", |client| receive_pool_state(client, RunspacePoolState::Closed)),
         ("<- broken", |client| receive_pool_state(client, RunspacePoolState::Broken)),
         ("<- disconnected", |client| receive_pool_state(client, RunspacePoolState::Disconnected)),
+        ("<- failed", |client| {
+            let error = ErrorRecord::new("startup says no", ErrorCategory::OperationStopped);
+            let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(Box::new(error)) };
+            client_receives(client, None, &Payload::PipelineState(info))
+        }),
         ("<- yes", |client| {
             let answer = RunspaceAvailability { availability: Availability::Accepted(true), call_id: 1 };
             client_receives(client, None, &Payload::RunspaceAvailability(answer))
@@ -244,45 +249,15 @@ impl Side for Client {
 
 #[test]
 fn the_client_follows_the_state_tables() {
-    let pools = [
-        "new",
-        "wide",
-        "opening",
-        "negotiated",
-        "connecting",
-        "greeted",
-        "opened",
-        "asked",
-        "growing",
-        "limited",
-        "away",
-        "closing",
-        "closed",
-        "broken",
-        "running",
-        "far",
-    ];
-    let pools = Client::table(&pools, |name| !name.contains("pipeline: "));
-    let pipelines = [
-        "opened",
-        "closing",
-        "created",
-        "running",
-        "mute",
-        "ended",
-        "attached",
-        "stopping",
-        "completed",
-        "leaving",
-        "detached",
-        "detached stopping",
-        "far",
-        "far stopping",
-    ];
+    let pools = "new, wide, opening, negotiated, connecting, greeted, opened, asked, growing, limited, away, \
+        closing, closed, broken, running, far";
+    let pools = Client::table(pools, |name| !name.contains("pipeline: "));
+    let pipelines = "opened, closing, created, running, mute, ended, attached, stopping, completed, leaving, detached, \
+        detached stopping, far, far stopping";
     let is_row = |name: &str| {
         name.contains("pipeline: ") || ["end", "disconnect", "reconnect", "<- opened"].contains(&name)
     };
-    assert_table(&(pools + &Client::table(&pipelines, is_row)), CLIENT);
+    assert_table(&(pools + &Client::table(pipelines, is_row)), CLIENT);
 }
 
 const CLIENT: &str = "
@@ -332,6 +307,10 @@ const CLIENT: &str = "
     <- disconnected = > Disconnected [pool Disconnected]: opening, negotiated, connecting, greeted,
         opened, asked, growing; > Disconnected (2, 1) [pool Disconnected]: limited; [pool Disconnected]:
         away, far; ok: closing, closed; > Disconnected Running [pool Disconnected]: running
+    <- failed = > Broken [pool Broken: OperationStopped]: opening, negotiated, connecting, greeted;
+        ! > Broken [pool Broken: ProtocolError]: opened, asked, growing, away, closing; ! > Broken (2,
+        1) [pool Broken: ProtocolError]: limited; ok: closed; ! > Broken [Failed: ProtocolError] [pool
+        Broken: ProtocolError]: running, far
     <- yes = ok: opening, negotiated, connecting, greeted, opened, limited, closing, closed, running,
         far; ! > Broken [pool Broken: ProtocolError]: asked, away; > Opened (1, 3) [Accepted(true)]:
         growing
@@ -498,38 +477,12 @@ impl Side for server::RunspacePool {
 
 #[test]
 fn the_server_follows_the_state_tables() {
-    let pools = [
-        "new",
-        "negotiated",
-        "opened",
-        "asked",
-        "away",
-        "connecting",
-        "connected",
-        "closed",
-        "broken",
-        "running",
-        "far",
-    ];
-    let pools = server::RunspacePool::table(&pools, |name| !name.contains("pipeline: "));
-    let pipelines = [
-        "negotiated",
-        "opened",
-        "connecting",
-        "created",
-        "requested",
-        "running",
-        "ended",
-        "stopping",
-        "stopped",
-        "completed",
-        "again",
-        "failed",
-        "far",
-        "taken",
-    ];
+    let pools = "new, negotiated, opened, asked, away, connecting, connected, closed, broken, running, far";
+    let pools = server::RunspacePool::table(pools, |name| !name.contains("pipeline: "));
+    let pipelines = "negotiated, opened, connecting, created, requested, running, ended, stopping, stopped, completed, \
+        again, failed, far, taken";
     let is_row = |name: &str| name.contains("pipeline: ") || name == "end";
-    assert_table(&(pools + &server::RunspacePool::table(&pipelines, is_row)), SERVER);
+    assert_table(&(pools + &server::RunspacePool::table(pipelines, is_row)), SERVER);
 }
 
 const SERVER: &str = "

@@ -10,6 +10,7 @@ use psrp::message::{
     CreatePipeline, Destination, Message, MessageHeader, MessageType, Payload, PipelineState, PowerShell,
     RunspacePoolState, SessionCapability,
 };
+use psrp::outofproc::Packet;
 use psrp::record::ErrorRecord;
 use psrp::value::{Value, Version};
 use psrp::{Error, SessionLimits, server};
@@ -105,16 +106,20 @@ impl Session {
 
     /// Exchanges packets of at most 300 bytes until there are no more.
     pub fn exchange(&mut self) {
-        let mut buffer = Vec::new();
-        loop {
-            if let Some(packet) = self.client.poll_transmit(300, &mut buffer) {
-                self.server.handle_packet(packet).unwrap();
-            } else if let Some(packet) = self.server.poll_transmit(300, &mut buffer) {
-                self.client.handle_packet(packet).unwrap();
-            } else {
-                return;
-            }
+        let mut buffers = Default::default();
+        while self.step(300, &mut buffers).is_some() {}
+    }
+
+    /// Passes on one packet of at most `max` bytes, and returns it.
+    pub fn step<'b>(&mut self, max: usize, buffers: &'b mut [Vec<u8>; 2]) -> Option<Packet<'b>> {
+        let [of_client, of_server] = buffers;
+        if let Some(packet) = self.client.poll_transmit(max, of_client) {
+            self.server.handle_packet(packet).unwrap();
+            return Some(packet);
         }
+        let packet = self.server.poll_transmit(max, of_server)?;
+        self.client.handle_packet(packet).unwrap();
+        Some(packet)
     }
 
     /// Passes packets of the client to the server until one is rejected.

@@ -296,14 +296,15 @@ impl<'p> FuzzSession<'p> {
 
     /// Delivers all packets, ends the connection, and checks that everything ends.
     fn finish(&mut self) {
+        use RunspacePoolState::{BeforeOpen, Broken, Closed, Disconnected};
+
         self.deliver_all();
-        let is_disconnected = |state| state == RunspacePoolState::Disconnected;
         self.client.handle_end();
         self.server.handle_end();
         self.take_events();
-        let ended = [RunspacePoolState::Broken, RunspacePoolState::Closed, RunspacePoolState::BeforeOpen];
-        assert!(ended.contains(&self.client.state()) || is_disconnected(self.client.state()));
-        assert!(ended.contains(&self.server.state()) || is_disconnected(self.server.state()));
+        for state in [self.client.state(), self.server.state()] {
+            assert!(matches!(state, Broken | Closed | BeforeOpen | Disconnected), "{state}");
+        }
         self.check();
     }
 }

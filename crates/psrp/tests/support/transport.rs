@@ -18,13 +18,11 @@ pub(crate) type Pipe = Lines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>;
 /// Creates a pipe with this capacity in bytes.
 pub(crate) fn pipe(size: usize) -> (Pipe, Pipe) {
     let (near, far) = tokio::io::duplex(size);
+    let lines = |role, end| {
+        let (read, write) = tokio::io::split(end);
+        Lines::new(role, read, write)
+    };
     (lines(Role::Client, near), lines(Role::Server, far))
-}
-
-/// Packets over one end of a pipe.
-pub(crate) fn lines(role: Role, end: DuplexStream) -> Pipe {
-    let (read, write) = tokio::io::split(end);
-    Lines::new(role, read, write)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,8 +4,8 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use psrp::value::{
-    ContainerKind, Cycle, DateTime, DateTimeKind, Decimal, Members, ObjectBuilder, Progress, SecureString,
-    TimeSpan, Version,
+    ContainerKind, Cycle, DateTime, DateTimeKind, Decimal, ObjectBuilder, Progress, SecureString, TimeSpan,
+    Version,
 };
 use psrp::{Object, PsString, Value};
 
@@ -111,6 +111,8 @@ enum Plan {
     Object(Box<ObjectPlan>),
     /// An existing object, including enclosing ones, selected by index; null if there is none.
     Again(usize),
+    /// A member set, which only an extended member can be.
+    Set(Vec<(PsString, Self)>),
 }
 
 #[derive(Clone, Debug)]
@@ -122,7 +124,7 @@ struct ObjectPlan {
     to_string: Option<PsString>,
     base: BasePlan,
     adapted: Vec<(PsString, Plan)>,
-    extended: Vec<(PsString, MemberPlan)>,
+    extended: Vec<(PsString, Plan)>,
 }
 
 #[derive(Clone, Debug)]
@@ -132,12 +134,6 @@ enum BasePlan {
     Object(Plan),
     List(ContainerKind, Vec<Plan>),
     Dictionary(Vec<(Plan, Plan)>),
-}
-
-#[derive(Clone, Debug)]
-enum MemberPlan {
-    Value(Plan),
-    Set(Vec<(PsString, Plan)>),
 }
 
 fn plan() -> impl Strategy<Value = Plan> {
@@ -158,8 +154,8 @@ fn object(inner: impl Strategy<Value = Plan> + Clone + 'static) -> impl Strategy
     ];
     let members = || vec((any_text(), inner.clone()), 0..4);
     let member = prop_oneof![
-        4 => inner.clone().prop_map(MemberPlan::Value),
-        1 => vec((any_text(), inner.clone()), 0..3).prop_map(MemberPlan::Set),
+        4 => inner.clone(),
+        1 => vec((any_text(), inner.clone()), 0..3).prop_map(Plan::Set),
     ];
     let base = prop_oneof![
         3 => Just(BasePlan::None),
@@ -200,6 +196,10 @@ impl Builder {
             Plan::Primitive(value) => value.clone(),
             Plan::Object(object) => self.object(object).into(),
             Plan::Again(choice) => self.again(*choice),
+            Plan::Set(members) => {
+                let set = members.iter().map(|(name, plan)| (name.clone(), self.value(plan)));
+                Value::MemberSet(Box::new(set.collect()))
+            }
         }
     }
 
@@ -267,14 +267,7 @@ impl Builder {
             builder = builder.adapted(name.clone(), self.value(plan));
         }
         for (name, plan) in &plan.extended {
-            builder = match plan {
-                MemberPlan::Value(plan) => builder.extended(name.clone(), self.value(plan)),
-                MemberPlan::Set(members) => {
-                    let set: Members =
-                        members.iter().map(|(name, plan)| (name.clone(), self.value(plan))).collect();
-                    builder.extended(name.clone(), Value::MemberSet(Box::new(set)))
-                }
-            };
+            builder = builder.extended(name.clone(), self.value(plan));
         }
         builder
     }

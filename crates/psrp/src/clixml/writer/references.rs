@@ -170,12 +170,4 @@ mod tests {
             lists.clear();
         }
     }
-
-    #[test]
-    fn lists_with_a_common_prefix_differ() {
-        let mut lists = TypeNameTable::default();
-        assert_eq!(lists.find_or_add(&TypeNames::new(["A", "B"])), Err(0));
-        assert_eq!(lists.find_or_add(&TypeNames::new(["A"])), Err(1));
-        assert_eq!(lists.find_or_add(&TypeNames::new(["A", "C"])), Err(2));
-    }
 }

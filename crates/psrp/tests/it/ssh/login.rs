@@ -245,7 +245,7 @@ async fn authentication_may_need_several_steps() {
 async fn too_many_attempts_are_reported() {
     let files = Files::new();
     let keys = vec![key().public_key().clone()];
-    let server = server(AuthPolicy { keys, tries: 2, ..AuthPolicy::default() }).await;
+    let server = server(AuthPolicy { keys, tries: Some(2), ..AuthPolicy::default() }).await;
     let mut ssh = server.connector(&files);
     for i in 0..4 {
         ssh = ssh.key_file(files.write_key(&format!("key{i}"), &key(), None));

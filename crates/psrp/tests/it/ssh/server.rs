@@ -21,6 +21,7 @@ use crate::handler::TestHandler;
 use crate::ssh::files::{Files, key};
 
 /// Authentication required by the server.
+#[derive(Default)]
 pub(crate) struct AuthPolicy {
     pub(crate) keys: Vec<PublicKey>,
     pub(crate) password: Option<&'static str>,
@@ -30,14 +31,8 @@ pub(crate) struct AuthPolicy {
     pub(crate) both: bool,
     /// True if it repeats the prompts regardless of the answers.
     pub(crate) asks_on: bool,
-    /// Attempts until the server ends the connection.
-    pub(crate) tries: usize,
-}
-
-impl Default for AuthPolicy {
-    fn default() -> Self {
-        Self { keys: Vec::new(), password: None, questions: &[], both: false, asks_on: false, tries: 10 }
-    }
+    /// Attempts until the server ends the connection, ten by default.
+    pub(crate) tries: Option<usize>,
 }
 
 /// Behaviour of the subsystem `powershell`.
@@ -74,7 +69,7 @@ impl Server {
         let config = Config {
             keys,
             auth_rejection_time: Duration::ZERO,
-            max_auth_attempts: demands.tries,
+            max_auth_attempts: demands.tries.unwrap_or(10),
             ..Config::default()
         };
         let (config, demands) = (Arc::new(config), Arc::new(demands));
