@@ -15,7 +15,6 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::args::Args;
 use crate::process::{self, Skipped, first_line};
 use crate::workspace::Workspace;
 use crate::{cargo, say};
@@ -62,22 +61,18 @@ struct Baseline {
     instructions: BTreeMap<String, u64>,
 }
 
-pub(crate) fn command(mut args: Args) -> Result<()> {
-    let is_saved = args.flag("--save");
-    let systems = args.positionals()?;
-    args.finish()?;
-    let workspace = Workspace::find()?;
+pub(crate) fn command(systems: &[String], is_saved: bool, workspace: &Workspace) -> Result<()> {
     if !is_saved {
-        return match compare(&workspace, &systems)? {
+        return match compare(workspace, systems)? {
             None => Ok(()),
             Some(reason) => bail!("{reason}"),
         };
     }
     ensure!(systems.is_empty(), "the file has all systems or none");
-    let counter = Counter::build(&workspace)?;
-    let baseline = Baseline { origin: counter.origin()?, instructions: counter.count(&systems)? };
+    let counter = Counter::build(workspace)?;
+    let baseline = Baseline { origin: counter.origin()?, instructions: counter.count(systems)? };
     let text = toml::to_string(&baseline)?;
-    fs::write(file(&workspace), format!("# Written by `cargo xtask bench --instructions --save`.\n{text}"))?;
+    fs::write(file(workspace), format!("# Written by `cargo xtask bench --instructions --save`.\n{text}"))?;
     Ok(())
 }
 

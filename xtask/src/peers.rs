@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::args::Args;
 use crate::data::peers::{Format, Implementation, Peer, PeersFile, Toolchain};
 use crate::model::Missing;
 use crate::parse::{Sample, benchfmt, lines, pyperf};
@@ -49,15 +48,9 @@ pub(crate) enum Cargo {
 }
 
 /// `cargo xtask peers check`: builds every peer, those in Rust as `cargo check` does, and says which are missing.
-pub(crate) fn command(mut args: Args) -> Result<()> {
-    match args.positional()?.as_deref() {
-        Some("check") => {}
-        _ => bail!("usage: cargo xtask peers check"),
-    }
-    args.finish()?;
-    let workspace = Workspace::find()?;
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let file = PeersFile::load(&workspace.data())?;
-    let prepared = prepare(&file, &workspace, None, None, Cargo::Check);
+    let prepared = prepare(&file, workspace, None, None, Cargo::Check);
     for (language, version) in &prepared.versions {
         crate::say(&format!("{language}: {version}\n"));
     }

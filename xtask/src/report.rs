@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
 
-use crate::args::Args;
 use crate::join::Sources;
 use crate::model::{Comparison, ProxyRun, Report, SCHEMA};
 use crate::workspace::Workspace;
@@ -16,47 +15,48 @@ use crate::{compare, html, publish, view};
 /// Name of the data file.
 const JSON: &str = "report.json";
 
-pub(crate) const HELP: &str = "\
-usage: cargo xtask report [--out | --committed] [--allow-noisy] [--compare OLD.json] [--fail-on-regression]
+/// Write the latest report again
+///
+/// Renders target/report/report.json, load.json, fleet.json and the files of benches/data.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Also write BENCHMARKS.md, docs/benchmarks and the figures in README files, to be committed
+    #[arg(long, conflicts_with = "committed")]
+    out: bool,
+    /// Only write these files again, from docs/benchmarks/report.json
+    #[arg(long)]
+    committed: bool,
+    /// Write them even if the run is not fit to publish
+    #[arg(long)]
+    allow_noisy: bool,
+    /// List the changes since an earlier report.json, taking noise into account
+    #[arg(long, value_name = "OLD.json")]
+    compare: Option<PathBuf>,
+    /// Fail if a row became slower or allocates more
+    #[arg(long, requires = "compare")]
+    fail_on_regression: bool,
+}
 
-Renders the latest report again from target/report/report.json, load.json, fleet.json and the files of benches/data.
-
-  --out                 Also write BENCHMARKS.md, docs/benchmarks and the figures in README files, to be committed
-  --committed           Only write these files again, from docs/benchmarks/report.json
-  --allow-noisy         Write them even if the run is not fit to publish
-  --compare OLD.json    List the changes since an earlier report.json, taking noise into account
-  --fail-on-regression  With --compare: fail if a row became slower or allocates more
-";
-
-/// Runs `cargo xtask report`.
-pub(crate) fn command(mut args: Args) -> Result<()> {
-    let is_out = args.flag("--out");
-    let is_committed = args.flag("--committed");
-    let allow_noisy = args.flag("--allow-noisy");
-    let compare = args.value("--compare")?.map(PathBuf::from);
-    let fails = args.flag("--fail-on-regression");
-    args.finish()?;
-    ensure!(compare.is_some() || !fails, "--fail-on-regression needs --compare OLD.json");
-    let workspace = Workspace::find()?;
-    let sources = Sources::load(&workspace)?;
-    if is_committed {
+pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
+    let sources = Sources::load(workspace)?;
+    if options.committed {
         return publish::write(&read(&workspace.root.join(publish::RUN))?, &sources, &workspace.root);
     }
     let mut report = read(&workspace.report().join(JSON))?;
-    add_proxy_runs(&mut report, &workspace)?;
-    if let Some(before) = compare {
-        report.comparison = Some(compare::compare(&read(&before)?, &report));
+    add_proxy_runs(&mut report, workspace)?;
+    if let Some(before) = &options.compare {
+        report.comparison = Some(compare::compare(&read(before)?, &report));
     }
     write(&report, &sources, &workspace.report())?;
-    if is_out {
+    if options.out {
         ensure!(
-            allow_noisy || report.run.unfit.is_empty(),
+            options.allow_noisy || report.run.unfit.is_empty(),
             "this report is not fit to publish ({}); measure again, or pass --allow-noisy",
             report.run.unfit.join("; ")
         );
         publish::write(&report, &sources, &workspace.root)?;
     }
-    fail_on_regression(&report, fails)
+    fail_on_regression(&report, options.fail_on_regression)
 }
 
 /// Fails if there are regressions and `fails` is set.

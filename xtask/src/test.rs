@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::args::Args;
 use crate::cargo::Messages;
 use crate::interop::{self, Installed};
 use crate::process::{Skipped, finish};
@@ -22,18 +21,20 @@ use crate::{
     unchanged,
 };
 
-pub(crate) const HELP: &str = "\
-usage: cargo xtask test [--full] [STEP...]
-
-Runs the checks before a change: toolchain, fmt, tidy, figures, clippy, tests (including documentation tests) and docs, without
-the benchmark suites.
-
-  --full  run everything that CI runs, including the suites and the programs in other languages: also tools, features,
-          interop, deploy, benches, rows, load, conformance, peers, instructions, linear, deny, machete, package, semver
-  STEP    run only this step; may be repeated. A step of --full runs with the suites.
-
-A step that cannot run on this machine is skipped with the reason. `cargo xtask setup` installs the tools of --full.
-";
+/// Run the checks before a change; with --full, all of CI
+///
+/// The checks before a change are toolchain, fmt, tidy, figures, clippy, tests (including documentation tests) and docs,
+/// without the benchmark suites. A step that cannot run on this machine is skipped with the reason. `cargo xtask setup`
+/// installs the tools of --full.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Run only these steps. A step of --full runs with the suites
+    #[arg(value_name = "STEP", value_parser = STEPS.iter().map(|step| step.name).collect::<Vec<_>>())]
+    steps: Vec<String>,
+    /// Run everything that CI runs, including the suites and the programs in other languages
+    #[arg(long)]
+    full: bool,
+}
 
 /// Returns all reasons as one.
 fn joined(reasons: &[String]) -> Skipped {
@@ -96,22 +97,16 @@ const STEPS: &[Step] = &[
     full("semver", |gate| release::semver(&gate.workspace)),
 ];
 
-pub(crate) fn command(mut args: Args) -> Result<()> {
-    let is_full = args.flag("--full");
-    let wanted = args.positionals()?;
-    args.finish()?;
-    for name in &wanted {
-        ensure!(STEPS.iter().any(|step| step.name == name), "unknown step {name}\n\n{HELP}");
-    }
+pub(crate) fn command(Options { steps: wanted, full: is_full }: &Options) -> Result<()> {
     let steps: Vec<&Step> = STEPS
         .iter()
         .filter(|step| match wanted.is_empty() {
-            true => is_full || !step.is_full_only,
+            true => *is_full || !step.is_full_only,
             false => wanted.iter().any(|name| name == step.name),
         })
         .collect();
     let workspace = Workspace { is_incremental: !is_full, ..Workspace::find()? };
-    let is_full = is_full || steps.iter().any(|step| step.is_full_only);
+    let is_full = *is_full || steps.iter().any(|step| step.is_full_only);
     let gate = Gate { workspace, is_full, installed: OnceLock::new() };
     thread::scope(|scope| {
         let run = |step: &'static Step| {
@@ -264,7 +259,7 @@ fn conformance(gate: &Gate) -> Result<Skipped> {
 
 /// Builds the available peers in other languages, and runs their own tests.
 fn peers(gate: &Gate) -> Result<Skipped> {
-    crate::peers::command(Args::new(["check".to_owned()]))?;
+    crate::peers::check(&gate.workspace)?;
     if process::first_line("go", &["version"]).is_none() {
         return Ok(Some("the available peers are ready; there is no go, whose peers have tests".into()));
     }

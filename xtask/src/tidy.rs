@@ -7,7 +7,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::args::Args;
 use crate::workspace::Workspace;
 
 /// Files that may contain `unsafe`. Each has a safe equivalent and a test that compares the two, or only measures.
@@ -34,11 +33,6 @@ const LONGEST_MODULE: usize = 800;
 struct Source {
     path: String,
     text: String,
-}
-
-pub(crate) fn command(args: Args) -> Result<()> {
-    args.finish()?;
-    check(&Workspace::find()?)
 }
 
 /// Checks all rules.
