@@ -10,10 +10,6 @@ use crate::workspace::Workspace;
 use crate::{proxy, suites};
 
 /// Lists the rows of the suites and compares them with the committed files.
-///
-/// # Errors
-///
-/// Fails if the suites do not build or an entry has no counterpart.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let sources = Sources::load(workspace)?;
     let suites = suites::tested(workspace)?;
@@ -114,6 +110,7 @@ fn gaps(sources: &Sources, keys: &BTreeSet<String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::tests::sources;
 
     /// Returns exactly the rows that the committed files require.
     fn wanted(sources: &Sources) -> BTreeSet<String> {
@@ -127,13 +124,13 @@ mod tests {
 
     #[test]
     fn the_committed_files_place_every_published_entry() {
-        let sources = Sources::load(&Workspace::find().unwrap()).unwrap();
+        let sources = sources();
         assert_eq!(gaps(&sources, &wanted(&sources)), [""; 0]);
     }
 
     #[test]
     fn a_gap_is_named_on_either_side() {
-        let sources = Sources::load(&Workspace::find().unwrap()).unwrap();
+        let sources = sources();
         let mut keys = wanted(&sources);
         keys.remove("sse/decode_allocations");
         keys.insert("sse/new".to_owned());
@@ -149,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_is_published_is_not_excused() {
-        let mut sources = Sources::load(&Workspace::find().unwrap()).unwrap();
+        let mut sources = sources();
         let mut keys = wanted(&sources);
         keys.remove("sse/decode_allocations");
         sources.unmeasured.unmeasured[0].benches.push("sse/decode_allocations".to_owned());

@@ -38,21 +38,13 @@ pub(crate) fn fleet(words: &[String], workspace: &Workspace) -> Result<()> {
 }
 
 /// Returns the keys of the rows of a load run.
-///
-/// # Errors
-///
-/// Fails if the program does not build.
 pub(crate) fn keys(workspace: &Workspace) -> Result<Vec<String>> {
     let output = Command::new(cargo::tested_program(workspace, PROGRAM)?).arg("rows").output()?;
     ensure!(output.status.success(), "{PROGRAM} rows: {}", output.status);
     Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
 }
 
-/// Sends every request of the load run once and checks the responses.
-///
-/// # Errors
-///
-/// Fails if a response is wrong.
+/// Sends every request of the load run once and checks the responses. Fails if a response is wrong.
 pub(crate) fn check(workspace: &Workspace) -> Result<Skipped> {
     for program in ["gzip", "zstd", "sha256sum"] {
         if !process::is_installed(program) {
@@ -72,13 +64,11 @@ fn wants_help(words: &[String]) -> bool {
 
 /// Builds a program with the measured profile, or with that of the tests, and returns its path.
 fn build(workspace: &Workspace, name: &str, is_measured: bool) -> Result<PathBuf> {
-    if !is_measured {
-        return cargo::tested_program(workspace, name);
+    if is_measured {
+        cargo::released_program(workspace, name)
+    } else {
+        cargo::tested_program(workspace, name)
     }
-    let mut command = cargo::command(workspace, &["build", "--release", "--package", name, "--bin", name]);
-    let status = command.status().context("cannot start cargo")?;
-    ensure!(status.success(), "{name} does not build");
-    Ok(workspace.program("release", name))
 }
 
 fn run(

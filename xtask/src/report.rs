@@ -67,10 +67,6 @@ pub(crate) fn fail_on_regression(report: &Report, fails: bool) -> Result<()> {
 }
 
 /// Adds the latest results of `cargo xtask load` and `cargo xtask fleet`.
-///
-/// # Errors
-///
-/// Fails if they cannot be read.
 pub(crate) fn add_proxy_runs(report: &mut Report, workspace: &Workspace) -> Result<()> {
     report.load = proxy_run(workspace, "load.json")?.or(report.load.take());
     report.fleet = proxy_run(workspace, "fleet.json")?.or(report.fleet.take());
@@ -84,10 +80,6 @@ pub(crate) fn proxy_run(workspace: &Workspace, name: &str) -> Result<Option<Prox
 }
 
 /// Renders the latest report again, if there is one, with the latest results of the proxy.
-///
-/// # Errors
-///
-/// Fails if the report cannot be read or written.
 pub(crate) fn update(workspace: &Workspace) -> Result<()> {
     let path = workspace.report().join(JSON);
     if !path.exists() {
@@ -111,10 +103,6 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
 }
 
 /// Returns the content of `report.json`, with one row per line.
-///
-/// # Errors
-///
-/// Fails if a figure is not finite.
 pub(crate) fn json(report: &Report) -> Result<String> {
     let without_rows = serde_json::to_string(&Report { rows: Vec::new(), ..report.clone() })?;
     let rows: Vec<String> = report.rows.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;

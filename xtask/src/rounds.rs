@@ -6,7 +6,6 @@
 //! 4.1 to 14.2.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -50,12 +49,8 @@ impl Slice {
         time_guard: Duration::from_millis(200),
     };
     /// For `--quick`.
-    pub(crate) const QUICK: Self = Self {
-        warm_up: Duration::from_millis(5),
-        measure: Duration::from_millis(25),
-        samples: 10,
-        time_guard: Duration::from_millis(50),
-    };
+    pub(crate) const QUICK: Self =
+        Self { measure: Duration::from_millis(25), time_guard: Duration::from_millis(50), ..Self::NORMAL };
 
     /// Describes the sampling.
     pub(crate) fn describe(&self) -> String {
@@ -106,12 +101,12 @@ pub(crate) fn plan<'p>(
     }
     for sides in &mut rows {
         let first = sides[0].row.clone();
-        for program in programs.iter().filter(|program| program.system == first.system()) {
-            for implementation in program.implementations.iter().filter(|one| one.has(first.name())) {
+        for program in programs.iter().filter(|program| program.peer.system == first.system()) {
+            for implementation in program.peer.implementations.iter().filter(|one| one.has(first.name())) {
                 let row = Row {
                     implementation: implementation.name.clone(),
                     role: implementation.role,
-                    language: program.language.clone(),
+                    language: program.peer.language.clone(),
                     version: implementation.version.clone(),
                     class: implementation.class.clone(),
                     ..first.clone()
@@ -201,7 +196,7 @@ impl<'p> Side<'p> {
         slice: Slice,
         processor: Option<usize>,
     ) -> Result<Option<Sample>> {
-        let mut command = process::pinned(Command::new(&suite.executable), processor);
+        let mut command = process::pinned(&suite.executable, processor);
         command
             .env("CRITERION_HOME", scratch.join("criterion"))
             .args(["--bench", "--format", "json", "--exact", &self.name()])

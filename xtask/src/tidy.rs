@@ -35,11 +35,7 @@ struct Source {
     text: String,
 }
 
-/// Checks all rules.
-///
-/// # Errors
-///
-/// Fails with one line per violation.
+/// Checks all rules. Fails with one line per violation.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let sources = sources(workspace)?;
     let mut problems = Vec::new();
@@ -82,10 +78,6 @@ fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
 }
 
 /// Returns the README files and guides below a folder.
-///
-/// # Errors
-///
-/// Fails if the folders cannot be listed.
 pub(crate) fn guides(root: &Path) -> Result<Vec<String>> {
     let mut guides: Vec<PathBuf> = vec!["README.md".into()];
     for folder in ["crates", "docs"] {

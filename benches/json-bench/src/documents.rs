@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use serde::{Deserialize, Serialize};
+use super::types::structs;
 
 /// Kind of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,20 +208,7 @@ fn decimal(out: &mut String, sign: &str, whole: u32, numbers: &mut Numbers) {
     let _ = write!(out, "{sign}{whole}.{high:04}{middle:04}{low:04}{last}");
 }
 
-macro_rules! documents {
-    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty,)+ })+) => {
-        $(
-            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-            $(#[$meta])*
-            #[allow(missing_docs, reason = "the names say it all")]
-            pub struct $name {
-                $($(#[$field_meta])* pub $field: $ty,)+
-            }
-        )+
-    };
-}
-
-documents! {
+structs! {
     /// A document of [`Kind::Messages`].
     Messages {
         statuses: Vec<Status>,
@@ -342,6 +329,7 @@ documents! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Serialize;
     use serde::de::DeserializeOwned;
     use serde_json::Value;
 

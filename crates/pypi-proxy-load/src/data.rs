@@ -35,11 +35,8 @@ pub(crate) struct Wheel {
 }
 
 impl Data {
-    /// Generates the wheels in `dir`, unless they exist.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the folder cannot be written, or `sha256sum` is not installed.
+    /// Generates the wheels in `dir`, unless they exist. Fails if the folder cannot be written, or `sha256sum` is not
+    /// installed.
     pub(crate) fn make(dir: &Path) -> Result<Self> {
         let files = dir.join("files");
         fs::create_dir_all(&files).with_context(|| format!("cannot create {}", files.display()))?;
@@ -57,34 +54,38 @@ impl Data {
         Ok(fs::read(self.dir.join("files").join(&self.wheel(project)?.file))?)
     }
 
-    /// Writes the pages, which contain the address of the index, and their gzip variants.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the folder cannot be written, or `gzip` is not installed.
+    /// Writes the pages, which contain the address of the index, and their gzip variants. Fails if the folder cannot be
+    /// written, or `gzip` is not installed.
     pub(crate) fn write_pages(&self, base: &str) -> Result<()> {
-        let write = |name: &str, content: String| -> Result<()> {
-            let path = self.dir.join(name);
-            fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
-            let status =
-                Command::new("gzip").args(["-kf6n"]).arg(&path).status().context("gzip is not installed")?;
-            ensure!(status.success(), "gzip: {status}");
-            Ok(())
-        };
-        let entries = large_entries(base);
-        write("large.json", json_page("large", &entries))?;
-        write("large.html", html_page("large", &entries))?;
+        let (large, names) = (large_entries(base), names(NAMES));
+        let mut pages = vec![
+            ("list.json".to_owned(), json_list(&names)),
+            ("list.html".to_owned(), html_list(&names)),
+            ("large.json".to_owned(), json_page("large", &large)),
+            ("large.html".to_owned(), html_page("large", &large)),
+        ];
         for wheel in &self.wheels {
-            let entries = [wheel.entry(base)];
-            write(&format!("{}.json", wheel.project), json_page(&wheel.project, &entries))?;
-            write(&format!("{}.html", wheel.project), html_page(&wheel.project, &entries))?;
+            pages.push((format!("{}.json", wheel.project), wheel.page(base)));
+            pages.push((format!("{}.html", wheel.project), html_page(&wheel.project, &[wheel.entry(base)])));
         }
-        let names = names(NAMES);
-        write("list.json", json_list(&names))?;
-        write("list.html", html_list(&names))?;
+        write_compressed(&self.dir, pages)?;
         fs::write(self.dir.join("224.html"), [b'x'; 224])?;
         Ok(())
     }
+}
+
+/// Writes files and their gzip variants.
+pub(crate) fn write_compressed(dir: &Path, pages: impl IntoIterator<Item = (String, String)>) -> Result<()> {
+    let mut gzip = Command::new("gzip");
+    gzip.arg("-kf6n");
+    for (name, content) in pages {
+        let path = dir.join(name);
+        fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
+        gzip.arg(path);
+    }
+    let status = gzip.status().context("gzip is not installed")?;
+    ensure!(status.success(), "gzip: {status}");
+    Ok(())
 }
 
 impl Wheel {

@@ -127,11 +127,8 @@ fn is_installed(name: &str) -> bool {
     std::env::split_paths(&paths).chain(["/usr/sbin".into()]).any(|path| path.join(name).is_file())
 }
 
-/// Installs an external program with the system's package manager if it is missing and the user has the rights.
-///
-/// # Errors
-///
-/// Fails if it is missing and cannot be installed.
+/// Installs an external program with the system's package manager if it is missing and the user has the rights. Fails
+/// if it is missing and cannot be installed.
 pub(crate) fn ensure(name: &str) -> Result<()> {
     if is_installed(name) || name == "nginx" && std::env::var_os("NGINX_BIN").is_some() {
         return Ok(());
