@@ -131,15 +131,8 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
         _ => options.systems.clone(),
     };
     let systems = suites::select(workspace, &wanted)?;
-    let prepare = || {
-        peers::prepare(
-            &peers_file,
-            workspace,
-            options.languages.as_deref(),
-            Some(&systems),
-            peers::Cargo::Build,
-        )
-    };
+    let languages = options.languages.as_deref();
+    let prepare = || peers::prepare(&peers_file, workspace, languages, Some(&systems), peers::Cargo::Build);
     // The peers are downloaded while the suites compile.
     let (suites, prepared) = thread::scope(|scope| {
         let prepared = scope.spawn(prepare);

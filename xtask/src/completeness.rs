@@ -95,14 +95,9 @@ fn gaps(sources: &Sources, keys: &BTreeSet<String>) -> Vec<String> {
         gaps.extend(idle.map(|row| format!("rows.toml: {row} is no row of the harness")));
     }
     for entry in &sources.unmeasured.unmeasured {
-        let known = |bench: &&String| !seed.benches.iter().any(|one| one.key == **bench);
-        gaps.extend(
-            entry.benches.iter().filter(known).map(|key| format!("unmeasured.toml: {key} is unknown")),
-        );
-        let known = |line: &&String| !seed.rows.iter().any(|row| row.name() == **line);
-        gaps.extend(
-            entry.lines.iter().filter(known).map(|line| format!("unmeasured.toml: {line} is unknown")),
-        );
+        let benches = entry.benches.iter().filter(|key| !seed.benches.iter().any(|one| one.key == **key));
+        let lines = entry.lines.iter().filter(|line| !seed.rows.iter().any(|row| row.name() == **line));
+        gaps.extend(benches.chain(lines).map(|name| format!("unmeasured.toml: {name} is unknown")));
     }
     gaps
 }

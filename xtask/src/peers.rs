@@ -88,36 +88,31 @@ pub(crate) fn prepare(
             .filter(|peer| peer.language == *language)
             .filter(|peer| systems.is_none_or(|systems| systems.contains(&peer.system)))
             .collect();
-        let missing = |peer: &Peer, reason: &str| {
-            let names = peer.implementations.iter().map(|implementation| implementation.name.clone());
-            names
-                .map(|name| Missing { peer: name, language: language.clone(), reason: reason.to_owned() })
-                .collect::<Vec<_>>()
-        };
-        if languages.is_some_and(|languages| !languages.contains(language)) {
-            prepared.missing.extend(peers.iter().flat_map(|peer| missing(peer, "not asked for")));
-            continue;
-        }
         let arguments: Vec<&str> = toolchain.version.iter().skip(1).map(String::as_str).collect();
-        let version = toolchain.version.first().and_then(|program| process::first_line(program, &arguments));
-        let Some(version) = version else {
-            let reason = format!("`{}` cannot be run here", toolchain.version.join(" "));
-            prepared.missing.extend(peers.iter().flat_map(|peer| missing(peer, &reason)));
-            continue;
+        let version = || process::first_line(toolchain.version.first()?, &arguments);
+        let ready = if languages.is_some_and(|languages| !languages.contains(language)) {
+            Err("not asked for".to_owned())
+        } else if let Some(version) = version() {
+            prepared.versions.push((language.clone(), version));
+            if peers.is_empty() {
+                continue;
+            }
+            ready_toolchain(toolchain, workspace, cargo).map_err(|error| format!("{error:#}"))
+        } else {
+            Err(format!("`{}` cannot be run here", toolchain.version.join(" ")))
         };
-        prepared.versions.push((language.clone(), version));
-        if peers.is_empty() {
-            continue;
-        }
-        let ready = ready_toolchain(toolchain, workspace, cargo);
         for peer in peers {
-            let built = match &ready {
-                Ok(place) => build(peer, place, workspace),
-                Err(reason) => Err(anyhow::anyhow!("{reason:#}")),
-            };
+            let built = ready
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|place| build(peer, place, workspace).map_err(|error| format!("{error:#}")));
             match built {
                 Ok(program) => prepared.programs.push(program),
-                Err(reason) => prepared.missing.extend(missing(peer, &format!("{reason:#}"))),
+                Err(reason) => prepared.missing.extend(peer.implementations.iter().map(|one| Missing {
+                    peer: one.name.clone(),
+                    language: language.clone(),
+                    reason: reason.clone(),
+                })),
             }
         }
     }

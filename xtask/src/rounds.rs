@@ -132,7 +132,8 @@ pub(crate) fn run(
     let order = order(&counts, rounds);
     let scratch = workspace.scratch().join("step");
     let processor = machine::last_processor().filter(|_| process::is_installed("taskset"));
-    let bar = ProgressBar::new(order.len() as u64).with_style(progress_style());
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len}, {eta} left: {msg}");
+    let bar = ProgressBar::new(order.len() as u64).with_style(style.expect("the template is valid"));
     let mut begun = 0;
     for (round, row, side) in order {
         if round == begun {
@@ -164,10 +165,6 @@ pub(crate) fn run(
     }
     bar.finish_and_clear();
     sides.into_iter().flatten().filter(|side| side.is_present).map(|side| side.row).collect()
-}
-
-fn progress_style() -> ProgressStyle {
-    ProgressStyle::with_template("{bar:24} {pos}/{len}, {eta} left: {msg}").expect("the template is valid")
 }
 
 fn checked(sample: Option<Sample>, expected: Option<u64>) -> Result<Option<Sample>> {

@@ -73,7 +73,9 @@ const fn step(name: &'static str, when: When, run: fn(&Gate) -> Result<Skipped>)
 
 const STEPS: &[Step] = &[
     step("toolchain", Always, toolchain),
-    step("fmt", Always, |gate| cargo(&gate.workspace, &["fmt", "--all", "--check"]).map(|()| None)),
+    step("fmt", Always, |gate| {
+        finish(cargo::command(&gate.workspace, &["fmt", "--all", "--check"])).map(|()| None)
+    }),
     step("tidy", Always, |gate| tidy::check(&gate.workspace).map(|()| None)),
     step("figures", Always, |gate| publish::check(&gate.workspace)),
     step("tools", Full, |_| Ok(joined(&setup::missing()))),
@@ -181,10 +183,6 @@ impl Gate {
     }
 }
 
-fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    finish(cargo::command(workspace, arguments))
-}
-
 /// Fails if the compiler is not the pinned one, because other versions have other lints.
 fn toolchain(gate: &Gate) -> Result<Skipped> {
     let file = fs::read_to_string(gate.workspace.root.join("rust-toolchain.toml"))?;
@@ -275,5 +273,6 @@ fn deny(gate: &Gate) -> Result<Skipped> {
     if process::first_line("cargo-deny", &["--version"]).is_none() {
         return Ok(Some("cargo-deny is not installed".into()));
     }
-    cargo(&gate.workspace, &["deny", "check", "bans", "licenses", "sources"]).map(|()| None)
+    let command = cargo::command(&gate.workspace, &["deny", "check", "bans", "licenses", "sources"]);
+    finish(command).map(|()| None)
 }

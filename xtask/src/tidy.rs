@@ -115,15 +115,11 @@ fn text(source: &Source, problems: &mut Vec<String>) {
         if line.ends_with([' ', '\t', '\r']) {
             problems.push(format!("{at}: space at the end of the line"));
         }
-        for host in registry_hosts() {
-            if line.contains(&host) {
-                problems.push(format!("{at}: names the host of a package registry"));
-            }
+        if registry_hosts().iter().any(|host| line.contains(host)) {
+            problems.push(format!("{at}: names the host of a package registry"));
         }
-        for place in machine_paths() {
-            if line.contains(&place) {
-                problems.push(format!("{at}: names a path of one machine"));
-            }
+        if machine_paths().iter().any(|place| line.contains(place)) {
+            problems.push(format!("{at}: names a path of one machine"));
         }
     }
 }

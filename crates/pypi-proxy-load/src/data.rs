@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use serde_json::json;
 
 /// Number of files on the page of the large project.
 pub(crate) const LARGE_FILES: usize = 3_060;
@@ -195,29 +196,22 @@ pub(crate) fn large_files() -> Vec<(String, String)> {
 fn json_page(project: &str, entries: &[Entry]) -> String {
     let mut versions: Vec<&str> = entries.iter().filter_map(|entry| version_of(&entry.name)).collect();
     versions.dedup();
-    let versions: Vec<String> = versions.iter().map(|version| format!("\"{version}\"")).collect();
-    let files: Vec<String> = entries
-        .iter()
-        .map(|Entry { name, url, sha256, size, is_yanked }| {
-            let metadata = if name.ends_with(".whl") {
-                format!("{{\"sha256\":\"{}\"}}", sha256.chars().rev().collect::<String>())
-            } else {
-                "false".to_owned()
-            };
-            let yanked = if *is_yanked { "\"broken build\"" } else { "false" };
-            format!(
-                "{{\"core-metadata\":{metadata},\"data-dist-info-metadata\":{metadata},\"filename\":\"{name}\",\
-                 \"hashes\":{{\"sha256\":\"{sha256}\"}},\"provenance\":null,\"requires-python\":\">=3.9\",\
-                 \"size\":{size},\"upload-time\":\"2025-06-01T12:34:56.789012Z\",\"url\":\"{url}\",\"yanked\":{yanked}}}"
-            )
+    let file = |Entry { name, url, sha256, size, is_yanked }: &Entry| {
+        let digest: String = sha256.chars().rev().collect();
+        let metadata = if name.ends_with(".whl") { json!({ "sha256": digest }) } else { json!(false) };
+        json!({
+            "core-metadata": metadata, "data-dist-info-metadata": metadata, "filename": name,
+            "hashes": { "sha256": sha256 }, "provenance": null, "requires-python": ">=3.9", "size": size,
+            "upload-time": "2025-06-01T12:34:56.789012Z", "url": url,
+            "yanked": if *is_yanked { json!("broken build") } else { json!(false) },
         })
-        .collect();
-    format!(
-        "{{\"files\":[{}],\"meta\":{{\"_last-serial\":1,\"api-version\":\"1.4\"}},\"name\":\"{project}\",\
-         \"project-status\":{{\"status\":\"active\"}},\"versions\":[{}]}}",
-        files.join(","),
-        versions.join(",")
-    )
+    };
+    let page = json!({
+        "files": entries.iter().map(file).collect::<Vec<_>>(),
+        "meta": { "_last-serial": 1, "api-version": "1.4" }, "name": project,
+        "project-status": { "status": "active" }, "versions": versions,
+    });
+    page.to_string()
 }
 
 fn version_of(file: &str) -> Option<&str> {

@@ -90,10 +90,7 @@ struct Run<'r> {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    ensure!(
-        procfs::is_supported(),
-        "processor time and memory are read from /proc, which this system does not have"
-    );
+    procfs::ensure_supported()?;
     let Paths { folder, ours, out, about } = &options.paths;
     let folders =
         Folders { data: folder.join("data"), scratch: folder.join("scratch"), peers: folder.join("peers") };
@@ -204,9 +201,8 @@ impl Run<'_> {
 
     fn row(&self, row: &Row, servers: &[Server], wrk: &Wrk, outcome: &mut Outcome) {
         say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
-        let servers: Vec<&Server> = servers.iter().collect();
         let (measured, unmeasured) =
-            measure::measure(row, &servers, self.data, wrk, self.options.sampling(), &self.folders.scratch);
+            measure::measure(row, servers, self.data, wrk, self.options.sampling(), &self.folders.scratch);
         say(&sheets::lines(&measured));
         outcome.rows.extend(measured);
         outcome.unmeasured.extend(unmeasured);

@@ -68,7 +68,7 @@ pub(crate) struct Sampling {
 
 pub(crate) fn measure(
     row: &Row,
-    servers: &[&Server],
+    servers: &[Server],
     data: &Data,
     wrk: &Wrk,
     sampling: Sampling,
@@ -80,7 +80,7 @@ pub(crate) fn measure(
         note(&format!("  {}: {reason}", server.name));
         unmeasured.push(Unmeasured { row: row.key.into(), server: server.name.clone(), reason });
     };
-    for &server in servers {
+    for server in servers {
         let Some(request) = row.request(server) else {
             skip(server, "it does not have this resource".to_owned());
             continue;
@@ -155,7 +155,7 @@ fn summary(row: &Row, server: &Server, verified: &Verified, rounds: Vec<Round>) 
         p99_us: of(|round| round.figures.p99 as f64),
         max_us: rounds.iter().map(|round| round.figures.max).max().unwrap_or(0),
         cpu_us: median(&cpu),
-        cpu_us_range: minimum(&cpu).zip(maximum(&cpu)),
+        cpu_us_range: cpu.iter().copied().reduce(f64::min).zip(cpu.iter().copied().reduce(f64::max)),
         errors: rounds.iter().map(|round| round.figures.errors()).sum(),
         status: verified.status,
         body_bytes: verified.body,
@@ -174,14 +174,6 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
     Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[sorted.len() / 2 - 1], upper) })
 }
 
-pub(crate) fn minimum(values: &[f64]) -> Option<f64> {
-    values.iter().copied().reduce(f64::min)
-}
-
-pub(crate) fn maximum(values: &[f64]) -> Option<f64> {
-    values.iter().copied().reduce(f64::max)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +184,5 @@ mod tests {
             (median(&[]), median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0])),
             (None, Some(2.0), Some(2.5))
         );
-        assert_eq!((minimum(&[2.0, 1.0]), maximum(&[2.0, 1.0])), (Some(1.0), Some(2.0)));
     }
 }

@@ -206,14 +206,9 @@ pub(crate) fn devpi(folders: &Folders, index: &str, folder: &str) -> Result<Serv
     let prefix = concat!("/", "root", "/load/+simple/");
     let spec = ServerSpec::proxy("devpi", Role::Peer, prefix, "/+api");
     let server = Server::start(&spec, address, &mut command, &folders.scratch)?;
-    make_mirror(&venv, address, index)?;
-    Ok(server)
-}
-
-fn make_mirror(venv: &Path, address: SocketAddr, index: &str) -> Result<()> {
     let mut python = program(&venv.join("bin/python"));
-    python.args(["-c", MAKE_MIRROR, &format!("http://{address}"), index]);
-    run(&mut python)
+    run(python.args(["-c", MAKE_MIRROR, &format!("http://{address}"), index]))?;
+    Ok(server)
 }
 
 /// Installs the pinned versions, unless they are installed.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::measure::{Measured, Round, Unmeasured, maximum};
+use crate::measure::{Measured, Round, Unmeasured};
 use crate::output::{Role, Row};
 use crate::single::{Cold, List, Refresh, Start};
 
@@ -54,7 +54,7 @@ impl Outcome {
     /// Returns the peak memory over all rows of the load generator.
     fn memory(&self, server: &str) -> Option<f64> {
         let rows = self.rows.iter().filter(|row| row.server == server);
-        maximum(&rows.filter_map(|row| row.peak_memory).map(|bytes| bytes as f64).collect::<Vec<_>>())
+        rows.filter_map(|row| row.peak_memory).max().map(|bytes| bytes as f64)
     }
 
     /// Returns the durations of all starts with an empty cache, in nanoseconds.
@@ -65,7 +65,7 @@ impl Outcome {
 
     fn fetches(&self, server: &str) -> Option<f64> {
         let runs = self.cold.iter().filter(|run| run.server == server);
-        maximum(&runs.map(|run| run.upstream_gets as f64).collect::<Vec<_>>())
+        runs.map(|run| run.upstream_gets).max().map(|count| count as f64)
     }
 }
 

@@ -34,9 +34,10 @@ pub(super) struct Programs {
 }
 
 /// An S3 server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ServerName {
+    #[default]
     S3proxy,
     Versitygw,
     Rclone,
