@@ -70,11 +70,8 @@ fn requests(
 fn with_retry(suite: &mut Suite) {
     let workload = Workload::with_retry("client_do_with_retry");
     let ours = sequential(workload.answer.clone(), |server| Ours::new(&workload, server));
-    suite.row(workload.row).payload(workload.expected()).run_batches(
-        Impl::ours("undecoded").class(OWNED),
-        workload.expected(),
-        ours,
-    );
+    let (row, expected) = (suite.row(workload.row), workload.expected());
+    row.payload(expected).run_batches(Impl::ours("undecoded").class(OWNED), expected, ours);
 }
 
 /// Same without the delay: the cost of a retry. For reqwest, both requests are sent explicitly.

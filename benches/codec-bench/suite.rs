@@ -46,7 +46,7 @@ const VIEW: &str = "view";
 
 /// Adds codecs to a row with the function `$kind`.
 macro_rules! add {
-    ($row:expr, $kind:ident, $message:expr, [$($codec:ty),+ $(,)?]) => {{
+    ($row:expr, $kind:ident, $message:expr; $($codec:ty)+) => {{
         let row = $row;
         $(let row = $kind::<$codec>(row, $message);)+
         row
@@ -55,68 +55,35 @@ macro_rules! add {
 
 /// Adds codecs whose type depends on the size of the message: those for narrow headers, or those for wide ones.
 macro_rules! add_sized {
-    ($size:expr, $row:expr, $kind:ident, $message:expr, [$($narrow:ty),+], [$($wide:ty),+]) => {
+    ($size:expr, $row:expr, $kind:ident, $message:expr; $($narrow:ty)+, $($wide:ty)+) => {
         match $size {
-            Size::Large => add!($row, $kind, $message, [$($wide),+]),
-            _ => add!($row, $kind, $message, [$($narrow),+]),
+            Size::Large => add!($row, $kind, $message; $($wide)+),
+            _ => add!($row, $kind, $message; $($narrow)+),
         }
+    };
+}
+
+/// Adds the codecs that have the same bytes as the Go library.
+macro_rules! same_bytes {
+    ($size:expr, $row:expr, $kind:ident, $message:expr) => {
+        add_sized!($size, $row, $kind, $message;
+            ours::Derived WincodeLayout SpeedyLayout, ours::DerivedWide WincodeWideLayout SpeedyWideLayout)
     };
 }
 
 /// Adds every codec that can encode and decode the message, and those in `$more`.
 macro_rules! all_codecs {
-    ($row:expr, $kind:ident, $message:expr $(, $more:ty)*) => {
-        add!(
-            $row,
-            $kind,
-            $message,
-            [
-                Wincode,
-                Bitcode,
-                SerdeZap,
-                Nanoserde,
-                Bincode1,
-                Bincode2Fixed,
-                Bincode2Varint,
-                Savefile,
-                Zerompk,
-                Speedy,
-                Postcard,
-                Borsh,
-                RmpSerdeCompact,
-                RmpSerdeNamed,
-                Prost,
-                Rkyv,
-                SerdeJson,
-                $($more),*
-            ]
-        )
+    ($row:expr, $kind:ident, $message:expr; $($more:ty)*) => {
+        add!($row, $kind, $message; Wincode Bitcode SerdeZap Nanoserde Bincode1 Bincode2Fixed Bincode2Varint Savefile
+            Zerompk Speedy Postcard Borsh RmpSerdeCompact RmpSerdeNamed Prost Rkyv SerdeJson $($more)*)
     };
 }
 
 /// Adds the codecs that write to a sink and read from a reader, and those in `$more`.
 macro_rules! streaming {
-    ($row:expr, $kind:ident, $message:expr $(, $more:ty)*) => {
-        add!(
-            $row,
-            $kind,
-            $message,
-            [
-                Wincode,
-                SerdeZap,
-                Bincode1,
-                Bincode2Fixed,
-                Bincode2Varint,
-                Savefile,
-                Zerompk,
-                Speedy,
-                Borsh,
-                RmpSerdeCompact,
-                RmpSerdeNamed,
-                SerdeJson,
-                $($more),*
-            ]
-        )
+    ($row:expr, $kind:ident, $message:expr; $($more:ty)*) => {
+        add!($row, $kind, $message; Wincode SerdeZap Bincode1 Bincode2Fixed Bincode2Varint Savefile Zerompk Speedy Borsh
+            RmpSerdeCompact RmpSerdeNamed SerdeJson $($more)*)
     };
 }
 
@@ -137,47 +104,11 @@ fn main() {
 /// first.
 fn compile(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_compile_{}", size.name())).payload(size.parco_len()).elements(1);
-    let row = add_sized!(
-        size,
-        row,
-        reused,
-        message,
-        [ours::Derived, WincodeLayout, SpeedyLayout],
-        [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout]
-    );
-    let row = all_codecs!(row, reused, message, WincodeVec);
-    let row = add_sized!(
-        size,
-        row,
-        fresh,
-        message,
-        [ours::Derived, WincodeLayout, SpeedyLayout],
-        [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout]
-    );
-    let row = add!(
-        row,
-        fresh,
-        message,
-        [
-            Wincode,
-            Bitcode,
-            SerdeZap,
-            Nanoserde,
-            Bincode1,
-            Bincode2Fixed,
-            Bincode2Varint,
-            Zerompk,
-            Speedy,
-            Postcard,
-            Borsh,
-            RmpSerdeCompact,
-            RmpSerdeNamed,
-            Prost,
-            SerdeJson,
-            SimdJson,
-            SonicRs,
-        ]
-    );
+    let row = same_bytes!(size, row, reused, message);
+    let row = all_codecs!(row, reused, message; WincodeVec);
+    let row = same_bytes!(size, row, fresh, message);
+    let row = add!(row, fresh, message; Wincode Bitcode SerdeZap Nanoserde Bincode1 Bincode2Fixed Bincode2Varint Zerompk
+        Speedy Postcard Borsh RmpSerdeCompact RmpSerdeNamed Prost SerdeJson SimdJson SonicRs);
     let payload = match size {
         Size::Large => encoded::<ours::DerivedWide>(message),
         _ => encoded::<ours::Derived>(message),
@@ -200,72 +131,40 @@ fn visit(map: &HashMap<String, u8>) -> u64 {
 fn discard_compile(suite: &mut Suite, size: Size, message: &Message) {
     let row =
         suite.row(format!("parco_discard_compile_{}", size.name())).payload(size.parco_len()).elements(1);
-    let row = add_sized!(
-        size,
-        row,
-        discarded,
-        message,
-        [ours::Derived, WincodeLayout, SpeedyLayout],
-        [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout]
-    );
-    streaming!(row, discarded, message, Postcard);
+    let row = same_bytes!(size, row, discarded, message);
+    streaming!(row, discarded, message; Postcard);
 }
 
 /// JSON to a new vector, as in the report, and to a reused buffer.
 fn json(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("json_compile_{}", size.name())).payload(size.json_len()).elements(1);
-    let row = add!(row, fresh, message, [OurJson, SerdeJson, SimdJson, SonicRs]);
-    add!(row, reused, message, [OurJson, SerdeJson, SimdJson, SonicRs]);
+    let row = add!(row, fresh, message; OurJson SerdeJson SimdJson SonicRs);
+    add!(row, reused, message; OurJson SerdeJson SimdJson SonicRs);
 }
 
 /// MessagePack to a new vector, as in the report, and to a reused buffer.
 fn msgpack(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("msgpack_compile_{}", size.name())).payload(size.msgpack_len()).elements(1);
-    let row = add!(row, fresh, message, [RmpGoWidths, RmpSerdeNamed, RmpSerdeCompact, Zerompk]);
-    add!(row, reused, message, [RmpGoWidths, RmpSerdeNamed, RmpSerdeCompact, Zerompk]);
+    let row = add!(row, fresh, message; RmpGoWidths RmpSerdeNamed RmpSerdeCompact Zerompk);
+    add!(row, reused, message; RmpGoWidths RmpSerdeNamed RmpSerdeCompact Zerompk);
 }
 
 /// Decoding to owned messages, borrowed messages and views, which share a row and have a class each.
 fn parse(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_parse_{}", size.name())).payload(size.parco_len()).elements(1);
-    let row = add_sized!(
-        size,
-        row,
-        owned,
-        message,
-        [ours::Derived, WincodeLayout, SpeedyLayout],
-        [ours::DerivedWide, WincodeWideLayout, SpeedyWideLayout]
-    );
-    let row = all_codecs!(row, owned, message, SimdJson, SonicRs);
-    let row = add_sized!(size, row, borrowed, message, [ours::Derived], [ours::DerivedWide]);
-    let row = add!(
-        row,
-        borrowed,
-        message,
-        [
-            Wincode,
-            Bitcode,
-            SerdeZap,
-            Bincode1,
-            Bincode2Fixed,
-            Bincode2Varint,
-            Zerompk,
-            Speedy,
-            Postcard,
-            RmpSerdeCompact,
-            RmpSerdeNamed,
-            SerdeJson,
-            SonicRs,
-        ]
-    );
-    add_sized!(size, row, view, message, [ours::Derived, Rkyv], [ours::DerivedWide, Rkyv]);
+    let row = same_bytes!(size, row, owned, message);
+    let row = all_codecs!(row, owned, message; SimdJson SonicRs);
+    let row = add_sized!(size, row, borrowed, message; ours::Derived, ours::DerivedWide);
+    let row = add!(row, borrowed, message; Wincode Bitcode SerdeZap Bincode1 Bincode2Fixed Bincode2Varint Zerompk Speedy
+        Postcard RmpSerdeCompact RmpSerdeNamed SerdeJson SonicRs);
+    add_sized!(size, row, view, message; ours::Derived Rkyv, ours::DerivedWide Rkyv);
 }
 
 /// Decoding from a reader, for codecs that support readers.
 fn parse_reader(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_parse_reader_{}", size.name())).payload(size.parco_len()).elements(1);
-    let row = add_sized!(size, row, from_reader, message, [ours::Derived], [ours::DerivedWide]);
-    streaming!(row, from_reader, message);
+    let row = add_sized!(size, row, from_reader, message; ours::Derived, ours::DerivedWide);
+    streaming!(row, from_reader, message;);
 }
 
 fn encoded<C: Codec>(message: &Message) -> AlignedVec {

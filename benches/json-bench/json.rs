@@ -338,7 +338,7 @@ fn round_trip_tree<'a, L: Library>(row: Row<'a>, document: &[u8]) -> Row<'a> {
 
 /// Documents of nine types and lengths in turn, so that no buffer has the length of the document before.
 fn mixed(suite: &mut Suite) {
-    let mix = &Mix::new();
+    let mix = &Mix::default();
     let row = suite.row("mixed_encode").payload(mix.length).elements(Mix::DOCUMENTS);
     let row = all!(row, mixed_fresh::<_>, mix);
     all!(row, mixed_reused::<_>, mix);

@@ -29,51 +29,23 @@ trait Payload: Serialize + DeserializeOwned {}
 impl<T: Serialize + DeserializeOwned> Payload for T {}
 
 fn main() {
-    let mut suite = Suite::from_args("types", env!("CARGO_TARGET_TMPDIR"));
-    pair::<chat::Usage, plain::UsageInfo>(&mut suite, "usage_info", "", ["UsageInfo_Unmarshal", "UsageInfo"]);
-    pair::<chat::Completion, plain::StreamChunk>(
-        &mut suite,
-        "stream_chunk",
-        "",
-        ["StreamChunk_Unmarshal", "StreamChunk"],
-    );
-    pair::<chat::Message, plain::ChatMessage>(
-        &mut suite,
-        "chat_message",
-        "_simple_text",
-        ["ChatMessage_Unmarshal_SimpleText", "ChatMessage_SimpleText"],
-    );
-    pair::<chat::Message, plain::ChatMessage>(
-        &mut suite,
-        "chat_message",
-        "_structured_content",
-        ["ChatMessage_Unmarshal_StructuredContent", "ChatMessage_StructuredContent"],
-    );
-    pair::<chat::ToolCall, plain::ToolCall>(&mut suite, "tool_call", "", ["ToolCall_Unmarshal", "ToolCall"]);
-    pair::<chat::ReasoningStep, plain::ReasoningStep>(
-        &mut suite,
-        "reasoning_step",
-        "",
-        ["ReasoningStep_Unmarshal", "ReasoningStep"],
-    );
-    pair::<search::Response, plain::SearchResponse>(
-        &mut suite,
-        "search_response",
-        "",
-        ["SearchResponse_Unmarshal", "SearchResponse"],
-    );
-    pair::<chat::Completion, plain::StreamChunk>(
-        &mut suite,
-        "complex_response",
-        "",
-        ["ComplexResponse_Unmarshal", "ComplexResponse"],
-    );
+    let suite = &mut Suite::from_args("types", env!("CARGO_TARGET_TMPDIR"));
+    pair::<chat::Usage, plain::UsageInfo>(suite, ["usage_info", ""], ["UsageInfo", ""]);
+    pair::<chat::Completion, plain::StreamChunk>(suite, ["stream_chunk", ""], ["StreamChunk", ""]);
+    let (row, document) = (["chat_message", "_simple_text"], ["ChatMessage", "_SimpleText"]);
+    pair::<chat::Message, plain::ChatMessage>(suite, row, document);
+    let (row, document) = (["chat_message", "_structured_content"], ["ChatMessage", "_StructuredContent"]);
+    pair::<chat::Message, plain::ChatMessage>(suite, row, document);
+    pair::<chat::ToolCall, plain::ToolCall>(suite, ["tool_call", ""], ["ToolCall", ""]);
+    pair::<chat::ReasoningStep, plain::ReasoningStep>(suite, ["reasoning_step", ""], ["ReasoningStep", ""]);
+    pair::<search::Response, plain::SearchResponse>(suite, ["search_response", ""], ["SearchResponse", ""]);
+    pair::<chat::Completion, plain::StreamChunk>(suite, ["complex_response", ""], ["ComplexResponse", ""]);
 }
 
-/// Runs the two rows of a document: `C` is the type of tightwire-perplexity, `D` the derived struct. The names are those
-/// of input and output in the file of documents.
-fn pair<C: Payload, D: Payload>(suite: &mut Suite, name: &str, suffix: &str, [input, output]: [&str; 2]) {
-    let document = &Document::load(input, output);
+/// Runs the two rows of a document: `C` is the type of tightwire-perplexity, `D` the derived struct. Both names consist of
+/// type and variant.
+fn pair<C: Payload, D: Payload>(suite: &mut Suite, [name, suffix]: [&str; 2], [kind, variant]: [&str; 2]) {
+    let document = &Document::load(kind, variant);
     let length = serde_json::to_vec(&payload::<C>(document)).map_or(0, |encoded| encoded.len() as u64);
     let row = suite.row(format!("{name}_marshal{suffix}")).payload(length);
     let row = encoders::<D>(row, DERIVED, document, length);

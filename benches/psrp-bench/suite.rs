@@ -81,7 +81,7 @@ fn main() {
     send_data(&mut suite, "transport_send_data_4kb", 4096, false);
     send_data(&mut suite, "transport_send_data_small_256b", 256, false);
     send_data(&mut suite, "outofproc_send_data", 1024, true);
-    send_command(&mut suite);
+    let _ = send(&mut suite, "transport_send_command", &Packet::Command(Some(IDENTITY)), false);
     receive(&mut suite, "transport_receive_packet_data", &data_packet(None, b"testdata"));
     receive(&mut suite, "transport_receive_packet_command", &Packet::Command(Some(IDENTITY)));
     parse_line(&mut suite);
@@ -357,10 +357,6 @@ fn send_data(suite: &mut Suite, name: &str, length: usize, discarded: bool) {
     });
 }
 
-fn send_command(suite: &mut Suite) {
-    let _ = send(suite, "transport_send_command", &Packet::Command(Some(IDENTITY)), false);
-}
-
 /// Receives a packet from a reader with new buffers, as in go-psrpcore, and decodes it from available bytes.
 fn receive(suite: &mut Suite, name: &str, packet: &Packet<'_>) {
     let (line, expected) = (line(packet), transport::data(packet).len() as u64);
@@ -388,8 +384,7 @@ fn parse_line(suite: &mut Suite) {
         .row("outofproc_parse_packet")
         .payload(line.len() as u64)
         .run(Impl::ours("new vector").class(OWNED), 22, || {
-            let mut data = Vec::new();
-            received(Packet::parse(black_box(line), &mut data).ok())
+            received(Packet::parse(black_box(line), &mut Vec::new()).ok())
         })
         .run(Impl::ours("reused buffer").class(BORROWED), 22, || {
             received(Packet::parse(black_box(line), &mut reused).ok())
@@ -458,11 +453,10 @@ fn texts(suite: &mut Suite) {
     for (name, from, to) in rows {
         let change = if name.starts_with("decode") { unescape } else { escape };
         let expected = if change(from) == to { to.len() as u64 } else { u64::MAX };
-        suite.row(format!("clixml_string_{name}")).payload(from.len() as u64).run(
-            Impl::ours("text").class(OWNED),
-            expected,
-            || black_box(change(black_box(from))).len() as u64,
-        );
+        let row = suite.row(format!("clixml_string_{name}")).payload(from.len() as u64);
+        row.run(Impl::ours("text").class(OWNED), expected, || {
+            black_box(change(black_box(from))).len() as u64
+        });
     }
 }
 

@@ -14,8 +14,11 @@ benches::counting_allocator!();
 
 /// A document rewritten for clients. Ours keeps unknown fields, which the peers lose.
 const REWRITTEN: &str = "rewritten";
-/// Work without a peer.
-const OURS: &str = "pypi-proxy";
+
+/// Returns the implementation of work without a peer.
+fn ours(name: &str) -> Impl {
+    Impl::ours(name).class("pypi-proxy")
+}
 
 fn main() {
     let mut suite = Suite::from_args("pypi_proxy", env!("CARGO_TARGET_TMPDIR"));
@@ -61,17 +64,17 @@ fn page(suite: &mut Suite, name: &str, document: &[u8], files: usize) {
 fn html(suite: &mut Suite) {
     let page = Page::from_json(documents::page()).unwrap();
     let len = page.to_html().len() as u64;
-    suite.row("page_html").payload(len).elements(FILES as u64).run(
-        Impl::ours("rendered").class(OURS),
-        len,
-        || black_box(black_box(&page).to_html()).len() as u64,
-    );
+    suite
+        .row("page_html")
+        .payload(len)
+        .elements(FILES as u64)
+        .run(ours("rendered"), len, || black_box(black_box(&page).to_html()).len() as u64);
     let html = page.to_html();
-    suite.row("page_from_html").payload(len).elements(FILES as u64).run(
-        Impl::ours("read").class(OURS),
-        FILES as u64,
-        || Page::from_html(black_box(&html)).unwrap().files().len() as u64,
-    );
+    suite
+        .row("page_from_html")
+        .payload(len)
+        .elements(FILES as u64)
+        .run(ours("read"), FILES as u64, || Page::from_html(black_box(&html)).unwrap().files().len() as u64);
 }
 
 fn list(suite: &mut Suite) {
@@ -101,28 +104,25 @@ fn list(suite: &mut Suite) {
 
 /// Parsers that run for each request.
 fn small(suite: &mut Suite) {
-    suite.row("negotiate").payload((ACCEPT.len() + ACCEPT_ENCODING.len()) as u64).run(
-        Impl::ours("header fields").class(OURS),
-        1,
-        || {
-            let form = Form::from_accept(black_box(ACCEPT));
-            let coding = Coding::from_accept(black_box(ACCEPT_ENCODING));
-            u64::from(form == Some(Form::Json) && coding == Coding::Zstd)
-        },
-    );
-    suite.row("range").run(Impl::ours("header field").class(OURS), 983_616, || {
+    let len = (ACCEPT.len() + ACCEPT_ENCODING.len()) as u64;
+    suite.row("negotiate").payload(len).run(ours("header fields"), 1, || {
+        let form = Form::from_accept(black_box(ACCEPT));
+        let coding = Coding::from_accept(black_box(ACCEPT_ENCODING));
+        u64::from(form == Some(Form::Json) && coding == Coding::Zstd)
+    });
+    suite.row("range").run(ours("header field"), 983_616, || {
         match ByteRange::parse(black_box("bytes=-16384"), 1_000_000) {
             ByteRange::Part { start, .. } => start,
             ByteRange::Full | ByteRange::Unsatisfiable => 0,
         }
     });
-    suite.row("project_name").run(Impl::ours("normalised").class(OURS), 11, || {
+    suite.row("project_name").run(ours("normalised"), 11, || {
         ProjectName::parse(black_box("Foo_Bar.Baz")).unwrap().as_str().len() as u64
     });
     let page = Page::from_json(documents::page()).unwrap();
     let name = page.files().nth(FILES / 2).unwrap().name().to_owned();
     let size = page.file(&name).unwrap().details().size.unwrap();
-    suite.row("file_of_page").run(Impl::ours("looked up").class(OURS), size, || {
+    suite.row("file_of_page").run(ours("looked up"), size, || {
         black_box(&page).file(black_box(&name)).unwrap().details().size.unwrap()
     });
 }

@@ -13,29 +13,6 @@ pub(crate) enum Mode {
     List,
 }
 
-/// How criterion samples.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sampling {
-    pub(crate) warm_up: Duration,
-    pub(crate) measurement: Duration,
-    pub(crate) samples: usize,
-    pub(crate) resamples: usize,
-}
-
-impl Default for Sampling {
-    /// A tenth of criterion's default duration. An implementation of a row takes about 0.8 s.
-    fn default() -> Self {
-        Self {
-            // Long enough for caches, branch predictors and the clock frequency to settle.
-            warm_up: Duration::from_millis(200),
-            measurement: Duration::from_millis(500),
-            samples: 40,
-            // More resamples only narrow the printed confidence interval, and take longer than the measurement.
-            resamples: 10_000,
-        }
-    }
-}
-
 #[derive(Debug, PartialEq)]
 pub(crate) struct Options {
     pub(crate) mode: Mode,
@@ -43,7 +20,10 @@ pub(crate) struct Options {
     pub(crate) is_json: bool,
     pub(crate) filters: Vec<String>,
     pub(crate) exact: bool,
-    pub(crate) sampling: Sampling,
+    pub(crate) warm_up: Duration,
+    pub(crate) measurement: Duration,
+    pub(crate) samples: usize,
+    pub(crate) resamples: usize,
     pub(crate) counting: bool,
     /// Maximum duration of a peer's operation that is sampled. For a slower peer, the duration of the checked call is the
     /// only figure. Ours is always sampled, except with [`Impl::once`](crate::Impl::once).
@@ -78,7 +58,13 @@ impl Options {
             is_json: false,
             filters: Vec::new(),
             exact: false,
-            sampling: Sampling::default(),
+            // Long enough for caches, branch predictors and the clock frequency to settle.
+            warm_up: Duration::from_millis(200),
+            // A tenth of criterion's default duration. An implementation of a row takes about 0.8 s.
+            measurement: Duration::from_millis(500),
+            samples: 40,
+            // More resamples only narrow the printed confidence interval, and take longer than the measurement.
+            resamples: 10_000,
             counting: true,
             time_guard: Duration::from_secs(2),
         };
@@ -98,15 +84,15 @@ impl Options {
                 "--exact" => options.exact = true,
                 "--skip-counting" => options.counting = false,
                 "--format" => options.is_json = value()? == "json",
-                "--warm-up-time" => options.sampling.warm_up = seconds(&flag, &value()?)?,
-                "--measurement-time" => options.sampling.measurement = seconds(&flag, &value()?)?,
+                "--warm-up-time" => options.warm_up = seconds(&flag, &value()?)?,
+                "--measurement-time" => options.measurement = seconds(&flag, &value()?)?,
                 "--millis" => {
                     let millis = at_least(1, &flag, &value()?)?;
-                    options.sampling.measurement = Duration::from_millis(millis as u64);
+                    options.measurement = Duration::from_millis(millis as u64);
                 }
                 "--time-guard" => options.time_guard = seconds(&flag, &value()?)?,
-                "--sample-size" => options.sampling.samples = at_least(10, &flag, &value()?)?,
-                "--nresamples" => options.sampling.resamples = at_least(1, &flag, &value()?)?,
+                "--sample-size" => options.samples = at_least(10, &flag, &value()?)?,
+                "--nresamples" => options.resamples = at_least(1, &flag, &value()?)?,
                 // Test runners pass these to every harness; they do not change the output of a suite.
                 "--nocapture" | "--no-capture" | "--quiet" | "-q" | "--noplot" | "--ignored" => {}
                 "--color" => drop(value()?),
@@ -183,9 +169,9 @@ mod tests {
     #[test]
     fn values_may_be_inline_or_next() {
         let options = parse("--bench --sample-size=10 --measurement-time 0.25").unwrap();
-        assert_eq!(options.sampling.samples, 10);
-        assert_eq!(options.sampling.measurement, Duration::from_millis(250));
-        assert_eq!(parse("--millis 300").unwrap().sampling.measurement, Duration::from_millis(300));
+        assert_eq!(options.samples, 10);
+        assert_eq!(options.measurement, Duration::from_millis(250));
+        assert_eq!(parse("--millis 300").unwrap().measurement, Duration::from_millis(300));
         assert_eq!(parse("--time-guard 0.2").unwrap().time_guard, Duration::from_millis(200));
     }
 

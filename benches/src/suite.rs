@@ -232,7 +232,7 @@ impl Row<'_> {
                     line.deterministic = Some(counts.deterministic);
                 }
                 let samples = if once > SLOW && self.suite.options.is_json {
-                    time_slow(self.suite.options.sampling.measurement, operations)
+                    time_slow(self.suite.options.measurement, operations)
                 } else {
                     self.suite.time(&self.name, &line, once > SLOW, operations)
                 };
@@ -250,15 +250,15 @@ impl Row<'_> {
 impl Suite {
     /// Times `operations` with criterion and returns its samples in nanoseconds per operation.
     fn time(&self, row: &str, line: &Line, slow: bool, operations: &mut impl FnMut(u64) -> u64) -> Vec<f64> {
-        let sampling = &self.options.sampling;
+        let options = &self.options;
         let mut criterion = Criterion::default()
             // `cargo xtask bench` draws the joined data instead.
             .without_plots()
             .output_directory(&self.criterion_directory)
-            .warm_up_time(sampling.warm_up)
-            .measurement_time(sampling.measurement)
-            .sample_size(if slow { SLOW_SAMPLES } else { sampling.samples })
-            .nresamples(sampling.resamples);
+            .warm_up_time(options.warm_up)
+            .measurement_time(options.measurement)
+            .sample_size(if slow { SLOW_SAMPLES } else { options.samples })
+            .nresamples(options.resamples);
         // A new group per call, so that criterion's file names do not depend on earlier rows.
         let mut group = criterion.benchmark_group(&self.system);
         if slow {
@@ -284,7 +284,7 @@ impl Suite {
             });
         });
         group.finish();
-        let taken = if slow { SLOW_SAMPLES } else { sampling.samples };
+        let taken = if slow { SLOW_SAMPLES } else { options.samples };
         samples.split_off(samples.len().saturating_sub(taken))
     }
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use clap::Parser;
 
-use crate::args::Args;
 use crate::data::peers::PeersFile;
 use crate::data::seed::Seed;
 use crate::instructions;
@@ -21,34 +22,6 @@ use crate::rounds::{self, Slice};
 use crate::workspace::Workspace;
 use crate::{compare, history, machine, report, say, suites};
 
-pub(crate) const HELP: &str = "\
-cargo xtask bench [SYSTEM...] [OPTIONS]
-
-Measures the suites beside their peers and writes target/report/{report.json, report.md, index.html}.
-
-  SYSTEM                suite to measure; may be repeated [default: all]
-  --row ROW             only rows whose key (system/row) contains ROW
-  --table ID            only rows of this published table, such as perplexity.raw_sse; may be repeated
-  --rounds N            number of alternating rounds, each with a process per implementation [default: 10; with --quick 2]
-  --quick               short slices, for a first result
-  --peers LANGUAGES     languages of peers, of rust,go,python,node,powershell [default: all that are installed]
-  --import FILE         output of `go test -bench` of a Go project; may be repeated
-  --compare OLD.json    compare with an earlier report.json, taking noise into account
-  --fail-on-regression  with --compare: fail if a row became slower or allocates more
-  --save                save the ratios of the run by commit in benches/history
-
-cargo xtask bench --history
-
-Draws the saved ratios over the commits in target/report/history.html.
-
-cargo xtask bench --instructions [SYSTEM...] [--save]
-
-Counts the instructions of hot paths under valgrind and fails if a count differs by more than 3 % from
-benches/data/instructions.toml.
-
-  --save                write that file
-";
-
 const ROUNDS: usize = crate::model::MIN_PROCESSES;
 const QUICK_ROUNDS: usize = 2;
 /// Load per processor before the run above which the report warns: wall times on a busy machine mean nothing.
@@ -56,47 +29,58 @@ const MAX_LOAD_PER_CORE: f64 = 0.5;
 /// Load that the measurement itself adds: one process at a time, some with a garbage collector thread.
 const OWN_LOAD: f64 = 1.5;
 
-#[derive(Debug)]
-struct Options {
+/// Measure the suites beside their peers
+///
+/// Writes target/report/{report.json, report.md, index.html}.
+#[derive(Debug, Parser)]
+pub(crate) struct Options {
+    /// Suites to measure [default: all]
+    #[arg(value_name = "SYSTEM")]
     systems: Vec<String>,
+    /// Only rows whose key (system/row) contains ROW
+    #[arg(long)]
     row: Option<String>,
+    /// Only rows of this published table, such as perplexity.raw_sse; may be repeated
+    #[arg(long = "table", value_name = "ID")]
     tables: Vec<String>,
-    rounds: usize,
-    slice: Slice,
+    /// Number of alternating rounds, each with a process per implementation [default: 10; with --quick 2]
+    #[arg(long, value_name = "N")]
+    rounds: Option<NonZeroUsize>,
+    /// Short slices, for a first result
+    #[arg(long)]
     quick: bool,
+    /// Languages of peers, of rust,go,python,node,powershell [default: all that are installed]
+    #[arg(long = "peers", value_name = "LANGUAGES", value_delimiter = ',')]
     languages: Option<Vec<String>>,
+    /// Output of `go test -bench` of a Go project; may be repeated
+    #[arg(long = "import", value_name = "FILE")]
     imports: Vec<String>,
+    /// Compare with an earlier report.json, taking noise into account
+    #[arg(long, value_name = "OLD.json")]
     compare: Option<PathBuf>,
+    /// Fail if a row became slower or allocates more
+    #[arg(long, requires = "compare")]
     fail_on_regression: bool,
+    /// Save the ratios of the run by commit in benches/history; with --instructions, the counts
+    #[arg(long)]
     save: bool,
+    /// Draw the saved ratios over the commits in target/report/history.html
+    #[arg(long, exclusive = true)]
+    history: bool,
+    /// Count the instructions of hot paths under valgrind instead
+    ///
+    /// Fails if a count differs by more than 3 % from benches/data/instructions.toml.
+    #[arg(long, conflicts_with_all = ["row", "tables", "rounds", "quick", "languages", "imports", "compare"])]
+    instructions: bool,
 }
 
 impl Options {
-    fn parse(mut args: Args) -> Result<Self> {
-        let quick = args.flag("--quick");
-        let rounds = args.number("--rounds")?;
-        let options = Self {
-            row: args.value("--row")?,
-            tables: args.values("--table")?,
-            rounds: rounds.unwrap_or(if quick { QUICK_ROUNDS } else { ROUNDS }),
-            slice: if quick { Slice::QUICK } else { Slice::NORMAL },
-            quick,
-            languages: args
-                .value("--peers")?
-                .map(|list| list.split(',').map(|language| language.trim().to_owned()).collect()),
-            imports: args.values("--import")?,
-            compare: args.value("--compare")?.map(PathBuf::from),
-            fail_on_regression: args.flag("--fail-on-regression"),
-            save: args.flag("--save"),
-            systems: args.positionals()?,
-        };
-        args.finish()?;
-        ensure!(options.rounds > 0, "--rounds must be at least 1");
-        ensure!(
-            options.compare.is_some() || !options.fail_on_regression,
-            "--fail-on-regression needs --compare OLD.json"
-        );
-        Ok(options)
+    fn rounds(&self) -> usize {
+        self.rounds.map_or(if self.quick { QUICK_ROUNDS } else { ROUNDS }, NonZeroUsize::get)
+    }
+
+    fn slice(&self) -> Slice {
+        if self.quick { Slice::QUICK } else { Slice::NORMAL }
     }
 
     /// Returns the row patterns of the named tables; `None` if no table is named.
@@ -113,16 +97,13 @@ impl Options {
     }
 }
 
-pub(crate) fn command(mut args: Args) -> Result<()> {
-    if args.flag("--instructions") {
-        return instructions::command(args);
+pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
+    if options.instructions {
+        return instructions::command(&options.systems, options.save, workspace);
     }
-    if args.flag("--history") {
-        args.finish()?;
-        return history::show(&Workspace::find()?);
+    if options.history {
+        return history::show(workspace);
     }
-    let options = Options::parse(args)?;
-    let workspace = Workspace::find()?;
     let peers_file = PeersFile::load(&workspace.data())?;
     if let Some(languages) = &options.languages {
         for language in languages {
@@ -131,7 +112,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
             ensure!(known, "--peers: {language} is neither rust nor a toolchain of peers.toml");
         }
     }
-    let sources = Sources::load(&workspace)?;
+    let sources = Sources::load(workspace)?;
     let imported = import(&options.imports, &sources.seed)?;
     let keys = options.keys(&sources)?;
     // Before measuring for half an hour, so that an unreadable file is noticed at once.
@@ -141,28 +122,21 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
     let begun = Run {
         date: machine::date(),
         commit: machine::commit(&workspace.root),
-        settings: options.slice.describe(),
+        settings: options.slice().describe(),
         load_before: machine::load(),
         ..Run::default()
     };
     let wanted = match &keys {
-        Some(keys) if options.systems.is_empty() => suites::of_keys(&workspace, keys)?,
+        Some(keys) if options.systems.is_empty() => suites::of_keys(workspace, keys)?,
         _ => options.systems.clone(),
     };
-    let systems = suites::select(&workspace, &wanted)?;
-    let prepare = || {
-        peers::prepare(
-            &peers_file,
-            &workspace,
-            options.languages.as_deref(),
-            Some(&systems),
-            peers::Cargo::Build,
-        )
-    };
+    let systems = suites::select(workspace, &wanted)?;
+    let languages = options.languages.as_deref();
+    let prepare = || peers::prepare(&peers_file, workspace, languages, Some(&systems), peers::Cargo::Build);
     // The peers are downloaded while the suites compile.
     let (suites, prepared) = thread::scope(|scope| {
         let prepared = scope.spawn(prepare);
-        (suites::build(&workspace, &systems), prepared.join())
+        (suites::build(workspace, &systems), prepared.join())
     });
     let mut suites = suites?;
     let prepared = prepared.map_err(|_| anyhow!("making the peers ready panicked"))?;
@@ -183,19 +157,19 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
 
     let start = Instant::now();
     let has_threads = |key: &str| sources.groups.of(key).is_some_and(|group| group.has_threads);
-    let mut rows = rounds::run(sides, &workspace, options.rounds, options.slice, has_threads);
-    let run = describe_run(&options, prepared, begun, start.elapsed().as_secs_f64());
+    let mut rows = rounds::run(sides, workspace, options.rounds(), options.slice(), has_threads);
+    let run = describe_run(options, prepared, begun, start.elapsed().as_secs_f64());
     join::add_imported(&mut rows, &imported, &sources);
 
     let mut report = Report { schema: SCHEMA, run, rows, ..Report::default() };
-    report::add_proxy_runs(&mut report, &workspace)?;
+    report::add_proxy_runs(&mut report, workspace)?;
     report.comparison = before.map(|before| compare::compare(&before, &report));
     say(&report::text(&report, &sources));
     report::write(&report, &sources, &workspace.report())?;
     if options.save {
-        history::save(&report, &sources, &workspace)?;
+        history::save(&report, &sources, workspace)?;
     }
-    conclude(&report, &options)
+    conclude(&report, options)
 }
 
 /// Returns an error for each condition that fails the command, after the report is written.
@@ -228,7 +202,7 @@ fn describe_run(options: &Options, prepared: Prepared, begun: Run, elapsed_s: f6
         machine,
         versions,
         load_after,
-        rounds: options.rounds,
+        rounds: options.rounds(),
         unfit,
         missing_peers: prepared.missing,
         imports: options.imports.iter().map(|path| file_name(path)).collect(),
@@ -263,15 +237,15 @@ fn import(files: &[String], seed: &Seed) -> Result<BTreeMap<String, Vec<BenchLin
 mod tests {
     use super::*;
 
-    fn options(line: &str) -> Result<Options> {
-        Options::parse(Args::new(line.split_whitespace().map(str::to_owned)))
+    fn options(line: &str) -> Result<Options, clap::Error> {
+        Options::try_parse_from(format!("bench {line}").split_whitespace())
     }
 
     #[test]
     fn quick_means_fewer_rounds_unless_told() {
-        assert_eq!(options("sse").unwrap().rounds, ROUNDS);
-        assert_eq!(options("--quick").unwrap().rounds, QUICK_ROUNDS);
-        assert_eq!(options("--quick --rounds 3").unwrap().rounds, 3);
+        assert_eq!(options("sse").unwrap().rounds(), ROUNDS);
+        assert_eq!(options("--quick").unwrap().rounds(), QUICK_ROUNDS);
+        assert_eq!(options("--quick --rounds 3").unwrap().rounds(), 3);
         assert!(options("--rounds 0").is_err());
     }
 

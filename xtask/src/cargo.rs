@@ -25,16 +25,19 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Command {
 }
 
 /// Builds a program with the features of the test build, and returns its path.
-///
-/// # Errors
-///
-/// Fails if the build fails.
 pub(crate) fn tested_program(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     let mut command = command(workspace, &["build"]);
     // Building an example selects the features of development dependencies, as building tests does.
     command.args(WHOLE).args(["--bin", name, "--example", "psrp_server"]);
     ensure!(command.status().context("cannot start cargo")?.success(), "{name} does not build");
     Ok(workspace.program("debug", name))
+}
+
+/// Builds a program with the measured profile, and returns its path.
+pub(crate) fn released_program(workspace: &Workspace, name: &str) -> Result<PathBuf> {
+    let mut command = command(workspace, &["build", "--release", "--package", name, "--bin", name]);
+    ensure!(command.status().context("cannot start cargo")?.success(), "{name} does not build");
+    Ok(workspace.program("release", name))
 }
 
 /// The messages of a cargo command with `--message-format=json`.

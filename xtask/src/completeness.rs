@@ -10,10 +10,6 @@ use crate::workspace::Workspace;
 use crate::{proxy, suites};
 
 /// Lists the rows of the suites and compares them with the committed files.
-///
-/// # Errors
-///
-/// Fails if the suites do not build or an entry has no counterpart.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let sources = Sources::load(workspace)?;
     let suites = suites::tested(workspace)?;
@@ -99,14 +95,9 @@ fn gaps(sources: &Sources, keys: &BTreeSet<String>) -> Vec<String> {
         gaps.extend(idle.map(|row| format!("rows.toml: {row} is no row of the harness")));
     }
     for entry in &sources.unmeasured.unmeasured {
-        let known = |bench: &&String| !seed.benches.iter().any(|one| one.key == **bench);
-        gaps.extend(
-            entry.benches.iter().filter(known).map(|key| format!("unmeasured.toml: {key} is unknown")),
-        );
-        let known = |line: &&String| !seed.rows.iter().any(|row| row.name() == **line);
-        gaps.extend(
-            entry.lines.iter().filter(known).map(|line| format!("unmeasured.toml: {line} is unknown")),
-        );
+        let benches = entry.benches.iter().filter(|key| !seed.benches.iter().any(|one| one.key == **key));
+        let lines = entry.lines.iter().filter(|line| !seed.rows.iter().any(|row| row.name() == **line));
+        gaps.extend(benches.chain(lines).map(|name| format!("unmeasured.toml: {name} is unknown")));
     }
     gaps
 }
@@ -114,6 +105,7 @@ fn gaps(sources: &Sources, keys: &BTreeSet<String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::tests::sources;
 
     /// Returns exactly the rows that the committed files require.
     fn wanted(sources: &Sources) -> BTreeSet<String> {
@@ -127,13 +119,13 @@ mod tests {
 
     #[test]
     fn the_committed_files_place_every_published_entry() {
-        let sources = Sources::load(&Workspace::find().unwrap()).unwrap();
+        let sources = sources();
         assert_eq!(gaps(&sources, &wanted(&sources)), [""; 0]);
     }
 
     #[test]
     fn a_gap_is_named_on_either_side() {
-        let sources = Sources::load(&Workspace::find().unwrap()).unwrap();
+        let sources = sources();
         let mut keys = wanted(&sources);
         keys.remove("sse/decode_allocations");
         keys.insert("sse/new".to_owned());
@@ -149,7 +141,7 @@ mod tests {
 
     #[test]
     fn what_is_published_is_not_excused() {
-        let mut sources = Sources::load(&Workspace::find().unwrap()).unwrap();
+        let mut sources = sources();
         let mut keys = wanted(&sources);
         keys.remove("sse/decode_allocations");
         sources.unmeasured.unmeasured[0].benches.push("sse/decode_allocations".to_owned());

@@ -13,8 +13,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 
-fn load<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+/// Reads a file of the folder.
+pub(crate) fn load<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T> {
+    let path = folder.join(name);
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     toml::from_str(&text).with_context(|| format!("unexpected content of {}", path.display()))
 }
 
@@ -26,8 +28,8 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// The folder of the committed files, which tests check as well.
+/// Reads a committed file, which tests check as well.
 #[cfg(test)]
-pub(crate) fn committed() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/data")
+pub(crate) fn committed<T: DeserializeOwned>(name: &str) -> T {
+    load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/data"), name).unwrap()
 }

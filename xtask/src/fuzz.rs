@@ -4,45 +4,45 @@
 
 use anyhow::{Context, Result, ensure};
 
-use crate::args::Args;
 use crate::workspace::Workspace;
 use crate::{cargo, note};
 
-pub(crate) const HELP: &str = "\
-usage: cargo xtask fuzz [TARGET...] [--seconds N] [--features LIST]
-
-Builds the fuzz targets with the address sanitizer and runs them. Failing inputs are written to fuzz/artifacts, new
-inputs to fuzz/corpus.
-
-  TARGET           target to run; may be repeated [default: all]
-  --seconds N      time for each target [default: 60]
-  --features LIST  features of the fuzz package: extra (that of tightwire-perplexity)
-";
+/// Run the fuzz targets
+///
+/// Builds them with the address sanitizer. Failing inputs are written to fuzz/artifacts, new inputs to fuzz/corpus.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Targets to run [default: all]
+    #[arg(value_name = "TARGET")]
+    targets: Vec<String>,
+    /// Time for each target
+    #[arg(long, value_name = "N", default_value = "60")]
+    seconds: u64,
+    /// Features of the fuzz package: extra (that of tightwire-perplexity)
+    #[arg(long, value_name = "LIST")]
+    features: Option<String>,
+}
 
 /// Coverage for libFuzzer, and the address sanitizer.
 const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Zsanitizer=address -Ccodegen-units=1";
 
-pub(crate) fn command(mut args: Args) -> Result<()> {
-    let seconds = args.number("--seconds")?.unwrap_or(60);
-    let features = args.value("--features")?;
-    let wanted = args.positionals()?;
-    args.finish()?;
-    let workspace = Workspace::find()?;
+pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
+    let Options { targets: wanted, seconds, features } = options;
     let directory = workspace.root.join("fuzz");
     let manifest: toml::Table = std::fs::read_to_string(directory.join("Cargo.toml"))?.parse()?;
     let bins = manifest["bin"].as_array().context("the fuzz package has no targets")?;
     let targets: Vec<&str> = bins.iter().filter_map(|bin| bin["name"].as_str()).collect();
-    for name in &wanted {
+    for name in wanted {
         ensure!(targets.contains(&name.as_str()), "unknown target {name}; there are {}", targets.join(", "));
     }
     let host = host_triple()?;
     let out = workspace.target.join("fuzz");
-    let mut build = cargo::command(&workspace, &["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
+    let mut build = cargo::command(workspace, &["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
     // An explicit target, so that build scripts are not instrumented.
     build.args(["--target", &host, "--target-dir"]).arg(&out);
-    if let Some(features) = &features {
+    if let Some(features) = features {
         build.args(["--features", features]);
     }
     // The targets of other crates take long to link.

@@ -49,11 +49,8 @@ fn directory(workspace: &Workspace) -> PathBuf {
     workspace.root.join("benches/history")
 }
 
-/// Saves a run as `benches/history/DATE-COMMIT.json`.
-///
-/// # Errors
-///
-/// Fails if the run is not fit to publish, or if its commit is unknown or has local changes.
+/// Saves a run as `benches/history/DATE-COMMIT.json`. Fails if the run is not fit to publish, or if its commit is
+/// unknown or has local changes.
 pub(crate) fn save(report: &Report, sources: &Sources, workspace: &Workspace) -> Result<()> {
     let saved = Saved::of(report, sources)?;
     ensure!(report.run.unfit.is_empty(), "the run is not saved: {}", report.run.unfit.join("; "));
@@ -67,10 +64,6 @@ pub(crate) fn save(report: &Report, sources: &Sources, workspace: &Workspace) ->
 }
 
 /// Draws the median ratio of every group over the saved runs, in `target/report/history.html`.
-///
-/// # Errors
-///
-/// Fails if there are no saved runs.
 pub(crate) fn show(workspace: &Workspace) -> Result<()> {
     let runs = read(&directory(workspace))?;
     let (first, last) =

@@ -15,7 +15,6 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::args::Args;
 use crate::process::{self, Skipped, first_line};
 use crate::workspace::Workspace;
 use crate::{cargo, say};
@@ -62,30 +61,23 @@ struct Baseline {
     instructions: BTreeMap<String, u64>,
 }
 
-pub(crate) fn command(mut args: Args) -> Result<()> {
-    let is_saved = args.flag("--save");
-    let systems = args.positionals()?;
-    args.finish()?;
-    let workspace = Workspace::find()?;
+pub(crate) fn command(systems: &[String], is_saved: bool, workspace: &Workspace) -> Result<()> {
     if !is_saved {
-        return match compare(&workspace, &systems)? {
+        return match compare(workspace, systems)? {
             None => Ok(()),
             Some(reason) => bail!("{reason}"),
         };
     }
     ensure!(systems.is_empty(), "the file has all systems or none");
-    let counter = Counter::build(&workspace)?;
-    let baseline = Baseline { origin: counter.origin()?, instructions: counter.count(&systems)? };
+    let counter = Counter::build(workspace)?;
+    let baseline = Baseline { origin: counter.origin()?, instructions: counter.count(systems)? };
     let text = toml::to_string(&baseline)?;
-    fs::write(file(&workspace), format!("# Written by `cargo xtask bench --instructions --save`.\n{text}"))?;
+    fs::write(file(workspace), format!("# Written by `cargo xtask bench --instructions --save`.\n{text}"))?;
     Ok(())
 }
 
-/// Counts the rows of the named systems (all by default), prints the counts and compares them.
-///
-/// # Errors
-///
-/// Fails if a count deviates from the file.
+/// Counts the rows of the named systems (all by default), prints the counts and compares them. Fails if a count
+/// deviates from the file.
 pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipped> {
     if first_line("valgrind", &["--version"]).is_none() {
         return Ok(Some("valgrind is not installed".to_owned()));
@@ -128,11 +120,8 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipp
     Ok(None)
 }
 
-/// Checks that four times as much input takes at most [`MAX_GROWTH`] times as many instructions.
-///
-/// # Errors
-///
-/// Fails if a row takes more.
+/// Checks that four times as much input takes at most [`MAX_GROWTH`] times as many instructions. Fails if a row takes
+/// more.
 pub(crate) fn check_growth(workspace: &Workspace) -> Result<Skipped> {
     if first_line("valgrind", &["--version"]).is_none() {
         return Ok(Some("valgrind is not installed".to_owned()));
@@ -175,13 +164,8 @@ struct Counter {
 
 impl Counter {
     fn build(workspace: &Workspace) -> Result<Self> {
-        let mut command = cargo::command(workspace, &["build", "--release"]);
-        command.args(["--package", "instructions", "--bin", "instructions"]);
-        ensure!(command.status().context("cannot start cargo")?.success(), "the rows do not build");
-        Ok(Self {
-            program: workspace.program("release", "instructions"),
-            scratch: workspace.scratch().join("instructions"),
-        })
+        let program = cargo::released_program(workspace, "instructions")?;
+        Ok(Self { program, scratch: workspace.scratch().join("instructions") })
     }
 
     /// Returns the output of the program and the number of instructions.

@@ -16,19 +16,6 @@ use crate::{note, process};
 /// Time limit of an installation. Some compile their dependencies.
 const INSTALL_LIMIT: Duration = Duration::from_secs(900);
 
-/// Programs of one language that the tests of one package use.
-struct Peers {
-    /// Folder of the installation, shared by the languages of a suite.
-    suite: &'static str,
-    /// The package that pins the versions.
-    package: &'static str,
-    language: Language,
-    /// File with the pinned versions, below the package's tests.
-    pins: &'static str,
-    /// Environment variable with the path of the installation.
-    variable: &'static str,
-}
-
 /// Language or package manager of a peer.
 #[derive(Clone, Copy)]
 pub(crate) enum Language {
@@ -43,31 +30,24 @@ pub(crate) enum Language {
 /// Maven plugin that downloads jars.
 const MAVEN_COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 
-const fn peers(
-    suite: &'static str,
-    package: &'static str,
-    language: Language,
-    pins: &'static str,
-    variable: &'static str,
-) -> Peers {
-    Peers { suite, package, language, pins, variable }
-}
-
 const MOCK: &str = "tightwire-perplexity-mock";
 /// The proxy with S3 servers and network faults.
 pub(crate) const FLEET: &str = "fleet";
 /// An S3 server that takes long to build; installed only on request.
 pub(crate) const VERSITYGW: &str = "versitygw";
 
-const ALL: [Peers; 8] = [
-    peers("perplexity-mock", MOCK, Language::Python, "sdk/python/requirements.txt", "PERPLEXITY_PYTHON"),
-    peers("perplexity-mock", MOCK, Language::Node, "sdk/node/package.json", "PERPLEXITY_NODE_MODULES"),
-    peers("psrp", "psrp", Language::Python, "peers/requirements.txt", "PSRP_PYTHON"),
-    peers("pypi-proxy", "pypi-proxy", Language::Python, "clients/requirements.txt", "PYPI_CLIENTS_PYTHON"),
-    peers(FLEET, "pypi-proxy", Language::Maven, "fleet/maven.txt", "FLEET_JARS"),
-    peers(FLEET, "pypi-proxy", Language::Go, "fleet/go.txt", "FLEET_GO"),
-    peers(FLEET, "pypi-proxy", Language::Python, "fleet/requirements.txt", "FLEET_PYTHON"),
-    peers(VERSITYGW, "pypi-proxy", Language::Go, "fleet/versitygw.txt", "FLEET_VERSITYGW"),
+/// Installed programs: the folder of the installation, which the languages of a suite share; the package that pins the
+/// versions; the language; the file with the pinned versions, below the package's tests; and the environment variable that
+/// gets the path of the installation.
+const ALL: [(&str, &str, Language, &str, &str); 8] = [
+    ("perplexity-mock", MOCK, Language::Python, "sdk/python/requirements.txt", "PERPLEXITY_PYTHON"),
+    ("perplexity-mock", MOCK, Language::Node, "sdk/node/package.json", "PERPLEXITY_NODE_MODULES"),
+    ("psrp", "psrp", Language::Python, "peers/requirements.txt", "PSRP_PYTHON"),
+    ("pypi-proxy", "pypi-proxy", Language::Python, "clients/requirements.txt", "PYPI_CLIENTS_PYTHON"),
+    (FLEET, "pypi-proxy", Language::Maven, "fleet/maven.txt", "FLEET_JARS"),
+    (FLEET, "pypi-proxy", Language::Go, "fleet/go.txt", "FLEET_GO"),
+    (FLEET, "pypi-proxy", Language::Python, "fleet/requirements.txt", "FLEET_PYTHON"),
+    (VERSITYGW, "pypi-proxy", Language::Go, "fleet/versitygw.txt", "FLEET_VERSITYGW"),
 ];
 
 impl Language {
@@ -159,13 +139,13 @@ pub(crate) struct Installed {
 /// Installs the programs of the selected suites.
 pub(crate) fn install_suites(workspace: &Workspace, is_wanted: impl Fn(&str) -> bool) -> Installed {
     let mut installed = Installed::default();
-    for peers in ALL.iter().filter(|peers| is_wanted(peers.suite)) {
-        let pins = workspace.root.join("crates").join(peers.package).join("tests").join(peers.pins);
-        let place = workspace.target.join("interop").join(peers.suite).join(peers.language.name());
-        match install(peers.language, &pins, &place) {
-            Ok(product) => installed.variables.push((peers.variable, product)),
+    for (suite, package, language, pins, variable) in ALL.into_iter().filter(|(suite, ..)| is_wanted(suite)) {
+        let pins = workspace.root.join("crates").join(package).join("tests").join(pins);
+        let place = workspace.target.join("interop").join(suite).join(language.name());
+        match install(language, &pins, &place) {
+            Ok(product) => installed.variables.push((variable, product)),
             Err(error) => {
-                let reason = format!("{}, {}: {error:#}", peers.suite, peers.language.name());
+                let reason = format!("{suite}, {}: {error:#}", language.name());
                 note(&reason);
                 installed.missing.push(reason);
             }

@@ -7,8 +7,8 @@ use anyhow::Result;
 use crate::data::groups::{Group, GroupsFile};
 use crate::data::lines::LinesFile;
 use crate::data::placement::{RowsFile, UnmeasuredFile};
-use crate::data::recorded;
 use crate::data::seed::{self, Seed};
+use crate::data::{load, recorded};
 use crate::model::{Outcome, Ratio, Report, Role, Row};
 use crate::parse::benchfmt::BenchLine;
 use crate::quantity::Quantity;
@@ -31,12 +31,12 @@ impl Sources {
     pub(crate) fn load(workspace: &Workspace) -> Result<Self> {
         let data = workspace.data();
         Ok(Self {
-            seed: Seed::load(&data)?,
-            recorded: recorded::load(&data)?,
-            lines: LinesFile::load(&data)?,
-            unmeasured: UnmeasuredFile::load(&data)?,
-            rows: RowsFile::load(&data)?,
-            groups: GroupsFile::load(&data)?,
+            seed: load(&data, "seed-rows.toml")?,
+            recorded: recorded::rows(load(&data, "recorded.toml")?)?,
+            lines: load(&data, "lines.toml")?,
+            unmeasured: load(&data, "unmeasured.toml")?,
+            rows: load(&data, "rows.toml")?,
+            groups: load(&data, "groups.toml")?,
         })
     }
 
@@ -352,10 +352,7 @@ mod tests {
     use super::*;
     use crate::model::tests::{KEY, go_row, row};
     use crate::parse::benchfmt;
-
-    fn sources() -> Sources {
-        Sources::load(&Workspace::find().unwrap()).unwrap()
-    }
+    use crate::view::tests::sources;
 
     fn report(rows: Vec<Row>) -> Report {
         Report { rows, ..Report::default() }

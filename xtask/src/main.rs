@@ -1,6 +1,5 @@
 //! Task runner of the workspace: `cargo xtask COMMAND`. One file per command.
 
-mod args;
 mod bench;
 mod cargo;
 mod chart;
@@ -38,87 +37,77 @@ mod view;
 mod workspace;
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use clap::Parser;
 
-use crate::args::Args;
+use crate::workspace::Workspace;
 
-/// One command of the task runner.
-struct Command {
-    name: &'static str,
-    summary: &'static str,
-    /// Help text; `None` if the program behind the command has its own.
-    help: Option<&'static str>,
-    run: fn(Args) -> Result<()>,
+/// Task runner of the workspace
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+enum Command {
+    Bench(bench::Options),
+    /// Measure the proxy under load beside nginx and other proxies
+    #[command(disable_help_flag = true)]
+    Load(proxy::Options),
+    /// Test and measure proxies that share a bucket
+    #[command(disable_help_flag = true)]
+    Fleet(proxy::Options),
+    Report(report::Options),
+    Conformance(conformance::Options),
+    Test(test::Options),
+    /// Run a test program unless it is unchanged (used by `test`)
+    #[command(name = unchanged::COMMAND)]
+    RunTest {
+        program: PathBuf,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Install the tools of `test --full`
+    ///
+    /// These are Debian packages (as root), cargo-deny and cargo-machete. Lists the tools that it cannot install; the steps
+    /// that need them are skipped. Go, Node.js, Python, Java and Maven are used if they are installed.
+    Setup,
+    Fuzz(fuzz::Options),
+    /// Check the rules of the repository
+    Tidy,
+    /// Build the peers in other languages, and list those that are missing
+    Peers {
+        #[arg(value_parser = ["check"])]
+        action: String,
+    },
 }
 
-const fn command(
-    name: &'static str,
-    run: fn(Args) -> Result<()>,
-    help: Option<&'static str>,
-    summary: &'static str,
-) -> Command {
-    Command { name, summary, help, run }
+impl Command {
+    fn run(self, workspace: &Workspace) -> Result<()> {
+        match self {
+            Self::Bench(options) => bench::command(&options, workspace),
+            Self::Load(options) => proxy::load(&options.words, workspace),
+            Self::Fleet(options) => proxy::fleet(&options.words, workspace),
+            Self::Report(options) => report::command(&options, workspace),
+            Self::Conformance(options) => conformance::command(&options, workspace),
+            Self::Test(options) => test::command(&options),
+            Self::RunTest { program, arguments } => unchanged::command(&program, &arguments, workspace),
+            Self::Setup => setup::command(workspace),
+            Self::Fuzz(options) => fuzz::command(&options, workspace),
+            Self::Tidy => tidy::check(workspace),
+            Self::Peers { .. } => peers::check(workspace),
+        }
+    }
 }
-
-const COMMANDS: &[Command] = &[
-    command("bench", bench::command, Some(bench::HELP), "measure the suites beside their peers"),
-    command("load", proxy::load, None, "measure the proxy under load beside nginx and other proxies"),
-    command("fleet", proxy::fleet, None, "test and measure proxies that share a bucket"),
-    command("report", report::command, Some(report::HELP), "write the latest report again"),
-    command("conformance", conformance::command, Some(conformance::HELP), "run test vectors through a crate"),
-    command(
-        "test",
-        test::command,
-        Some(test::HELP),
-        "run the checks before a change; with --full, all of CI",
-    ),
-    command(
-        unchanged::COMMAND,
-        unchanged::command,
-        Some(""),
-        "run a test program unless it is unchanged (used by `test`)",
-    ),
-    command("setup", setup::command, Some(setup::HELP), "install the tools of `test --full`"),
-    command("fuzz", fuzz::command, Some(fuzz::HELP), "run the fuzz targets"),
-    command("tidy", tidy::command, Some(""), "check the rules of the repository"),
-    command("peers", peers::command, Some(""), "`peers check` builds the peers in other languages"),
-];
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let name = arguments.next().unwrap_or_else(|| "help".to_owned());
-    let arguments: Vec<String> = arguments.collect();
-    if matches!(name.as_str(), "help" | "--help" | "-h") {
-        say(&help());
-        return ExitCode::SUCCESS;
-    }
-    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
-        note(&format!("unknown command {name}\n\n{}", help()));
-        return ExitCode::from(2);
-    };
-    let wants_help = arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h"));
-    if let Some(help) = command.help.filter(|_| wants_help) {
-        say(if help.is_empty() { command.summary } else { help });
-        say("\n");
-        return ExitCode::SUCCESS;
-    }
-    match (command.run)(Args::new(arguments)) {
+    let command = Command::parse();
+    match Workspace::find().and_then(|workspace| command.run(&workspace)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             note(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
-}
-
-fn help() -> String {
-    let mut text = "usage: cargo xtask COMMAND [ARGUMENTS]\n\n".to_owned();
-    for command in COMMANDS {
-        text += &format!("  {:<12} {}\n", command.name, command.summary);
-    }
-    text + "\n`cargo xtask COMMAND --help` describes a command.\n"
 }
 
 /// Writes to standard output. Ends the process quietly if the reader has closed it.

@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn tables_have_aligned_columns() {
         let lines = vec![vec!["a|<b".to_owned(), "1".to_owned()], vec!["c".to_owned(), "200".to_owned()]];
-        let sheet = Sheet::new("T", &["Name", "#Number"], lines).with_notes(vec!["N.".to_owned()]);
+        let sheet = Sheet::new("T", "Name | #Number", lines).with_notes(vec!["N.".to_owned()]);
         let text = "\n### T\n\nN.\n\n| Name     | Number |\n|----------|-------:|\n| a\\|&lt;b |      1 |\n| c        |    200 |\n";
         assert_eq!(table(&sheet), text);
         assert!(folded(&sheet).starts_with("\n<details><summary>T</summary>\n\nN.\n\n| Name"));

@@ -70,7 +70,7 @@ pub(crate) struct Missing {
 }
 
 /// Role of an implementation, in the order of the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Role {
     /// A crate of this workspace.
@@ -80,6 +80,7 @@ pub(crate) enum Role {
     /// Our reimplementation of the reference's algorithm in its language, measured in the same run.
     OriginalStandin,
     /// A peer, measured in the same run.
+    #[default]
     Peer,
     /// A limit of the machine, not a competitor.
     Limit,
@@ -110,7 +111,7 @@ impl Role {
 }
 
 /// One implementation of one row. A suite lists its rows in this form, without the figures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
     /// `system/row`.
     pub(crate) key: String,
@@ -327,16 +328,16 @@ pub(crate) struct Line {
 }
 
 impl Sheet {
-    /// Creates a table. The names of number columns begin with `#`.
-    pub(crate) fn new(title: &str, columns: &[&str], lines: impl IntoIterator<Item = Vec<String>>) -> Self {
-        let column = |name: &&str| match name.strip_prefix('#') {
-            Some(name) => Column { name: name.to_owned(), is_number: true },
-            None => Column { name: (*name).to_owned(), is_number: false },
+    /// Creates a table. `|` separates the names of the columns. Those of number columns begin with `#`.
+    pub(crate) fn new(title: &str, columns: &str, lines: impl IntoIterator<Item = Vec<String>>) -> Self {
+        let column = |name: &str| Column {
+            name: name.trim().trim_start_matches('#').to_owned(),
+            is_number: name.trim().starts_with('#'),
         };
         Self {
             title: title.to_owned(),
             notes: Vec::new(),
-            columns: columns.iter().map(column).collect(),
+            columns: columns.split('|').map(column).collect(),
             lines: lines.into_iter().map(|cells| Line { cells }).collect(),
         }
     }
@@ -359,14 +360,11 @@ pub(crate) mod tests {
             implementation: implementation.to_owned(),
             role,
             language: "rust".to_owned(),
-            version: None,
             class: class.map(str::to_owned),
             payload_bytes: Some(25),
             elements: Some(1),
             figures: BTreeMap::from([(Quantity::Time, times.to_vec())]),
-            is_once: false,
-            deterministic: None,
-            remark: None,
+            ..Row::default()
         }
     }
 

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::args::Args;
-use crate::data::peers::{Format, Implementation, Peer, PeersFile, Toolchain};
+use crate::data::peers::{Format, Peer, PeersFile, Toolchain};
 use crate::model::Missing;
 use crate::parse::{Sample, benchfmt, lines, pyperf};
 use crate::process::{self, Finished};
@@ -22,11 +21,7 @@ const BUILD_LIMIT: Duration = Duration::from_secs(900);
 /// A peer that is ready to run.
 #[derive(Debug)]
 pub(crate) struct Program {
-    pub(crate) language: String,
-    pub(crate) system: String,
-    pub(crate) implementations: Vec<Implementation>,
-    command: Vec<String>,
-    format: Format,
+    pub(crate) peer: Peer,
     directory: PathBuf,
     out: PathBuf,
 }
@@ -49,25 +44,19 @@ pub(crate) enum Cargo {
 }
 
 /// `cargo xtask peers check`: builds every peer, those in Rust as `cargo check` does, and says which are missing.
-pub(crate) fn command(mut args: Args) -> Result<()> {
-    match args.positional()?.as_deref() {
-        Some("check") => {}
-        _ => bail!("usage: cargo xtask peers check"),
-    }
-    args.finish()?;
-    let workspace = Workspace::find()?;
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let file = PeersFile::load(&workspace.data())?;
-    let prepared = prepare(&file, &workspace, None, None, Cargo::Check);
+    let prepared = prepare(&file, workspace, None, None, Cargo::Check);
     for (language, version) in &prepared.versions {
         crate::say(&format!("{language}: {version}\n"));
     }
-    for program in &prepared.programs {
-        for implementation in &program.implementations {
+    for Program { peer, .. } in &prepared.programs {
+        for implementation in &peer.implementations {
             let version = implementation.version.as_ref().map(|version| format!(" {version}"));
             let version = version.unwrap_or_default();
             crate::say(&format!(
                 "ready: {}{version} ({}, {})\n",
-                implementation.name, program.language, program.system
+                implementation.name, peer.language, peer.system
             ));
         }
     }
@@ -99,36 +88,31 @@ pub(crate) fn prepare(
             .filter(|peer| peer.language == *language)
             .filter(|peer| systems.is_none_or(|systems| systems.contains(&peer.system)))
             .collect();
-        let missing = |peer: &Peer, reason: &str| {
-            let names = peer.implementations.iter().map(|implementation| implementation.name.clone());
-            names
-                .map(|name| Missing { peer: name, language: language.clone(), reason: reason.to_owned() })
-                .collect::<Vec<_>>()
-        };
-        if languages.is_some_and(|languages| !languages.contains(language)) {
-            prepared.missing.extend(peers.iter().flat_map(|peer| missing(peer, "not asked for")));
-            continue;
-        }
         let arguments: Vec<&str> = toolchain.version.iter().skip(1).map(String::as_str).collect();
-        let version = toolchain.version.first().and_then(|program| process::first_line(program, &arguments));
-        let Some(version) = version else {
-            let reason = format!("`{}` cannot be run here", toolchain.version.join(" "));
-            prepared.missing.extend(peers.iter().flat_map(|peer| missing(peer, &reason)));
-            continue;
+        let version = || process::first_line(toolchain.version.first()?, &arguments);
+        let ready = if languages.is_some_and(|languages| !languages.contains(language)) {
+            Err("not asked for".to_owned())
+        } else if let Some(version) = version() {
+            prepared.versions.push((language.clone(), version));
+            if peers.is_empty() {
+                continue;
+            }
+            ready_toolchain(toolchain, workspace, cargo).map_err(|error| format!("{error:#}"))
+        } else {
+            Err(format!("`{}` cannot be run here", toolchain.version.join(" ")))
         };
-        prepared.versions.push((language.clone(), version));
-        if peers.is_empty() {
-            continue;
-        }
-        let ready = ready_toolchain(toolchain, workspace, cargo);
         for peer in peers {
-            let built = match &ready {
-                Ok(place) => build(peer, place, workspace),
-                Err(reason) => Err(anyhow::anyhow!("{reason:#}")),
-            };
+            let built = ready
+                .as_ref()
+                .map_err(Clone::clone)
+                .and_then(|place| build(peer, place, workspace).map_err(|error| format!("{error:#}")));
             match built {
                 Ok(program) => prepared.programs.push(program),
-                Err(reason) => prepared.missing.extend(missing(peer, &format!("{reason:#}"))),
+                Err(reason) => prepared.missing.extend(peer.implementations.iter().map(|one| Missing {
+                    peer: one.name.clone(),
+                    language: language.clone(),
+                    reason: reason.clone(),
+                })),
             }
         }
     }
@@ -164,15 +148,7 @@ fn build(peer: &Peer, place: &Place, workspace: &Workspace) -> Result<Program> {
     for command in &peer.build {
         build_step(command, place, workspace)?;
     }
-    Ok(Program {
-        language: peer.language.clone(),
-        system: peer.system.clone(),
-        implementations: peer.implementations.clone(),
-        command: peer.run.clone(),
-        format: peer.format,
-        directory: place.directory.clone(),
-        out: place.out.clone(),
-    })
+    Ok(Program { peer: peer.clone(), directory: place.directory.clone(), out: place.out.clone() })
 }
 
 fn build_step(command: &[String], place: &Place, workspace: &Workspace) -> Result<()> {
@@ -182,7 +158,7 @@ fn build_step(command: &[String], place: &Place, workspace: &Workspace) -> Resul
         Cargo::Build => ("build", "release"),
     };
     let values = HashMap::from([("out", &*out), ("check_or_build", subcommand), ("profile", profile)]);
-    let mut command = expanded(command, &place.directory, &values)?;
+    let mut command = expanded(command, &place.directory, &values, None)?;
     let finished = process::run(&mut command, &workspace.scratch().join("build"), BUILD_LIMIT)?;
     if !finished.status.success() {
         bail!("{:?} failed: {}", command.get_program(), finished.complaint());
@@ -209,23 +185,26 @@ fn copy_tree(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Replaces `{name}` in every argument.
-fn expanded(command: &[String], directory: &Path, values: &HashMap<&str, &str>) -> Result<Command> {
+fn expanded(
+    command: &[String],
+    directory: &Path,
+    values: &HashMap<&str, &str>,
+    processor: Option<usize>,
+) -> Result<Command> {
     let mut arguments = command.iter().map(|argument| {
         values
             .iter()
             .fold(argument.clone(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
     });
-    let mut expanded = Command::new(arguments.next().context("an empty command in peers.toml")?);
+    let mut expanded =
+        process::pinned(arguments.next().context("an empty command in peers.toml")?, processor);
     expanded.args(arguments).current_dir(directory);
     Ok(expanded)
 }
 
 impl Program {
-    /// Measures one implementation of one row; `None` if the program has no such row.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the program fails, takes longer than `limit`, or prints invalid output.
+    /// Measures one implementation of one row; `None` if the program has no such row. Fails if the program fails, takes
+    /// longer than `limit`, or prints invalid output.
     pub(crate) fn run(
         &self,
         row: &str,
@@ -249,16 +228,16 @@ impl Program {
             ("millis", millis.as_str()),
             ("go_pattern", pattern.as_str()),
         ]);
-        let mut command = process::pinned(expanded(&self.command, &self.directory, &values)?, processor);
+        let mut command = expanded(&self.peer.run, &self.directory, &values, processor)?;
         let finished = process::run(&mut command, scratch, limit)?;
         if !finished.status.success() {
             bail!("{}", failure(&finished));
         }
         let text = if output.is_file() { fs::read_to_string(&output)? } else { finished.stdout };
-        match self.format {
+        match self.peer.format {
             Format::GoBench => Ok(go_sample(&text, row, implementation)),
             Format::Pyperf => pyperf::sample(&text),
-            Format::Lines => lines::sample(&text, &format!("{}/{row}", self.system), implementation),
+            Format::Lines => lines::sample(&text, &format!("{}/{row}", self.peer.system), implementation),
         }
     }
 }
@@ -336,7 +315,7 @@ mod tests {
     fn placeholders_are_replaced() {
         let command = ["{out}/x", "--row={row}", "{unknown}"].map(str::to_owned);
         let values = HashMap::from([("out", "/o"), ("row", "a b")]);
-        let command = expanded(&command, Path::new("/"), &values).unwrap();
+        let command = expanded(&command, Path::new("/"), &values, None).unwrap();
         assert_eq!(command.get_program(), "/o/x");
         assert_eq!(command.get_args().collect::<Vec<_>>(), ["--row=a b", "{unknown}"]);
     }

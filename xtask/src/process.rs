@@ -1,5 +1,6 @@
 //! Runs other programs with captured output and a time limit.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -14,10 +15,6 @@ const POLL: Duration = Duration::from_millis(5);
 pub(crate) type Skipped = Option<String>;
 
 /// Runs a command without input.
-///
-/// # Errors
-///
-/// Fails if the command cannot be started or fails.
 pub(crate) fn finish(mut command: Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {program}"))?;
@@ -25,21 +22,12 @@ pub(crate) fn finish(mut command: Command) -> Result<()> {
     Ok(())
 }
 
-/// Returns a command that runs on one processor only, if one is given.
-pub(crate) fn pinned(command: Command, processor: Option<usize>) -> Command {
-    let Some(processor) = processor else { return command };
-    let mut pinned = Command::new("taskset");
-    pinned.args(["--cpu-list", &processor.to_string()]).arg(command.get_program()).args(command.get_args());
-    if let Some(directory) = command.get_current_dir() {
-        pinned.current_dir(directory);
-    }
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => pinned.env(name, value),
-            None => pinned.env_remove(name),
-        };
-    }
-    pinned
+/// Returns a command that runs a program on one processor only, if one is given.
+pub(crate) fn pinned(program: impl AsRef<OsStr>, processor: Option<usize>) -> Command {
+    let Some(processor) = processor else { return Command::new(program) };
+    let mut command = Command::new("taskset");
+    command.args(["--cpu-list", &processor.to_string()]).arg(program);
+    command
 }
 
 #[derive(Debug)]
@@ -68,11 +56,8 @@ impl Finished {
     }
 }
 
-/// Runs `command` and captures its output in files below `scratch`, because a pipe could fill up.
-///
-/// # Errors
-///
-/// Fails if the program cannot be started, or is killed because it still runs after `limit`.
+/// Runs `command` and captures its output in files below `scratch`, because a pipe could fill up. Fails if the program
+/// cannot be started, or is killed because it still runs after `limit`.
 pub(crate) fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Result<Finished> {
     fs::create_dir_all(scratch).with_context(|| format!("cannot create {}", scratch.display()))?;
     let (out_path, err_path) = (scratch.join("stdout.txt"), scratch.join("stderr.txt"));

@@ -6,7 +6,6 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::args::Args;
 use crate::interop::{self, FLEET, VERSITYGW};
 use crate::process::{self, Skipped};
 use crate::workspace::Workspace;
@@ -14,43 +13,38 @@ use crate::{cargo, machine, markdown, report, say};
 
 const PROGRAM: &str = "pypi-proxy-load";
 
+/// Options of the program.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<String>,
+}
+
 /// Load test of our proxy, its peers and nginx with the same requests.
-pub(crate) fn load(args: Args) -> Result<()> {
-    let workspace = Workspace::find()?;
-    let words = args.rest();
+pub(crate) fn load(words: &[String], workspace: &Workspace) -> Result<()> {
     let is_check = words.iter().any(|word| word == "--check");
-    run(&workspace, "load", &words, !is_check, &[])
+    run(workspace, "load", words, !is_check, &[])
 }
 
 /// Tests and measures several instances of our proxy that share a bucket.
-pub(crate) fn fleet(args: Args) -> Result<()> {
-    let workspace = Workspace::find()?;
-    let words = args.rest();
+pub(crate) fn fleet(words: &[String], workspace: &Workspace) -> Result<()> {
     let is_versitygw = words.iter().any(|word| word.ends_with(VERSITYGW));
     let is_wanted = |suite: &str| suite == FLEET || suite == VERSITYGW && is_versitygw;
-    let variables = match wants_help(&words) {
+    let variables = match wants_help(words) {
         true => Vec::new(),
-        false => interop::install_suites(&workspace, is_wanted).variables,
+        false => interop::install_suites(workspace, is_wanted).variables,
     };
-    run(&workspace, "fleet", &words, true, &variables)
+    run(workspace, "fleet", words, true, &variables)
 }
 
 /// Returns the keys of the rows of a load run.
-///
-/// # Errors
-///
-/// Fails if the program does not build.
 pub(crate) fn keys(workspace: &Workspace) -> Result<Vec<String>> {
     let output = Command::new(cargo::tested_program(workspace, PROGRAM)?).arg("rows").output()?;
     ensure!(output.status.success(), "{PROGRAM} rows: {}", output.status);
     Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
 }
 
-/// Sends every request of the load run once and checks the responses.
-///
-/// # Errors
-///
-/// Fails if a response is wrong.
+/// Sends every request of the load run once and checks the responses. Fails if a response is wrong.
 pub(crate) fn check(workspace: &Workspace) -> Result<Skipped> {
     for program in ["gzip", "zstd", "sha256sum"] {
         if !process::is_installed(program) {
@@ -70,13 +64,11 @@ fn wants_help(words: &[String]) -> bool {
 
 /// Builds a program with the measured profile, or with that of the tests, and returns its path.
 fn build(workspace: &Workspace, name: &str, is_measured: bool) -> Result<PathBuf> {
-    if !is_measured {
-        return cargo::tested_program(workspace, name);
+    if is_measured {
+        cargo::released_program(workspace, name)
+    } else {
+        cargo::tested_program(workspace, name)
     }
-    let mut command = cargo::command(workspace, &["build", "--release", "--package", name, "--bin", name]);
-    let status = command.status().context("cannot start cargo")?;
-    ensure!(status.success(), "{name} does not build");
-    Ok(workspace.program("release", name))
 }
 
 fn run(
@@ -97,9 +89,11 @@ fn run(
     if !words.iter().any(|word| word.starts_with("--ours")) {
         // The commit of a program that was not built here is unknown.
         about += &format!(", commit {}", machine::commit(&workspace.root).as_deref().unwrap_or("unknown"));
-        let parts = Args::new(words.to_vec()).values("--only")?;
+        let inline = words.iter().filter_map(|word| word.strip_prefix("--only="));
+        let next = words.windows(2).filter(|pair| pair[0] == "--only").map(|pair| pair[1].as_str());
+        let parts: Vec<&str> = inline.chain(next).collect();
         // The tests of `fleet` build the proxy themselves.
-        let is_needed = part == "load" || parts.is_empty() || parts.iter().any(|part| part != "tests");
+        let is_needed = part == "load" || parts.is_empty() || parts.iter().any(|part| *part != "tests");
         command.arg("--ours").arg(if is_needed {
             build(workspace, "pypi-proxy", is_measured)?
         } else {

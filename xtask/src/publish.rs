@@ -22,10 +22,6 @@ const BEGIN: &str = "<!-- benchmarks: ";
 const END: &str = "<!-- end of benchmarks -->";
 
 /// Writes all files for a run.
-///
-/// # Errors
-///
-/// Fails if a file cannot be read or written, or names an unknown part.
 pub(crate) fn write(report: &Report, sources: &Sources, root: &Path) -> Result<()> {
     fs::create_dir_all(root.join(FOLDER))?;
     for (path, text) in files(report, sources, root)? {
@@ -35,11 +31,8 @@ pub(crate) fn write(report: &Report, sources: &Sources, root: &Path) -> Result<(
     Ok(())
 }
 
-/// Compares all files with the committed run. Skipped if there is none.
-///
-/// # Errors
-///
-/// Fails with the files that differ, and with ratios that are written by hand.
+/// Compares all files with the committed run. Skipped if there is none. Fails with the files that differ, and with
+/// ratios that are written by hand.
 pub(crate) fn check(workspace: &Workspace) -> Result<Skipped> {
     let root = &workspace.root;
     if !root.join(RUN).exists() {
@@ -137,8 +130,8 @@ fn part(name: &str, report: &Report, sources: &Sources) -> Option<String> {
                     group.condition.clone(),
                 ])
             });
-            let columns = ["Crate", "Rows", "#Median ratio (range)", "Fastest alternatives", "Condition"];
-            Sheet::new("", &columns, lines)
+            let columns = "Crate | Rows | #Median ratio (range) | Fastest alternatives | Condition";
+            Sheet::new("", columns, lines)
         }
     };
     let text = match sheet.lines.is_empty() {
@@ -161,7 +154,7 @@ fn losses(facts: &Facts<'_>) -> Sheet {
         }
     }
     let lines = lines.into_iter().map(|(reason, rows)| vec![rows.join(", "), reason]);
-    Sheet::new("", &["Slower rows", "Reason"], lines)
+    Sheet::new("", "Slower rows | Reason", lines)
 }
 
 /// Lists what the proxy needs per response.
@@ -176,7 +169,7 @@ fn costs(report: &Report) -> Sheet {
             units::count(rate),
         ])
     });
-    Sheet::new("", &["Row", "#Body", "#Processor time", "#Responses per second"], lines)
+    Sheet::new("", "Row | #Body | #Processor time | #Responses per second", lines)
 }
 
 /// Returns the numbers of the lines outside of the written parts that contain a ratio such as `1.8x`.

@@ -42,23 +42,14 @@ pub(crate) enum Quantity {
     Fetches,
 }
 
-/// Unit of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
-    Nanoseconds,
-    Bytes,
-    BytesPerS,
-    PerS,
-    Count,
-}
-
 impl Quantity {
     /// Quantities by which rows are compared, the most telling one first: a server's rate depends on what the load
     /// generator leaves of the machine.
     pub(crate) const COMPARED: [Self; 6] =
         [Self::Time, Self::CpuPerRequest, Self::Start, Self::P50, Self::RequestsPerS, Self::BytesPerS];
 
-    pub(crate) fn unit(self) -> Unit {
+    /// Formats a value with its unit.
+    pub(crate) fn format(self, value: f64) -> String {
         match self {
             Self::Time
             | Self::TimePerElement
@@ -68,11 +59,11 @@ impl Quantity {
             | Self::P99
             | Self::Longest
             | Self::CpuPerRequest
-            | Self::Start => Unit::Nanoseconds,
-            Self::Bytes | Self::Payload | Self::Memory => Unit::Bytes,
-            Self::BytesPerS => Unit::BytesPerS,
-            Self::ElementsPerS | Self::RequestsPerS => Unit::PerS,
-            Self::Allocs | Self::Errors | Self::Fetches => Unit::Count,
+            | Self::Start => time(value),
+            Self::Bytes | Self::Payload | Self::Memory => bytes(value),
+            Self::BytesPerS => bytes_per_second(value),
+            Self::ElementsPerS | Self::RequestsPerS => format!("{}/s", count(value)),
+            Self::Allocs | Self::Errors | Self::Fetches => per_op(value),
         }
     }
 
@@ -89,19 +80,7 @@ impl Quantity {
 
     /// Returns true if higher is better.
     pub(crate) fn is_rate(self) -> bool {
-        matches!(self.unit(), Unit::BytesPerS | Unit::PerS)
-    }
-}
-
-impl Unit {
-    pub(crate) fn format(self, value: f64) -> String {
-        match self {
-            Self::Nanoseconds => time(value),
-            Self::Bytes => bytes(value),
-            Self::BytesPerS => bytes_per_second(value),
-            Self::PerS => format!("{}/s", count(value)),
-            Self::Count => per_op(value),
-        }
+        matches!(self, Self::BytesPerS | Self::ElementsPerS | Self::RequestsPerS)
     }
 }
 
@@ -173,7 +152,7 @@ mod tests {
         assert_eq!(per_op(4336.0), "4336");
         assert_eq!(per_op(0.014), "0.01");
         assert_eq!(ratio(16.04), "16.0");
-        assert_eq!(Quantity::P99.unit().format(2_500.0), "2.50 µs");
-        assert_eq!(Quantity::Memory.unit().format(52_428_800.0), "52.4 MB");
+        assert_eq!(Quantity::P99.format(2_500.0), "2.50 µs");
+        assert_eq!(Quantity::Memory.format(52_428_800.0), "52.4 MB");
     }
 }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde::de::DeserializeOwned;
 
-use crate::args::Args;
 use crate::join::Sources;
 use crate::model::{Comparison, ProxyRun, Report, SCHEMA};
 use crate::workspace::Workspace;
@@ -16,47 +15,48 @@ use crate::{compare, html, publish, view};
 /// Name of the data file.
 const JSON: &str = "report.json";
 
-pub(crate) const HELP: &str = "\
-usage: cargo xtask report [--out | --committed] [--allow-noisy] [--compare OLD.json] [--fail-on-regression]
+/// Write the latest report again
+///
+/// Renders target/report/report.json, load.json, fleet.json and the files of benches/data.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Also write BENCHMARKS.md, docs/benchmarks and the figures in README files, to be committed
+    #[arg(long, conflicts_with = "committed")]
+    out: bool,
+    /// Only write these files again, from docs/benchmarks/report.json
+    #[arg(long)]
+    committed: bool,
+    /// Write them even if the run is not fit to publish
+    #[arg(long)]
+    allow_noisy: bool,
+    /// List the changes since an earlier report.json, taking noise into account
+    #[arg(long, value_name = "OLD.json")]
+    compare: Option<PathBuf>,
+    /// Fail if a row became slower or allocates more
+    #[arg(long, requires = "compare")]
+    fail_on_regression: bool,
+}
 
-Renders the latest report again from target/report/report.json, load.json, fleet.json and the files of benches/data.
-
-  --out                 Also write BENCHMARKS.md, docs/benchmarks and the figures in README files, to be committed
-  --committed           Only write these files again, from docs/benchmarks/report.json
-  --allow-noisy         Write them even if the run is not fit to publish
-  --compare OLD.json    List the changes since an earlier report.json, taking noise into account
-  --fail-on-regression  With --compare: fail if a row became slower or allocates more
-";
-
-/// Runs `cargo xtask report`.
-pub(crate) fn command(mut args: Args) -> Result<()> {
-    let is_out = args.flag("--out");
-    let is_committed = args.flag("--committed");
-    let allow_noisy = args.flag("--allow-noisy");
-    let compare = args.value("--compare")?.map(PathBuf::from);
-    let fails = args.flag("--fail-on-regression");
-    args.finish()?;
-    ensure!(compare.is_some() || !fails, "--fail-on-regression needs --compare OLD.json");
-    let workspace = Workspace::find()?;
-    let sources = Sources::load(&workspace)?;
-    if is_committed {
+pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
+    let sources = Sources::load(workspace)?;
+    if options.committed {
         return publish::write(&read(&workspace.root.join(publish::RUN))?, &sources, &workspace.root);
     }
     let mut report = read(&workspace.report().join(JSON))?;
-    add_proxy_runs(&mut report, &workspace)?;
-    if let Some(before) = compare {
-        report.comparison = Some(compare::compare(&read(&before)?, &report));
+    add_proxy_runs(&mut report, workspace)?;
+    if let Some(before) = &options.compare {
+        report.comparison = Some(compare::compare(&read(before)?, &report));
     }
     write(&report, &sources, &workspace.report())?;
-    if is_out {
+    if options.out {
         ensure!(
-            allow_noisy || report.run.unfit.is_empty(),
+            options.allow_noisy || report.run.unfit.is_empty(),
             "this report is not fit to publish ({}); measure again, or pass --allow-noisy",
             report.run.unfit.join("; ")
         );
         publish::write(&report, &sources, &workspace.root)?;
     }
-    fail_on_regression(&report, fails)
+    fail_on_regression(&report, options.fail_on_regression)
 }
 
 /// Fails if there are regressions and `fails` is set.
@@ -67,10 +67,6 @@ pub(crate) fn fail_on_regression(report: &Report, fails: bool) -> Result<()> {
 }
 
 /// Adds the latest results of `cargo xtask load` and `cargo xtask fleet`.
-///
-/// # Errors
-///
-/// Fails if they cannot be read.
 pub(crate) fn add_proxy_runs(report: &mut Report, workspace: &Workspace) -> Result<()> {
     report.load = proxy_run(workspace, "load.json")?.or(report.load.take());
     report.fleet = proxy_run(workspace, "fleet.json")?.or(report.fleet.take());
@@ -84,10 +80,6 @@ pub(crate) fn proxy_run(workspace: &Workspace, name: &str) -> Result<Option<Prox
 }
 
 /// Renders the latest report again, if there is one, with the latest results of the proxy.
-///
-/// # Errors
-///
-/// Fails if the report cannot be read or written.
 pub(crate) fn update(workspace: &Workspace) -> Result<()> {
     let path = workspace.report().join(JSON);
     if !path.exists() {
@@ -111,10 +103,6 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
 }
 
 /// Returns the content of `report.json`, with one row per line.
-///
-/// # Errors
-///
-/// Fails if a figure is not finite.
 pub(crate) fn json(report: &Report) -> Result<String> {
     let without_rows = serde_json::to_string(&Report { rows: Vec::new(), ..report.clone() })?;
     let rows: Vec<String> = report.rows.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;

@@ -6,7 +6,6 @@
 //! 4.1 to 14.2.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -50,12 +49,8 @@ impl Slice {
         time_guard: Duration::from_millis(200),
     };
     /// For `--quick`.
-    pub(crate) const QUICK: Self = Self {
-        warm_up: Duration::from_millis(5),
-        measure: Duration::from_millis(25),
-        samples: 10,
-        time_guard: Duration::from_millis(50),
-    };
+    pub(crate) const QUICK: Self =
+        Self { measure: Duration::from_millis(25), time_guard: Duration::from_millis(50), ..Self::NORMAL };
 
     /// Describes the sampling.
     pub(crate) fn describe(&self) -> String {
@@ -106,12 +101,12 @@ pub(crate) fn plan<'p>(
     }
     for sides in &mut rows {
         let first = sides[0].row.clone();
-        for program in programs.iter().filter(|program| program.system == first.system()) {
-            for implementation in program.implementations.iter().filter(|one| one.has(first.name())) {
+        for program in programs.iter().filter(|program| program.peer.system == first.system()) {
+            for implementation in program.peer.implementations.iter().filter(|one| one.has(first.name())) {
                 let row = Row {
                     implementation: implementation.name.clone(),
                     role: implementation.role,
-                    language: program.language.clone(),
+                    language: program.peer.language.clone(),
                     version: implementation.version.clone(),
                     class: implementation.class.clone(),
                     ..first.clone()
@@ -137,7 +132,8 @@ pub(crate) fn run(
     let order = order(&counts, rounds);
     let scratch = workspace.scratch().join("step");
     let processor = machine::last_processor().filter(|_| process::is_installed("taskset"));
-    let bar = ProgressBar::new(order.len() as u64).with_style(progress_style());
+    let style = ProgressStyle::with_template("{bar:24} {pos}/{len}, {eta} left: {msg}");
+    let bar = ProgressBar::new(order.len() as u64).with_style(style.expect("the template is valid"));
     let mut begun = 0;
     for (round, row, side) in order {
         if round == begun {
@@ -171,10 +167,6 @@ pub(crate) fn run(
     sides.into_iter().flatten().filter(|side| side.is_present).map(|side| side.row).collect()
 }
 
-fn progress_style() -> ProgressStyle {
-    ProgressStyle::with_template("{bar:24} {pos}/{len}, {eta} left: {msg}").expect("the template is valid")
-}
-
 fn checked(sample: Option<Sample>, expected: Option<u64>) -> Result<Option<Sample>> {
     if let (Some(found), Some(expected)) = (sample.as_ref().and_then(|sample| sample.check), expected) {
         ensure!(found == expected, "check value {found}, expected {expected}");
@@ -201,7 +193,7 @@ impl<'p> Side<'p> {
         slice: Slice,
         processor: Option<usize>,
     ) -> Result<Option<Sample>> {
-        let mut command = process::pinned(Command::new(&suite.executable), processor);
+        let mut command = process::pinned(&suite.executable, processor);
         command
             .env("CRITERION_HOME", scratch.join("criterion"))
             .args(["--bench", "--format", "json", "--exact", &self.name()])

@@ -4,44 +4,20 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, bail};
 
-use crate::args::Args;
 use crate::process::{self, finish, is_installed};
 use crate::workspace::Workspace;
 use crate::{cargo, note};
 
-pub(crate) const HELP: &str = "\
-usage: cargo xtask setup
-
-Installs the tools of `cargo xtask test --full`: Debian packages (as root), cargo-deny and cargo-machete. Lists the tools
-that it cannot install; the steps that need them are skipped. Go, Node.js, Python, Java and Maven are used if they are
-installed.
-";
-
-/// A Debian package.
-struct SystemPackage {
-    name: &'static str,
-    /// Programs of the package; if one of them is found, the package is installed.
-    programs: &'static [&'static str],
-    purpose: &'static str,
-}
-
-const SYSTEM_PACKAGES: [SystemPackage; 8] = [
-    SystemPackage { name: "chromium", programs: &["chromium"], purpose: "the browser tests" },
-    SystemPackage {
-        name: "openssh-server",
-        programs: &["sshd", "/usr/sbin/sshd"],
-        purpose: "the tests with OpenSSH",
-    },
-    SystemPackage { name: "prometheus", programs: &["promtool"], purpose: "the checks of metrics and rules" },
-    SystemPackage { name: "nginx-light", programs: &["nginx"], purpose: "the tests behind nginx" },
-    SystemPackage {
-        name: "systemd",
-        programs: &["systemd-analyze", "systemd-socket-activate"],
-        purpose: "the checks of units",
-    },
-    SystemPackage { name: "valgrind", programs: &["valgrind"], purpose: "the instruction counts" },
-    SystemPackage { name: "xz-utils", programs: &["xz"], purpose: "unpacking the PowerShell for tests" },
-    SystemPackage { name: "zstd", programs: &["zstd"], purpose: "the check of the load run" },
+/// Debian packages with their purpose. If one of the programs is found, the package is installed.
+const SYSTEM_PACKAGES: [(&str, &[&str], &str); 8] = [
+    ("chromium", &["chromium"], "the browser tests"),
+    ("openssh-server", &["sshd", "/usr/sbin/sshd"], "the tests with OpenSSH"),
+    ("prometheus", &["promtool"], "the checks of metrics and rules"),
+    ("nginx-light", &["nginx"], "the tests behind nginx"),
+    ("systemd", &["systemd-analyze", "systemd-socket-activate"], "the checks of units"),
+    ("valgrind", &["valgrind"], "the instruction counts"),
+    ("xz-utils", &["xz"], "unpacking the PowerShell for tests"),
+    ("zstd", &["zstd"], "the check of the load run"),
 ];
 
 /// Cargo plugins in tested versions.
@@ -50,8 +26,11 @@ const PLUGINS: [(&str, &str, &str); 2] = [
     ("cargo-machete", "0.9.2", "the check for unused dependencies"),
 ];
 
-fn missing_packages() -> impl Iterator<Item = &'static SystemPackage> {
-    SYSTEM_PACKAGES.iter().filter(|package| !package.programs.iter().any(|program| is_installed(program)))
+/// Returns name and purpose of each package that is not installed.
+fn missing_packages() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let missing =
+        SYSTEM_PACKAGES.iter().filter(|(_, programs, _)| !programs.iter().any(|one| is_installed(one)));
+    missing.map(|(name, _, purpose)| (*name, *purpose))
 }
 
 fn missing_plugins() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
@@ -60,14 +39,12 @@ fn missing_plugins() -> impl Iterator<Item = &'static (&'static str, &'static st
 
 /// Returns the tools of the full gate that are not installed.
 pub(crate) fn missing() -> Vec<String> {
-    let packages = missing_packages().map(|package| format!("no {} for {}", package.name, package.purpose));
-    packages.chain(missing_plugins().map(|(name, _, purpose)| format!("no {name} for {purpose}"))).collect()
+    let plugins = missing_plugins().map(|(name, _, purpose)| (*name, *purpose));
+    missing_packages().chain(plugins).map(|(name, purpose)| format!("no {name} for {purpose}")).collect()
 }
 
-pub(crate) fn command(args: Args) -> Result<()> {
-    args.finish()?;
-    let workspace = Workspace::find()?;
-    let packages: Vec<&str> = missing_packages().map(|package| package.name).collect();
+pub(crate) fn command(workspace: &Workspace) -> Result<()> {
+    let packages: Vec<&str> = missing_packages().map(|(name, _)| name).collect();
     if !packages.is_empty()
         && let Err(error) = install_packages(&packages)
     {
@@ -77,7 +54,7 @@ pub(crate) fn command(args: Args) -> Result<()> {
         // Without optimisation the plugins build in a third of the time and still run in seconds. The exception
         // saves more time on the first run of cargo-machete than it costs.
         let mut install =
-            cargo::command(&workspace, &["install", "--debug", "--locked", "--quiet", "--version"]);
+            cargo::command(workspace, &["install", "--debug", "--locked", "--quiet", "--version"]);
         install.args([version, name]).env("CARGO_PROFILE_DEV_DEBUG", "0");
         for package in ["regex-automata", "regex-syntax"] {
             install.arg(format!("--config=profile.dev.package.{package}.opt-level=1"));

@@ -19,11 +19,7 @@ pub(crate) struct Suite {
     pub(crate) rows: Vec<Row>,
 }
 
-/// Returns the packages of the named suites, or of all if `systems` is empty.
-///
-/// # Errors
-///
-/// Fails for an unknown name.
+/// Returns the packages of the named suites, or of all if `systems` is empty. Fails for an unknown name.
 pub(crate) fn select(workspace: &Workspace, systems: &[String]) -> Result<Vec<String>> {
     let mut known: Vec<String> = tidy::packages(workspace)?.iter().flat_map(tidy::Package::benches).collect();
     for system in systems {
@@ -43,7 +39,10 @@ pub(crate) fn build(workspace: &Workspace, systems: &[String]) -> Result<Vec<Sui
         let mut benches = package.benches();
         benches.retain(|bench| systems.contains(bench));
         if !benches.is_empty() {
-            executables.extend(compile(workspace, &package.name, &benches)?);
+            let arguments = ["bench", "--no-run", "--message-format=json", "--package", &package.name];
+            let mut command = cargo::command(workspace, &arguments);
+            command.args(benches.iter().flat_map(|bench| ["--bench", bench]));
+            executables.extend(executables_of(command)?);
         }
     }
     listed(executables)
@@ -63,14 +62,6 @@ pub(crate) fn tested(workspace: &Workspace) -> Result<Vec<Suite>> {
     let arguments =
         ["test", "--no-run", "--message-format=json", "--workspace", "--all-features", "--benches"];
     listed(executables_of(cargo::command(workspace, &arguments))?)
-}
-
-/// Builds suites of one package and returns their names and paths.
-fn compile(workspace: &Workspace, package: &str, benches: &[String]) -> Result<Vec<(String, PathBuf)>> {
-    let arguments = ["bench", "--no-run", "--message-format=json", "--package", package];
-    let mut command = cargo::command(workspace, &arguments);
-    command.args(benches.iter().flat_map(|bench| ["--bench", bench]));
-    executables_of(command)
 }
 
 /// Runs a build and finds the suites in its messages.

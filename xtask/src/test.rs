@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::args::Args;
+use When::{Always, Beside, Full};
+
 use crate::cargo::Messages;
 use crate::interop::{self, Installed};
 use crate::process::{Skipped, finish};
@@ -22,18 +23,20 @@ use crate::{
     unchanged,
 };
 
-pub(crate) const HELP: &str = "\
-usage: cargo xtask test [--full] [STEP...]
-
-Runs the checks before a change: toolchain, fmt, tidy, figures, clippy, tests (including documentation tests) and docs, without
-the benchmark suites.
-
-  --full  run everything that CI runs, including the suites and the programs in other languages: also tools, features,
-          interop, deploy, benches, rows, load, conformance, peers, instructions, linear, deny, machete, package, semver
-  STEP    run only this step; may be repeated. A step of --full runs with the suites.
-
-A step that cannot run on this machine is skipped with the reason. `cargo xtask setup` installs the tools of --full.
-";
+/// Run the checks before a change; with --full, all of CI
+///
+/// The checks before a change are toolchain, fmt, tidy, figures, clippy, tests (including documentation tests) and docs,
+/// without the benchmark suites. A step that cannot run on this machine is skipped with the reason. `cargo xtask setup`
+/// installs the tools of --full.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Run only these steps. A step of --full runs with the suites
+    #[arg(value_name = "STEP", value_parser = STEPS.iter().map(|step| step.name).collect::<Vec<_>>())]
+    steps: Vec<String>,
+    /// Run everything that CI runs, including the suites and the programs in other languages
+    #[arg(long)]
+    full: bool,
+}
 
 /// Returns all reasons as one.
 fn joined(reasons: &[String]) -> Skipped {
@@ -50,68 +53,62 @@ struct Gate {
 
 struct Step {
     name: &'static str,
-    /// True for steps that only `--full` runs.
-    is_full_only: bool,
-    /// True if the step runs in parallel with the steps before it, because it needs none of their results and
-    /// little CPU.
-    is_beside: bool,
+    when: When,
     run: fn(&Gate) -> Result<Skipped>,
 }
 
-const fn step(name: &'static str, run: fn(&Gate) -> Result<Skipped>) -> Step {
-    Step { name, is_full_only: false, is_beside: false, run }
+#[derive(Clone, Copy, PartialEq)]
+enum When {
+    /// Before a change, and with `--full`.
+    Always,
+    /// With `--full`.
+    Full,
+    /// With `--full`, in parallel with the steps before it, because it needs none of their results and little CPU.
+    Beside,
 }
 
-const fn full(name: &'static str, run: fn(&Gate) -> Result<Skipped>) -> Step {
-    Step { name, is_full_only: true, is_beside: false, run }
-}
-
-const fn beside(name: &'static str, run: fn(&Gate) -> Result<Skipped>) -> Step {
-    Step { name, is_full_only: true, is_beside: true, run }
+const fn step(name: &'static str, when: When, run: fn(&Gate) -> Result<Skipped>) -> Step {
+    Step { name, when, run }
 }
 
 const STEPS: &[Step] = &[
-    step("toolchain", toolchain),
-    step("fmt", |gate| cargo(&gate.workspace, &["fmt", "--all", "--check"]).map(|()| None)),
-    step("tidy", |gate| tidy::check(&gate.workspace).map(|()| None)),
-    step("figures", |gate| publish::check(&gate.workspace)),
-    full("tools", |_| Ok(joined(&setup::missing()))),
-    step("clippy", |gate| gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"])),
-    full("features", features),
-    beside("interop", |gate| Ok(joined(&gate.installed().missing))),
-    step("tests", tests),
-    full("deploy", |gate| Ok(joined(&crate::deploy::test(&gate.workspace)?))),
-    step("docs", docs),
+    step("toolchain", Always, toolchain),
+    step("fmt", Always, |gate| {
+        finish(cargo::command(&gate.workspace, &["fmt", "--all", "--check"])).map(|()| None)
+    }),
+    step("tidy", Always, |gate| tidy::check(&gate.workspace).map(|()| None)),
+    step("figures", Always, |gate| publish::check(&gate.workspace)),
+    step("tools", Full, |_| Ok(joined(&setup::missing()))),
+    step("clippy", Always, |gate| gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"])),
+    step("features", Full, features),
+    step("interop", Beside, |gate| Ok(joined(&gate.installed().missing))),
+    step("tests", Always, tests),
+    step("deploy", Full, |gate| Ok(joined(&crate::deploy::test(&gate.workspace)?))),
+    step("docs", Always, docs),
     // Without `--bench`, a suite runs every operation once and checks its result.
-    full("benches", |gate| gate.cargo("test", &["--benches"])),
-    full("rows", |gate| completeness::check(&gate.workspace).map(|()| None)),
-    full("load", |gate| proxy::check(&gate.workspace)),
-    full("conformance", conformance),
-    beside("peers", peers),
-    full("instructions", |gate| instructions::compare(&gate.workspace, &[])),
-    full("linear", |gate| instructions::check_growth(&gate.workspace)),
-    full("deny", deny),
-    beside("machete", |gate| release::machete(&gate.workspace)),
-    full("package", |gate| release::package(&gate.workspace)),
-    full("semver", |gate| release::semver(&gate.workspace)),
+    step("benches", Full, |gate| gate.cargo("test", &["--benches"])),
+    step("rows", Full, |gate| completeness::check(&gate.workspace).map(|()| None)),
+    step("load", Full, |gate| proxy::check(&gate.workspace)),
+    step("conformance", Full, conformance),
+    step("peers", Beside, peers),
+    step("instructions", Full, |gate| instructions::compare(&gate.workspace, &[])),
+    step("linear", Full, |gate| instructions::check_growth(&gate.workspace)),
+    step("deny", Full, deny),
+    step("machete", Beside, |gate| release::machete(&gate.workspace)),
+    step("package", Full, |gate| release::package(&gate.workspace)),
+    step("semver", Full, |gate| release::semver(&gate.workspace)),
 ];
 
-pub(crate) fn command(mut args: Args) -> Result<()> {
-    let is_full = args.flag("--full");
-    let wanted = args.positionals()?;
-    args.finish()?;
-    for name in &wanted {
-        ensure!(STEPS.iter().any(|step| step.name == name), "unknown step {name}\n\n{HELP}");
-    }
+pub(crate) fn command(Options { steps: wanted, full: is_full }: &Options) -> Result<()> {
     let steps: Vec<&Step> = STEPS
         .iter()
         .filter(|step| match wanted.is_empty() {
-            true => is_full || !step.is_full_only,
+            true => *is_full || step.when == Always,
             false => wanted.iter().any(|name| name == step.name),
         })
         .collect();
     let workspace = Workspace { is_incremental: !is_full, ..Workspace::find()? };
-    let is_full = is_full || steps.iter().any(|step| step.is_full_only);
+    let is_full = *is_full || steps.iter().any(|step| step.when != Always);
     let gate = Gate { workspace, is_full, installed: OnceLock::new() };
     thread::scope(|scope| {
         let run = |step: &'static Step| {
@@ -120,7 +117,7 @@ pub(crate) fn command(mut args: Args) -> Result<()> {
         };
         let mut beside: HashMap<_, _> = steps
             .iter()
-            .filter(|step| step.is_beside)
+            .filter(|step| step.when == Beside)
             .map(|step| (step.name, scope.spawn(move || run(step))))
             .collect();
         report(&steps, |step| match beside.remove(step.name) {
@@ -184,10 +181,6 @@ impl Gate {
         self.installed
             .get_or_init(|| interop::install_suites(&self.workspace, |suite| suite != interop::VERSITYGW))
     }
-}
-
-fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    finish(cargo::command(workspace, arguments))
 }
 
 /// Fails if the compiler is not the pinned one, because other versions have other lints.
@@ -264,7 +257,7 @@ fn conformance(gate: &Gate) -> Result<Skipped> {
 
 /// Builds the available peers in other languages, and runs their own tests.
 fn peers(gate: &Gate) -> Result<Skipped> {
-    crate::peers::command(Args::new(["check".to_owned()]))?;
+    crate::peers::check(&gate.workspace)?;
     if process::first_line("go", &["version"]).is_none() {
         return Ok(Some("the available peers are ready; there is no go, whose peers have tests".into()));
     }
@@ -280,5 +273,6 @@ fn deny(gate: &Gate) -> Result<Skipped> {
     if process::first_line("cargo-deny", &["--version"]).is_none() {
         return Ok(Some("cargo-deny is not installed".into()));
     }
-    cargo(&gate.workspace, &["deny", "check", "bans", "licenses", "sources"]).map(|()| None)
+    let command = cargo::command(&gate.workspace, &["deny", "check", "bans", "licenses", "sources"]);
+    finish(command).map(|()| None)
 }

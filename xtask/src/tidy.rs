@@ -7,7 +7,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::args::Args;
 use crate::workspace::Workspace;
 
 /// Files that may contain `unsafe`. Each has a safe equivalent and a test that compares the two, or only measures.
@@ -36,16 +35,7 @@ struct Source {
     text: String,
 }
 
-pub(crate) fn command(args: Args) -> Result<()> {
-    args.finish()?;
-    check(&Workspace::find()?)
-}
-
-/// Checks all rules.
-///
-/// # Errors
-///
-/// Fails with one line per violation.
+/// Checks all rules. Fails with one line per violation.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let sources = sources(workspace)?;
     let mut problems = Vec::new();
@@ -88,10 +78,6 @@ fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
 }
 
 /// Returns the README files and guides below a folder.
-///
-/// # Errors
-///
-/// Fails if the folders cannot be listed.
 pub(crate) fn guides(root: &Path) -> Result<Vec<String>> {
     let mut guides: Vec<PathBuf> = vec!["README.md".into()];
     for folder in ["crates", "docs"] {
@@ -129,15 +115,11 @@ fn text(source: &Source, problems: &mut Vec<String>) {
         if line.ends_with([' ', '\t', '\r']) {
             problems.push(format!("{at}: space at the end of the line"));
         }
-        for host in registry_hosts() {
-            if line.contains(&host) {
-                problems.push(format!("{at}: names the host of a package registry"));
-            }
+        if registry_hosts().iter().any(|host| line.contains(host)) {
+            problems.push(format!("{at}: names the host of a package registry"));
         }
-        for place in machine_paths() {
-            if line.contains(&place) {
-                problems.push(format!("{at}: names a path of one machine"));
-            }
+        if machine_paths().iter().any(|place| line.contains(place)) {
+            problems.push(format!("{at}: names a path of one machine"));
         }
     }
 }

@@ -9,7 +9,6 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::args::Args;
 use crate::note;
 use crate::workspace::Workspace;
 
@@ -20,17 +19,12 @@ pub(crate) const COMMAND: &str = "run-test";
 const SHARED: [&str; 4] =
     ["docs", "benches/peers", "crates/psrp/tests/peers", "crates/tightwire-sse/tests/data"];
 
-pub(crate) fn command(args: Args) -> Result<()> {
-    let arguments = args.rest();
-    let (program, arguments) =
-        arguments.split_first().context("usage: cargo xtask run-test PROGRAM [ARGUMENT...]")?;
-    let program = Path::new(program);
-    let workspace = Workspace::find()?;
+pub(crate) fn command(program: &Path, arguments: &[String], workspace: &Workspace) -> Result<()> {
     // Cargo runs test programs in the folder of their package.
     let package = std::env::current_dir()?;
     // The tests of xtask read the whole workspace, so they always run.
     let may_skip = arguments.is_empty() && package != workspace.root.join("xtask");
-    let mark = mark(&workspace, program).filter(|_| may_skip);
+    let mark = mark(workspace, program).filter(|_| may_skip);
     let start = SystemTime::now();
     if let Some(mark) = &mark
         && let Ok(passed) = fs::metadata(mark).and_then(|mark| mark.modified())

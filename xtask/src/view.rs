@@ -8,7 +8,7 @@ use crate::data::seed;
 use crate::join::{Facts, Party, Sources, Standing};
 use crate::markdown;
 use crate::model::{Ratio, Report, Role, Row, Sheet};
-use crate::quantity::{self as units, Quantity, Unit};
+use crate::quantity::{self as units, Quantity};
 use crate::stats::{maximum, minimum};
 
 pub(crate) mod summary;
@@ -78,8 +78,8 @@ pub(crate) fn coverage(sources: &Sources) -> Page {
     let added = sources.rows.added.iter();
     let added = added.flat_map(|entry| entry.rows.iter().map(|row| vec![row.clone(), entry.text.clone()]));
     let sheets = [
-        Sheet::new("Published and not measured", &["Published", "Reason"], absent),
-        Sheet::new("Measured and not published", &["Rows", "Reason"], added),
+        Sheet::new("Published and not measured", "Published | Reason", absent),
+        Sheet::new("Measured and not published", "Rows | Reason", added),
     ];
     let tables: String = sheets.iter().map(markdown::table).collect();
     Page { id: "coverage".to_owned(), text: format!("\n## Coverage\n{tables}"), charts: Vec::new() }
@@ -145,8 +145,7 @@ impl Cell {
     }
 
     fn text(&self, quantity: Quantity, is_counted: bool) -> String {
-        let unit = quantity.unit();
-        let (low, high) = (unit.format(self.low), unit.format(self.high));
+        let (low, high) = (quantity.format(self.low), quantity.format(self.high));
         let mut text = if low == high { low } else { format!("{low} to {high}") };
         if let (true, Quantity::Time, Some((bytes, allocs))) = (is_counted, quantity, self.counts) {
             text += &format!(", {}, {} allocs", units::bytes(bytes), units::per_op(allocs));
@@ -203,7 +202,7 @@ fn published(table: &seed::Table, facts: &Facts<'_>, sources: &Sources) -> Sheet
         }
     }
     let notes = origins.iter().map(|origin| format!("Recorded: {origin}.")).collect();
-    Sheet::new(&table.heading, &columns, lines).with_notes(notes)
+    Sheet::new(&table.heading, &columns.join("|"), lines).with_notes(notes)
 }
 
 /// Returns the reason why a line has no figure of ours.
@@ -233,16 +232,14 @@ fn all_rows(suite: &str, facts: &Facts<'_>) -> Option<Sheet> {
     let standings = facts.standings().into_iter();
     let standings = standings.filter(|standing| standing.key.split('/').next() == Some(suite));
     let lines: Vec<Vec<String>> = standings.filter_map(|standing| row_line(&standing, facts)).collect();
-    let mut columns = vec!["Row", "#Ours"];
-    let headings = LANGUAGES.map(|(_, label)| format!("#{label}"));
-    columns.extend(headings.iter().map(String::as_str));
-    columns.extend(["#Ratio (interval)", "Verdict"]);
+    let languages = LANGUAGES.map(|(_, label)| label).join(" | #");
+    let columns = format!("Row | #Ours | #{languages} | #Ratio (interval) | Verdict");
     (!lines.is_empty()).then(|| Sheet::new(&format!("Suite {suite}: all rows"), &columns, lines))
 }
 
 fn row_line(standing: &Standing<'_>, facts: &Facts<'_>) -> Option<Vec<String>> {
     let (ours, quantity) = (standing.ours?, standing.quantity);
-    let value = |row: &Row| row.value(quantity).map(|value| quantity.unit().format(value));
+    let value = |row: &Row| row.value(quantity).map(|value| quantity.format(value));
     let best = |language: &str| {
         let row = facts.strongest(ours, quantity, &|row| row.role.is_other() && row.language == language)?;
         Some(format!("{} ({})", value(row)?, row.implementation))
@@ -268,24 +265,15 @@ fn implementations<'f>(
     facts: &'f Facts<'_>,
     suites: &'f BTreeSet<String>,
 ) -> impl Iterator<Item = Sheet> + use<'f> {
-    let columns = [
-        "Row",
-        "Implementation",
-        "Role",
-        "Class",
-        "#Time/op",
-        "#Bytes/op",
-        "#Allocs/op",
-        "#Throughput",
-        "Remark",
-    ];
+    let columns =
+        "Row | Implementation | Role | Class | #Time/op | #Bytes/op | #Allocs/op | #Throughput | Remark";
     suites.iter().filter_map(move |suite| {
         let keys = facts.keys().into_iter().filter(|key| key.split('/').next() == Some(suite));
         // Rows of servers have tables of their own.
         let keys = keys.filter(|key| facts.of_key(key).any(|row| row.value(Quantity::Time).is_some()));
         let rows: Vec<&Row> = keys.flat_map(|key| facts.of_key(key)).collect();
         let lines = rows.iter().map(|row| implementation(row));
-        let mut sheet = Sheet::new(&format!("{suite}: all implementations"), &columns, lines);
+        let mut sheet = Sheet::new(&format!("{suite}: all implementations"), columns, lines);
         for index in (1..rows.len()).filter(|index| rows[index - 1].key == rows[*index].key) {
             sheet.lines[index].cells[0].clear();
         }
@@ -306,7 +294,7 @@ fn implementation(row: &Row) -> Vec<String> {
     let rate = |amount: Option<u64>| Some(amount? as f64 * 1e9 / row.value(Quantity::Time)?);
     let throughput = [
         rate(row.payload_bytes).map(units::bytes_per_second),
-        rate(row.elements).map(|rate| Unit::PerS.format(rate)),
+        rate(row.elements).map(|rate| Quantity::ElementsPerS.format(rate)),
     ];
     let throughput: Vec<String> = throughput.into_iter().flatten().collect();
     let once = if row.is_once { "one call per process, because it takes long" } else { "" };

@@ -35,7 +35,7 @@ impl Reqwest {
     pub fn new(workload: &Workload, server: &Server) -> Self {
         let client = reqwest::Client::builder()
             .no_proxy()
-            .default_headers(headers().expect("the headers are valid"))
+            .default_headers(headers())
             .timeout(Duration::from_secs(30))
             .build()
             .expect("the settings are valid");
@@ -90,7 +90,7 @@ impl HyperUtil {
         Self {
             client: Client::builder(TokioExecutor::new()).build(connector),
             uri: server.url(workload.path).parse().expect("the URL is valid"),
-            headers: headers().expect("the headers are valid"),
+            headers: headers(),
             workload: Arc::new(workload.clone()),
             body: body(workload),
         }

@@ -62,10 +62,6 @@ pub struct Server {
 
 impl Server {
     /// Binds a port. The server responds after `connections` connections were accepted.
-    ///
-    /// # Errors
-    ///
-    /// If no port is available.
     pub async fn start(answer: ServerResponse, connections: usize) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let server = Self { address: listener.local_addr()?, accepted: Arc::default() };

@@ -1,8 +1,8 @@
 //! Request of a row, and the expected response.
 
 use http::Method;
-use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, USER_AGENT};
-use http::header::{HeaderValue, InvalidHeaderValue};
+use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::server::{CHUNK, CHUNKS, POSTED, STATUS, ServerResponse};
 
@@ -96,18 +96,15 @@ impl Workload {
 
 /// Returns the headers of every request. As in the Go benchmark, GET requests also have `Content-Type` and
 /// `Accept-Encoding`.
-///
-/// # Errors
-///
-/// Never fails: the values are constant.
-pub fn headers() -> Result<HeaderMap, InvalidHeaderValue> {
+pub fn headers() -> HeaderMap {
     let json = HeaderValue::from_static("application/json");
+    let key = format!("Bearer {KEY}").try_into().expect("the key is valid in a header");
     let pairs: [(HeaderName, HeaderValue); 5] = [
-        (AUTHORIZATION, format!("Bearer {KEY}").try_into()?),
+        (AUTHORIZATION, key),
         (ACCEPT, json.clone()),
         (CONTENT_TYPE, json),
         (ACCEPT_ENCODING, HeaderValue::from_static("gzip")),
         (USER_AGENT, HeaderValue::from_static(AGENT)),
     ];
-    Ok(pairs.into_iter().collect())
+    pairs.into_iter().collect()
 }

@@ -137,37 +137,16 @@ pub trait Check {
     fn check(&self) -> u64;
 }
 
-/// The inputs of a check value.
-#[derive(Clone, Copy, Debug)]
-#[allow(missing_docs, reason = "self-explanatory names")]
-pub struct Parts {
-    /// Length in bytes.
-    pub name: usize,
-    /// Length in bytes.
-    pub text: usize,
-    pub number: u64,
-    /// Number of values.
-    pub values: usize,
-    pub last: u64,
-    /// Number of map entries.
-    pub entries: usize,
-    pub flag: bool,
-    pub float32: f32,
-    pub float64: f64,
-}
-
-impl Parts {
-    /// Computes the check value. The rotations prevent changes of two fields from cancelling out.
-    pub fn check(self) -> u64 {
-        let lengths = (self.name as u64) ^ (self.text as u64).rotate_left(12);
-        let counts = (self.values as u64).rotate_left(24) ^ (self.entries as u64).rotate_left(36);
-        let numbers = self.number.rotate_left(48) ^ self.last.rotate_left(7) ^ u64::from(self.flag);
-        lengths
-            ^ counts
-            ^ numbers
-            ^ u64::from(self.float32.to_bits()).rotate_left(17)
-            ^ self.float64.to_bits()
-    }
+/// Combines the lengths of name, text, values and map, the number and the last value, and the other fields.
+///
+/// The rotations prevent changes of two fields from cancelling out.
+pub fn combined(lengths: [usize; 4], numbers: [u64; 2], flag: bool, float32: f32, float64: f64) -> u64 {
+    let [name, text, values, entries] = lengths.map(|length| length as u64);
+    let [number, last] = numbers;
+    let lengths = name ^ text.rotate_left(12);
+    let counts = values.rotate_left(24) ^ entries.rotate_left(36);
+    let numbers = number.rotate_left(48) ^ last.rotate_left(7) ^ u64::from(flag);
+    lengths ^ counts ^ numbers ^ u64::from(float32.to_bits()).rotate_left(17) ^ float64.to_bits()
 }
 
 /// Implements [`Check`] for a type with the fields of the message.
@@ -179,18 +158,11 @@ macro_rules! check {
         impl $crate::message::Check for $type {
             fn check(&self) -> u64 {
                 let $message = self;
-                let parts = $crate::message::Parts {
-                    name: $message.name.len(),
-                    text: $message.text.len(),
-                    number: u64::from($message.number),
-                    values: $message.values.len(),
-                    last: u64::from($last),
-                    entries: $message.map.len(),
-                    flag: $message.flag,
-                    float32: $message.float32,
-                    float64: $message.float64,
-                };
-                parts.check()
+                let (name, text) = (&$message.name, &$message.text);
+                let lengths = [name.len(), text.len(), $message.values.len(), $message.map.len()];
+                let numbers = [u64::from($message.number), u64::from($last)];
+                let (float32, float64) = ($message.float32, $message.float64);
+                $crate::message::combined(lengths, numbers, $message.flag, float32, float64)
             }
         }
     };

@@ -17,56 +17,32 @@ impl Size {
 
     /// Suffix of the row names.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Small => "small",
-            Self::Medium => "medium",
-            Self::Large => "large",
-        }
+        ["small", "medium", "large"][self as usize]
     }
 
     /// Number of values and of map entries.
     pub fn entries(self) -> usize {
-        match self {
-            Self::Small => 10,
-            Self::Medium => 100,
-            Self::Large => 1000,
-        }
+        [10, 100, 1000][self as usize]
     }
 
     /// Published length in the format of the Go library.
     pub fn parco_len(self) -> u64 {
-        match self {
-            Self::Small => 91,
-            Self::Medium => 742,
-            Self::Large => 8123,
-        }
+        [91, 742, 8123][self as usize]
     }
 
     /// Published length as JSON.
     pub fn json_len(self) -> u64 {
-        match self {
-            Self::Small => 269,
-            Self::Medium => 1681,
-            Self::Large => 16_637,
-        }
+        [269, 1681, 16_637][self as usize]
     }
 
     /// Published length as MessagePack, with integers as wide as Go's types.
     pub fn msgpack_len(self) -> u64 {
-        match self {
-            Self::Small => 155,
-            Self::Medium => 991,
-            Self::Large => 10_171,
-        }
+        [155, 991, 10_171][self as usize]
     }
 
     /// Seed for which the JSON encoding has the published length.
     fn seed(self) -> u64 {
-        match self {
-            Self::Small => 0,
-            Self::Medium => 19,
-            Self::Large => 17,
-        }
+        [0, 19, 17][self as usize]
     }
 }
 

@@ -4,7 +4,7 @@ use rkyv::rancor::Error;
 use rkyv::util::AlignedVec;
 
 use super::codec::{Codec, View};
-use super::message::{ArchivedMessage, Check, Message, Parts};
+use super::message::{ArchivedMessage, Check, Message, combined};
 
 /// rkyv to an aligned buffer, with validation.
 #[derive(Debug, Default)]
@@ -41,17 +41,9 @@ impl View for Rkyv {
 
 impl Check for &ArchivedMessage {
     fn check(&self) -> u64 {
-        let parts = Parts {
-            name: self.name.len(),
-            text: self.text.len(),
-            number: u64::from(self.number.to_native()),
-            values: self.values.len(),
-            last: self.values.last().map_or(0, |value| u64::from(value.to_native())),
-            entries: self.map.len(),
-            flag: self.flag,
-            float32: self.float32.to_native(),
-            float64: self.float64.to_native(),
-        };
-        parts.check()
+        let last = self.values.last().map_or(0, |value| u64::from(value.to_native()));
+        let numbers = [u64::from(self.number.to_native()), last];
+        let lengths = [self.name.len(), self.text.len(), self.values.len(), self.map.len()];
+        combined(lengths, numbers, self.flag, self.float32.to_native(), self.float64.to_native())
     }
 }

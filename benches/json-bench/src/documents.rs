@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use serde::{Deserialize, Serialize};
+use super::types::structs;
 
 /// Kind of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +23,7 @@ impl Kind {
 
     /// Returns the name in rows, that of a similar document in other benchmarks.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Messages => "twitter",
-            Self::Catalogue => "citm",
-            Self::Coastline => "canada",
-        }
+        ["twitter", "citm", "canada"][self as usize]
     }
 
     /// Generates a document of at least `length` bytes, and slightly more.
@@ -57,36 +53,23 @@ impl Size {
 
     /// Returns the name in rows.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Kb10 => "10k",
-            Self::Kb100 => "100k",
-            Self::Mb1 => "1m",
-        }
+        ["10k", "100k", "1m"][self as usize]
     }
 
     /// Returns the minimum number of bytes.
     pub fn least(self) -> usize {
-        match self {
-            Self::Kb10 => 10 << 10,
-            Self::Kb100 => 100 << 10,
-            Self::Mb1 => 1 << 20,
-        }
+        [10 << 10, 100 << 10, 1 << 20][self as usize]
     }
 
     /// Returns the length of the generated document, and of the same value as encoders write it, without unnecessary
     /// escapes. Constants, because lists of rows contain them.
     pub fn lengths(self, kind: Kind) -> (u64, u64) {
-        match (kind, self) {
-            (Kind::Messages, Self::Kb10) => (10_654, 10_392),
-            (Kind::Messages, Self::Kb100) => (102_678, 99_962),
-            (Kind::Messages, Self::Mb1) => (1_049_288, 1_023_554),
-            (Kind::Catalogue, Self::Kb10) => (10_357, 10_357),
-            (Kind::Catalogue, Self::Kb100) => (102_891, 102_891),
-            (Kind::Catalogue, Self::Mb1) => (1_049_052, 1_049_052),
-            (Kind::Coastline, Self::Kb10) => (10_351, 10_351),
-            (Kind::Coastline, Self::Kb100) => (103_710, 103_710),
-            (Kind::Coastline, Self::Mb1) => (1_049_809, 1_049_809),
-        }
+        let lengths = match kind {
+            Kind::Messages => [(10_654, 10_392), (102_678, 99_962), (1_049_288, 1_023_554)],
+            Kind::Catalogue => [(10_357, 10_357), (102_891, 102_891), (1_049_052, 1_049_052)],
+            Kind::Coastline => [(10_351, 10_351), (103_710, 103_710), (1_049_809, 1_049_809)],
+        };
+        lengths[self as usize]
     }
 }
 
@@ -101,41 +84,26 @@ impl Numbers {
     }
 }
 
-const WORDS: [&str; 16] = [
-    "stream",
-    "of",
-    "tokens",
-    "naïve",
-    "東京",
-    "the",
-    "quick",
-    "\\\"quoted\\\"",
-    "line\\nbreak",
-    "café",
-    "over",
-    "\\u00e9t\\u00e9",
-    "dogs",
-    "https:\\/\\/example.org",
-    "👍",
-    "and",
-];
+/// Sixteen words, separated by spaces.
+const WORDS: &str = r#"stream of tokens naïve 東京 the quick \"quoted\" line\nbreak café over \u00e9t\u00e9 dogs https:\/\/example.org 👍 and"#;
 
 fn text(out: &mut String, words: u32, numbers: &mut Numbers) {
     for index in 0..words {
-        if index > 0 {
-            out.push(' ');
-        }
-        out.push_str(WORDS[numbers.below(16) as usize]);
+        out.push_str(if index > 0 { " " } else { "" });
+        out.push_str(WORDS.split(' ').nth(numbers.below(16) as usize).unwrap_or_default());
     }
+}
+
+/// Appends a comma before all elements but the first.
+fn separate(out: &mut String, has_previous: bool) {
+    out.push_str(if has_previous { "," } else { "" });
 }
 
 fn messages(length: usize, numbers: &mut Numbers) -> String {
     let mut out = String::from("{\"statuses\":[");
     let mut index = 0_u64;
     while out.len() < length {
-        if index > 0 {
-            out.push(',');
-        }
+        separate(&mut out, index > 0);
         let id = 505_874_924_095_815_700 + index * 7;
         let _ = write!(out, "{{\"created_at\":\"Sun Aug 31 00:29:{:02} +0000 2014\",", numbers.below(60));
         let _ = write!(out, "\"id\":{id},\"id_str\":\"{id}\",\"text\":\"");
@@ -149,9 +117,7 @@ fn messages(length: usize, numbers: &mut Numbers) -> String {
         let _ = write!(out, "\"}},\"retweet_count\":{},", numbers.below(5_000));
         out.push_str("\"entities\":{\"hashtags\":[");
         for tag in 0..index % 3 {
-            if tag > 0 {
-                out.push(',');
-            }
+            separate(&mut out, tag > 0);
             let start = numbers.below(100);
             let _ = write!(out, "{{\"text\":\"tag{tag}\",\"indices\":[{start},{}]}}", start + 5);
         }
@@ -167,29 +133,21 @@ fn catalogue(length: usize, numbers: &mut Numbers) -> String {
     let mut out = String::from("{\"performances\":[");
     let mut index = 0_u64;
     while out.len() < length {
-        if index > 0 {
-            out.push(',');
-        }
+        separate(&mut out, index > 0);
         let _ = write!(out, "{{\"eventId\":{},\"id\":{},", 138_586_341 + index * 9, 339_887_544 + index * 11);
         out.push_str("\"logo\":null,\"name\":null,\"prices\":[");
         for price in 0..1 + index % 4 {
-            if price > 0 {
-                out.push(',');
-            }
+            separate(&mut out, price > 0);
             let _ = write!(out, "{{\"amount\":{},", 9_000 + 250 * numbers.below(100));
             let _ = write!(out, "\"audienceSubCategoryId\":337100890,");
             let _ = write!(out, "\"seatCategoryId\":{}}}", 338_937_235 + u64::from(numbers.below(90)));
         }
         out.push_str("],\"seatCategories\":[");
         for category in 0..1 + index % 3 {
-            if category > 0 {
-                out.push(',');
-            }
+            separate(&mut out, category > 0);
             out.push_str("{\"areas\":[");
             for area in 0..1 + numbers.below(6) {
-                if area > 0 {
-                    out.push(',');
-                }
+                separate(&mut out, area > 0);
                 let id = 205_705_999 + u64::from(numbers.below(20));
                 let _ = write!(out, "{{\"areaId\":{id},\"blockIds\":[]}}");
             }
@@ -208,16 +166,12 @@ fn coastline(length: usize, numbers: &mut Numbers) -> String {
     let mut out = String::from("{\"type\":\"FeatureCollection\",\"features\":[");
     let mut features = 0;
     while out.len() < length {
-        if features > 0 {
-            out.push(',');
-        }
+        separate(&mut out, features > 0);
         out.push_str("{\"type\":\"Feature\",\"properties\":{\"name\":\"Canada\"},");
         out.push_str("\"geometry\":{\"type\":\"Polygon\",\"coordinates\":[[");
         let points = 24 + numbers.below(40);
         for point in 0..points {
-            if point > 0 {
-                out.push(',');
-            }
+            separate(&mut out, point > 0);
             out.push('[');
             decimal(&mut out, "-", 60 + numbers.below(80), numbers);
             out.push(',');
@@ -238,20 +192,7 @@ fn decimal(out: &mut String, sign: &str, whole: u32, numbers: &mut Numbers) {
     let _ = write!(out, "{sign}{whole}.{high:04}{middle:04}{low:04}{last}");
 }
 
-macro_rules! documents {
-    ($($(#[$meta:meta])* $name:ident { $($(#[$field_meta:meta])* $field:ident: $ty:ty,)+ })+) => {
-        $(
-            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-            $(#[$meta])*
-            #[allow(missing_docs, reason = "the names say it all")]
-            pub struct $name {
-                $($(#[$field_meta])* pub $field: $ty,)+
-            }
-        )+
-    };
-}
-
-documents! {
+structs! {
     /// A document of [`Kind::Messages`].
     Messages {
         statuses: Vec<Status>,
@@ -372,6 +313,7 @@ documents! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Serialize;
     use serde::de::DeserializeOwned;
     use serde_json::Value;
 

@@ -29,12 +29,8 @@ pub struct Mix {
     pub length: u64,
 }
 
-impl Mix {
-    /// Number of documents.
-    pub const DOCUMENTS: u64 = 10;
-
-    /// Creates the mix.
-    pub fn new() -> Self {
+impl Default for Mix {
+    fn default() -> Self {
         let values = [
             Mixed::Test(payload::test_typed()),
             Mixed::Messages(generated(Kind::Messages, 20_000)),
@@ -54,6 +50,11 @@ impl Mix {
         let length = documents.iter().map(|(_, document)| document.len() as u64).sum();
         Self { documents: documents.into(), length }
     }
+}
+
+impl Mix {
+    /// Number of documents.
+    pub const DOCUMENTS: u64 = 10;
 
     /// Encodes each value into a new vector. Returns the total length.
     pub fn encode<L: Library>(&self) -> u64 {
@@ -91,12 +92,6 @@ impl Mix {
             Mixed::Coastline(value) => value.check(),
         };
         self.documents.iter().map(|(value, _)| check(value)).sum()
-    }
-}
-
-impl Default for Mix {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Types of the published payloads. `S` is the type of strings. `D` and `M` are a tree of values or a struct, where the
 //! Go library has a map of any values.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use simd_json::prelude::{ValueAsArray as _, ValueAsObject as _};
 use sonic_rs::JsonContainerTrait as _;
@@ -16,12 +16,13 @@ fn is_empty<S: AsRef<str>>(text: &S) -> bool {
     text.as_ref().is_empty()
 }
 
+/// Declares structs with public fields.
 macro_rules! structs {
     ($($(#[$meta:meta])* $name:ident $(<$($parameter:ident),+>)? {
         $($(#[$field_meta:meta])* $field:ident: $ty:ty,)+
     })+) => {
         $(
-            #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+            #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
             $(#[$meta])*
             #[allow(missing_docs, reason = "field names are sufficient")]
             pub struct $name $(<$($parameter),+>)? {
@@ -30,6 +31,8 @@ macro_rules! structs {
         )+
     };
 }
+
+pub(crate) use structs;
 
 structs! {
     /// Response envelope of the Go library.

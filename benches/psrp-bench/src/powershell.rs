@@ -72,10 +72,6 @@ fn object(out: &mut String, number: u64) {
 }
 
 /// Returns the document of a row, for peers that are separate programs.
-///
-/// # Errors
-///
-/// Fails if the value cannot be written.
 pub fn document(row: &str) -> Result<Option<String>, Error> {
     if row.starts_with("objects_1000_") {
         return Ok(Some(objects()));
@@ -106,10 +102,6 @@ pub struct Session {
 
 impl Session {
     /// Starts the server and opens a session.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the session fails.
     pub fn open(server: &Child) -> Result<Self, Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let pool = runtime.block_on(RunspacePool::open(server, Options::new()))?;
@@ -117,20 +109,12 @@ impl Session {
     }
 
     /// Runs a pipeline that writes the numbers from one to `count`, and returns their sum.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the session fails.
     pub fn receive(&self, count: u32) -> Result<u64, Error> {
         let script = PowerShell::script(format!("1..{count}"));
         self.runtime.block_on(self.pool.invoke(script)).and_then(sum)
     }
 
     /// Runs a pipeline that outputs its input, the numbers from one to `count`, and returns their sum.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the session fails.
     pub fn send(&self, count: u32) -> Result<u64, Error> {
         let script = PowerShell::script("$input");
         self.runtime.block_on(self.pool.invoke_with_input(script, 1..=i64::from(count))).and_then(sum)

@@ -20,20 +20,12 @@ fn header() -> MessageHeader {
 }
 
 /// Runs all steps, each on the result of the previous one, with new buffers.
-///
-/// # Errors
-///
-/// Fails if a step fails.
 pub fn through(value: &Value) -> Result<Option<Value>, Error> {
     RoundTripBuffers::default().through(value)
 }
 
 /// Runs the steps as go-psrpcore does: each step allocates a new buffer, and the final decoding uses the message and
 /// document from before the fragmentation. The assembler gets bytes because ours takes nothing else.
-///
-/// # Errors
-///
-/// Fails if a step fails.
 pub fn like_go_psrpcore(value: &Value) -> Result<Option<Value>, Error> {
     let mut writer = Writer::new();
     writer.write(value)?;
@@ -67,10 +59,6 @@ pub struct RoundTripBuffers {
 
 impl RoundTripBuffers {
     /// Runs all steps, each on the result of the previous one, with reused buffers.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a step fails.
     pub fn through(&mut self, value: &Value) -> Result<Option<Value>, Error> {
         let Self { writer, message, wire, assembler } = self;
         message.clear();

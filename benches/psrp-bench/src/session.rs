@@ -52,29 +52,17 @@ pub struct Sessions {
 
 impl Sessions {
     /// Creates a single-threaded runtime.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the runtime cannot be created.
     pub fn new(server: ServerKind) -> io::Result<Self> {
         Ok(Self { runtime: tokio::runtime::Builder::new_current_thread().enable_all().build()?, server })
     }
 
     /// Opens a pool.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the session fails.
     pub fn open(&self) -> Result<RunspacePool, Error> {
         self.runtime.block_on(open(self.server))
     }
 
     /// Opens a pool, runs a pipeline that outputs one number, and closes the pool, `times` times. Returns the number of
     /// objects of the last pipeline.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a session fails.
     pub fn whole(&self, times: u64) -> Result<u64, Error> {
         self.runtime.block_on(async {
             let mut count = 0;
@@ -89,10 +77,6 @@ impl Sessions {
     }
 
     /// Runs a pipeline that outputs `count` numbers and processes them as they arrive. Returns their sum.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the session fails.
     pub fn stream(&self, pool: &RunspacePool, count: u64) -> Result<i64, Error> {
         self.runtime.block_on(async {
             let mut run = pool.start(PowerShell::script(count.to_string())).await?;

@@ -27,11 +27,7 @@ const OPENED: i32 = 2;
 /// State code of a completed pipeline.
 const COMPLETED: i32 = 4;
 
-/// Serves one session until the pool is closed.
-///
-/// # Errors
-///
-/// Fails if the pipe fails, and for messages that the stub does not support.
+/// Serves one session until the pool is closed. Fails for messages that the stub does not support.
 pub async fn serve(stream: DuplexStream) -> Result<(), Error> {
     let mut packets = PacketReader::new(Role::Server);
     let mut input = Vec::with_capacity(READ);

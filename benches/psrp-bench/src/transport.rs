@@ -49,10 +49,6 @@ pub fn encode(packet: &Packet<'_>, buffer: &mut Vec<u8>) -> u64 {
 
 /// Receives the first packet of the input with a new buffer and a new packet reader. The data is copied because it
 /// borrows from the reader.
-///
-/// # Errors
-///
-/// Fails if there is no packet.
 pub fn receive(mut input: impl Read) -> io::Result<Vec<u8>> {
     let mut buffer = vec![0; CHUNK];
     let mut reader = PacketReader::new(Role::Client);

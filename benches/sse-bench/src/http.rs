@@ -30,10 +30,6 @@ pub struct Loopback {
 
 impl Loopback {
     /// Starts a server on loopback that sends the input, one frame per chunk.
-    ///
-    /// # Errors
-    ///
-    /// If the runtime, the socket or the client cannot be created.
     pub fn new(input: &Input) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)))?;

@@ -17,68 +17,36 @@ pub struct SeedRow {
 
 /// Returns the ten rows of the decoder table of the first report, with its exact inputs and stop rules.
 pub fn seed_rows() -> Vec<SeedRow> {
-    let row = |row, events, data, input: String, stop| SeedRow {
-        row,
-        events,
-        data,
-        input: Input::whole(input, stop),
-    };
-    let simple = || String::from("data: {\"test\": \"value\"}\n\n");
-    vec![
-        row("decode_simple_event", 1, 17, simple(), Stop::First),
-        row(
-            "decode_complex_event",
-            1,
-            100,
-            "event: message\nid: msg-123\ndata: {\"id\":\"test\",\"model\":\"sonar\",\"choices\":[{\"index\":0,\
-             \"delta\":{\"role\":\"assistant\",\"content\":\"Hello\"}}]}\n\n"
-                .into(),
-            Stop::First,
-        ),
-        row(
-            "decode_multiline_data",
-            1,
-            56,
-            "data: {\"chunk\": \"line1\"}\ndata: {\"chunk\": \"line2\"}\ndata: {\"chunk\": \"line3\"}\n\n".into(),
-            Stop::First,
-        ),
-        row(
-            "decode_large_payload",
-            1,
-            4476,
-            format!(
-                "data: {{\"id\":\"test-123\",\"model\":\"sonar-pro\",\"choices\":[{{\"index\":0,\"delta\":\
-                 {{\"role\":\"assistant\",\"content\":\"{}\"}}}}],\"usage\":{{\"completion_tokens\":500,\
-                 \"prompt_tokens\":100,\"total_tokens\":600}}}}\n\n",
-                "This is a long response with lots of text. ".repeat(100)
-            ),
-            Stop::First,
-        ),
-        row(
-            "decode_multiple_events",
-            4,
-            42,
-            "data: {\"chunk\": 1}\n\ndata: {\"chunk\": 2}\n\ndata: {\"chunk\": 3}\n\ndata: [DONE]\n\n".into(),
-            Stop::Done,
-        ),
-        row(
-            "decode_with_all_fields",
-            1,
-            24,
-            "event: message\nid: msg-456\nretry: 1000\ndata: {\"status\": \"processing\"}\n\n".into(),
-            Stop::First,
-        ),
-        row("decode_stream_simulation", 6, 287, stream_simulation(), Stop::Done),
-        row("decode_allocations", 1, 17, simple(), Stop::First),
-        row("decode_buffered_stream", 100, 1200, buffered_stream(), Stop::End),
-        row(
-            "decode_comment_filtering",
-            1,
-            18,
-            ": This is a comment\n: Another comment\ndata: {\"actual\": \"data\"}\n\n".into(),
-            Stop::First,
-        ),
-    ]
+    let simple = "data: {\"test\": \"value\"}\n\n";
+    let complex = "event: message\nid: msg-123\ndata: {\"id\":\"test\",\"model\":\"sonar\",\"choices\":[{\"index\":0,\
+                   \"delta\":{\"role\":\"assistant\",\"content\":\"Hello\"}}]}\n\n";
+    let multiline =
+        "data: {\"chunk\": \"line1\"}\ndata: {\"chunk\": \"line2\"}\ndata: {\"chunk\": \"line3\"}\n\n";
+    let large = format!(
+        "data: {{\"id\":\"test-123\",\"model\":\"sonar-pro\",\"choices\":[{{\"index\":0,\"delta\":{{\"role\":\
+         \"assistant\",\"content\":\"{}\"}}}}],\"usage\":{{\"completion_tokens\":500,\"prompt_tokens\":100,\
+         \"total_tokens\":600}}}}\n\n",
+        "This is a long response with lots of text. ".repeat(100)
+    );
+    let multiple = "data: {\"chunk\": 1}\n\ndata: {\"chunk\": 2}\n\ndata: {\"chunk\": 3}\n\ndata: [DONE]\n\n";
+    let all_fields = "event: message\nid: msg-456\nretry: 1000\ndata: {\"status\": \"processing\"}\n\n";
+    let comments = ": This is a comment\n: Another comment\ndata: {\"actual\": \"data\"}\n\n";
+    let (simulation, buffered) = (stream_simulation(), buffered_stream());
+    let rows = [
+        ("decode_simple_event", 1, 17, simple, Stop::First),
+        ("decode_complex_event", 1, 100, complex, Stop::First),
+        ("decode_multiline_data", 1, 56, multiline, Stop::First),
+        ("decode_large_payload", 1, 4476, &*large, Stop::First),
+        ("decode_multiple_events", 4, 42, multiple, Stop::Done),
+        ("decode_with_all_fields", 1, 24, all_fields, Stop::First),
+        ("decode_stream_simulation", 6, 287, &*simulation, Stop::Done),
+        ("decode_allocations", 1, 17, simple, Stop::First),
+        ("decode_buffered_stream", 100, 1200, &*buffered, Stop::End),
+        ("decode_comment_filtering", 1, 18, comments, Stop::First),
+    ];
+    let row =
+        |(row, events, data, input, stop)| SeedRow { row, events, data, input: Input::whole(input, stop) };
+    rows.into_iter().map(row).collect()
 }
 
 fn stream_simulation() -> String {

@@ -37,10 +37,6 @@ impl Response {
 }
 
 /// Sends a request on a new connection.
-///
-/// # Errors
-///
-/// Fails if nothing listens at the address, or the response is incomplete.
 pub(crate) fn request(
     address: SocketAddr,
     method: &str,
@@ -53,11 +49,8 @@ pub(crate) fn request(
     Ok(response)
 }
 
-/// Downloads a file. `sink` receives the bytes of the body as they arrive.
-///
-/// # Errors
-///
-/// Fails if the status is not 200, or the body does not have the announced length.
+/// Downloads a file. `sink` receives the bytes of the body as they arrive. Fails if the status is not 200, or the body
+/// does not have the announced length.
 pub(crate) fn download(address: SocketAddr, path: &str, sink: impl FnMut(&[u8])) -> Result<Timing> {
     let response = exchange(address, "GET", path, &[], sink)?;
     ensure!(response.status == 200, "{path}: status {}", response.status);
@@ -65,10 +58,6 @@ pub(crate) fn download(address: SocketAddr, path: &str, sink: impl FnMut(&[u8]))
 }
 
 /// Downloads a file and compares it with its content.
-///
-/// # Errors
-///
-/// Fails as [`download`] does, or if the bytes differ.
 pub(crate) fn download_same(address: SocketAddr, path: &str, content: &[u8]) -> Result<Timing> {
     let (mut at, mut is_same) = (0, true);
     let timing = download(address, path, |bytes| {

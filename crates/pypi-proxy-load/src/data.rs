@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use serde_json::json;
 
 /// Number of files on the page of the large project.
 pub(crate) const LARGE_FILES: usize = 3_060;
@@ -35,11 +36,8 @@ pub(crate) struct Wheel {
 }
 
 impl Data {
-    /// Generates the wheels in `dir`, unless they exist.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the folder cannot be written, or `sha256sum` is not installed.
+    /// Generates the wheels in `dir`, unless they exist. Fails if the folder cannot be written, or `sha256sum` is not
+    /// installed.
     pub(crate) fn make(dir: &Path) -> Result<Self> {
         let files = dir.join("files");
         fs::create_dir_all(&files).with_context(|| format!("cannot create {}", files.display()))?;
@@ -57,34 +55,38 @@ impl Data {
         Ok(fs::read(self.dir.join("files").join(&self.wheel(project)?.file))?)
     }
 
-    /// Writes the pages, which contain the address of the index, and their gzip variants.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the folder cannot be written, or `gzip` is not installed.
+    /// Writes the pages, which contain the address of the index, and their gzip variants. Fails if the folder cannot be
+    /// written, or `gzip` is not installed.
     pub(crate) fn write_pages(&self, base: &str) -> Result<()> {
-        let write = |name: &str, content: String| -> Result<()> {
-            let path = self.dir.join(name);
-            fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
-            let status =
-                Command::new("gzip").args(["-kf6n"]).arg(&path).status().context("gzip is not installed")?;
-            ensure!(status.success(), "gzip: {status}");
-            Ok(())
-        };
-        let entries = large_entries(base);
-        write("large.json", json_page("large", &entries))?;
-        write("large.html", html_page("large", &entries))?;
+        let (large, names) = (large_entries(base), names(NAMES));
+        let mut pages = vec![
+            ("list.json".to_owned(), json_list(&names)),
+            ("list.html".to_owned(), html_list(&names)),
+            ("large.json".to_owned(), json_page("large", &large)),
+            ("large.html".to_owned(), html_page("large", &large)),
+        ];
         for wheel in &self.wheels {
-            let entries = [wheel.entry(base)];
-            write(&format!("{}.json", wheel.project), json_page(&wheel.project, &entries))?;
-            write(&format!("{}.html", wheel.project), html_page(&wheel.project, &entries))?;
+            pages.push((format!("{}.json", wheel.project), wheel.page(base)));
+            pages.push((format!("{}.html", wheel.project), html_page(&wheel.project, &[wheel.entry(base)])));
         }
-        let names = names(NAMES);
-        write("list.json", json_list(&names))?;
-        write("list.html", html_list(&names))?;
+        write_compressed(&self.dir, pages)?;
         fs::write(self.dir.join("224.html"), [b'x'; 224])?;
         Ok(())
     }
+}
+
+/// Writes files and their gzip variants.
+pub(crate) fn write_compressed(dir: &Path, pages: impl IntoIterator<Item = (String, String)>) -> Result<()> {
+    let mut gzip = Command::new("gzip");
+    gzip.arg("-kf6n");
+    for (name, content) in pages {
+        let path = dir.join(name);
+        fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
+        gzip.arg(path);
+    }
+    let status = gzip.status().context("gzip is not installed")?;
+    ensure!(status.success(), "gzip: {status}");
+    Ok(())
 }
 
 impl Wheel {
@@ -194,29 +196,22 @@ pub(crate) fn large_files() -> Vec<(String, String)> {
 fn json_page(project: &str, entries: &[Entry]) -> String {
     let mut versions: Vec<&str> = entries.iter().filter_map(|entry| version_of(&entry.name)).collect();
     versions.dedup();
-    let versions: Vec<String> = versions.iter().map(|version| format!("\"{version}\"")).collect();
-    let files: Vec<String> = entries
-        .iter()
-        .map(|Entry { name, url, sha256, size, is_yanked }| {
-            let metadata = if name.ends_with(".whl") {
-                format!("{{\"sha256\":\"{}\"}}", sha256.chars().rev().collect::<String>())
-            } else {
-                "false".to_owned()
-            };
-            let yanked = if *is_yanked { "\"broken build\"" } else { "false" };
-            format!(
-                "{{\"core-metadata\":{metadata},\"data-dist-info-metadata\":{metadata},\"filename\":\"{name}\",\
-                 \"hashes\":{{\"sha256\":\"{sha256}\"}},\"provenance\":null,\"requires-python\":\">=3.9\",\
-                 \"size\":{size},\"upload-time\":\"2025-06-01T12:34:56.789012Z\",\"url\":\"{url}\",\"yanked\":{yanked}}}"
-            )
+    let file = |Entry { name, url, sha256, size, is_yanked }: &Entry| {
+        let digest: String = sha256.chars().rev().collect();
+        let metadata = if name.ends_with(".whl") { json!({ "sha256": digest }) } else { json!(false) };
+        json!({
+            "core-metadata": metadata, "data-dist-info-metadata": metadata, "filename": name,
+            "hashes": { "sha256": sha256 }, "provenance": null, "requires-python": ">=3.9", "size": size,
+            "upload-time": "2025-06-01T12:34:56.789012Z", "url": url,
+            "yanked": if *is_yanked { json!("broken build") } else { json!(false) },
         })
-        .collect();
-    format!(
-        "{{\"files\":[{}],\"meta\":{{\"_last-serial\":1,\"api-version\":\"1.4\"}},\"name\":\"{project}\",\
-         \"project-status\":{{\"status\":\"active\"}},\"versions\":[{}]}}",
-        files.join(","),
-        versions.join(",")
-    )
+    };
+    let page = json!({
+        "files": entries.iter().map(file).collect::<Vec<_>>(),
+        "meta": { "_last-serial": 1, "api-version": "1.4" }, "name": project,
+        "project-status": { "status": "active" }, "versions": versions,
+    });
+    page.to_string()
 }
 
 fn version_of(file: &str) -> Option<&str> {

@@ -47,9 +47,9 @@ pub(crate) struct Options {
     /// Rounds per row [default: 10, with --quick 1]
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
-    /// Duration per row, server and round, in seconds [default: 1]
-    #[arg(long, value_name = "N")]
-    seconds: Option<usize>,
+    /// Duration per row, server and round, in seconds
+    #[arg(long, value_name = "N", default_value = "1")]
+    seconds: usize,
     #[command(flatten)]
     paths: Paths,
 }
@@ -66,11 +66,8 @@ fn peer_place(text: &str) -> Result<(String, String), String> {
 
 impl Options {
     fn sampling(&self) -> Sampling {
-        let (rounds, seconds) = if self.quick { (1, 1) } else { (10, 1) };
-        Sampling {
-            rounds: self.rounds.unwrap_or(rounds).max(1),
-            seconds: self.seconds.unwrap_or(seconds).max(1),
-        }
+        let rounds = self.rounds.unwrap_or(if self.quick { 1 } else { 10 });
+        Sampling { rounds: rounds.max(1), seconds: self.seconds.max(1) }
     }
 
     fn takes(&self, server: &str) -> bool {
@@ -93,10 +90,7 @@ struct Run<'r> {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    ensure!(
-        procfs::is_supported(),
-        "processor time and memory are read from /proc, which this system does not have"
-    );
+    procfs::ensure_supported()?;
     let Paths { folder, ours, out, about } = &options.paths;
     let folders =
         Folders { data: folder.join("data"), scratch: folder.join("scratch"), peers: folder.join("peers") };
@@ -127,27 +121,16 @@ pub(crate) fn keys() -> impl Iterator<Item = String> {
 }
 
 impl Run<'_> {
-    fn start_ours(&self) -> Result<Server> {
-        let cache = servers::empty(&self.folders.scratch, "ours")?;
-        self.ours(&self.upstream.index(), &cache, OURS)
-    }
-
-    fn ours(&self, index: &str, cache: &Path, name: &str) -> Result<Server> {
-        programs::ours(self.folders, self.binary, index, cache, name, &[])
+    /// Starts our proxy with an empty cache.
+    fn ours(&self, index: &str, cache: &str, flags: &[&str]) -> Result<Server> {
+        let cache = servers::empty(&self.folders.scratch, cache)?;
+        programs::ours(self.folders, self.binary, index, &cache, OURS, flags)
     }
 
     /// Verifies every response of our proxy, without timing.
     fn check(&self) -> Result<()> {
         // A long download timeout, so that no client is redirected to the index on a slow machine.
-        let cache = servers::empty(&self.folders.scratch, "ours")?;
-        let server = programs::ours(
-            self.folders,
-            self.binary,
-            &self.upstream.index(),
-            &cache,
-            OURS,
-            &["--download-timeout=60s"],
-        )?;
+        let server = self.ours(&self.upstream.index(), "ours", &["--download-timeout=60s"])?;
         let mut failed = 0;
         for row in ROWS.iter().filter(|row| self.options.wants(row.key, true)) {
             let request = row.request(&server).context("our proxy has every resource")?;
@@ -218,9 +201,8 @@ impl Run<'_> {
 
     fn row(&self, row: &Row, servers: &[Server], wrk: &Wrk, outcome: &mut Outcome) {
         say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
-        let servers: Vec<&Server> = servers.iter().collect();
         let (measured, unmeasured) =
-            measure::measure(row, &servers, self.data, wrk, self.options.sampling(), &self.folders.scratch);
+            measure::measure(row, servers, self.data, wrk, self.options.sampling(), &self.folders.scratch);
         say(&sheets::lines(&measured));
         outcome.rows.extend(measured);
         outcome.unmeasured.extend(unmeasured);
@@ -247,30 +229,25 @@ impl Run<'_> {
     }
 
     fn starts(&self, outcome: &mut Outcome) {
-        let ours = |name: &'static str, is_new: bool| {
-            move || {
-                let folder = self.folders.scratch.join("ours");
-                let cache = if is_new { servers::empty(&self.folders.scratch, "new")? } else { folder };
-                self.ours(&self.upstream.index(), &cache, name)
-            }
+        let index = &self.upstream.index();
+        let again = || {
+            let (cache, name) = (self.folders.scratch.join("ours"), "pypi-proxy, cache of this run");
+            programs::ours(self.folders, self.binary, index, &cache, name, &[])
         };
         let mut add = |name: &str, start: Result<single::Start>| match start {
             Ok(start) => outcome.starts.push(start),
             Err(error) => skip(outcome, "startup", name, &error),
         };
-        add(OURS, single::starts(STARTS, ours(OURS, true)));
-        add(OURS, single::starts(5, ours("pypi-proxy, cache of this run", false)));
+        add(OURS, single::starts(STARTS, || self.ours(index, "new", &[])));
+        add(OURS, single::starts(5, again));
         if self.options.takes("nginx static") {
             add("nginx static", single::starts(STARTS, || programs::nginx_static(self.folders)));
         }
         if self.options.takes("proxpi") && !self.options.quick {
-            add(
-                "proxpi",
-                single::starts(1, || programs::proxpi(self.folders, &self.upstream.index(), "proxpi")),
-            );
+            add("proxpi", single::starts(1, || programs::proxpi(self.folders, index, "proxpi")));
         }
         for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
-            add(name, single::starts(STARTS, || peer(self.folders, &self.upstream.index(), name, at)));
+            add(name, single::starts(STARTS, || peer(self.folders, index, name, at)));
         }
     }
 
@@ -281,11 +258,7 @@ impl Run<'_> {
                 Ok(list) => outcome.lists.push(list),
                 Err(error) => skip(outcome, "list_927k", name, &error),
             };
-        let ours = || {
-            let cache = servers::empty(&self.folders.scratch, "all")?;
-            self.ours(&index, &cache, OURS)
-        };
-        add(OURS, ours());
+        add(OURS, self.ours(&index, "all", &[]));
         for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
             add(name, peer(self.folders, &index, name, at));
         }
@@ -297,7 +270,7 @@ impl Run<'_> {
     /// Starts the selected servers. Servers that cannot be started are reported.
     fn start(&self, outcome: &mut Outcome) -> Result<Vec<Server>> {
         let (folders, index) = (self.folders, self.upstream.index());
-        let mut servers = vec![self.start_ours()?];
+        let mut servers = vec![self.ours(&index, "ours", &[])?];
         let mut add = |name: &str, server: Result<Server>| match server {
             Ok(server) => servers.push(server),
             Err(error) => {

@@ -8,7 +8,7 @@ use crate::output::Role;
 use crate::rows::{Resource, Row};
 use crate::servers::Server;
 use crate::verify::{Verified, verify};
-use crate::wrk::{Load, Wrk, head_requests};
+use crate::wrk::{Figures, Load, Wrk, head_requests};
 use crate::{note, procfs};
 
 /// Figures of one server in one row.
@@ -46,13 +46,9 @@ pub(crate) struct Measured {
 pub(crate) struct Round {
     pub(crate) requests_per_s: f64,
     pub(crate) bytes_per_s: f64,
-    pub(crate) p50_us: u64,
-    pub(crate) p75_us: u64,
-    pub(crate) p90_us: u64,
-    pub(crate) p99_us: u64,
-    pub(crate) max_us: u64,
     pub(crate) cpu_us: Option<f64>,
-    pub(crate) errors: u64,
+    #[serde(flatten)]
+    pub(crate) figures: Figures,
 }
 
 /// A server without a figure in a row, and the reason.
@@ -72,7 +68,7 @@ pub(crate) struct Sampling {
 
 pub(crate) fn measure(
     row: &Row,
-    servers: &[&Server],
+    servers: &[Server],
     data: &Data,
     wrk: &Wrk,
     sampling: Sampling,
@@ -84,7 +80,7 @@ pub(crate) fn measure(
         note(&format!("  {}: {reason}", server.name));
         unmeasured.push(Unmeasured { row: row.key.into(), server: server.name.clone(), reason });
     };
-    for &server in servers {
+    for server in servers {
         let Some(request) = row.request(server) else {
             skip(server, "it does not have this resource".to_owned());
             continue;
@@ -128,13 +124,8 @@ fn run(server: &Server, verified: &Verified, is_head: bool, wrk: &Wrk, load: Loa
     };
     let cpu = server.pid().map(procfs::cpu_seconds).zip(before).map(|(after, before)| after - before);
     ensure!(figures.requests > 0, "no response within {} s", load.seconds);
-    #[allow(clippy::cast_precision_loss, reason = "counts of a run are far below 2^52")]
-    let (requests, bytes, wire, seconds) = (
-        figures.requests as f64,
-        figures.bytes as f64,
-        verified.wire as f64,
-        figures.duration_us as f64 / 1e6,
-    );
+    let (requests, bytes) = (figures.requests as f64, figures.bytes as f64);
+    let (wire, seconds) = (verified.wire as f64, figures.duration_us as f64 / 1e6);
     // Responses that are shorter than the verified one are wrong, even if they count as successful.
     ensure!(
         figures.errors() > 0 || bytes > 0.97 * requests * wire,
@@ -145,13 +136,8 @@ fn run(server: &Server, verified: &Verified, is_head: bool, wrk: &Wrk, load: Loa
     Ok(Round {
         requests_per_s: requests / seconds,
         bytes_per_s: bytes / seconds,
-        p50_us: figures.p50,
-        p75_us: figures.p75,
-        p90_us: figures.p90,
-        p99_us: figures.p99,
-        max_us: figures.max,
         cpu_us: cpu.map(|cpu| cpu * 1e6 / answers),
-        errors: figures.errors(),
+        figures,
     })
 }
 
@@ -159,20 +145,18 @@ fn summary(row: &Row, server: &Server, verified: &Verified, rounds: Vec<Round>) 
     let of =
         |figure: fn(&Round) -> f64| median(&rounds.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
     let cpu: Vec<f64> = rounds.iter().filter_map(|round| round.cpu_us).collect();
-    #[allow(clippy::cast_precision_loss, reason = "latencies are far below 2^52")]
-    let (p50_us, p99_us) = (of(|round| round.p50_us as f64), of(|round| round.p99_us as f64));
     Measured {
         row: row.key.into(),
         server: server.name.clone(),
         role: server.role,
         requests_per_s: of(|round| round.requests_per_s),
         bytes_per_s: of(|round| round.bytes_per_s),
-        p50_us,
-        p99_us,
-        max_us: rounds.iter().map(|round| round.max_us).max().unwrap_or(0),
+        p50_us: of(|round| round.figures.p50 as f64),
+        p99_us: of(|round| round.figures.p99 as f64),
+        max_us: rounds.iter().map(|round| round.figures.max).max().unwrap_or(0),
         cpu_us: median(&cpu),
-        cpu_us_range: minimum(&cpu).zip(maximum(&cpu)),
-        errors: rounds.iter().map(|round| round.errors).sum(),
+        cpu_us_range: cpu.iter().copied().reduce(f64::min).zip(cpu.iter().copied().reduce(f64::max)),
+        errors: rounds.iter().map(|round| round.figures.errors()).sum(),
         status: verified.status,
         body_bytes: verified.body,
         coding: verified.coding.clone(),
@@ -190,14 +174,6 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
     Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[sorted.len() / 2 - 1], upper) })
 }
 
-pub(crate) fn minimum(values: &[f64]) -> Option<f64> {
-    values.iter().copied().reduce(f64::min)
-}
-
-pub(crate) fn maximum(values: &[f64]) -> Option<f64> {
-    values.iter().copied().reduce(f64::max)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +184,5 @@ mod tests {
             (median(&[]), median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0])),
             (None, Some(2.0), Some(2.5))
         );
-        assert_eq!((minimum(&[2.0, 1.0]), maximum(&[2.0, 1.0])), (Some(1.0), Some(2.0)));
     }
 }

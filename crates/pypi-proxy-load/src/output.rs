@@ -55,20 +55,21 @@ pub(crate) struct Line {
 }
 
 impl Sheet {
-    /// Creates a table. The names of number columns begin with `#`.
+    /// Creates a table. `|` separates the names of the columns. Those of number columns begin with `#`.
     pub(crate) fn new(
         title: &'static str,
         notes: impl Into<Vec<String>>,
-        columns: &[&'static str],
+        columns: &'static str,
         lines: impl IntoIterator<Item = impl Into<Vec<String>>>,
     ) -> Self {
-        let column = |name: &&'static str| match name.strip_prefix('#') {
-            Some(name) => Column { name, is_number: true },
-            None => Column { name, is_number: false },
+        let column = |name: &'static str| Column {
+            name: name.trim().trim_start_matches('#'),
+            is_number: name.trim().starts_with('#'),
         };
+        let columns: Vec<Column> = columns.split('|').map(column).collect();
         let lines: Vec<Line> = lines.into_iter().map(|cells| Line { cells: cells.into() }).collect();
         debug_assert!(lines.iter().all(|line| line.cells.len() == columns.len()), "{title}");
-        Self { title, notes: notes.into(), columns: columns.iter().map(column).collect(), lines }
+        Self { title, notes: notes.into(), columns, lines }
     }
 }
 

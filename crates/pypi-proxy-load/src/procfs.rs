@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use anyhow::{Result, ensure};
+
 /// Returns the process and all its descendants.
 fn family(root: u32) -> Vec<u32> {
     let mut parents = Vec::new();
@@ -69,9 +71,11 @@ fn memory(pid: u32, field: &str) -> u64 {
     kib * 1024
 }
 
-/// Returns whether this system provides `/proc`.
-pub(crate) fn is_supported() -> bool {
-    stat(std::process::id()).is_some()
+/// Fails if this system does not provide `/proc`.
+pub(crate) fn ensure_supported() -> Result<()> {
+    let is_supported = stat(std::process::id()).is_some();
+    ensure!(is_supported, "processor time and memory are read from /proc, which this system does not have");
+    Ok(())
 }
 
 #[cfg(test)]
@@ -80,7 +84,7 @@ mod tests {
 
     #[test]
     fn current_process_has_a_parent_and_memory() {
-        if is_supported() {
+        if ensure_supported().is_ok() {
             assert!(family(std::process::id()).contains(&std::process::id()));
             assert!(number(&stat(std::process::id()).unwrap(), 1) > 0);
             assert!(peak_memory(std::process::id()) > 0 && memory_now(std::process::id()) > 0);

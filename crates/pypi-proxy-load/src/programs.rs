@@ -127,11 +127,8 @@ fn is_installed(name: &str) -> bool {
     std::env::split_paths(&paths).chain(["/usr/sbin".into()]).any(|path| path.join(name).is_file())
 }
 
-/// Installs an external program with the system's package manager if it is missing and the user has the rights.
-///
-/// # Errors
-///
-/// Fails if it is missing and cannot be installed.
+/// Installs an external program with the system's package manager if it is missing and the user has the rights. Fails
+/// if it is missing and cannot be installed.
 pub(crate) fn ensure(name: &str) -> Result<()> {
     if is_installed(name) || name == "nginx" && std::env::var_os("NGINX_BIN").is_some() {
         return Ok(());
@@ -209,14 +206,9 @@ pub(crate) fn devpi(folders: &Folders, index: &str, folder: &str) -> Result<Serv
     let prefix = concat!("/", "root", "/load/+simple/");
     let spec = ServerSpec::proxy("devpi", Role::Peer, prefix, "/+api");
     let server = Server::start(&spec, address, &mut command, &folders.scratch)?;
-    make_mirror(&venv, address, index)?;
-    Ok(server)
-}
-
-fn make_mirror(venv: &Path, address: SocketAddr, index: &str) -> Result<()> {
     let mut python = program(&venv.join("bin/python"));
-    python.args(["-c", MAKE_MIRROR, &format!("http://{address}"), index]);
-    run(&mut python)
+    run(python.args(["-c", MAKE_MIRROR, &format!("http://{address}"), index]))?;
+    Ok(server)
 }
 
 /// Installs the pinned versions, unless they are installed.

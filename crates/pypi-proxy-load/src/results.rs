@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::measure::{Measured, Round, Unmeasured, maximum};
+use crate::measure::{Measured, Round, Unmeasured};
 use crate::output::{Role, Row};
 use crate::single::{Cold, List, Refresh, Start};
 
@@ -54,7 +54,7 @@ impl Outcome {
     /// Returns the peak memory over all rows of the load generator.
     fn memory(&self, server: &str) -> Option<f64> {
         let rows = self.rows.iter().filter(|row| row.server == server);
-        maximum(&rows.filter_map(|row| row.peak_memory).map(|bytes| bytes as f64).collect::<Vec<_>>())
+        rows.filter_map(|row| row.peak_memory).max().map(|bytes| bytes as f64)
     }
 
     /// Returns the durations of all starts with an empty cache, in nanoseconds.
@@ -65,7 +65,7 @@ impl Outcome {
 
     fn fetches(&self, server: &str) -> Option<f64> {
         let runs = self.cold.iter().filter(|run| run.server == server);
-        maximum(&runs.map(|run| run.upstream_gets as f64).collect::<Vec<_>>())
+        runs.map(|run| run.upstream_gets).max().map(|count| count as f64)
     }
 }
 
@@ -95,10 +95,10 @@ fn under_load(entry: &Measured) -> Row {
         ("cpu_per_request", processor_times.map(|us| us * 1e3).collect()),
         ("requests_per_s", of(|round| round.requests_per_s)),
         ("bytes_per_s", of(|round| round.bytes_per_s)),
-        ("p50", of(|round| round.p50_us as f64 * 1e3)),
-        ("p75", of(|round| round.p75_us as f64 * 1e3)),
-        ("p90", of(|round| round.p90_us as f64 * 1e3)),
-        ("p99", of(|round| round.p99_us as f64 * 1e3)),
+        ("p50", of(|round| round.figures.p50 as f64 * 1e3)),
+        ("p75", of(|round| round.figures.p75 as f64 * 1e3)),
+        ("p90", of(|round| round.figures.p90 as f64 * 1e3)),
+        ("p99", of(|round| round.figures.p99 as f64 * 1e3)),
         ("longest", vec![entry.max_us as f64 * 1e3]),
         ("errors", vec![entry.errors as f64]),
     ]);
@@ -113,6 +113,7 @@ fn under_load(entry: &Measured) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wrk::Figures;
 
     fn measured(row: &str, server: &str, cpu_us: f64) -> Measured {
         Measured {
@@ -133,7 +134,7 @@ mod tests {
 
     #[test]
     fn figures_have_the_unit_of_their_quantity() {
-        let round = Round { p50_us: 90, ..Round::default() };
+        let round = Round { figures: Figures { p50: 90, ..Figures::default() }, ..Round::default() };
         let entry = |row, server| Measured { rounds: vec![round, round], ..measured(row, server, 1.0) };
         let rows = vec![entry("health", "groxpi"), entry("six_json", "groxpi")];
         let rows = Outcome { rows, ..Outcome::default() }.report_rows();

@@ -60,11 +60,8 @@ impl<'p> ServerSpec<'p> {
 }
 
 impl Server {
-    /// Starts a program that will listen at `address`, and waits until it answers with 200.
-    ///
-    /// # Errors
-    ///
-    /// Fails if it cannot be started, exits, or does not answer in time.
+    /// Starts a program that will listen at `address`, and waits until it answers with 200. Fails if it cannot be
+    /// started, exits, or does not answer in time.
     pub(crate) fn start(
         spec: &ServerSpec<'_>,
         address: SocketAddr,

@@ -10,20 +10,7 @@ pub(crate) fn sheets(outcome: &Outcome) -> Vec<Sheet> {
 }
 
 fn rows(outcome: &Outcome) -> Sheet {
-    let columns = [
-        "Row",
-        "Server",
-        "Coding",
-        "#Requests/s",
-        "#p50",
-        "#p99",
-        "#CPU/request",
-        "#(min..max)",
-        "#Body",
-        "#MB/s",
-        "#Failed",
-        "#Peak RSS",
-    ];
+    let columns = "Row | Server | Coding | #Requests/s | #p50 | #p99 | #CPU/request | #(min..max) | #Body | #MB/s | #Failed | #Peak RSS";
     let lines = outcome.rows.iter().map(|entry| {
         let range = optional(entry.cpu_us_range, |(min, max)| format!("{}..{}", time(min), time(max)));
         [
@@ -47,22 +34,11 @@ fn rows(outcome: &Outcome) -> Sheet {
         format!("{}; {}.", outcome.about, outcome.versions.join(", ")),
         format!("{} rounds of {} s for each row and server, in turn.", outcome.rounds, outcome.seconds),
     ];
-    Sheet::new("Load: rows", run.into_iter().chain(about).collect::<Vec<_>>(), &columns, lines)
+    Sheet::new("Load: rows", run.into_iter().chain(about).collect::<Vec<_>>(), columns, lines)
 }
 
 fn cold(outcome: &Outcome) -> Sheet {
-    let columns = [
-        "Server",
-        "#GETs of the index",
-        "#First byte p50",
-        "#max",
-        "#Whole file p50",
-        "#max",
-        "#Index alone",
-        "#Failed",
-        "#CPU",
-        "#Peak RSS",
-    ];
+    let columns = "Server | #GETs of the index | #First byte p50 | #max | #Whole file p50 | #max | #Index alone | #Failed | #CPU | #Peak RSS";
     let lines = outcome.cold.iter().map(|run| {
         [
             run.server.clone(),
@@ -79,7 +55,7 @@ fn cold(outcome: &Outcome) -> Sheet {
     });
     let note =
         "50 clients ask at once for a wheel of 60 MiB that is not here; the index sends 30 MB/s.".to_owned();
-    Sheet::new("Load: one cold file", [note], &columns, lines)
+    Sheet::new("Load: one cold file", [note], columns, lines)
 }
 
 fn single(outcome: &Outcome) -> Sheet {
@@ -110,7 +86,7 @@ fn single(outcome: &Outcome) -> Sheet {
         );
         add("page of 3,060 files anew", &refresh.server, found);
     }
-    Sheet::new("Load: what happens once", [], &["What", "Server", "Found"], lines)
+    Sheet::new("Load: what happens once", [], "What | Server | Found", lines)
 }
 
 fn missing(outcome: &Outcome) -> Sheet {
@@ -118,7 +94,7 @@ fn missing(outcome: &Outcome) -> Sheet {
         .unmeasured
         .iter()
         .map(|entry| [entry.row.clone(), entry.server.clone(), entry.reason.clone()]);
-    Sheet::new("Load: not measured", [], &["Row", "Server", "Why there is no figure"], lines)
+    Sheet::new("Load: not measured", [], "Row | Server | Why there is no figure", lines)
 }
 
 /// Formats the figures of a row for the terminal.

@@ -9,7 +9,6 @@ use serde::Serialize;
 use crate::client::{self, Timing};
 use crate::data::{ALL_NAMES, COLD, Data};
 use crate::measure::median;
-use crate::output::Role;
 use crate::pause;
 use crate::procfs;
 use crate::servers::{Layout, Server};
@@ -23,7 +22,6 @@ pub(crate) const CLIENTS: usize = 50;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Cold {
     pub(crate) server: String,
-    pub(crate) role: Role,
     /// Number of requests to the index for the file.
     pub(crate) upstream_gets: usize,
     pub(crate) first_byte_ms: Spread,
@@ -70,7 +68,6 @@ pub(crate) fn cold(server: &Server, data: &Data, upstream: &Upstream, round: usi
         |of: fn(&Timing) -> f64| Spread::of(&timings.iter().map(|timing| of(timing)).collect::<Vec<_>>());
     Ok(Cold {
         server: server.name.clone(),
-        role: server.role,
         upstream_gets: upstream.count(&source) - gets,
         first_byte_ms: spread(|timing| timing.first.as_secs_f64() * 1e3),
         total_ms: spread(|timing| timing.last.as_secs_f64() * 1e3),
@@ -85,7 +82,6 @@ pub(crate) fn cold(server: &Server, data: &Data, upstream: &Upstream, round: usi
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Start {
     pub(crate) server: String,
-    pub(crate) role: Role,
     /// Time of each start, in milliseconds.
     pub(crate) first_answer_ms: Vec<f64>,
     pub(crate) idle_memory: Option<u64>,
@@ -102,20 +98,14 @@ pub(crate) fn starts(count: usize, start: impl Fn() -> Result<Server>) -> Result
         last = Some(server);
     }
     let server = last.context("the server was not started")?;
-    let (name, role) = (server.name.clone(), server.role);
-    Ok(Start {
-        server: name,
-        role,
-        first_answer_ms: times,
-        idle_memory: server.pid().map(procfs::memory_now),
-    })
+    let idle_memory = server.pid().map(procfs::memory_now);
+    Ok(Start { server: server.name.clone(), first_answer_ms: times, idle_memory })
 }
 
 /// The list of all names of the public index, with a newly started server.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct List {
     pub(crate) server: String,
-    pub(crate) role: Role,
     pub(crate) answer_ms: f64,
     pub(crate) body_bytes: usize,
     /// After one request in JSON.
@@ -147,7 +137,6 @@ pub(crate) fn list(server: &Server) -> Result<List> {
     pause(std::time::Duration::from_secs(2));
     Ok(List {
         server: server.name.clone(),
-        role: server.role,
         answer_ms,
         body_bytes: response.body.len(),
         peak_memory,
@@ -165,7 +154,6 @@ fn memchr_count(text: &[u8], word: &[u8]) -> usize {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Refresh {
     pub(crate) server: String,
-    pub(crate) role: Role,
     /// From the request to the last byte, including the index; median.
     pub(crate) answer_ms: f64,
     /// Time of the index for the page, requested directly.
@@ -202,7 +190,6 @@ pub(crate) fn refresh(server: &Server, upstream: &Upstream, count: u32) -> Resul
     }
     Ok(Refresh {
         server: server.name.clone(),
-        role: server.role,
         answer_ms: median(&times).unwrap_or(0.0),
         upstream_ms: median(&direct).unwrap_or(0.0),
         cpu_ms: cpu.map(|cpu| cpu / f64::from(count)),

@@ -39,10 +39,6 @@ struct Shared {
 
 impl Upstream {
     /// Serves requests in the background until the process ends.
-    ///
-    /// # Errors
-    ///
-    /// Fails if no port is available, or the pages cannot be written.
     pub(crate) fn start(data: &Data) -> Result<Self> {
         let upstream = Self::listen(&data.dir)?;
         data.write_pages(&format!("http://{}", upstream.address))?;
@@ -50,10 +46,6 @@ impl Upstream {
     }
 
     /// Serves the files of a folder, including files added later, until the process ends.
-    ///
-    /// # Errors
-    ///
-    /// Fails if no port is available.
     pub(crate) fn listen(dir: &Path) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).context("no port available for the index")?;
         let address = listener.local_addr()?;
@@ -92,10 +84,17 @@ impl Upstream {
 
 /// Content of a path.
 enum Content {
-    Bytes { kind: &'static str, is_gzip: bool, bytes: Arc<String> },
-    File { kind: &'static str, is_gzip: bool, is_slow: bool, path: PathBuf },
-    Missing,
+    /// The list of all names.
+    List(Arc<String>),
+    File {
+        kind: &'static str,
+        is_gzip: bool,
+        is_slow: bool,
+        path: PathBuf,
+    },
 }
+
+const JSON: &str = "application/vnd.pypi.simple.v1+json";
 
 /// The relevant parts of a request.
 #[derive(Default)]
@@ -129,7 +128,7 @@ impl Shared {
         Ok(())
     }
 
-    fn find(&self, request: &Request) -> Content {
+    fn find(&self, request: &Request) -> Option<Content> {
         let path = request.path.split('?').next().unwrap_or_default();
         let (is_slow, folder) = match path.strip_prefix("/slow/") {
             Some(file) => (true, Some(file)),
@@ -138,44 +137,36 @@ impl Shared {
         if let Some(file) = folder {
             let path = self.dir.join("files").join(file);
             let is_plain = !file.contains('/') && !file.starts_with('.');
-            return if is_plain && path.is_file() {
-                Content::File { kind: "application/octet-stream", is_gzip: false, is_slow, path }
-            } else {
-                Content::Missing
-            };
+            let file = Content::File { kind: "application/octet-stream", is_gzip: false, is_slow, path };
+            return is_plain.then_some(file);
         }
-        let end = if request.wants_json { "json" } else { "html" };
-        let kind = if request.wants_json { "application/vnd.pypi.simple.v1+json" } else { "text/html" };
+        let (end, kind) = if request.wants_json { ("json", JSON) } else { ("html", "text/html") };
         let (is_whole, path) = match path.strip_prefix("/all") {
             Some(path) => (true, path),
             None => (false, path),
         };
-        let Some(name) = path.trim_end_matches('/').strip_prefix("/simple") else { return Content::Missing };
+        let name = path.trim_end_matches('/').strip_prefix("/simple")?;
         if name.is_empty() && is_whole {
             let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
             let make = || Arc::new(data::json_list(&data::names(data::ALL_NAMES)));
-            let bytes = all.get_or_insert_with(make).clone();
-            return Content::Bytes { kind: "application/vnd.pypi.simple.v1+json", is_gzip: false, bytes };
+            return Some(Content::List(all.get_or_insert_with(make).clone()));
         }
         let name = if name.is_empty() { "list" } else { name.trim_start_matches('/') };
         let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         let is_gzip = request.takes_gzip;
         let path = self.dir.join(format!("{name}.{end}{}", if is_gzip { ".gz" } else { "" }));
-        if is_plain && path.is_file() {
-            Content::File { kind, is_gzip, is_slow: false, path }
-        } else {
-            Content::Missing
-        }
+        is_plain.then_some(Content::File { kind, is_gzip, is_slow: false, path })
     }
 
     fn respond(&self, mut stream: &TcpStream, request: &Request) -> io::Result<()> {
-        let content = self.find(request);
+        let is_present =
+            |content: &Content| !matches!(content, Content::File { path, .. } if !path.is_file());
+        let Some(content) = self.find(request).filter(is_present) else {
+            return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+        };
         let (kind, is_gzip, len) = match &content {
-            Content::Bytes { kind, is_gzip, bytes } => (*kind, *is_gzip, bytes.len() as u64),
+            Content::List(list) => (JSON, false, list.len() as u64),
             Content::File { kind, is_gzip, path, .. } => (*kind, *is_gzip, path.metadata()?.len()),
-            Content::Missing => {
-                return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
-            }
         };
         let tag = format!("\"{len}-{}\"", u8::from(is_gzip));
         if request.known.as_deref() == Some(&tag) {
@@ -204,7 +195,7 @@ impl Shared {
             return Ok(());
         }
         match content {
-            Content::Bytes { bytes, .. } => stream.write_all(bytes.as_bytes()),
+            Content::List(list) => stream.write_all(list.as_bytes()),
             Content::File { path, is_slow, .. } => {
                 let mut file = File::open(path)?;
                 file.seek(SeekFrom::Start(start))?;
@@ -222,7 +213,6 @@ impl Shared {
                 }
                 Ok(())
             }
-            Content::Missing => Ok(()),
         }
     }
 

@@ -34,11 +34,7 @@ pub(crate) struct Verified {
     pub(crate) is_alike: bool,
 }
 
-/// Sends a request and checks the response.
-///
-/// # Errors
-///
-/// Fails with the reason why the response is wrong.
+/// Sends a request and checks the response. Fails with the reason why the response is wrong.
 pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &Path) -> Result<Verified> {
     let Request { mut path, mut headers, resource } = request.clone();
     match resource {

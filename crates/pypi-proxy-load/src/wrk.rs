@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Prints the figures at the end. Latencies are in microseconds.
 const HOOK: &str = r#"
@@ -22,7 +22,7 @@ done = function(summary, latency, requests)
 end
 "#;
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Figures {
     pub(crate) requests: u64,
     pub(crate) duration_us: u64,
@@ -62,10 +62,6 @@ pub(crate) struct Wrk {
 
 impl Wrk {
     /// Writes the script.
-    ///
-    /// # Errors
-    ///
-    /// Fails if `scratch` cannot be written.
     pub(crate) fn new(scratch: &Path) -> Result<Self> {
         let hook = scratch.join("hook.lua");
         fs::write(&hook, HOOK).with_context(|| format!("cannot write {}", hook.display()))?;
@@ -73,10 +69,6 @@ impl Wrk {
     }
 
     /// Sends the same request repeatedly.
-    ///
-    /// # Errors
-    ///
-    /// Fails if `wrk` fails.
     pub(crate) fn run(&self, url: &str, headers: &[(String, String)], load: Load) -> Result<Figures> {
         let mut command = Command::new("wrk");
         command
@@ -103,10 +95,6 @@ fn parse(text: &str) -> Result<Figures> {
 
 /// Sends HEAD requests on persistent connections, each in a separate thread. `wrk` does not support them: it waits for the
 /// body announced by `Content-Length`.
-///
-/// # Errors
-///
-/// Fails if no request succeeds.
 pub(crate) fn head_requests(address: SocketAddr, path: &str, load: Load) -> Result<Figures> {
     let end = Instant::now() + Duration::from_secs(load.seconds as u64);
     let start = Instant::now();

@@ -1,8 +1,5 @@
 //! `groups.toml`: groups of similar rows, over which the report shows medians.
 
-use std::path::Path;
-
-use anyhow::Result;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -39,10 +36,6 @@ impl Group {
 }
 
 impl GroupsFile {
-    pub(crate) fn load(data: &Path) -> Result<Self> {
-        super::load(&data.join("groups.toml"))
-    }
-
     /// Returns the first group that matches a row.
     pub(crate) fn of(&self, key: &str) -> Option<&Group> {
         self.groups.iter().find(|group| group.rows.iter().any(|row| super::matches(row, key)))
@@ -56,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_first_group_has_the_row() {
-        let file = GroupsFile::load(&committed()).unwrap();
+        let file: GroupsFile = committed("groups.toml");
         let title = |key| file.of(key).map(|group| group.title.as_str());
         assert_eq!(title("json/citm_1m_encode"), Some("JSON written, 10 kB to 1 MB"));
         assert_eq!(title("json/citm_1m_decode"), Some("JSON read, 10 kB to 1 MB"));

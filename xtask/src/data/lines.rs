@@ -1,9 +1,7 @@
 //! `lines.toml`: the rows that a published line follows from, if it is not simply the time of one benchmark.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use anyhow::Result;
 use serde::Deserialize;
 
 use crate::quantity::Quantity;
@@ -13,10 +11,6 @@ use crate::quantity::Quantity;
 pub(crate) struct LinesFile(BTreeMap<Quantity, BTreeMap<String, Vec<String>>>);
 
 impl LinesFile {
-    pub(crate) fn load(data: &Path) -> Result<Self> {
-        super::load(&data.join("lines.toml"))
-    }
-
     /// Returns the quantity and the rows of a published line.
     pub(crate) fn find(&self, line: &str) -> Option<(Quantity, &[String])> {
         self.0.iter().find_map(|(quantity, lines)| Some((*quantity, lines.get(line)?.as_slice())))
@@ -31,7 +25,7 @@ mod tests {
 
     #[test]
     fn every_line_is_published_and_has_rows() {
-        let (file, seed) = (LinesFile::load(&committed()).unwrap(), Seed::load(&committed()).unwrap());
+        let (file, seed): (LinesFile, Seed) = (committed("lines.toml"), committed("seed-rows.toml"));
         let mut lines: Vec<&String> = file.0.values().flat_map(BTreeMap::keys).collect();
         for line in &lines {
             assert!(seed.rows.iter().any(|row| row.name() == **line), "{line} is not published");

@@ -35,7 +35,7 @@ pub(crate) struct Toolchain {
 }
 
 /// One program with implementations of one suite's rows.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Peer {
     pub(crate) id: String,
@@ -69,17 +69,13 @@ pub(crate) struct Implementation {
     pub(crate) name: String,
     pub(crate) version: Option<String>,
     pub(crate) class: Option<String>,
-    #[serde(default = "peer")]
+    #[serde(default)]
     pub(crate) role: Role,
     /// Rows that it implements; by default all rows of the suite. `*` at the end matches any rest.
     rows: Option<Vec<String>>,
     /// Rows that it does not implement, or only too slowly.
     #[serde(default)]
     except: Vec<String>,
-}
-
-fn peer() -> Role {
-    Role::Peer
 }
 
 impl Implementation {
@@ -92,7 +88,7 @@ impl Implementation {
 
 impl PeersFile {
     pub(crate) fn load(data: &Path) -> Result<Self> {
-        let file: Self = super::load(&data.join("peers.toml"))?;
+        let file: Self = super::load(data, "peers.toml")?;
         for peer in &file.peers {
             if !file.toolchains.iter().any(|toolchain| toolchain.language == peer.language) {
                 bail!("peers.toml: {} is written in {}, which has no [[toolchain]]", peer.id, peer.language);
@@ -108,7 +104,7 @@ mod tests {
 
     #[test]
     fn reads_the_committed_file() {
-        let file = PeersFile::load(&crate::data::committed()).unwrap();
+        let file: PeersFile = crate::data::committed("peers.toml");
         let languages: Vec<&str> = file.toolchains.iter().map(|one| one.language.as_str()).collect();
         assert_eq!(languages, ["go", "python", "node", "powershell", "rust"]);
     }

@@ -1,8 +1,5 @@
 //! `unmeasured.toml` and `rows.toml`: published entries without a row, and rows that no report has.
 
-use std::path::Path;
-
-use anyhow::Result;
 use serde::Deserialize;
 
 /// Published entries that no run measures, by reason.
@@ -57,10 +54,6 @@ pub(crate) struct Remark {
 }
 
 impl UnmeasuredFile {
-    pub(crate) fn load(data: &Path) -> Result<Self> {
-        super::load(&data.join("unmeasured.toml"))
-    }
-
     /// Returns the reason why a published line (`table/row`) has no figure.
     pub(crate) fn line(&self, line: &str) -> Option<&str> {
         let found = self.unmeasured.iter().find(|entry| entry.lines.iter().any(|one| one == line));
@@ -75,10 +68,6 @@ impl UnmeasuredFile {
 }
 
 impl RowsFile {
-    pub(crate) fn load(data: &Path) -> Result<Self> {
-        super::load(&data.join("rows.toml"))
-    }
-
     /// Returns the row patterns of a benchmark that is several rows.
     pub(crate) fn parts(&self, bench: &str) -> &[String] {
         self.part.iter().find(|part| part.bench == bench).map_or(&[], |part| &part.rows)

@@ -1,7 +1,6 @@
 //! `recorded.toml`: figures recorded earlier, each with its source.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -10,7 +9,7 @@ use crate::model::{Role, Row};
 use crate::quantity::Quantity;
 
 #[derive(Debug, Deserialize)]
-struct File {
+pub(crate) struct File {
     origin: Vec<Origin>,
     recorded: Vec<Figure>,
 }
@@ -34,9 +33,8 @@ struct Figure {
     figures: BTreeMap<Quantity, f64>,
 }
 
-/// Reads the recorded figures as rows whose remark is the source.
-pub(crate) fn load(data: &Path) -> Result<Vec<Row>> {
-    let File { origin, recorded } = super::load(&data.join("recorded.toml"))?;
+/// Returns the recorded figures as rows whose remark is the source.
+pub(crate) fn rows(File { origin, recorded }: File) -> Result<Vec<Row>> {
     let row = |figure: Figure| {
         let origin = origin.iter().find(|origin| origin.id == figure.origin);
         Ok(Row {
@@ -44,14 +42,8 @@ pub(crate) fn load(data: &Path) -> Result<Vec<Row>> {
             key: figure.key,
             implementation: figure.implementation,
             role: if figure.original { Role::RecordedOriginal } else { Role::Recorded },
-            language: String::new(),
-            version: None,
-            class: None,
-            payload_bytes: None,
-            elements: None,
             figures: figure.figures.into_iter().map(|(quantity, value)| (quantity, vec![value])).collect(),
-            is_once: false,
-            deterministic: None,
+            ..Row::default()
         })
     };
     recorded.into_iter().map(row).collect()
@@ -63,7 +55,7 @@ mod tests {
 
     #[test]
     fn reads_the_committed_file() {
-        let rows = load(&crate::data::committed()).unwrap();
+        let rows = rows(crate::data::committed("recorded.toml")).unwrap();
         assert!(rows.iter().all(|row| row.figures.values().flatten().all(|figure| *figure > 0.0)));
         let simple: Vec<_> = rows.iter().filter(|row| row.key == "sse/decode_simple_event").collect();
         assert_eq!((simple[0].role, simple[1].role), (Role::RecordedOriginal, Role::Recorded));

@@ -1,9 +1,7 @@
 //! `seed-rows.toml`: every figure that the reports of the Go projects publish.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use anyhow::Result;
 use serde::Deserialize;
 
 use crate::parse::benchfmt::BenchLine;
@@ -181,10 +179,6 @@ fn figure(name: &str, mark: &str, least: f64, most: Option<f64>) -> String {
 }
 
 impl Seed {
-    pub(crate) fn load(data: &Path) -> Result<Self> {
-        super::load(&data.join("seed-rows.toml"))
-    }
-
     /// Returns the key of the benchmark that an output line belongs to.
     ///
     /// Two projects use the same function names; the package of the output distinguishes them. Returns `None` for
@@ -214,9 +208,8 @@ mod tests {
     use super::*;
     use crate::parse::benchfmt;
 
-    /// The committed file, which the tests check as well.
     fn seed() -> Seed {
-        Seed::load(&crate::data::committed()).unwrap()
+        crate::data::committed("seed-rows.toml")
     }
 
     #[test]

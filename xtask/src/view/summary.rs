@@ -121,17 +121,9 @@ fn against(title: &str, language: &str, facts: &Facts<'_>, sources: &Sources) ->
         line.push(group.condition.clone());
         Some(line)
     });
-    let columns = [
-        "Rows",
-        "Compared with",
-        "#Median ratio (range)",
-        "#Faster",
-        "#Even",
-        "#Slower",
-        "#Undecided",
-        "Condition",
-    ];
-    Sheet::new(title, &columns, lines)
+    let columns =
+        "Rows | Compared with | #Median ratio (range) | #Faster | #Even | #Slower | #Undecided | Condition";
+    Sheet::new(title, columns, lines)
 }
 
 /// Returns one line per group with the best libraries of Python, Node.js and PowerShell.
@@ -150,9 +142,9 @@ fn interpreted(facts: &Facts<'_>, sources: &Sources) -> Sheet {
         has_any
             .then(|| std::iter::once(format!("`{}`: {}", group.package, group.title)).chain(cells).collect())
     });
-    let headings: Vec<&str> =
-        std::iter::once("Rows").chain(languages.iter().map(|(_, label)| *label)).collect();
-    Sheet::new("Compared with Python, Node.js and PowerShell", &headings, lines)
+    let headings: Vec<&str> = languages.iter().map(|(_, label)| *label).collect();
+    let columns = format!("Rows | {}", headings.join(" | "));
+    Sheet::new("Compared with Python, Node.js and PowerShell", &columns, lines)
 }
 
 /// Lists every row that is slower, with the reason if one is known.
@@ -163,7 +155,7 @@ fn slower(standings: &[Standing<'_>]) -> Sheet {
         let reason = standing.remark.clone().unwrap_or_else(|| NONE.to_owned());
         Some(vec![standing.name(), ratio.against.clone(), range(ratio), published.to_owned(), reason])
     });
-    Sheet::new("Slower", &["Row", "Fastest other", "#Ratio (interval)", "Published", "Reason"], lines)
+    Sheet::new("Slower", "Row | Fastest other | #Ratio (interval) | Published | Reason", lines)
 }
 
 /// Lists the rows that are even or undecided, one line per group.
@@ -184,7 +176,7 @@ fn unsettled(facts: &Facts<'_>, sources: &Sources) -> Sheet {
         let line = vec![group.title.clone(), listed(Outcome::Even), listed(Outcome::Undecided)];
         (line[1] != NONE || line[2] != NONE).then_some(line)
     });
-    Sheet::new("Even or undecided", &["Rows", "Even", "Undecided"], lines)
+    Sheet::new("Even or undecided", "Rows | Even | Undecided", lines)
 }
 
 /// Returns the changes since an earlier report.
@@ -207,16 +199,8 @@ fn changes(report: &Report) -> Option<Sheet> {
             change.verdict.label().to_owned(),
         ]
     });
-    let columns = [
-        "Row",
-        "#Before",
-        "#Now",
-        "#Drift of peers",
-        "#Change beside them",
-        "#Noise",
-        "Allocations",
-        "Verdict",
-    ];
+    let columns =
+        "Row | #Before | #Now | #Drift of peers | #Change beside them | #Noise | Allocations | Verdict";
     let notes = vec![
         format!(
             "Against {}, commit {}: {} rows of ours compared, {} regressions; unchanged ones are left out.",
@@ -229,7 +213,7 @@ fn changes(report: &Report) -> Option<Sheet> {
          of both runs."
             .to_owned(),
     ];
-    Some(Sheet::new("Changes", &columns, lines).with_notes(notes))
+    Some(Sheet::new("Changes", columns, lines).with_notes(notes))
 }
 
 /// Returns the processor time per request of every server, and figures that a server has once.
@@ -253,12 +237,7 @@ fn load(report: &Report, sources: &Sources) -> String {
             }));
             Some(line)
         });
-        let columns: Vec<String> = ["Request".to_owned(), "#Body".to_owned()]
-            .into_iter()
-            .chain(servers.iter().map(|server| format!("#{server}")))
-            .collect();
-        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-        Sheet::new(title, &columns, lines)
+        Sheet::new(title, &format!("Request | #Body | #{}", servers.join(" | #")), lines)
     };
     let text = "Every server writes one line per request to an access log. Load generator, servers and index share the \
                 machine, so the processor time per request is compared, not the rate. Body is the size of our response; \
@@ -277,7 +256,7 @@ fn load(report: &Report, sources: &Sources) -> String {
 /// Returns the figure of a server, marked if its response cannot be compared with ours.
 fn server_cell(row: &Row, ours: &Row, quantity: Quantity) -> String {
     let is_alike = ours.class.is_some() && row.class == ours.class || quantity != Quantity::CpuPerRequest;
-    let value = row.value(quantity).map_or_else(|| NONE.to_owned(), |value| quantity.unit().format(value));
+    let value = row.value(quantity).map_or_else(|| NONE.to_owned(), |value| quantity.format(value));
     format!("{value}{}", if is_alike { "" } else { " *" })
 }
 

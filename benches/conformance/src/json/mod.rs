@@ -32,10 +32,6 @@ struct Case {
 /// Runs all cases of a folder. Prints failures, and per mode the number of passed cases.
 ///
 /// Returns the numbers of cases that passed in all modes, and of those that failed in one. Peers do not count.
-///
-/// # Errors
-///
-/// If the folder cannot be read or has no cases, or the output cannot be written.
 pub(crate) fn run(folder: &Path, out: &mut impl Write) -> anyhow::Result<(usize, usize)> {
     let cases = load(folder)?;
     let mut failed = BTreeSet::new();
@@ -43,46 +39,39 @@ pub(crate) fn run(folder: &Path, out: &mut impl Write) -> anyhow::Result<(usize,
         failed.extend(examine(mode, &cases, out)?);
     }
     #[cfg(feature = "json-peers")]
-    run_peers(&cases, out)?;
-    Ok((cases.len() - failed.len(), failed.len()))
-}
-
-#[cfg(feature = "json-peers")]
-fn run_peers(cases: &[Case], out: &mut impl Write) -> std::io::Result<()> {
     for peer in peers::ALL {
-        let (mut wrong, mut optional) = (Vec::new(), 0);
-        for case in cases {
-            let accepted = (peer.accepts)(&case.document);
-            match case.expected {
-                Expected::Optional => optional += usize::from(accepted),
-                expected if accepted != (expected == Expected::Accepted) => wrong.push(&*case.name),
-                _ => {}
-            }
-        }
+        let (wrong, optional) = compare(&cases, peer.accepts);
+        let wrong: Vec<_> = wrong.iter().map(|case| &*case.name).collect();
         let wrong = if wrong.is_empty() { "none".to_owned() } else { wrong.join(" ") };
         writeln!(out, "peer {}: {optional} optional cases accepted; wrong {wrong}", peer.name)?;
     }
-    Ok(())
+    Ok((cases.len() - failed.len(), failed.len()))
+}
+
+/// Returns the cases with another result than the expected one, and the number of accepted optional cases.
+fn compare(cases: &[Case], accepts: impl Fn(&[u8]) -> bool) -> (Vec<&Case>, usize) {
+    let (mut wrong, mut optional) = (Vec::new(), 0);
+    for case in cases {
+        let accepted = accepts(&case.document);
+        match case.expected {
+            Expected::Optional => optional += usize::from(accepted),
+            expected if accepted != (expected == Expected::Accepted) => wrong.push(case),
+            _ => {}
+        }
+    }
+    (wrong, optional)
 }
 
 /// Runs all cases in a mode and returns the names of those that failed.
 fn examine<'a>(mode: Mode, cases: &'a [Case], out: &mut impl Write) -> anyhow::Result<Vec<&'a str>> {
-    let (mut failed, mut accepted_optional) = (Vec::new(), 0);
-    for case in cases {
-        let accepted = Codec::new(mode).from_slice::<Value>(&case.document).is_ok();
-        match case.expected {
-            Expected::Optional => accepted_optional += usize::from(accepted),
-            expected if accepted != (expected == Expected::Accepted) => {
-                let result = if accepted { "accepted" } else { "rejected" };
-                writeln!(out, "FAIL {} ({mode:?}): {result}", case.name)?;
-                failed.push(&*case.name);
-            }
-            _ => {}
-        }
+    let (wrong, optional) = compare(cases, |document| Codec::new(mode).from_slice::<Value>(document).is_ok());
+    for case in &wrong {
+        let result = if case.expected == Expected::Rejected { "accepted" } else { "rejected" };
+        writeln!(out, "FAIL {} ({mode:?}): {result}", case.name)?;
     }
-    let passed = cases.len() - failed.len();
-    writeln!(out, "{mode:?}: {passed} of {}, {accepted_optional} optional cases accepted", cases.len())?;
-    Ok(failed)
+    let passed = cases.len() - wrong.len();
+    writeln!(out, "{mode:?}: {passed} of {}, {optional} optional cases accepted", cases.len())?;
+    Ok(wrong.into_iter().map(|case| &*case.name).collect())
 }
 
 fn load(folder: &Path) -> anyhow::Result<Vec<Case>> {

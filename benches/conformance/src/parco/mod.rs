@@ -12,10 +12,6 @@ use anyhow::Context as _;
 /// documented deviation from the Go library.
 ///
 /// Returns the numbers of passed and failed cases.
-///
-/// # Errors
-///
-/// Fails if the file cannot be read or parsed, or the output cannot be written.
 pub(crate) fn run(path: &Path, out: &mut impl Write) -> anyhow::Result<(usize, usize)> {
     let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
     let report = vectors::run(&text).map_err(|problem| anyhow::anyhow!("{}: {problem}", path.display()))?;

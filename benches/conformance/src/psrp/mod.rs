@@ -29,10 +29,6 @@ type Examine = fn(&Json) -> anyhow::Result<()>;
 /// Runs every case of a file through `psrp`. Lists failing cases.
 ///
 /// Returns the numbers of passed and failed cases.
-///
-/// # Errors
-///
-/// Fails if the file cannot be read or has no known format, or the output cannot be written.
 pub(crate) fn run(path: &Path, out: &mut impl Write) -> anyhow::Result<(usize, usize)> {
     let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
     let file: Json = serde_json::from_str(&text).with_context(|| format!("read {}", path.display()))?;

@@ -21,10 +21,6 @@ use subject::{Outcome, Subject};
 ///
 /// Returns the numbers of cases that passed and failed. Peers do not count.
 ///
-/// # Errors
-///
-/// If the file cannot be read or the output cannot be written.
-///
 /// # Panics
 ///
 /// If the file does not have the schema `sse-cases/1`.

@@ -19,6 +19,10 @@ pub(super) const SUBJECTS: &[Subject] = &[
     Subject { name: "sse-parse 0.1.0", decode: sse_parse },
 ];
 
+fn event<T: Into<String>>(event_type: T, data: T, id: T, retry: Option<u64>) -> Expected {
+    Expected { event_type: event_type.into(), data: data.into(), id: id.into(), retry }
+}
+
 fn ready_stream<'a>(
     case: &Case,
     chunks: &'a [&'a [u8]],
@@ -44,12 +48,7 @@ fn eventsource_stream(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> 
     stream.set_last_event_id(case.seed.clone().unwrap_or_default());
     let mut events = Vec::new();
     drain(&mut stream, |event| {
-        events.push(Expected {
-            event_type: event.event,
-            data: event.data,
-            id: event.id,
-            retry: event.retry.map(millis),
-        });
+        events.push(self::event(event.event, event.data, event.id, event.retry.map(millis)));
     })?;
     Ok(Outcome { events, last_event_id: Some(stream.last_event_id().to_owned()), ..Outcome::default() })
 }
@@ -59,12 +58,7 @@ fn sseer(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     stream.set_last_event_id(case.seed.clone().unwrap_or_default());
     let mut events = Vec::new();
     drain(&mut stream, |event| {
-        events.push(Expected {
-            event_type: event.event.to_string(),
-            data: event.data.to_string(),
-            id: event.id.to_string(),
-            retry: event.retry.map(millis),
-        });
+        events.push(self::event(&*event.event, &*event.data, &*event.id, event.retry.map(millis)));
     })?;
     Ok(Outcome { events, last_event_id: Some(stream.last_event_id().to_string()), ..Outcome::default() })
 }
@@ -127,12 +121,7 @@ fn sse_parse(case: &Case, chunks: &[&[u8]]) -> Result<Outcome, String> {
     for chunk in chunks {
         parser.feed(chunk);
         while let Some(event) = parser.next_event() {
-            events.push(Expected {
-                event_type: event.event,
-                data: event.data,
-                id: event.id,
-                retry: event.retry.map(millis),
-            });
+            events.push(self::event(event.event, event.data, event.id, event.retry.map(millis)));
         }
     }
     parser.finish();

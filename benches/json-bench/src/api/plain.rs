@@ -265,21 +265,18 @@ mod tests {
             round_trip::<SimdJson, T>(document);
             round_trip::<SonicRs, T>(document);
         }
-        fn all<O: Serialize + DeserializeOwned, P: Serialize + DeserializeOwned>(input: &str, output: &str) {
-            let document = Document::load(input, output);
+        fn all<O: Serialize + DeserializeOwned, P: Serialize + DeserializeOwned>(kind: &str, variant: &str) {
+            let document = Document::load(kind, variant);
             libraries::<O>(&document);
             libraries::<P>(&document);
         }
-        all::<chat::Usage, UsageInfo>("UsageInfo_Unmarshal", "UsageInfo");
-        all::<chat::Completion, StreamChunk>("StreamChunk_Unmarshal", "StreamChunk");
-        all::<chat::Message, ChatMessage>("ChatMessage_Unmarshal_SimpleText", "ChatMessage_SimpleText");
-        all::<chat::Message, ChatMessage>(
-            "ChatMessage_Unmarshal_StructuredContent",
-            "ChatMessage_StructuredContent",
-        );
-        all::<chat::ToolCall, ToolCall>("ToolCall_Unmarshal", "ToolCall");
-        all::<chat::ReasoningStep, ReasoningStep>("ReasoningStep_Unmarshal", "ReasoningStep");
-        all::<search::Response, SearchResponse>("SearchResponse_Unmarshal", "SearchResponse");
-        all::<chat::Completion, StreamChunk>("ComplexResponse_Unmarshal", "ComplexResponse");
+        all::<chat::Usage, UsageInfo>("UsageInfo", "");
+        all::<chat::Completion, StreamChunk>("StreamChunk", "");
+        all::<chat::Message, ChatMessage>("ChatMessage", "_SimpleText");
+        all::<chat::Message, ChatMessage>("ChatMessage", "_StructuredContent");
+        all::<chat::ToolCall, ToolCall>("ToolCall", "");
+        all::<chat::ReasoningStep, ReasoningStep>("ReasoningStep", "");
+        all::<search::Response, SearchResponse>("SearchResponse", "");
+        all::<chat::Completion, StreamChunk>("ComplexResponse", "");
     }
 }

@@ -50,7 +50,7 @@ enum Part {
 }
 
 /// Results of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Outcome {
     /// Date, machine and commit.
     about: String,
@@ -93,24 +93,13 @@ impl Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    ensure!(
-        procfs::is_supported(),
-        "processor time and memory are read from /proc, which this system does not have"
-    );
+    procfs::ensure_supported()?;
     let server = options.server;
     // `cargo xtask` installs the programs and sets the variables.
     let installed = env::var_os(server.variable()).map(PathBuf::from);
     let installed = installed.with_context(|| format!("{} is not installed", server.name()))?;
     let Paths { folder, ours, out, about } = &options.paths;
-    let mut outcome = Outcome {
-        about: about.clone(),
-        server,
-        scenarios: Vec::new(),
-        is_whole: false,
-        scaling: Scaling::default(),
-        estimate: None,
-        soak: None,
-    };
+    let mut outcome = Outcome { about: about.clone(), server, ..Outcome::default() };
     // Parts that are not selected keep the results of an earlier run with the same server.
     if let Some(earlier) = output::read::<Outcome>(out)?.filter(|earlier| earlier.server == server) {
         outcome = Outcome { about: outcome.about, ..earlier };

@@ -25,7 +25,7 @@ fn scenarios(outcome: &Outcome) -> Sheet {
         .scenarios
         .iter()
         .map(|(name, passed)| [name.replace('_', " "), if *passed { "passed" } else { "FAILED" }.to_owned()]);
-    Sheet::new("Fleet: scenarios", [note], &["Scenario", "Verdict"], lines)
+    Sheet::new("Fleet: scenarios", [note], "Scenario | Verdict", lines)
 }
 
 fn hot(outcome: &Outcome) -> Sheet {
@@ -44,16 +44,9 @@ fn hot(outcome: &Outcome) -> Sheet {
         "All instances, their load generators and the S3 server share the machine: beyond its cores more \
                 instances bring nothing here. The p99 is that of the slowest instance."
             .to_owned();
-    let columns = [
-        "What",
-        "#Instances",
-        "#Requests/s",
-        "#p99",
-        "#CPU/request",
-        "#Bucket operations/request",
-        "#Failed",
-    ];
-    Sheet::new("Fleet: what every instance has", [note], &columns, lines)
+    let columns =
+        "What | #Instances | #Requests/s | #p99 | #CPU/request | #Bucket operations/request | #Failed";
+    Sheet::new("Fleet: what every instance has", [note], columns, lines)
 }
 
 fn passes(outcome: &Outcome) -> Sheet {
@@ -76,18 +69,8 @@ fn passes(outcome: &Outcome) -> Sheet {
         outcome.scaling.passes.first().map_or(0, |pass| pass.files),
         bytes / 1e3
     );
-    let columns = [
-        "Who has the files",
-        "#Instances",
-        "#Requests",
-        "#Requests/s",
-        "#p99",
-        "#CPU/request",
-        "#Upstream GETs/file",
-        "#Bucket operations/request",
-        "#Failed",
-    ];
-    Sheet::new("Fleet: what no instance has", [note], &columns, lines)
+    let columns = "Who has the files | #Instances | #Requests | #Requests/s | #p99 | #CPU/request | #Upstream GETs/file | #Bucket operations/request | #Failed";
+    Sheet::new("Fleet: what no instance has", [note], columns, lines)
 }
 
 fn estimate(outcome: &Outcome) -> Sheet {
@@ -109,7 +92,7 @@ fn estimate(outcome: &Outcome) -> Sheet {
         MISSES * 100.0,
         FULL * 100.0
     );
-    Sheet::new("Fleet: toward 1,000 builders", [note], &["What", "#Needed"], lines)
+    Sheet::new("Fleet: toward 1,000 builders", [note], "What | #Needed", lines)
 }
 
 fn soak(outcome: &Outcome) -> Option<Sheet> {
@@ -143,6 +126,6 @@ fn soak(outcome: &Outcome) -> Option<Sheet> {
         soak.upstream_gets,
         soak.bucket_operations
     );
-    let columns = ["What", "#First", "#Min", "#Mean", "#Max", "#Slope/hour", "#Verdict"];
-    Some(Sheet::new("Fleet: soak", [note], &columns, lines))
+    let columns = "What | #First | #Min | #Mean | #Max | #Slope/hour | #Verdict";
+    Some(Sheet::new("Fleet: soak", [note], columns, lines))
 }

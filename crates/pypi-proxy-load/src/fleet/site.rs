@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use crate::client;
-use crate::data::{Wheel, json_list, wheel};
+use crate::data::{Wheel, json_list, wheel, write_compressed};
 use crate::output::Role;
 use crate::pause;
 use crate::servers::{Server, ServerSpec, empty, free_address, program};
@@ -34,9 +34,10 @@ pub(super) struct Programs {
 }
 
 /// An S3 server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ServerName {
+    #[default]
     S3proxy,
     Versitygw,
     Rclone,
@@ -116,7 +117,10 @@ impl<'p> Site<'p> {
         let wheels = (0..FILES).map(|number| wheel(&files, &format!("fleet-{number}"), size(number) / 8 * 8));
         let wheels: Vec<Wheel> = wheels.collect::<Result<_>>()?;
         let upstream = Upstream::listen(&data)?;
-        write_pages(&data, &wheels, &format!("http://{}", upstream.address))?;
+        let base = format!("http://{}", upstream.address);
+        let names: Vec<String> = wheels.iter().map(|wheel| wheel.project.clone()).collect();
+        let pages = wheels.iter().map(|wheel| (format!("{}.json", wheel.project), wheel.page(&base)));
+        write_compressed(&data, pages.chain([("list.json".to_owned(), json_list(&names))]))?;
         let dir = empty(&scratch, "bucket")?;
         fs::create_dir_all(dir.join("root").join(BUCKET))?;
         let address = free_address()?;
@@ -186,21 +190,6 @@ impl<'p> Site<'p> {
 /// Returns the path of a file on a proxy.
 pub(super) fn path(wheel: &Wheel) -> String {
     format!("/simple/{}/{}", wheel.project, wheel.file)
-}
-
-fn write_pages(data: &Path, wheels: &[Wheel], base: &str) -> Result<()> {
-    let names: Vec<String> = wheels.iter().map(|wheel| wheel.project.clone()).collect();
-    let pages = wheels.iter().map(|wheel| (wheel.project.clone(), wheel.page(base)));
-    let mut gzip = Command::new("gzip");
-    gzip.arg("-kf6n");
-    for (name, page) in pages.chain([("list".to_owned(), json_list(&names))]) {
-        let path = data.join(format!("{name}.json"));
-        fs::write(&path, page).with_context(|| format!("cannot write {}", path.display()))?;
-        gzip.arg(path);
-    }
-    let status = gzip.status().context("gzip is not installed")?;
-    ensure!(status.success(), "gzip: {status}");
-    Ok(())
 }
 
 /// Sums all series of a metric, except those with one of these labels.

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use super::scaling::{bucket_operations, fetch};
 use super::site::Site;
 use crate::data::Random;
-use crate::measure::{maximum, minimum};
 use crate::servers::Server;
 use crate::{client, note, pause, procfs};
 
@@ -186,9 +185,9 @@ fn series(instance: &str, what: &str, samples: &[(f64, f64)], most: f64) -> Resu
         instance: instance.to_owned(),
         what: what.to_owned(),
         first: values[0],
-        min: minimum(&values).unwrap_or(0.0),
+        min: values.iter().copied().fold(f64::INFINITY, f64::min),
         mean: values.iter().sum::<f64>() / values.len() as f64,
-        max: maximum(&values).unwrap_or(0.0),
+        max: values.iter().copied().fold(0.0, f64::max),
         slope_per_hour: slope * 3600.0,
         is_flat: slope * (to - from) <= most,
     })
