@@ -20,8 +20,6 @@
 //! ```
 
 mod access;
-#[cfg(feature = "s3")]
-mod bucket;
 mod builder;
 mod discover;
 mod doc;

@@ -33,11 +33,8 @@ fn requests(proxy: &State, out: &mut Exposition) {
     out.counter("pypi_proxy_http_aborted_total", help, metrics.aborted.get());
     out.gauge("pypi_proxy_http_requests_in_flight", "Requests in flight.", metrics.in_flight.get());
     let help = "Bytes of response bodies sent to clients.";
-    out.family("counter", "pypi_proxy_http_sent_bytes_total", help).values(
-        &[],
-        "route",
-        metrics.bytes.iter(),
-    );
+    let sent = out.family("counter", "pypi_proxy_http_sent_bytes_total", help);
+    sent.values(&[], "route", metrics.bytes.iter());
     out.family("counter", "pypi_proxy_cache_answers_total", "Responses by cache status.");
     for (endpoint, counters) in Endpoint::CACHED.into_iter().zip(&metrics.verdicts) {
         out.values(&[("route", endpoint.name())], "verdict", counters.iter());
@@ -161,11 +158,8 @@ fn bucket(bucket: &Bucket, out: &mut Exposition) {
     out.gauge("pypi_proxy_bucket_uploads_pending", help, bucket.pending());
     let help = "Bytes of objects read from the bucket.";
     out.counter("pypi_proxy_bucket_received_bytes_total", help, meter.received.get());
-    out.counter(
-        "pypi_proxy_bucket_sent_bytes_total",
-        "Bytes of objects written to the bucket.",
-        meter.sent.get(),
-    );
+    let help = "Bytes of objects written to the bucket.";
+    out.counter("pypi_proxy_bucket_sent_bytes_total", help, meter.sent.get());
     let help = "Files in the bucket with a wrong hash, which were deleted.";
     out.counter("pypi_proxy_bucket_corrupt_total", help, meter.corrupt.get());
 }

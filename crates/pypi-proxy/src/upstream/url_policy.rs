@@ -86,10 +86,10 @@ fn matches_host(pattern: &str, host: &str) -> bool {
 }
 
 fn is_private_host(host: &Host<&str>) -> bool {
-    match host {
+    match *host {
         Host::Domain(_) => is_local(host),
-        Host::Ipv4(address) => is_private(IpAddr::V4(*address)),
-        Host::Ipv6(address) => is_private(IpAddr::V6(*address)),
+        Host::Ipv4(address) => is_private(address.into()),
+        Host::Ipv6(address) => is_private(address.into()),
     }
 }
 
@@ -181,6 +181,7 @@ mod tests {
             "https://100.64.0.1/a.whl",
             "https://localhost/a.whl",
             "https://LOCALHOST./a.whl",
+            "https://a.localhost/a.whl",
             "https://user:secret@files.example.org/a.whl",
             "https://proxy.example.org/a.whl",
             "https://Proxy.Example.org:3128/a.whl",

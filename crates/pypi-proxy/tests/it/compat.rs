@@ -10,7 +10,7 @@ const PREFIXES: [&str; 2] = ["GROXPI", "PROXPI"];
 const V1: &str = "application/vnd.pypi.simple.v1+json";
 
 /// Index with a project of two files, and a project that requires a login.
-async fn index() -> Server {
+fn index() -> Server {
     Server::start(|received| {
         let path = received.path.strip_prefix("/private").unwrap_or(&received.path);
         match path {
@@ -38,7 +38,6 @@ async fn index() -> Server {
             }
         }
     })
-    .await
 }
 
 fn files() -> [(&'static str, Bytes); 2] {
@@ -141,7 +140,7 @@ const ROUTES: &[Row] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn routes_of_groxpi_and_proxpi_are_supported() {
-    let index = index().await;
+    let index = index();
     for prefix in PREFIXES {
         let proxy = start(prefix, &index.url("/simple"), &[]).await;
         for (method, path, status, kind, begin) in ROUTES {
@@ -201,7 +200,7 @@ const ACCEPTED: &[(Option<&str>, u16, &str)] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn formats_are_negotiated_as_in_the_standard() {
-    let index = index().await;
+    let index = index();
     for prefix in PREFIXES {
         let proxy = start(prefix, &index.url("/simple"), &[]).await;
         for path in ["/simple/", "/index/demo/"] {
@@ -253,7 +252,7 @@ fn raw(proxy: &Proxy, path: &str, accept: Option<&str>) -> (u16, String) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_preserve_all_fields_of_the_index() {
-    let index = index().await;
+    let index = index();
     for prefix in PREFIXES {
         let proxy = start(prefix, &index.url("/simple"), &[]).await;
         let list = send(&proxy, "GET", "/simple/", &[("accept", V1)]).await.text().await.unwrap();
@@ -291,7 +290,7 @@ async fn pages_preserve_all_fields_of_the_index() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn variables_of_groxpi_and_proxpi_take_effect() {
-    let index = index().await;
+    let index = index();
     let path = "/simple/demo/demo-1.0-py3-none-any.whl";
     for prefix in PREFIXES {
         // 0 redirects clients to the index; the file is downloaded as well.
@@ -345,8 +344,7 @@ async fn the_response_timeout_does_not_abort_slow_downloads() {
             return respond(200, &[JSON], hashed_page([("demo-1.0.whl", wheel.clone())]));
         }
         slow(&wheel, 250, Duration::from_millis(1500))
-    })
-    .await;
+    });
     for prefix in PREFIXES {
         let proxy = start(prefix, &index.url("/simple"), &[("DOWNLOAD_TIMEOUT", "5")]).await;
         for _ in 0..2 {

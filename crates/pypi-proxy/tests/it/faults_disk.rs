@@ -19,7 +19,7 @@ fn wheel(number: usize) -> Bytes {
 }
 
 /// Index whose files take 100 ms each.
-async fn index() -> Server {
+fn index() -> Server {
     let wheels: Vec<_> = (0..8).map(wheel).collect();
     Server::start(move |request| match &*request.path {
         "/simple/demo/" => {
@@ -34,7 +34,6 @@ async fn index() -> Server {
             slow(&wheels[number], LEN / 10 + 1, Duration::from_millis(10))
         }
     })
-    .await
 }
 
 fn path(number: usize) -> String {
@@ -60,7 +59,7 @@ async fn fetch_often(proxy: &RunningProxy, number: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_are_served_with_a_full_disk() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let Some(_small) = Mount::small(&dir.path().join("cache"), 1_000_000) else { return };
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
@@ -74,7 +73,7 @@ async fn clients_are_served_with_a_full_disk() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_are_served_with_a_read_only_disk() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
@@ -109,7 +108,7 @@ fn an_unwritable_folder_is_reported_at_startup() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_are_served_with_an_unwritable_folder() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
     for part in ["partial", "pages", "refs"] {
@@ -130,7 +129,7 @@ async fn clients_are_served_with_an_unwritable_folder() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_are_served_after_the_folder_was_deleted() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
@@ -158,7 +157,7 @@ async fn clients_are_served_after_the_folder_was_deleted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn links_in_the_folder_are_not_followed() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
     let outside = dir.path().join("outside");
@@ -220,7 +219,7 @@ async fn a_folder_with_a_linked_subfolder_is_rejected() {
 
 #[tokio::test]
 async fn partial_files_of_a_crash_are_deleted_and_not_served() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
@@ -245,13 +244,12 @@ async fn partial_files_of_a_crash_are_deleted_and_not_served() {
 
 #[tokio::test]
 async fn a_file_larger_than_the_cache_evicts_nothing() {
-    let index = index().await;
+    let index = index();
     let proxy = start_with(&[index.url("/simple")], |setup| {
         setup.store.max_bytes = LEN as u64 + 3;
         // File facts would take room as well.
         setup.pages.wheel_metadata = false;
-    })
-    .await;
+    });
     fetch(&proxy, 0).await;
     fetch_often(&proxy, 5).await;
     assert_eq!((proxy.store.stats().files, proxy.store.stats().evicted), (1, 0));
@@ -261,12 +259,11 @@ async fn a_file_larger_than_the_cache_evicts_nothing() {
 
 #[tokio::test]
 async fn without_a_cache_redirected_files_are_not_downloaded() {
-    let index = index().await;
+    let index = index();
     let proxy = start_with(&[index.url("/simple")], |setup| {
         setup.store.max_bytes = 0;
         setup.serve.redirect_after = Some(Duration::ZERO);
-    })
-    .await;
+    });
     let response = proxy.get(&path(0), &[]).await;
     assert_eq!(response.status(), 302);
     assert_eq!(response.headers()["location"], index.url("/f/demo-0.0.whl"));
@@ -276,7 +273,7 @@ async fn without_a_cache_redirected_files_are_not_downloaded() {
 
 #[tokio::test]
 async fn after_a_restart_cached_entries_are_served_without_the_index() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let urls = [index.url("/simple")];
     // Pages are always stale.
@@ -319,8 +316,7 @@ async fn invalid_responses_do_not_replace_cached_pages() {
         1 => respond(200, &[JSON], "{\"files\":7}"),
         2 => respond(200, &[JSON], r#"{"meta":{"_last-serial":6},"files":[]}"#),
         _ => vec![Step::Reset],
-    })
-    .await;
+    });
     let dir = tempfile::tempdir().unwrap();
     let setup = || {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
@@ -344,8 +340,7 @@ async fn revalidation_and_removal_are_persisted() {
         1 => vec![head(304, &[])],
         2 => respond(404, &[], ""),
         _ => vec![Step::Reset],
-    })
-    .await;
+    });
     let dir = tempfile::tempdir().unwrap();
     let setup = |ttl| {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);

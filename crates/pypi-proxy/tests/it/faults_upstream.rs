@@ -223,12 +223,11 @@ async fn a_faulty_download_is_intact_or_an_error() {
             let case = CASES.iter().find(|case| name(case) == file).unwrap();
             (case.response)(request, &wheel(case))
         }
-    })
-    .await;
+    });
     let stalls = [TIMEOUT, SHORT, SOME];
     let urls = [index.url("/simple")];
     let start_with_stall = |stall| start_with(&urls, move |setup| setup.store.stall_timeout = stall);
-    let proxies = join_all(stalls.map(start_with_stall)).await;
+    let proxies = stalls.map(start_with_stall);
     join_all(CASES.iter().map(|case| async {
         let proxy = &proxies[stalls.iter().position(|stall| *stall == case.stall).unwrap()];
         let (index, wheel) = (&index, wheel(case));
@@ -283,9 +282,8 @@ async fn ranges_of_files_that_are_not_stored_are_exact_or_errors() {
             "more" => part("bytes 100-199/200000", own.slice(100..300)),
             _ => respond(416, &[("content-range", "bytes */10")], ""),
         }
-    })
-    .await;
-    let proxy = start(&[index.url("/simple")]).await;
+    });
+    let proxy = start(&[index.url("/simple")]);
     for (name, is_good) in PARTS {
         let url = proxy.url(&format!("/simple/demo/{name}-1.0.whl"));
         let response = proxy.client.get(url).header("range", "bytes=100-199").send().await;
@@ -358,12 +356,11 @@ async fn failed_pages_are_errors_and_are_retried() {
             respond(301, &[("location", &format!("{path}x/"))], "")
         }
         _ => respond(200, &[JSON], good.clone()),
-    })
-    .await;
+    });
     // One proxy with a short timeout for silent servers, and one for the other cases.
     let urls = [index.url("/simple")];
-    let short = start_with(&urls, |setup| setup.upstreams[0].read_timeout = SHORT).await;
-    let proxy = start(&urls).await;
+    let short = start_with(&urls, |setup| setup.upstreams[0].read_timeout = SHORT);
+    let proxy = start(&urls);
     let cases = [
         ("silent", 504),
         ("half", 504),
@@ -413,9 +410,8 @@ async fn a_disconnected_client_does_not_cancel_the_download() {
     let index = Server::start(move |request| match &*request.path {
         "/simple/demo/" => respond(200, &[JSON], hashed_page([("demo-1.0.whl", own.clone())])),
         _ => slow(&own, LEN / 2, Duration::from_millis(200)),
-    })
-    .await;
-    let proxy = start(&[index.url("/simple")]).await;
+    });
+    let proxy = start(&[index.url("/simple")]);
     for _ in 0..3 {
         let mut response = proxy.get("/simple/demo/demo-1.0.whl", &[]).await;
         assert!(wheel.starts_with(&response.chunk().await.unwrap().unwrap()));
@@ -434,9 +430,8 @@ async fn retry_after_of_the_index_is_respected() {
             respond(200, &[JSON], page("demo", &files))
         }
         _ => respond(429, &[("retry-after", "300")], ""),
-    })
-    .await;
-    let proxy = start(&[index.url("/simple")]).await;
+    });
+    let proxy = start(&[index.url("/simple")]);
     // An immediate retry would make it worse, and waiting five minutes is up to the client.
     for path in ["/simple/busy/", "/simple/demo/a-1.0.whl"] {
         for _ in 0..5 {
@@ -452,7 +447,7 @@ async fn retry_after_of_the_index_is_respected() {
 #[tokio::test]
 async fn files_are_fetched_only_from_allowed_hosts() {
     // A server that only the proxy can reach.
-    let inner = Server::start(|_| respond(200, &[], "inner secret")).await;
+    let inner = Server::start(|_| respond(200, &[], "inner secret"));
     let port = inner.address().port();
     let index = Server::start(move |request| {
         let to = |place: &str| respond(302, &[("location", place)], "");
@@ -482,10 +477,9 @@ async fn files_are_fetched_only_from_allowed_hosts() {
             "/f/moved-to-a-user" => to(&format!("http://u:p@127.0.0.1:{port}/")),
             _ => respond(404, &[], ""),
         }
-    })
-    .await;
+    });
     let hosts = Some(vec!["files.example.org".to_owned()]);
-    let proxy = start_with(&[index.url("/simple")], |setup| setup.upstreams[0].file_hosts = hosts).await;
+    let proxy = start_with(&[index.url("/simple")], |setup| setup.upstreams[0].file_hosts = hosts);
     let page = proxy.json("/simple/demo/?format=json", &[]).await;
     let names = filenames(&page);
     assert_eq!(names.len(), 11);
@@ -502,7 +496,7 @@ async fn files_are_fetched_only_from_allowed_hosts() {
     assert_eq!(proxy.get("/simple/moved/", &[]).await.status(), 403);
     assert_eq!(inner.requests().len(), 0);
     // An index on this machine may redirect to another one, unless allowed hosts are configured.
-    let proxy = start(&[index.url("/simple")]).await;
+    let proxy = start(&[index.url("/simple")]);
     let text = proxy.get("/simple/demo/link-1.0.whl", &[]).await.text().await.unwrap();
     assert_eq!((&*text, inner.requests().len()), ("inner secret", 1));
 }
@@ -549,11 +543,10 @@ async fn upstream_data_can_not_inject_headers() {
                 respond(200, &headers, body)
             }
         }
-    })
-    .await;
+    });
     for redirect_after in [None, Some(Duration::ZERO)] {
         let setup = |setup: &mut Setup| setup.serve.redirect_after = redirect_after;
-        let proxy = start_with(&[index.url("/simple")], setup).await;
+        let proxy = start_with(&[index.url("/simple")], setup);
         let names =
             ["demo-1.0.whl", "demo-2.0.whl", "demo-1.0.whl.asc"].map(|name| format!("/simple/demo/{name}"));
         let pages = ["/simple/demo/", "/simple/demo/?format=json", "/simple/bare/"].map(str::to_owned);
@@ -630,9 +623,8 @@ async fn hostile_pages_are_parsed_or_rejected() {
     let index = Server::start(move |request| {
         let page = own.iter().find(|(name, ..)| request.path == format!("/simple/{name}/"));
         page.map_or_else(|| respond(404, &[], ""), |(_, kind, body)| respond(200, &[*kind], body.clone()))
-    })
-    .await;
-    let proxy = start(&[index.url("/simple")]).await;
+    });
+    let proxy = start(&[index.url("/simple")]);
     for (name, ..) in &pages {
         for query in ["", "?format=json"] {
             let response = proxy.get(&format!("/simple/{name}/{query}"), &[]).await;

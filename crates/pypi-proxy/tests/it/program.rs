@@ -14,10 +14,10 @@ use crate::support::program;
 use crate::support::program::Served;
 
 /// Index with one project with two versions.
-async fn index() -> Server {
+fn index() -> Server {
     let file = |version: &str| &*format!("demo-{version}-py3-none-any.whl").leak();
     let files = [(file("1.0"), 1000), (file("1.1"), 1001), (file("2.0rc1"), 1002)];
-    file_index(files.map(|(name, len)| (name, content(len)))).await
+    file_index(files.map(|(name, len)| (name, content(len))))
 }
 
 /// Command with an empty environment.
@@ -43,7 +43,7 @@ async fn serve(dir: &Path, env: &[(&str, &str)], format: &str) -> Served {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_program_serves_with_variables_of_groxpi_or_proxpi() {
-    let index = index().await;
+    let index = index();
     for (prefix, signal) in [("GROXPI", Signal::TERM), ("PROXPI", Signal::INT)] {
         let dir = tempfile::tempdir().unwrap();
         let url = index.url("/simple/").replace("http://", "http://reader:hunter2@");
@@ -76,7 +76,7 @@ async fn the_program_serves_with_variables_of_groxpi_or_proxpi() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_request_writes_exactly_one_log_line() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let url = index.url("/simple/");
     for format in ["json", "text"] {
@@ -127,7 +127,7 @@ async fn each_request_writes_exactly_one_log_line() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_blocked_log_does_not_block_responses() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let url = index.url("/simple/");
     let address = free_address().to_string();
@@ -157,7 +157,7 @@ fn requirements(dir: &Path, text: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_downloads_files_in_advance() {
-    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let (index, dir) = (index(), tempfile::tempdir().unwrap());
     let (url, file) = (index.url("/simple/"), requirements(dir.path(), "demo\nDemo==1.0\n"));
     let env = [("PYPI_PROXY_INDEX_URL", &*url)];
     assert!(expect(dir.path(), &env, &["warm", &file], 0, "").await.starts_with("2 files"));
@@ -180,7 +180,7 @@ async fn warm_downloads_files_in_advance() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn verify_stats_and_gc_work_on_the_cache() {
-    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let (index, dir) = (index(), tempfile::tempdir().unwrap());
     let (url, file) = (index.url("/simple/"), requirements(dir.path(), "demo==1.0"));
     let env = [("PYPI_PROXY_INDEX_URL", &*url)];
     let run = async |args: &[&str], code, part: &str| expect(dir.path(), &env, args, code, part).await;
@@ -201,7 +201,7 @@ async fn verify_stats_and_gc_work_on_the_cache() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn check_reports_each_part() {
-    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let (index, dir) = (index(), tempfile::tempdir().unwrap());
     let url = index.url("/simple/");
     let env = [("PYPI_PROXY_INDEX_URL", &*url)];
     let args = ["check", "--listen", "127.0.0.1:0"];
@@ -229,7 +229,7 @@ async fn invalid_arguments_and_settings_exit_with_2() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn warm_reports_failures_with_their_reason() {
-    let index = Server::start(|_| respond(500, &[], "")).await;
+    let index = Server::start(|_| respond(500, &[], ""));
     let dir = tempfile::tempdir().unwrap();
     let (url, file) = (index.url("/simple/"), requirements(dir.path(), "demo\n"));
     let reason = "demo: the proxy responded with status 502 Bad Gateway: upstream request failed";

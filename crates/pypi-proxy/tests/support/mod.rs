@@ -78,7 +78,7 @@ pub(crate) fn filenames(page: &Value) -> Vec<&str> {
 }
 
 /// Index in JSON with these files of the project `demo`.
-pub(crate) async fn file_index(files: impl IntoIterator<Item = (&'static str, Bytes)>) -> Server {
+pub(crate) fn file_index(files: impl IntoIterator<Item = (&'static str, Bytes)>) -> Server {
     let files: Vec<_> = files.into_iter().collect();
     let page = Bytes::from(hashed_page(files.iter().cloned()));
     Server::start(move |request| match &*request.path {
@@ -89,7 +89,6 @@ pub(crate) async fn file_index(files: impl IntoIterator<Item = (&'static str, By
             None => respond(404, &[], ""),
         },
     })
-    .await
 }
 
 /// Paths of all files below a folder. Files that are created or deleted meanwhile may be missing.

@@ -11,6 +11,7 @@ use pypi_proxy::upstream::{self, Upstream};
 use reqwest::{Client, Method, Response};
 
 use super::exposition::{self, Samples};
+use super::server::listen;
 
 /// Timeout of operations that succeed eventually, even on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
@@ -65,13 +66,23 @@ impl Setup {
     }
 
     pub(crate) async fn start(self) -> RunningProxy {
+        let store = open(self.store.clone()).await.unwrap();
+        self.run(store, None)
+    }
+
+    fn run(self, store: Store, dir: Option<tempfile::TempDir>) -> RunningProxy {
         let upstreams: Vec<_> =
             self.upstreams.into_iter().map(|config| Arc::new(Upstream::new(config).unwrap())).collect();
-        let store = open(self.store).await.unwrap();
         let config = page_cache::Config { dir: Some(store.pages_dir()), ..self.pages };
         let pages = PageCache::new(upstreams.clone(), config);
         let proxy = Proxy::new(upstreams, pages, store.clone(), self.serve);
-        run(proxy, store, self.server).await
+        let (listener, address) = listen();
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let server = serve::Server::new(proxy, self.server);
+        let task = tokio::spawn(server.serve(listener, async {
+            let _ = stopped.await;
+        }));
+        RunningProxy { store, address, client: client(), stop: Some(stop), task: Some(task), dir }
     }
 }
 
@@ -98,18 +109,17 @@ pub(crate) fn upstream(index: &str, change: impl FnOnce(&mut upstream::Config)) 
 }
 
 /// Starts a proxy with a new folder.
-pub(crate) async fn start(indexes: &[String]) -> RunningProxy {
-    start_with(indexes, |_| ()).await
+pub(crate) fn start(indexes: &[String]) -> RunningProxy {
+    start_with(indexes, |_| ())
 }
 
 /// Like [`start`], with changes to the configuration.
-pub(crate) async fn start_with(indexes: &[String], change: impl FnOnce(&mut Setup)) -> RunningProxy {
+pub(crate) fn start_with(indexes: &[String], change: impl FnOnce(&mut Setup)) -> RunningProxy {
     let dir = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(dir.path(), indexes);
     change(&mut setup);
-    let mut running = setup.start().await;
-    running.dir = Some(dir);
-    running
+    let store = Store::open(setup.store.clone()).unwrap();
+    setup.run(store, Some(dir))
 }
 
 /// A client that neither follows redirects nor decompresses.
@@ -117,17 +127,6 @@ pub(crate) fn client() -> Client {
     let client =
         Client::builder().redirect(reqwest::redirect::Policy::none()).no_gzip().no_zstd().no_deflate();
     client.build().unwrap()
-}
-
-async fn run(proxy: Proxy, store: Store, server: ServerConfig) -> RunningProxy {
-    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let (stop, stopped) = tokio::sync::oneshot::channel();
-    let server = serve::Server::new(proxy, server);
-    let task = tokio::spawn(server.serve(listener, async {
-        let _ = stopped.await;
-    }));
-    RunningProxy { store, address, client: client(), stop: Some(stop), task: Some(task), dir: None }
 }
 
 impl RunningProxy {

@@ -88,16 +88,15 @@ pub(crate) struct Server {
 
 impl Server {
     /// Responds to every request with these steps.
-    pub(crate) async fn start(response: impl Fn(&Request) -> Vec<Step> + Send + Sync + 'static) -> Self {
-        Self::start_async(move |request| std::future::ready(response(&request))).await
+    pub(crate) fn start(response: impl Fn(&Request) -> Vec<Step> + Send + Sync + 'static) -> Self {
+        Self::start_async(move |request| std::future::ready(response(&request)))
     }
 
-    pub(crate) async fn start_async<A>(response: impl Fn(Request) -> A + Send + Sync + 'static) -> Self
+    pub(crate) fn start_async<A>(response: impl Fn(Request) -> A + Send + Sync + 'static) -> Self
     where
         A: Future<Output = Vec<Step>> + Send + 'static,
     {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let address = listener.local_addr().unwrap();
+        let (listener, address) = listen();
         let (stop, mut stopped) = watch::channel(());
         let requests: Arc<Mutex<Vec<Request>>> = Arc::default();
         let (response, seen) = (Arc::new(response), requests.clone());
@@ -194,6 +193,14 @@ async fn serve<A: Future<Output = Vec<Step>>>(
         }
     }
     stream.shutdown().await
+}
+
+/// Listens on a free port of this machine. Returns the address as well.
+pub(crate) fn listen() -> (TcpListener, SocketAddr) {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    (TcpListener::from_std(listener).unwrap(), address)
 }
 
 fn header(status: u16, headers: &[(&str, &str)]) -> String {

@@ -78,7 +78,7 @@ async fn pip_finds_files_by_hash() {
 async fn a_second_resolution_downloads_no_wheel_of_an_html_index() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
-    let index = html_index(shelf.path()).await;
+    let index = html_index(shelf.path());
     let cache = tempfile::tempdir().unwrap();
     let proxy = serve(cache.path(), &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
     let pip = sandbox(&python, &proxy).await;

@@ -138,7 +138,7 @@ async fn all_clients_install_equally_from_a_json_index() {
 async fn all_clients_install_equally_from_an_html_index() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
-    let index = html_index(shelf.path()).await;
+    let index = html_index(shelf.path());
     // Every page is revalidated.
     let env = [
         ("PYPI_PROXY_INDEX_URL", &*index.url("/simple/")),

@@ -256,7 +256,7 @@ impl Sandbox {
 
 /// A minimal index: HTML links without hashes, sizes, times and metadata. Serves the files below `folder/files` like a
 /// plain web server.
-pub(crate) async fn html_index(folder: &Path) -> Server {
+pub(crate) fn html_index(folder: &Path) -> Server {
     let files = folder.join("files");
     Server::start(move |request| {
         let parts: Vec<_> = request.path.trim_start_matches('/').split('/').collect();
@@ -269,7 +269,6 @@ pub(crate) async fn html_index(folder: &Path) -> Server {
             _ => respond(404, &[], ""),
         }
     })
-    .await
 }
 
 fn links(folder: &PathBuf, project: &str, request: &Request) -> Vec<Step> {

@@ -21,8 +21,8 @@ fn wheel() -> Bytes {
 }
 
 /// Index with one wheel.
-async fn index() -> Server {
-    file_index([(WHEEL, wheel())]).await
+fn index() -> Server {
+    file_index([(WHEEL, wheel())])
 }
 
 /// Returns whether a program is available; otherwise reports a skipped test.
@@ -44,7 +44,7 @@ fn file(name: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn healthcheck_reports_whether_the_proxy_responds() {
     let dir = tempfile::tempdir().unwrap();
-    let index = index().await;
+    let index = index();
     let served = serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
     let address = served.address().to_owned();
     // It connects directly to a listening address, ignoring the HTTP proxy settings of this machine.
@@ -67,7 +67,7 @@ async fn healthcheck_over_tls_needs_no_name() {
     let [cert, key] = ["cert.pem", "key.pem"].map(|name| dir.path().join(name).to_str().unwrap().to_owned());
     std::fs::write(&cert, made.cert.pem()).unwrap();
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
-    let index = index().await;
+    let index = index();
     let url = index.url("/simple/");
     let env = [("PYPI_PROXY_INDEX_URL", &*url), ("PYPI_PROXY_TLS_CERT", &cert), ("PYPI_PROXY_TLS_KEY", &key)];
     let served = serve(dir.path(), &env).await;

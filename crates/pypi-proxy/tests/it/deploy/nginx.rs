@@ -37,7 +37,7 @@ async fn stopping_an_instance_fails_no_request() {
     if !has("nginx", "stopping_an_instance_fails_no_request") {
         return;
     }
-    let index = index().await;
+    let index = index();
     let url = index.url("/simple/");
     let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
     let mut instances = Vec::new();
@@ -70,7 +70,7 @@ async fn instances_get_the_client_address() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let instance = Server::start(|_| respond(200, &[], "")).await;
+    let instance = Server::start(|_| respond(200, &[], ""));
     let host = instance.address().to_string();
     let (_nginx, front) = start(dir.path(), [&host, &host]).await;
     let client = reqwest::Client::new();

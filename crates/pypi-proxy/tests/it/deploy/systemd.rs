@@ -45,7 +45,7 @@ fn listener() -> TcpListener {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_inherited_socket_is_served_and_stays_open() {
     let dir = tempfile::tempdir().unwrap();
-    let index = index().await;
+    let index = index();
     let url = index.url("/simple/");
     let told = UnixDatagram::bind(dir.path().join("notify")).unwrap();
     told.set_read_timeout(Some(TIMEOUT)).unwrap();
@@ -81,7 +81,7 @@ async fn an_inherited_socket_is_served_and_stays_open() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_blocked_notify_socket_delays_neither_requests_nor_shutdown() {
     let dir = tempfile::tempdir().unwrap();
-    let index = index().await;
+    let index = index();
     let url = index.url("/simple/");
     let receiver = UnixDatagram::bind(dir.path().join("notify")).unwrap();
     let sender = UnixDatagram::unbound().unwrap();
@@ -136,7 +136,7 @@ async fn systemd_starts_it_for_the_first_connection() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let index = index().await;
+    let index = index();
     let address = free_address();
     let mut command = Command::new(PROGRAM);
     command.arg(format!("--listen={address}"));

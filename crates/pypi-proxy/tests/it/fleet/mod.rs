@@ -61,7 +61,7 @@ async fn is_degraded(instance: &Instance) {
 async fn each_file_is_downloaded_once_and_available_to_new_instances() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
     let scale = Scale::wanted();
-    let index = Index::start(scale.files, len, Duration::ZERO).await;
+    let index = Index::start(scale.files, len, Duration::ZERO);
     let fleet: [Instance; 3] = instances(&index, &bucket.endpoint(), &[]).await;
     ask_all(scale.clients, &fleet.each_ref(), &index.files, scale.files * 2 / 5).await;
     let most = if bucket.kind.has_conditions() { 1 } else { 3 };
@@ -83,7 +83,7 @@ async fn each_file_is_downloaded_once_and_available_to_new_instances() {
 async fn instances_with_small_caches_evict_while_serving() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
     let scale = Scale::wanted();
-    let index = Index::start(scale.files, |number| 20_000 + number * 100, Duration::ZERO).await;
+    let index = Index::start(scale.files, |number| 20_000 + number * 100, Duration::ZERO);
     // A tenth of the files.
     let size = (scale.files * 2_500).to_string();
     let fleet: [Instance; 3] =
@@ -111,7 +111,7 @@ async fn network_faults_of_the_bucket_do_not_affect_responses() {
         ("timeout", json!({"timeout": 0})),
     ];
     let each = 8;
-    let index = Index::start(each * toxics.len(), |number| 50_000 + number, Duration::ZERO).await;
+    let index = Index::start(each * toxics.len(), |number| 50_000 + number, Duration::ZERO);
     let settings = [("PYPI_PROXY_BUCKET_TIMEOUT", "1s"), ("PYPI_PROXY_LEASE_WAIT", "3s")];
     let far = Instance::start(&index, &network.endpoint, &settings).await;
     let near = Instance::start(&index, &bucket.endpoint(), &settings).await;
@@ -134,7 +134,7 @@ async fn network_faults_of_the_bucket_do_not_affect_responses() {
 #[tokio::test(flavor = "multi_thread")]
 async fn bucket_errors_do_not_lose_files() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
-    let index = Index::start(12, |number| 50_000 + number, Duration::ZERO).await;
+    let index = Index::start(12, |number| 50_000 + number, Duration::ZERO);
     let secret = ("AWS_SECRET_ACCESS_KEY", "hunter2-hunter2");
     for setting in [secret, ("GROXPI_S3_BUCKET", "no-such-bucket")] {
         let instance = Instance::start(&index, &bucket.endpoint(), &[setting]).await;
@@ -156,7 +156,7 @@ async fn bucket_errors_do_not_lose_files() {
 async fn without_conditional_writes_objects_are_complete() {
     let Some(mut bucket) = Bucket::start(Kind::Rclone).await else { return };
     let scale = Scale::wanted();
-    let index = Index::start(scale.files, len, Duration::ZERO).await;
+    let index = Index::start(scale.files, len, Duration::ZERO);
     let fleet: [Instance; 3] =
         instances(&index, &bucket.endpoint(), &[("PYPI_PROXY_BUCKET_TIMEOUT", "2s")]).await;
     let (first, rest) = index.files.split_at(scale.files / 2);

@@ -10,7 +10,7 @@ use crate::support::prelude::*;
 async fn other_instances_complete_downloads_of_a_dead_one() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
     // Each file takes six seconds.
-    let index = Index::start(2, |number| (6 << 20) + number, Duration::from_millis(60)).await;
+    let index = Index::start(2, |number| (6 << 20) + number, Duration::from_millis(60));
     let settings = [("PYPI_PROXY_LEASE_DURATION", "4s"), ("PYPI_PROXY_LEASE_WAIT", "60s")];
     let [mut first, second, third] = instances(&index, &bucket.endpoint(), &settings).await;
     // Without conditional writes, a lease does not prevent concurrent downloads.
@@ -45,7 +45,7 @@ async fn other_instances_complete_downloads_of_a_dead_one() {
 async fn the_bucket_can_stall_and_die_under_load() {
     let Some(mut bucket) = Bucket::start(Kind::wanted()).await else { return };
     let scale = Scale::wanted();
-    let index = Index::start(scale.files * 5, len, Duration::ZERO).await;
+    let index = Index::start(scale.files * 5, len, Duration::ZERO);
     let settings = [("PYPI_PROXY_BUCKET_TIMEOUT", "1s"), ("PYPI_PROXY_LEASE_WAIT", "3s")];
     let fleet: [Instance; 3] = instances(&index, &bucket.endpoint(), &settings).await;
     let (known, new) = index.files.split_at(scale.files / 2);
