@@ -84,7 +84,6 @@ impl<L: Label> Index<L> for Counters<L> {
 }
 
 impl<L: Label> Counters<L> {
-    /// Returns the names of the label values with their counts.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         L::NAMES.iter().copied().zip(self.0.iter().map(Counter::get))
     }
@@ -168,7 +167,6 @@ impl HistogramSnapshot {
         })
     }
 
-    /// Returns the sum of both.
     pub(crate) fn plus(mut self, other: &Self) -> Self {
         for (count, more) in self.buckets.iter_mut().zip(other.buckets) {
             *count += more;

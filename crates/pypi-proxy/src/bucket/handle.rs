@@ -55,7 +55,6 @@ impl Bucket {
         }))
     }
 
-    /// Returns the client of the bucket.
     pub(crate) fn remote(&self) -> &Remote {
         &self.0.remote
     }
@@ -80,7 +79,6 @@ impl Bucket {
         parts.into_iter().fold(Path::from(self.0.config.prefix.as_str()), Path::join)
     }
 
-    /// Returns the object name of a file.
     pub(super) fn file_path(&self, digest: &Digest) -> Path {
         let name = digest.to_string();
         self.path(["files", "sha256", &name[..2], &name[2..4], &name])
@@ -170,11 +168,7 @@ impl Bucket {
         let _ = self.0.remote.delete(&self.file_path(digest)).await;
     }
 
-    /// Deletes a file.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    /// Deletes a file. Fails if the bucket fails ([`Error::is_bucket`]).
     pub(crate) async fn remove(&self, digest: &Digest) -> Result<(), Error> {
         self.0.remote.delete(&self.file_path(digest)).await
     }
@@ -283,20 +277,12 @@ impl Bucket {
         }
     }
 
-    /// Deletes the page of a project, or the project list for `None`.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    /// Deletes the page of a project, or the project list for `None`. Fails if the bucket fails ([`Error::is_bucket`]).
     pub(crate) async fn purge_page(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
         self.0.remote.delete(&self.page_path(index, project)).await
     }
 
-    /// Deletes all pages of an index.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    /// Deletes all pages of an index. Fails if the bucket fails ([`Error::is_bucket`]).
     pub(crate) async fn purge_pages(&self, index: u64) -> Result<(), Error> {
         let dir = self.path(["pages", &format!("{index:016x}")]);
         let mut pages = self.0.remote.list(&dir);

@@ -25,7 +25,6 @@ use crate::metrics::{Counter, Counters, named};
 /// Bytes per second that an upload must reach at least, in addition to the timeout.
 const MIN_UPLOAD_RATE: u64 = 256 << 10;
 
-/// Client of the bucket.
 pub(crate) struct Remote {
     store: Arc<dyn ObjectStore>,
     timeout: Duration,
@@ -322,7 +321,6 @@ pub(super) enum OperationError {
     PreconditionFailed,
     /// The server does not support conditional writes.
     Unsupported,
-    /// Any other error.
     Failed(Error),
 }
 
@@ -402,7 +400,6 @@ named! {
 }
 
 named! {
-    /// Outcome of an operation.
     pub(crate) enum Outcome {
         Done = "done",
         Missing = "missing",

@@ -12,7 +12,6 @@ use url::Url;
 use crate::rules::{UnknownAge, Yanked};
 use crate::{Error, upstream};
 
-/// Unparsed value.
 #[derive(Clone, Debug)]
 pub(super) enum Raw {
     Text(String),

@@ -57,11 +57,7 @@ struct LoginSnapshot {
 type FileStamps = [Option<(SystemTime, u64)>; 2];
 
 impl Authenticator {
-    /// Reads the files.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a file can't be read or is malformed ([`Error::is_config`]).
+    /// Reads the files. Fails if a file can't be read or is malformed ([`Error::is_config`]).
     pub(super) fn open(
         tokens: Option<PathBuf>,
         users: Option<PathBuf>,
@@ -215,7 +211,6 @@ const MAX_LEN: usize = 2048;
 /// User whose password is a token, a common convention of installers.
 const TOKEN_USER: &[u8] = b"__token__";
 
-/// Credentials of a request.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Credentials<'v> {
     Token(Cow<'v, [u8]>),

@@ -10,11 +10,8 @@ impl Page {
     /// Returns the page with the files that pass the filter, and without versions that have no such file. Returns
     /// `None` if all files pass.
     ///
-    /// [`File::url`] of the new page is the bare file name.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the page gets larger than 2 GiB ([`Error::is_limit`]).
+    /// [`File::url`] of the new page is the bare file name. Fails if the page gets larger than 2 GiB
+    /// ([`Error::is_limit`]).
     pub(crate) fn filtered(
         &self,
         mut is_included: impl FnMut(File<'_>) -> bool,

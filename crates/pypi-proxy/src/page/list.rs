@@ -109,11 +109,8 @@ impl ProjectList {
         list.build()
     }
 
-    /// Returns the list of the projects that pass the filter, which is called with normalized names.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::merge`].
+    /// Returns the list of the projects that pass the filter, which is called with normalized names. As
+    /// [`Self::merge`].
     #[cfg(feature = "proxy")]
     pub(crate) fn filtered(&self, is_included: impl Fn(&str) -> bool) -> Result<Self, Error> {
         let mut list = Builder::default();

@@ -24,7 +24,6 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Loads the copy on disk.
     pub(super) async fn load(&self) -> UpstreamPage {
         if self.disk.is_some() && !self.is_allowed {
             return UpstreamPage { checked: Some(SystemTime::now()), ..UpstreamPage::default() };

@@ -76,7 +76,6 @@ pub(super) struct ProxyResponse {
     pub(super) reason: Option<&'static str>,
     pub(super) fields: Vec<(HeaderName, Value)>,
     pub(super) body: ResponseBody,
-    /// Authenticated user.
     pub(super) user: Option<Arc<str>>,
 }
 

@@ -167,7 +167,7 @@ fn bucket(bucket: &Bucket, out: &mut Exposition) {
 fn process(proxy: &State, out: &mut Exposition) {
     out.family("gauge", "pypi_proxy_build_info", "Version of the program.")
         .value(&[("version", env!("CARGO_PKG_VERSION"))], 1);
-    let started = proxy.metrics.started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    let started = proxy.started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     out.gauge("process_start_time_seconds", "Start time of the proxy, in seconds since 1970.", started);
     let process = Process::read();
     if let Some(seconds) = process.cpu_seconds {

@@ -102,7 +102,6 @@ impl FileTarget {
     }
 }
 
-/// Downloads a file from an upstream.
 pub(super) struct UpstreamSource {
     pub(super) upstream: Arc<Upstream>,
     pub(super) url: Url,

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use super::Digest;
 use super::cache_dir::CacheDir;
 use super::disk::Store;
-use super::lru::{CacheArea, CacheEntry};
+use super::lru::{CacheArea, CacheEntry, Usage};
 use super::shared::{ACCESS_GRANULARITY, BLOCK_SIZE, Inner};
 use crate::Error;
 
@@ -56,7 +56,7 @@ impl Store {
     pub fn collect(&self, unused_ttl: Option<Duration>, max_bytes: u64) -> Result<GcReport, Error> {
         let inner = &self.0;
         let found = scan(&inner.config.dir, &inner.scan_lock, &Arc::downgrade(inner)).unwrap_or_default();
-        let before = inner.lru.lock().file_usage();
+        let before = self.usage(CacheArea::Files);
         if let Some(unused_ttl) = unused_ttl {
             let now = SystemTime::now();
             let is_old = |last_access| now.duration_since(last_access).is_ok_and(|since| since >= unused_ttl);
@@ -70,13 +70,10 @@ impl Store {
         for entry in &evicted {
             inner.discard(entry).map_err(Error::storage)?;
         }
-        let (files, bytes) = inner.lru.lock().file_usage();
-        Ok(GcReport {
-            removed: before.0.saturating_sub(files),
-            removed_bytes: before.1.saturating_sub(bytes),
-            files,
-            bytes,
-        })
+        let Usage { entries: files, bytes } = self.usage(CacheArea::Files);
+        let (removed, removed_bytes) =
+            (before.entries.saturating_sub(files), before.bytes.saturating_sub(bytes));
+        Ok(GcReport { removed, removed_bytes, files, bytes })
     }
 
     /// Starts a thread that indexes the folder by access time and deletes unused files periodically.

@@ -78,12 +78,10 @@ impl Upstream {
         self.config.ttl
     }
 
-    /// Returns the maximum bytes of a page.
     pub(crate) fn max_page(&self) -> u64 {
         self.config.max_page
     }
 
-    /// Returns the memory budget for pages.
     pub(crate) fn budget(&self) -> &Budget {
         &self.config.budget
     }

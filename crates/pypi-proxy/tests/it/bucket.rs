@@ -62,7 +62,6 @@ fn index(files: &'static [(&'static str, usize)], time: Duration) -> Server {
 const SMALL: (&str, usize) = ("demo-1.0.whl", 70_000);
 const LARGE: (&str, usize) = ("demo-2.0.whl", 550_001);
 
-/// Starts a proxy that shares a bucket.
 fn start(index: &Server, bucket: Bucket) -> RunningProxy {
     start_with(&[index.url("/simple")], |setup| {
         setup.pages.bucket = Some(bucket.clone());
@@ -159,10 +158,20 @@ async fn a_corrupt_file_in_the_bucket_is_replaced() {
             fetch_all(&fleet, (name, len)).await;
             assert_eq!(metric(&fleet[0], "corrupt_total").await, 1.0);
             settle(&fleet).await;
-            let object = objects.get(&file_path(&content(len))).await.unwrap();
-            assert_eq!(object.bytes().await.unwrap(), content(len));
+            is_stored(&objects, len).await;
         }
     }
+}
+
+/// Checks that the bucket has the file of this length.
+async fn is_stored(objects: &Arc<dyn ObjectStore>, len: usize) {
+    let object = objects.get(&file_path(&content(len))).await.unwrap();
+    assert!(object.bytes().await.unwrap() == content(len));
+}
+
+/// Returns whether the bucket has the small and the large file.
+fn has_both(objects: &Faulty) -> bool {
+    [SMALL, LARGE].iter().all(|(_, len)| objects.has(&file_path(&content(*len))))
 }
 
 fn flipped(len: usize) -> Bytes {
@@ -184,8 +193,7 @@ async fn a_large_corrupt_file_fails_and_is_replaced() {
     fetch_all(&fleet, HUGE).await;
     settle(&fleet).await;
     assert_eq!(metric(&fleet[0], "corrupt_total").await, 1.0);
-    let object = objects.get(&file_path(&content(HUGE.1))).await.unwrap();
-    assert!(object.bytes().await.unwrap() == content(HUGE.1));
+    is_stored(&objects, HUGE.1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -283,9 +291,7 @@ async fn clients_get_their_files_despite_bucket_faults() {
             fetch_all(&fleet, SMALL).await;
             fetch_all(&fleet, LARGE).await;
             let health = proxy.json("/health", &[]).await;
-            let has =
-                objects.has(&file_path(&content(SMALL.1))) && objects.has(&file_path(&content(LARGE.1)));
-            health["data"]["state"] == "ok" && has
+            health["data"]["state"] == "ok" && has_both(&objects)
         })
         .await;
         for proxy in fleet {
@@ -310,7 +316,7 @@ async fn shutdown_waits_for_pending_uploads() {
         objects.set(Fault::None);
     };
     tokio::join!(proxy.stop(), release);
-    assert!(objects.has(&file_path(&content(SMALL.1))) && objects.has(&file_path(&content(LARGE.1))));
+    assert!(has_both(&objects));
     assert_eq!(paths(&shared, "p/q/leases").await, <[String; 0]>::default());
 }
 

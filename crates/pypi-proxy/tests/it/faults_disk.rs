@@ -1,15 +1,52 @@
 //! Disk faults, changes of the folder by others, and unreachable indexes.
-#![cfg(unix)]
 
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use pypi_proxy::store;
-use pypi_proxy::store::{Digest, Store};
+use pypi_proxy::store::Store;
 
-use crate::support::mount::Mount;
 use crate::support::prelude::*;
 use crate::support::proxy::open;
+
+/// A mounted file system. Dropping it unmounts it.
+struct Mount(PathBuf);
+
+impl Mount {
+    /// Mounts a small file system in memory. Returns `None` and reports it if mounting is not permitted.
+    fn small(path: &Path, bytes: u64) -> Option<Self> {
+        std::fs::create_dir_all(path).unwrap();
+        let size = format!("size={bytes},mode=700");
+        Self::done(path, run(&["mount", "-t", "tmpfs", "-o", &size, "tmpfs"], path))
+    }
+
+    /// Mounts a folder read-only over itself.
+    fn cover(path: &Path) -> Option<Self> {
+        let small = Self::done(path, run(&["mount", "--bind", &path.display().to_string()], path))?;
+        assert!(run(&["mount", "-o", "remount,bind,ro"], path));
+        Some(small)
+    }
+
+    fn done(path: &Path, is_mounted: bool) -> Option<Self> {
+        if !is_mounted {
+            skip("a file system can only be mounted by root");
+        }
+        is_mounted.then(|| Self(path.to_owned()))
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        // Unmounts even while files are open.
+        run(&["umount", "-l"], &self.0);
+    }
+}
+
+fn run(command: &[&str], path: &Path) -> bool {
+    let output = Command::new(command[0]).args(&command[1..]).arg(path).output();
+    output.is_ok_and(|output| output.status.success())
+}
 
 const LEN: usize = 3_000_000;
 
@@ -164,21 +201,17 @@ async fn links_in_the_folder_are_not_followed() {
     std::fs::create_dir(&outside).unwrap();
     std::fs::write(outside.join("secret"), "secret").unwrap();
     drop(open(store::Config::new(&cache)).await.unwrap());
-    let path_of = |root: &Path, digest: Digest| {
-        let name = digest.to_string();
-        root.join(&name[..2]).join(&name[2..])
-    };
-    let place = |digest: Digest| path_of(&cache.join("files"), digest);
+    let place = |wheel: Bytes| stored_path(&cache, digest_of(&wheel));
     // A link in place of a file, and a link to a named pipe without a writer.
-    let first = place(digest_of(&wheel(0)));
+    let first = place(wheel(0));
     std::fs::create_dir_all(first.parent().unwrap()).unwrap();
     symlink(outside.join("secret"), &first).unwrap();
-    let second = place(digest_of(&wheel(1)));
+    let second = place(wheel(1));
     std::fs::create_dir_all(second.parent().unwrap()).unwrap();
-    let pipe = std::process::Command::new("mkfifo").arg(&second).status().unwrap();
+    let pipe = Command::new("mkfifo").arg(&second).status().unwrap();
     assert!(pipe.success());
     // A folder in place of a file.
-    std::fs::create_dir_all(place(digest_of(&wheel(2)))).unwrap();
+    std::fs::create_dir_all(place(wheel(2))).unwrap();
     // Links among pages, references and partial files.
     std::fs::create_dir(cache.join("pages/0000000000000000")).unwrap();
     symlink(outside.join("secret"), cache.join("pages/0000000000000000/demo")).unwrap();
@@ -308,14 +341,15 @@ async fn after_a_restart_cached_entries_are_served_without_the_index() {
 
 #[tokio::test]
 async fn invalid_responses_do_not_replace_cached_pages() {
-    // A page, an invalid page, an older page, then no response.
+    // A page, an invalid page, an older page, no response, and a newer page.
     let index = Server::start(|request| match request.nth {
         0 => {
             respond(200, &[JSON], r#"{"meta":{"_last-serial":7},"files":[{"filename":"a-1.whl","url":"x"}]}"#)
         }
         1 => respond(200, &[JSON], "{\"files\":7}"),
         2 => respond(200, &[JSON], r#"{"meta":{"_last-serial":6},"files":[]}"#),
-        _ => vec![Step::Reset],
+        3 => vec![Step::Reset],
+        _ => respond(200, &[JSON], r#"{"meta":{"_last-serial":8},"files":[]}"#),
     });
     let dir = tempfile::tempdir().unwrap();
     let setup = || {
@@ -323,14 +357,16 @@ async fn invalid_responses_do_not_replace_cached_pages() {
         setup.always_revalidate();
         setup
     };
-    for start in 0..4 {
+    for start in 0..5 {
         let proxy = setup().start().await;
         let page = proxy.get("/simple/demo/", &[]).await;
         assert_eq!(page.status(), 200, "{start}");
-        assert!(page.text().await.unwrap().contains("a-1.whl"), "{start}");
+        let is_newer = index.count() > 4;
+        assert_eq!(page.headers()["x-pypi-last-serial"], if is_newer { "8" } else { "7" }, "{start}");
+        assert_eq!(page.text().await.unwrap().contains("a-1.whl"), !is_newer, "{start}");
         proxy.stop().await;
     }
-    assert!(index.requests().len() >= 4);
+    assert!(index.count() >= 4);
 }
 
 #[tokio::test]
@@ -371,7 +407,6 @@ async fn revalidation_and_removal_are_persisted() {
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 502);
 }
 
-/// A source that panics.
 struct Panics;
 
 impl store::FileSource for Panics {

@@ -1,5 +1,5 @@
 //! The program when it is killed and under heavy load.
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(feature = "cli")]
 
 use std::io::Write as _;
 use std::sync::Arc;

@@ -35,6 +35,9 @@ const SHORT: Duration = Duration::from_secs(1);
 /// For cases in which the rest arrives after a pause.
 const SOME: Duration = Duration::from_secs(5);
 
+/// Continues at once.
+const NEXT: Step = Step::Wait(Duration::ZERO);
+
 const CASES: &[Case] = {
     use End::{Bad, Good};
     use PageFields::{Hash, HashAndSize, Nothing};
@@ -82,18 +85,10 @@ const CASES: &[Case] = {
         case("closes-early", HashAndSize, Bad, 4, |_, wheel| told("200000", half(wheel))),
         case("closes-early-without-length", Hash, Bad, 1, |_, wheel| vec![head(200, &[]), half(wheel)]),
         case("closes-early-and-tells-nothing", Nothing, Bad, 4, |_, wheel| told("200000", half(wheel))),
-        case("tells-less", HashAndSize, Bad, 1, |_, wheel| {
-            part(wheel, LEN / 2, LEN, Step::Wait(Duration::ZERO))
-        }),
-        case("tells-less-of-a-hash", Hash, Bad, 1, |_, wheel| {
-            part(wheel, LEN / 2, LEN, Step::Wait(Duration::ZERO))
-        }),
-        case("tells-more", HashAndSize, Bad, 1, |_, wheel| {
-            part(wheel, LEN * 2, LEN, Step::Wait(Duration::ZERO))
-        }),
-        case("tells-more-of-a-hash", Hash, Bad, 4, |_, wheel| {
-            part(wheel, LEN * 2, LEN, Step::Wait(Duration::ZERO))
-        }),
+        case("tells-less", HashAndSize, Bad, 1, |_, wheel| part(wheel, LEN / 2, LEN, NEXT)),
+        case("tells-less-of-a-hash", Hash, Bad, 1, |_, wheel| part(wheel, LEN / 2, LEN, NEXT)),
+        case("tells-more", HashAndSize, Bad, 1, |_, wheel| part(wheel, LEN * 2, LEN, NEXT)),
+        case("tells-more-of-a-hash", Hash, Bad, 4, |_, wheel| part(wheel, LEN * 2, LEN, NEXT)),
         case("sends-more", HashAndSize, Bad, 1, |_, wheel| {
             vec![head(200, &[]), Step::Send(wheel.clone()), Step::Send(wheel.clone())]
         }),
@@ -172,12 +167,9 @@ fn part(wheel: &Bytes, announced: usize, sent: usize, then: Step) -> Vec<Step> {
     vec![head, Step::Send(wheel.slice(..sent)), then]
 }
 
-/// Sends the requested rest of the file.
 fn rest(request: &Request, wheel: &Bytes, etag: &str) -> Vec<Step> {
-    let from = request.from(wheel.len());
-    assert!(from > 0, "{request:?}");
-    let range = format!("bytes {from}-{}/{}", wheel.len() - 1, wheel.len());
-    respond(206, &[("content-range", &range), ("etag", etag)], wheel.slice(from..))
+    assert!(request.from(wheel.len()) > 0, "{request:?}");
+    ranged(request, &[("etag", etag)], wheel)
 }
 
 fn name(case: &Case) -> String {
@@ -552,22 +544,10 @@ async fn upstream_data_can_not_inject_headers() {
         let pages = ["/simple/demo/", "/simple/demo/?format=json", "/simple/bare/"].map(str::to_owned);
         for path in pages.iter().chain(&names).chain(&names) {
             let response = proxy.get(path, &[]).await;
-            let allowed = [
-                "content-type",
-                "content-length",
-                "etag",
-                "cache-control",
-                "vary",
-                "last-modified",
-                "x-cache",
-                "date",
-                "accept-ranges",
-                "location",
-                "transfer-encoding",
-                "x-pypi-last-serial",
-            ];
+            let allowed = "content-type content-length etag cache-control vary last-modified x-cache \
+                date accept-ranges location transfer-encoding x-pypi-last-serial";
             for (name, value) in response.headers() {
-                assert!(allowed.contains(&name.as_str()), "{path}: {name}");
+                assert!(allowed.split(' ').any(|allowed| name == allowed), "{path}: {name}");
                 assert!(value.as_bytes().iter().all(|byte| matches!(byte, b' '..=b'~')), "{path}: {name}");
             }
             let text = response.text().await.unwrap_or_default();

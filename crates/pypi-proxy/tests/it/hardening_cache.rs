@@ -149,17 +149,6 @@ fn large(path: &str) -> Vec<Step> {
     respond(200, &[JSON, ("content-encoding", "zstd")], zstd::bulk::compress(&page, 1).unwrap())
 }
 
-/// A cache of pages with this budget, and its index.
-fn budgeted(
-    bytes: u64,
-    response: impl Fn(&str) -> Vec<Step> + Send + Sync + 'static,
-) -> (Server, Budget, PageCache) {
-    let server = Server::start(move |request| response(&request.path));
-    let budget = Budget::new(bytes);
-    let upstream = upstream(&server.url("/simple"), |config| config.budget = budget.clone());
-    (server, budget, PageCache::new(vec![upstream], page_cache::Config::default()))
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_decompression_shares_a_memory_budget() {
     let server = Server::start(|request| large(&request.path));
@@ -201,31 +190,16 @@ async fn concurrent_decompression_shares_a_memory_budget() {
 async fn a_page_counts_toward_the_budget_while_it_is_received() {
     let gate = Arc::new(Semaphore::new(0));
     let opened = gate.clone();
-    let (_server, budget, pages) = budgeted(LEN as u64, move |_| {
+    let server = Server::start(move |_| {
         let [start, end] = [r#"{"name":"six","files":["#, "]}"].map(|text| Step::Send(text.into()));
         vec![head(200, &[JSON]), start, Step::Gate(gate.clone()), end]
     });
+    let budget = Budget::new(LEN as u64);
+    let upstream = upstream(&server.url("/simple"), |config| config.budget = budget.clone());
+    let pages = PageCache::new(vec![upstream], page_cache::Config::default());
     let page = tokio::spawn(async move { pages.project(&name(0)).await.map(|_| ()) });
     until("the page is charged", async || budget.used() > 0).await;
     opened.add_permits(1);
     page.await.unwrap().unwrap();
     assert_eq!(budget.used(), 0);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn waiting_for_the_budget_has_a_timeout() {
-    let gate = Arc::new(Semaphore::new(0));
-    let opened = gate.clone();
-    let gated = move |path: &str| [vec![Step::Gate(gate.clone())], large(path)].concat();
-    let (server, _budget, pages) = budgeted(LEN as u64, gated);
-    let fetch = |number| {
-        let pages = pages.clone();
-        tokio::spawn(async move { pages.project(&name(number)).await.map(|_| ()) })
-    };
-    let waiting: Vec<_> = (0..PAGES).map(fetch).collect();
-    until("all pages are requested", async || server.count() == PAGES).await;
-    opened.add_permits(PAGES);
-    for page in waiting {
-        page.await.unwrap().unwrap();
-    }
 }

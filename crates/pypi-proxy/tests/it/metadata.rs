@@ -1,11 +1,10 @@
 //! Metadata of wheels, and facts about files that the index lacks, extracted from wheels and downloads.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 
-use rawzip::CompressionMethod;
+use rawzip::{CompressionMethod, ZipArchiveWriter};
 
 use crate::support::prelude::*;
-use crate::support::wheel::archive;
 
 const TEXT: &[u8] = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n";
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
@@ -41,6 +40,30 @@ fn index(is_json: bool, files: Vec<File>, has_ranges: bool) -> Server {
             None => respond(404, &[], ""),
         }
     })
+}
+
+/// Builds a wheel with these files, stored or deflated.
+fn archive(files: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut archive = ZipArchiveWriter::new(&mut out);
+    for (name, content) in files {
+        let (mut entry, config) = archive.new_file(*name).compression_method(method).start().unwrap();
+        let descriptor = if method == CompressionMethod::DEFLATE {
+            let encoder = flate2::write::DeflateEncoder::new(&mut entry, flate2::Compression::default());
+            let mut writer = config.wrap(encoder);
+            writer.write_all(content).unwrap();
+            let (encoder, descriptor) = writer.finish().unwrap();
+            encoder.finish().unwrap();
+            descriptor
+        } else {
+            let mut writer = config.wrap(&mut entry);
+            writer.write_all(content).unwrap();
+            writer.finish().unwrap().1
+        };
+        entry.finish(descriptor).unwrap();
+    }
+    archive.finish().unwrap();
+    out
 }
 
 /// Index with one wheel without a hash, and a proxy of it.
@@ -278,7 +301,6 @@ fn good_and_bad(is_json: bool) -> (Server, [Bytes; 2]) {
     (index(is_json, vec![(WHEEL, good, true), (BAD, bad, true)], false), wheels)
 }
 
-/// Returns the `core-metadata` fields of all files.
 async fn listed_metadata(proxy: &RunningProxy) -> Vec<Value> {
     files(proxy).await.iter().map(|file| file["core-metadata"].clone()).collect()
 }

@@ -102,6 +102,7 @@ async fn requests_and_downloads_are_counted() {
         assert!(samples["process_cpu_seconds_total"] > 0.0);
     }
     assert!(samples["process_start_time_seconds"] > 1.7e9);
+    assert!(samples[r#"pypi_proxy_http_request_duration_seconds_sum{route="file"}"#] > 0.0);
 }
 
 #[tokio::test]
@@ -220,7 +221,6 @@ async fn ready_if_an_index_responds_or_a_page_is_cached() {
     assert_eq!(proxy.get("/readyz", &[]).await.status(), 200);
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn not_ready_if_the_cache_is_not_writable() {
     let index = index();

@@ -213,21 +213,6 @@ async fn variants_have_the_same_content_and_different_etags() {
 }
 
 #[tokio::test]
-async fn a_lower_serial_is_ignored() {
-    let server = Server::start(|request| {
-        let serial = [7, 6, 8][request.nth];
-        respond(200, &[JSON], format!(r#"{{"meta":{{"_last-serial":{serial}}},"files":[]}}"#))
-    });
-    let config =
-        page_cache::Config { stale_while_revalidate: Duration::ZERO, ..page_cache::Config::default() };
-    let pages = pages(&server, Duration::ZERO, config);
-    for expected in [7, 7, 8] {
-        let page = pages.project(&name("six")).await.unwrap().page;
-        assert_eq!(page.last_serial(), Some(expected));
-    }
-}
-
-#[tokio::test]
 async fn memory_is_bounded_by_bytes() {
     let server = Server::start(|request| {
         let files: Vec<_> =
@@ -431,12 +416,8 @@ async fn offline_opens_no_connection() {
         ("PYPI_PROXY_STALE_IF_ERROR", "0"),
     ];
     let status = async |url: &str, path: &str| {
-        let response = crate::support::proxy::client()
-            .get(format!("{url}{path}"))
-            .timeout(TIMEOUT)
-            .send()
-            .await
-            .unwrap();
+        let request = crate::support::proxy::client().get(format!("{url}{path}"));
+        let response = request.timeout(TIMEOUT).send().await.unwrap();
         let status = response.status().as_u16();
         response.bytes().await.unwrap();
         status

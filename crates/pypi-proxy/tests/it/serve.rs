@@ -145,25 +145,8 @@ async fn no_path_escapes_the_cache_or_the_index() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("secret"), "secret").unwrap();
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
-    let ups = [
-        "..",
-        "%2e%2e",
-        "%2E.",
-        ".%2e",
-        "%252e%252e",
-        "%25252e%25252e",
-        "%c0%ae%c0%ae",
-        "%e0%80%ae%e0%80%ae",
-        "%uff0e%uff0e",
-        "%ef%bc%8e%ef%bc%8e",
-        "..%00",
-        "..;",
-        "..%3b",
-        "...",
-        "....",
-        ".%00.",
-        "%00..",
-    ];
+    let ups = ".. %2e%2e %2E. .%2e %252e%252e %25252e%25252e %c0%ae%c0%ae %e0%80%ae%e0%80%ae \
+        %uff0e%uff0e %ef%bc%8e%ef%bc%8e ..%00 ..; ..%3b ... .... .%00. %00..";
     let fronts = [
         "",
         "/simple/",
@@ -175,7 +158,7 @@ async fn no_path_escapes_the_cache_or_the_index() {
     ];
     let slashes = ["/", "%2f", "%2F", "%5c", "\\", "%255c", "%252f", "%c0%af", "%e2%88%95", "//", "/./"];
     let mut paths: Vec<String> = Vec::new();
-    for up in ups {
+    for up in ups.split(' ') {
         for slash in slashes {
             let out = [up, up, up].join(slash);
             for front in fronts {
@@ -184,17 +167,8 @@ async fn no_path_escapes_the_cache_or_the_index() {
             }
         }
     }
-    let others = [
-        "/secret",
-        "http://x/../secret",
-        "*",
-        "/%",
-        "/%2",
-        "/%zz",
-        "/simple/%ff/",
-        "/simple/\u{ff0e}\u{ff0e}/",
-    ];
-    paths.extend(others.map(str::to_owned));
+    let others = "/secret http://x/../secret * /% /%2 /%zz /simple/%ff/ /simple/\u{ff0e}\u{ff0e}/";
+    paths.extend(others.split(' ').map(str::to_owned));
     for path in &paths {
         let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
         let response = exchange(proxy.address(), &[request.as_bytes()]);

@@ -116,9 +116,8 @@ async fn the_least_recently_used_file_is_evicted_without_breaking_readers() {
     // The order survives a restart.
     drop(store);
     let old = SystemTime::now() - Duration::from_secs(1000);
-    let path = dir.path().join("cache/files");
-    let name = sources[2].digest().to_string();
-    std::fs::File::open(path.join(&name[..2]).join(&name[2..])).unwrap().set_modified(old).unwrap();
+    let path = stored_path(&dir.path().join("cache"), sources[2].digest());
+    std::fs::File::open(path).unwrap().set_modified(old).unwrap();
     let store = reopened(Config { max_bytes: 250_000, ..config(&dir) }).await.unwrap();
     until("the files are found", async || store.stats().files == 2).await;
     sources[1].download(&store).done().await.unwrap();
@@ -190,10 +189,7 @@ async fn verify_finds_corrupt_files() {
     for source in &sources {
         source.download(&store).done().await.unwrap();
     }
-    let path = |source: &ScriptedSource| {
-        let name = source.digest().to_string();
-        dir.path().join("cache/files").join(&name[..2]).join(&name[2..])
-    };
+    let path = |source: &ScriptedSource| stored_path(&dir.path().join("cache"), source.digest());
     let mut bytes = sources[0].content.to_vec();
     bytes[0] ^= 1;
     std::fs::write(path(&sources[0]), bytes).unwrap();

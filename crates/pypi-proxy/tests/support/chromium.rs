@@ -71,7 +71,6 @@ impl Browser {
         Self { process, to, from, next: 0, events: Vec::new(), _dir: dir }
     }
 
-    /// Calls a method and returns its result.
     fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         self.next += 1;
         let mut message = json!({"id": self.next, "method": method, "params": params});
@@ -117,7 +116,6 @@ impl Drop for Browser {
     }
 }
 
-/// An open page.
 pub(crate) struct Tab<'b> {
     browser: &'b mut Browser,
     session: String,
@@ -128,7 +126,6 @@ impl Tab<'_> {
         self.browser.call(Some(&self.session), method, params)
     }
 
-    /// Evaluates an expression.
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let mut result = self.call("Runtime.evaluate", params);
@@ -136,7 +133,6 @@ impl Tab<'_> {
         result["result"]["value"].take()
     }
 
-    /// Waits until an expression is true.
     pub(crate) fn wait(&mut self, expression: &str) {
         let started = std::time::Instant::now();
         while self.value(expression) != true {
@@ -146,7 +142,6 @@ impl Tab<'_> {
         }
     }
 
-    /// Types text into a field.
     pub(crate) fn type_into(&mut self, selector: &str, text: &str) {
         self.value(&format!("document.querySelector({selector:?}).focus()"));
         self.call("Input.insertText", json!({"text": text}));

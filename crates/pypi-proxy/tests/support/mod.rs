@@ -5,13 +5,11 @@
 pub(crate) mod chromium;
 pub(crate) mod exposition;
 pub(crate) mod faulty;
-pub(crate) mod mount;
 #[cfg(feature = "cli")]
 pub(crate) mod program;
 pub(crate) mod proxy;
 pub(crate) mod server;
 pub(crate) mod source;
-pub(crate) mod wheel;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -19,6 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use pypi_proxy::store::Digest;
 use serde_json::{Value, json};
 
 use proxy::TIMEOUT;
@@ -41,7 +40,7 @@ pub(crate) mod prelude {
     pub(crate) use super::source::{Connection, ScriptedSource, content, digest_of};
     pub(crate) use super::{
         HTML, JSON, file_index, filenames, files_below, free_address, hashed_page, listed, page, page_of,
-        until,
+        stored_path, until,
     };
 }
 
@@ -72,7 +71,6 @@ pub(crate) fn listed(name: &str, content: &[u8]) -> Value {
     json!({"filename": name, "url": format!("/f/{name}"), "hashes": {"sha256": sha256}, "size": content.len()})
 }
 
-/// Names of the files on a page.
 pub(crate) fn filenames(page: &Value) -> Vec<&str> {
     page["files"].as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap()).collect()
 }
@@ -104,7 +102,12 @@ pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Waits until a condition is true.
+/// Path of a stored file below a cache directory.
+pub(crate) fn stored_path(cache: &Path, digest: Digest) -> PathBuf {
+    let name = digest.to_string();
+    cache.join("files").join(&name[..2]).join(&name[2..])
+}
+
 pub(crate) async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     // Requests to a failed server may be suspended for half a minute.
     let deadline = Instant::now() + TIMEOUT * 2;

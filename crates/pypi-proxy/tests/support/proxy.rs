@@ -26,7 +26,6 @@ pub(crate) struct RunningProxy {
     dir: Option<tempfile::TempDir>,
 }
 
-/// Configuration of a proxy.
 pub(crate) struct Setup {
     pub(crate) upstreams: Vec<upstream::Config>,
     pub(crate) store: store::Config,
@@ -54,7 +53,6 @@ impl Setup {
         }
     }
 
-    /// Sets the TTL of all indexes.
     pub(crate) fn ttl(&mut self, ttl: Duration) {
         self.upstreams.iter_mut().for_each(|upstream| upstream.ttl = ttl);
     }
@@ -160,7 +158,6 @@ impl RunningProxy {
         exposition::parse(&response.text().await.unwrap())
     }
 
-    /// Gets a document in JSON.
     pub(crate) async fn json(&self, path: &str, headers: &[(&str, &str)]) -> serde_json::Value {
         let text = self.get(path, headers).await.text().await.unwrap();
         serde_json::from_str(&text).unwrap()

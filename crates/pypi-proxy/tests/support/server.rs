@@ -21,9 +21,7 @@ use super::proxy::TIMEOUT;
 pub(crate) enum Step {
     Send(Bytes),
     Wait(Duration),
-    /// Wait for a permit.
     Gate(Arc<Semaphore>),
-    /// Wait forever.
     Stall,
     /// Abort the connection instead of closing it.
     Reset,
@@ -134,17 +132,14 @@ impl Server {
         self.requests().into_iter().map(|request| request.path).collect()
     }
 
-    /// Number of requests.
     pub(crate) fn count(&self) -> usize {
         self.requests.lock().unwrap().len()
     }
 
-    /// Number of requests for this path.
     pub(crate) fn count_of(&self, path: &str) -> usize {
         self.requests.lock().unwrap().iter().filter(|request| request.path == path).count()
     }
 
-    /// Headers of the last request.
     pub(crate) fn last(&self) -> HeaderMap {
         self.requests().pop().unwrap().headers
     }
@@ -216,7 +211,6 @@ pub(crate) fn head(status: u16, headers: &[(&str, &str)]) -> Step {
     Step::Send((header(status, headers) + "connection: close\r\n\r\n").into())
 }
 
-/// A complete response.
 pub(crate) fn respond(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Vec<Step> {
     let body = body.into();
     let head = header(status, headers) + &format!("content-length: {}\r\n\r\n", body.len());

@@ -18,11 +18,8 @@ pub(in super::super) enum ParseOutcome<'b> {
     Partial,
     /// Not a request that this parser supports.
     Unsupported,
-    /// Not valid HTTP.
     Invalid,
-    /// A request with too many header fields.
     TooManyFields,
-    /// A supported request.
     Request(SimpleRequest<'b>),
 }
 
@@ -131,13 +128,8 @@ impl<'b> ParseOutcome<'b> {
 /// target.
 #[doc(hidden)]
 pub fn parse(bytes: &[u8]) -> Option<usize> {
-    match ParseOutcome::read(bytes, DEFAULT_MAX_FIELDS) {
-        ParseOutcome::Request(request) => Some(request.len),
-        ParseOutcome::Partial
-        | ParseOutcome::Unsupported
-        | ParseOutcome::Invalid
-        | ParseOutcome::TooManyFields => None,
-    }
+    let ParseOutcome::Request(request) = ParseOutcome::read(bytes, DEFAULT_MAX_FIELDS) else { return None };
+    Some(request.len)
 }
 
 /// Accepts the same values as [`http::HeaderValue::to_str`].

@@ -83,7 +83,6 @@ pub(super) struct View {
     needs_token: bool,
 }
 
-/// A progress bar.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct Bar {
     value: u64,
@@ -102,7 +101,6 @@ struct Row {
 }
 
 impl View {
-    /// Returns the current view.
     fn of(proxy: &State) -> Self {
         let mut view = Self { needs_token: proxy.config.admin_token.is_some(), ..Self::default() };
         view.general(proxy);
@@ -126,7 +124,7 @@ impl View {
             _ => "Degraded: no index responds",
         };
         self.set_text("state", state);
-        let uptime = SystemTime::now().duration_since(proxy.metrics.started).unwrap_or_default();
+        let uptime = SystemTime::now().duration_since(proxy.started).unwrap_or_default();
         self.set_text("uptime", text::long(uptime));
         self.set_text("in-flight", text::count(proxy.metrics.in_flight.get(), "request"));
         let indexes = proxy.upstreams.iter().map(|index| {

@@ -3,7 +3,7 @@
 //! `PYPI_CLIENTS_PYTHON` is the path of a Python interpreter with the packages of `clients/requirements.txt`. Otherwise
 //! the tests report that they are skipped. The configuration of the clients is read from the guide,
 //! `docs/pypi-proxy.md`.
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(feature = "cli")]
 
 mod access;
 mod features;
@@ -79,7 +79,6 @@ impl Client {
 const INSTALLED: [&str; 4] =
     ["pantry==2.0", "pantry-notes==0.3", "pantry-shelf==2.0", "Spice.Rack==0.5+local.1"];
 
-/// A client and its proxy.
 struct Pair {
     client: Client,
     _cache: tempfile::TempDir,

@@ -10,7 +10,6 @@ use crate::support::prelude::*;
 use crate::support::program;
 use crate::support::program::{Log, Served};
 
-/// Timeout of a command.
 const LIMIT: Duration = Duration::from_secs(120);
 /// Folders that installers create for themselves.
 const OWN: [&str; 6] =
@@ -41,12 +40,10 @@ impl Shelf {
         self.0.path()
     }
 
-    /// Path of a project's file.
     pub(crate) fn file(&self, project: &str, name: &str) -> PathBuf {
         self.path().join("files").join(project).join(name)
     }
 
-    /// SHA-256 of a file.
     pub(crate) fn sha256(&self, project: &str, name: &str) -> String {
         digest_of(&std::fs::read(self.file(project, name)).unwrap()).to_string()
     }
@@ -82,7 +79,6 @@ pub(crate) async fn serve(cache: &Path, env: &[(&str, &str)]) -> Served {
     program::serve(cache, &[&[never], env].concat()).await
 }
 
-/// An index, and a proxy of it.
 pub(crate) struct Site {
     pub(crate) python: PathBuf,
     pub(crate) shelf: Shelf,
@@ -220,7 +216,6 @@ impl Sandbox {
         text
     }
 
-    /// Returns the output of `pip freeze`.
     pub(crate) async fn freeze(&self) -> Vec<String> {
         let text = self.run("pip", &["freeze"]).await;
         text.lines().map(str::to_owned).collect()

@@ -1,6 +1,6 @@
 //! Deployment: systemd, nginx and Prometheus, with the files in `docs/deploy`. `cargo xtask test deploy` checks that
 //! the files are well-formed.
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(feature = "cli")]
 
 mod nginx;
 mod systemd;
@@ -20,7 +20,6 @@ fn wheel() -> Bytes {
     content(WHEEL_BYTES)
 }
 
-/// Index with one wheel.
 fn index() -> Server {
     file_index([(WHEEL, wheel())])
 }

@@ -4,7 +4,7 @@
 //! `FLEET_PYTHON` an interpreter in whose environment rclone is installed. Tests without their servers are reported as
 //! skipped. `FLEET_SERVER` selects another server than s3proxy, and `FLEET_SCALE=full` the number of files and clients
 //! in [`Scale::full`].
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(feature = "cli")]
 
 mod bucket;
 mod index;
@@ -19,7 +19,6 @@ use instance::{Instance, ask_all, client, end, get, instances};
 
 use crate::support::prelude::*;
 
-/// Size of the tests.
 #[derive(Clone, Copy)]
 struct Scale {
     clients: usize,
