@@ -4,14 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::access::ProjectSource;
 use ipnet::IpNet;
 
 use super::layers::{Layers, Sources};
 use super::table::{Origin, Row, Setting, SettingKind, SettingValue};
 use super::value::{
-    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, Secret, StorageType, Timeout, Value,
-    WaitLimit,
+    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, ProjectSource, Secret, StorageType,
+    Timeout, Value, WaitLimit,
 };
 use crate::rules::{ProjectPattern, UnknownAge, Yanked};
 use crate::{Error, bucket};
