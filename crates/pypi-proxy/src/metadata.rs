@@ -170,7 +170,6 @@ const MAX_METADATA: u64 = 16 << 20;
 /// Maximum entries of the archive that are searched.
 const MAX_ENTRIES: usize = 1_000_000;
 
-/// Result of a search in a wheel.
 enum Search {
     Found(Vec<u8>),
     /// This range of the wheel is required first.

@@ -21,7 +21,6 @@ const TAKEOVER_DELAY: Duration = Duration::from_millis(200);
 /// Upper bound of the size of a lease in bytes.
 const MAX_LEN: u64 = 4096;
 
-/// Contents of a lease object.
 #[derive(Serialize, Deserialize)]
 struct Document {
     owner: String,

@@ -53,17 +53,13 @@ impl<'s> ProxyBuilder<'s> {
         };
         if cfg!(not(feature = "s3")) && settings.storage_type.value != StorageType::Local {
             let origin = &settings.storage_type.origin;
-            let text = format!(
-                "{origin}: this program was built without the feature s3 (set storage_type to local)"
-            );
-            return Err(Error::with(Kind::Config, text));
+            let text = "this program was built without the feature s3 (set storage_type to local)";
+            return Err(Error::with(Kind::Config, format!("{origin}: {text}")));
         }
         let builder = Self { settings, index, netrc: None };
         if builder.urls().any(|url| builder.is_own(url)) {
-            return Err(Error::with(
-                Kind::Config,
-                "the index is the proxy itself (set index_url to the upstream index)",
-            ));
+            let text = "the index is the proxy itself (set index_url to the upstream index)";
+            return Err(Error::with(Kind::Config, text));
         }
         Ok(builder)
     }

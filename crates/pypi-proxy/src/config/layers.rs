@@ -132,7 +132,6 @@ impl<'a> Layers<'a> {
         Some((if is_bare { format!("[{host}]:{port}") } else { format!("{host}:{port}") }, names))
     }
 
-    /// Combines all problems into one error.
     pub(super) fn into_error(self) -> Error {
         match &self.problems[..] {
             [one] => Error::with(Kind::Config, &**one),

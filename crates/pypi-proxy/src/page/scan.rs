@@ -16,7 +16,6 @@ use std::ops::Range;
 use crate::Error;
 use crate::error::Kind;
 
-/// Maximum nesting depth.
 const MAX_DEPTH: usize = 64;
 
 pub(super) struct Scanner<'a> {

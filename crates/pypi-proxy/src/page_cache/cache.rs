@@ -72,7 +72,6 @@ pub struct CachedPage {
     pub status: CacheStatus,
 }
 
-/// Result of a refresh.
 struct Fetched {
     content: Content,
     /// Remaining time to live.
@@ -83,7 +82,6 @@ struct Fetched {
     status: CacheStatus,
 }
 
-/// Result of a lookup in memory.
 enum Lookup {
     Served(Result<CachedPage, Error>),
     Wait(watch::Receiver<()>),
@@ -484,7 +482,9 @@ impl PageCache {
     fn drop_unused(&self, slot: &Arc<Slot>) {
         let Some(name) = &slot.name else { return };
         let mut slots = self.0.slots.lock();
-        if slots.has(slot) && slot.state.lock().is_unused() {
+        let state = slot.state.lock();
+        let has_content = !matches!(state.content, Content::NotLoaded);
+        if slots.has(slot) && !has_content && state.in_flight.is_none() && state.failure.is_none() {
             slots.projects.remove(name);
         }
     }

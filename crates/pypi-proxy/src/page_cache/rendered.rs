@@ -195,32 +195,20 @@ const GZIP_LEVEL: flate2::Compression = flate2::Compression::new(4);
 
 /// Encodes the concatenated chunks without a copy of the whole: a project list may be large.
 pub(crate) fn encode(chunks: impl Iterator<Item: AsRef<[u8]>>, coding: Coding) -> io::Result<PageBytes> {
-    fn write_all(chunks: impl Iterator<Item: AsRef<[u8]>>, out: &mut impl Write) -> io::Result<()> {
+    fn fill<W: Write>(mut out: W, chunks: impl Iterator<Item: AsRef<[u8]>>) -> io::Result<W> {
         for chunk in chunks {
             out.write_all(chunk.as_ref())?;
         }
-        Ok(())
+        Ok(out)
     }
-    let mut out = PageBuffer::default();
-    match coding {
-        Coding::Identity => write_all(chunks, &mut out)?,
-        Coding::Zstd => {
-            // Level 1 is as small as level 19, because hashes do not compress, and takes a tenth of the time of gzip.
-            let mut encoder = zstd::Encoder::new(out, 1)?;
-            write_all(chunks, &mut encoder)?;
-            out = encoder.finish()?;
-        }
-        Coding::Deflate => {
-            let mut encoder = flate2::write::ZlibEncoder::new(out, GZIP_LEVEL);
-            write_all(chunks, &mut encoder)?;
-            out = encoder.finish()?;
-        }
-        Coding::Gzip => {
-            let mut encoder = flate2::write::GzEncoder::new(out, GZIP_LEVEL);
-            write_all(chunks, &mut encoder)?;
-            out = encoder.finish()?;
-        }
-    }
+    let out = PageBuffer::default();
+    let out = match coding {
+        Coding::Identity => fill(out, chunks)?,
+        // Level 1 is as small as level 19, because hashes do not compress, and takes a tenth of the time of gzip.
+        Coding::Zstd => fill(zstd::Encoder::new(out, 1)?, chunks)?.finish()?,
+        Coding::Deflate => fill(flate2::write::ZlibEncoder::new(out, GZIP_LEVEL), chunks)?.finish()?,
+        Coding::Gzip => fill(flate2::write::GzEncoder::new(out, GZIP_LEVEL), chunks)?.finish()?,
+    };
     Ok(out.finish())
 }
 
@@ -277,7 +265,6 @@ impl PageBytes {
     }
 }
 
-/// Writer that collects the bytes of a page.
 #[derive(Default)]
 pub(super) struct PageBuffer {
     /// Content until the memory file is created.

@@ -44,7 +44,7 @@ impl Source<'_> {
             return UpstreamPage { bucket_version: None, ..part.clone() };
         };
         let old = UpstreamPage { bucket_version: Some(page.version), ..part.clone() };
-        let document = page.document;
+        let document = page.bytes;
         let mut reservation = self.upstream.budget().reserve();
         reservation.grow(DiskCache::page_len(&document).unwrap_or(0).min(max)).await;
         let (slot, before) = (self.slot.clone(), old.clone());

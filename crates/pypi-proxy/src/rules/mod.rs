@@ -91,7 +91,6 @@ fn matches_any(patterns: &[ProjectPattern], normal: &str) -> bool {
 }
 
 impl Rules {
-    /// Returns whether there is any rule.
     pub(crate) fn is_on(&self) -> bool {
         self.restricts_projects() || self.restricts_files()
     }

@@ -24,12 +24,10 @@ impl Exposition {
         self
     }
 
-    /// Adds a counter without labels.
     pub(super) fn counter(&mut self, name: &'static str, help: &str, value: impl Display) {
         self.family("counter", name, help).value(&[], value);
     }
 
-    /// Adds a gauge without labels.
     pub(super) fn gauge(&mut self, name: &'static str, help: &str, value: impl Display) {
         self.family("gauge", name, help).value(&[], value);
     }

@@ -35,7 +35,6 @@ impl<T: Clone> Cached<T> {
     }
 }
 
-/// Results of the last checks.
 #[derive(Debug, Default)]
 pub(super) struct HealthCache {
     document: Cached<Bytes>,

@@ -68,7 +68,6 @@ fn forwarded(headers: &HeaderMap) -> Cow<'_, str> {
     lines.fold(first, |all, line| Cow::Owned(format!("{all},{line}")))
 }
 
-/// A response before it is written.
 #[derive(Debug)]
 pub(super) struct ProxyResponse {
     pub(super) status: StatusCode,

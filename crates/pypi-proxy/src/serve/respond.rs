@@ -86,7 +86,6 @@ pub(super) fn page_response(
     response
 }
 
-/// Data for the header fields of a file.
 pub(super) struct FileHeaders<'a> {
     pub(super) name: &'a str,
     pub(super) len: Option<u64>,

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use crate::name::{is_file_name, normalize};
 
-/// Endpoint of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Route<'p> {
     /// The status page at `/`.
@@ -18,7 +17,6 @@ pub(super) enum Route<'p> {
         project: Cow<'p, str>,
         file: Cow<'p, str>,
     },
-    /// Purging of cached entries.
     Purge(PurgeTarget<'p>),
     Health,
     Live,

@@ -90,13 +90,6 @@ impl Proxy {
         }))
     }
 
-    /// Waits until all pending uploads to the bucket are complete.
-    pub(super) async fn flush_bucket(&self) {
-        if let Some(bucket) = self.0.store.bucket() {
-            bucket.settle().await;
-        }
-    }
-
     /// Responds to a request; its body is ignored. The client's address is unknown, so all clients that do not log in
     /// share one rate limit.
     pub async fn handle<B>(&self, request: &Request<B>) -> Response<ResponseBody> {
@@ -234,10 +227,8 @@ impl Proxy {
             None => Form::from_accept(fields.accept.unwrap_or_default()),
         };
         let Some(form) = form else {
-            return ProxyResponse::text(
-                StatusCode::NOT_ACCEPTABLE,
-                "None of the accepted media types is available.",
-            );
+            let text = "None of the accepted media types is available.";
+            return ProxyResponse::text(StatusCode::NOT_ACCEPTABLE, text);
         };
         let coding = Coding::from_accept(fields.accept_encoding.unwrap_or_default());
         page_response(fields, cached, form, coding, cached.page.variant(form, coding).await)

@@ -97,7 +97,6 @@ impl Store {
         self.0.lru.lock().usage(area)
     }
 
-    /// Returns the numbers of entries that were evicted.
     pub(crate) fn evicted(&self) -> &Counters<CacheArea> {
         &self.0.stats.evicted
     }
@@ -213,11 +212,6 @@ impl Store {
     /// Returns the download in flight of a file.
     pub fn in_flight(&self, key: &Key) -> Option<Download> {
         self.0.downloads.lock().get(key).filter(|download| download.has_all_bytes()).cloned()
-    }
-
-    /// Returns whether the store can hold any file.
-    pub(crate) fn is_enabled(&self) -> bool {
-        self.0.config.max_bytes > 0
     }
 
     /// Deletes a file. Open handles stay readable. Returns whether there was one.

@@ -89,7 +89,6 @@ impl LruIndex {
         usage.bytes += len;
     }
 
-    /// Returns the label and length of each file.
     pub(super) fn labels(&self) -> Vec<(Option<Arc<str>>, u64)> {
         let files = self.entries.iter().filter(|(entry, _)| entry.area() == CacheArea::Files);
         files.map(|(_, state)| (state.label.clone(), state.len)).collect()

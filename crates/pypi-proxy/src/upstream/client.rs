@@ -95,13 +95,11 @@ impl Upstream {
     pub(crate) async fn probe(&self) -> Result<(), Error> {
         let request = self.pages.head(self.page_url(None)).header(ACCEPT, PAGE_MEDIA_TYPES);
         let response = self.send(self.authorize(request), RequestKind::Page).await?;
-        match response.status() {
-            status if status.is_server_error() => Err(unexpected(status, response.headers())),
-            _ => {
-                self.record_success();
-                Ok(())
-            }
+        if response.status().is_server_error() {
+            return Err(unexpected(response.status(), response.headers()));
         }
+        self.record_success();
+        Ok(())
     }
 
     /// Returns whether the circuit breaker is open, so that no pages are requested.
@@ -257,7 +255,6 @@ impl Upstream {
         self.body(header(self.files.get(url.clone()), RANGE, Some(range)), url, 0).await
     }
 
-    /// Returns whether requests are sent with credentials.
     pub(crate) fn has_credentials(&self) -> bool {
         self.config.credentials.is_some()
     }

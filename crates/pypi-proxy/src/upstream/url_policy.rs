@@ -64,10 +64,8 @@ impl UrlPolicy {
             }
         };
         if !is_web || is_downgrade || !is_allowed || !url.username().is_empty() || url.password().is_some() {
-            return Err(Error::with(
-                Kind::Forbidden,
-                "downloads from this host or URL are not allowed (set file_hosts to allow a host)",
-            ));
+            let text = "downloads from this host or URL are not allowed (set file_hosts to allow a host)";
+            return Err(Error::with(Kind::Forbidden, text));
         }
         Ok(())
     }
@@ -182,15 +180,10 @@ mod tests {
         for index in
             [private, "http://127.0.0.1:8080/simple/", "http://localhost/", "http://[fd00::1]/simple/"]
         {
-            for file in [
-                "http://169.254.169.254/latest/meta-data",
-                "http://[::ffff:169.254.169.254]/latest/meta-data",
-                "http://[fd00:ec2::254]/latest/meta-data",
-                "http://100.100.100.200/latest/meta-data",
-                "http://10.0.0.2/a.whl",
-                "http://192.168.0.1/a.whl",
-                "http://0.0.0.0/a.whl",
-            ] {
+            let private = "http://169.254.169.254/latest/meta-data http://[::ffff:169.254.169.254]/latest/meta-data \
+                http://[fd00:ec2::254]/latest/meta-data http://100.100.100.200/latest/meta-data \
+                http://10.0.0.2/a.whl http://192.168.0.1/a.whl http://0.0.0.0/a.whl";
+            for file in private.split(' ') {
                 assert!(!is_allowed(None, index, file), "{index} {file}");
             }
         }

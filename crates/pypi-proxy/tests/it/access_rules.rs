@@ -57,7 +57,6 @@ fn pattern(text: &str) -> ProjectPattern {
     ProjectPattern::parse(text).unwrap()
 }
 
-/// Returns the file names and the versions of a page.
 async fn page(proxy: &RunningProxy, path: &str) -> (Vec<String>, String) {
     let page = proxy.json(path, &[("accept", JSON.1)]).await;
     (filenames(&page).into_iter().map(str::to_owned).collect(), page["versions"].to_string())

@@ -44,7 +44,6 @@ fn files() -> [(&'static str, Bytes); 2] {
     [("demo-1.0-py3-none-any.whl", content(100_000)), ("demo-1.0.tar.gz", content(50_000))]
 }
 
-/// The program with its folder.
 struct Proxy {
     served: Served,
     dir: tempfile::TempDir,
@@ -67,11 +66,7 @@ async fn start(prefix: &str, index: &str, more: &[(&str, &str)]) -> Proxy {
 
 async fn send(proxy: &Proxy, method: &str, path: &str, headers: &[(&str, &str)]) -> Response {
     let method = Method::from_bytes(method.as_bytes()).unwrap();
-    let mut request = client().request(method, format!("{}{path}", proxy.served.url));
-    for (name, value) in headers {
-        request = request.header(*name, *value);
-    }
-    request.send().await.unwrap()
+    crate::support::proxy::send(&client(), method, format!("{}{path}", proxy.served.url), headers).await
 }
 
 /// Method, path, status, content type or location, and start of the body.

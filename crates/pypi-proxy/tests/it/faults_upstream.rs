@@ -12,7 +12,6 @@ enum PageFields {
     Nothing,
 }
 
-/// Outcome of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Good,
@@ -26,7 +25,6 @@ struct Case {
     end: End,
     /// Maximum requests for the file per client.
     max_requests: usize,
-    /// Stall timeout of the proxy.
     stall: Duration,
 }
 
@@ -377,10 +375,8 @@ async fn failed_pages_are_errors_and_are_retried() {
             assert_eq!(response.status(), status, "{name}");
             assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
             let text = response.text().await.unwrap();
-            assert!(
-                text.len() > 10 && !text.contains("secret") && !text.contains("127.0.0.1"),
-                "{name}: {text}"
-            );
+            let is_clean = !text.contains("secret") && !text.contains("127.0.0.1");
+            assert!(text.len() > 10 && is_clean, "{name}: {text}");
         }
     }))
     .await;

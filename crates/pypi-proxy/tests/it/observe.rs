@@ -122,9 +122,7 @@ async fn an_unchanged_page_is_revalidated() {
 #[tokio::test]
 async fn promtool_accepts_the_metrics() {
     let program = std::env::var_os("PROMTOOL").unwrap_or_else(|| "promtool".into());
-    let version =
-        Command::new(&program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !version.is_ok_and(|status| status.success()) {
+    if !is_available(&program) {
         skip("promtool_accepts_the_metrics, because promtool is not available");
         return;
     }
@@ -171,10 +169,8 @@ async fn health_has_the_fields_of_groxpi_and_proxpi() {
         let response = proxy.get(path, &[]).await;
         let headers = format!("{:?}", response.headers());
         let text = headers + &response.text().await.unwrap();
-        assert!(
-            !text.contains("hunter") && text.contains("***@") != path.starts_with("/simple"),
-            "{path}: {text}"
-        );
+        assert!(!text.contains("hunter"), "{path}: {text}");
+        assert_eq!(text.contains("***@"), !path.starts_with("/simple"), "{path}: {text}");
     }
 
     proxy.get("/simple/down/", &[]).await;

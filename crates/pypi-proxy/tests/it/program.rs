@@ -36,7 +36,6 @@ async fn expect(dir: &Path, env: &[(&str, &str)], args: &[&str], code: i32, part
     text
 }
 
-/// Starts a proxy with a log in this format.
 async fn serve(dir: &Path, env: &[(&str, &str)], format: &str) -> Served {
     Served::start(program(dir, env, &["serve", "--listen", "127.0.0.1:0", "--log-format", format])).await
 }
@@ -140,7 +139,6 @@ async fn a_blocked_log_does_not_block_responses() {
     assert!(log.len() > 200 * 4000, "what there was room for in memory is written in the end");
 }
 
-/// Writes a file with requirements and returns its path.
 fn requirements(dir: &Path, text: &str) -> String {
     let path = dir.join("r.txt");
     std::fs::write(&path, text).unwrap();
@@ -186,9 +184,8 @@ async fn verify_stats_and_gc_work_on_the_cache() {
     run(&["warm", &file], 0, "").await;
     assert!(run(&["gc", "--unused", "1h"], 0, "").await.starts_with("removed 0 files") && path.exists());
     run(&["stats"], 0, "files       1\n").await;
-    assert!(
-        run(&["gc", "--cache-size", "999"], 0, "").await.starts_with("removed 1 files") && !path.exists()
-    );
+    let output = run(&["gc", "--cache-size", "999"], 0, "").await;
+    assert!(output.starts_with("removed 1 files") && !path.exists(), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -251,7 +251,6 @@ fn check(guard: Option<Guard>, requests: &[(&str, usize)]) {
     }
 }
 
-/// Returns whether a response is complete.
 fn is_whole(bytes: &[u8]) -> bool {
     let Some(head) = bytes.windows(4).position(|end| end == b"\r\n\r\n") else { return false };
     let text = std::str::from_utf8(&bytes[..head]).unwrap();

@@ -55,15 +55,8 @@ async fn credentials_are_sent_only_to_the_index() {
 
 #[test]
 fn invalid_index_urls_are_rejected_without_printing_the_password() {
-    for url in [
-        "",
-        "six",
-        "ftp://u:secret@example.org/",
-        "http://",
-        "file:///simple",
-        "https://u:secret@:0/",
-        "/simple",
-    ] {
+    let urls = " six ftp://u:secret@example.org/ http:// file:///simple https://u:secret@:0/ /simple";
+    for url in urls.split(' ') {
         let error = Config::new(url).unwrap_err();
         assert!(error.is_config());
         assert!(!format!("{error} {error:?}").contains("secret"));
@@ -123,18 +116,11 @@ async fn a_silent_index_times_out() {
     assert!(!format!("{error:?}").contains("/simple"), "{error:?}");
 }
 
-/// Addresses that are forbidden for an index on this machine or in a private network.
-const FORBIDDEN: [&str; 5] = [
-    "http://169.254.169.254/latest/meta-data",
-    "http://[::ffff:169.254.169.254]/latest/meta-data",
-    "http://[fd00:ec2::254]/latest/meta-data",
-    "http://10.255.255.1/x.whl",
-    "http://0.0.0.0/x.whl",
-];
-
 #[tokio::test]
 async fn a_private_index_can_not_redirect_to_other_private_addresses() {
-    for place in FORBIDDEN {
+    let forbidden = "http://169.254.169.254/latest/meta-data http://[::ffff:169.254.169.254]/latest/meta-data \
+        http://[fd00:ec2::254]/latest/meta-data http://10.255.255.1/x.whl http://0.0.0.0/x.whl";
+    for place in forbidden.split(' ') {
         let index = Server::start(move |request| {
             match &*request.path {
                 // Also after a second redirect.

@@ -17,9 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(90);
 /// Returns the browser's program if it can be started: `chromium` on the path, or the value of the variable `CHROMIUM`.
 pub(crate) fn program() -> Option<OsString> {
     let program = std::env::var_os("CHROMIUM").unwrap_or_else(|| "chromium".into());
-    let version =
-        Command::new(&program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    version.is_ok_and(|status| status.success()).then_some(program)
+    super::is_available(&program).then_some(program)
 }
 
 /// A browser with a temporary profile. Dropping it stops the browser and deletes the profile.
@@ -147,7 +145,6 @@ impl Tab<'_> {
         self.call("Input.insertText", json!({"text": text}));
     }
 
-    /// Clicks the center of an element.
     pub(crate) fn click(&mut self, selector: &str) {
         let place = self.value(&format!(
             "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{ block: 'center' }}); \

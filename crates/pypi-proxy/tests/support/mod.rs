@@ -13,6 +13,7 @@ pub(crate) mod source;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -39,8 +40,8 @@ pub(crate) mod prelude {
     };
     pub(crate) use super::source::{Connection, ScriptedSource, content, digest_of};
     pub(crate) use super::{
-        HTML, JSON, file_index, filenames, files_below, free_address, hashed_page, listed, page, page_of,
-        stored_path, until,
+        HTML, JSON, file_index, filenames, files_below, free_address, hashed_page, is_available, listed,
+        page, page_of, stored_path, until,
     };
 }
 
@@ -100,6 +101,13 @@ pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// Returns whether a program can be started.
+pub(crate) fn is_available(program: impl AsRef<std::ffi::OsStr>) -> bool {
+    let mut version = std::process::Command::new(program);
+    version.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    version.status().is_ok()
 }
 
 /// Path of a stored file below a cache directory.

@@ -127,6 +127,12 @@ pub(crate) fn client() -> Client {
     client.build().unwrap()
 }
 
+pub(crate) async fn send(client: &Client, method: Method, url: String, headers: &[(&str, &str)]) -> Response {
+    let request = client.request(method, url);
+    let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+    request.send().await.unwrap()
+}
+
 impl RunningProxy {
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
@@ -145,11 +151,7 @@ impl RunningProxy {
     }
 
     pub(crate) async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Response {
-        let mut request = self.client.request(method, self.url(path));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        request.send().await.unwrap()
+        send(&self.client, method, self.url(path), headers).await
     }
 
     pub(crate) async fn metrics(&self) -> Samples {

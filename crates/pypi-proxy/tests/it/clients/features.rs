@@ -84,10 +84,8 @@ async fn a_second_resolution_downloads_no_wheel_of_an_html_index() {
     let pip = sandbox(&python, &proxy).await;
     let plan = ["install", "--dry-run", "--only-binary", ":all:", "pantry-barrel", "Spice.Rack"];
     let output = pip.run("pip", &plan).await;
-    assert!(
-        output.contains("Would install Spice.Rack-0.5+local.1 pantry-barrel-1.0 pantry-shelf-3.0"),
-        "{output}"
-    );
+    let expected = "Would install Spice.Rack-0.5+local.1 pantry-barrel-1.0 pantry-shelf-3.0";
+    assert!(output.contains(expected), "{output}");
     let seen = index.count();
     pip.write("wanted.in", "pantry-barrel\nspice-rack\npantry-shelf\n");
     let index_url = format!("{}/simple/", proxy.url);

@@ -69,10 +69,8 @@ async fn a_client_continues_after_the_proxy_restarts() {
         // uv starts over.
         let status = if client == "pip" { "\"status\":206" } else { "\"status\":200" };
         let log = proxy.log.all();
-        assert!(
-            log.iter().any(|line| line.contains("none-any.whl\"") && line.contains(status)),
-            "{client}: {log:?}"
-        );
+        let is_expected = |line: &String| line.contains("none-any.whl\"") && line.contains(status);
+        assert!(log.iter().any(is_expected), "{client}: {log:?}");
         assert_eq!(sandbox.freeze().await, ["pantry-barrel==1.0"]);
         let filling = std::fs::read(sandbox.packages().join("pantry_barrel/filling")).unwrap();
         // The wheel contains the file uncompressed.

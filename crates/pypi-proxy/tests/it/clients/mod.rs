@@ -50,10 +50,8 @@ impl Client {
             }
             Self::Poetry => {
                 let source = guide("pyproject.toml for Poetry", proxy);
-                sandbox.write(
-                    "pyproject.toml",
-                    &format!("{PROJECT}\n[tool.poetry]\npackage-mode = false\n{source}"),
-                );
+                let text = format!("{PROJECT}\n[tool.poetry]\npackage-mode = false\n{source}");
+                sandbox.write("pyproject.toml", &text);
                 sandbox.run("poetry", &["lock"]).await;
                 sandbox.run("poetry", &["install"]).await;
             }
@@ -65,10 +63,8 @@ impl Client {
             }
             Self::Pdm => {
                 let source = guide("pyproject.toml for PDM", proxy);
-                sandbox.write(
-                    "pyproject.toml",
-                    &format!("{PROJECT}\n[tool.pdm]\ndistribution = false\n{source}"),
-                );
+                let text = format!("{PROJECT}\n[tool.pdm]\ndistribution = false\n{source}");
+                sandbox.write("pyproject.toml", &text);
                 sandbox.run("pdm", &["lock"]).await;
                 sandbox.run("pdm", &["sync"]).await;
             }

@@ -202,14 +202,12 @@ impl Sandbox {
         (output.status.success(), String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Runs a command that must succeed.
     pub(crate) async fn run(&self, program: &str, args: &[&str]) -> String {
         let (is_good, text) = self.output(program, args).await;
         assert!(is_good, "{program} {args:?}: {text}");
         text
     }
 
-    /// Runs a command that must fail.
     pub(crate) async fn fails(&self, program: &str, args: &[&str]) -> String {
         let (is_good, text) = self.output(program, args).await;
         assert!(!is_good, "{program} {args:?}: {text}");
@@ -227,7 +225,6 @@ impl Sandbox {
         files.iter().flat_map(|path| path.metadata()).map(|metadata| metadata.len()).sum()
     }
 
-    /// Folder of the installed packages.
     pub(crate) fn packages(&self) -> PathBuf {
         let mut versions = std::fs::read_dir(self.venv().join("lib")).unwrap();
         versions.next().unwrap().unwrap().path().join("site-packages")

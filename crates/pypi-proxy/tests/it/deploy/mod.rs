@@ -7,7 +7,6 @@ mod systemd;
 mod watch;
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use crate::support::prelude::*;
 use crate::support::program::{run, serve};
@@ -26,8 +25,7 @@ fn index() -> Server {
 
 /// Returns whether a program is available; otherwise reports a skipped test.
 fn has(program: &str, test: &str) -> bool {
-    let version = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let is_there = version.is_ok();
+    let is_there = is_available(program);
     if !is_there {
         skip(&format!("{test}, because {program} is not available"));
     }

@@ -105,10 +105,8 @@ async fn invalid_inherited_sockets_end_the_program_with_an_error() {
     let env = [("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:1/simple/")];
     let output = start(dir.path(), &env, listener(), 2).wait_with_output().await.unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(
-        (output.status.code(), &*text),
-        (Some(2), "pypi-proxy: 2 sockets were passed, expected one\n")
-    );
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(text, "pypi-proxy: 2 sockets were passed, expected one\n");
     let datagrams = std::net::UdpSocket::bind(("127.0.0.1", 0)).unwrap();
     let child = start(dir.path(), &env, TcpListener::from(OwnedFd::from(datagrams)), 1);
     let output = child.wait_with_output().await.unwrap();

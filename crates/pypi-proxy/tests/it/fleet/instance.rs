@@ -197,7 +197,6 @@ impl Load {
         Self { is_over, answered, tasks }
     }
 
-    /// Number of completed requests.
     pub(crate) fn answered(&self) -> usize {
         self.answered.load(Ordering::Relaxed)
     }
