@@ -118,15 +118,7 @@ impl Error {
     /// Copies the error for another waiter of the same result. The copy has no source.
     #[cfg(feature = "proxy")]
     pub(crate) fn repeat(&self) -> Self {
-        let Inner { kind, detail, offset, retry_after, is_remembered, .. } = &*self.0;
-        Self(Box::new(Inner {
-            kind: *kind,
-            detail: detail.clone(),
-            offset: *offset,
-            retry_after: *retry_after,
-            source: None,
-            is_remembered: *is_remembered,
-        }))
+        Self(Box::new(Inner { detail: self.0.detail.clone(), source: None, ..*self.0 }))
     }
 
     #[cfg(feature = "proxy")]

@@ -31,7 +31,6 @@ const MAX_BYTES: u64 = 64 << 20;
 pub(crate) struct MetadataSource {
     /// Index of the wheel.
     pub(crate) upstream: Arc<Upstream>,
-    /// URL of the wheel.
     pub(crate) url: Url,
     /// File name of the wheel.
     pub(crate) name: String,
@@ -44,11 +43,8 @@ pub(crate) struct MetadataSource {
 }
 
 impl MetadataSource {
-    /// Extracts the metadata.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the wheel has no readable metadata ([`Error::is_not_found`]), or if the index fails.
+    /// Extracts the metadata. Fails if the wheel has no readable metadata ([`Error::is_not_found`]), or if the index
+    /// fails.
     pub(crate) async fn extract(&self) -> Result<Vec<u8>, Error> {
         self.read().await.map_err(|error| match error {
             // Installers then treat it as a wheel without separate metadata.
@@ -72,18 +68,16 @@ impl MetadataSource {
                 Search::Found(metadata) => return Ok(metadata),
                 Search::Missing(missing) => missing,
             };
-            let end = missing.end.max(missing.start + MIN_RANGE).min(wheel.len());
+            let end = missing.end.max(missing.start + MIN_RANGE).min(wheel.len);
             let range = missing.start..end;
-            left = left.checked_sub(range.end - range.start).ok_or_else(|| {
-                Error::with(Kind::Limit, "extracting the metadata of a wheel needs too many ranges or bytes")
-            })?;
+            left = left.checked_sub(range.end - range.start).ok_or_else(too_much)?;
             let part = self.part(range.clone(), &mut reservation).await?;
             if part.is_empty() {
                 return Err(Error::with(Kind::Upstream, "empty response for a range of a wheel"));
             }
-            wheel.put(range.start, part);
+            wheel.parts.push((range.start, part));
         }
-        Err(Error::with(Kind::Limit, "extracting the metadata of a wheel needs too many ranges or bytes"))
+        Err(too_much())
     }
 
     async fn tail(&self, reservation: &mut Reservation) -> Result<Sparse, Error> {
@@ -94,7 +88,7 @@ impl MetadataSource {
         // A host without support for ranges sends the whole file.
         let bytes = collect(body, MAX_BYTES, reservation).await?;
         let mut wheel = Sparse::new(len.unwrap_or(start + bytes.len() as u64));
-        wheel.put(start, bytes);
+        wheel.parts.push((start, bytes));
         Ok(wheel)
     }
 
@@ -116,10 +110,7 @@ async fn collect(mut body: FileBody, max: u64, reservation: &mut Reservation) ->
     let mut all = Vec::new();
     while let Some(chunk) = body.try_next().await? {
         if all.len() as u64 + chunk.len() as u64 > max {
-            return Err(Error::with(
-                Kind::Limit,
-                "extracting the metadata of a wheel needs too many ranges or bytes",
-            ));
+            return Err(too_much());
         }
         reservation.grow(chunk.len() as u64).await;
         all.extend_from_slice(&chunk);
@@ -143,25 +134,13 @@ impl FileSource for MetadataSource {
 struct Sparse {
     len: u64,
     parts: Vec<(u64, Bytes)>,
+    /// The range of the last failed read.
     missing: RefCell<Option<Range<u64>>>,
 }
 
 impl Sparse {
     fn new(len: u64) -> Self {
         Self { len, parts: Vec::new(), missing: RefCell::new(None) }
-    }
-
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn put(&mut self, start: u64, bytes: Bytes) {
-        self.parts.push((start, bytes));
-    }
-
-    /// Returns the range of the last failed read.
-    fn take_missing(&self) -> Option<Range<u64>> {
-        self.missing.borrow_mut().take()
     }
 }
 
@@ -187,14 +166,11 @@ impl rawzip::ReaderAt for Sparse {
     }
 }
 
-/// Maximum bytes of metadata.
 const MAX_METADATA: u64 = 16 << 20;
 /// Maximum entries of the archive that are searched.
 const MAX_ENTRIES: usize = 1_000_000;
 
-/// Result of a search in a wheel.
 enum Search {
-    /// The metadata.
     Found(Vec<u8>),
     /// This range of the wheel is required first.
     Missing(Range<u64>),
@@ -202,25 +178,21 @@ enum Search {
 
 fn metadata(wheel: Sparse, name: &str) -> (Sparse, Result<Search, Error>) {
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
-    let len = wheel.len();
+    let len = wheel.len;
     // The archive takes ownership of the reader and returns it.
-    match ZipLocator::new().locate_in_reader(wheel, &mut buffer, len) {
-        Err((wheel, _)) => {
-            let search =
-                wheel.take_missing().map(Search::Missing).ok_or_else(|| corrupt("not a ZIP archive"));
-            (wheel, search)
-        }
+    let (wheel, result) = match ZipLocator::new().locate_in_reader(wheel, &mut buffer, len) {
+        Err((wheel, _)) => (wheel, Err(corrupt("not a ZIP archive"))),
         Ok(archive) => {
             let result = find(&archive, name, &mut buffer);
-            let wheel = archive.into_inner();
-            let search = match (result, wheel.take_missing()) {
-                (Ok(metadata), _) => Ok(Search::Found(metadata)),
-                (Err(_), Some(missing)) => Ok(Search::Missing(missing)),
-                (Err(error), None) => Err(error),
-            };
-            (wheel, search)
+            (archive.into_inner(), result)
         }
-    }
+    };
+    let search = match (result, wheel.missing.take()) {
+        (Ok(metadata), _) => Ok(Search::Found(metadata)),
+        (Err(_), Some(missing)) => Ok(Search::Missing(missing)),
+        (Err(error), None) => Err(error),
+    };
+    (wheel, search)
 }
 
 fn find(archive: &rawzip::ZipArchive<Sparse>, name: &str, buffer: &mut [u8]) -> Result<Vec<u8>, Error> {
@@ -278,6 +250,11 @@ fn is_metadata(path: &[u8], (project, version): &(String, String)) -> bool {
 
 fn normalize(text: &str) -> String {
     text.to_ascii_lowercase().replace(['-', '.'], "_")
+}
+
+#[cold]
+fn too_much() -> Error {
+    Error::with(Kind::Limit, "extracting the metadata of a wheel needs too many ranges or bytes")
 }
 
 #[cold]

@@ -84,7 +84,6 @@ impl<L: Label> Index<L> for Counters<L> {
 }
 
 impl<L: Label> Counters<L> {
-    /// Returns the names of the label values with their counts.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         L::NAMES.iter().copied().zip(self.0.iter().map(Counter::get))
     }
@@ -110,30 +109,12 @@ impl From<StatusCode> for StatusClass {
     }
 }
 
-/// Inclusive upper bounds of all buckets except the last, which is unbounded, in microseconds.
+/// Inclusive upper bounds of all buckets except the last, which is unbounded, in seconds.
 ///
 /// A page from memory takes tens of microseconds, a large wheel over a slow connection minutes.
-const BOUNDS: [u64; 20] = [
-    50,
-    100,
-    250,
-    500,
-    1_000,
-    2_500,
-    5_000,
-    10_000,
-    25_000,
-    50_000,
-    100_000,
-    250_000,
-    500_000,
-    1_000_000,
-    2_500_000,
-    5_000_000,
-    10_000_000,
-    30_000_000,
-    60_000_000,
-    300_000_000,
+const BOUNDS: [f64; 20] = [
+    50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
+    10.0, 30.0, 60.0, 300.0,
 ];
 const BUCKETS: usize = BOUNDS.len() + 1;
 
@@ -154,8 +135,8 @@ pub(crate) struct HistogramSnapshot {
 
 impl Histogram {
     pub(crate) fn record(&self, time: Duration) {
-        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        self.buckets[BOUNDS.partition_point(|bound| *bound < micros)].add(1);
+        let seconds = time.as_secs_f64();
+        self.buckets[BOUNDS.partition_point(|bound| *bound < seconds)].add(1);
         self.nanos.add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     }
 
@@ -177,17 +158,15 @@ impl HistogramSnapshot {
     }
 
     /// Returns the upper bound of each bucket in seconds with the cumulative count. The last bucket has no bound.
-    #[expect(clippy::cast_precision_loss, reason = "bounds are small")]
     pub(crate) fn cumulative(&self) -> impl Iterator<Item = (Option<f64>, u64)> {
         let mut sum = 0;
-        let bounds = BOUNDS.iter().map(|bound| Some(*bound as f64 / 1e6)).chain([None]);
+        let bounds = BOUNDS.map(Some).into_iter().chain([None]);
         bounds.zip(self.buckets).map(move |(bound, count)| {
             sum += count;
             (bound, sum)
         })
     }
 
-    /// Returns the sum of both.
     pub(crate) fn plus(mut self, other: &Self) -> Self {
         for (count, more) in self.buckets.iter_mut().zip(other.buckets) {
             *count += more;
@@ -203,7 +182,7 @@ impl HistogramSnapshot {
         let mut below = 0.0;
         let mut start = 0.0;
         for (bucket, count) in self.buckets.iter().enumerate() {
-            let end = BOUNDS.get(bucket).map_or(start, |bound| *bound as f64 / 1e6);
+            let end = BOUNDS.get(bucket).copied().unwrap_or(start);
             let count = *count as f64;
             if count > 0.0 && below + count >= rank {
                 return Some(start + (end - start) * ((rank - below) / count).clamp(0.0, 1.0));
@@ -246,10 +225,9 @@ mod tests {
             micros.sort_unstable();
             #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few")]
             let at = ((micros.len() as f64 * part).ceil() as usize).clamp(1, micros.len()) - 1;
-            let bucket = BOUNDS.partition_point(|bound| *bound < micros[at]);
-            let edge = |bucket: Option<usize>| {
-                bucket.map_or(0.0, |bucket| BOUNDS.get(bucket).map_or(300.0, |bound| Duration::from_micros(*bound).as_secs_f64()))
-            };
+            let exact = Duration::from_micros(micros[at]).as_secs_f64();
+            let bucket = BOUNDS.partition_point(|bound| *bound < exact);
+            let edge = |bucket: Option<usize>| bucket.map_or(0.0, |bucket| BOUNDS.get(bucket).copied().unwrap_or(300.0));
             let found = histogram.snapshot().quantile(part).unwrap();
             prop_assert!(found >= edge(bucket.checked_sub(1)) - 1e-9 && found <= edge(Some(bucket)) + 1e-9);
         }

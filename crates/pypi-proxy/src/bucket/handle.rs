@@ -16,10 +16,13 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::Config;
-use super::remote::{OperationError, Remote};
+use super::remote::{OperationError, Remote, SmallObject};
 use crate::store::{Digest, Expected, Key, Reference, VerifyReport};
 use crate::upstream::{FileBody, Validators};
 use crate::{Error, ProjectName};
+
+/// Maximum attempts to write a page that other proxies change concurrently.
+const MAX_ATTEMPTS: usize = 3;
 
 /// A bucket shared by several proxies. Clones share its state.
 #[derive(Clone)]
@@ -55,7 +58,6 @@ impl Bucket {
         }))
     }
 
-    /// Returns the client of the bucket.
     pub(crate) fn remote(&self) -> &Remote {
         &self.0.remote
     }
@@ -80,7 +82,6 @@ impl Bucket {
         parts.into_iter().fold(Path::from(self.0.config.prefix.as_str()), Path::join)
     }
 
-    /// Returns the object name of a file.
     pub(super) fn file_path(&self, digest: &Digest) -> Path {
         let name = digest.to_string();
         self.path(["files", "sha256", &name[..2], &name[2..4], &name])
@@ -113,8 +114,9 @@ impl Bucket {
         let Some(digest) = self.digest(key).await? else { return Ok(None) };
         let range = (from > 0).then_some(GetRange::Offset(from));
         let Some((len, stream)) = self.read(&digest, expected, range).await? else { return Ok(None) };
-        let body = FileBody::new(from, Some(len), Validators::default(), stream);
-        Ok(Some((digest, body.with_sha256(digest))))
+        let mut body = FileBody::new(from, Some(len), Validators::default(), stream);
+        body.sha256 = Some(digest);
+        Ok(Some((digest, body)))
     }
 
     /// Opens a range of a file. Returns `None` if it is not in the bucket or the bucket fails.
@@ -170,11 +172,7 @@ impl Bucket {
         let _ = self.0.remote.delete(&self.file_path(digest)).await;
     }
 
-    /// Deletes a file.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    /// Deletes a file. Fails if the bucket fails ([`Error::is_bucket`]).
     pub(crate) async fn remove(&self, digest: &Digest) -> Result<(), Error> {
         self.0.remote.delete(&self.file_path(digest)).await
     }
@@ -198,26 +196,7 @@ impl Bucket {
         self.0.failed_upload_count.store(failed_uploads.len(), Ordering::Relaxed);
         has_failed
     }
-}
 
-/// Omits the object store, which contains secrets.
-impl fmt::Debug for Bucket {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bucket").field("config", &self.0.config).finish_non_exhaustive()
-    }
-}
-
-/// Maximum attempts to write a page that other proxies change concurrently.
-const MAX_ATTEMPTS: usize = 3;
-
-/// Contents and version of a page object.
-#[derive(Clone, Debug)]
-pub(crate) struct SharedPage {
-    pub(crate) document: Bytes,
-    pub(crate) version: UpdateVersion,
-}
-
-impl Bucket {
     /// Project names cannot start with `@`.
     fn page_path(&self, index: u64, project: Option<&ProjectName>) -> Path {
         self.path(["pages", &format!("{index:016x}"), project.map_or("@list", ProjectName::as_str)])
@@ -230,12 +209,11 @@ impl Bucket {
         index: u64,
         project: Option<&ProjectName>,
         max: u64,
-    ) -> Option<SharedPage> {
+    ) -> Option<SmallObject> {
         let (bucket, path) = (self.clone(), self.page_path(index, project));
         // The read continues after the timeout, so that the circuit breaker learns its outcome.
         let read = tokio::spawn(async move { bucket.remote().small(&path, max).await });
-        let small = tokio::time::timeout(self.0.config.page_wait, read).await.ok()?.ok()?.ok()?;
-        Some(SharedPage { document: small.bytes, version: small.version })
+        tokio::time::timeout(self.0.config.page_wait, read).await.ok()?.ok()?.ok()
     }
 
     /// Starts a task that replaces a page of the given version. A page for which `is_as_new` returns true is not
@@ -283,20 +261,12 @@ impl Bucket {
         }
     }
 
-    /// Deletes the page of a project, or the project list for `None`.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    /// Deletes the page of a project, or the project list for `None`. Fails if the bucket fails ([`Error::is_bucket`]).
     pub(crate) async fn purge_page(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
         self.0.remote.delete(&self.page_path(index, project)).await
     }
 
-    /// Deletes all pages of an index.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    /// Deletes all pages of an index. Fails if the bucket fails ([`Error::is_bucket`]).
     pub(crate) async fn purge_pages(&self, index: u64) -> Result<(), Error> {
         let dir = self.path(["pages", &format!("{index:016x}")]);
         let mut pages = self.0.remote.list(&dir);
@@ -305,9 +275,7 @@ impl Bucket {
         }
         Ok(())
     }
-}
 
-impl Bucket {
     /// Writes, reads and deletes an object.
     ///
     /// # Errors
@@ -365,6 +333,13 @@ impl Bucket {
     }
 }
 
+/// Omits the object store, which contains secrets.
+impl fmt::Debug for Bucket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bucket").field("config", &self.0.config).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -385,12 +360,12 @@ mod tests {
         };
         let first = write("1", None).await;
         let third = write("3", Some(first.version.clone())).await;
-        assert_eq!(third.document, "3");
+        assert_eq!(third.bytes, "3");
         // Writers that have seen another version or no page.
-        assert_eq!(write("2", Some(first.version.clone())).await.document, "3");
-        assert_eq!(write("2", None).await.document, "3");
-        assert_eq!(write("4", Some(first.version)).await.document, "4");
-        assert_eq!(write("5", None).await.document, "5");
+        assert_eq!(write("2", Some(first.version.clone())).await.bytes, "3");
+        assert_eq!(write("2", None).await.bytes, "3");
+        assert_eq!(write("4", Some(first.version)).await.bytes, "4");
+        assert_eq!(write("5", None).await.bytes, "5");
     }
 
     #[tokio::test]
@@ -402,6 +377,6 @@ mod tests {
             bucket.write_page(&path, page.into(), None, 100, is_as_new)
         });
         futures_util::future::join_all(pages).await;
-        assert_eq!(bucket.page(1, None, 100).await.unwrap().document, "3");
+        assert_eq!(bucket.page(1, None, 100).await.unwrap().bytes, "3");
     }
 }

@@ -21,7 +21,6 @@ const TAKEOVER_DELAY: Duration = Duration::from_millis(200);
 /// Upper bound of the size of a lease in bytes.
 const MAX_LEN: u64 = 4096;
 
-/// Contents of a lease object.
 #[derive(Serialize, Deserialize)]
 struct Document {
     owner: String,
@@ -317,34 +316,31 @@ mod tests {
         }
     }
 
-    #[test]
-    fn unchanged_lease_expires_after_its_duration() {
-        let now = Instant::now();
-        let mut observer = LeaseObserver::new(now, Duration::from_secs(60), Duration::ZERO);
-        assert_eq!(watch(&mut observer, now, &[]), (NextStep::TakeOver, DURATION));
+    fn observer(now: Instant, wait_limit: u64) -> LeaseObserver {
+        LeaseObserver::new(now, Duration::from_secs(wait_limit), Duration::ZERO)
     }
 
     #[test]
-    fn observer_of_a_renewed_lease_gives_up_at_the_wait_limit() {
-        let now = Instant::now();
-        let mut observer = LeaseObserver::new(now, Duration::from_secs(60), Duration::ZERO);
-        let beats: Vec<_> = (1..30).map(|beat| Duration::from_secs(beat * 3)).collect();
-        assert_eq!(watch(&mut observer, now, &beats), (NextStep::GiveUp, Duration::from_secs(60)));
-    }
-
-    #[test]
-    fn expiry_counts_from_the_last_observed_change() {
-        let now = Instant::now();
-        let mut observer = LeaseObserver::new(now, Duration::from_secs(60), Duration::ZERO);
-        let (step, time) = watch(&mut observer, now, &[Duration::from_secs(7)]);
-        assert_eq!(step, NextStep::TakeOver);
-        assert!(time >= Duration::from_secs(17) && time <= Duration::from_secs(18), "{time:?}");
+    fn lease_expires_if_it_is_unchanged_for_its_duration() {
+        for (changes, expected, least, most) in [
+            (vec![], NextStep::TakeOver, 10, 10),
+            (vec![7], NextStep::TakeOver, 17, 18),
+            // Renewed until the wait limit.
+            ((1..30).map(|beat| beat * 3).collect(), NextStep::GiveUp, 60, 60),
+        ] {
+            let (now, changes) =
+                (Instant::now(), changes.into_iter().map(Duration::from_secs).collect::<Vec<_>>());
+            let (step, time) = watch(&mut observer(now, 60), now, &changes);
+            assert_eq!(step, expected, "{changes:?}");
+            let expected = Duration::from_secs(least)..=Duration::from_secs(most);
+            assert!(expected.contains(&time), "{changes:?}: {time:?}");
+        }
     }
 
     #[test]
     fn new_lease_of_a_previous_owner_counts_as_a_change() {
         let now = Instant::now();
-        let mut observer = LeaseObserver::new(now, Duration::from_secs(60), Duration::ZERO);
+        let mut observer = observer(now, 60);
         let by = |owner: &str| Bytes::from(owner.to_owned());
         assert!(matches!(observer.observe(&by("a-1"), DURATION, now), NextStep::Wait(_)));
         assert!(matches!(observer.observe(&by("b-1"), DURATION, now + DURATION / 2), NextStep::Wait(_)));
@@ -355,11 +351,9 @@ mod tests {
     #[test]
     fn wait_limit_bounds_an_endless_duration() {
         let now = Instant::now();
-        let mut observer = LeaseObserver::new(now, Duration::from_secs(5), Duration::ZERO);
+        let mut observer = observer(now, 5);
         assert!(matches!(observer.observe(&lease(0), Duration::MAX, now), NextStep::Wait(_)));
-        assert_eq!(
-            observer.observe(&lease(0), Duration::MAX, now + Duration::from_secs(5)),
-            NextStep::GiveUp
-        );
+        let step = observer.observe(&lease(0), Duration::MAX, now + Duration::from_secs(5));
+        assert_eq!(step, NextStep::GiveUp);
     }
 }

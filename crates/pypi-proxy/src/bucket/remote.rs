@@ -25,7 +25,6 @@ use crate::metrics::{Counter, Counters, named};
 /// Bytes per second that an upload must reach at least, in addition to the timeout.
 const MIN_UPLOAD_RATE: u64 = 256 << 10;
 
-/// Client of the bucket.
 pub(crate) struct Remote {
     store: Arc<dyn ObjectStore>,
     timeout: Duration,
@@ -45,9 +44,9 @@ struct State {
 }
 
 /// A small object, read as a whole.
-pub(super) struct SmallObject {
-    pub(super) bytes: Bytes,
-    pub(super) version: UpdateVersion,
+pub(crate) struct SmallObject {
+    pub(crate) bytes: Bytes,
+    pub(crate) version: UpdateVersion,
 }
 
 /// A large object, read as a stream.
@@ -322,7 +321,6 @@ pub(super) enum OperationError {
     PreconditionFailed,
     /// The server does not support conditional writes.
     Unsupported,
-    /// Any other error.
     Failed(Error),
 }
 
@@ -402,7 +400,6 @@ named! {
 }
 
 named! {
-    /// Outcome of an operation.
     pub(crate) enum Outcome {
         Done = "done",
         Missing = "missing",
@@ -498,10 +495,7 @@ mod tests {
         let denied =
             "<Error><Code>SignatureDoesNotMatch</Code><AWSAccessKeyId>hunter2</AWSAccessKeyId></Error>";
         for (error, expected) in [
-            (
-                server_error("507 Insufficient Storage: hunter2"),
-                "request rejected (507 Insufficient Storage)",
-            ),
+            (server_error("507 Full: hunter2"), "request rejected (507 Full)"),
             (server_error("503 Slow Down: <Code>SlowDown</Code>"), "request rejected (SlowDown)"),
             (server_error("500 Oops: <Code>hunter2 & co</Code>"), "request rejected (500 Oops)"),
             (

@@ -17,7 +17,6 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Maximum number of parts of an S3 multipart upload.
 const MAX_PARTS: u64 = 10_000;
 
-/// A running multipart upload.
 struct PartialUpload {
     upload: Box<dyn MultipartUpload>,
     size: u64,
@@ -112,10 +111,8 @@ impl Bucket {
         file: &Arc<File>,
         len: u64,
     ) -> Result<(), OperationError> {
-        self.0
-            .remote
-            .part(&mut *partial.upload, read_range(file.clone(), partial.offset..partial.offset + len))
-            .await?;
+        let read = read_range(file.clone(), partial.offset..partial.offset + len);
+        self.0.remote.part(&mut *partial.upload, read).await?;
         partial.offset += len;
         Ok(())
     }
@@ -154,11 +151,8 @@ impl Bucket {
         let mut partial = match partial {
             Some(partial) => partial,
             None if *len <= self.0.config.part_size => {
-                return self
-                    .0
-                    .remote
-                    .put(&self.file_path(digest), read_range(file.clone(), 0..*len), Some(digest.to_string()))
-                    .await;
+                let read = read_range(file.clone(), 0..*len);
+                return self.0.remote.put(&self.file_path(digest), read, Some(digest.to_string())).await;
             }
             None => self.begin(digest, self.part_size(*len)).await?,
         };

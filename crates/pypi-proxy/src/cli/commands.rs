@@ -51,7 +51,6 @@ pub(super) fn healthcheck(matches: &ArgMatches) -> Result<()> {
     response.map(drop).with_context(|| format!("no response from {}", settings.listen.value))
 }
 
-/// Prints the settings.
 pub(super) fn config(matches: &ArgMatches, is_toml: bool) -> Result<()> {
     let settings = setup::settings(matches)?;
     let mut out = io::stdout().lock();

@@ -21,7 +21,6 @@ const USAGE: u8 = 2;
 /// Exit status if a command failed.
 const FAILED: u8 = 1;
 
-/// Wrong usage of a command.
 #[derive(Debug)]
 struct Usage(String);
 

@@ -19,7 +19,6 @@ pub(super) struct Requirement {
     pub(super) hashes: Vec<String>,
 }
 
-/// Contents of requirements files.
 #[derive(Debug, Default)]
 pub(super) struct Requirements {
     pub(super) projects: Vec<Requirement>,

@@ -91,7 +91,6 @@ async fn bind(listen: &Listen, origin: &Origin) -> Result<TcpListener> {
     listener.with_context(|| format!("can't listen on {listen} ({origin})"))
 }
 
-/// Signals that terminate the program.
 struct Signals {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,

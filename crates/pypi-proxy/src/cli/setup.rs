@@ -50,7 +50,6 @@ pub(super) fn store(settings: &Settings) -> Result<store::Config> {
     Ok(store::Config { allow_shared_dir, max_bytes: u64::MAX, ..store::Config::new(dir) })
 }
 
-/// Returns the URL of a proxy with these settings.
 pub(super) fn own_url(settings: &Settings) -> String {
     url_of(settings, &settings.listen.value)
 }

@@ -8,7 +8,11 @@ use std::time::Duration;
 use super::netrc;
 use super::settings::Settings;
 use super::table::Origin;
+#[cfg(feature = "s3")]
+use super::value::Secret;
 use super::value::{IndexUrl, StorageType};
+#[cfg(feature = "s3")]
+use crate::bucket::{self, Bucket, S3};
 use crate::error::Kind;
 use crate::guard::{self, Guard};
 use crate::page_cache::{self, PageCache};
@@ -49,17 +53,13 @@ impl<'s> ProxyBuilder<'s> {
         };
         if cfg!(not(feature = "s3")) && settings.storage_type.value != StorageType::Local {
             let origin = &settings.storage_type.origin;
-            let text = format!(
-                "{origin}: this program was built without the feature s3 (set storage_type to local)"
-            );
-            return Err(Error::with(Kind::Config, text));
+            let text = "this program was built without the feature s3 (set storage_type to local)";
+            return Err(Error::with(Kind::Config, format!("{origin}: {text}")));
         }
         let builder = Self { settings, index, netrc: None };
         if builder.urls().any(|url| builder.is_own(url)) {
-            return Err(Error::with(
-                Kind::Config,
-                "the index is the proxy itself (set index_url to the upstream index)",
-            ));
+            let text = "the index is the proxy itself (set index_url to the upstream index)";
+            return Err(Error::with(Kind::Config, text));
         }
         Ok(builder)
     }
@@ -292,6 +292,46 @@ fn count(count: u32) -> usize {
 }
 
 impl Settings {
+    /// Creates the bucket for shared files and pages, or `None` for `storage_type` `local`. Does not connect to it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a bucket setting is invalid or a file of `ca_files` can't be read ([`Error::is_config`]).
+    #[cfg(feature = "s3")]
+    pub fn bucket(&self) -> Result<Option<Bucket>, Error> {
+        let Some(name) = self.s3_bucket.as_ref().filter(|_| self.storage_type.value != StorageType::Local)
+        else {
+            return Ok(None);
+        };
+        let text = |secret: &Option<Secret>| secret.as_ref().map(|secret| secret.expose().to_owned());
+        let pool_size = |pool: &u32| count((*pool).min(self.s3_max_connections.value));
+        let timeout = self.bucket_timeout.value;
+        let s3 = S3 {
+            region: self.s3_region.value.clone(),
+            endpoint: self.s3_endpoint.as_ref().and_then(|endpoint| endpoint.url(self.s3_use_ssl.value)),
+            keys: text(&self.s3_access_key_id).zip(text(&self.s3_secret_access_key)),
+            session_token: text(&self.s3_session_token),
+            authorities: self.authorities()?,
+            is_path_style: self.s3_force_path_style.value,
+            is_http2: self.s3_enable_http2.value,
+            max_connections: count(self.s3_max_connections.value),
+            ..S3::new(name)
+        };
+        let config = bucket::Config {
+            prefix: self.s3_prefix.value.clone(),
+            timeout,
+            part_size: self.s3_part_size.value,
+            lease_duration: self.lease_duration.value,
+            lease_wait: self.lease_wait.value,
+            page_wait: self.page_wait.value,
+            max_reads: pool_size(&self.s3_read_pool_size),
+            max_writes: pool_size(&self.s3_write_pool_size),
+            max_meta_operations: pool_size(&self.s3_meta_pool_size),
+            max_uploads: count(self.s3_async_queue_size.value),
+        };
+        Ok(Some(Bucket::new(s3.open(timeout)?, config)))
+    }
+
     /// Reads the files of certificate authorities.
     pub(super) fn authorities(&self) -> Result<Vec<Vec<u8>>, Error> {
         self.ca_files.value.iter().map(|path| pem(path)).collect()

@@ -59,17 +59,11 @@ impl<'a> Layers<'a> {
         let mut values = BTreeMap::new();
         if let Some((file_path, text)) = &sources.file {
             path.clone_from(file_path);
-            match parse(text) {
-                Ok((found, wrong)) => {
-                    values = found;
-                    problems
-                        .extend(wrong.into_iter().map(|wrong| format!("{}: {wrong}", file_path.display())));
-                }
-                Err(wrong) => problems.push(format!("{}: {wrong}", file_path.display())),
-            }
-            for key in values.keys().filter(|key| !by_name(key)) {
-                problems.push(format!("{}: unknown setting {}", file_path.display(), key.escape_debug()));
-            }
+            let (found, mut wrong) = parse(text);
+            values = found;
+            let unknown = values.keys().filter(|key| !by_name(key));
+            wrong.extend(unknown.map(|key| format!("unknown setting {}", key.escape_debug())));
+            problems.extend(wrong.into_iter().map(|wrong| format!("{}: {wrong}", file_path.display())));
         }
         Self { table, flags, env, file: values, path, problems }
     }
@@ -138,7 +132,6 @@ impl<'a> Layers<'a> {
         Some((if is_bare { format!("[{host}]:{port}") } else { format!("{host}:{port}") }, names))
     }
 
-    /// Combines all problems into one error.
     pub(super) fn into_error(self) -> Error {
         match &self.problems[..] {
             [one] => Error::with(Kind::Config, &**one),
@@ -150,7 +143,6 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// Returns all known variables.
 fn variables(table: &'static [Setting]) -> HashSet<String> {
     let mut known = HashSet::from([FILE_VARIABLE.to_owned()]);
     for setting in table {
@@ -172,26 +164,25 @@ fn is_service_link(name: &str) -> bool {
     }
 }
 
-/// Parses a TOML file: setting names with their values, and a message for each value of an unsupported type.
-///
-/// # Errors
-///
-/// Returns a message if the text is not TOML. No message contains a value.
-fn parse(text: &str) -> Result<(BTreeMap<String, Raw>, Vec<String>), String> {
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        // The message of the TOML parser would quote the line, which may contain a password.
-        let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        line.map_or_else(|| "invalid TOML".into(), |line| format!("line {line}: invalid TOML"))
-    })?;
+/// Parses a TOML file: setting names with their values, and a message if it is not TOML or for each value of an
+/// unsupported type. No message contains a value.
+fn parse(text: &str) -> (BTreeMap<String, Raw>, Vec<String>) {
     let mut values = BTreeMap::new();
     let mut problems = Vec::new();
+    let table = text.parse::<toml::Table>().unwrap_or_else(|error| {
+        // The message of the TOML parser would quote the line, which may contain a password.
+        let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let line = line.map_or_else(String::new, |line| format!("line {line}: "));
+        problems.push(format!("{line}invalid TOML"));
+        toml::Table::new()
+    });
     for (key, value) in table {
         match raw(value) {
             Some(value) => drop(values.insert(key, value)),
             None => problems.push(format!("{}: expected a value or an array of values", key.escape_debug())),
         }
     }
-    Ok((values, problems))
+    (values, problems)
 }
 
 fn raw(value: toml::Value) -> Option<Raw> {

@@ -19,9 +19,6 @@
 //! # Ok::<(), pypi_proxy::Error>(())
 //! ```
 
-mod access;
-#[cfg(feature = "s3")]
-mod bucket;
 mod builder;
 mod discover;
 mod doc;
@@ -32,7 +29,6 @@ mod table;
 mod value;
 
 pub use crate::units::parse_duration;
-pub use access::ProjectSource;
 pub use builder::ProxyBuilder;
 pub use discover::{DiscoveredIndex, Discovery};
 pub use doc::document;
@@ -40,6 +36,6 @@ pub use layers::Sources;
 pub use settings::Settings;
 pub use table::{Origin, Row, Setting, SettingValue};
 pub use value::{
-    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, Secret, StorageType, Timeout,
-    WaitLimit,
+    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, ProjectSource, Secret, StorageType,
+    Timeout, WaitLimit,
 };

@@ -4,14 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::access::ProjectSource;
 use ipnet::IpNet;
 
 use super::layers::{Layers, Sources};
 use super::table::{Origin, Row, Setting, SettingKind, SettingValue};
 use super::value::{
-    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, Secret, StorageType, Timeout, Value,
-    WaitLimit,
+    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, ProjectSource, Secret, StorageType,
+    Timeout, Value, WaitLimit,
 };
 use crate::rules::{ProjectPattern, UnknownAge, Yanked};
 use crate::{Error, bucket};
@@ -315,9 +314,8 @@ impl Settings {
         let (urls, ttls) = (self.extra_index_urls.value.len(), self.extra_index_ttls.value.len());
         if self.extra_index_ttls.is_set() && urls != ttls {
             let origin = &self.extra_index_ttls.origin;
-            problems.push(format!(
-                "{origin}: extra_index_ttls has {ttls} values, but extra_index_urls has {urls}"
-            ));
+            let text = format!("extra_index_ttls has {ttls} values, but extra_index_urls has {urls}");
+            problems.push(format!("{origin}: {text}"));
         }
         let positive_counts = [
             ("max_connections", &self.max_connections),
@@ -326,10 +324,8 @@ impl Settings {
             ("max_concurrent_downloads", &self.max_concurrent_downloads),
             ("rate_limit_burst", &self.rate_limit_burst),
         ];
-        for (name, count) in positive_counts {
-            if count.value == 0 {
-                problems.push(format!("{}: {name} must be at least 1", count.origin));
-            }
+        for (name, count) in positive_counts.into_iter().filter(|(_, count)| count.value == 0) {
+            problems.push(format!("{}: {name} must be at least 1", count.origin));
         }
         if self.tls_cert.is_some() != self.tls_key.is_some() {
             let origin = if self.tls_cert.is_some() { &self.tls_cert.origin } else { &self.tls_key.origin };
@@ -348,10 +344,8 @@ impl Settings {
             ("bucket_timeout", &self.bucket_timeout),
             ("lease_duration", &self.lease_duration),
         ];
-        for (name, time) in positive_durations {
-            if time.is_zero() {
-                problems.push(format!("{}: {name} must be greater than 0", time.origin));
-            }
+        for (name, time) in positive_durations.into_iter().filter(|(_, time)| time.is_zero()) {
+            problems.push(format!("{}: {name} must be greater than 0", time.origin));
         }
     }
 

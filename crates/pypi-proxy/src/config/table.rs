@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::Deref;
 use std::path::PathBuf;
 
-/// Prefix of the environment variables.
 pub(super) const PREFIX: &str = "PYPI_PROXY_";
 
 /// Definition of a setting. Flags, variables, keys of the configuration file and the reference are derived from it.
@@ -30,7 +29,6 @@ pub struct Setting {
     pub(super) kind: SettingKind,
 }
 
-/// Special treatment of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SettingKind {
     Plain,

@@ -57,11 +57,7 @@ struct LoginSnapshot {
 type FileStamps = [Option<(SystemTime, u64)>; 2];
 
 impl Authenticator {
-    /// Reads the files.
-    ///
-    /// # Errors
-    ///
-    /// Fails if a file can't be read or is malformed ([`Error::is_config`]).
+    /// Reads the files. Fails if a file can't be read or is malformed ([`Error::is_config`]).
     pub(super) fn open(
         tokens: Option<PathBuf>,
         users: Option<PathBuf>,
@@ -125,8 +121,8 @@ impl Authenticator {
     /// Returns the name for a token or an already verified password.
     pub(super) fn find(&self, credentials: &Credentials<'_>) -> Option<Arc<str>> {
         let tag = match credentials {
-            Credentials::Token(token) => tag_of_token(&self.key, &sha256(token)),
-            Credentials::Password(password) => tag_of_password(&self.key, password),
+            Credentials::Token(token) => tag(&self.key, TOKEN, &sha256(token)),
+            Credentials::Password(password) => tag(&self.key, PASSWORD, &password.text),
         };
         self.snapshot().find(&tag)
     }
@@ -134,7 +130,7 @@ impl Authenticator {
     /// Verifies a password by hashing it, and returns the name of the user.
     pub(super) async fn check(&self, password: Password) -> Result<Arc<str>, Rejection> {
         let snapshot = self.snapshot();
-        let tag = tag_of_password(&self.key, &password);
+        let tag = tag(&self.key, PASSWORD, &password.text);
         // An unknown user takes as long as a known one, so that user names can't be guessed by timing.
         let (name, hash) = match snapshot.users.get_key_value(password.user()) {
             Some((name, hash)) => (Some(name.clone()), hash.clone()),
@@ -165,7 +161,7 @@ impl LoginSnapshot {
         let stamps = read_stamps(token_file, user_file);
         let token_list = parse_file(token_file, parse_tokens)?.unwrap_or_default();
         let users = parse_file(user_file, parse_users)?.unwrap_or_default();
-        let verified = token_list.into_iter().map(|(hash, name)| (tag_of_token(key, &hash), name)).collect();
+        let verified = token_list.into_iter().map(|(hash, name)| (tag(key, TOKEN, &hash), name)).collect();
         Ok(Self { stamps, users, verified: RwLock::new(verified) })
     }
 
@@ -194,19 +190,14 @@ fn load(path: &Path) -> io::Result<String> {
     if text.len() as u64 > MAX_FILE { Err(ErrorKind::FileTooLarge.into()) } else { Ok(text) }
 }
 
-fn tag_of_password(key: &hmac::Key, password: &Password) -> CredentialTag {
-    hmac_of(key, &[b"p", password.text()])
-}
+/// Kinds of credentials, so that a password is never taken for the hash of a token.
+const PASSWORD: &[u8] = b"p";
+const TOKEN: &[u8] = b"t";
 
-fn tag_of_token(key: &hmac::Key, hash: &[u8; 32]) -> CredentialTag {
-    hmac_of(key, &[b"t", hash])
-}
-
-fn hmac_of(key: &hmac::Key, parts: &[&[u8]]) -> CredentialTag {
+fn tag(key: &hmac::Key, kind: &[u8], secret: &[u8]) -> CredentialTag {
     let mut context = hmac::Context::with_key(key);
-    for part in parts {
-        context.update(part);
-    }
+    context.update(kind);
+    context.update(secret);
     context.sign().as_ref().try_into().unwrap_or_default()
 }
 
@@ -215,7 +206,6 @@ const MAX_LEN: usize = 2048;
 /// User whose password is a token, a common convention of installers.
 const TOKEN_USER: &[u8] = b"__token__";
 
-/// Credentials of a request.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Credentials<'v> {
     Token(Cow<'v, [u8]>),
@@ -230,10 +220,6 @@ pub(super) struct Password {
 }
 
 impl Password {
-    pub(super) fn text(&self) -> &[u8] {
-        &self.text
-    }
-
     /// Returns the user, or an empty string (which matches no user) if it is not UTF-8.
     pub(super) fn user(&self) -> &str {
         std::str::from_utf8(&self.text[..self.colon]).unwrap_or_default()
@@ -306,14 +292,5 @@ mod tests {
         assert_eq!(basic("Änne:ß"), password("Änne", "ß"));
         assert_eq!(parse("basic YW5uOng="), password("ann", "x"));
         assert_eq!(basic(b"\xff:x"), password("", "x"));
-    }
-
-    #[test]
-    fn other_values_are_rejected() {
-        for value in ["", "Basic", "Bearer", "Digest a", "Basic !", "Basic YW5uOng", "Basic YW5u", "YW5uOng="]
-        {
-            assert_eq!(parse(value), None, "{value}");
-        }
-        assert_eq!(parse(&format!("Bearer {}", "a".repeat(3000))), None);
     }
 }

@@ -85,7 +85,6 @@ pub struct Guard {
     trusted: Vec<IpNet>,
 }
 
-/// Reason to reject a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rejection {
     /// Missing or wrong credentials.

@@ -46,11 +46,7 @@ impl RateLimiter {
         Self { interval, depth: interval * burst.max(1), full: LinkedHashMap::new() }
     }
 
-    /// Takes one token of a client.
-    ///
-    /// # Errors
-    ///
-    /// Returns the time until a token is available.
+    /// Takes one token of a client. Returns the time until a token is available.
     pub(super) fn acquire(&mut self, client: ClientId, now: Duration) -> Result<(), Duration> {
         let full = self.full.to_back(&client).copied().unwrap_or_default().max(now) + self.interval;
         let early = full.saturating_sub(now + self.depth);

@@ -79,7 +79,6 @@ impl<'p> File<'p> {
         details
     }
 
-    /// Returns the JSON object of the file.
     pub(super) fn object(&self) -> &'p [u8] {
         &self.page.json[range(&self.record.object)]
     }

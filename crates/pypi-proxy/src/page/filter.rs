@@ -2,19 +2,16 @@
 
 use std::collections::HashSet;
 
-use super::scan::Scanner;
-use super::{File, Page, json};
+use super::render::{append_items, write_files};
+use super::{File, Page};
 use crate::Error;
 
 impl Page {
     /// Returns the page with the files that pass the filter, and without versions that have no such file. Returns
     /// `None` if all files pass.
     ///
-    /// [`File::url`] of the new page is the bare file name.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the page gets larger than 2 GiB ([`Error::is_limit`]).
+    /// [`File::url`] of the new page is the bare file name. Fails if the page gets larger than 2 GiB
+    /// ([`Error::is_limit`]).
     pub(crate) fn filtered(
         &self,
         mut is_included: impl FnMut(File<'_>) -> bool,
@@ -37,13 +34,7 @@ impl Page {
             ..Self::empty()
         };
         let mut out = Vec::with_capacity(self.json.len());
-        out.extend_from_slice(json::START);
-        for (index, file) in included.iter().enumerate() {
-            if index > 0 {
-                out.push(b',');
-            }
-            out.extend_from_slice(file.object());
-        }
+        write_files(&mut out, included.iter().copied());
         envelope.write_end(&mut out);
         Self::from_json(out).map(Some)
     }
@@ -51,19 +42,10 @@ impl Page {
 
 /// Removes versions from the items of a JSON array.
 fn without_versions(versions: &[u8], lost_versions: &HashSet<String>) -> Vec<u8> {
-    let list = [b"[", versions, b"]"].concat();
     let mut out = Vec::with_capacity(versions.len());
-    // The syntax was checked when the page was parsed.
-    let _ = Scanner::new(&list).array(|scanner| {
-        let version = scanner.raw()?;
+    append_items(&mut out, versions, |version| {
         let text = std::str::from_utf8(version).unwrap_or_default().trim_matches('"');
-        if !lost_versions.contains(&text.to_ascii_lowercase()) {
-            if !out.is_empty() {
-                out.push(b',');
-            }
-            out.extend_from_slice(version);
-        }
-        Ok(())
+        !lost_versions.contains(&text.to_ascii_lowercase())
     });
     out
 }

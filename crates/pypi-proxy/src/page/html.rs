@@ -1,6 +1,7 @@
 //! Parses project pages in HTML, the only format of many mirrors.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use html5gum::{HtmlString, Spanned, StartTag, Token, Tokenizer};
 use serde::Serialize;
@@ -45,21 +46,14 @@ impl Page {
     #[cfg(feature = "proxy")]
     pub(crate) fn from_html_with_facts(document: &[u8], facts: &super::ProjectFacts) -> Result<Self, Error> {
         let mut links = Links::parse(document)?;
-        links.add_facts(facts);
-        Self::from_json_with_metadata(links.into_json(), |wheel, sha256| facts.metadata(wheel, sha256))
-    }
-}
-
-impl Links {
-    fn parse(document: &[u8]) -> Result<Self, Error> {
-        let mut links = Self::default();
-        for token in Tokenizer::new(document) {
-            let Ok(token) = token;
-            if let Token::StartTag(tag) = token {
-                links.add_tag(&tag)?;
+        // Without a hash, the file may have been replaced.
+        for link in links.files.iter_mut().filter(|link| matches!(link.hashes.0, Some(("sha256", _)))) {
+            if let Some(fact) = facts.get(&link.filename) {
+                link.size = fact.size;
+                link.upload_time.clone_from(&fact.time);
             }
         }
-        Ok(links)
+        Self::from_json_with_metadata(links.into_json(), |wheel, sha256| facts.metadata(wheel, sha256))
     }
 }
 
@@ -111,22 +105,6 @@ enum AttributeValue {
     Hash(Hashes),
 }
 
-#[cfg(feature = "proxy")]
-impl Links {
-    /// Adds the sizes and times from `facts`.
-    fn add_facts(&mut self, facts: &super::ProjectFacts) {
-        for link in &mut self.files {
-            let Some(fact) = facts.get(&link.filename) else { continue };
-            // Without a hash, the file may have been replaced.
-            if !matches!(link.hashes.0, Some(("sha256", _))) {
-                continue;
-            }
-            link.size = fact.size;
-            link.upload_time.clone_from(&fact.time);
-        }
-    }
-}
-
 type Attribute = Spanned<HtmlString, ()>;
 
 fn attribute<'t>(tag: &'t StartTag<()>, name: &[u8]) -> Option<Cow<'t, str>> {
@@ -134,6 +112,17 @@ fn attribute<'t>(tag: &'t StartTag<()>, name: &[u8]) -> Option<Cow<'t, str>> {
 }
 
 impl Links {
+    fn parse(document: &[u8]) -> Result<Self, Error> {
+        let mut links = Self::default();
+        for token in Tokenizer::new(document) {
+            let Ok(token) = token;
+            if let Token::StartTag(tag) = token {
+                links.add_tag(&tag)?;
+            }
+        }
+        Ok(links)
+    }
+
     fn add_tag(&mut self, tag: &StartTag<()>) -> Result<(), Error> {
         match &**tag.name {
             b"a" => self.files.extend(self.link(tag)),
@@ -197,11 +186,6 @@ impl Links {
 
     fn into_json(self) -> Vec<u8> {
         #[derive(Serialize)]
-        struct Meta {
-            #[serde(rename = "api-version")]
-            api_version: &'static str,
-        }
-        #[derive(Serialize)]
         struct Status {
             status: String,
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -210,7 +194,7 @@ impl Links {
         #[derive(Serialize)]
         #[serde(rename_all = "kebab-case")]
         struct Document {
-            meta: Meta,
+            meta: BTreeMap<&'static str, &'static str>,
             #[serde(skip_serializing_if = "Option::is_none")]
             project_status: Option<Status>,
             files: Vec<Link>,
@@ -218,7 +202,7 @@ impl Links {
         let Self { status, reason, files, .. } = self;
         // Later versions require sizes, which HTML lacks.
         let document = Document {
-            meta: Meta { api_version: "1.0" },
+            meta: [("api-version", "1.0")].into(),
             project_status: status.map(|status| Status { status, reason }),
             files,
         };

@@ -71,20 +71,14 @@ impl ProjectList {
     ///
     /// Fails if the list is larger than 4 GiB ([`Error::is_limit`]).
     pub fn from_html(document: &[u8]) -> Result<Self, Error> {
-        let mut list = Builder::default();
-        for token in Tokenizer::new(document) {
+        Self::of(Tokenizer::new(document).filter_map(|token| {
             let Ok(token) = token;
-            if let Token::StartTag(tag) = token
-                && **tag.name == *b"a"
-                && let Some(href) = tag.attributes.get(&b"href"[..])
-            {
-                let href = String::from_utf8_lossy(href);
-                let path = href.split(['?', '#']).next().unwrap_or_default().trim().trim_end_matches('/');
-                let last = path.rsplit_once('/').map_or(path, |(_, last)| last);
-                list.push(last);
-            }
-        }
-        list.build()
+            let Token::StartTag(tag) = token else { return None };
+            let href = tag.attributes.get(&b"href"[..]).filter(|_| **tag.name == *b"a")?;
+            let href = String::from_utf8_lossy(href);
+            let path = href.split(['?', '#']).next().unwrap_or_default().trim().trim_end_matches('/');
+            Some(path.rsplit_once('/').map_or(path, |(_, last)| last).to_owned())
+        }))
     }
 
     /// Merges lists. Each project is listed once, sorted by its normalized name and spelled as in the first list that
@@ -102,27 +96,31 @@ impl ProjectList {
         // The sort is stable, so the spelling of the first list wins.
         names.sort_by(|(left, _), (right, _)| left.cmp(right));
         names.dedup_by(|(later, _), (earlier, _)| later == earlier);
-        let mut list = Builder::default();
-        for (_, name) in names {
-            list.push(name);
-        }
-        list.build()
+        Self::of(names.into_iter().map(|(_, name)| name))
     }
 
-    /// Returns the list of the projects that pass the filter, which is called with normalized names.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::merge`].
+    /// Returns the list of the projects that pass the filter, which is called with normalized names. As
+    /// [`Self::merge`].
     #[cfg(feature = "proxy")]
     pub(crate) fn filtered(&self, is_included: impl Fn(&str) -> bool) -> Result<Self, Error> {
-        let mut list = Builder::default();
-        for name in self.names() {
-            if normalize(name).is_ok_and(|normal| is_included(&normal)) {
-                list.push(name);
-            }
+        Self::of(self.names().filter(|name| normalize(name).is_ok_and(|normal| is_included(&normal))))
+    }
+
+    /// Writes a list in JSON; ignores invalid names.
+    fn of(all: impl Iterator<Item: AsRef<str>>) -> Result<Self, Error> {
+        let (mut json, mut names) = (JSON_START.to_vec(), Vec::new());
+        for name in all.filter(|name| normalize(name.as_ref()).is_ok()) {
+            json.extend_from_slice(if names.is_empty() { b"{\"name\":\"" } else { b",{\"name\":\"" });
+            let start = json.len();
+            json.extend_from_slice(name.as_ref().as_bytes());
+            names.push(positions(&(start..json.len())));
+            json.extend_from_slice(b"\"}");
         }
-        list.build()
+        json.extend_from_slice(b"]}");
+        if u32::try_from(json.len()).is_err() {
+            return Err(Error::with(Kind::Limit, "the list is larger than 4 GiB"));
+        }
+        Ok(Self { json: json.into(), names })
     }
 
     /// Returns the names as spelled in the list.
@@ -176,40 +174,6 @@ fn name(scanner: &mut Scanner<'_>) -> Result<Range<usize>, Error> {
         Ok(())
     })?;
     position.ok_or_else(|| scanner.error("a project without a name"))
-}
-
-/// Writes a list in JSON.
-struct Builder {
-    json: Vec<u8>,
-    names: Vec<Range<u32>>,
-}
-
-impl Default for Builder {
-    fn default() -> Self {
-        Self { json: JSON_START.to_vec(), names: Vec::new() }
-    }
-}
-
-impl Builder {
-    /// Appends a project; ignores invalid names.
-    fn push(&mut self, name: &str) {
-        if normalize(name).is_err() {
-            return;
-        }
-        self.json.extend_from_slice(if self.names.is_empty() { b"{\"name\":\"" } else { b",{\"name\":\"" });
-        let start = self.json.len();
-        self.json.extend_from_slice(name.as_bytes());
-        self.names.push(positions(&(start..self.json.len())));
-        self.json.extend_from_slice(b"\"}");
-    }
-
-    fn build(mut self) -> Result<ProjectList, Error> {
-        self.json.extend_from_slice(b"]}");
-        if u32::try_from(self.json.len()).is_err() {
-            return Err(Error::with(Kind::Limit, "the list is larger than 4 GiB"));
-        }
-        Ok(ProjectList { json: self.json.into(), names: self.names })
-    }
 }
 
 /// Shows only the number of projects.

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use bytes::Bytes;
 
 use super::scan::Scanner;
-use super::{ApiVersion, Details, Metadata, Page, json};
+use super::{ApiVersion, Details, File, Metadata, Page, json};
 use crate::Error;
 
 impl Page {
@@ -53,15 +53,9 @@ impl Page {
         merged.serial = merged.serial.filter(|_| pages.len() == 1);
         merged.versions = union(&pages);
         let mut names = HashSet::new();
-        let mut out = json::START.to_vec();
-        for file in pages.iter().flat_map(|page| page.files()) {
-            if names.insert(file.name()) {
-                if names.len() > 1 {
-                    out.push(b',');
-                }
-                out.extend_from_slice(file.object());
-            }
-        }
+        let mut out = Vec::new();
+        let files = pages.iter().flat_map(|page| page.files());
+        write_files(&mut out, files.filter(|file| names.insert(file.name())));
         merged.write_end(&mut out);
         Self::from_json(out)
     }
@@ -129,20 +123,36 @@ fn union(pages: &[&Page]) -> Option<Vec<u8>> {
     let mut known = HashSet::new();
     let mut out = Vec::new();
     for page in pages {
-        let list = [b"[", page.versions.as_deref()?, b"]"].concat();
-        // The syntax was checked when the page was parsed.
-        let _ = Scanner::new(&list).array(|scanner| {
-            let version = scanner.raw()?;
-            if known.insert(version.to_vec()) {
-                if !out.is_empty() {
-                    out.push(b',');
-                }
-                out.extend_from_slice(version);
-            }
-            Ok(())
-        });
+        append_items(&mut out, page.versions.as_deref()?, |version| known.insert(version.to_vec()));
     }
     Some(out)
+}
+
+/// Appends the items of a JSON array that pass the filter.
+pub(super) fn append_items(out: &mut Vec<u8>, items: &[u8], mut is_included: impl FnMut(&[u8]) -> bool) {
+    let list = [b"[", items, b"]"].concat();
+    // The syntax was checked when the page was parsed.
+    let _ = Scanner::new(&list).array(|scanner| {
+        let item = scanner.raw()?;
+        if is_included(item) {
+            if !out.is_empty() {
+                out.push(b',');
+            }
+            out.extend_from_slice(item);
+        }
+        Ok(())
+    });
+}
+
+/// Writes a document up to the end of these files.
+pub(super) fn write_files<'p>(out: &mut Vec<u8>, files: impl Iterator<Item = File<'p>>) {
+    out.extend_from_slice(json::START);
+    for (index, file) in files.enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(file.object());
+    }
 }
 
 fn attributes(out: &mut Vec<u8>, details: &Details<'_>) {

@@ -55,6 +55,14 @@ struct Slots {
     bytes: u64,
 }
 
+impl Slots {
+    /// Returns whether the slot was neither purged nor evicted.
+    fn has(&self, slot: &Arc<Slot>) -> bool {
+        let cached = slot.name.as_ref().map_or(self.list.as_ref(), |name| self.projects.get(name));
+        cached.is_some_and(|cached| Arc::ptr_eq(cached, slot))
+    }
+}
+
 /// A page, and how the cache answered the request for it.
 #[derive(Clone, Debug)]
 pub struct CachedPage {
@@ -64,7 +72,6 @@ pub struct CachedPage {
     pub status: CacheStatus,
 }
 
-/// Result of a refresh.
 struct Fetched {
     content: Content,
     /// Remaining time to live.
@@ -75,7 +82,6 @@ struct Fetched {
     status: CacheStatus,
 }
 
-/// Result of a lookup in memory.
 enum Lookup {
     Served(Result<CachedPage, Error>),
     Wait(watch::Receiver<()>),
@@ -111,8 +117,7 @@ impl PageCache {
     /// [`Error::is_page`], [`Error::is_limit`]), or if there is no such page and the fetch queue is full
     /// ([`Error::is_limit`] with [`Error::retry_after`]).
     pub async fn project(&self, name: &ProjectName) -> Result<CachedPage, Error> {
-        let slot = self.slot(name);
-        self.get(slot).await
+        self.get(self.slot(name)).await
     }
 
     /// Returns the list of all projects.
@@ -477,8 +482,9 @@ impl PageCache {
     fn drop_unused(&self, slot: &Arc<Slot>) {
         let Some(name) = &slot.name else { return };
         let mut slots = self.0.slots.lock();
-        let is_cached = slots.projects.get(name).is_some_and(|cached| Arc::ptr_eq(cached, slot));
-        if is_cached && slot.state.lock().is_unused() {
+        let state = slot.state.lock();
+        let has_content = !matches!(state.content, Content::NotLoaded);
+        if slots.has(slot) && !has_content && state.in_flight.is_none() && state.failure.is_none() {
             slots.projects.remove(name);
         }
     }
@@ -486,11 +492,7 @@ impl PageCache {
     /// Updates the size of a slot, and evicts the least recently requested ones while the limit is exceeded.
     fn account_and_evict(&self, slot: &Arc<Slot>) {
         let mut slots = self.0.slots.lock();
-        let is_cached = match &slot.name {
-            Some(name) => slots.projects.get(name).is_some_and(|cached| Arc::ptr_eq(cached, slot)),
-            None => slots.list.as_ref().is_some_and(|cached| Arc::ptr_eq(cached, slot)),
-        };
-        if !is_cached {
+        if !slots.has(slot) {
             return;
         }
         {

@@ -126,8 +126,7 @@ impl DiskCache {
             modified: seconds(modified),
             len: body.bytes.len() as u64,
         };
-        let mut document =
-            tightwire_json::to_vec(&header).map_err(|error| Error::storage(std::io::Error::other(error)))?;
+        let mut document = to_json(&header)?;
         document.push(b'\n');
         document.extend_from_slice(&zstd::bulk::compress(&body.bytes, 1).map_err(Error::storage)?);
         Ok(document)
@@ -189,9 +188,7 @@ impl DiskCache {
     }
 
     pub(super) fn store_facts(&self, project: &ProjectName, facts: &ProjectFacts) -> Result<(), Error> {
-        let bytes =
-            tightwire_json::to_vec(facts).map_err(|error| Error::storage(std::io::Error::other(error)))?;
-        self.write(&self.facts_path(project), &bytes)
+        self.write(&self.facts_path(project), &to_json(facts)?)
     }
 
     pub(super) fn remove_facts(&self, project: &ProjectName) {
@@ -216,4 +213,8 @@ impl DiskCache {
     pub(super) fn remove(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
         self.delete(&self.path(index, project))
     }
+}
+
+fn to_json(value: &impl Serialize) -> Result<Vec<u8>, Error> {
+    tightwire_json::to_vec(value).map_err(|error| Error::storage(std::io::Error::other(error)))
 }

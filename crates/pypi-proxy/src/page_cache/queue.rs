@@ -50,12 +50,10 @@ impl FetchQueue {
             .retried_after(Some(RETRY_AFTER))
     }
 
-    /// Returns the number of fetches in flight.
     pub(crate) fn running(&self) -> u64 {
         self.max_running.saturating_sub(self.running.available_permits()) as u64
     }
 
-    /// Returns the number of queued fetches.
     pub(crate) fn queued(&self) -> u64 {
         let all = self.max_all.saturating_sub(self.all.available_permits()) as u64;
         all.saturating_sub(self.running())

@@ -28,7 +28,16 @@ pub(super) enum MergedContent {
     List(Arc<ProjectList>),
 }
 
-const FORMS: usize = 2;
+impl MergedContent {
+    fn json(&self) -> &Bytes {
+        match self {
+            Self::Project { merged, .. } => merged.json(),
+            Self::List(list) => list.json(),
+        }
+    }
+}
+
+/// Number of content codings.
 const CODINGS: usize = 4;
 
 /// A page, with the formats and content codings that were requested so far.
@@ -39,7 +48,8 @@ pub struct RenderedPage {
     locations: u64,
     modified: SystemTime,
     serial: Option<u64>,
-    variants: [OnceCell<Variant>; FORMS * CODINGS],
+    /// In HTML, then in JSON.
+    variants: [OnceCell<Variant>; 2 * CODINGS],
     file_requests: Counter,
 }
 
@@ -54,13 +64,11 @@ pub struct Variant {
 
 impl RenderedPage {
     pub(super) fn new(content: MergedContent, modified: SystemTime) -> Self {
-        let (json, serial) = match &content {
-            MergedContent::Project { merged, .. } => (merged.json(), merged.last_serial()),
-            MergedContent::List(list) => (list.json(), None),
-        };
-        let hash = xxhash_rust::xxh3::xxh3_128(json);
+        let hash = xxhash_rust::xxh3::xxh3_128(content.json());
         let mut locations = xxhash_rust::xxh3::Xxh3Default::new();
-        if let MergedContent::Project { parts, .. } = &content {
+        let mut serial = None;
+        if let MergedContent::Project { parts, merged } = &content {
+            serial = merged.last_serial();
             for (index, page) in parts {
                 locations.update(&index.to_le_bytes());
                 locations.update(page.locations().as_bytes());
@@ -128,38 +136,35 @@ impl RenderedPage {
 
     /// Returns the page in this format and coding. The first call encodes it on a blocking thread.
     pub async fn variant(&self, form: Form, coding: Coding) -> Variant {
-        let form = if form == Form::Json { VariantForm::Json } else { VariantForm::Html };
-        let cell = &self.variants[form as usize * CODINGS + coding as usize];
+        let is_json = form == Form::Json;
+        let cell = &self.variants[usize::from(is_json) * CODINGS + coding as usize];
         if let Some(variant) = cell.get() {
             return variant.clone();
         }
         cell.get_or_init(|| async {
-            let work: Box<dyn FnOnce() -> Option<PageBytes> + Send> = match (form, &self.content) {
-                (VariantForm::Json, content) => {
-                    let json = match content {
-                        MergedContent::Project { merged, .. } => merged.json().clone(),
-                        MergedContent::List(list) => list.json().clone(),
-                    };
+            let work: Box<dyn FnOnce() -> Option<PageBytes> + Send> = match &self.content {
+                content if is_json => {
+                    let json = content.json().clone();
                     Box::new(move || encode(iter::once(json), coding).ok())
                 }
-                (VariantForm::Html, MergedContent::Project { merged, .. }) => {
+                MergedContent::Project { merged, .. } => {
                     let page = merged.clone();
                     Box::new(move || encode(iter::once(page.to_html()), coding).ok())
                 }
-                (VariantForm::Html, MergedContent::List(list)) => {
+                MergedContent::List(list) => {
                     let list = list.clone();
                     Box::new(move || encode(list.html(), coding).ok())
                 }
             };
             let body = encode_on_thread(work).await;
-            Variant { body, etag: self.etag(form, coding) }
+            Variant { body, etag: self.etag(is_json, coding) }
         })
         .await
         .clone()
     }
 
-    fn etag(&self, form: VariantForm, coding: Coding) -> HeaderValue {
-        let form = if form == VariantForm::Json { 'j' } else { 'h' };
+    fn etag(&self, is_json: bool, coding: Coding) -> HeaderValue {
+        let form = if is_json { 'j' } else { 'h' };
         let coding = coding.content_encoding().unwrap_or("identity");
         // Hexadecimal digits and letters are always a valid header value.
         HeaderValue::from_str(&format!("\"{:032x}-{form}-{coding}\"", self.hash))
@@ -171,12 +176,6 @@ impl fmt::Debug for RenderedPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RenderedPage").field("content", &self.content).finish_non_exhaustive()
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum VariantForm {
-    Json = 0,
-    Html = 1,
 }
 
 async fn encode_on_thread(work: impl FnOnce() -> Option<PageBytes> + Send + 'static) -> PageBytes {
@@ -196,32 +195,20 @@ const GZIP_LEVEL: flate2::Compression = flate2::Compression::new(4);
 
 /// Encodes the concatenated chunks without a copy of the whole: a project list may be large.
 pub(crate) fn encode(chunks: impl Iterator<Item: AsRef<[u8]>>, coding: Coding) -> io::Result<PageBytes> {
-    fn write_all(chunks: impl Iterator<Item: AsRef<[u8]>>, out: &mut impl Write) -> io::Result<()> {
+    fn fill<W: Write>(mut out: W, chunks: impl Iterator<Item: AsRef<[u8]>>) -> io::Result<W> {
         for chunk in chunks {
             out.write_all(chunk.as_ref())?;
         }
-        Ok(())
+        Ok(out)
     }
-    let mut out = PageBuffer::default();
-    match coding {
-        Coding::Identity => write_all(chunks, &mut out)?,
-        Coding::Zstd => {
-            // Level 1 is as small as level 19, because hashes do not compress, and takes a tenth of the time of gzip.
-            let mut encoder = zstd::Encoder::new(out, 1)?;
-            write_all(chunks, &mut encoder)?;
-            out = encoder.finish()?;
-        }
-        Coding::Deflate => {
-            let mut encoder = flate2::write::ZlibEncoder::new(out, GZIP_LEVEL);
-            write_all(chunks, &mut encoder)?;
-            out = encoder.finish()?;
-        }
-        Coding::Gzip => {
-            let mut encoder = flate2::write::GzEncoder::new(out, GZIP_LEVEL);
-            write_all(chunks, &mut encoder)?;
-            out = encoder.finish()?;
-        }
-    }
+    let out = PageBuffer::default();
+    let out = match coding {
+        Coding::Identity => fill(out, chunks)?,
+        // Level 1 is as small as level 19, because hashes do not compress, and takes a tenth of the time of gzip.
+        Coding::Zstd => fill(zstd::Encoder::new(out, 1)?, chunks)?.finish()?,
+        Coding::Deflate => fill(flate2::write::ZlibEncoder::new(out, GZIP_LEVEL), chunks)?.finish()?,
+        Coding::Gzip => fill(flate2::write::GzEncoder::new(out, GZIP_LEVEL), chunks)?.finish()?,
+    };
     Ok(out.finish())
 }
 
@@ -278,7 +265,6 @@ impl PageBytes {
     }
 }
 
-/// Writer that collects the bytes of a page.
 #[derive(Default)]
 pub(super) struct PageBuffer {
     /// Content until the memory file is created.
@@ -338,22 +324,16 @@ impl MemoryFile {
     fn new(bytes: &[u8]) -> Option<Self> {
         use rustix::fs::{MemfdFlags, memfd_create};
 
-        if MEMORY_FILES.fetch_add(1, Ordering::Relaxed) >= MAX_MEMORY_FILES {
+        // From here on, dropping the file reduces the count.
+        let more = |count| (count < MAX_MEMORY_FILES).then_some(count + 1);
+        MEMORY_FILES.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
+        let created = memfd_create("page", MemfdFlags::CLOEXEC).ok();
+        let Some(file) = created.map(File::from) else {
             MEMORY_FILES.fetch_sub(1, Ordering::Relaxed);
             return None;
-        }
-        let write = || -> io::Result<File> {
-            let mut file = File::from(memfd_create("page", MemfdFlags::CLOEXEC)?);
-            file.write_all(bytes)?;
-            Ok(file)
         };
-        match write() {
-            Ok(file) => Some(Self { file }),
-            Err(_) => {
-                MEMORY_FILES.fetch_sub(1, Ordering::Relaxed);
-                None
-            }
-        }
+        let mut memory = Self { file };
+        memory.file.write_all(bytes).ok().map(|()| memory)
     }
 
     #[cfg(not(any(target_os = "linux", target_os = "android")))]

@@ -48,13 +48,6 @@ pub(super) struct State {
     pub(super) status: CacheStatus,
 }
 
-impl State {
-    /// Returns whether there is no content, no error, and no refresh in flight.
-    pub(super) fn is_unused(&self) -> bool {
-        matches!(self.content, Content::NotLoaded) && self.in_flight.is_none() && self.failure.is_none()
-    }
-}
-
 #[derive(Clone)]
 pub(super) enum Content {
     NotLoaded,

@@ -24,7 +24,6 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Loads the copy on disk.
     pub(super) async fn load(&self) -> UpstreamPage {
         if self.disk.is_some() && !self.is_allowed {
             return UpstreamPage { checked: Some(SystemTime::now()), ..UpstreamPage::default() };
@@ -45,7 +44,7 @@ impl Source<'_> {
             return UpstreamPage { bucket_version: None, ..part.clone() };
         };
         let old = UpstreamPage { bucket_version: Some(page.version), ..part.clone() };
-        let document = page.document;
+        let document = page.bytes;
         let mut reservation = self.upstream.budget().reserve();
         reservation.grow(DiskCache::page_len(&document).unwrap_or(0).min(max)).await;
         let (slot, before) = (self.slot.clone(), old.clone());

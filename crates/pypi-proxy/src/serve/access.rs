@@ -149,7 +149,6 @@ impl Drop for RequestTracker {
     }
 }
 
-/// A body that is tracked while it is sent.
 pub(super) struct TrackedBody {
     body: ResponseBody,
     tracker: RequestTracker,

@@ -89,9 +89,7 @@ impl ResponseBody {
     pub(super) fn pass_through(body: upstream::FileBody, len: Option<u64>) -> Self {
         Self(BodyKind::PassThrough { body, remaining: len })
     }
-}
 
-impl ResponseBody {
     /// Returns the representation that the HTTP/1 writer can send without copies.
     pub(super) fn into_source(self) -> BodySource {
         match self.0 {

@@ -16,7 +16,7 @@ use super::target::{FileTarget, UpstreamSource};
 use crate::error::{Chain, Kind};
 use crate::metadata::MetadataSource;
 use crate::page::{FileFacts, Metadata};
-use crate::page_cache::{CachedPage, PageBytes};
+use crate::page_cache::CachedPage;
 use crate::rules::RuleViolation;
 use crate::store::{Digest, Download, FetchState, FileInfo, Key, StoredFile};
 use crate::{ByteRange, Coding, Error, ProjectName};
@@ -103,7 +103,7 @@ impl FileRequest<'_> {
         {
             return self.pass_through(&target, headers).await;
         }
-        if !store.is_enabled() && redirect_after == Some(Duration::ZERO) {
+        if store.max_bytes() == 0 && redirect_after == Some(Duration::ZERO) {
             return Ok(redirect(&target.url));
         }
         let wheel_info = Arc::new(OnceLock::new());
@@ -154,7 +154,14 @@ impl FileRequest<'_> {
         if let (Some(bytes), Some(encoding)) =
             (self.proxy.encoded.get(&stored, coding).await, coding.content_encoding())
         {
-            return encoded_file(name, &stored.digest, bytes, encoding, fields);
+            let etag = HeaderValue::from_str(&format!("\"{}-{encoding}\"", stored.digest)).ok();
+            let headers = FileHeaders { name, len: Some(bytes.len()), etag, cache_status: "hit" };
+            if let Selection::Done(response) = headers.select(fields) {
+                return *response;
+            }
+            let mut response = headers.respond(bytes.into());
+            response.set(CONTENT_ENCODING, encoding);
+            return response;
         }
         let StoredFile { file, len, digest } = stored;
         let headers = FileHeaders { name, len: Some(len), etag: Some(tag(&digest)), cache_status: "hit" };
@@ -312,25 +319,6 @@ fn tag(digest: &Digest) -> HeaderValue {
     // 64 hexadecimal digits fit and are always a valid header value.
     let _ = write!(out, "{digest}");
     HeaderValue::from_bytes(&text).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
-}
-
-fn encoded_file(
-    name: &str,
-    digest: &Digest,
-    bytes: PageBytes,
-    encoding: &'static str,
-    fields: &RequestFields<'_>,
-) -> ProxyResponse {
-    let etag = HeaderValue::from_str(&format!("\"{digest}-{encoding}\"")).ok();
-    let headers = FileHeaders { name, len: Some(bytes.len()), etag, cache_status: "hit" };
-    match headers.select(fields) {
-        Selection::Done(response) => *response,
-        Selection::All | Selection::Part(_) => {
-            let mut response = headers.respond(bytes.into());
-            response.set(CONTENT_ENCODING, encoding);
-            response
-        }
-    }
 }
 
 fn redirect(url: &Url) -> ProxyResponse {

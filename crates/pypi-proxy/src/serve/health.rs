@@ -21,14 +21,8 @@ const DOCUMENT_TTL: Duration = Duration::from_secs(1);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The last result of a computation. Requests that arrive during the computation share it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Cached<T>(tokio::sync::Mutex<Option<(Instant, T)>>);
-
-impl<T> Default for Cached<T> {
-    fn default() -> Self {
-        Self(tokio::sync::Mutex::new(None))
-    }
-}
 
 impl<T: Clone> Cached<T> {
     /// Returns the last result if it is younger than `ttl`, otherwise a new one.
@@ -41,7 +35,6 @@ impl<T: Clone> Cached<T> {
     }
 }
 
-/// Results of the last checks.
 #[derive(Debug, Default)]
 pub(super) struct HealthCache {
     document: Cached<Bytes>,
@@ -148,7 +141,7 @@ async fn document(proxy: &State, now: SystemTime) -> Value {
         })
         .collect();
     let index = proxy.upstreams.first();
-    let uptime = now.duration_since(proxy.metrics.started).unwrap_or_default();
+    let uptime = now.duration_since(proxy.started).unwrap_or_default();
     json!({
         "status": "success",
         "data": {

@@ -68,7 +68,6 @@ fn forwarded(headers: &HeaderMap) -> Cow<'_, str> {
     lines.fold(first, |all, line| Cow::Owned(format!("{all},{line}")))
 }
 
-/// A response before it is written.
 #[derive(Debug)]
 pub(super) struct ProxyResponse {
     pub(super) status: StatusCode,
@@ -76,7 +75,6 @@ pub(super) struct ProxyResponse {
     pub(super) reason: Option<&'static str>,
     pub(super) fields: Vec<(HeaderName, Value)>,
     pub(super) body: ResponseBody,
-    /// Authenticated user.
     pub(super) user: Option<Arc<str>>,
 }
 

@@ -33,11 +33,8 @@ fn requests(proxy: &State, out: &mut Exposition) {
     out.counter("pypi_proxy_http_aborted_total", help, metrics.aborted.get());
     out.gauge("pypi_proxy_http_requests_in_flight", "Requests in flight.", metrics.in_flight.get());
     let help = "Bytes of response bodies sent to clients.";
-    out.family("counter", "pypi_proxy_http_sent_bytes_total", help).values(
-        &[],
-        "route",
-        metrics.bytes.iter(),
-    );
+    let sent = out.family("counter", "pypi_proxy_http_sent_bytes_total", help);
+    sent.values(&[], "route", metrics.bytes.iter());
     out.family("counter", "pypi_proxy_cache_answers_total", "Responses by cache status.");
     for (endpoint, counters) in Endpoint::CACHED.into_iter().zip(&metrics.verdicts) {
         out.values(&[("route", endpoint.name())], "verdict", counters.iter());
@@ -51,9 +48,7 @@ fn requests(proxy: &State, out: &mut Exposition) {
     }
     let help = "Time from a request to the end of its response.";
     out.family("histogram", "pypi_proxy_http_request_duration_seconds", help);
-    for (name, (_, duration)) in metrics.times() {
-        out.times(&[("route", name)], &duration.snapshot());
-    }
+    metrics.times().for_each(|(name, (_, duration))| out.times(&[("route", name)], &duration.snapshot()));
 }
 
 fn upstreams(proxy: &State, out: &mut Exposition) {
@@ -65,9 +60,7 @@ fn upstreams(proxy: &State, out: &mut Exposition) {
         })
     };
     out.family("gauge", "pypi_proxy_index_info", "URL of each index by its number.");
-    for (id, index) in &indexes {
-        out.value(&[("index", id), ("url", &index.to_string())], 1);
-    }
+    indexes.iter().for_each(|(id, index)| out.value(&[("index", id), ("url", &index.to_string())], 1));
     let help = "Whether the index responded to the last request; 1 before the first.";
     out.family("gauge", "pypi_proxy_index_up", help);
     for (id, index) in &indexes {
@@ -75,29 +68,19 @@ fn upstreams(proxy: &State, out: &mut Exposition) {
     }
     let help = "Whether requests for pages are suspended, because the index did not respond.";
     out.family("gauge", "pypi_proxy_index_left_alone", help);
-    for (id, index) in &indexes {
-        out.value(&[("index", id)], u8::from(index.is_circuit_open()));
-    }
+    indexes.iter().for_each(|(id, index)| out.value(&[("index", id)], u8::from(index.is_circuit_open())));
     let help = "Requests that an index or the host of its files responded to.";
     out.family("counter", "pypi_proxy_upstream_requests_total", help);
-    for (labels, meter) in each() {
-        out.values(&labels, "code", meter.responses.iter());
-    }
+    each().for_each(|(labels, meter)| out.values(&labels, "code", meter.responses.iter()));
     let help = "Requests without a response, and incomplete responses.";
     out.family("counter", "pypi_proxy_upstream_errors_total", help);
-    for (labels, meter) in each() {
-        out.values(&labels, "error", meter.faults.iter());
-    }
+    each().for_each(|(labels, meter)| out.values(&labels, "error", meter.faults.iter()));
     let help = "Bytes of received bodies, after decompression.";
     out.family("counter", "pypi_proxy_upstream_received_bytes_total", help);
-    for (labels, meter) in each() {
-        out.value(&labels, meter.bytes.get());
-    }
+    each().for_each(|(labels, meter)| out.value(&labels, meter.bytes.get()));
     let help = "Time from a request to the start of its response.";
     out.family("histogram", "pypi_proxy_upstream_response_start_seconds", help);
-    for (labels, meter) in each() {
-        out.times(&labels, &meter.latency.snapshot());
-    }
+    each().for_each(|(labels, meter)| out.times(&labels, &meter.latency.snapshot()));
 }
 
 fn pages(proxy: &State, out: &mut Exposition) {
@@ -161,11 +144,8 @@ fn bucket(bucket: &Bucket, out: &mut Exposition) {
     out.gauge("pypi_proxy_bucket_uploads_pending", help, bucket.pending());
     let help = "Bytes of objects read from the bucket.";
     out.counter("pypi_proxy_bucket_received_bytes_total", help, meter.received.get());
-    out.counter(
-        "pypi_proxy_bucket_sent_bytes_total",
-        "Bytes of objects written to the bucket.",
-        meter.sent.get(),
-    );
+    let help = "Bytes of objects written to the bucket.";
+    out.counter("pypi_proxy_bucket_sent_bytes_total", help, meter.sent.get());
     let help = "Files in the bucket with a wrong hash, which were deleted.";
     out.counter("pypi_proxy_bucket_corrupt_total", help, meter.corrupt.get());
 }
@@ -173,7 +153,7 @@ fn bucket(bucket: &Bucket, out: &mut Exposition) {
 fn process(proxy: &State, out: &mut Exposition) {
     out.family("gauge", "pypi_proxy_build_info", "Version of the program.")
         .value(&[("version", env!("CARGO_PKG_VERSION"))], 1);
-    let started = proxy.metrics.started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+    let started = proxy.started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     out.gauge("process_start_time_seconds", "Start time of the proxy, in seconds since 1970.", started);
     let process = Process::read();
     if let Some(seconds) = process.cpu_seconds {

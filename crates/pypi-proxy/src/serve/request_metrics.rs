@@ -1,6 +1,6 @@
 //! Metrics of client requests.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use http::StatusCode;
 
@@ -76,9 +76,8 @@ named! {
 }
 
 /// Metrics of all requests since the proxy was created.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct RequestMetrics {
-    pub(super) started: SystemTime,
     pub(super) responses: [Counters<StatusClass>; Endpoint::ALL.len()],
     /// By endpoint; only those in [`Endpoint::CACHED`] have a cache verdict.
     pub(super) verdicts: [Counters<CacheVerdict>; Endpoint::CACHED.len()],
@@ -98,21 +97,6 @@ pub(super) struct Totals {
     pub(super) hits: u64,
     /// Time until the start of the response.
     pub(super) response_starts: HistogramSnapshot,
-}
-
-impl Default for RequestMetrics {
-    fn default() -> Self {
-        Self {
-            started: SystemTime::now(),
-            responses: Default::default(),
-            verdicts: Default::default(),
-            bytes: Counters::default(),
-            rejected: Counters::default(),
-            in_flight: Counter::default(),
-            aborted: Counter::default(),
-            times: Default::default(),
-        }
-    }
 }
 
 impl RequestMetrics {

@@ -86,7 +86,6 @@ pub(super) fn page_response(
     response
 }
 
-/// Data for the header fields of a file.
 pub(super) struct FileHeaders<'a> {
     pub(super) name: &'a str,
     pub(super) len: Option<u64>,
@@ -143,7 +142,6 @@ impl FileHeaders<'_> {
         }
     }
 
-    /// Builds the response with the whole file.
     pub(super) fn respond(&self, body: ResponseBody) -> ProxyResponse {
         let mut response = ProxyResponse::new(StatusCode::OK, body);
         response.set(CONTENT_TYPE, content_type(self.name));
@@ -162,7 +160,6 @@ impl FileHeaders<'_> {
         response
     }
 
-    /// Builds the response with a range of the file.
     pub(super) fn respond_part(&self, range: Range<u64>, body: ResponseBody) -> ProxyResponse {
         let mut response = self.respond(body);
         response.status = StatusCode::PARTIAL_CONTENT;

@@ -128,7 +128,9 @@ impl Server {
         drop((listener, admin, close, closing));
         let ended = async {
             graceful.shutdown().await;
-            server.proxy.flush_bucket().await;
+            if let Some(bucket) = server.proxy.0.store.bucket() {
+                bucket.settle().await;
+            }
         };
         let _ = tokio::time::timeout(drain, ended).await;
         result

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode};
@@ -66,6 +67,7 @@ pub(super) struct State {
     pub(super) pages: PageCache,
     pub(super) store: Store,
     pub(super) config: Config,
+    pub(super) started: SystemTime,
     pub(super) metrics: RequestMetrics,
     pub(super) health: HealthCache,
     pub(super) status_view: Cached<Arc<View>>,
@@ -80,18 +82,12 @@ impl Proxy {
             pages,
             store,
             config,
+            started: SystemTime::now(),
             metrics: RequestMetrics::default(),
             health: HealthCache::default(),
             status_view: Cached::default(),
             encoded: EncodedMetadata::default(),
         }))
-    }
-
-    /// Waits until all pending uploads to the bucket are complete.
-    pub(super) async fn flush_bucket(&self) {
-        if let Some(bucket) = self.0.store.bucket() {
-            bucket.settle().await;
-        }
     }
 
     /// Responds to a request; its body is ignored. The client's address is unknown, so all clients that do not log in
@@ -231,10 +227,8 @@ impl Proxy {
             None => Form::from_accept(fields.accept.unwrap_or_default()),
         };
         let Some(form) = form else {
-            return ProxyResponse::text(
-                StatusCode::NOT_ACCEPTABLE,
-                "None of the accepted media types is available.",
-            );
+            let text = "None of the accepted media types is available.";
+            return ProxyResponse::text(StatusCode::NOT_ACCEPTABLE, text);
         };
         let coding = Coding::from_accept(fields.accept_encoding.unwrap_or_default());
         page_response(fields, cached, form, coding, cached.page.variant(form, coding).await)
@@ -256,32 +250,26 @@ impl Proxy {
                 return Ok(response);
             }
         }
-        self.purge_target(target).await?;
-        let body = r#"{"data":null,"status":"success"}"#;
-        Ok(ProxyResponse::typed(StatusCode::OK, "application/json", body))
-    }
-
-    async fn purge_target(&self, target: PurgeTarget<'_>) -> Result<(), Error> {
         match target {
-            PurgeTarget::List => self.0.pages.purge(None).await,
-            PurgeTarget::Project(name) => self.0.pages.purge(Some(&ProjectName::parse(&name)?)).await,
-            PurgeTarget::All => self.0.pages.purge_all().await,
+            PurgeTarget::List => self.0.pages.purge(None).await?,
+            PurgeTarget::Project(name) => self.0.pages.purge(Some(&ProjectName::parse(&name)?)).await?,
+            PurgeTarget::All => self.0.pages.purge_all().await?,
             PurgeTarget::File { project, file } => {
                 let project = ProjectName::parse(&project)?;
                 let cached = self.0.pages.project(&project).await?;
                 let target = FileTarget::of(&cached, &project, &file, &self.0)?;
-                let store = self.0.store.clone();
-                let digest = target.digest(&store);
-                let Some(digest) = digest else { return Ok(()) };
-                let bucket = store.bucket().cloned();
-                let work = move || store.remove(&digest).map(drop);
-                tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
-                match bucket {
-                    Some(bucket) => bucket.remove(&digest).await,
-                    None => Ok(()),
+                if let Some(digest) = target.digest(&self.0.store) {
+                    let store = self.0.store.clone();
+                    let work = move || store.remove(&digest).map(drop);
+                    tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
+                    if let Some(bucket) = self.0.store.bucket() {
+                        bucket.remove(&digest).await?;
+                    }
                 }
             }
         }
+        let body = r#"{"data":null,"status":"success"}"#;
+        Ok(ProxyResponse::typed(StatusCode::OK, "application/json", body))
     }
 }
 

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::service::State;
 use crate::error::Kind;
-use crate::page::{Details, File, Metadata};
+use crate::page::Metadata;
 use crate::page_cache::CachedPage;
 use crate::store::{Digest, Expected, FileSource, Key, Reference, Store};
 use crate::upstream::{self, Upstream, Validators};
@@ -38,54 +38,39 @@ impl FileTarget {
         proxy: &State,
     ) -> Result<Self, Error> {
         let missing = || Error::new(Kind::NotFound);
-        let locate = |index: usize, file: &File<'_>| {
-            let upstream = proxy.upstreams.get(index).ok_or_else(missing)?;
-            Ok::<_, Error>((upstream.clone(), upstream.resolve(project, file.url())?))
-        };
-        // Without a SHA-256, the identity is the index, the URL and the other hashes on the page.
-        let key =
-            |sha256: Option<Digest>, upstream: &Upstream, url: &Url, checksum, details: &Details<'_>| {
-                let Some(digest) = sha256 else {
-                    let index = upstream.page_url(None);
-                    let hashes = format!("{checksum:?} {:?} {:?}", details.sha256, details.checksum);
-                    let origin = [index.as_str(), url.as_str(), &hashes];
-                    return Key::Reference(Reference::new(project.clone(), name, &origin));
-                };
-                Key::Digest(digest)
-            };
-        if let Some((index, file)) = cached.page.file(name) {
-            let details = file.details();
-            let (upstream, url) = locate(index, &file)?;
-            let (sha256, checksum) = (details.sha256.map(Digest), details.checksum);
-            let key = key(sha256, &upstream, &url, checksum, &details);
-            let expected = Expected { sha256, checksum, size: details.size };
-            return Ok(Self { upstream, url, key, expected, wheel: None, is_listed: true });
-        }
-        let (base, extension) = name.rsplit_once('.').ok_or_else(missing)?;
-        let (index, file) = cached.page.file(base).ok_or_else(missing)?;
+        let listed = cached.page.file(name);
+        let is_listed = listed.is_some();
+        let (base, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+        let (index, file) = listed.or_else(|| cached.page.file(base)).ok_or_else(missing)?;
         let details = file.details();
+        let mut wheel = None;
         let (sha256, checksum) = match (extension, details.metadata) {
-            ("metadata", Metadata::Present(sha256)) => (sha256.map(Digest), details.metadata_checksum),
+            _ if is_listed => (details.sha256, details.checksum),
+            ("metadata", Metadata::Present(sha256)) => (sha256, details.metadata_checksum),
             ("metadata", metadata @ (Metadata::Extracted(_) | Metadata::Unknown))
                 if base.ends_with(".whl") && proxy.pages.extracts_metadata() =>
             {
-                let (upstream, url) = locate(index, &file)?;
-                let wheel = Some(Wheel { name: base.to_owned(), sha256: details.sha256.map(Digest) });
-                let sha256 =
-                    if let Metadata::Extracted(sha256) = metadata { Some(Digest(sha256)) } else { None };
-                let key = key(sha256, &upstream, &url, None, &details);
-                let expected = Expected { sha256, ..Expected::default() };
-                return Ok(Self { upstream, url, key, expected, wheel, is_listed: false });
+                wheel = Some(Wheel { name: base.to_owned(), sha256: details.sha256.map(Digest) });
+                (if let Metadata::Extracted(sha256) = metadata { Some(sha256) } else { None }, None)
             }
             ("asc", _) if details.has_signature != Some(false) => (None, None),
             _ => return Err(missing()),
         };
-        let (upstream, mut url) = locate(index, &file)?;
-        let path = format!("{}.{extension}", url.path());
-        url.set_path(&path);
-        let key = key(sha256, &upstream, &url, checksum, &details);
-        let expected = Expected { sha256, checksum, size: None };
-        Ok(Self { upstream, url, key, expected, wheel: None, is_listed: false })
+        let sha256 = sha256.map(Digest);
+        let upstream = proxy.upstreams.get(index).ok_or_else(missing)?.clone();
+        let mut url = upstream.resolve(project, file.url())?;
+        if !is_listed && wheel.is_none() {
+            let path = format!("{}.{extension}", url.path());
+            url.set_path(&path);
+        }
+        // Without a SHA-256, the identity is the index, the URL and the other hashes on the page.
+        let key = sha256.map(Key::Digest).unwrap_or_else(|| {
+            let index = upstream.page_url(None);
+            let hashes = format!("{checksum:?} {:?} {:?}", details.sha256, details.checksum);
+            Key::Reference(Reference::new(project.clone(), name, &[index.as_str(), url.as_str(), &hashes]))
+        });
+        let expected = Expected { sha256, checksum, size: details.size.filter(|_| is_listed) };
+        Ok(Self { upstream, url, key, expected, wheel, is_listed })
     }
 
     /// Returns the SHA-256 of the file, from the page or from an earlier download of the same origin.
@@ -102,7 +87,6 @@ impl FileTarget {
     }
 }
 
-/// Downloads a file from an upstream.
 pub(super) struct UpstreamSource {
     pub(super) upstream: Arc<Upstream>,
     pub(super) url: Url,

@@ -13,7 +13,6 @@ use crate::error::Kind;
 
 /// Marker file that identifies a cache directory. It is locked while a proxy uses the folder.
 const MARKER: &str = "pypi-proxy-cache";
-/// Version of the layout.
 const VERSION: &str = "1\n";
 const SUBDIRS: [&str; 4] = ["files", "partial", "refs", "pages"];
 

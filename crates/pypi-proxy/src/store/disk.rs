@@ -97,7 +97,6 @@ impl Store {
         self.0.lru.lock().usage(area)
     }
 
-    /// Returns the numbers of entries that were evicted.
     pub(crate) fn evicted(&self) -> &Counters<CacheArea> {
         &self.0.stats.evicted
     }
@@ -215,11 +214,6 @@ impl Store {
         self.0.downloads.lock().get(key).filter(|download| download.has_all_bytes()).cloned()
     }
 
-    /// Returns whether the store can hold any file.
-    pub(crate) fn is_enabled(&self) -> bool {
-        self.0.config.max_bytes > 0
-    }
-
     /// Deletes a file. Open handles stay readable. Returns whether there was one.
     ///
     /// # Errors
@@ -238,7 +232,7 @@ impl Store {
 
     /// Returns the current contents and counters.
     pub fn stats(&self) -> Stats {
-        let (files, bytes) = self.0.lru.lock().file_usage();
+        let Usage { entries: files, bytes } = self.usage(CacheArea::Files);
         let StoreMetrics { fetched, failed, corrupt, resumed, unwritten, evicted } = &self.0.stats;
         Stats {
             files,
@@ -268,10 +262,11 @@ impl PagesDir {
         &self.path
     }
 
-    fn entry(&self, path: &Path) -> Option<(Arc<Inner>, CacheEntry)> {
+    /// Changes the entry of a file, if the folder belongs to a store.
+    fn update<T>(&self, path: &Path, change: impl FnOnce(&Inner, CacheEntry) -> T) -> Option<T> {
         let store = self.store.upgrade()?;
         let entry = store.dir.page_entry(path.strip_prefix(&self.path).ok()?)?;
-        Some((store, entry))
+        Some(change(&store, entry))
     }
 
     /// Makes room for a file of this length. Returns whether it fits at all.
@@ -281,23 +276,17 @@ impl PagesDir {
 
     /// Counts a file that was written.
     pub(crate) fn record_write(&self, path: &Path, len: u64) {
-        if let Some((store, entry)) = self.entry(path) {
-            store.record_write(entry, len);
-        }
+        self.update(path, |store, entry| store.record_write(entry, len));
     }
 
     /// Marks a file as recently used.
     pub(crate) fn touch(&self, path: &Path) {
-        if let Some((store, entry)) = self.entry(path) {
-            store.lru.lock().touch(&entry);
-        }
+        self.update(path, |store, entry| store.lru.lock().touch(&entry).is_some());
     }
 
     /// Removes a deleted file from the count.
     pub(crate) fn removed(&self, path: &Path) {
-        if let Some((store, entry)) = self.entry(path) {
-            store.lru.lock().remove(&entry);
-        }
+        self.update(path, |store, entry| store.lru.lock().remove(&entry));
     }
 
     /// Removes all files from the count.

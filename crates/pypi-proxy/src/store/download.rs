@@ -99,7 +99,6 @@ impl Drop for ReaderReservation {
 /// Progress of a download.
 #[derive(Clone, Debug)]
 pub(crate) struct DownloadStatus {
-    /// Label of the source.
     pub(crate) label: Option<Arc<str>>,
     /// Bytes available to readers.
     pub(crate) bytes: u64,

@@ -37,20 +37,11 @@ pub(super) struct DownloadTask<S> {
     at: u64,
     total: Option<u64>,
     validators: Validators,
-    destination: Destination,
+    /// The partial file. `None` if the disk can't be written: bytes are buffered for the readers only.
+    partial: Option<(PathBuf, Arc<File>)>,
     /// All bytes are withheld until the hash is verified, so that the file can be downloaded from another origin on a
     /// mismatch.
     is_withheld: bool,
-}
-
-/// Where received bytes are stored.
-enum Destination {
-    Disk {
-        path: PathBuf,
-        file: Arc<File>,
-    },
-    /// The disk can't be written: bytes are buffered for the readers only.
-    Memory,
 }
 
 impl<S: FileSource> DownloadTask<S> {
@@ -72,7 +63,7 @@ impl<S: FileSource> DownloadTask<S> {
             at: 0,
             total,
             validators: Validators::default(),
-            destination: Destination::Memory,
+            partial: None,
             is_withheld: false,
         }
     }
@@ -146,10 +137,8 @@ impl<S: FileSource> DownloadTask<S> {
             return Err(Error::with(Kind::Limit, "the size of a file"));
         }
         if body.start > self.at {
-            return Err(Error::with(
-                Kind::Upstream,
-                "the response has another range of the file than requested",
-            ));
+            let why = "the response has another range of the file than requested";
+            return Err(Error::with(Kind::Upstream, why));
         }
         // If a hash is known, it detects a file that has changed between two attempts.
         let is_same = !body.validators.is_empty() && body.validators == self.validators;
@@ -162,7 +151,7 @@ impl<S: FileSource> DownloadTask<S> {
             self.expected.sha256 = self.expected.sha256.or(body.sha256);
         }
         if self.at == 0 && self.bytes_on_disk() == 0 {
-            if matches!(self.destination, Destination::Memory) {
+            if self.partial.is_none() {
                 if self.total.is_some_and(|total| total > self.store.config.max_bytes) {
                     self.state.window.lock().begin(self.at);
                 } else {
@@ -174,8 +163,7 @@ impl<S: FileSource> DownloadTask<S> {
         }
         if self.at == 0 {
             let is_small = self.total.is_some_and(|total| total <= WITHHOLD_MAX);
-            self.is_withheld =
-                body.sha256.is_some() && is_small && matches!(self.destination, Destination::Disk { .. });
+            self.is_withheld = body.sha256.is_some() && is_small && self.partial.is_some();
         }
         Ok(body)
     }
@@ -187,7 +175,7 @@ impl<S: FileSource> DownloadTask<S> {
                 let file = Arc::new(file);
                 // The cell is empty, because the file is opened only once.
                 let _ = self.state.file.set(file.clone());
-                self.destination = Destination::Disk { path, file };
+                self.partial = Some((path, file));
             }
             Ok(Err(error)) => self.on_disk_error(&error),
             Err(error) => self.on_disk_error(&error),
@@ -202,8 +190,7 @@ impl<S: FileSource> DownloadTask<S> {
 
     /// Continues without the disk.
     fn switch_to_memory(&mut self) {
-        if let Destination::Disk { path, .. } = std::mem::replace(&mut self.destination, Destination::Memory)
-        {
+        if let Some((path, _)) = self.partial.take() {
             // Open handles of the deleted file stay readable.
             let _ = std::fs::remove_file(path);
         }
@@ -254,25 +241,19 @@ impl<S: FileSource> DownloadTask<S> {
             _ => {}
         }
         // Storing it would evict everything else, and the file would not be kept either.
-        if end > self.store.config.max_bytes && matches!(self.destination, Destination::Disk { .. }) {
+        if end > self.store.config.max_bytes && self.partial.is_some() {
             self.switch_to_memory();
         }
         let mut hash = std::mem::replace(&mut self.hash, Hasher::new(None));
-        let file = match &self.destination {
-            Destination::Disk { file, .. } => Some(file.clone()),
-            Destination::Memory => None,
-        };
+        let file = self.partial.as_ref().map(|(_, file)| file.clone());
         let mut at = self.at;
         let work = move || {
             chunks.iter().for_each(|chunk| hash.update(chunk));
-            let mut write = |chunk: &Bytes| {
-                if let Some(file) = &file {
-                    std::os::unix::fs::FileExt::write_all_at(&**file, chunk, at)?;
-                }
+            let mut write = |file: &File, chunk: &Bytes| {
                 at += chunk.len() as u64;
-                Ok::<_, std::io::Error>(())
+                std::os::unix::fs::FileExt::write_all_at(file, chunk, at - chunk.len() as u64)
             };
-            let written = chunks.iter().try_for_each(&mut write);
+            let written = file.map_or(Ok(()), |file| chunks.iter().try_for_each(|chunk| write(&file, chunk)));
             (hash, chunks, written)
         };
         let (hash, chunks, written) =
@@ -281,7 +262,7 @@ impl<S: FileSource> DownloadTask<S> {
         if let Err(error) = &written {
             self.on_disk_error(error);
         }
-        let is_on_disk = matches!(self.destination, Destination::Disk { .. });
+        let is_on_disk = self.partial.is_some();
         if is_on_disk {
             let partial = self.store.partial.add(len);
             self.store.evict(partial);
@@ -307,7 +288,7 @@ impl<S: FileSource> DownloadTask<S> {
 
     /// Discards the received bytes. Only valid if no reader has seen any of them.
     fn restart(&mut self, expected: Expected) -> Result<(), Error> {
-        if let Destination::Disk { file, .. } = &self.destination {
+        if let Some((_, file)) = &self.partial {
             file.set_len(0).map_err(Error::storage)?;
         }
         self.store.partial.subtract(self.bytes_on_disk());
@@ -325,10 +306,7 @@ impl<S: FileSource> DownloadTask<S> {
         if !is_expected || self.expected.sha256.is_some_and(|expected| expected != digest) {
             return Err(corrupt("its hash does not match"));
         }
-        let Destination::Disk { path, file } = std::mem::replace(&mut self.destination, Destination::Memory)
-        else {
-            return Ok(None);
-        };
+        let Some((path, file)) = self.partial.take() else { return Ok(None) };
         let (store, key, label) = (self.store.clone(), self.key.clone(), self.state.label.clone());
         let stored = StoredFile { file, len: self.at, digest };
         let work = move || store.commit(&key, label, stored, &path);
@@ -340,7 +318,7 @@ impl<S> DownloadTask<S> {
     /// Removes the partial file after an error, updates the counters, and notifies the readers.
     fn end(&self, result: Result<Option<StoredFile>, Error>) {
         if result.is_err()
-            && let Destination::Disk { path, .. } = &self.destination
+            && let Some((path, _)) = &self.partial
         {
             let _ = std::fs::remove_file(path);
         }

@@ -75,12 +75,6 @@ impl LruIndex {
         Self { entries, open, usage: Default::default(), removed_during_scan: None }
     }
 
-    /// Returns the number of files and their bytes.
-    pub(super) fn file_usage(&self) -> (u64, u64) {
-        let Usage { entries, bytes } = self.usage(CacheArea::Files);
-        (entries, bytes)
-    }
-
     pub(super) fn usage(&self, area: CacheArea) -> Usage {
         self.usage[area as usize]
     }
@@ -95,7 +89,6 @@ impl LruIndex {
         usage.bytes += len;
     }
 
-    /// Returns the label and length of each file.
     pub(super) fn labels(&self) -> Vec<(Option<Arc<str>>, u64)> {
         let files = self.entries.iter().filter(|(entry, _)| entry.area() == CacheArea::Files);
         files.map(|(_, state)| (state.label.clone(), state.len)).collect()
@@ -150,7 +143,6 @@ impl LruIndex {
         Some(state.len)
     }
 
-    /// Removes all entries of some areas.
     pub(super) fn remove_areas(&mut self, areas: &[CacheArea]) {
         let in_areas = |entry: &&CacheEntry| areas.contains(&entry.area());
         let entries: Vec<_> = self.entries.keys().filter(in_areas).cloned().collect();

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use super::Digest;
 use super::cache_dir::CacheDir;
 use super::disk::Store;
-use super::lru::{CacheArea, CacheEntry};
+use super::lru::{CacheArea, CacheEntry, Usage};
 use super::shared::{ACCESS_GRANULARITY, BLOCK_SIZE, Inner};
 use crate::Error;
 
@@ -56,7 +56,7 @@ impl Store {
     pub fn collect(&self, unused_ttl: Option<Duration>, max_bytes: u64) -> Result<GcReport, Error> {
         let inner = &self.0;
         let found = scan(&inner.config.dir, &inner.scan_lock, &Arc::downgrade(inner)).unwrap_or_default();
-        let before = inner.lru.lock().file_usage();
+        let before = self.usage(CacheArea::Files);
         if let Some(unused_ttl) = unused_ttl {
             let now = SystemTime::now();
             let is_old = |last_access| now.duration_since(last_access).is_ok_and(|since| since >= unused_ttl);
@@ -70,13 +70,10 @@ impl Store {
         for entry in &evicted {
             inner.discard(entry).map_err(Error::storage)?;
         }
-        let (files, bytes) = inner.lru.lock().file_usage();
-        Ok(GcReport {
-            removed: before.0.saturating_sub(files),
-            removed_bytes: before.1.saturating_sub(bytes),
-            files,
-            bytes,
-        })
+        let Usage { entries: files, bytes } = self.usage(CacheArea::Files);
+        let (removed, removed_bytes) =
+            (before.entries.saturating_sub(files), before.bytes.saturating_sub(bytes));
+        Ok(GcReport { removed, removed_bytes, files, bytes })
     }
 
     /// Starts a thread that indexes the folder by access time and deletes unused files periodically.
@@ -112,8 +109,7 @@ impl Store {
     /// Fails if a corrupt file can't be deleted ([`Error::is_storage`]).
     pub fn verify(&self, mut each: impl FnMut(&Digest, bool)) -> Result<VerifyReport, Error> {
         let inner = &self.0;
-        let mut digests = Vec::new();
-        for_each_stored_file(&inner.dir.part("files"), &mut |digest, _| digests.push(digest));
+        let digests: Vec<_> = stored_files(&inner.dir.part("files")).map(|(digest, _)| digest).collect();
         let mut verified = VerifyReport::default();
         for digest in digests {
             match hash(inner, &digest) {
@@ -137,18 +133,10 @@ impl Store {
 
 /// Deletes temporary files of a previous process.
 fn remove_leftover_files(part: &Path, opened: SystemTime) {
-    for dir in fs::read_dir(part).into_iter().flatten().flatten() {
-        // Does not follow links.
-        if !dir.file_type().is_ok_and(|kind| kind.is_dir()) {
-            continue;
-        }
-        for file in fs::read_dir(dir.path()).into_iter().flatten().flatten() {
-            // Names of projects and files do not start with a dot.
-            let is_leftover = file.file_name().as_encoded_bytes().starts_with(b".tmp")
-                && file.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|time| time < opened);
-            if is_leftover {
-                let _ = fs::remove_file(file.path());
-            }
+    // Names of projects and files do not start with a dot.
+    for (_, _, file, metadata) in files_below(part).filter(|(_, name, ..)| name.starts_with(".tmp")) {
+        if metadata.modified().is_ok_and(|time| time < opened) {
+            let _ = fs::remove_file(file.path());
         }
     }
 }
@@ -161,21 +149,22 @@ fn scan(
 ) -> Option<Vec<(SystemTime, CacheEntry, u64)>> {
     let _search = scan_lock.lock();
     inner.upgrade()?.lru.lock().begin_scan();
-    let mut found = Vec::new();
     let last_access = |metadata: &fs::Metadata| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    for_each_stored_file(&dir.join("files"), &mut |digest, metadata| {
-        found.push((last_access(&metadata), CacheEntry::File(digest), metadata.len()));
-    });
+    let files = stored_files(&dir.join("files"));
+    let files = files.map(|(digest, file)| (last_access(&file), CacheEntry::File(digest), file.len()));
+    let mut found: Vec<_> = files.collect();
     for part in ["pages", "refs"] {
-        for_each_file(&dir.join(part), &mut |dir, file, metadata| {
-            let area = match (part, dir) {
+        // Files that start with a dot are still being written.
+        let files = files_below(&dir.join(part)).filter(|(_, name, ..)| !name.starts_with('.'));
+        found.extend(files.map(|(dir, name, _, metadata)| {
+            let area = match (part, &*dir) {
                 ("refs", _) => CacheArea::References,
                 (_, "facts") => CacheArea::FileMetadata,
                 _ => CacheArea::Pages,
             };
-            let entry = CacheEntry::Other(area, format!("{part}/{dir}/{file}").into());
-            found.push((last_access(&metadata), entry, metadata.len().next_multiple_of(BLOCK_SIZE)));
-        });
+            let entry = CacheEntry::Other(area, format!("{part}/{dir}/{name}").into());
+            (last_access(&metadata), entry, metadata.len().next_multiple_of(BLOCK_SIZE))
+        }));
     }
     found.sort_unstable();
     // Entries used during the scan are more recent than all of these.
@@ -204,31 +193,21 @@ fn hash(inner: &Inner, digest: &Digest) -> Option<(Digest, u64)> {
     Some((hash.finish().into(), len))
 }
 
-/// Calls `found` with each file whose name is a valid hash.
-fn for_each_stored_file(files: &Path, found: &mut dyn FnMut(Digest, fs::Metadata)) {
-    for_each_file(files, &mut |front, name, metadata| {
-        if let Ok(digest) = format!("{front}{name}").parse() {
-            found(digest, metadata);
-        }
-    });
+/// Returns the files whose names are valid hashes.
+fn stored_files(files: &Path) -> impl Iterator<Item = (Digest, fs::Metadata)> + use<> {
+    files_below(files)
+        .filter_map(|(dir, name, _, metadata)| Some((format!("{dir}{name}").parse().ok()?, metadata)))
 }
 
-/// Calls `found` with the subfolder and name of each regular file two levels below `part`.
-fn for_each_file(part: &Path, found: &mut dyn FnMut(&str, &str, fs::Metadata)) {
-    for dir in fs::read_dir(part).into_iter().flatten().flatten() {
-        let front = dir.file_name();
-        let (Some(front), true) = (front.to_str(), dir.file_type().is_ok_and(|kind| kind.is_dir())) else {
-            continue;
-        };
-        for file in fs::read_dir(dir.path()).into_iter().flatten().flatten() {
-            // Does not follow links.
-            let (Ok(metadata), name) = (file.metadata(), file.file_name()) else { continue };
-            // Files that start with a dot are still being written.
-            if let Some(name) = name.to_str().filter(|name| !name.starts_with('.'))
-                && metadata.is_file()
-            {
-                found(front, name, metadata);
-            }
-        }
-    }
+/// Returns the regular files two levels below a folder, with the names of their subfolders and of themselves. Does not
+/// follow links.
+fn files_below(part: &Path) -> impl Iterator<Item = (String, String, fs::DirEntry, fs::Metadata)> + use<> {
+    let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten();
+    let dirs = entries(part).filter(|dir| dir.file_type().is_ok_and(|kind| kind.is_dir()));
+    dirs.flat_map(move |dir| entries(&dir.path()).map(move |file| (dir.file_name(), file))).filter_map(
+        |(dir, file)| {
+            let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
+            Some((dir.into_string().ok()?, file.file_name().into_string().ok()?, file, metadata))
+        },
+    )
 }

@@ -78,12 +78,10 @@ impl Upstream {
         self.config.ttl
     }
 
-    /// Returns the maximum bytes of a page.
     pub(crate) fn max_page(&self) -> u64 {
         self.config.max_page
     }
 
-    /// Returns the memory budget for pages.
     pub(crate) fn budget(&self) -> &Budget {
         &self.config.budget
     }
@@ -97,13 +95,11 @@ impl Upstream {
     pub(crate) async fn probe(&self) -> Result<(), Error> {
         let request = self.pages.head(self.page_url(None)).header(ACCEPT, PAGE_MEDIA_TYPES);
         let response = self.send(self.authorize(request), RequestKind::Page).await?;
-        match response.status() {
-            status if status.is_server_error() => Err(unexpected(status, response.headers())),
-            _ => {
-                self.record_success();
-                Ok(())
-            }
+        if response.status().is_server_error() {
+            return Err(unexpected(response.status(), response.headers()));
         }
+        self.record_success();
+        Ok(())
     }
 
     /// Returns whether the circuit breaker is open, so that no pages are requested.
@@ -184,9 +180,7 @@ impl Upstream {
         let headers = response.headers();
         match response.status() {
             StatusCode::OK => {}
-            StatusCode::NOT_MODIFIED if !known.is_empty() => {
-                return Ok(PageResponse::NotModified);
-            }
+            StatusCode::NOT_MODIFIED if !known.is_empty() => return Ok(PageResponse::NotModified),
             StatusCode::NOT_FOUND | StatusCode::GONE => return Ok(PageResponse::NotFound),
             status => return Err(unexpected(status, headers)),
         }
@@ -227,14 +221,14 @@ impl Upstream {
     /// ([`Error::is_upstream`], [`Error::is_timeout`]), or if it redirects to a forbidden URL
     /// ([`Error::is_forbidden`]).
     pub async fn file(&self, url: &Url, from: u64, known: &Validators) -> Result<FileBody, Error> {
-        let mut request = self.files.get(url.clone()).header(ACCEPT_ENCODING, "identity");
+        let mut request = self.files.get(url.clone());
         if from > 0 {
             request = request.header(RANGE, format!("bytes={from}-"));
             // A weak entity tag is not allowed in `If-Range` (RFC 9110, 13.1.5).
             let strong = known.etag.as_deref().filter(|etag| !etag.starts_with("W/"));
             request = header(request, IF_RANGE, strong.or(known.last_modified.as_deref()));
         }
-        self.body(self.authorize_at(request, url), from).await
+        self.body(request, url, from).await
     }
 
     /// Downloads a range of a file. A server may ignore the range: the body states where it starts.
@@ -243,9 +237,8 @@ impl Upstream {
     ///
     /// Same as [`Self::file`].
     pub async fn part(&self, url: &Url, range: Range<u64>) -> Result<FileBody, Error> {
-        let request = self.files.get(url.clone()).header(ACCEPT_ENCODING, "identity");
-        let request = request.header(RANGE, format!("bytes={}-{}", range.start, range.end.saturating_sub(1)));
-        self.body(self.authorize_at(request, url), range.start).await
+        let text = format!("bytes={}-{}", range.start, range.end.saturating_sub(1));
+        self.body(self.files.get(url.clone()).header(RANGE, text), url, range.start).await
     }
 
     /// Downloads at most this many bytes from the end of a file.
@@ -254,22 +247,23 @@ impl Upstream {
     ///
     /// Same as [`Self::file`].
     pub async fn tail(&self, url: &Url, bytes: u64) -> Result<FileBody, Error> {
-        let request = self.files.get(url.clone()).header(ACCEPT_ENCODING, "identity");
-        self.body(self.authorize_at(request.header(RANGE, format!("bytes=-{bytes}")), url), 0).await
+        self.file_range(url, &format!("bytes=-{bytes}")).await
     }
 
     /// Downloads the range that a client requested, with its `Range` header passed through.
     pub(crate) async fn file_range(&self, url: &Url, range: &str) -> Result<FileBody, Error> {
-        let request = self.files.get(url.clone()).header(ACCEPT_ENCODING, "identity");
-        self.body(self.authorize_at(header(request, RANGE, Some(range)), url), 0).await
+        self.body(header(self.files.get(url.clone()), RANGE, Some(range)), url, 0).await
     }
 
-    /// Returns whether requests are sent with credentials.
     pub(crate) fn has_credentials(&self) -> bool {
         self.config.credentials.is_some()
     }
 
-    async fn body(&self, request: RequestBuilder, requested: u64) -> Result<FileBody, Error> {
+    /// Sends a request for a file, with the credentials only if the URL has the origin of the index.
+    async fn body(&self, request: RequestBuilder, url: &Url, requested: u64) -> Result<FileBody, Error> {
+        let request = request.header(ACCEPT_ENCODING, "identity");
+        let is_own = url.origin() == self.config.url.origin();
+        let request = if is_own { self.authorize(request) } else { request };
         let response = self.send(request, RequestKind::File).await?;
         let headers = response.headers();
         let (range, len) = match response.status() {
@@ -356,11 +350,6 @@ impl Upstream {
             Some((user, password)) => request.basic_auth(user, Some(password)),
             None => request,
         }
-    }
-
-    /// Adds the credentials for URLs with the origin of the index only.
-    fn authorize_at(&self, request: RequestBuilder, url: &Url) -> RequestBuilder {
-        if url.origin() == self.config.url.origin() { self.authorize(request) } else { request }
     }
 }
 

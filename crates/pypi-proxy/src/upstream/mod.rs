@@ -99,13 +99,6 @@ impl FileBody {
         Self { start, part_end: None, len, validators, sha256: None, stream: Box::pin(stream) }
     }
 
-    /// Sets the SHA-256 that the whole file must have.
-    #[must_use]
-    pub(crate) fn with_sha256(mut self, sha256: Digest) -> Self {
-        self.sha256 = Some(sha256);
-        self
-    }
-
     /// Marks the body as a range that ends before this offset.
     #[must_use]
     pub(crate) fn with_end(mut self, end: u64) -> Self {
@@ -113,7 +106,6 @@ impl FileBody {
         self
     }
 
-    /// Returns whether it is a range response.
     pub(crate) fn is_part(&self) -> bool {
         self.part_end.is_some()
     }

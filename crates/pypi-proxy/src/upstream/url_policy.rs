@@ -44,11 +44,8 @@ impl UrlPolicy {
         self.index.host().is_some_and(|host| is_local(&host))
     }
 
-    /// Checks whether a URL may be requested. [`Self::allows`] checks the resolved addresses later.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the URL is forbidden ([`Error::is_forbidden`]).
+    /// Checks whether a URL may be requested. [`Self::allows`] checks the resolved addresses later. Fails if the URL is
+    /// forbidden ([`Error::is_forbidden`]).
     pub(super) fn check(&self, url: &Url) -> Result<(), Error> {
         let index = &self.index;
         let is_web = matches!(url.scheme(), "http" | "https");
@@ -67,10 +64,8 @@ impl UrlPolicy {
             }
         };
         if !is_web || is_downgrade || !is_allowed || !url.username().is_empty() || url.password().is_some() {
-            return Err(Error::with(
-                Kind::Forbidden,
-                "downloads from this host or URL are not allowed (set file_hosts to allow a host)",
-            ));
+            let text = "downloads from this host or URL are not allowed (set file_hosts to allow a host)";
+            return Err(Error::with(Kind::Forbidden, text));
         }
         Ok(())
     }
@@ -86,10 +81,10 @@ fn matches_host(pattern: &str, host: &str) -> bool {
 }
 
 fn is_private_host(host: &Host<&str>) -> bool {
-    match host {
+    match *host {
         Host::Domain(_) => is_local(host),
-        Host::Ipv4(address) => is_private(IpAddr::V4(*address)),
-        Host::Ipv6(address) => is_private(IpAddr::V6(*address)),
+        Host::Ipv4(address) => is_private(address.into()),
+        Host::Ipv6(address) => is_private(address.into()),
     }
 }
 
@@ -164,30 +159,15 @@ mod tests {
         for file in ["https://files.example.org/a.whl", "https://packages.example.org:8443/a.whl"] {
             assert!(is_allowed(None, index, file), "{file}");
         }
-        let forbidden = [
-            "http://files.example.org/a.whl",
-            "https://127.0.0.1/a.whl",
-            "https://2130706433/a.whl",
-            "https://0x7f.1/a.whl",
-            "https://10.1.2.3/a.whl",
-            "https://169.254.169.254/latest/meta-data",
-            "https://[::1]/a.whl",
-            "https://[::ffff:10.0.0.1]/a.whl",
-            "https://[fd00::1]/a.whl",
-            "https://[64:ff9b::10.0.0.1]/a.whl",
-            "https://[2002:7f00:1::]/a.whl",
-            "https://255.255.255.255/a.whl",
-            "https://198.18.0.1/a.whl",
-            "https://100.64.0.1/a.whl",
-            "https://localhost/a.whl",
-            "https://LOCALHOST./a.whl",
-            "https://user:secret@files.example.org/a.whl",
-            "https://proxy.example.org/a.whl",
-            "https://Proxy.Example.org:3128/a.whl",
-            "file:///etc/passwd",
-            "ftp://files.example.org/a.whl",
-        ];
-        for file in forbidden {
+        let forbidden = "http://files.example.org/a.whl https://127.0.0.1/a.whl https://2130706433/a.whl \
+            https://0x7f.1/a.whl https://10.1.2.3/a.whl https://169.254.169.254/latest/meta-data \
+            https://[::1]/a.whl https://[::ffff:10.0.0.1]/a.whl https://[fd00::1]/a.whl \
+            https://[64:ff9b::10.0.0.1]/a.whl https://[2002:7f00:1::]/a.whl \
+            https://255.255.255.255/a.whl https://198.18.0.1/a.whl https://100.64.0.1/a.whl \
+            https://localhost/a.whl https://LOCALHOST./a.whl https://a.localhost/a.whl \
+            https://user:secret@files.example.org/a.whl https://proxy.example.org/a.whl \
+            https://Proxy.Example.org:3128/a.whl file:///etc/passwd ftp://files.example.org/a.whl";
+        for file in forbidden.split(' ') {
             assert!(!is_allowed(None, index, file), "{file}");
         }
     }
@@ -200,15 +180,10 @@ mod tests {
         for index in
             [private, "http://127.0.0.1:8080/simple/", "http://localhost/", "http://[fd00::1]/simple/"]
         {
-            for file in [
-                "http://169.254.169.254/latest/meta-data",
-                "http://[::ffff:169.254.169.254]/latest/meta-data",
-                "http://[fd00:ec2::254]/latest/meta-data",
-                "http://100.100.100.200/latest/meta-data",
-                "http://10.0.0.2/a.whl",
-                "http://192.168.0.1/a.whl",
-                "http://0.0.0.0/a.whl",
-            ] {
+            let private = "http://169.254.169.254/latest/meta-data http://[::ffff:169.254.169.254]/latest/meta-data \
+                http://[fd00:ec2::254]/latest/meta-data http://100.100.100.200/latest/meta-data \
+                http://10.0.0.2/a.whl http://192.168.0.1/a.whl http://0.0.0.0/a.whl";
+            for file in private.split(' ') {
                 assert!(!is_allowed(None, index, file), "{index} {file}");
             }
         }

@@ -22,7 +22,7 @@ fn file(name: &str, age: Option<Duration>, yanked: bool) -> Value {
 }
 
 /// Index with one project, whose files have these ages now.
-async fn index(ages: Vec<(&'static str, Option<Duration>, bool)>) -> Server {
+fn index(ages: Vec<(&'static str, Option<Duration>, bool)>) -> Server {
     let files: Vec<_> = ages.iter().map(|(name, age, yanked)| file(name, *age, *yanked)).collect();
     let page = json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": ["1.0", "2.0", "3.0"], "files": files});
     Server::start(move |request| {
@@ -38,12 +38,11 @@ async fn index(ages: Vec<(&'static str, Option<Duration>, bool)>) -> Server {
             _ => respond(404, &[], ""),
         }
     })
-    .await
 }
 
-async fn start(indexes: &[&Server], rules: Rules) -> RunningProxy {
+fn start(indexes: &[&Server], rules: Rules) -> RunningProxy {
     let urls: Vec<_> = indexes.iter().map(|index| index.url("/simple")).collect();
-    start_with(&urls, |setup| setup.pages.rules = rules).await
+    start_with(&urls, |setup| setup.pages.rules = rules)
 }
 
 fn private_from_second() -> Rules {
@@ -58,7 +57,6 @@ fn pattern(text: &str) -> ProjectPattern {
     ProjectPattern::parse(text).unwrap()
 }
 
-/// Returns the file names and the versions of a page.
 async fn page(proxy: &RunningProxy, path: &str) -> (Vec<String>, String) {
     let page = proxy.json(path, &[("accept", JSON.1)]).await;
     (filenames(&page).into_iter().map(str::to_owned).collect(), page["versions"].to_string())
@@ -77,13 +75,13 @@ async fn refused(response: Response, title: &str, detail: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn denied_projects_are_neither_listed_nor_served() {
-    let index = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]).await;
+    let index = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]);
     let rules = Rules {
         allow: vec![pattern("demo"), pattern("acme-*")],
         deny: vec![pattern("ACME.t*")],
         ..Rules::default()
     };
-    let proxy = start(&[&index], rules).await;
+    let proxy = start(&[&index], rules);
     let denied = "Project Denied By This Proxy";
     for path in [
         "/simple/acme-tools/",
@@ -110,10 +108,10 @@ async fn denied_projects_are_neither_listed_nor_served() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn private_projects_come_only_from_their_index() {
-    let public = index(vec![("demo-9.0.tar.gz", Some(DAY), false)]).await;
-    let private = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]).await;
+    let public = index(vec![("demo-9.0.tar.gz", Some(DAY), false)]);
+    let private = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]);
     let rules = private_from_second;
-    let proxy = start(&[&public, &private], rules()).await;
+    let proxy = start(&[&public, &private], rules());
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-1.0.tar.gz"]);
     assert_eq!(proxy.get("/simple/acme-tools/demo-9.0.tar.gz", &[]).await.status(), 404);
     assert_eq!(proxy.get("/simple/acme-tools/demo-1.0.tar.gz", &[]).await.status(), 200);
@@ -124,29 +122,29 @@ async fn private_projects_come_only_from_their_index() {
     private.stop().await;
     assert_eq!(proxy.get("/simple/acme-other/", &[]).await.status(), 502);
     assert!(!public.paths().iter().any(|path| path.contains("acme")), "{:?}", public.paths());
-    let list = start(&[&public], rules()).await.json("/simple/", &[("accept", JSON.1)]).await;
+    let list = start(&[&public], rules()).json("/simple/", &[("accept", JSON.1)]).await;
     assert_eq!(list["projects"], json!([{"name": "demo"}, {"name": "six"}]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn new_rules_apply_to_pages_on_disk() {
-    let public = index(vec![("demo-9.0.tar.gz", Some(DAY), false)]).await;
-    let private = index(vec![("demo-1.0.tar.gz", Some(DAY * 30), true)]).await;
+    let public = index(vec![("demo-9.0.tar.gz", Some(DAY), false)]);
+    let private = index(vec![("demo-1.0.tar.gz", Some(DAY * 30), true)]);
     let dir = tempfile::tempdir().unwrap();
     let urls = [public.url("/simple"), private.url("/simple")];
-    let start = async |rules: Rules| {
+    let restart = async |rules: Rules| {
         let mut setup = Setup::new(dir.path(), &urls);
         setup.pages.rules = rules;
         setup.start().await
     };
-    let proxy = start(Rules::default()).await;
+    let proxy = restart(Rules::default()).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-9.0.tar.gz", "demo-1.0.tar.gz"]);
     proxy.stop().await;
     let requests = public.count();
-    let proxy = start(private_from_second()).await;
+    let proxy = restart(private_from_second()).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await.0, ["demo-1.0.tar.gz"]);
     proxy.stop().await;
-    let proxy = start(Rules { yanked: Yanked::Hide, ..aged(DAY * 7) }).await;
+    let proxy = restart(Rules { yanked: Yanked::Hide, ..aged(DAY * 7) }).await;
     assert_eq!(page(&proxy, "/simple/acme-tools/").await, (vec![], "[\"2.0\",\"3.0\"]".into()));
     assert_eq!(public.count(), requests);
 }
@@ -159,9 +157,9 @@ async fn files_below_the_minimum_age_are_hidden() {
         ("demo-2.0.tar.gz", Some(DAY * 30), false),
         ("demo-3.0-py3-none-any.whl", None, false),
     ];
-    let index = index(files).await;
+    let index = index(files);
     let rules = Rules { min_age_exempt: vec![pattern("acme-*")], ..aged(DAY * 7) };
-    let proxy = start(&[&index], rules.clone()).await;
+    let proxy = start(&[&index], rules.clone());
     let (names, versions) = page(&proxy, "/simple/demo/").await;
     assert_eq!(names, ["demo-1.0-py3-none-any.whl", "demo-2.0.tar.gz"]);
     assert_eq!(versions, "[\"1.0\",\"2.0\"]");
@@ -186,14 +184,14 @@ async fn files_below_the_minimum_age_are_hidden() {
     // Stored files are hidden as well.
     let stored = proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await;
     refused(stored, "File Of Unknown Age Refused By This Proxy", "").await;
-    let proxy = start(&[&index], Rules { min_age_unknown: UnknownAge::Allow, ..rules }).await;
+    let proxy = start(&[&index], Rules { min_age_unknown: UnknownAge::Allow, ..rules });
     assert_eq!(page(&proxy, "/simple/demo/").await.0.len(), 3);
     assert_eq!(proxy.get("/simple/demo/demo-3.0-py3-none-any.whl", &[]).await.status(), 200);
 }
 
 /// Index with a file that becomes a day old after `lead`, and one that is older.
-async fn ripening(lead: Duration) -> Server {
-    index(vec![("demo-1.0.tar.gz", Some(DAY * 2), false), ("demo-2.0.tar.gz", Some(DAY - lead), false)]).await
+fn ripening(lead: Duration) -> Server {
+    index(vec![("demo-1.0.tar.gz", Some(DAY * 2), false), ("demo-2.0.tar.gz", Some(DAY - lead), false)])
 }
 
 /// Returns the status of a conditional request for the page.
@@ -207,8 +205,8 @@ async fn a_file_appears_when_it_is_old_enough() {
     let mut lead = Duration::from_secs(4);
     let (index, proxy, etag, modified) = loop {
         let started = Instant::now();
-        let index = ripening(lead).await;
-        let proxy = start(&[&index], aged(DAY)).await;
+        let index = ripening(lead);
+        let proxy = start(&[&index], aged(DAY));
         let young = proxy.get("/simple/demo/", &[("accept", JSON.1)]).await;
         let modified = young.headers()["last-modified"].to_str().unwrap().to_owned();
         let etag = young.headers()["etag"].to_str().unwrap().to_owned();
@@ -238,12 +236,11 @@ async fn a_file_appears_while_its_index_is_down() {
     let mut lead = Duration::from_secs(4);
     let proxy = loop {
         let started = Instant::now();
-        let index = ripening(lead).await;
+        let index = ripening(lead);
         let proxy = start_with(&[index.url("/simple")], |setup| {
             setup.ttl(Duration::ZERO);
             setup.pages.rules = aged(DAY);
-        })
-        .await;
+        });
         let shown = page(&proxy, "/simple/demo/").await.0.len();
         index.stop().await;
         if started.elapsed() < lead / 4 {
@@ -258,10 +255,10 @@ async fn a_file_appears_while_its_index_is_down() {
 #[tokio::test(flavor = "multi_thread")]
 async fn yanked_files_are_served_hidden_or_rejected() {
     let files = vec![("demo-1.0.tar.gz", None, false), ("demo-2.0.tar.gz", None, true)];
-    let index = index(files).await;
+    let index = index(files);
     for (yanked, shown, status) in [(Yanked::Keep, 2, 200), (Yanked::Hide, 1, 200), (Yanked::Refuse, 1, 403)]
     {
-        let proxy = start(&[&index], Rules { yanked, ..Rules::default() }).await;
+        let proxy = start(&[&index], Rules { yanked, ..Rules::default() });
         assert_eq!(page(&proxy, "/simple/demo/").await.0.len(), shown, "{yanked:?}");
         assert_eq!(proxy.get("/simple/demo/demo-1.0.tar.gz", &[]).await.status(), 200);
         let response = proxy.get("/simple/demo/demo-2.0.tar.gz", &[]).await;

@@ -43,7 +43,7 @@ fn file_path(content: &[u8]) -> Path {
 }
 
 /// Index with files of these lengths, each of which takes some time.
-async fn index(files: &'static [(&'static str, usize)], time: Duration) -> Server {
+fn index(files: &'static [(&'static str, usize)], time: Duration) -> Server {
     Server::start(move |request| {
         let all = files.iter().map(|(name, len)| (*name, content(*len)));
         if request.path == "/simple/demo/" {
@@ -57,23 +57,20 @@ async fn index(files: &'static [(&'static str, usize)], time: Duration) -> Serve
         let body = content(*len);
         slow(&body, body.len() / 16 + 1, time / 16)
     })
-    .await
 }
 
 const SMALL: (&str, usize) = ("demo-1.0.whl", 70_000);
 const LARGE: (&str, usize) = ("demo-2.0.whl", 550_001);
 
-/// Starts a proxy that shares a bucket.
-async fn start(index: &Server, bucket: Bucket) -> RunningProxy {
+fn start(index: &Server, bucket: Bucket) -> RunningProxy {
     start_with(&[index.url("/simple")], |setup| {
         setup.pages.bucket = Some(bucket.clone());
         setup.store.bucket = Some(bucket);
     })
-    .await
 }
 
-async fn start_fleet(count: usize, index: &Server, objects: &Arc<dyn ObjectStore>) -> Vec<RunningProxy> {
-    join_all((0..count).map(|_| start(index, share(objects)))).await
+fn start_fleet(count: usize, index: &Server, objects: &Arc<dyn ObjectStore>) -> Vec<RunningProxy> {
+    (0..count).map(|_| start(index, share(objects))).collect()
 }
 
 /// Requests a file from all proxies at once, by several clients each.
@@ -112,8 +109,8 @@ async fn page_is_shared(objects: &Arc<dyn ObjectStore>) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fleet_downloads_each_file_once_from_the_index() {
     let objects = memory();
-    let index = index(&[SMALL, LARGE], Duration::from_millis(200)).await;
-    let fleet = start_fleet(3, &index, &objects).await;
+    let index = index(&[SMALL, LARGE], Duration::from_millis(200));
+    let fleet = start_fleet(3, &index, &objects);
     for (name, len) in [SMALL, LARGE] {
         fetch_all(&fleet, (name, len)).await;
         assert_eq!(index.count_of(&format!("/f/{name}")), 1);
@@ -125,7 +122,7 @@ async fn a_fleet_downloads_each_file_once_from_the_index() {
     settle(&fleet).await;
     assert_eq!(paths(&objects, "p/q/leases").await, <[String; 0]>::default());
     // A new proxy needs neither files nor pages from the index.
-    let late = start_fleet(1, &index, &objects).await;
+    let late = start_fleet(1, &index, &objects);
     page_is_shared(&objects).await;
     let requests = index.requests().len();
     fetch(&late[0], SMALL.0, SMALL.1).await;
@@ -139,12 +136,12 @@ async fn a_fleet_downloads_each_file_once_from_the_index() {
 #[tokio::test(flavor = "multi_thread")]
 async fn buckets_without_conditional_writes_are_supported() {
     let objects: Arc<dyn ObjectStore> = Faulty::new(Fault::Unconditional);
-    let index = index(&[LARGE], Duration::from_millis(100)).await;
-    let fleet = start_fleet(3, &index, &objects).await;
+    let index = index(&[LARGE], Duration::from_millis(100));
+    let fleet = start_fleet(3, &index, &objects);
     fetch_all(&fleet, LARGE).await;
     assert!(index.count_of("/f/demo-2.0.whl") <= 3);
     settle(&fleet).await;
-    let late = start_fleet(1, &index, &objects).await;
+    let late = start_fleet(1, &index, &objects);
     let before = index.count_of("/f/demo-2.0.whl");
     fetch_all(&late, LARGE).await;
     assert_eq!(index.count_of("/f/demo-2.0.whl"), before);
@@ -152,19 +149,29 @@ async fn buckets_without_conditional_writes_are_supported() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_corrupt_file_in_the_bucket_is_replaced() {
-    let index = index(&[SMALL, LARGE], Duration::ZERO).await;
+    let index = index(&[SMALL, LARGE], Duration::ZERO);
     for (name, len) in [SMALL, LARGE] {
         for damage in [Bytes::from_static(b"short"), content(len + 1), flipped(len)] {
             let objects = memory();
             objects.put(&file_path(&content(len)), damage.into()).await.unwrap();
-            let fleet = start_fleet(1, &index, &objects).await;
+            let fleet = start_fleet(1, &index, &objects);
             fetch_all(&fleet, (name, len)).await;
             assert_eq!(metric(&fleet[0], "corrupt_total").await, 1.0);
             settle(&fleet).await;
-            let object = objects.get(&file_path(&content(len))).await.unwrap();
-            assert_eq!(object.bytes().await.unwrap(), content(len));
+            is_stored(&objects, len).await;
         }
     }
+}
+
+/// Checks that the bucket has the file of this length.
+async fn is_stored(objects: &Arc<dyn ObjectStore>, len: usize) {
+    let object = objects.get(&file_path(&content(len))).await.unwrap();
+    assert!(object.bytes().await.unwrap() == content(len));
+}
+
+/// Returns whether the bucket has the small and the large file.
+fn has_both(objects: &Faulty) -> bool {
+    [SMALL, LARGE].iter().all(|(_, len)| objects.has(&file_path(&content(*len))))
 }
 
 fn flipped(len: usize) -> Bytes {
@@ -178,16 +185,15 @@ fn flipped(len: usize) -> Bytes {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_corrupt_file_fails_and_is_replaced() {
     const HUGE: (&str, usize) = ("demo-3.0.whl", (8 << 20) + 1);
-    let (objects, index) = (memory(), index(&[HUGE], Duration::ZERO).await);
+    let (objects, index) = (memory(), index(&[HUGE], Duration::ZERO));
     objects.put(&file_path(&content(HUGE.1)), flipped(HUGE.1).into()).await.unwrap();
-    let fleet = start_fleet(1, &index, &objects).await;
+    let fleet = start_fleet(1, &index, &objects);
     let response = fleet[0].get("/simple/demo/demo-3.0.whl", &[]).await;
     assert!(response.bytes().await.is_err());
     fetch_all(&fleet, HUGE).await;
     settle(&fleet).await;
     assert_eq!(metric(&fleet[0], "corrupt_total").await, 1.0);
-    let object = objects.get(&file_path(&content(HUGE.1))).await.unwrap();
-    assert!(object.bytes().await.unwrap() == content(HUGE.1));
+    is_stored(&objects, HUGE.1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -217,12 +223,12 @@ async fn files_with_a_wrong_hash_are_not_uploaded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_lease_of_a_dead_owner_is_taken_over() {
-    let (objects, index) = (memory(), index(&[LARGE], Duration::ZERO).await);
+    let (objects, index) = (memory(), index(&[LARGE], Duration::ZERO));
     // A lease left by a dead proxy. Leases contain no absolute times.
     let lease = Path::from(format!("p/q/leases/{}", digest_of(&content(LARGE.1))));
     let document = r#"{"owner":"0-0","seconds":2.0,"beat":7}"#;
     objects.put(&lease, document.into()).await.unwrap();
-    let fleet = start_fleet(3, &index, &objects).await;
+    let fleet = start_fleet(3, &index, &objects);
     fetch_all(&fleet, LARGE).await;
     assert_eq!(index.count_of("/f/demo-2.0.whl"), 1);
     let mut taken_over = 0.0;
@@ -237,20 +243,20 @@ async fn the_lease_of_a_dead_owner_is_taken_over() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lease_is_renewed_until_the_download_ends() {
     let objects = memory();
-    let index = index(&[LARGE], LEASE * 2).await;
-    let fleet = start_fleet(2, &index, &objects).await;
+    let index = index(&[LARGE], LEASE * 2);
+    let fleet = start_fleet(2, &index, &objects);
     fetch_all(&fleet, LARGE).await;
     assert_eq!(index.count_of("/f/demo-2.0.whl"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn waiting_for_a_lease_has_a_limit() {
-    let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO).await);
+    let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO));
     let lease = Path::from(format!("p/q/leases/{}", digest_of(&content(SMALL.1))));
     for nonsense in ["", "{", r#"{"owner":"a","seconds":1e300,"beat":0}"#] {
         objects.put(&lease, nonsense.into()).await.unwrap();
         let limited = bucket::Config { lease_wait: Duration::from_millis(300), ..config() };
-        let proxy = start(&index, Bucket::new(objects.clone(), limited)).await;
+        let proxy = start(&index, Bucket::new(objects.clone(), limited));
         fetch(&proxy, SMALL.0, SMALL.1).await;
         settle(std::slice::from_ref(&proxy)).await;
         objects.delete(&file_path(&content(SMALL.1))).await.unwrap();
@@ -263,8 +269,8 @@ async fn clients_get_their_files_despite_bucket_faults() {
     for fault in [Fault::Failing, Fault::Hanging, Fault::Full, Fault::Denying, Fault::CutShort] {
         let objects = Faulty::new(fault);
         let shared: Arc<dyn ObjectStore> = objects.clone();
-        let index = index(&[SMALL, LARGE], Duration::ZERO).await;
-        let fleet = start_fleet(2, &index, &shared).await;
+        let index = index(&[SMALL, LARGE], Duration::ZERO);
+        let fleet = start_fleet(2, &index, &shared);
         fetch_all(&fleet, SMALL).await;
         fetch_all(&fleet, LARGE).await;
         let proxy = &fleet[0];
@@ -285,9 +291,7 @@ async fn clients_get_their_files_despite_bucket_faults() {
             fetch_all(&fleet, SMALL).await;
             fetch_all(&fleet, LARGE).await;
             let health = proxy.json("/health", &[]).await;
-            let has =
-                objects.has(&file_path(&content(SMALL.1))) && objects.has(&file_path(&content(LARGE.1)));
-            health["data"]["state"] == "ok" && has
+            health["data"]["state"] == "ok" && has_both(&objects)
         })
         .await;
         for proxy in fleet {
@@ -299,10 +303,10 @@ async fn clients_get_their_files_despite_bucket_faults() {
 #[tokio::test(flavor = "multi_thread")]
 async fn shutdown_waits_for_pending_uploads() {
     let objects = Faulty::new(Fault::Held);
-    let index = index(&[SMALL, LARGE], Duration::ZERO).await;
+    let index = index(&[SMALL, LARGE], Duration::ZERO);
     let shared: Arc<dyn ObjectStore> = objects.clone();
     let bucket = Bucket::new(shared.clone(), bucket::Config { timeout: TIMEOUT, ..config() });
-    let proxy = start(&index, bucket).await;
+    let proxy = start(&index, bucket);
     fetch(&proxy, SMALL.0, SMALL.1).await;
     fetch(&proxy, LARGE.0, LARGE.1).await;
     // No client waited for the upload.
@@ -312,16 +316,16 @@ async fn shutdown_waits_for_pending_uploads() {
         objects.set(Fault::None);
     };
     tokio::join!(proxy.stop(), release);
-    assert!(objects.has(&file_path(&content(SMALL.1))) && objects.has(&file_path(&content(LARGE.1))));
+    assert!(has_both(&objects));
     assert_eq!(paths(&shared, "p/q/leases").await, <[String; 0]>::default());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn uploads_beyond_the_queue_limit_are_skipped_until_the_next_request() {
     let objects = Faulty::new(Fault::Held);
-    let index = index(&[SMALL, LARGE], Duration::ZERO).await;
+    let index = index(&[SMALL, LARGE], Duration::ZERO);
     let limited = bucket::Config { timeout: TIMEOUT, max_uploads: 1, ..config() };
-    let proxy = start(&index, Bucket::new(objects.clone(), limited)).await;
+    let proxy = start(&index, Bucket::new(objects.clone(), limited));
     fetch(&proxy, LARGE.0, LARGE.1).await;
     fetch(&proxy, SMALL.0, SMALL.1).await;
     until("one is left out", async || metric(&proxy, "uploads_total{outcome=\"dropped\"}").await == 1.0)
@@ -341,11 +345,10 @@ async fn references_without_hashes_are_shared() {
         "/simple/demo/" => respond(200, &[HTML], "<a href=/f/demo-1.0.whl>demo-1.0.whl</a>"),
         "/f/demo-1.0.whl" => respond(200, &[], content(SMALL.1)),
         _ => respond(404, &[], ""),
-    })
-    .await;
+    });
     let objects = memory();
     for _ in 0..2 {
-        let fleet = start_fleet(2, &index, &objects).await;
+        let fleet = start_fleet(2, &index, &objects);
         fetch_all(&fleet, SMALL).await;
         settle(&fleet).await;
     }
@@ -374,8 +377,8 @@ async fn corrupt_files_in_the_bucket_are_detected() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn purging_deletes_from_the_bucket() {
-    let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO).await);
-    let fleet = start_fleet(1, &index, &objects).await;
+    let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO));
+    let fleet = start_fleet(1, &index, &objects);
     let proxy = &fleet[0];
     fetch_all(&fleet, SMALL).await;
     settle(&fleet).await;
@@ -394,18 +397,18 @@ async fn purging_deletes_from_the_bucket() {
 #[tokio::test(flavor = "multi_thread")]
 async fn waiting_for_pages_of_the_bucket_has_a_limit() {
     let objects: Arc<dyn ObjectStore> = Faulty::new(Fault::Hanging);
-    let index = index(&[SMALL], Duration::ZERO).await;
+    let index = index(&[SMALL], Duration::ZERO);
     let (timeout, page_wait) = (Duration::from_secs(3600), Duration::from_millis(100));
     let slow = bucket::Config { timeout, page_wait, ..config() };
-    let proxy = start(&index, Bucket::new(objects, slow)).await;
+    let proxy = start(&index, Bucket::new(objects, slow));
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
 }
 
 /// A proxy that was just started can serve pages without the index.
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_in_the_bucket_are_served_while_the_index_is_down() {
-    let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO).await);
-    let fleet = start_fleet(1, &index, &objects).await;
+    let (objects, index) = (memory(), index(&[SMALL], Duration::ZERO));
+    let fleet = start_fleet(1, &index, &objects);
     fetch_all(&fleet, SMALL).await;
     settle(&fleet).await;
     page_is_shared(&objects).await;
@@ -414,7 +417,6 @@ async fn pages_in_the_bucket_are_served_while_the_index_is_down() {
         setup.ttl(Duration::ZERO);
         setup.pages.bucket = Some(share(&objects));
         setup.store.bucket = Some(share(&objects));
-    })
-    .await;
+    });
     fetch(&late, SMALL.0, SMALL.1).await;
 }

@@ -31,18 +31,13 @@ const GROXPI: &[Case] = &[
     ("PORT", "8080", "listen", "0.0.0.0:8080"),
     ("HOST", "::1", "listen", "[::1]:5000"),
     ("HOST", "proxy.example.org", "listen", "proxy.example.org:5000"),
-    (
-        "GROXPI_INDEX_URL",
-        "https://u:p@a.example.org/simple",
-        "index_url",
-        "https://***@a.example.org/simple/",
-    ),
+    ("GROXPI_INDEX_URL", "https://u:p@example.org/x", "index_url", "https://***@example.org/x/"),
     ("GROXPI_INDEX_TTL", "60", "index_ttl", "1m"),
     (
         "GROXPI_EXTRA_INDEX_URLS",
-        "https://b.example.org, http://c.example.org/x/",
+        "https://b.test, http://c.test/x/",
         "extra_index_urls",
-        "https://b.example.org/, http://c.example.org/x/",
+        "https://b.test/, http://c.test/x/",
     ),
     ("GROXPI_CACHE_SIZE", "1073741824", "cache_size", "1 GiB"),
     ("GROXPI_CACHE_SIZE", "0", "cache_size", "unlimited"),
@@ -99,6 +94,14 @@ const PROXPI: &[Case] = &[
     ("PROXPI_CACHE_SIZE", "0", "cache_size", "0"),
     ("PYPI_PROXY_CACHE_SIZE", "0", "cache_size", "0"),
     ("PYPI_PROXY_CACHE_SIZE", "unlimited", "cache_size", "unlimited"),
+    ("PYPI_PROXY_PROJECT_SOURCES", "Acme_* = 1, six=1", "project_sources", "acme-*=1, six=1"),
+    (
+        "PYPI_PROXY_TRUSTED_PROXIES",
+        "10.1.2.3, 2001:db8::/32",
+        "trusted_proxies",
+        "10.1.2.3/32, 2001:db8::/32",
+    ),
+    ("PYPI_PROXY_YANKED", "Refuse", "yanked", "refuse"),
     ("PROXPI_CACHE_DIR", "/var/cache", "cache_dir", "/var/cache/pypi-proxy"),
     ("PROXPI_DOWNLOAD_TIMEOUT", "0.9", "download_timeout", "0.9s"),
     ("PROXPI_CONNECT_TIMEOUT", "1", "connect_timeout", "1s"),
@@ -283,20 +286,6 @@ fn contradictory_settings_are_rejected() {
 }
 
 #[test]
-fn access_settings_are_shown_in_their_normal_form() {
-    let sources = Sources::new()
-        .flag("extra_index_urls", "https://b.example.org/")
-        .flag("project_sources", "Acme_* = 2, six=1")
-        .flag("trusted_proxies", "10.1.2.3, 2001:db8::/32")
-        .flag("yanked", "Refuse");
-    let settings = Settings::read(&sources).unwrap();
-    let shown = |name| shown(&settings, name).0;
-    assert_eq!(shown("project_sources"), "acme-*=2, six=1");
-    assert_eq!(shown("trusted_proxies"), "10.1.2.3/32, 2001:db8::/32");
-    assert_eq!(shown("yanked"), "refuse");
-}
-
-#[test]
 fn incomplete_bucket_settings_are_rejected() {
     let (s3, bucket) = (("GROXPI_STORAGE_TYPE", "s3"), ("GROXPI_S3_BUCKET", "wheels"));
     assert!(refuse([s3]).to_string().contains("GROXPI_STORAGE_TYPE"));
@@ -344,10 +333,8 @@ fn the_storage_type_selects_the_cache_folder() {
     for (kind, dir, bytes) in [("local", "/one", 1 << 30), ("s3", "/one", 1 << 30), ("hybrid", "/two", 1024)]
     {
         let settings = read(env.into_iter().chain([("GROXPI_STORAGE_TYPE", kind)]));
-        assert_eq!(
-            (settings.cache_directory().unwrap().to_str(), settings.cache_directory_size()),
-            (Some(dir), bytes)
-        );
+        assert_eq!(settings.cache_directory(), Some(Path::new(dir)));
+        assert_eq!(settings.cache_directory_size(), bytes);
     }
 }
 
@@ -403,10 +390,8 @@ fn settings_round_trip_through_a_file() {
 
 #[test]
 fn settings_without_effect_are_reported() {
-    assert_eq!(
-        read([("GROXPI_RESPONSE_CACHE_TTL", "1")]).ineffective(),
-        ["GROXPI_RESPONSE_CACHE_TTL has no effect"]
-    );
+    let settings = read([("GROXPI_RESPONSE_CACHE_TTL", "1")]);
+    assert_eq!(settings.ineffective(), ["GROXPI_RESPONSE_CACHE_TTL has no effect"]);
     assert_eq!(read([]).ineffective(), <[String; 0]>::default());
 }
 
@@ -487,7 +472,6 @@ fn find(env: &[(&str, &str)], pythons: &[String]) -> Result<(String, String), Er
     Ok((found.value.to_string(), found.origin.to_string()))
 }
 
-#[cfg(unix)]
 fn script(dir: &Path, name: &str, text: &str) -> String {
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -497,7 +481,6 @@ fn script(dir: &Path, name: &str, text: &str) -> String {
     path.display().to_string()
 }
 
-#[cfg(unix)]
 #[test]
 fn variables_precede_files_of_uv_and_these_precede_pip() {
     let dir = tempfile::tempdir().unwrap();
@@ -556,11 +539,8 @@ fn discovered_index_shows_no_password_and_must_be_a_url() {
     let (shown, _) = find(&[("PIP_INDEX_URL", "https://reader:hunter2@a.example.org/simple")], &[]).unwrap();
     assert_eq!(shown, "https://***@a.example.org/simple/");
     let error = find(&[("PIP_INDEX_URL", "file://hunter2")], &[]).unwrap_err();
-    assert!(
-        error.is_config()
-            && error.to_string().contains("PIP_INDEX_URL")
-            && !error.to_string().contains("hunter2")
-    );
+    let text = error.to_string();
+    assert!(error.is_config() && text.contains("PIP_INDEX_URL") && !text.contains("hunter2"), "{text}");
 }
 
 fn build(env: &[(&str, &str)]) -> Result<(), Error> {

@@ -1,15 +1,52 @@
 //! Disk faults, changes of the folder by others, and unreachable indexes.
-#![cfg(unix)]
 
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use pypi_proxy::store;
-use pypi_proxy::store::{Digest, Store};
+use pypi_proxy::store::Store;
 
-use crate::support::mount::Mount;
 use crate::support::prelude::*;
 use crate::support::proxy::open;
+
+/// A mounted file system. Dropping it unmounts it.
+struct Mount(PathBuf);
+
+impl Mount {
+    /// Mounts a small file system in memory. Returns `None` and reports it if mounting is not permitted.
+    fn small(path: &Path, bytes: u64) -> Option<Self> {
+        std::fs::create_dir_all(path).unwrap();
+        let size = format!("size={bytes},mode=700");
+        Self::done(path, run(&["mount", "-t", "tmpfs", "-o", &size, "tmpfs"], path))
+    }
+
+    /// Mounts a folder read-only over itself.
+    fn cover(path: &Path) -> Option<Self> {
+        let small = Self::done(path, run(&["mount", "--bind", &path.display().to_string()], path))?;
+        assert!(run(&["mount", "-o", "remount,bind,ro"], path));
+        Some(small)
+    }
+
+    fn done(path: &Path, is_mounted: bool) -> Option<Self> {
+        if !is_mounted {
+            skip("a file system can only be mounted by root");
+        }
+        is_mounted.then(|| Self(path.to_owned()))
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        // Unmounts even while files are open.
+        run(&["umount", "-l"], &self.0);
+    }
+}
+
+fn run(command: &[&str], path: &Path) -> bool {
+    let output = Command::new(command[0]).args(&command[1..]).arg(path).output();
+    output.is_ok_and(|output| output.status.success())
+}
 
 const LEN: usize = 3_000_000;
 
@@ -19,7 +56,7 @@ fn wheel(number: usize) -> Bytes {
 }
 
 /// Index whose files take 100 ms each.
-async fn index() -> Server {
+fn index() -> Server {
     let wheels: Vec<_> = (0..8).map(wheel).collect();
     Server::start(move |request| match &*request.path {
         "/simple/demo/" => {
@@ -34,7 +71,6 @@ async fn index() -> Server {
             slow(&wheels[number], LEN / 10 + 1, Duration::from_millis(10))
         }
     })
-    .await
 }
 
 fn path(number: usize) -> String {
@@ -60,7 +96,7 @@ async fn fetch_often(proxy: &RunningProxy, number: usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_are_served_with_a_full_disk() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let Some(_small) = Mount::small(&dir.path().join("cache"), 1_000_000) else { return };
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
@@ -74,7 +110,7 @@ async fn clients_are_served_with_a_full_disk() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_are_served_with_a_read_only_disk() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
@@ -109,7 +145,7 @@ fn an_unwritable_folder_is_reported_at_startup() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_are_served_with_an_unwritable_folder() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
     for part in ["partial", "pages", "refs"] {
@@ -130,7 +166,7 @@ async fn clients_are_served_with_an_unwritable_folder() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_are_served_after_the_folder_was_deleted() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
@@ -158,28 +194,24 @@ async fn clients_are_served_after_the_folder_was_deleted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn links_in_the_folder_are_not_followed() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
     let outside = dir.path().join("outside");
     std::fs::create_dir(&outside).unwrap();
     std::fs::write(outside.join("secret"), "secret").unwrap();
     drop(open(store::Config::new(&cache)).await.unwrap());
-    let path_of = |root: &Path, digest: Digest| {
-        let name = digest.to_string();
-        root.join(&name[..2]).join(&name[2..])
-    };
-    let place = |digest: Digest| path_of(&cache.join("files"), digest);
+    let place = |wheel: Bytes| stored_path(&cache, digest_of(&wheel));
     // A link in place of a file, and a link to a named pipe without a writer.
-    let first = place(digest_of(&wheel(0)));
+    let first = place(wheel(0));
     std::fs::create_dir_all(first.parent().unwrap()).unwrap();
     symlink(outside.join("secret"), &first).unwrap();
-    let second = place(digest_of(&wheel(1)));
+    let second = place(wheel(1));
     std::fs::create_dir_all(second.parent().unwrap()).unwrap();
-    let pipe = std::process::Command::new("mkfifo").arg(&second).status().unwrap();
+    let pipe = Command::new("mkfifo").arg(&second).status().unwrap();
     assert!(pipe.success());
     // A folder in place of a file.
-    std::fs::create_dir_all(place(digest_of(&wheel(2)))).unwrap();
+    std::fs::create_dir_all(place(wheel(2))).unwrap();
     // Links among pages, references and partial files.
     std::fs::create_dir(cache.join("pages/0000000000000000")).unwrap();
     symlink(outside.join("secret"), cache.join("pages/0000000000000000/demo")).unwrap();
@@ -220,7 +252,7 @@ async fn a_folder_with_a_linked_subfolder_is_rejected() {
 
 #[tokio::test]
 async fn partial_files_of_a_crash_are_deleted_and_not_served() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
     let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
@@ -245,13 +277,12 @@ async fn partial_files_of_a_crash_are_deleted_and_not_served() {
 
 #[tokio::test]
 async fn a_file_larger_than_the_cache_evicts_nothing() {
-    let index = index().await;
+    let index = index();
     let proxy = start_with(&[index.url("/simple")], |setup| {
         setup.store.max_bytes = LEN as u64 + 3;
         // File facts would take room as well.
         setup.pages.wheel_metadata = false;
-    })
-    .await;
+    });
     fetch(&proxy, 0).await;
     fetch_often(&proxy, 5).await;
     assert_eq!((proxy.store.stats().files, proxy.store.stats().evicted), (1, 0));
@@ -261,12 +292,11 @@ async fn a_file_larger_than_the_cache_evicts_nothing() {
 
 #[tokio::test]
 async fn without_a_cache_redirected_files_are_not_downloaded() {
-    let index = index().await;
+    let index = index();
     let proxy = start_with(&[index.url("/simple")], |setup| {
         setup.store.max_bytes = 0;
         setup.serve.redirect_after = Some(Duration::ZERO);
-    })
-    .await;
+    });
     let response = proxy.get(&path(0), &[]).await;
     assert_eq!(response.status(), 302);
     assert_eq!(response.headers()["location"], index.url("/f/demo-0.0.whl"));
@@ -276,7 +306,7 @@ async fn without_a_cache_redirected_files_are_not_downloaded() {
 
 #[tokio::test]
 async fn after_a_restart_cached_entries_are_served_without_the_index() {
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let urls = [index.url("/simple")];
     // Pages are always stale.
@@ -311,30 +341,32 @@ async fn after_a_restart_cached_entries_are_served_without_the_index() {
 
 #[tokio::test]
 async fn invalid_responses_do_not_replace_cached_pages() {
-    // A page, an invalid page, an older page, then no response.
+    // A page, an invalid page, an older page, no response, and a newer page.
     let index = Server::start(|request| match request.nth {
         0 => {
             respond(200, &[JSON], r#"{"meta":{"_last-serial":7},"files":[{"filename":"a-1.whl","url":"x"}]}"#)
         }
         1 => respond(200, &[JSON], "{\"files\":7}"),
         2 => respond(200, &[JSON], r#"{"meta":{"_last-serial":6},"files":[]}"#),
-        _ => vec![Step::Reset],
-    })
-    .await;
+        3 => vec![Step::Reset],
+        _ => respond(200, &[JSON], r#"{"meta":{"_last-serial":8},"files":[]}"#),
+    });
     let dir = tempfile::tempdir().unwrap();
     let setup = || {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
         setup.always_revalidate();
         setup
     };
-    for start in 0..4 {
+    for start in 0..5 {
         let proxy = setup().start().await;
         let page = proxy.get("/simple/demo/", &[]).await;
         assert_eq!(page.status(), 200, "{start}");
-        assert!(page.text().await.unwrap().contains("a-1.whl"), "{start}");
+        let is_newer = index.count() > 4;
+        assert_eq!(page.headers()["x-pypi-last-serial"], if is_newer { "8" } else { "7" }, "{start}");
+        assert_eq!(page.text().await.unwrap().contains("a-1.whl"), !is_newer, "{start}");
         proxy.stop().await;
     }
-    assert!(index.requests().len() >= 4);
+    assert!(index.count() >= 4);
 }
 
 #[tokio::test]
@@ -344,8 +376,7 @@ async fn revalidation_and_removal_are_persisted() {
         1 => vec![head(304, &[])],
         2 => respond(404, &[], ""),
         _ => vec![Step::Reset],
-    })
-    .await;
+    });
     let dir = tempfile::tempdir().unwrap();
     let setup = |ttl| {
         let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
@@ -376,7 +407,6 @@ async fn revalidation_and_removal_are_persisted() {
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 502);
 }
 
-/// A source that panics.
 struct Panics;
 
 impl store::FileSource for Panics {

@@ -1,5 +1,5 @@
 //! The program when it is killed and under heavy load.
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(feature = "cli")]
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn wheel(round: usize, number: usize) -> Bytes {
 }
 
 /// Index whose files take some time each.
-async fn slow_index() -> Server {
+fn slow_index() -> Server {
     let rounds = 0..ROUNDS;
     let all =
         rounds.flat_map(|round| (0..FILES).map(move |number| (name(round, number), wheel(round, number))));
@@ -39,7 +39,6 @@ async fn slow_index() -> Server {
         assert_eq!(received.header("range"), "", "a new program does not know earlier downloads");
         slow(wheel, 10_000, Duration::from_millis(4))
     })
-    .await
 }
 
 /// Downloads a file. Returns its bytes, and whether the response was complete.
@@ -64,7 +63,7 @@ async fn fetch(url: String, count: &AtomicUsize) -> (Vec<u8>, bool) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_program_never_stores_or_sends_corrupt_bytes() {
-    let index = slow_index().await;
+    let index = slow_index();
     let dir = tempfile::tempdir().unwrap();
     let url = index.url("/simple/");
     let env = [("PYPI_PROXY_INDEX_URL", &*url), ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never")];
@@ -117,8 +116,7 @@ async fn crowd(clients: usize, len: usize, max_peak: u64) {
         }
         // All clients have connected before the second half is sent.
         slow(&own, own.len() / 2, Duration::from_millis(500))
-    })
-    .await;
+    });
     let dir = tempfile::tempdir().unwrap();
     let url = index.url("/simple/");
     let env = [
@@ -186,8 +184,7 @@ async fn endless_pages_and_decompression_bombs_are_bounded_in_memory() {
         "/simple/gzip/" => respond(200, &[JSON, ("content-encoding", "gzip")], gzip.clone()),
         "/simple/zstd/" => respond(200, &[JSON, ("content-encoding", "zstd")], zstd.clone()),
         _ => respond(200, &[JSON], page("demo", &[])),
-    })
-    .await;
+    });
     let dir = tempfile::tempdir().unwrap();
     let url = index.url("/simple/");
     let [threads, arenas] = AS_EVERYWHERE;

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use crate::support::prelude::*;
 
 /// Index that has every project: an incompressible page, and files of 1000 bytes with and without a hash.
-async fn index() -> Server {
+fn index() -> Server {
     Server::start(|request| {
         let Some(project) = request.path.strip_prefix("/simple/") else {
             let len = 1000 + request.path.bytes().map(usize::from).sum::<usize>() % 50;
@@ -24,7 +24,6 @@ async fn index() -> Server {
         let page = link(&format!("{project}-1.0.zip")) + &format!("<p title=\"{noise}\">");
         respond(200, &[HTML], page)
     })
-    .await
 }
 
 /// Bytes of all files of the cache, in blocks except for stored files.
@@ -49,7 +48,7 @@ fn used(store: &Store) -> u64 {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_limit_bounds_everything_in_the_folder() {
     const MAX: u64 = 400_000;
-    let index = index().await;
+    let index = index();
     let dir = tempfile::tempdir().unwrap();
     let cache = dir.path().join("cache");
     let setup = |max| {
@@ -97,9 +96,8 @@ async fn file_facts_count_and_are_evicted() {
             let link = format!("<a href=\"/f/{name}#sha256={sha256}\">x</a>");
             respond(200, &[HTML], link)
         }
-    })
-    .await;
-    let proxy = start_with(&[server.url("/simple")], |setup| setup.store.max_bytes = 60_000).await;
+    });
+    let proxy = start_with(&[server.url("/simple")], |setup| setup.store.max_bytes = 60_000);
     for number in 0..40 {
         fetch(&proxy, &format!("project-{number}")).await;
         assert!(used(&proxy.store) <= 60_000);
@@ -110,8 +108,8 @@ async fn file_facts_count_and_are_evicted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deleted_pages_no_longer_count() {
-    let index = index().await;
-    let proxy = start(&[index.url("/simple")]).await;
+    let index = index();
+    let proxy = start(&[index.url("/simple")]);
     for project in ["a", "b", "c"] {
         fetch(&proxy, project).await;
     }
@@ -129,8 +127,8 @@ async fn deleted_pages_no_longer_count() {
 
 #[tokio::test]
 async fn with_a_limit_of_zero_nothing_is_stored() {
-    let index = index().await;
-    let proxy = start_with(&[index.url("/simple")], |setup| setup.store.max_bytes = 0).await;
+    let index = index();
+    let proxy = start_with(&[index.url("/simple")], |setup| setup.store.max_bytes = 0);
     for project in ["a", "b", "a"] {
         fetch(&proxy, project).await;
     }
@@ -151,20 +149,9 @@ fn large(path: &str) -> Vec<Step> {
     respond(200, &[JSON, ("content-encoding", "zstd")], zstd::bulk::compress(&page, 1).unwrap())
 }
 
-/// A cache of pages with this budget, and its index.
-async fn budgeted(
-    bytes: u64,
-    response: impl Fn(&str) -> Vec<Step> + Send + Sync + 'static,
-) -> (Server, Budget, PageCache) {
-    let server = Server::start(move |request| response(&request.path)).await;
-    let budget = Budget::new(bytes);
-    let upstream = upstream(&server.url("/simple"), |config| config.budget = budget.clone());
-    (server, budget, PageCache::new(vec![upstream], page_cache::Config::default()))
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_decompression_shares_a_memory_budget() {
-    let server = Server::start(|request| large(&request.path)).await;
+    let server = Server::start(|request| large(&request.path));
     let dir = tempfile::tempdir().unwrap();
     // None fits, some fit, all fit.
     for bytes in [0, LEN as u64 * 3, LEN as u64 * 20] {
@@ -203,32 +190,16 @@ async fn concurrent_decompression_shares_a_memory_budget() {
 async fn a_page_counts_toward_the_budget_while_it_is_received() {
     let gate = Arc::new(Semaphore::new(0));
     let opened = gate.clone();
-    let (_server, budget, pages) = budgeted(LEN as u64, move |_| {
+    let server = Server::start(move |_| {
         let [start, end] = [r#"{"name":"six","files":["#, "]}"].map(|text| Step::Send(text.into()));
         vec![head(200, &[JSON]), start, Step::Gate(gate.clone()), end]
-    })
-    .await;
+    });
+    let budget = Budget::new(LEN as u64);
+    let upstream = upstream(&server.url("/simple"), |config| config.budget = budget.clone());
+    let pages = PageCache::new(vec![upstream], page_cache::Config::default());
     let page = tokio::spawn(async move { pages.project(&name(0)).await.map(|_| ()) });
     until("the page is charged", async || budget.used() > 0).await;
     opened.add_permits(1);
     page.await.unwrap().unwrap();
     assert_eq!(budget.used(), 0);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn waiting_for_the_budget_has_a_timeout() {
-    let gate = Arc::new(Semaphore::new(0));
-    let opened = gate.clone();
-    let gated = move |path: &str| [vec![Step::Gate(gate.clone())], large(path)].concat();
-    let (server, _budget, pages) = budgeted(LEN as u64, gated).await;
-    let fetch = |number| {
-        let pages = pages.clone();
-        tokio::spawn(async move { pages.project(&name(number)).await.map(|_| ()) })
-    };
-    let waiting: Vec<_> = (0..PAGES).map(fetch).collect();
-    until("all pages are requested", async || server.count() == PAGES).await;
-    opened.add_permits(PAGES);
-    for page in waiting {
-        page.await.unwrap().unwrap();
-    }
 }

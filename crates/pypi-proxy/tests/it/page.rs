@@ -56,31 +56,14 @@ fn known_fields_of_a_file_are_parsed() {
     assert_eq!(first.sha256.unwrap()[..4], [0x01, 0x23, 0x45, 0x67]);
     assert_eq!(first.metadata, Metadata::Present(first.sha256));
     assert_eq!((first.size, first.requires_python.as_deref()), (Some(34), Some(">=3")));
-    assert_eq!(
-        (first.upload_time.as_deref(), first.yanked.as_deref()),
-        (Some("2024-01-01T00:00:00Z"), Some(""))
-    );
-    assert_eq!(
-        (first.has_signature, first.provenance.as_deref()),
-        (Some(false), Some("https://example.org/p"))
-    );
+    assert_eq!(first.upload_time.as_deref(), Some("2024-01-01T00:00:00Z"));
+    assert_eq!((first.yanked.as_deref(), first.has_signature), (Some(""), Some(false)));
+    assert_eq!(first.provenance.as_deref(), Some("https://example.org/p"));
     let second = page.file("a-2.whl").unwrap().details();
-    assert_eq!(
-        (second.size, second.yanked, second.sha256, second.metadata),
-        (None, None, None, Metadata::Absent)
-    );
+    assert_eq!((second.size, second.yanked, second.sha256), (None, None, None));
+    assert_eq!(second.metadata, Metadata::Absent);
     assert_eq!(page.file("a-3.whl").unwrap().details().metadata, Metadata::Present(None));
     assert!(page.file("a-4.whl").is_none());
-}
-
-#[test]
-fn a_file_without_hashes_gets_an_empty_object() {
-    let page =
-        parsed(r#"{"files":[{"filename":"a-1.whl","url":"u"},{"filename":"a-2.whl","url":"u"}],"name":"a"}"#);
-    for file in value(&page)["files"].as_array().unwrap() {
-        assert_eq!(file["hashes"], serde_json::json!({}));
-        assert_eq!(file["url"], file["filename"]);
-    }
 }
 
 #[test]
@@ -115,6 +98,8 @@ fn other_documents_than_pages_of_version_1_are_rejected() {
     for document in wrong {
         assert!(Page::from_json(document.as_bytes().to_vec()).unwrap_err().is_page(), "{document}");
     }
+    let html = br#"<meta name="pypi:repository-version" content="2.0">"#;
+    assert!(Page::from_html(html).unwrap_err().is_page());
     let error = Page::from_json(b"{\"files\":[\xff]}".to_vec()).unwrap_err();
     assert_eq!((error.is_page(), error.offset()), (true, Some(10)));
 }
@@ -190,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_headers_do_not_panic(value in "[a-z0-9*/+;=., -]{0,40}", len: u64) {
+    fn arbitrary_headers_do_not_panic(value in "(bytes=[0-9-]{0,9})?[a-z0-9*/+;=., -]{0,60}", len: u64) {
         page_model::headers(&value, len);
     }
 }
@@ -221,18 +206,14 @@ fn links_of_various_mirrors_are_parsed() {
     assert_eq!(files[0].sha256.map(|sha| sha[0]), Some(0x1e));
     assert_eq!(files[0].requires_python.as_deref(), Some(">=2.7,<4"));
     assert_eq!(files[0].yanked.as_deref(), Some("no \"good\""));
-    assert_eq!(
-        (files[1].sha256, files[1].yanked.as_deref(), files[1].has_signature),
-        (None, Some(""), Some(true))
-    );
+    assert_eq!((files[1].sha256, files[1].has_signature), (None, Some(true)));
+    assert_eq!(files[1].yanked.as_deref(), Some(""));
     assert!(matches!(files[1].metadata, Metadata::Present(Some(_))));
     assert_eq!(files[2].metadata, Metadata::Present(None));
     assert_eq!(files[2].provenance.as_deref(), Some("https://example.org/p"));
     let json = value(&page);
-    assert_eq!(
-        (&json["meta"]["api-version"], &json["project-status"]["status"]),
-        (&"1.0".into(), &"archived".into())
-    );
+    assert_eq!(json["meta"]["api-version"], "1.0");
+    assert_eq!(json["project-status"]["status"], "archived");
 }
 
 #[test]
@@ -241,13 +222,6 @@ fn a_base_makes_urls_absolute() {
         r#"<base href="https://example.org/x/"><a href="six-1.0.zip">six</a><base href="https://example.org/y/">"#,
     );
     assert_eq!(page.file("six-1.0.zip").unwrap().url(), "https://example.org/x/six-1.0.zip");
-}
-
-#[test]
-fn unsupported_versions_are_rejected() {
-    assert!(
-        Page::from_html(br#"<meta name="pypi:repository-version" content="2.0">"#).unwrap_err().is_page()
-    );
 }
 
 #[test]
@@ -264,10 +238,8 @@ fn rendered_html_round_trips_and_is_escaped() {
     for end in ["<!DOCTYPE html>\n<html>\n<head>\n", "</head>\n<body>\n", "</body>\n</html>\n"] {
         assert_eq!(html.matches(end).count(), 1, "{html}");
     }
-    assert!(
-        html.contains(&format!("<a href=\"a-1.0.tar.gz#sha256={SHA}\" data-requires-python=\"")),
-        "{html}"
-    );
+    let link = format!("<a href=\"a-1.0.tar.gz#sha256={SHA}\" data-requires-python=\"");
+    assert!(html.contains(&link), "{html}");
     let again = Page::from_html(html.as_bytes()).unwrap();
     for (first, second) in page.files().zip(again.files()) {
         assert_eq!((first.name(), first.details()), (second.name(), second.details()));
@@ -334,20 +306,6 @@ fn html_lists_round_trip() {
     assert_eq!(names(&ProjectList::from_html(&html).unwrap()), long);
 }
 
-#[test]
-fn a_million_projects_fit_in_little_memory() {
-    let mut document = br#"{"meta":{"api-version":"1.0"},"projects":["#.to_vec();
-    for number in 0..100_000 {
-        if number > 0 {
-            document.push(b',');
-        }
-        document.extend_from_slice(format!(r#"{{"name":"project-{number}"}}"#).as_bytes());
-    }
-    document.extend_from_slice(b"]}");
-    let list = ProjectList::from_json(document).unwrap();
-    assert_eq!((list.names().len(), list.names().last()), (100_000, Some("project-99999")));
-}
-
 /// Members of a page beside its files. `KEY` repeats the key in the first column.
 const PAGE: [(&str, &str); 11] = [
     ("files", r#""KEY":[{"filename":"a-2.whl","url":"https://evil.example.org/a-2.whl"}]"#),
@@ -364,19 +322,8 @@ const PAGE: [(&str, &str); 11] = [
 ];
 
 /// Keys of a file, besides those of its name and URL.
-const FILE: [&str; 11] = [
-    "hashes",
-    "core-metadata",
-    "dist-info-metadata",
-    "data-dist-info-metadata",
-    "provenance",
-    "requires-python",
-    "size",
-    "upload-time",
-    "yanked",
-    "gpg-sig",
-    "x",
-];
+const FILE: &str = "hashes core-metadata dist-info-metadata data-dist-info-metadata provenance requires-python size \
+    upload-time yanked gpg-sig x";
 
 /// Spellings of a key that read the same; only the first has no escapes.
 fn spellings(key: &str) -> [String; 3] {
@@ -414,7 +361,7 @@ fn duplicate_keys_are_rejected_in_any_spelling() {
     for key in ["filename", "url"] {
         check(key, &of_file(r#""KEY":"https://evil.example.org/""#), parse);
     }
-    for key in FILE {
+    for key in FILE.split(' ') {
         check(key, &of_file(&format!(r#""{key}":"a","KEY":"https://evil.example.org/""#)), parse);
     }
     for object in ["hashes", "core-metadata"] {
@@ -431,7 +378,7 @@ fn escaped_keys_are_rejected_without_the_plain_key() {
     for document in [r#"{"files":[{"filename":"a","url":"u"}],"x":{"KEY":1}}"#, r#"{"KEY":[]}"#] {
         assert!(parse(&document.replace("KEY", &spellings("files")[1])).is_err(), "{document}");
     }
-    for key in FILE {
+    for key in FILE.split(' ') {
         let document = format!(r#"{{"files":[{{"filename":"a","url":"u","{}":"b"}}]}}"#, spellings(key)[1]);
         assert!(parse(&document).is_err(), "{document}");
     }

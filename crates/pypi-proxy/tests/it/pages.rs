@@ -39,8 +39,7 @@ async fn concurrent_requests_share_one_fetch() {
     let server = Server::start(|_| {
         let page = respond(200, &[JSON], page("six", &[("six-1.0.whl", "/f/six-1.0.whl")]));
         [vec![Step::Wait(Duration::from_millis(50))], page].concat()
-    })
-    .await;
+    });
     let pages = pages(&server, LONG, page_cache::Config::default());
     let results = join_all((0..100).map(|_| json(&pages, "six"))).await;
     assert!(results.iter().all(|result| result.as_ref().unwrap().0["files"][0]["url"] == "six-1.0.whl"));
@@ -53,7 +52,7 @@ async fn a_disconnected_client_does_not_cancel_a_fetch() {
     let gone = Arc::new(Semaphore::new(0));
     let gate = Step::Gate(gone.clone());
     let server =
-        Server::start(move |_| [vec![gate.clone()], respond(200, &[JSON], page("six", &[]))].concat()).await;
+        Server::start(move |_| [vec![gate.clone()], respond(200, &[JSON], page("six", &[]))].concat());
     let pages = pages(&server, LONG, page_cache::Config::default());
     let first = tokio::time::timeout(Duration::from_millis(20), pages.project(&name("six"))).await;
     assert!(first.is_err());
@@ -67,8 +66,7 @@ async fn a_stale_page_is_served_while_revalidating() {
     let server = Server::start(|request| match request.nth {
         0 => respond(200, &[JSON, ("etag", "\"v1\"")], page("six", &[("six-1.0.whl", "u")])),
         _ => respond(304, &[], ""),
-    })
-    .await;
+    });
     let pages = pages(&server, Duration::ZERO, page_cache::Config::default());
     let first = pages.project(&name("six")).await.unwrap();
     assert_eq!(first.status, CacheStatus::Miss);
@@ -89,8 +87,7 @@ async fn a_stale_page_is_served_if_the_index_fails() {
     let server = Server::start(move |_| {
         let broken = broken.load(Ordering::Relaxed);
         if broken { respond(503, &[], "secret text") } else { respond(200, &[JSON], page("six", &[])) }
-    })
-    .await;
+    });
     let lenient =
         page_cache::Config { stale_while_revalidate: Duration::ZERO, ..page_cache::Config::default() };
     let strict = page_cache::Config { stale_if_error: Duration::ZERO, ..lenient.clone() };
@@ -115,7 +112,7 @@ async fn a_stale_page_is_served_if_the_index_fails() {
 
 #[tokio::test]
 async fn missing_projects_are_cached() {
-    let server = Server::start(|_| respond(404, &[], "")).await;
+    let server = Server::start(|_| respond(404, &[], ""));
     let pages = pages(&server, LONG, page_cache::Config::default());
     for _ in 0..3 {
         assert!(json(&pages, "nothing").await.unwrap_err().is_not_found());
@@ -132,8 +129,7 @@ async fn pages_survive_a_restart() {
     let server = Server::start(|request| match &*request.path {
         "/simple/" => respond(200, &[JSON], r#"{"projects":[{"name":"six"}]}"#),
         _ => respond(200, &[JSON, ("etag", "\"v1\"")], page("six", &[("six-1.0.whl", "/x")])),
-    })
-    .await;
+    });
     let config = page_cache::Config { dir: Some(dir.path().into()), ..page_cache::Config::default() };
     let before = pages(&server, LONG, config.clone());
     let (first, _) = json(&before, "six").await.unwrap();
@@ -170,10 +166,9 @@ async fn a_file_comes_from_the_first_index_that_has_it() {
     let private = Server::start(|request| match &*request.path {
         "/simple/six/" => respond(200, &[JSON], page("six", &[("six-1.0.whl", "private")])),
         _ => respond(404, &[], ""),
-    })
-    .await;
+    });
     let public =
-        Server::start(|_| respond(200, &[HTML], "<a href=six-1.0.whl>x</a><a href=six-2.0.whl>y</a>")).await;
+        Server::start(|_| respond(200, &[HTML], "<a href=six-1.0.whl>x</a><a href=six-2.0.whl>y</a>"));
     let pages =
         PageCache::new(vec![index(&private, LONG), index(&public, LONG)], page_cache::Config::default());
     let served = pages.project(&name("six")).await.unwrap();
@@ -194,8 +189,7 @@ async fn a_file_comes_from_the_first_index_that_has_it() {
 #[tokio::test]
 async fn variants_have_the_same_content_and_different_etags() {
     let server =
-        Server::start(|_| respond(200, &[JSON], page("six", &[("six-1.0.whl", "u"), ("six-2.0.whl", "u")])))
-            .await;
+        Server::start(|_| respond(200, &[JSON], page("six", &[("six-1.0.whl", "u"), ("six-2.0.whl", "u")])));
     let pages = pages(&server, LONG, page_cache::Config::default());
     let page = pages.project(&name("six")).await.unwrap().page;
     let mut tags = std::collections::HashSet::new();
@@ -219,30 +213,13 @@ async fn variants_have_the_same_content_and_different_etags() {
 }
 
 #[tokio::test]
-async fn a_lower_serial_is_ignored() {
-    let server = Server::start(|request| {
-        let serial = [7, 6, 8][request.nth];
-        respond(200, &[JSON], format!(r#"{{"meta":{{"_last-serial":{serial}}},"files":[]}}"#))
-    })
-    .await;
-    let config =
-        page_cache::Config { stale_while_revalidate: Duration::ZERO, ..page_cache::Config::default() };
-    let pages = pages(&server, Duration::ZERO, config);
-    for expected in [7, 7, 8] {
-        let page = pages.project(&name("six")).await.unwrap().page;
-        assert_eq!(page.last_serial(), Some(expected));
-    }
-}
-
-#[tokio::test]
 async fn memory_is_bounded_by_bytes() {
     let server = Server::start(|request| {
         let files: Vec<_> =
             (0..100).map(|number| (format!("a-{number}.whl"), request.path.repeat(10))).collect();
         let files: Vec<_> = files.iter().map(|(name, url)| (&**name, &**url)).collect();
         respond(200, &[JSON], page("a", &files))
-    })
-    .await;
+    });
     let pages =
         pages(&server, LONG, page_cache::Config { max_bytes: 200_000, ..page_cache::Config::default() });
     for number in 0..50 {
@@ -271,8 +248,7 @@ async fn a_cached_page_is_served_while_the_index_is_silent() {
     let index = Server::start(|received| match received.nth {
         0 => respond(200, &[JSON], page("six", &[])),
         _ => vec![Step::Stall],
-    })
-    .await;
+    });
     let config = page_cache::Config {
         dir: Some(dir.path().into()),
         stale_while_revalidate: Duration::ZERO,
@@ -303,8 +279,7 @@ async fn requests_to_an_unresponsive_index_are_suspended() {
     let index = Server::start(|received| match received.path.as_str() {
         "/simple/there/" => respond(404, &[], ""),
         _ => vec![Step::Stall],
-    })
-    .await;
+    });
     let upstream = upstream(&index.url("/simple"), |config| config.read_timeout = Duration::from_secs(30));
     let store = Store::open(store::Config::new(dir.path().join("cache"))).unwrap();
     let pages = PageCache::new(vec![upstream.clone()], page_cache::Config::default());
@@ -347,14 +322,12 @@ async fn concurrent_page_fetches_are_limited() {
         "/simple/cached/" if received.nth == 0 => respond(200, &[JSON], page("cached", &[])),
         "/simple/other/" => respond(404, &[], ""),
         _ => vec![Step::Stall],
-    })
-    .await;
+    });
     let proxy = start_with(&[index.url("/simple")], |setup| {
         setup.always_revalidate();
         setup.upstreams[0].read_timeout = NEVER;
         (setup.pages.max_fetches, setup.pages.max_queued) = (RUNNING, QUEUED);
-    })
-    .await;
+    });
     let gauges = async || {
         let samples = proxy.metrics().await;
         ["fetches", "fetches_queued", "fetches_rejected_total"]
@@ -394,41 +367,16 @@ async fn concurrent_page_fetches_are_limited() {
     becomes([0.0, 0.0, 20.0]).await;
 }
 
-/// An index without projects on its own thread, so that its memory is not counted.
-fn empty_index() -> std::net::SocketAddr {
-    use std::io::{BufRead as _, Write as _};
-
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = std::io::BufReader::new(stream.unwrap());
-            std::thread::spawn(move || {
-                let mut line = String::new();
-                while stream.read_line(&mut line).is_ok_and(|len| len > 0) {
-                    if line == "\r\n" {
-                        let response = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n";
-                        stream.get_mut().write_all(response).unwrap();
-                    }
-                    line.clear();
-                }
-            });
-        }
-    });
-    address
-}
-
 #[test]
 fn negative_entries_count_toward_the_memory_limit() {
     const COUNT: usize = 2000;
 
-    let address = empty_index();
+    // The index runs on another thread, so that its memory is not counted.
+    let other = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let index = other.block_on(async { Server::start(|_| respond(404, &[], "")) });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for indexes in [1, 3] {
-        let new = |number: usize| {
-            let url = format!("http://{address}/simple-{number}/");
-            Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())
-        };
+        let new = |number: usize| upstream(&index.url(&format!("/simple-{number}")), |_| ());
         let pages = PageCache::new((0..indexes).map(new).collect(), page_cache::Config::default());
         let send = |from: usize, to: usize| {
             runtime.block_on(async {
@@ -457,7 +405,7 @@ async fn offline_opens_no_connection() {
     const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 
     let dir = tempfile::tempdir().unwrap();
-    let index = file_index([(WHEEL, content(1000))]).await;
+    let index = file_index([(WHEEL, content(1000))]);
     let url = index.url("/simple/");
     let endpoint = format!("http://{}", index.address());
     let local = [
@@ -468,12 +416,8 @@ async fn offline_opens_no_connection() {
         ("PYPI_PROXY_STALE_IF_ERROR", "0"),
     ];
     let status = async |url: &str, path: &str| {
-        let response = crate::support::proxy::client()
-            .get(format!("{url}{path}"))
-            .timeout(TIMEOUT)
-            .send()
-            .await
-            .unwrap();
+        let request = crate::support::proxy::client().get(format!("{url}{path}"));
+        let response = request.timeout(TIMEOUT).send().await.unwrap();
         let status = response.status().as_u16();
         response.bytes().await.unwrap();
         status

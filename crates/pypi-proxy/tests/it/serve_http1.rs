@@ -16,17 +16,17 @@ use crate::support::prelude::*;
 const LARGE: usize = 16 << 20;
 
 /// Index with files of three sizes and a large page.
-async fn index() -> Server {
+fn index() -> Server {
     const NAMED: [(&str, usize); 3] =
         [("small-1.0.whl", 900), ("medium-1.0.whl", 200_000), ("large-1.0.whl", LARGE)];
     let filler = (0..400).map(|number| (&*format!("demo-{number}.tar.gz").leak(), content(1)));
-    file_index(NAMED.map(|(name, len)| (name, content(len))).into_iter().chain(filler)).await
+    file_index(NAMED.map(|(name, len)| (name, content(len))).into_iter().chain(filler))
 }
 
 /// Starts a proxy with everything in its cache.
 async fn warm(index: &Server) -> RunningProxy {
     let forever = |setup: &mut Setup| setup.pages.negative_ttl = Duration::from_secs(86_400);
-    let proxy = start_with(&[index.url("/simple")], forever).await;
+    let proxy = start_with(&[index.url("/simple")], forever);
     fill(&proxy).await;
     proxy
 }
@@ -91,23 +91,13 @@ fn compare(address: SocketAddr, paths: &[&str], fields: &[&str]) -> Vec<Got> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hyper_and_the_fast_path_respond_equally() {
-    let index = index().await;
+    let index = index();
     let proxy = warm(&index).await;
     let address = proxy.address();
-    let paths = [
-        "/livez",
-        "/simple/",
-        "/simple/demo/",
-        "/simple/demo",
-        "/simple/Demo/?format=json",
-        "/simple/nothing/",
-        "/simple/demo/small-1.0.whl",
-        "/simple/demo/medium-1.0.whl",
-        "/simple/demo/missing-1.0.whl",
-        "/x",
-        "/simple/demo/?format=none",
-        "/index/demo/",
-    ];
+    let paths = "/livez /simple/ /simple/demo/ /simple/demo /simple/Demo/?format=json /simple/nothing/ \
+        /simple/demo/small-1.0.whl /simple/demo/medium-1.0.whl /simple/demo/missing-1.0.whl /x \
+        /simple/demo/?format=none /index/demo/";
+    let paths: Vec<_> = paths.split(' ').collect();
     let etag = send(address, "HEAD /simple/demo/medium-1.0.whl HTTP/1.1\r\nhost: x\r\n\r\n");
     let etag = etag.fields.iter().find(|line| line.starts_with("etag")).unwrap()[6..].to_owned();
     let fields = [
@@ -130,15 +120,14 @@ async fn hyper_and_the_fast_path_respond_equally() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hyper_and_the_fast_path_reject_equally() {
-    let (index, dir) = (index().await, tempfile::tempdir().unwrap());
+    let (index, dir) = (index(), tempfile::tempdir().unwrap());
     let tokens = dir.path().join("tokens");
     std::fs::write(&tokens, "0123456789abcdef").unwrap();
     let guard = guard::Config { tokens_file: Some(tokens), ..guard::Config::default() };
     let proxy = start_with(&[index.url("/simple")], |setup| {
         setup.serve.guard = Some(Guard::new(guard).unwrap().into());
         setup.pages.rules.deny.push(ProjectPattern::parse("denied").unwrap());
-    })
-    .await;
+    });
     let token = "authorization: Bearer 0123456789abcdef\r\n";
     let fields = ["", "authorization: Bearer no\r\n", "authorization: Basic !\r\n", token];
     let paths = ["/simple/demo/small-1.0.whl", "/simple/demo/", "/simple/denied/", "/livez", "/x"];
@@ -151,7 +140,7 @@ async fn hyper_and_the_fast_path_reject_equally() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pipelined_requests_are_answered_in_order() {
-    let index = index().await;
+    let index = index();
     let proxy = warm(&index).await;
     let mut stream = TcpStream::connect(proxy.address()).unwrap();
     let get = |path: &str, more: &str| format!("GET {path} HTTP/1.1\r\nhost: x\r\n{more}\r\n");
@@ -179,7 +168,7 @@ async fn pipelined_requests_are_answered_in_order() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn large_files_arrive_intact() {
-    let index = index().await;
+    let index = index();
     let proxy = warm(&index).await;
     let large = content(LARGE);
     for more in ["", "te: trailers\r\n"] {
@@ -194,7 +183,7 @@ async fn large_files_arrive_intact() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_clients_are_disconnected() {
-    let index = index().await;
+    let index = index();
     let short = Duration::from_millis(300);
     // The cache is filled by a proxy with long timeouts.
     let dir = tempfile::tempdir().unwrap();
@@ -231,7 +220,7 @@ async fn slow_clients_are_disconnected() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn responses_in_flight_complete_during_shutdown() {
-    let index = index().await;
+    let index = index();
     let proxy = warm(&index).await;
     let address = proxy.address();
     let idle = tokio::net::TcpStream::connect(proxy.address()).await.unwrap();
@@ -253,8 +242,8 @@ async fn tls_is_supported() {
     assert!(error.is_config() && !format!("{error:?}").contains("PRIVATE"));
     let tls = Tls::from_pem(certificate.as_bytes(), key.as_bytes()).unwrap();
 
-    let index = index().await;
-    let proxy = start_with(&[index.url("/simple")], |setup| setup.server.tls = Some(tls)).await;
+    let index = index();
+    let proxy = start_with(&[index.url("/simple")], |setup| setup.server.tls = Some(tls));
     let root = reqwest::Certificate::from_pem(certificate.as_bytes()).unwrap();
     let url = format!("https://localhost:{}/simple/demo/large-1.0.whl", proxy.address().port());
     for is_old in [true, false] {

@@ -20,7 +20,7 @@ fn file(project: &str) -> String {
 }
 
 /// Index with projects of one file each, and a project whose file never ends.
-async fn index() -> Server {
+fn index() -> Server {
     Server::start(|request| {
         let entry = |name: &str, content: &[u8]| {
             let mut entry = listed(&file(name), content);
@@ -50,7 +50,6 @@ async fn index() -> Server {
             _ => respond(404, &[], ""),
         }
     })
-    .await
 }
 
 async fn traffic(proxy: &RunningProxy) {
@@ -68,11 +67,10 @@ async fn the_page_fits_and_its_buttons_work() {
         skip("the_page_fits_and_its_buttons_work, because Chromium is not available");
         return;
     };
-    let index = index().await;
+    let index = index();
     let proxy = start_with(&[index.url("/a&b'c/../simple")], |setup| {
         setup.serve.admin_token = Some(TOKEN.to_owned());
-    })
-    .await;
+    });
     traffic(&proxy).await;
     let endless = proxy.get(&format!("/simple/endless/{}", file("endless")), &[]).await;
     let url = proxy.url("/");

@@ -116,9 +116,8 @@ async fn the_least_recently_used_file_is_evicted_without_breaking_readers() {
     // The order survives a restart.
     drop(store);
     let old = SystemTime::now() - Duration::from_secs(1000);
-    let path = dir.path().join("cache/files");
-    let name = sources[2].digest().to_string();
-    std::fs::File::open(path.join(&name[..2]).join(&name[2..])).unwrap().set_modified(old).unwrap();
+    let path = stored_path(&dir.path().join("cache"), sources[2].digest());
+    std::fs::File::open(path).unwrap().set_modified(old).unwrap();
     let store = reopened(Config { max_bytes: 250_000, ..config(&dir) }).await.unwrap();
     until("the files are found", async || store.stats().files == 2).await;
     sources[1].download(&store).done().await.unwrap();
@@ -190,10 +189,7 @@ async fn verify_finds_corrupt_files() {
     for source in &sources {
         source.download(&store).done().await.unwrap();
     }
-    let path = |source: &ScriptedSource| {
-        let name = source.digest().to_string();
-        dir.path().join("cache/files").join(&name[..2]).join(&name[2..])
-    };
+    let path = |source: &ScriptedSource| stored_path(&dir.path().join("cache"), source.digest());
     let mut bytes = sources[0].content.to_vec();
     bytes[0] ^= 1;
     std::fs::write(path(&sources[0]), bytes).unwrap();
@@ -203,10 +199,8 @@ async fn verify_finds_corrupt_files() {
     let store = reopened(Config { max_open_files: 0, ..config(&dir) }).await.unwrap();
     let mut seen = 0;
     let verified = store.verify(|_, _| seen += 1).unwrap();
-    let mut bad = vec![sources[0].digest(), sources[1].digest()];
-    bad.sort_unstable();
-    let mut found = verified.bad.clone();
-    found.sort_unstable();
+    let bad = std::collections::BTreeSet::from([sources[0].digest(), sources[1].digest()]);
+    let found = verified.bad.iter().copied().collect();
     assert_eq!((verified.good, verified.bytes, found, seen), (1, 1002, bad, 3));
     assert!(store.get(&sources[0].digest()).is_none());
     assert!(store.remove(&sources[2].digest()).unwrap());
@@ -273,14 +267,13 @@ const GOOD: &[u8] = b"abc";
 const ALGORITHMS: [&str; 6] = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
 
 /// Index with one wheel and its metadata, listed with this page.
-async fn index(page: impl Into<Bytes>, is_json: bool, file: &'static [u8]) -> (Server, RunningProxy) {
+fn index(page: impl Into<Bytes>, is_json: bool, file: &'static [u8]) -> (Server, RunningProxy) {
     let page = page.into();
     let server = Server::start(move |request| match &*request.path {
         "/simple/demo/" => respond(200, &[if is_json { JSON } else { HTML }], page.clone()),
         _ => respond(200, &[], file),
-    })
-    .await;
-    let proxy = start(&[server.url("/simple")]).await;
+    });
+    let proxy = start(&[server.url("/simple")]);
     (server, proxy)
 }
 
@@ -303,11 +296,11 @@ async fn every_hash_algorithm_is_verified() {
         for (of, is_good) in [(GOOD, true), (&b"abd"[..], false)] {
             let hash = hash(algorithm, of);
             let html = format!("<a href=\"/f/{WHEEL}#{algorithm}={hash}\">x</a>");
-            let (_server, proxy) = index(html, false, GOOD).await;
+            let (_server, proxy) = index(html, false, GOOD);
             assert_eq!(is_served(&proxy, WHEEL).await, is_good, "{algorithm} in HTML");
             let upper = json!({algorithm: hash.to_uppercase()});
             for name in [WHEEL.to_owned(), format!("{WHEEL}.metadata")] {
-                let (_server, proxy) = index(page(&upper), true, GOOD).await;
+                let (_server, proxy) = index(page(&upper), true, GOOD);
                 assert_eq!(is_served(&proxy, &name).await, is_good, "{algorithm} of {name}");
             }
         }
@@ -319,10 +312,10 @@ async fn the_strongest_hash_is_verified() {
     for (at, weak) in ALGORITHMS.iter().enumerate() {
         for strong in &ALGORITHMS[at + 1..] {
             let hashes = json!({*weak: hash(weak, GOOD), *strong: hash(strong, b"abd")});
-            let (_server, proxy) = index(page(&hashes), true, GOOD).await;
+            let (_server, proxy) = index(page(&hashes), true, GOOD);
             assert!(!is_served(&proxy, WHEEL).await, "{strong} beside {weak}");
             let hashes = json!({*strong: hash(strong, GOOD), *weak: hash(weak, GOOD)});
-            let (_server, proxy) = index(page(&hashes), true, GOOD).await;
+            let (_server, proxy) = index(page(&hashes), true, GOOD);
             assert!(is_served(&proxy, WHEEL).await, "{strong} beside {weak}");
         }
     }
@@ -336,7 +329,7 @@ async fn invalid_hashes_are_ignored() {
         json!({"blake2b": "00", "sha512": 7}),
         json!({"sha1": "zz".repeat(20)}),
     ] {
-        let (_server, proxy) = index(page(&hashes), true, GOOD).await;
+        let (_server, proxy) = index(page(&hashes), true, GOOD);
         assert!(is_served(&proxy, WHEEL).await, "{hashes}");
     }
 }
@@ -345,24 +338,23 @@ async fn invalid_hashes_are_ignored() {
 #[tokio::test]
 async fn html_pages_contain_the_hash() {
     let hash = hash("sha512", GOOD);
-    let (_server, proxy) = index(page(&json!({"sha512": hash})), true, GOOD).await;
+    let (_server, proxy) = index(page(&json!({"sha512": hash})), true, GOOD);
     let html = proxy.get("/simple/demo/", &[("accept", "text/html")]).await.text().await.unwrap();
     assert!(html.contains(&format!("href=\"{WHEEL}#sha512={hash}\"")), "{html}");
     assert!(html.contains(&format!("data-core-metadata=\"sha512={hash}\"")), "{html}");
 }
 
 /// Index with a wheel without a hash, with content of this length at every URL.
-async fn nameless(path: &'static str, len: usize) -> Server {
+fn nameless(path: &'static str, len: usize) -> Server {
     Server::start(move |request| match &*request.path {
         "/simple/demo/" => respond(200, &[HTML], format!("<a href=\"{path}/{WHEEL}\">x</a>")),
         _ => respond(200, &[], content(len)),
     })
-    .await
 }
 
 #[tokio::test]
 async fn files_without_a_hash_are_bound_to_their_index() {
-    let (first, second) = (nameless("/f", 100).await, nameless("/f", 200).await);
+    let (first, second) = (nameless("/f", 100), nameless("/f", 200));
     let dir = tempfile::tempdir().unwrap();
     for (index, len) in [(&first, 100), (&second, 200), (&first, 100)] {
         let proxy = Setup::new(dir.path(), &[index.url("/simple")]).start().await;
@@ -394,9 +386,8 @@ async fn files_without_a_hash_are_bound_to_their_url_and_page() {
             _ if number == 3 => respond(200, &[], GOOD),
             _ => respond(200, &[], content(100 + number)),
         }
-    })
-    .await;
-    let proxy = start_with(&[server.url("/simple")], Setup::always_revalidate).await;
+    });
+    let proxy = start_with(&[server.url("/simple")], Setup::always_revalidate);
     for at in 0..4 {
         number.store(at, Ordering::Relaxed);
         let expected = if at == 3 { Bytes::from_static(GOOD) } else { content(100 + at) };

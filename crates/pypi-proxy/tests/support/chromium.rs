@@ -17,9 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(90);
 /// Returns the browser's program if it can be started: `chromium` on the path, or the value of the variable `CHROMIUM`.
 pub(crate) fn program() -> Option<OsString> {
     let program = std::env::var_os("CHROMIUM").unwrap_or_else(|| "chromium".into());
-    let version =
-        Command::new(&program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    version.is_ok_and(|status| status.success()).then_some(program)
+    super::is_available(&program).then_some(program)
 }
 
 /// A browser with a temporary profile. Dropping it stops the browser and deletes the profile.
@@ -71,7 +69,6 @@ impl Browser {
         Self { process, to, from, next: 0, events: Vec::new(), _dir: dir }
     }
 
-    /// Calls a method and returns its result.
     fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         self.next += 1;
         let mut message = json!({"id": self.next, "method": method, "params": params});
@@ -117,7 +114,6 @@ impl Drop for Browser {
     }
 }
 
-/// An open page.
 pub(crate) struct Tab<'b> {
     browser: &'b mut Browser,
     session: String,
@@ -128,7 +124,6 @@ impl Tab<'_> {
         self.browser.call(Some(&self.session), method, params)
     }
 
-    /// Evaluates an expression.
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let mut result = self.call("Runtime.evaluate", params);
@@ -136,7 +131,6 @@ impl Tab<'_> {
         result["result"]["value"].take()
     }
 
-    /// Waits until an expression is true.
     pub(crate) fn wait(&mut self, expression: &str) {
         let started = std::time::Instant::now();
         while self.value(expression) != true {
@@ -146,13 +140,11 @@ impl Tab<'_> {
         }
     }
 
-    /// Types text into a field.
     pub(crate) fn type_into(&mut self, selector: &str, text: &str) {
         self.value(&format!("document.querySelector({selector:?}).focus()"));
         self.call("Input.insertText", json!({"text": text}));
     }
 
-    /// Clicks the center of an element.
     pub(crate) fn click(&mut self, selector: &str) {
         let place = self.value(&format!(
             "(() => {{ const element = document.querySelector({selector:?}); element.scrollIntoView({{ block: 'center' }}); \

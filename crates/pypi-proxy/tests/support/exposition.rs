@@ -68,7 +68,6 @@ fn histograms(text: &str, samples: &Samples) {
     assert!(last.is_none_or(|(_, _, bound)| bound.is_infinite()));
 }
 
-/// Returns the names of labels.
 fn parse_labels(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut rest = text;

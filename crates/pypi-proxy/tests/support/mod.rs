@@ -5,20 +5,20 @@
 pub(crate) mod chromium;
 pub(crate) mod exposition;
 pub(crate) mod faulty;
-pub(crate) mod mount;
 #[cfg(feature = "cli")]
 pub(crate) mod program;
 pub(crate) mod proxy;
 pub(crate) mod server;
 pub(crate) mod source;
-pub(crate) mod wheel;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use pypi_proxy::store::Digest;
 use serde_json::{Value, json};
 
 use proxy::TIMEOUT;
@@ -40,8 +40,8 @@ pub(crate) mod prelude {
     };
     pub(crate) use super::source::{Connection, ScriptedSource, content, digest_of};
     pub(crate) use super::{
-        HTML, JSON, file_index, filenames, files_below, free_address, hashed_page, listed, page, page_of,
-        until,
+        HTML, JSON, file_index, filenames, files_below, free_address, hashed_page, is_available, listed,
+        page, page_of, stored_path, until,
     };
 }
 
@@ -72,13 +72,12 @@ pub(crate) fn listed(name: &str, content: &[u8]) -> Value {
     json!({"filename": name, "url": format!("/f/{name}"), "hashes": {"sha256": sha256}, "size": content.len()})
 }
 
-/// Names of the files on a page.
 pub(crate) fn filenames(page: &Value) -> Vec<&str> {
     page["files"].as_array().unwrap().iter().map(|file| file["filename"].as_str().unwrap()).collect()
 }
 
 /// Index in JSON with these files of the project `demo`.
-pub(crate) async fn file_index(files: impl IntoIterator<Item = (&'static str, Bytes)>) -> Server {
+pub(crate) fn file_index(files: impl IntoIterator<Item = (&'static str, Bytes)>) -> Server {
     let files: Vec<_> = files.into_iter().collect();
     let page = Bytes::from(hashed_page(files.iter().cloned()));
     Server::start(move |request| match &*request.path {
@@ -89,7 +88,6 @@ pub(crate) async fn file_index(files: impl IntoIterator<Item = (&'static str, By
             None => respond(404, &[], ""),
         },
     })
-    .await
 }
 
 /// Paths of all files below a folder. Files that are created or deleted meanwhile may be missing.
@@ -105,7 +103,19 @@ pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Waits until a condition is true.
+/// Returns whether a program can be started.
+pub(crate) fn is_available(program: impl AsRef<std::ffi::OsStr>) -> bool {
+    let mut version = std::process::Command::new(program);
+    version.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    version.status().is_ok()
+}
+
+/// Path of a stored file below a cache directory.
+pub(crate) fn stored_path(cache: &Path, digest: Digest) -> PathBuf {
+    let name = digest.to_string();
+    cache.join("files").join(&name[..2]).join(&name[2..])
+}
+
 pub(crate) async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     // Requests to a failed server may be suspended for half a minute.
     let deadline = Instant::now() + TIMEOUT * 2;

@@ -79,7 +79,6 @@ pub(crate) async fn serve(dir: &Path, env: &[(&str, &str)]) -> Served {
 }
 
 impl Served {
-    /// Runs a command until it listens.
     pub(crate) async fn start(mut command: Command) -> Self {
         let (log, output) = Log::new();
         let mut child = command.stdout(Stdio::null()).stderr(output).spawn().unwrap();
@@ -95,7 +94,6 @@ impl Served {
         self.url.strip_prefix("http://").unwrap()
     }
 
-    /// Kills the program.
     pub(crate) async fn kill(mut self) {
         self.child.kill().await.unwrap();
     }

@@ -11,6 +11,7 @@ use pypi_proxy::upstream::{self, Upstream};
 use reqwest::{Client, Method, Response};
 
 use super::exposition::{self, Samples};
+use super::server::listen;
 
 /// Timeout of operations that succeed eventually, even on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
@@ -25,7 +26,6 @@ pub(crate) struct RunningProxy {
     dir: Option<tempfile::TempDir>,
 }
 
-/// Configuration of a proxy.
 pub(crate) struct Setup {
     pub(crate) upstreams: Vec<upstream::Config>,
     pub(crate) store: store::Config,
@@ -53,7 +53,6 @@ impl Setup {
         }
     }
 
-    /// Sets the TTL of all indexes.
     pub(crate) fn ttl(&mut self, ttl: Duration) {
         self.upstreams.iter_mut().for_each(|upstream| upstream.ttl = ttl);
     }
@@ -65,13 +64,23 @@ impl Setup {
     }
 
     pub(crate) async fn start(self) -> RunningProxy {
+        let store = open(self.store.clone()).await.unwrap();
+        self.run(store, None)
+    }
+
+    fn run(self, store: Store, dir: Option<tempfile::TempDir>) -> RunningProxy {
         let upstreams: Vec<_> =
             self.upstreams.into_iter().map(|config| Arc::new(Upstream::new(config).unwrap())).collect();
-        let store = open(self.store).await.unwrap();
         let config = page_cache::Config { dir: Some(store.pages_dir()), ..self.pages };
         let pages = PageCache::new(upstreams.clone(), config);
         let proxy = Proxy::new(upstreams, pages, store.clone(), self.serve);
-        run(proxy, store, self.server).await
+        let (listener, address) = listen();
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let server = serve::Server::new(proxy, self.server);
+        let task = tokio::spawn(server.serve(listener, async {
+            let _ = stopped.await;
+        }));
+        RunningProxy { store, address, client: client(), stop: Some(stop), task: Some(task), dir }
     }
 }
 
@@ -98,18 +107,17 @@ pub(crate) fn upstream(index: &str, change: impl FnOnce(&mut upstream::Config)) 
 }
 
 /// Starts a proxy with a new folder.
-pub(crate) async fn start(indexes: &[String]) -> RunningProxy {
-    start_with(indexes, |_| ()).await
+pub(crate) fn start(indexes: &[String]) -> RunningProxy {
+    start_with(indexes, |_| ())
 }
 
 /// Like [`start`], with changes to the configuration.
-pub(crate) async fn start_with(indexes: &[String], change: impl FnOnce(&mut Setup)) -> RunningProxy {
+pub(crate) fn start_with(indexes: &[String], change: impl FnOnce(&mut Setup)) -> RunningProxy {
     let dir = tempfile::tempdir().unwrap();
     let mut setup = Setup::new(dir.path(), indexes);
     change(&mut setup);
-    let mut running = setup.start().await;
-    running.dir = Some(dir);
-    running
+    let store = Store::open(setup.store.clone()).unwrap();
+    setup.run(store, Some(dir))
 }
 
 /// A client that neither follows redirects nor decompresses.
@@ -119,15 +127,10 @@ pub(crate) fn client() -> Client {
     client.build().unwrap()
 }
 
-async fn run(proxy: Proxy, store: Store, server: ServerConfig) -> RunningProxy {
-    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let (stop, stopped) = tokio::sync::oneshot::channel();
-    let server = serve::Server::new(proxy, server);
-    let task = tokio::spawn(server.serve(listener, async {
-        let _ = stopped.await;
-    }));
-    RunningProxy { store, address, client: client(), stop: Some(stop), task: Some(task), dir: None }
+pub(crate) async fn send(client: &Client, method: Method, url: String, headers: &[(&str, &str)]) -> Response {
+    let request = client.request(method, url);
+    let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+    request.send().await.unwrap()
 }
 
 impl RunningProxy {
@@ -148,11 +151,7 @@ impl RunningProxy {
     }
 
     pub(crate) async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Response {
-        let mut request = self.client.request(method, self.url(path));
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        request.send().await.unwrap()
+        send(&self.client, method, self.url(path), headers).await
     }
 
     pub(crate) async fn metrics(&self) -> Samples {
@@ -161,7 +160,6 @@ impl RunningProxy {
         exposition::parse(&response.text().await.unwrap())
     }
 
-    /// Gets a document in JSON.
     pub(crate) async fn json(&self, path: &str, headers: &[(&str, &str)]) -> serde_json::Value {
         let text = self.get(path, headers).await.text().await.unwrap();
         serde_json::from_str(&text).unwrap()

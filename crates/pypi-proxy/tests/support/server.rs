@@ -21,9 +21,7 @@ use super::proxy::TIMEOUT;
 pub(crate) enum Step {
     Send(Bytes),
     Wait(Duration),
-    /// Wait for a permit.
     Gate(Arc<Semaphore>),
-    /// Wait forever.
     Stall,
     /// Abort the connection instead of closing it.
     Reset,
@@ -88,16 +86,15 @@ pub(crate) struct Server {
 
 impl Server {
     /// Responds to every request with these steps.
-    pub(crate) async fn start(response: impl Fn(&Request) -> Vec<Step> + Send + Sync + 'static) -> Self {
-        Self::start_async(move |request| std::future::ready(response(&request))).await
+    pub(crate) fn start(response: impl Fn(&Request) -> Vec<Step> + Send + Sync + 'static) -> Self {
+        Self::start_async(move |request| std::future::ready(response(&request)))
     }
 
-    pub(crate) async fn start_async<A>(response: impl Fn(Request) -> A + Send + Sync + 'static) -> Self
+    pub(crate) fn start_async<A>(response: impl Fn(Request) -> A + Send + Sync + 'static) -> Self
     where
         A: Future<Output = Vec<Step>> + Send + 'static,
     {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let address = listener.local_addr().unwrap();
+        let (listener, address) = listen();
         let (stop, mut stopped) = watch::channel(());
         let requests: Arc<Mutex<Vec<Request>>> = Arc::default();
         let (response, seen) = (Arc::new(response), requests.clone());
@@ -135,17 +132,14 @@ impl Server {
         self.requests().into_iter().map(|request| request.path).collect()
     }
 
-    /// Number of requests.
     pub(crate) fn count(&self) -> usize {
         self.requests.lock().unwrap().len()
     }
 
-    /// Number of requests for this path.
     pub(crate) fn count_of(&self, path: &str) -> usize {
         self.requests.lock().unwrap().iter().filter(|request| request.path == path).count()
     }
 
-    /// Headers of the last request.
     pub(crate) fn last(&self) -> HeaderMap {
         self.requests().pop().unwrap().headers
     }
@@ -196,6 +190,14 @@ async fn serve<A: Future<Output = Vec<Step>>>(
     stream.shutdown().await
 }
 
+/// Listens on a free port of this machine. Returns the address as well.
+pub(crate) fn listen() -> (TcpListener, SocketAddr) {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = listener.local_addr().unwrap();
+    (TcpListener::from_std(listener).unwrap(), address)
+}
+
 fn header(status: u16, headers: &[(&str, &str)]) -> String {
     let mut text = format!("HTTP/1.1 {status} x\r\n");
     for (name, value) in headers {
@@ -209,7 +211,6 @@ pub(crate) fn head(status: u16, headers: &[(&str, &str)]) -> Step {
     Step::Send((header(status, headers) + "connection: close\r\n\r\n").into())
 }
 
-/// A complete response.
 pub(crate) fn respond(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Vec<Step> {
     let body = body.into();
     let head = header(status, headers) + &format!("content-length: {}\r\n\r\n", body.len());

@@ -12,7 +12,6 @@ use pypi_proxy::Error;
 use pypi_proxy::store::{Digest, Download, Expected, FetchState, FileSource, Key, Store};
 use pypi_proxy::upstream::{FileBody, Validators};
 
-/// Behavior of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     /// Bytes before the connection breaks; `None` for all.
@@ -67,7 +66,6 @@ impl ScriptedSource {
         Key::Digest(self.digest())
     }
 
-    /// Starts a download of this source.
     pub(crate) fn download(&self, store: &Store) -> Download {
         self.download_as(store, self.key(), self.expected())
     }

@@ -165,11 +165,8 @@ impl<S> Rewind<S> {
 }
 
 impl<S: AsyncRead + Unpin> Rewind<S> {
-    /// Reads until it is known whether the connection starts with the HTTP/2 preface. The bytes stay readable.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the connection ends earlier.
+    /// Reads until it is known whether the connection starts with the HTTP/2 preface. The bytes stay readable. Fails if
+    /// the connection ends earlier.
     pub(in super::super) async fn is_http2(&mut self) -> io::Result<bool> {
         loop {
             let len = self.read.len().min(PREFACE.len());

@@ -18,11 +18,8 @@ pub(in super::super) enum ParseOutcome<'b> {
     Partial,
     /// Not a request that this parser supports.
     Unsupported,
-    /// Not valid HTTP.
     Invalid,
-    /// A request with too many header fields.
     TooManyFields,
-    /// A supported request.
     Request(SimpleRequest<'b>),
 }
 
@@ -131,13 +128,8 @@ impl<'b> ParseOutcome<'b> {
 /// target.
 #[doc(hidden)]
 pub fn parse(bytes: &[u8]) -> Option<usize> {
-    match ParseOutcome::read(bytes, DEFAULT_MAX_FIELDS) {
-        ParseOutcome::Request(request) => Some(request.len),
-        ParseOutcome::Partial
-        | ParseOutcome::Unsupported
-        | ParseOutcome::Invalid
-        | ParseOutcome::TooManyFields => None,
-    }
+    let ParseOutcome::Request(request) = ParseOutcome::read(bytes, DEFAULT_MAX_FIELDS) else { return None };
+    Some(request.len)
 }
 
 /// Accepts the same values as [`http::HeaderValue::to_str`].
@@ -166,14 +158,9 @@ mod tests {
         let ParseOutcome::Request(SimpleRequest { request, keep_alive, len }) = read(head.as_bytes()) else {
             panic!("{head}")
         };
-        assert_eq!(
-            (request.method, request.path, request.query),
-            (&Method::HEAD, "/simple/six/", Some("format=json"))
-        );
-        assert_eq!(
-            (request.fields.accept, request.fields.accept_encoding),
-            (Some("text/html"), Some("gzip, zstd"))
-        );
+        assert_eq!((request.method, request.path), (&Method::HEAD, "/simple/six/"));
+        assert_eq!((request.query, request.fields.accept), (Some("format=json"), Some("text/html")));
+        assert_eq!(request.fields.accept_encoding, Some("gzip, zstd"));
         assert!(keep_alive && len == head.len());
         let close = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGET /";
         let ParseOutcome::Request(SimpleRequest { keep_alive, len, .. }) = read(close.as_bytes()) else {
@@ -205,10 +192,8 @@ mod tests {
             "\x16\x03\x01\x00\x01\r\n\r\n",
         ];
         for head in others {
-            assert!(
-                matches!(read(head.as_bytes()), ParseOutcome::Unsupported | ParseOutcome::Invalid),
-                "{head:?}"
-            );
+            let outcome = read(head.as_bytes());
+            assert!(matches!(outcome, ParseOutcome::Unsupported | ParseOutcome::Invalid), "{head:?}");
         }
         assert!(matches!(read(b"GET / HTTP/1.1\r\nHost: x\r\n"), ParseOutcome::Partial));
         assert!(matches!(read(b""), ParseOutcome::Partial));

@@ -54,7 +54,6 @@ fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// Body framing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Framing {
     /// No body, or `Content-Length` is already among the header fields.
@@ -146,7 +145,6 @@ impl Output {
     }
 }
 
-/// Writes one response.
 struct Writer<'c> {
     stream: &'c TcpStream,
     output: &'c mut Output,

@@ -83,7 +83,6 @@ pub(super) struct View {
     needs_token: bool,
 }
 
-/// A progress bar.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct Bar {
     value: u64,
@@ -102,7 +101,6 @@ struct Row {
 }
 
 impl View {
-    /// Returns the current view.
     fn of(proxy: &State) -> Self {
         let mut view = Self { needs_token: proxy.config.admin_token.is_some(), ..Self::default() };
         view.general(proxy);
@@ -120,15 +118,13 @@ impl View {
         let failing =
             proxy.upstreams.iter().filter(|index| index.meter.condition() == Condition::Failing).count();
         self.is_well = failing == 0;
-        self.set_text(
-            "state",
-            match failing {
-                0 => "Serving".to_owned(),
-                _ if failing < proxy.upstreams.len() => "Degraded: an index fails".to_owned(),
-                _ => "Degraded: no index responds".to_owned(),
-            },
-        );
-        let uptime = SystemTime::now().duration_since(proxy.metrics.started).unwrap_or_default();
+        let state = match failing {
+            0 => "Serving",
+            _ if failing < proxy.upstreams.len() => "Degraded: an index fails",
+            _ => "Degraded: no index responds",
+        };
+        self.set_text("state", state);
+        let uptime = SystemTime::now().duration_since(proxy.started).unwrap_or_default();
         self.set_text("uptime", text::long(uptime));
         self.set_text("in-flight", text::count(proxy.metrics.in_flight.get(), "request"));
         let indexes = proxy.upstreams.iter().map(|index| {
@@ -152,15 +148,8 @@ impl View {
         self.set_text("files", format!("{} of {limit} in {files}", text::size(stats.bytes)));
         self.bars.insert("files", Bar { value: stats.bytes, max });
         let (pages, max) = (proxy.pages.bytes(), proxy.pages.max_bytes());
-        self.set_text(
-            "pages",
-            format!(
-                "{} of {} in {}",
-                text::size(pages),
-                text::size(max),
-                text::count(proxy.pages.count(), "page")
-            ),
-        );
+        let count = text::count(proxy.pages.count(), "page");
+        self.set_text("pages", format!("{} of {} in {count}", text::size(pages), text::size(max)));
         self.bars.insert("pages", Bar { value: pages, max: Some(max) });
         self.set_text("evicted", stats.evicted.to_string());
         self.set_text("failed", stats.failed.to_string());

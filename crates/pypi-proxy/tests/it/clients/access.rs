@@ -75,10 +75,8 @@ async fn pip_and_uv_see_the_minimum_age() {
     let output = uv.fails("uv", &["pip", "install", "--default-index", &url, "pantry-shelf==3.0"]).await;
     assert!(output.contains("there is no version of pantry-shelf==3.0"), "{output}");
     let output = uv.fails("uv", &["pip", "install", &young]).await;
-    assert!(
-        output.contains("Server message: File Too Young For This Proxy, this proxy serves files"),
-        "{output}"
-    );
+    let expected = "Server message: File Too Young For This Proxy, this proxy serves files";
+    assert!(output.contains(expected), "{output}");
     let output = uv.fails("uv", &["pip", "install", "--default-index", &url, "spice-rack"]).await;
     assert!(output.contains("403 Forbidden"), "{output}");
 }

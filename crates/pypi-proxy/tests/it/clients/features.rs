@@ -78,16 +78,14 @@ async fn pip_finds_files_by_hash() {
 async fn a_second_resolution_downloads_no_wheel_of_an_html_index() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
-    let index = html_index(shelf.path()).await;
+    let index = html_index(shelf.path());
     let cache = tempfile::tempdir().unwrap();
     let proxy = serve(cache.path(), &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
     let pip = sandbox(&python, &proxy).await;
     let plan = ["install", "--dry-run", "--only-binary", ":all:", "pantry-barrel", "Spice.Rack"];
     let output = pip.run("pip", &plan).await;
-    assert!(
-        output.contains("Would install Spice.Rack-0.5+local.1 pantry-barrel-1.0 pantry-shelf-3.0"),
-        "{output}"
-    );
+    let expected = "Would install Spice.Rack-0.5+local.1 pantry-barrel-1.0 pantry-shelf-3.0";
+    assert!(output.contains(expected), "{output}");
     let seen = index.count();
     pip.write("wanted.in", "pantry-barrel\nspice-rack\npantry-shelf\n");
     let index_url = format!("{}/simple/", proxy.url);

@@ -48,7 +48,7 @@ async fn clients_use_the_proxy_by_variables_and_files() {
 }
 
 /// A reverse proxy that serves the proxy below `/mirror`.
-async fn front(proxy: String) -> Server {
+fn front(proxy: String) -> Server {
     let client = crate::support::proxy::client();
     Server::start_async(move |request| {
         let (client, proxy) = (client.clone(), proxy.clone());
@@ -63,13 +63,12 @@ async fn front(proxy: String) -> Server {
             respond(status, &headers, received.bytes().await.unwrap())
         }
     })
-    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_proxy_works_below_a_path_of_another_server() {
     let Some(site) = Site::start(&[]).await else { return };
-    let front = front(site.proxy.url.clone()).await;
+    let front = front(site.proxy.url.clone());
     let url = front.url("/mirror/simple/");
     for (client, args) in [("pip", &["install"][..]), ("uv", &["pip", "install"])] {
         let sandbox = site.sandbox().await;

@@ -12,7 +12,7 @@ const NAME: &str = "pantry_barrel-1.0-py3-none-any.whl";
 const FIRST: usize = 8 << 20;
 
 /// Index with one large file, whose rest is sent when the gate opens.
-async fn index(content: Bytes, gate: Arc<Semaphore>) -> Server {
+fn index(content: Bytes, gate: Arc<Semaphore>) -> Server {
     let page = Bytes::from(hashed_page([(NAME, content.clone())]));
     Server::start(move |request| match &*request.path {
         "/simple/pantry-barrel/" => respond(200, &[JSON], page.clone()),
@@ -27,7 +27,6 @@ async fn index(content: Bytes, gate: Arc<Semaphore>) -> Server {
         }
         _ => respond(404, &[], ""),
     })
-    .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -37,7 +36,7 @@ async fn a_client_continues_after_the_proxy_restarts() {
     let content: Bytes = std::fs::read(shelf.file("pantry-barrel", NAME)).unwrap().into();
     for client in ["pip", "uv"] {
         let gate = Arc::new(Semaphore::new(0));
-        let index = index(content.clone(), gate.clone()).await;
+        let index = index(content.clone(), gate.clone());
         let cache = tempfile::tempdir().unwrap();
         let index_url = index.url("/simple/");
         // The address must not be assigned to another process while the proxy is down.
@@ -70,10 +69,8 @@ async fn a_client_continues_after_the_proxy_restarts() {
         // uv starts over.
         let status = if client == "pip" { "\"status\":206" } else { "\"status\":200" };
         let log = proxy.log.all();
-        assert!(
-            log.iter().any(|line| line.contains("none-any.whl\"") && line.contains(status)),
-            "{client}: {log:?}"
-        );
+        let is_expected = |line: &String| line.contains("none-any.whl\"") && line.contains(status);
+        assert!(log.iter().any(is_expected), "{client}: {log:?}");
         assert_eq!(sandbox.freeze().await, ["pantry-barrel==1.0"]);
         let filling = std::fs::read(sandbox.packages().join("pantry_barrel/filling")).unwrap();
         // The wheel contains the file uncompressed.

@@ -3,7 +3,7 @@
 //! `PYPI_CLIENTS_PYTHON` is the path of a Python interpreter with the packages of `clients/requirements.txt`. Otherwise
 //! the tests report that they are skipped. The configuration of the clients is read from the guide,
 //! `docs/pypi-proxy.md`.
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(feature = "cli")]
 
 mod access;
 mod features;
@@ -50,10 +50,8 @@ impl Client {
             }
             Self::Poetry => {
                 let source = guide("pyproject.toml for Poetry", proxy);
-                sandbox.write(
-                    "pyproject.toml",
-                    &format!("{PROJECT}\n[tool.poetry]\npackage-mode = false\n{source}"),
-                );
+                let text = format!("{PROJECT}\n[tool.poetry]\npackage-mode = false\n{source}");
+                sandbox.write("pyproject.toml", &text);
                 sandbox.run("poetry", &["lock"]).await;
                 sandbox.run("poetry", &["install"]).await;
             }
@@ -65,10 +63,8 @@ impl Client {
             }
             Self::Pdm => {
                 let source = guide("pyproject.toml for PDM", proxy);
-                sandbox.write(
-                    "pyproject.toml",
-                    &format!("{PROJECT}\n[tool.pdm]\ndistribution = false\n{source}"),
-                );
+                let text = format!("{PROJECT}\n[tool.pdm]\ndistribution = false\n{source}");
+                sandbox.write("pyproject.toml", &text);
                 sandbox.run("pdm", &["lock"]).await;
                 sandbox.run("pdm", &["sync"]).await;
             }
@@ -79,7 +75,6 @@ impl Client {
 const INSTALLED: [&str; 4] =
     ["pantry==2.0", "pantry-notes==0.3", "pantry-shelf==2.0", "Spice.Rack==0.5+local.1"];
 
-/// A client and its proxy.
 struct Pair {
     client: Client,
     _cache: tempfile::TempDir,
@@ -138,7 +133,7 @@ async fn all_clients_install_equally_from_a_json_index() {
 async fn all_clients_install_equally_from_an_html_index() {
     let Some(python) = python() else { return };
     let shelf = Shelf::new(&python).await;
-    let index = html_index(shelf.path()).await;
+    let index = html_index(shelf.path());
     // Every page is revalidated.
     let env = [
         ("PYPI_PROXY_INDEX_URL", &*index.url("/simple/")),

@@ -10,7 +10,6 @@ use crate::support::prelude::*;
 use crate::support::program;
 use crate::support::program::{Log, Served};
 
-/// Timeout of a command.
 const LIMIT: Duration = Duration::from_secs(120);
 /// Folders that installers create for themselves.
 const OWN: [&str; 6] =
@@ -41,12 +40,10 @@ impl Shelf {
         self.0.path()
     }
 
-    /// Path of a project's file.
     pub(crate) fn file(&self, project: &str, name: &str) -> PathBuf {
         self.path().join("files").join(project).join(name)
     }
 
-    /// SHA-256 of a file.
     pub(crate) fn sha256(&self, project: &str, name: &str) -> String {
         digest_of(&std::fs::read(self.file(project, name)).unwrap()).to_string()
     }
@@ -82,7 +79,6 @@ pub(crate) async fn serve(cache: &Path, env: &[(&str, &str)]) -> Served {
     program::serve(cache, &[&[never], env].concat()).await
 }
 
-/// An index, and a proxy of it.
 pub(crate) struct Site {
     pub(crate) python: PathBuf,
     pub(crate) shelf: Shelf,
@@ -206,21 +202,18 @@ impl Sandbox {
         (output.status.success(), String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Runs a command that must succeed.
     pub(crate) async fn run(&self, program: &str, args: &[&str]) -> String {
         let (is_good, text) = self.output(program, args).await;
         assert!(is_good, "{program} {args:?}: {text}");
         text
     }
 
-    /// Runs a command that must fail.
     pub(crate) async fn fails(&self, program: &str, args: &[&str]) -> String {
         let (is_good, text) = self.output(program, args).await;
         assert!(!is_good, "{program} {args:?}: {text}");
         text
     }
 
-    /// Returns the output of `pip freeze`.
     pub(crate) async fn freeze(&self) -> Vec<String> {
         let text = self.run("pip", &["freeze"]).await;
         text.lines().map(str::to_owned).collect()
@@ -232,7 +225,6 @@ impl Sandbox {
         files.iter().flat_map(|path| path.metadata()).map(|metadata| metadata.len()).sum()
     }
 
-    /// Folder of the installed packages.
     pub(crate) fn packages(&self) -> PathBuf {
         let mut versions = std::fs::read_dir(self.venv().join("lib")).unwrap();
         versions.next().unwrap().unwrap().path().join("site-packages")
@@ -256,7 +248,7 @@ impl Sandbox {
 
 /// A minimal index: HTML links without hashes, sizes, times and metadata. Serves the files below `folder/files` like a
 /// plain web server.
-pub(crate) async fn html_index(folder: &Path) -> Server {
+pub(crate) fn html_index(folder: &Path) -> Server {
     let files = folder.join("files");
     Server::start(move |request| {
         let parts: Vec<_> = request.path.trim_start_matches('/').split('/').collect();
@@ -269,7 +261,6 @@ pub(crate) async fn html_index(folder: &Path) -> Server {
             _ => respond(404, &[], ""),
         }
     })
-    .await
 }
 
 fn links(folder: &PathBuf, project: &str, request: &Request) -> Vec<Step> {

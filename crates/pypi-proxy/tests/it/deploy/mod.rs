@@ -1,13 +1,12 @@
 //! Deployment: systemd, nginx and Prometheus, with the files in `docs/deploy`. `cargo xtask test deploy` checks that
 //! the files are well-formed.
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(feature = "cli")]
 
 mod nginx;
 mod systemd;
 mod watch;
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use crate::support::prelude::*;
 use crate::support::program::{run, serve};
@@ -20,15 +19,13 @@ fn wheel() -> Bytes {
     content(WHEEL_BYTES)
 }
 
-/// Index with one wheel.
-async fn index() -> Server {
-    file_index([(WHEEL, wheel())]).await
+fn index() -> Server {
+    file_index([(WHEEL, wheel())])
 }
 
 /// Returns whether a program is available; otherwise reports a skipped test.
 fn has(program: &str, test: &str) -> bool {
-    let version = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let is_there = version.is_ok();
+    let is_there = is_available(program);
     if !is_there {
         skip(&format!("{test}, because {program} is not available"));
     }
@@ -44,7 +41,7 @@ fn file(name: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn healthcheck_reports_whether_the_proxy_responds() {
     let dir = tempfile::tempdir().unwrap();
-    let index = index().await;
+    let index = index();
     let served = serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", &index.url("/simple/"))]).await;
     let address = served.address().to_owned();
     // It connects directly to a listening address, ignoring the HTTP proxy settings of this machine.
@@ -67,7 +64,7 @@ async fn healthcheck_over_tls_needs_no_name() {
     let [cert, key] = ["cert.pem", "key.pem"].map(|name| dir.path().join(name).to_str().unwrap().to_owned());
     std::fs::write(&cert, made.cert.pem()).unwrap();
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
-    let index = index().await;
+    let index = index();
     let url = index.url("/simple/");
     let env = [("PYPI_PROXY_INDEX_URL", &*url), ("PYPI_PROXY_TLS_CERT", &cert), ("PYPI_PROXY_TLS_KEY", &key)];
     let served = serve(dir.path(), &env).await;

@@ -45,7 +45,7 @@ fn listener() -> TcpListener {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_inherited_socket_is_served_and_stays_open() {
     let dir = tempfile::tempdir().unwrap();
-    let index = index().await;
+    let index = index();
     let url = index.url("/simple/");
     let told = UnixDatagram::bind(dir.path().join("notify")).unwrap();
     told.set_read_timeout(Some(TIMEOUT)).unwrap();
@@ -81,7 +81,7 @@ async fn an_inherited_socket_is_served_and_stays_open() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_blocked_notify_socket_delays_neither_requests_nor_shutdown() {
     let dir = tempfile::tempdir().unwrap();
-    let index = index().await;
+    let index = index();
     let url = index.url("/simple/");
     let receiver = UnixDatagram::bind(dir.path().join("notify")).unwrap();
     let sender = UnixDatagram::unbound().unwrap();
@@ -105,10 +105,8 @@ async fn invalid_inherited_sockets_end_the_program_with_an_error() {
     let env = [("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:1/simple/")];
     let output = start(dir.path(), &env, listener(), 2).wait_with_output().await.unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(
-        (output.status.code(), &*text),
-        (Some(2), "pypi-proxy: 2 sockets were passed, expected one\n")
-    );
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(text, "pypi-proxy: 2 sockets were passed, expected one\n");
     let datagrams = std::net::UdpSocket::bind(("127.0.0.1", 0)).unwrap();
     let child = start(dir.path(), &env, TcpListener::from(OwnedFd::from(datagrams)), 1);
     let output = child.wait_with_output().await.unwrap();
@@ -136,7 +134,7 @@ async fn systemd_starts_it_for_the_first_connection() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let index = index().await;
+    let index = index();
     let address = free_address();
     let mut command = Command::new(PROGRAM);
     command.arg(format!("--listen={address}"));

@@ -20,7 +20,7 @@ fn labels(text: &str) -> impl Iterator<Item = (&str, &str)> {
 
 async fn exposed() -> Metrics {
     let dir = tempfile::tempdir().unwrap();
-    let index = index().await;
+    let index = index();
     let url = index.url("/simple/");
     // No server needs to respond there.
     let env = [

@@ -16,7 +16,6 @@ pub(crate) const PREFIX: &str = "fleet";
 pub(crate) const IDENTITY: &str = "test";
 pub(crate) const SECRET: &str = "testtest";
 
-/// S3 server implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     S3proxy,
@@ -36,7 +35,6 @@ impl Kind {
         }
     }
 
-    /// Returns whether conditional writes are supported.
     pub(crate) fn has_conditions(self) -> bool {
         self != Self::Rclone
     }
@@ -75,7 +73,6 @@ impl Kind {
     }
 }
 
-/// A running server with a bucket.
 pub(crate) struct Bucket {
     pub(crate) kind: Kind,
     address: SocketAddr,
@@ -209,7 +206,6 @@ impl Network {
         self.post("/proxies/bucket/toxics", &toxic).await;
     }
 
-    /// Removes all faults.
     pub(crate) async fn heal(&self) {
         let response = self.client.post(format!("{}/reset", self.api)).send().await.unwrap();
         assert!(response.status().is_success());

@@ -32,7 +32,7 @@ pub(crate) struct Index {
 
 impl Index {
     /// Index of `count` files of different lengths, with a delay after each 64 KiB of a file.
-    pub(crate) async fn start(count: usize, len: impl Fn(usize) -> usize, delay: Duration) -> Self {
+    pub(crate) fn start(count: usize, len: impl Fn(usize) -> usize, delay: Duration) -> Self {
         let all = content(LARGEST + count);
         let file = |number: usize| {
             let project = format!("p{}", number / EACH);
@@ -53,8 +53,7 @@ impl Index {
             let of = shelf.iter().filter(|file| file.page() == request.path);
             let page = hashed_page(of.map(|file| (file.name.clone(), file.content.clone())));
             respond(200, &[JSON], page)
-        })
-        .await;
+        });
         Self { server, files }
     }
 

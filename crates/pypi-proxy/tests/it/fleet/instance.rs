@@ -13,7 +13,6 @@ use crate::fleet::index::{File, Index};
 use crate::support::prelude::*;
 use crate::support::program::{Served, run, serve};
 
-/// Timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Instance {
@@ -74,7 +73,6 @@ impl Instance {
         until(&format!("its health is {state}"), is_so).await;
     }
 
-    /// Kills the instance.
     pub(crate) async fn kill(self) -> Stopped {
         self.served.kill().await;
         Stopped { dir: self.dir, env: self.env }
@@ -87,7 +85,6 @@ impl Instance {
     }
 }
 
-/// Folder of a stopped instance.
 pub(crate) struct Stopped {
     dir: TempDir,
     env: Vec<(String, String)>,
@@ -200,7 +197,6 @@ impl Load {
         Self { is_over, answered, tasks }
     }
 
-    /// Number of completed requests.
     pub(crate) fn answered(&self) -> usize {
         self.answered.load(Ordering::Relaxed)
     }

@@ -4,22 +4,20 @@
 //! `FLEET_PYTHON` an interpreter in whose environment rclone is installed. Tests without their servers are reported as
 //! skipped. `FLEET_SERVER` selects another server than s3proxy, and `FLEET_SCALE=full` the number of files and clients
 //! in [`Scale::full`].
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(feature = "cli")]
 
 mod bucket;
 mod index;
 mod instance;
-mod stops;
 
 use std::path::PathBuf;
 
 use bucket::{Bucket, Kind};
 use index::Index;
-use instance::{Instance, ask_all, client, end, get, instances};
+use instance::{Instance, Load, ask_all, client, end, get, instances};
 
 use crate::support::prelude::*;
 
-/// Size of the tests.
 #[derive(Clone, Copy)]
 struct Scale {
     clients: usize,
@@ -61,7 +59,7 @@ async fn is_degraded(instance: &Instance) {
 async fn each_file_is_downloaded_once_and_available_to_new_instances() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
     let scale = Scale::wanted();
-    let index = Index::start(scale.files, len, Duration::ZERO).await;
+    let index = Index::start(scale.files, len, Duration::ZERO);
     let fleet: [Instance; 3] = instances(&index, &bucket.endpoint(), &[]).await;
     ask_all(scale.clients, &fleet.each_ref(), &index.files, scale.files * 2 / 5).await;
     let most = if bucket.kind.has_conditions() { 1 } else { 3 };
@@ -83,7 +81,7 @@ async fn each_file_is_downloaded_once_and_available_to_new_instances() {
 async fn instances_with_small_caches_evict_while_serving() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
     let scale = Scale::wanted();
-    let index = Index::start(scale.files, |number| 20_000 + number * 100, Duration::ZERO).await;
+    let index = Index::start(scale.files, |number| 20_000 + number * 100, Duration::ZERO);
     // A tenth of the files.
     let size = (scale.files * 2_500).to_string();
     let fleet: [Instance; 3] =
@@ -111,7 +109,7 @@ async fn network_faults_of_the_bucket_do_not_affect_responses() {
         ("timeout", json!({"timeout": 0})),
     ];
     let each = 8;
-    let index = Index::start(each * toxics.len(), |number| 50_000 + number, Duration::ZERO).await;
+    let index = Index::start(each * toxics.len(), |number| 50_000 + number, Duration::ZERO);
     let settings = [("PYPI_PROXY_BUCKET_TIMEOUT", "1s"), ("PYPI_PROXY_LEASE_WAIT", "3s")];
     let far = Instance::start(&index, &network.endpoint, &settings).await;
     let near = Instance::start(&index, &bucket.endpoint(), &settings).await;
@@ -134,7 +132,7 @@ async fn network_faults_of_the_bucket_do_not_affect_responses() {
 #[tokio::test(flavor = "multi_thread")]
 async fn bucket_errors_do_not_lose_files() {
     let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
-    let index = Index::start(12, |number| 50_000 + number, Duration::ZERO).await;
+    let index = Index::start(12, |number| 50_000 + number, Duration::ZERO);
     let secret = ("AWS_SECRET_ACCESS_KEY", "hunter2-hunter2");
     for setting in [secret, ("GROXPI_S3_BUCKET", "no-such-bucket")] {
         let instance = Instance::start(&index, &bucket.endpoint(), &[setting]).await;
@@ -156,7 +154,7 @@ async fn bucket_errors_do_not_lose_files() {
 async fn without_conditional_writes_objects_are_complete() {
     let Some(mut bucket) = Bucket::start(Kind::Rclone).await else { return };
     let scale = Scale::wanted();
-    let index = Index::start(scale.files, len, Duration::ZERO).await;
+    let index = Index::start(scale.files, len, Duration::ZERO);
     let fleet: [Instance; 3] =
         instances(&index, &bucket.endpoint(), &[("PYPI_PROXY_BUCKET_TIMEOUT", "2s")]).await;
     let (first, rest) = index.files.split_at(scale.files / 2);
@@ -179,5 +177,85 @@ async fn without_conditional_writes_objects_are_complete() {
         get(&clients, &instance.url, file).await.unwrap();
     }
     bucket.is_whole();
+    end(fleet).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_instances_complete_downloads_of_a_dead_one() {
+    let Some(bucket) = Bucket::start(Kind::wanted()).await else { return };
+    // Each file takes six seconds.
+    let index = Index::start(2, |number| (6 << 20) + number, Duration::from_millis(60));
+    let settings = [("PYPI_PROXY_LEASE_DURATION", "4s"), ("PYPI_PROXY_LEASE_WAIT", "60s")];
+    let [mut first, second, third] = instances(&index, &bucket.endpoint(), &settings).await;
+    // Without conditional writes, a lease does not prevent concurrent downloads.
+    let (alone, again) = if bucket.kind.has_conditions() { (1, 2) } else { (3, 6) };
+    for file in index.files.iter() {
+        let (url, wanted) = (first.url.clone(), file.clone());
+        let leader = tokio::spawn(async move { get(&client(), &url, &wanted).await });
+        let begins = async || index.requests_for(file) > 0 && bucket.objects("leases").len() == 1;
+        until("the first has the lease and downloads", begins).await;
+        let files = [file.clone()];
+        let others = [&second, &third];
+        let waiting = ask_all(6, &others, &files, 1);
+        let dying = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            index.was_asked(&files, 1..=alone);
+            first.kill().await
+        };
+        let ((), dead) = tokio::join!(waiting, dying);
+        assert!(leader.await.unwrap().is_err(), "a part of a file looks like a part");
+        dead.verify().await;
+        first = dead.start_again().await;
+        // One other instance has started over; the rest use its upload.
+        index.was_asked(&files, 2..=again);
+        ask_all(1, &[&first], &files, 1).await;
+        index.was_asked(&files, 2..=again);
+    }
+    bucket.settles(2).await;
+    end([first, second, third]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_bucket_can_stall_and_die_under_load() {
+    let Some(mut bucket) = Bucket::start(Kind::wanted()).await else { return };
+    let scale = Scale::wanted();
+    let index = Index::start(scale.files * 5, len, Duration::ZERO);
+    let settings = [("PYPI_PROXY_BUCKET_TIMEOUT", "1s"), ("PYPI_PROXY_LEASE_WAIT", "3s")];
+    let fleet: [Instance; 3] = instances(&index, &bucket.endpoint(), &settings).await;
+    let (known, new) = index.files.split_at(scale.files / 2);
+    let (last, new) = new.split_last().unwrap();
+    for instance in &fleet {
+        ask_all(4, &[instance], known, known.len()).await;
+    }
+    let load = Load::start(scale.clients / 3, &fleet.each_ref(), known, new);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+
+    bucket.pause();
+    is_degraded(&fleet[0]).await;
+    let before = load.answered();
+    tokio::time::sleep(scale.away).await;
+    assert!(load.answered() > before, "clients are answered meanwhile");
+    bucket.go_on();
+    for instance in &fleet {
+        instance.becomes("ok").await;
+    }
+
+    bucket.kill().await;
+    is_degraded(&fleet[0]).await;
+    tokio::time::sleep(scale.away / 2).await;
+    bucket.start_again().await;
+    for instance in &fleet {
+        instance.becomes("ok").await;
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    load.end().await;
+
+    // Normal operation again: each download is available to the next instance through the bucket.
+    let before = bucket.files().len();
+    ask_all(1, &[&fleet[0]], std::slice::from_ref(last), 1).await;
+    let arrives = async || bucket.files().len() > before;
+    until("a new file gets into the bucket", arrives).await;
+    ask_all(1, &[&fleet[1]], std::slice::from_ref(last), 1).await;
+    index.was_asked(std::slice::from_ref(last), 1..=1);
     end(fleet).await;
 }
