@@ -2,6 +2,7 @@
 
 mod decode;
 
+use self::decode::{Build, Walk};
 use super::compile::{Dynamic, Index, Length, Model, NodeKind};
 use super::{Number, Schema, SchemaContext, Value};
 use crate::error::{Fault, Segment};
@@ -98,7 +99,7 @@ impl Wire for Dynamic {
     }
 
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        self.walk_node(0, input, Depth(0))
+        self.read::<Walk<I>>(0, input, Depth(0)).map(|_| ())
     }
 
     fn schema(&self, _: &mut SchemaContext) -> Schema {
@@ -118,7 +119,7 @@ impl Put<Value> for Dynamic {
 
 impl Get<'_, Value> for Dynamic {
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Value, Fault> {
-        self.get_node(0, reader, Depth(0))
+        self.read::<Build<'_, '_>>(0, reader, Depth(0))
     }
 }
 
