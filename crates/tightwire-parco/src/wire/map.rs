@@ -275,7 +275,7 @@ impl<H: Header, K: Wire, V: Wire> SortedMap<H, K, V> {
     }
 }
 
-same_wire!([H: Header, K: Wire, V: Wire] SortedMap<H, K, V>);
+same_wire!([H: Header, K: Wire, V: Wire] SortedMap<H, K, V>: |map| map.0);
 
 impl<H: Header, K: StaticWire, V: StaticWire> StaticWire for SortedMap<H, K, V> {
     const NEW: Self = Self(Map::NEW);

@@ -278,7 +278,7 @@ impl Get<'_, bool> for Bool {
 pub struct Max<const N: u64, H>(H);
 
 impl<const N: u64, H: Header> Wire for Max<N, H> {
-    same_sizes!();
+    same_sizes!(|max| max.0);
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
