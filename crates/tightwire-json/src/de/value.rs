@@ -71,13 +71,7 @@ impl<'de> Parser<'de, '_> {
         let start = self.at;
         self.enter()?;
         let value = locate(visitor.visit_seq(Elements { parser: self, first: true }), start)?;
-        match self.peek() {
-            Some(b']') => {
-                self.leave();
-                Ok(value)
-            }
-            _ => Err(self.leftover(Syntax::ArrayEnd)),
-        }
+        self.close(b']', Syntax::ArrayEnd, value)
     }
 
     #[inline]
@@ -88,13 +82,17 @@ impl<'de> Parser<'de, '_> {
             // A missing field is reported at the end of the object.
             Err(error) => return Err(error.at(self.at)),
         };
-        match self.peek() {
-            Some(b'}') => {
-                self.leave();
-                Ok(value)
-            }
-            _ => Err(self.leftover(Syntax::ObjectEnd)),
+        self.close(b'}', Syntax::ObjectEnd, value)
+    }
+
+    /// Consumes the closing bracket of an array or object, and returns its value.
+    #[inline(always)]
+    fn close<T>(&mut self, bracket: u8, end: Syntax, value: T) -> Result<T> {
+        if self.peek() != Some(bracket) {
+            return Err(self.leftover(end));
         }
+        self.leave();
+        Ok(value)
     }
 
     /// Not inlined, so that scalars in `deserialize_any` do not pay for the stack frame of containers.
@@ -358,13 +356,7 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
                 let start = self.at;
                 self.enter()?;
                 let value = locate(visitor.visit_enum(Variant(self)), start)?;
-                match self.peek() {
-                    Some(b'}') => {
-                        self.leave();
-                        Ok(value)
-                    }
-                    _ => Err(self.leftover(Syntax::ObjectEnd)),
-                }
+                self.close(b'}', Syntax::ObjectEnd, value)
             }
             b'"' => {
                 let start = self.at;
