@@ -216,11 +216,13 @@ macro_rules! predicates {
             $(
                 $(#[$doc])*
                 pub fn $name(&self) -> bool {
-                    matches!(self.0.kind, $($kinds::$kind $(($any))?)|+)
+                    $(predicates!(self.0.kind, $kinds::$kind $(($any))?))||+
                 }
             )*
         }
     };
+    ($found:expr, $kinds:ident::$kind:ident) => { $found == $kinds::$kind };
+    ($found:expr, $kinds:ident::$kind:ident($any:tt)) => { matches!($found, $kinds::$kind($any)) };
 }
 pub(crate) use predicates;
 

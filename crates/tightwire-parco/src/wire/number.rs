@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
+use super::adjust::Id;
 use super::{Endian, Get, Order, Put, StaticWire, Wire};
 use crate::error::{ErrorKind, Fault};
 use crate::options::Levels;
@@ -161,6 +162,23 @@ macro_rules! header {
                     Endian::Big => <$value>::from_be_bytes(bytes),
                 };
                 usize::try_from(number).map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), $width))
+            }
+        }
+
+        impl $(<$order: Order>)? Id for $name $(<$order>)? {
+            type Value = $value;
+
+            #[inline]
+            fn find<I: Input>(known: &[$value], input: &mut I) -> Result<usize, Fault> {
+                let bytes = input.array::<$width>()?;
+                let id = match $endian {
+                    Endian::Little => <$value>::from_le_bytes(bytes),
+                    Endian::Big => <$value>::from_be_bytes(bytes),
+                };
+                match known.iter().position(|other| *other == id) {
+                    Some(found) => Ok(found),
+                    None => Err(input.rewind_fault(Fault::UNKNOWN_TYPE, $width)),
+                }
             }
         }
     };

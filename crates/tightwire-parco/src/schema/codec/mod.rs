@@ -3,6 +3,8 @@
 mod decode;
 
 use self::decode::{Build, Walk};
+use alloc::vec::Vec;
+
 use super::compile::{Dynamic, Index, Length, Model, NodeKind};
 use super::{Number, Schema, SchemaContext, Value};
 use crate::error::{Fault, Segment};
@@ -113,7 +115,9 @@ impl Put<Value> for Dynamic {
     }
 
     fn size(&self, value: &Value, levels: Levels) -> Result<usize, Fault> {
-        write::measure(levels, |writer| self.put(value, writer))
+        let mut vec = Vec::new();
+        write::append(&mut vec, levels, |writer| self.put(value, writer)).map_err(|error| error.fault())?;
+        Ok(vec.len())
     }
 }
 
