@@ -127,36 +127,6 @@ impl Get<'_, Value> for Dynamic {
     }
 }
 
-/// Returns the width and byte order of a type that is encoded as a single number.
-fn layout(kind: &NodeKind) -> Option<(usize, Endian)> {
-    match kind {
-        NodeKind::Bool => Some((1, Endian::Little)),
-        NodeKind::Number(number, endian) | NodeKind::Header(number, endian) => {
-            Some((number.width(), *endian))
-        }
-        NodeKind::TimeUtc => Some((8, Endian::Little)),
-        _ => None,
-    }
-}
-
-/// Returns the bits of that number.
-fn bits(kind: &NodeKind, value: &Value) -> Result<u64, Fault> {
-    match (kind, value) {
-        (NodeKind::Bool, Value::Bool(flag)) => Ok((*flag).into()),
-        (NodeKind::Number(Number::Float32, _), Value::Float32(bits)) => Ok((*bits).into()),
-        (NodeKind::Number(Number::Float64, _), Value::Float64(bits)) => Ok(*bits),
-        (NodeKind::Number(number, _), Value::Integer(value)) if !number.is_float() => {
-            to_bits(*number, *value)
-        }
-        (NodeKind::Header(number, _), Value::Integer(value)) => {
-            to_bits(Number::Int, *value)?;
-            to_bits(*number, *value)
-        }
-        (NodeKind::TimeUtc, Value::Integer(nanos)) => to_bits(Number::Int64, *nanos),
-        _ => Err(Fault::UNKNOWN_TYPE),
-    }
-}
-
 /// Returns the bits of an integer, after a range check.
 fn to_bits(number: Number, value: i128) -> Result<u64, Fault> {
     let (min, max) = number.range();
@@ -173,12 +143,24 @@ impl Dynamic {
         depth: Depth,
     ) -> Result<(), Fault> {
         let depth = depth.deeper()?;
-        let kind = &self.nodes[index].kind;
-        if let Some((width, endian)) = layout(kind) {
-            write_bits(width, endian, bits(kind, value)?, writer);
-            return Ok(());
-        }
-        match (kind, value) {
+        match (&self.nodes[index].kind, value) {
+            (NodeKind::Bool, Value::Bool(flag)) => writer.array([u8::from(*flag)]),
+            (NodeKind::Number(Number::Float32, endian), Value::Float32(bits)) => {
+                write_bits(4, *endian, (*bits).into(), writer);
+            }
+            (NodeKind::Number(Number::Float64, endian), Value::Float64(bits)) => {
+                write_bits(8, *endian, *bits, writer);
+            }
+            (NodeKind::Number(number, endian), Value::Integer(value)) if !number.is_float() => {
+                write_bits(number.width(), *endian, to_bits(*number, *value)?, writer);
+            }
+            (NodeKind::Header(number, endian), Value::Integer(value)) => {
+                to_bits(Number::Int, *value)?;
+                write_bits(number.width(), *endian, to_bits(*number, *value)?, writer);
+            }
+            (NodeKind::TimeUtc, Value::Integer(nanos)) => {
+                write_bits(8, Endian::Little, to_bits(Number::Int64, *nanos)?, writer);
+            }
             (NodeKind::Text(header) | NodeKind::Blob(header), Value::Bytes(bytes)) => {
                 header.write(bytes.len(), writer)?;
                 writer.bytes(bytes);
