@@ -107,35 +107,59 @@ pub fn decode_into<'de, T: Decode<'de>>(bytes: &'de [u8], value: &mut T) -> Resu
 
 impl Options {
     /// As [`to_vec`], with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value does not fit its wire type.
     pub fn to_vec<T: Encode + ?Sized>(self, value: &T) -> Result<Vec<u8>, Error> {
         T::Wire::NEW.to_vec_with(self, value)
     }
 
     /// As [`encode`], with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a value does not fit its wire type. The vector is unchanged on failure.
     #[inline]
     pub fn encode<T: Encode + ?Sized>(self, value: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
         T::Wire::NEW.encode_with(self, value, vec)
     }
 
     /// As [`encoded_len`], with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if encoding would fail.
     #[inline]
     pub fn encoded_len<T: Encode + ?Sized>(self, value: &T) -> Result<usize, Error> {
         T::Wire::NEW.encoded_len_with(self, value)
     }
 
     /// As [`decode`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bytes are not a valid value.
     #[inline]
     pub fn decode<'de, T: Decode<'de>>(self, bytes: &'de [u8]) -> Result<(T, &'de [u8]), Error> {
         <T as DecodeAs<'de>>::Wire::NEW.decode_with(self, bytes)
     }
 
     /// As [`decode_exact`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bytes are not a valid value, or if bytes remain after it.
     #[inline]
     pub fn decode_exact<'de, T: Decode<'de>>(self, bytes: &'de [u8]) -> Result<T, Error> {
         <T as DecodeAs<'de>>::Wire::NEW.decode_exact_with(self, bytes)
     }
 
     /// As [`decode_into`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_exact`].
     #[inline]
     pub fn decode_into<'de, T: Decode<'de>>(self, bytes: &'de [u8], value: &mut T) -> Result<(), Error> {
         <T as DecodeAs<'de>>::Wire::NEW.decode_into_with(self, bytes, value)
@@ -144,8 +168,7 @@ impl Options {
 
 /// Encodes and decodes values with an explicit wire type instead of the default one.
 ///
-/// Use it to write a single value with another wire type, and for schemas made by a builder. Each method fails in the
-/// cases of the function of that name.
+/// Use it to write a single value with another wire type, and for schemas made by a builder.
 ///
 /// ```
 /// use tightwire_parco::wire::{Le, Slice, StaticWire, U8, U16};
@@ -158,6 +181,10 @@ impl Options {
 /// ```
 pub trait WireExt {
     /// As [`to_vec`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the wire type cannot carry the value.
     fn to_vec<T: ?Sized>(&self, value: &T) -> Result<Vec<u8>, Error>
     where
         Self: Put<T>,
@@ -166,6 +193,10 @@ pub trait WireExt {
     }
 
     /// As [`to_vec`](Self::to_vec), with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the wire type cannot carry the value.
     fn to_vec_with<T: ?Sized>(&self, options: Options, value: &T) -> Result<Vec<u8>, Error>
     where
         Self: Put<T>,
@@ -176,6 +207,10 @@ pub trait WireExt {
     }
 
     /// As [`encode`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the wire type cannot carry the value. The vector is unchanged on failure.
     #[inline]
     fn encode<T: ?Sized>(&self, value: &T, vec: &mut Vec<u8>) -> Result<(), Error>
     where
@@ -185,6 +220,10 @@ pub trait WireExt {
     }
 
     /// As [`encode`](Self::encode), with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the wire type cannot carry the value. The vector is unchanged on failure.
     #[inline]
     fn encode_with<T: ?Sized>(&self, options: Options, value: &T, vec: &mut Vec<u8>) -> Result<(), Error>
     where
@@ -194,6 +233,10 @@ pub trait WireExt {
     }
 
     /// As [`encode_to_slice`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the wire type cannot carry the value, or the slice is too small.
     fn encode_to_slice<T: ?Sized>(&self, value: &T, slice: &mut [u8]) -> Result<usize, Error>
     where
         Self: Put<T>,
@@ -210,6 +253,10 @@ pub trait WireExt {
     }
 
     /// As [`encode_to_buf`], with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the wire type cannot carry the value, or the buffer is full.
     #[cfg(feature = "bytes")]
     fn encode_to_buf_with<T: ?Sized>(
         &self,
@@ -226,6 +273,10 @@ pub trait WireExt {
     }
 
     /// As [`encoded_len`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if encoding would fail.
     #[inline]
     fn encoded_len<T: ?Sized>(&self, value: &T) -> Result<usize, Error>
     where
@@ -235,6 +286,10 @@ pub trait WireExt {
     }
 
     /// As [`encoded_len`](Self::encoded_len), with the maximum depth of these options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if encoding would fail.
     #[inline]
     fn encoded_len_with<T: ?Sized>(&self, options: Options, value: &T) -> Result<usize, Error>
     where
@@ -244,6 +299,10 @@ pub trait WireExt {
     }
 
     /// As [`decode`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bytes are not a valid value.
     #[inline]
     fn decode<'de, T>(&self, bytes: &'de [u8]) -> Result<(T, &'de [u8]), Error>
     where
@@ -253,6 +312,10 @@ pub trait WireExt {
     }
 
     /// As [`decode_exact`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bytes are not a valid value, or if bytes remain after it.
     #[inline]
     fn decode_exact<'de, T>(&self, bytes: &'de [u8]) -> Result<T, Error>
     where
@@ -262,6 +325,10 @@ pub trait WireExt {
     }
 
     /// As [`decode_into`].
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_exact`](Self::decode_exact). After an error the contents of `value` are unspecified but valid.
     #[inline]
     fn decode_into<'de, T>(&self, bytes: &'de [u8], value: &mut T) -> Result<(), Error>
     where
@@ -271,6 +338,10 @@ pub trait WireExt {
     }
 
     /// As [`decode`](Self::decode), with options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bytes are not a valid value.
     #[inline]
     fn decode_with<'de, T>(&self, options: Options, bytes: &'de [u8]) -> Result<(T, &'de [u8]), Error>
     where
@@ -285,6 +356,10 @@ pub trait WireExt {
     }
 
     /// As [`decode_exact`](Self::decode_exact), with options.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bytes are not a valid value, or if bytes remain after it.
     #[inline]
     fn decode_exact_with<'de, T>(&self, options: Options, bytes: &'de [u8]) -> Result<T, Error>
     where
@@ -297,6 +372,10 @@ pub trait WireExt {
     }
 
     /// As [`decode_into`](Self::decode_into), with options.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_into`](Self::decode_into).
     #[inline]
     fn decode_into_with<'de, T>(&self, options: Options, bytes: &'de [u8], value: &mut T) -> Result<(), Error>
     where
