@@ -1,7 +1,7 @@
 //! Test utilities that several crates share.
 //!
-//! - [`in_pieces`] feeds an input in chunks of several sizes to a streaming function and compares the results, and
-//!   [`limits`] returns the limits at which implementations fail.
+//! - [`in_pieces`] feeds an input in chunks of several sizes to a streaming function and compares the results, [`Pieces`]
+//!   reads chunks, and [`limits`] returns the limits at which implementations fail.
 //! - [`counting`] measures allocations. Linking this crate installs its allocator.
 //! - [`optional`] finds programs that a test uses if they are installed.
 
@@ -9,6 +9,7 @@ pub mod counting;
 pub mod optional;
 
 use std::fmt::Debug;
+use std::io::{self, Read};
 
 /// Chunk sizes for streaming functions: single bytes, an odd size, the payload of a TCP segment, and a common read
 /// buffer.
@@ -33,6 +34,35 @@ pub fn in_pieces<T: PartialEq + Debug>(input: &[u8], mut decode: impl FnMut(&[&[
         );
     }
     whole
+}
+
+/// Reader that returns one chunk per call, and is interrupted before each.
+#[derive(Debug)]
+pub struct Pieces<'a> {
+    pieces: &'a [&'a [u8]],
+    rest: &'a [u8],
+    is_interrupted: bool,
+}
+
+impl<'a> Pieces<'a> {
+    /// Returns a reader of these chunks.
+    pub fn new(pieces: &'a [&'a [u8]]) -> Self {
+        Self { pieces, rest: &[], is_interrupted: false }
+    }
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.is_interrupted = !self.is_interrupted;
+        if self.is_interrupted {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        while self.rest.is_empty() {
+            let Some((first, pieces)) = self.pieces.split_first() else { return Ok(0) };
+            (self.rest, self.pieces) = (first, pieces);
+        }
+        self.rest.read(buffer)
+    }
 }
 
 /// Returns limits at which an off-by-one error shows for an input of `size` bytes: 1 and the sizes around `size`,

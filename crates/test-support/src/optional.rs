@@ -3,8 +3,9 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
 
 /// Prints the reason for skipping a test to standard error. The test harness would show it only for failing tests.
 ///
@@ -64,4 +65,40 @@ pub fn powershell_output(arguments: &[&str]) -> Option<String> {
     let output =
         Command::new(powershell_for_tests()?).args(arguments).output().expect("PowerShell can be run");
     Some(String::from_utf8(output.stdout).expect("its output is UTF-8"))
+}
+
+/// Builds a Go program of the module in this folder. If Go is missing or too old, calls [`skip`].
+///
+/// # Panics
+///
+/// Panics if the program cannot be built.
+pub fn go_program(module: &Path, package: &str, program: PathBuf) -> Option<PathBuf> {
+    let mut command = Command::new("go");
+    command.current_dir(module).env("GOTOOLCHAIN", "local").args(["build", "-o"]).arg(&program).arg(package);
+    match command.output() {
+        Ok(output) if output.status.success() => return Some(program),
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert!(text.contains("requires go >="), "go build: {text}");
+            skip(&format!("{}: Go is too old", program.display()));
+        }
+        Err(error) => skip(&format!("{}: go cannot be run: {error}", program.display())),
+    }
+    None
+}
+
+/// Runs a command with this standard input.
+///
+/// # Panics
+///
+/// Panics if the command cannot be run or does not read its input.
+pub fn output_with_input(command: &mut Command, input: String) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command can be run");
+    let mut stdin = child.stdin.take().expect("it is a pipe");
+    // Written in a separate thread, because either pipe can fill up.
+    let writer = thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().expect("the output can be read");
+    writer.join().expect("writing does not panic").expect("the input is read");
+    output
 }

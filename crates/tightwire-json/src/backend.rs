@@ -68,7 +68,7 @@ pub(crate) fn applies(backend: Backend, text: &str, rules: &Rules) -> bool {
         #[cfg(feature = "serde-json")]
         Backend::SerdeJson => de::survey(text, rules).is_ok(),
         #[cfg(feature = "simd-json")]
-        Backend::SimdJson => de::survey(text, rules).is_ok_and(|survey| !survey.demanding_numbers),
+        Backend::SimdJson => de::survey(text, rules).is_ok_and(|demanding_numbers| !demanding_numbers),
     }
 }
 

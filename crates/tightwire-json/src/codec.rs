@@ -60,7 +60,7 @@ impl Codec {
     /// Returns the codec of the root functions: [`strict`](Self::strict), or [`fast`](Self::fast) after
     /// [`config_fastest_mode`](crate::config_fastest_mode) was called.
     pub fn standard() -> Self {
-        Self::new(standard_mode())
+        Self::new(if FASTEST.load(Ordering::Relaxed) { Mode::Fast } else { Mode::Strict })
     }
 
     /// Sets the limits of decoding. Default: [`Limits::new`].
@@ -347,9 +347,4 @@ pub fn config_fastest_mode() {
 /// Sets the mode of the root functions to [`Mode::Strict`], the default, for the whole process.
 pub fn config_standard_mode() {
     FASTEST.store(false, Ordering::Relaxed);
-}
-
-#[inline]
-fn standard_mode() -> Mode {
-    if FASTEST.load(Ordering::Relaxed) { Mode::Fast } else { Mode::Strict }
 }

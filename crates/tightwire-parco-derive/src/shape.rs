@@ -91,11 +91,11 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Returns a call of a static method of a field's wire type.
-    fn call(&self, field: &Field, method: TokenStream) -> TokenStream {
-        let (krate, wire) = (self.krate(), self.wire(field));
+    /// Returns a call of a method of a field's wire type.
+    fn call(&self, field: &Field, method: TokenStream, argument: Option<TokenStream>) -> TokenStream {
+        let (krate, wire, argument) = (self.krate(), self.wire(field), argument.into_iter());
         quote_spanned! {at(field.span())=>
-            <#wire as #krate::wire::Wire>::#method(&<#wire as #krate::wire::StaticWire>::NEW)
+            <#wire as #krate::wire::Wire>::#method(&<#wire as #krate::wire::StaticWire>::NEW #(, #argument)*)
         }
     }
 
@@ -182,27 +182,22 @@ impl<'a> Expansion<'a> {
         }
         let fields: Vec<&Field> = fields.collect();
         let required = fields.iter().filter(|field| !self.may_end(field));
-        let min_size = required.map(|field| self.call(field, quote!(min_size)));
+        let min_size = required.map(|field| self.call(field, quote!(min_size), None));
         let fixed = if fields.iter().any(|field| self.may_end(field)) {
             none
         } else {
-            let sizes = fields.iter().map(|field| self.call(field, quote!(fixed_size)));
+            let sizes = fields.iter().map(|field| self.call(field, quote!(fixed_size), None));
             quote!(::core::option::Option::Some(0usize #(+ #sizes?)*))
         };
         (quote!(0usize #(+ #min_size)*), fixed)
     }
 
     fn walk(&self, variant: &Variant) -> TokenStream {
-        let krate = self.krate();
         let steps = variant.encoded_fields().map(|field| {
-            let wire = self.wire(field);
+            let walk = self.call(field, quote!(walk), Some(quote!(input)));
             let failed = self.return_fault(&quote!(input), variant, field);
             let step = quote_spanned! {at(field.span())=>
-                if let ::core::result::Result::Err(fault) =
-                    <#wire as #krate::wire::Wire>::walk(&<#wire as #krate::wire::StaticWire>::NEW, input)
-                {
-                    #failed
-                }
+                if let ::core::result::Result::Err(fault) = #walk { #failed }
             };
             if self.may_end(field) { quote!(if !input.at_end()? { #step }) } else { step }
         });
@@ -234,10 +229,7 @@ impl<'a> Expansion<'a> {
     }
 
     fn schema_of(&self, field: &Field) -> TokenStream {
-        let (krate, wire) = (self.krate(), self.wire(field));
-        quote_spanned! {at(field.span())=>
-            <#wire as #krate::wire::Wire>::schema(&<#wire as #krate::wire::StaticWire>::NEW, context)
-        }
+        self.call(field, quote!(schema), Some(quote!(context)))
     }
 
     fn structure(&self, variant: &Variant) -> TokenStream {
@@ -255,7 +247,7 @@ impl<'a> Expansion<'a> {
         let id = self.id_wire().into_iter().map(|wire| {
             quote!(<#wire as #krate::wire::Wire>::fixed_size(&<#wire as #krate::wire::StaticWire>::NEW))
         });
-        let fields = variant.encoded_fields().map(|field| self.call(field, quote!(fixed_size)));
+        let fields = variant.encoded_fields().map(|field| self.call(field, quote!(fixed_size), None));
         let sizes = id.chain(fields);
         quote!(0usize #(+ #sizes.unwrap_or(0))*)
     }

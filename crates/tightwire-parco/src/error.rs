@@ -156,14 +156,9 @@ struct Inner {
 
 impl Error {
     pub(crate) fn bare(kind: ErrorKind) -> Self {
-        Self(Box::new(Inner {
-            kind,
-            offset: None,
-            missing: 0,
-            path: Vec::new(),
-            #[cfg(feature = "std")]
-            source: None,
-        }))
+        let mut error = Self::at(kind, 0);
+        error.0.offset = None;
+        error
     }
 
     pub(crate) fn at(kind: ErrorKind, offset: usize) -> Self {
@@ -214,20 +209,24 @@ impl Error {
     }
 }
 
+/// Defines methods that return whether an error is of a kind.
 macro_rules! predicates {
-    ($($(#[$doc:meta])* $name:ident: $($kind:ident)|+;)*) => {
-        impl Error {
+    ($error:ident, $kinds:ident: $($(#[$doc:meta])* $name:ident: $($kind:ident $(($any:tt))?)|+;)*) => {
+        impl $error {
             $(
                 $(#[$doc])*
                 pub fn $name(&self) -> bool {
-                    $(self.0.kind == ErrorKind::$kind)||+
+                    $(predicates!(self.0.kind, $kinds::$kind $(($any))?))||+
                 }
             )*
         }
     };
+    ($found:expr, $kinds:ident::$kind:ident) => { $found == $kinds::$kind };
+    ($found:expr, $kinds:ident::$kind:ident($any:tt)) => { matches!($found, $kinds::$kind($any)) };
 }
+pub(crate) use predicates;
 
-predicates! {
+predicates! { Error, ErrorKind:
     /// True if the input ends inside a value.
     is_unexpected_end: UnexpectedEnd;
     /// True if a value or length does not fit its wire type, or a length is negative.

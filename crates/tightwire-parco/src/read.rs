@@ -216,6 +216,13 @@ impl State {
         Self { options, allocated: 0, depth: 0, trace: Trace::default() }
     }
 
+    /// See [`Reader::count_allocation`].
+    #[inline]
+    pub(crate) fn count_allocation(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.allocated = self.allocated.saturating_add(bytes);
+        if self.allocated <= self.options.limits.allocation { Ok(()) } else { Err(Fault(ErrorKind::Limit)) }
+    }
+
     #[cold]
     fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
         self.trace.push(segment);
@@ -270,9 +277,7 @@ impl<'c, 'de> Reader<'c, 'de> {
     /// Fails if the total of the message exceeds the limit.
     #[inline]
     pub fn count_allocation(&mut self, bytes: usize) -> Result<(), Fault> {
-        let state = &mut self.context.state;
-        state.allocated = state.allocated.saturating_add(bytes);
-        if state.allocated <= state.options.limits.allocation { Ok(()) } else { Err(Fault(ErrorKind::Limit)) }
+        self.context.state.count_allocation(bytes)
     }
 
     /// Returns whether a duplicate map key is an error.

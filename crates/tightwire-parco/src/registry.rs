@@ -102,17 +102,13 @@ impl<W: IdWire<I>, I: Ord + fmt::Display> Registry<W, I> {
         match self.models.entry(id) {
             btree_map::Entry::Occupied(_) => Err(Error::bare(ErrorKind::AlreadyRegistered)),
             btree_map::Entry::Vacant(entry) => {
-                entry.insert(Box::new(Typed::<T, F> { wire, model: PhantomData }));
+                entry.insert(Box::new((wire, PhantomData::<fn() -> T>)));
                 Ok(self)
             }
         }
     }
 
-    /// Registers a type with its default wire type, such as a struct with derived codecs.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the id is already registered; the existing entry is unchanged.
+    /// As [`register`](Self::register), with the default wire type, such as that of a struct with derived codecs.
     pub fn register_type<T>(&mut self, id: I) -> Result<&mut Self, Error>
     where
         T: Any + Send + Encode + DecodeOwned,
@@ -125,11 +121,7 @@ impl<W: IdWire<I>, I: Ord + fmt::Display> Registry<W, I> {
         self.models.keys()
     }
 
-    /// Encodes a frame with the id that the value returns, and appends it to a vector.
-    ///
-    /// # Errors
-    ///
-    /// As [`encode_as`](Self::encode_as).
+    /// As [`encode_as`](Self::encode_as), with the id that the value returns.
     pub fn encode<T: HasId<I> + Any>(&self, item: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
         self.encode_as(&item.id(), item, vec)
     }
@@ -311,30 +303,21 @@ impl<W: IdWire<I>, I: Ord + fmt::Display> Iterator for Frames<'_, W, I> {
         if self.failed || self.rest.is_empty() {
             return None;
         }
-        match self.registry.decode_with(self.options, self.rest) {
+        let frame = match self.registry.decode_with(self.options, self.rest) {
             // Both the id and the message take no bytes: the iterator would never end.
-            Ok((_, rest)) if rest.len() == self.rest.len() => {
-                self.failed = true;
-                Some(Err(Error::at(ErrorKind::TrailingBytes, 0)))
-            }
+            Ok((_, rest)) if rest.len() == self.rest.len() => Err(Error::at(ErrorKind::TrailingBytes, 0)),
             Ok((frame, rest)) => {
                 self.rest = rest;
-                Some(Ok(frame))
+                Ok(frame)
             }
-            Err(error) => {
-                self.failed = true;
-                Some(Err(error))
-            }
-        }
+            Err(error) => Err(error),
+        };
+        self.failed = frame.is_err();
+        Some(frame)
     }
 }
 
-/// A wire type and the type of its values, to be erased as [`Model`].
-struct Typed<T, F> {
-    wire: F,
-    model: PhantomData<fn() -> T>,
-}
-
+/// A wire type and the type of its values, both erased.
 trait Model: Send + Sync {
     fn min_size(&self) -> usize;
     fn walk(&self, input: &mut AnyInput<'_>) -> Result<(), Fault>;
@@ -344,33 +327,33 @@ trait Model: Send + Sync {
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault>;
 }
 
-impl<T, F> Model for Typed<T, F>
+impl<T, F> Model for (F, PhantomData<fn() -> T>)
 where
     T: Any + Send,
     F: Put<T> + for<'de> Get<'de, T> + Send + Sync,
 {
     fn min_size(&self) -> usize {
-        self.wire.min_size()
+        self.0.min_size()
     }
 
     fn walk(&self, input: &mut AnyInput<'_>) -> Result<(), Fault> {
-        self.wire.walk(input)
+        self.0.walk(input)
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
-        self.wire.schema(context)
+        self.0.schema(context)
     }
 
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.wire.put(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, writer)
+        self.0.put(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, writer)
     }
 
     fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault> {
-        self.wire.size(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, levels)
+        self.0.size(item.downcast_ref().ok_or(Fault::UNKNOWN_TYPE)?, levels)
     }
 
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault> {
-        let value: T = self.wire.get(reader)?;
+        let value: T = self.0.get(reader)?;
         Ok(Box::new(value))
     }
 }

@@ -129,38 +129,41 @@ pub trait FromNanos: Sized {
     fn from_nanos(nanos: i64) -> Result<Self, Fault>;
 }
 
-macro_rules! number {
-    ($($type:ty),*) => {$(
+macro_rules! instants {
+    ($($(#[$cfg:meta])* $type:ty: |$instant:ident| $to_nanos:expr, |$nanos:ident| $from_nanos:expr;)*) => {$(
+        $(#[$cfg])*
         impl ToNanos for $type {
             #[inline]
             fn to_nanos(&self) -> i128 {
-                i128::from(*self)
+                let $instant = self;
+                $to_nanos
             }
         }
 
+        $(#[$cfg])*
         impl FromNanos for $type {
             #[inline]
-            fn from_nanos(nanos: i64) -> Result<Self, Fault> {
-                Ok(nanos.into())
+            fn from_nanos($nanos: i64) -> Result<Self, Fault> {
+                $from_nanos
             }
         }
     )*};
 }
 
-number!(i64, i128);
-
-impl ToNanos for Timestamp {
-    #[inline]
-    fn to_nanos(&self) -> i128 {
-        self.0.into()
-    }
-}
-
-impl FromNanos for Timestamp {
-    #[inline]
-    fn from_nanos(nanos: i64) -> Result<Self, Fault> {
-        Ok(Self(nanos))
-    }
+// An `OffsetDateTime` is decoded in UTC.
+instants! {
+    i64: |instant| (*instant).into(), |nanos| Ok(nanos);
+    i128: |instant| *instant, |nanos| Ok(nanos.into());
+    Timestamp: |instant| instant.0.into(), |nanos| Ok(Self(nanos));
+    #[cfg(feature = "jiff")]
+    ::jiff::Timestamp: |instant| instant.as_nanosecond(),
+        |nanos| Self::from_nanosecond(nanos.into()).map_err(|_| Fault::INVALID_VALUE);
+    #[cfg(feature = "time")]
+    time::OffsetDateTime: |instant| instant.unix_timestamp_nanos(),
+        |nanos| Self::from_unix_timestamp_nanos(nanos.into()).map_err(|_| Fault::INVALID_VALUE);
+    #[cfg(feature = "time")]
+    time::UtcDateTime: |instant| instant.unix_timestamp_nanos(),
+        |nanos| Self::from_unix_timestamp_nanos(nanos.into()).map_err(|_| Fault::INVALID_VALUE);
 }
 
 impl<Z> ToNanos for ZonedTimestamp<Z> {
@@ -211,26 +214,3 @@ impl FromNanos for chrono::DateTime<chrono::Utc> {
         Ok(Self::from_timestamp_nanos(nanos))
     }
 }
-
-#[cfg(feature = "time")]
-macro_rules! time_crate {
-    ($($type:ty),*) => {$(
-        impl ToNanos for $type {
-            #[inline]
-            fn to_nanos(&self) -> i128 {
-                self.unix_timestamp_nanos()
-            }
-        }
-
-        impl FromNanos for $type {
-            #[inline]
-            fn from_nanos(nanos: i64) -> Result<Self, Fault> {
-                Self::from_unix_timestamp_nanos(nanos.into()).map_err(|_| Fault::INVALID_VALUE)
-            }
-        }
-    )*};
-}
-
-// An `OffsetDateTime` is decoded in UTC.
-#[cfg(feature = "time")]
-time_crate!(time::OffsetDateTime, time::UtcDateTime);

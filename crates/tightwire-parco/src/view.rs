@@ -235,6 +235,16 @@ macro_rules! common {
                 self.iter()
             }
         }
+
+        impl<'de, $($generic),*> PartialEq for $view<'de, $($generic),*>
+        where
+            $($wire: StaticWire + Get<'de, $target>,)*
+            $item: PartialEq,
+        {
+            fn eq(&self, other: &Self) -> bool {
+                self.iter().eq(other.iter())
+            }
+        }
     };
 }
 
@@ -256,24 +266,6 @@ where
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter()).finish()
-    }
-}
-
-impl<'de, E: StaticWire + Get<'de, T>, T: PartialEq> PartialEq for Seq<'de, E, T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.iter().eq(other.iter())
-    }
-}
-
-impl<'de, K, V, A, B> PartialEq for Entries<'de, K, V, A, B>
-where
-    K: StaticWire + Get<'de, A>,
-    V: StaticWire + Get<'de, B>,
-    A: PartialEq,
-    B: PartialEq,
-{
-    fn eq(&self, other: &Self) -> bool {
-        self.iter().eq(other.iter())
     }
 }
 

@@ -339,16 +339,6 @@ pub(crate) fn append(
     }
 }
 
-/// Returns the encoded size of a message, by encoding it to a temporary vector.
-pub(crate) fn measure(
-    levels: Levels,
-    put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
-) -> Result<usize, Fault> {
-    let mut vec = Vec::new();
-    append(&mut vec, levels, put).map_err(|error| error.fault())?;
-    Ok(vec.len())
-}
-
 /// A buffer that [`encode_to_buf`](crate::encode_to_buf) can append to.
 ///
 /// Implemented for the buffers of `bytes` and the standard library. For any other [`BufMut`](bytes::BufMut) that cannot

@@ -89,12 +89,10 @@ pub(crate) fn check_len(len: usize, limits: &Limits) -> Result<()> {
 /// Decodes exactly one document. Never retries: an error of a `Deserialize` implementation is final.
 #[inline]
 pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
-    if rules.duplicates == Duplicates::Error {
-        duplicates::reject(text, rules)?;
-    }
     let superseded = match rules.duplicates {
+        Duplicates::ByType => Vec::new(),
         Duplicates::Last => superseded(text, rules),
-        Duplicates::ByType | Duplicates::Error => Vec::new(),
+        Duplicates::Error => duplicates::reject(text, rules).map(|()| Vec::new())?,
     };
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     parser.superseded = &superseded;

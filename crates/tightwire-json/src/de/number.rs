@@ -37,12 +37,6 @@ fn count_values(word: u64) -> usize {
     (other.trailing_zeros() / 8) as usize
 }
 
-/// Returns the number of leading digits.
-#[inline(always)]
-fn count_digits(bytes: [u8; 8]) -> usize {
-    count_values(values(bytes))
-}
-
 /// Returns the number of leading digits and their value. Eight bytes at a time, for the rows `json/citm_*_decode` and
 /// `json/canada_*_decode`.
 #[inline(always)]
@@ -160,12 +154,7 @@ impl Parser<'_, '_> {
                 return Ok(Number::Signed(value));
             }
         }
-        self.wide_number(start, &parts)
-    }
-
-    /// Converts a number with a fraction or an exponent, an integer that may exceed 64 bits, or `-0`.
-    #[inline(always)]
-    fn wide_number(&self, start: usize, parts: &Parts) -> Result<Number> {
+        // A number with a fraction or an exponent, an integer that may exceed 64 bits, or `-0`.
         match parts.nearest() {
             Some(value) => Ok(Number::Float(value)),
             None => self.parse_with_std(start, parts.integer),
@@ -243,7 +232,7 @@ impl Parser<'_, '_> {
             return Err(self.unexpected(Syntax::Number));
         }
         while let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
-            let count = count_digits(*block);
+            let count = count_values(values(*block));
             self.at += count;
             if count < 8 {
                 return Ok(());

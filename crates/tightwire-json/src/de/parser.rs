@@ -130,25 +130,24 @@ impl<'de, 'p> Parser<'de, 'p> {
     /// Consumes the opening quote of a key and returns its offset.
     #[inline(always)]
     pub(super) fn key_start(&mut self) -> Result<usize> {
-        match self.peek() {
-            Some(b'"') => {
-                self.at += 1;
-                Ok(self.at - 1)
-            }
-            _ => Err(self.unexpected(Syntax::Key)),
-        }
+        self.token(b'"', Syntax::Key)?;
+        Ok(self.at - 1)
     }
 
     /// Consumes the colon after a key.
     #[inline(always)]
     pub(super) fn colon(&mut self) -> Result<()> {
-        match self.peek() {
-            Some(b':') => {
-                self.at += 1;
-                Ok(())
-            }
-            _ => Err(self.unexpected(Syntax::Colon)),
+        self.token(b':', Syntax::Colon)
+    }
+
+    /// Consumes a byte. Returns the error `what` if another one is next.
+    #[inline(always)]
+    fn token(&mut self, byte: u8, what: Syntax) -> Result<()> {
+        if self.peek() != Some(byte) {
+            return Err(self.unexpected(what));
         }
+        self.at += 1;
+        Ok(())
     }
 
     /// Consumes one of the literal names of section 3.

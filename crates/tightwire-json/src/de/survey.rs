@@ -8,34 +8,29 @@ use super::skip::Observer;
 use super::{Duplicates, LoneSurrogate, Rules};
 use crate::error::Result;
 
-/// Properties of a valid document that rule out a backend.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Survey {
-    /// The document has a number that a backend may round: `-0`, more than 18 digits, an exponent, or a fraction and
-    /// more than six digits (converting through `f64` may round an `f32` wrongly).
-    #[cfg_attr(not(feature = "simd-json"), allow(dead_code, reason = "only the simd-json backend reads it"))]
-    pub(crate) demanding_numbers: bool,
-}
+/// Observer that records whether the document has a number that a backend may round: `-0`, more than 18 digits, an
+/// exponent, or a fraction and more than six digits (converting through `f64` may round an `f32` wrongly).
+struct DemandingNumbers(bool);
 
-impl Observer for Survey {
+impl Observer for DemandingNumbers {
     fn number(&mut self, text: &str, number: Range<usize>) {
         let text = &text[number];
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
         let integer = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
         let exponent = text.contains(['e', 'E']);
-        self.demanding_numbers |= text == "-0" || exponent || digits > if integer { 18 } else { 6 };
+        self.0 |= text == "-0" || exponent || digits > if integer { 18 } else { 6 };
     }
 }
 
-/// Validates a document for a backend. Lone surrogates, and duplicate keys unless the type decides, are always errors:
+/// Validates a document for a backend, and returns whether it has a number that a backend may round. Lone surrogates, and duplicate keys unless the type decides, are always errors:
 /// only the native decoder implements the modes for them.
-pub(crate) fn survey(text: &str, rules: &Rules) -> Result<Survey> {
+pub(crate) fn survey(text: &str, rules: &Rules) -> Result<bool> {
     if rules.duplicates != Duplicates::ByType {
         duplicates::reject(text, rules)?;
     }
-    let mut survey = Survey::default();
+    let mut demanding = DemandingNumbers(false);
     let mut parser = Parser::new(text, &rules.limits, LoneSurrogate::Error);
-    parser.skip_value(&mut survey)?;
+    parser.skip_value(&mut demanding)?;
     parser.end()?;
-    Ok(survey)
+    Ok(demanding.0)
 }

@@ -31,6 +31,11 @@ impl<'de> Parser<'de, '_> {
     }
 
     #[inline]
+    fn visit_integer<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        self.visit_number(visitor, false)
+    }
+
+    #[inline]
     fn visit_text<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         match self.expect()? {
             b'"' => {}
@@ -71,13 +76,7 @@ impl<'de> Parser<'de, '_> {
         let start = self.at;
         self.enter()?;
         let value = locate(visitor.visit_seq(Elements { parser: self, first: true }), start)?;
-        match self.peek() {
-            Some(b']') => {
-                self.leave();
-                Ok(value)
-            }
-            _ => Err(self.leftover(Syntax::ArrayEnd)),
-        }
+        self.close(b']', Syntax::ArrayEnd, value)
     }
 
     #[inline]
@@ -88,13 +87,17 @@ impl<'de> Parser<'de, '_> {
             // A missing field is reported at the end of the object.
             Err(error) => return Err(error.at(self.at)),
         };
-        match self.peek() {
-            Some(b'}') => {
-                self.leave();
-                Ok(value)
-            }
-            _ => Err(self.leftover(Syntax::ObjectEnd)),
+        self.close(b'}', Syntax::ObjectEnd, value)
+    }
+
+    /// Consumes the closing bracket of an array or object, and returns its value.
+    #[inline(always)]
+    fn close<T>(&mut self, bracket: u8, end: Syntax, value: T) -> Result<T> {
+        if self.peek() != Some(bracket) {
+            return Err(self.leftover(end));
         }
+        self.leave();
+        Ok(value)
     }
 
     /// Not inlined, so that scalars in `deserialize_any` do not pay for the stack frame of containers.
@@ -152,14 +155,14 @@ impl<'de> Parser<'de, '_> {
     }
 }
 
-macro_rules! number {
-    ($($method:ident)*) => {
-        $(
+macro_rules! forward {
+    ($($target:ident: $($method:ident)*;)*) => {
+        $($(
             #[inline]
             fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-                self.visit_number(visitor, false)
+                self.$target(visitor)
             }
-        )*
+        )*)*
     };
 }
 
@@ -215,9 +218,11 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
         }
     }
 
-    number! {
-        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+    forward! {
+        visit_integer: deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+            deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64;
+        visit_text: deserialize_char deserialize_str deserialize_string deserialize_identifier;
+        deserialize_bytes: deserialize_byte_buf;
     }
 
     wide! { deserialize_i128 visit_i128 deserialize_u128 visit_u128 }
@@ -234,20 +239,6 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
         self.visit_number(visitor, true)
     }
 
-    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.visit_text(visitor)
-    }
-
-    #[inline]
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.visit_text(visitor)
-    }
-
-    #[inline]
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.visit_text(visitor)
-    }
-
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.expect()? {
             b'[' => self.visit_array(visitor),
@@ -257,10 +248,6 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
             }
             _ => Err(self.mismatch(&visitor)),
         }
-    }
-
-    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.deserialize_bytes(visitor)
     }
 
     #[inline]
@@ -358,13 +345,7 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
                 let start = self.at;
                 self.enter()?;
                 let value = locate(visitor.visit_enum(Variant(self)), start)?;
-                match self.peek() {
-                    Some(b'}') => {
-                        self.leave();
-                        Ok(value)
-                    }
-                    _ => Err(self.leftover(Syntax::ObjectEnd)),
-                }
+                self.close(b'}', Syntax::ObjectEnd, value)
             }
             b'"' => {
                 let start = self.at;
@@ -377,11 +358,6 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
             }
             _ => Err(self.mismatch(&visitor)),
         }
-    }
-
-    #[inline]
-    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.visit_text(visitor)
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde::{Serialize, ser};
 
 use super::Serializer;
-use super::raw::{self, RawText, reject, reject_all_but_text};
+use super::raw;
 use super::sort::{self, Unsorted};
 use super::style::Style;
 use crate::error::{Error, Result};
@@ -103,7 +103,7 @@ impl<S: Style> ser::SerializeMap for Compound<'_, S> {
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
         let before = self.serializer.out.len();
-        key.serialize(Key { serializer: &mut *self.serializer, comma: !self.first })?;
+        key.serialize(Text::<S, false> { serializer: &mut *self.serializer, comma: !self.first })?;
         if S::SORTED {
             let key = before + usize::from(!self.first);
             if !self.first && self.in_order {
@@ -172,10 +172,7 @@ impl<S: Style> ser::SerializeStruct for Fields<'_, S> {
     #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
         if self.raw {
-            return value.serialize(RawText {
-                out: &mut self.serializer.out,
-                raw_values: self.serializer.raw_values,
-            });
+            return value.serialize(Text::<S, true> { serializer: &mut *self.serializer, comma: false });
         }
         push_entry::<S::Set>(&mut self.serializer.out, !self.first, key);
         self.first = false;
@@ -191,22 +188,30 @@ impl<S: Style> ser::SerializeStruct for Fields<'_, S> {
     }
 }
 
-/// Serializer of map keys: strings, and numbers, booleans and enum variants written as strings. Writes the comma before
-/// the key and the colon after it.
-struct Key<'s, S> {
+/// Serializer of map keys, and of the text of raw values if `RAW`.
+///
+/// Keys are strings, and numbers, booleans and enum variants written as strings, with the comma before the key and the
+/// colon after it. The text of a raw value is a string that is written without quotes.
+struct Text<'s, S, const RAW: bool> {
     serializer: &'s mut Serializer<S>,
     comma: bool,
 }
 
-impl<S: Style> Key<'_, S> {
+impl<S: Style, const RAW: bool> Text<'_, S, RAW> {
     #[inline]
     fn text(self, text: &str) -> Result<()> {
+        if RAW {
+            return raw::push_raw(&mut self.serializer.out, self.serializer.raw_values, text);
+        }
         push_entry::<S::Set>(&mut self.serializer.out, self.comma, text);
         Ok(())
     }
 
     /// Writes a number or boolean in quotes.
     fn quoted<T: Serialize>(self, value: T) -> Result<()> {
+        if RAW {
+            return Self::reject();
+        }
         if self.comma {
             self.serializer.out.push(b',');
         }
@@ -214,6 +219,13 @@ impl<S: Style> Key<'_, S> {
         value.serialize(&mut *self.serializer)?;
         self.serializer.out.extend_from_slice(b"\":");
         Ok(())
+    }
+
+    fn reject<T>() -> Result<T> {
+        Err(ser::Error::custom(match RAW {
+            true => "raw value is not a string",
+            false => "map key is not a string, number, boolean or enum variant",
+        }))
     }
 }
 
@@ -227,9 +239,27 @@ macro_rules! quoted {
     };
 }
 
-impl<S: Style> ser::Serializer for Key<'_, S> {
+/// Defines the methods for values that cannot be written as a string.
+macro_rules! reject {
+    ($($method:ident($($argument:ident: $type:ty),*) -> $ok:ty;)*) => {
+        $(
+            fn $method(self, $($argument: $type),*) -> Result<$ok> {
+                Self::reject()
+            }
+        )*
+    };
+}
+
+impl<S: Style, const RAW: bool> ser::Serializer for Text<'_, S, RAW> {
     type Ok = ();
     type Error = Error;
+    type SerializeSeq = ser::Impossible<(), Error>;
+    type SerializeTuple = ser::Impossible<(), Error>;
+    type SerializeTupleStruct = ser::Impossible<(), Error>;
+    type SerializeTupleVariant = ser::Impossible<(), Error>;
+    type SerializeMap = ser::Impossible<(), Error>;
+    type SerializeStruct = ser::Impossible<(), Error>;
+    type SerializeStructVariant = ser::Impossible<(), Error>;
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<()> {
@@ -253,6 +283,9 @@ impl<S: Style> ser::Serializer for Key<'_, S> {
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<()> {
+        if RAW {
+            return self.text(&value.to_string());
+        }
         if self.comma {
             self.serializer.out.push(b',');
         }
@@ -277,5 +310,29 @@ impl<S: Style> ser::Serializer for Key<'_, S> {
         serialize_f64(f64)
     }
 
-    reject_all_but_text! { "map key is not a string, number, boolean or enum variant" }
+    reject! {
+        serialize_bytes(_value: &[u8]) -> ();
+        serialize_none() -> ();
+        serialize_unit() -> ();
+        serialize_unit_struct(_name: &'static str) -> ();
+        serialize_seq(_len: Option<usize>) -> Self::SerializeSeq;
+        serialize_tuple(_len: usize) -> Self::SerializeTuple;
+        serialize_tuple_struct(_name: &'static str, _len: usize) -> Self::SerializeTupleStruct;
+        serialize_tuple_variant(_name: &'static str, _index: u32, _variant: &'static str, _len: usize)
+            -> Self::SerializeTupleVariant;
+        serialize_map(_len: Option<usize>) -> Self::SerializeMap;
+        serialize_struct(_name: &'static str, _len: usize) -> Self::SerializeStruct;
+        serialize_struct_variant(_name: &'static str, _index: u32, _variant: &'static str, _len: usize)
+            -> Self::SerializeStructVariant;
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        _index: u32,
+        _variant: &'static str,
+        _value: &T,
+    ) -> Result<()> {
+        Self::reject()
+    }
 }

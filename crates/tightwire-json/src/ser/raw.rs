@@ -3,7 +3,7 @@
 //! serde has no method for them. serde_json serializes its `RawValue`, and numbers with `arbitrary_precision`, as a
 //! struct with a reserved name and one field.
 
-use serde::{Serialize, ser};
+use serde::ser;
 
 use crate::codec::Limits;
 use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
@@ -31,7 +31,7 @@ pub(super) fn is_token(name: &'static str) -> bool {
     name.starts_with('$') && (name == RAW_TOKEN || name == NUMBER_TOKEN)
 }
 
-fn push_raw(out: &mut Vec<u8>, raw_values: RawValues, text: &str) -> Result<()> {
+pub(super) fn push_raw(out: &mut Vec<u8>, raw_values: RawValues, text: &str) -> Result<()> {
     if raw_values != RawValues::Trust {
         // No limits: the text is already in memory, and validation does not recurse.
         let rules = Rules {
@@ -80,100 +80,4 @@ fn push_escapes(out: &mut Vec<u8>, string: &str) {
         rest = &special[width..];
     }
     out.extend_from_slice(rest.as_bytes());
-}
-
-/// Serializer of the text of a raw value.
-pub(super) struct RawText<'s> {
-    pub(super) out: &'s mut Vec<u8>,
-    pub(super) raw_values: RawValues,
-}
-
-/// Defines methods of a serializer that return an error.
-macro_rules! reject {
-    ($message:literal: $($method:ident($($argument:ident: $type:ty),*) -> $ok:ty;)*) => {
-        $(
-            fn $method(self, $($argument: $type),*) -> crate::error::Result<$ok> {
-                $(let _ = $argument;)*
-                Err(serde::ser::Error::custom($message))
-            }
-        )*
-    };
-}
-pub(super) use reject;
-
-/// Defines the methods of a serializer for values that cannot be written as a string; all return an error.
-macro_rules! reject_all_but_text {
-    ($message:literal) => {
-        type SerializeSeq = ser::Impossible<(), Error>;
-        type SerializeTuple = ser::Impossible<(), Error>;
-        type SerializeTupleStruct = ser::Impossible<(), Error>;
-        type SerializeTupleVariant = ser::Impossible<(), Error>;
-        type SerializeMap = ser::Impossible<(), Error>;
-        type SerializeStruct = ser::Impossible<(), Error>;
-        type SerializeStructVariant = ser::Impossible<(), Error>;
-
-        reject! { $message:
-            serialize_bytes(value: &[u8]) -> ();
-            serialize_none() -> ();
-            serialize_unit() -> ();
-            serialize_unit_struct(name: &'static str) -> ();
-            serialize_seq(len: Option<usize>) -> Self::SerializeSeq;
-            serialize_tuple(len: usize) -> Self::SerializeTuple;
-            serialize_tuple_struct(name: &'static str, len: usize) -> Self::SerializeTupleStruct;
-            serialize_tuple_variant(
-                name: &'static str, index: u32, variant: &'static str, len: usize
-            ) -> Self::SerializeTupleVariant;
-            serialize_map(len: Option<usize>) -> Self::SerializeMap;
-            serialize_struct(name: &'static str, len: usize) -> Self::SerializeStruct;
-            serialize_struct_variant(
-                name: &'static str, index: u32, variant: &'static str, len: usize
-            ) -> Self::SerializeStructVariant;
-        }
-
-        fn serialize_newtype_variant<T: Serialize + ?Sized>(
-            self,
-            _name: &'static str,
-            _index: u32,
-            _variant: &'static str,
-            _value: &T,
-        ) -> Result<()> {
-            Err(ser::Error::custom($message))
-        }
-    };
-}
-pub(super) use reject_all_but_text;
-
-impl ser::Serializer for RawText<'_> {
-    type Ok = ();
-    type Error = Error;
-
-    fn serialize_str(self, value: &str) -> Result<()> {
-        push_raw(self.out, self.raw_values, value)
-    }
-
-    reject_all_but_text! { "raw value is not a string" }
-
-    reject! { "raw value is not a string":
-        serialize_bool(value: bool) -> ();
-        serialize_i8(value: i8) -> ();
-        serialize_i16(value: i16) -> ();
-        serialize_i32(value: i32) -> ();
-        serialize_i64(value: i64) -> ();
-        serialize_u8(value: u8) -> ();
-        serialize_u16(value: u16) -> ();
-        serialize_u32(value: u32) -> ();
-        serialize_u64(value: u64) -> ();
-        serialize_f32(value: f32) -> ();
-        serialize_f64(value: f64) -> ();
-        serialize_char(value: char) -> ();
-        serialize_unit_variant(name: &'static str, index: u32, variant: &'static str) -> ();
-    }
-
-    fn serialize_some<T: Serialize + ?Sized>(self, _value: &T) -> Result<()> {
-        Err(ser::Error::custom("raw value is not a string"))
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, _value: &T) -> Result<()> {
-        Err(ser::Error::custom("raw value is not a string"))
-    }
 }

@@ -69,6 +69,11 @@ async fn post_to(path: &str, content_type: &str, body: impl Into<Body>) -> (u16,
     send(request).await
 }
 
+/// Returns the response with an envelope for an error.
+fn error(status: u16, code: u16, message: &str) -> (u16, String) {
+    (status, format!(r#"{{"code":{code},"http_code":{status},"message":"{message}"}}"#))
+}
+
 const JSON: &str = "application/json";
 const ADA: &str = r#"{"name":"ada","age":36}"#;
 
@@ -85,7 +90,7 @@ async fn json_is_extracted_and_an_envelope_is_returned() {
 
 #[tokio::test]
 async fn other_content_types_are_rejected() {
-    let expected = (415, r#"{"code":1006,"http_code":415,"message":"Unsupported media type"}"#.to_owned());
+    let expected = error(415, 1006, "Unsupported media type");
     for content_type in ["text/plain", "application/x-www-form-urlencoded", "text/json", "application/jsonx"]
     {
         assert_eq!(post_to("/users", content_type, ADA).await, expected, "{content_type}");
@@ -96,14 +101,8 @@ async fn other_content_types_are_rejected() {
 #[tokio::test]
 async fn an_empty_body_has_its_own_message() {
     for body in ["", " \r\n\t"] {
-        assert_eq!(
-            post_to("/users", JSON, body).await,
-            (
-                400,
-                r#"{"code":1001,"http_code":400,"message":"invalid request body: request body is empty"}"#
-                    .to_owned()
-            )
-        );
+        let expected = error(400, 1001, "invalid request body: request body is empty");
+        assert_eq!(post_to("/users", JSON, body).await, expected);
     }
 }
 
@@ -131,7 +130,7 @@ async fn a_body_must_be_one_document_of_the_type() {
 
 #[tokio::test]
 async fn bodies_have_a_limit() {
-    let rejected = (413, r#"{"code":1005,"http_code":413,"message":"Request entity too large"}"#.to_owned());
+    let rejected = error(413, 1005, "Request entity too large");
     let text = |len: usize| format!("\"{}\"", "a".repeat(len - 2));
     assert_eq!(post_to("/small", JSON, text(16)).await, (200, "14".to_owned()));
     assert_eq!(post_to("/small", JSON, text(17)).await, rejected);
@@ -146,12 +145,8 @@ async fn bodies_have_a_limit() {
 async fn truncated_bodies_are_client_errors() {
     let chunks = [Ok("{\"na"), Err(std::io::Error::other("reset"))];
     let body = Body::from_stream(futures_util::stream::iter(chunks));
-    let (status, response) = post_to("/users", JSON, body).await;
-    assert_eq!(status, 400);
-    assert_eq!(
-        response,
-        r#"{"code":1001,"http_code":400,"message":"invalid request body: request body cannot be read"}"#
-    );
+    let expected = error(400, 1001, "invalid request body: request body cannot be read");
+    assert_eq!(post_to("/users", JSON, body).await, expected);
 }
 
 #[tokio::test]
@@ -201,18 +196,14 @@ async fn values_that_cannot_be_encoded_are_internal_errors() {
                 .to_owned()
         )
     );
-    assert_eq!(
-        send(Request::get("/broken-body").body(Body::empty()).unwrap()).await,
-        (500, r#"{"code":7000,"http_code":500,"message":"Internal server error"}"#.to_owned())
-    );
+    let response = send(Request::get("/broken-body").body(Body::empty()).unwrap()).await;
+    assert_eq!(response, error(500, 7000, "Internal server error"));
 }
 
 #[tokio::test]
 async fn an_error_envelope_is_a_response() {
-    assert_eq!(
-        send(Request::get("/locked").body(Body::empty()).unwrap()).await,
-        (423, r#"{"code":3002,"http_code":423,"message":"Resource locked"}"#.to_owned())
-    );
+    let response = send(Request::get("/locked").body(Body::empty()).unwrap()).await;
+    assert_eq!(response, error(423, 3002, "Resource locked"));
 }
 
 #[tokio::test]

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde::{Serialize, Serializer};
+use test_support::optional;
 use tightwire_json::{Codec, RawValue};
 
 /// Number of generated values, in addition to the hand-written ones.
@@ -166,32 +166,16 @@ fn edge_cases() -> Vec<Value> {
 
 #[test]
 fn compat_output_equals_that_of_go() {
-    let source = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/go");
-    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("gocompat");
-    match Command::new("go").arg("build").arg("-o").arg(&program).arg(".").current_dir(&source).output() {
-        Ok(built) => {
-            assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-        }
-        Err(missing) => {
-            #[allow(clippy::print_stderr, reason = "a skipped comparison must be visible")]
-            {
-                eprintln!("skipped: the comparison with encoding/json needs Go ({missing})");
-            }
-            return;
-        }
-    }
-
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/go");
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gocompat");
+    let Some(program) = optional::go_program(&source, ".", program) else { return };
     let mut runner = TestRunner::deterministic();
     let strategy = value();
     let mut values = edge_cases();
     values.extend((0..GENERATED).map(|_| strategy.new_tree(&mut runner).unwrap().current()));
 
-    let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
     let lines: String = values.iter().map(|value| words(value) + "\n").collect();
-    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
+    let output = optional::output_with_input(&mut Command::new(program), lines);
     assert!(output.status.success());
 
     let theirs: Vec<_> = output.stdout.split(|byte| *byte == b'\n').collect();

@@ -1,6 +1,5 @@
 //! `Encoder` and `Decoder`.
 
-use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 
 use proptest::prelude::*;
@@ -26,38 +25,13 @@ impl Write for RecordedWrites {
     }
 }
 
-/// Reader that returns one chunk per call and is interrupted before each.
-struct Chunks<'a> {
-    chunks: VecDeque<&'a [u8]>,
-    interrupt: bool,
-}
-
-impl<'a> Chunks<'a> {
-    fn new(chunks: impl IntoIterator<Item = &'a [u8]>) -> Self {
-        Self { chunks: chunks.into_iter().collect(), interrupt: false }
-    }
-}
-
-impl Read for Chunks<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.interrupt = !self.interrupt;
-        if self.interrupt {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        while self.chunks.front().is_some_and(|chunk| chunk.is_empty()) {
-            self.chunks.pop_front();
-        }
-        let Some(chunk) = self.chunks.front_mut() else { return Ok(0) };
-        chunk.read(buffer)
-    }
-}
-
 fn decode_all(bytes: &[u8], step: usize) -> Vec<Outcome> {
-    decode_chunks(Chunks::new(bytes.chunks(step)), bytes.len(), Codec::strict())
+    decode_chunks(&bytes.chunks(step).collect::<Vec<_>>(), Codec::strict())
 }
 
-fn decode_chunks(chunks: Chunks<'_>, len: usize, codec: Codec) -> Vec<Outcome> {
-    let mut decoder = Decoder::with_codec(chunks, codec);
+fn decode_chunks(chunks: &[&[u8]], codec: Codec) -> Vec<Outcome> {
+    let len = chunks.concat().len();
+    let mut decoder = Decoder::with_codec(test_support::Pieces::new(chunks), codec);
     let mut found = Vec::new();
     // Bounded, so that a decoder that does not terminate fails the test instead of hanging it.
     for _ in 0..len + 2 {
@@ -196,9 +170,7 @@ fn results_do_not_depend_on_the_chunks_at_any_limit() {
     {
         for limit in test_support::limits(input.len()) {
             let codec = Codec::strict().with_limits(Limits::new().max_document(limit));
-            test_support::in_pieces(input.as_bytes(), |chunks| {
-                decode_chunks(Chunks::new(chunks.iter().copied()), input.len(), codec)
-            });
+            test_support::in_pieces(input.as_bytes(), |chunks| decode_chunks(chunks, codec));
         }
     }
 }

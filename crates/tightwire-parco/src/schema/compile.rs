@@ -4,6 +4,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 use super::error::{SchemaError, SchemaErrorKind};
 use super::{Number, Schema, Value};
@@ -188,9 +189,7 @@ impl Compiler {
             Schema::Struct(fields) => {
                 self.open.push(index);
                 let fields = fields.iter().map(|(name, schema)| {
-                    let node =
-                        self.add(schema, depth).map_err(|error| error.within(format_args!(".{name}")))?;
-                    Ok((name.clone(), node))
+                    Ok((name.clone(), self.part(schema, depth, format_args!(".{name}"))?))
                 });
                 let fields = fields.collect::<Result<_, SchemaError>>()?;
                 self.open.pop();
@@ -207,7 +206,7 @@ impl Compiler {
         })
     }
 
-    fn part(&mut self, schema: &Schema, depth: usize, step: &str) -> Result<Index, SchemaError> {
+    fn part(&mut self, schema: &Schema, depth: usize, step: impl fmt::Display) -> Result<Index, SchemaError> {
         self.add(schema, depth).map_err(|error| error.within(step))
     }
 
@@ -237,8 +236,7 @@ impl Compiler {
                         SchemaError::invalid("the id of a model is not an integer").within(step)
                     })?)
                 };
-            let node = self.add(schema, depth).map_err(|error| error.within(step))?;
-            list.push(Model { id, name: name.clone(), node });
+            list.push(Model { id, name: name.clone(), node: self.part(schema, depth, step)? });
         }
         self.open.pop();
         list.sort_by(|one, other| one.id.cmp(&other.id));

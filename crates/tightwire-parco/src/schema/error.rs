@@ -4,6 +4,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
 
+use crate::error::predicates;
+
 /// An error in a schema, or in the JSON text of a schema or value.
 ///
 /// It contains the path in the schema by the names and positions of the parts, outermost first. Apart from these names
@@ -71,41 +73,23 @@ impl SchemaError {
     pub fn path(&self) -> &str {
         &self.0.path
     }
+}
 
+predicates! { SchemaError, SchemaErrorKind:
     /// True if a text is not JSON.
-    pub fn is_syntax(&self) -> bool {
-        self.0.kind == SchemaErrorKind::Syntax
-    }
-
+    is_syntax: Syntax;
     /// True if the schema is invalid.
-    pub fn is_invalid(&self) -> bool {
-        matches!(self.0.kind, SchemaErrorKind::Invalid(_))
-    }
-
+    is_invalid: Invalid(_);
     /// True if a value does not match the schema.
-    pub fn is_mismatch(&self) -> bool {
-        matches!(self.0.kind, SchemaErrorKind::Mismatch(_))
-    }
-
+    is_mismatch: Mismatch(_);
     /// True if the id of a model does not fit its wire type.
-    pub fn is_out_of_range(&self) -> bool {
-        self.0.kind == SchemaErrorKind::OutOfRange
-    }
-
+    is_out_of_range: OutOfRange;
     /// True if two models have the same id, or an object has a key twice.
-    pub fn is_duplicate(&self) -> bool {
-        self.0.kind == SchemaErrorKind::Duplicate
-    }
-
+    is_duplicate: Duplicate;
     /// True if a value contains an id that is not in the schema.
-    pub fn is_unknown_id(&self) -> bool {
-        self.0.kind == SchemaErrorKind::UnknownId
-    }
-
+    is_unknown_id: UnknownId;
     /// True if a schema or value is too large or too deeply nested.
-    pub fn is_limit(&self) -> bool {
-        matches!(self.0.kind, SchemaErrorKind::Limit(_))
-    }
+    is_limit: Limit(_);
 }
 
 impl fmt::Display for SchemaError {

@@ -115,63 +115,64 @@ impl Schema {
     pub const MAX_TYPES: usize = 1 << 16;
 }
 
-/// Kinds of numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Number {
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $width:literal;)*) => {
+        /// Kinds of numbers.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Number {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Number {
+            /// All kinds, integers first.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// Returns the width in bytes.
+            pub const fn width(self) -> usize {
+                match self {
+                    $(Self::$name => $width,)*
+                }
+            }
+
+            /// Returns the name in the JSON format of schemas.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+        }
+    };
+}
+
+numbers! {
     /// Unsigned, one byte.
-    Uint8,
+    Uint8 = "uint8", 1;
     /// Signed, one byte.
-    Int8,
+    Int8 = "int8", 1;
     /// Unsigned, two bytes.
-    Uint16,
+    Uint16 = "uint16", 2;
     /// Signed, two bytes.
-    Int16,
+    Int16 = "int16", 2;
     /// Unsigned, four bytes.
-    Uint32,
+    Uint32 = "uint32", 4;
     /// Signed, four bytes.
-    Int32,
+    Int32 = "int32", 4;
     /// Unsigned, eight bytes.
-    Uint64,
+    Uint64 = "uint64", 8;
     /// Signed, eight bytes.
-    Int64,
+    Int64 = "int64", 8;
     /// Go's `int` on 64-bit platforms.
-    Int,
+    Int = "int", 8;
     /// Go's `uint` on 64-bit platforms.
-    Uint,
+    Uint = "uint", 8;
     /// IEEE 754 float, four bytes.
-    Float32,
+    Float32 = "float32", 4;
     /// IEEE 754 float, eight bytes.
-    Float64,
+    Float64 = "float64", 8;
 }
 
 impl Number {
-    /// All kinds, integers first.
-    pub const ALL: &'static [Self] = &[
-        Self::Uint8,
-        Self::Int8,
-        Self::Uint16,
-        Self::Int16,
-        Self::Uint32,
-        Self::Int32,
-        Self::Uint64,
-        Self::Int64,
-        Self::Int,
-        Self::Uint,
-        Self::Float32,
-        Self::Float64,
-    ];
-
-    /// Returns the width in bytes.
-    pub const fn width(self) -> usize {
-        match self {
-            Self::Uint8 | Self::Int8 => 1,
-            Self::Uint16 | Self::Int16 => 2,
-            Self::Uint32 | Self::Int32 | Self::Float32 => 4,
-            Self::Uint64 | Self::Int64 | Self::Int | Self::Uint | Self::Float64 => 8,
-        }
-    }
-
     /// Returns true for floats.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::Float32 | Self::Float64)
@@ -180,24 +181,6 @@ impl Number {
     /// Returns true for signed integers.
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::Int8 | Self::Int16 | Self::Int32 | Self::Int64 | Self::Int)
-    }
-
-    /// Returns the name in the JSON format of schemas.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Uint8 => "uint8",
-            Self::Int8 => "int8",
-            Self::Uint16 => "uint16",
-            Self::Int16 => "int16",
-            Self::Uint32 => "uint32",
-            Self::Int32 => "int32",
-            Self::Uint64 => "uint64",
-            Self::Int64 => "int64",
-            Self::Int => "int",
-            Self::Uint => "uint",
-            Self::Float32 => "float32",
-            Self::Float64 => "float64",
-        }
     }
 
     /// Returns the smallest and the largest integer.

@@ -85,25 +85,18 @@ impl Value {
 }
 
 macro_rules! from {
-    ($($type:ty: |$value:ident| $made:expr;)*) => {$(
+    ($($($type:ty),+: |$value:ident| $made:expr;)*) => {$($(
         impl From<$type> for Value {
             fn from($value: $type) -> Self {
                 $made
             }
         }
-    )*};
+    )+)*};
 }
 
 from! {
     bool: |flag| Self::Bool(flag);
-    u8: |number| Self::Integer(number.into());
-    i8: |number| Self::Integer(number.into());
-    u16: |number| Self::Integer(number.into());
-    i16: |number| Self::Integer(number.into());
-    u32: |number| Self::Integer(number.into());
-    i32: |number| Self::Integer(number.into());
-    u64: |number| Self::Integer(number.into());
-    i64: |number| Self::Integer(number.into());
+    u8, i8, u16, i16, u32, i32, u64, i64: |number| Self::Integer(number.into());
     f32: |number| Self::Float32(number.to_bits());
     f64: |number| Self::Float64(number.to_bits());
     &str: |text| Self::Bytes(text.into());

@@ -10,20 +10,6 @@ use crate::read::Reader;
 use crate::wire::{Get, Put, TimeLocation};
 use crate::write::Writer;
 
-impl ToNanos for Timestamp {
-    #[inline]
-    fn to_nanos(&self) -> i128 {
-        self.as_nanosecond()
-    }
-}
-
-impl FromNanos for Timestamp {
-    #[inline]
-    fn from_nanos(nanos: i64) -> Result<Self, Fault> {
-        Self::from_nanosecond(nanos.into()).map_err(|_| Fault::INVALID_VALUE)
-    }
-}
-
 impl ToNanos for Zoned {
     #[inline]
     fn to_nanos(&self) -> i128 {

@@ -9,15 +9,13 @@
 use alloc::boxed::Box;
 
 use super::{
-    Array, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Pointer, Skip, Slice,
-    SortedMap, Str, TimeLocation, TimeUtc, U8, U16, U32, U64,
+    Array, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Pointer, Put, Skip, Slice,
+    SortedMap, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64,
 };
+use crate::error::Fault;
+use crate::read::Input;
 use crate::schema::Schema;
 use crate::wire;
-
-mod id;
-
-pub use id::Id;
 
 /// Replaces the part of a wire type that the attribute `A` changes by `New`.
 #[diagnostic::on_unimplemented(
@@ -184,4 +182,47 @@ pub fn structure<const N: usize>(fields: [(&str, Schema); N]) -> Schema {
 pub fn multi<const N: usize>(header: Schema, models: [(&str, Schema); N]) -> Schema {
     let models = models.map(|(id, schema)| (id.into(), schema)).into();
     Schema::Multi { header: Box::new(header), models }
+}
+
+/// A wire type for the ids of an enum: a number or a string.
+#[diagnostic::on_unimplemented(
+    message = "the wire type `{Self}` cannot be an id",
+    label = "ids are numbers, such as `U8`, or strings, such as `SmallVarchar`"
+)]
+pub trait Id: StaticWire + Put<Self::Value> {
+    /// Rust type of ids: a number or a `&'static str`.
+    type Value: 'static;
+
+    /// Reads an id and returns its index in `known`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the bytes are not an id, and with [`Fault::UNKNOWN_TYPE`] at the offset of the id if it is unknown.
+    fn find<I: Input>(known: &[Self::Value], input: &mut I) -> Result<usize, Fault>;
+}
+
+impl<H: wire::Header> Id for Str<H> {
+    type Value = &'static str;
+
+    /// Compares byte by byte, which needs no allocation and rejects an unknown id at the first byte that differs.
+    fn find<I: Input>(known: &[&'static str], input: &mut I) -> Result<usize, Fault> {
+        let len = H::length(input)?;
+        input.expect(len)?;
+        let Some(mut at) = known.iter().position(|id| id.len() == len) else {
+            return Err(input.rewind_fault(Fault::UNKNOWN_TYPE, H::WIDTH));
+        };
+        for index in 0..len {
+            let [byte] = input.array::<1>()?;
+            // All bytes before this one match `known[at]`.
+            let read = &known[at].as_bytes()[..index];
+            let goes_on = |id: &&str| {
+                id.len() == len && id.as_bytes().starts_with(read) && id.as_bytes()[index] == byte
+            };
+            match known.iter().position(goes_on) {
+                Some(found) => at = found,
+                None => return Err(input.rewind_fault(Fault::UNKNOWN_TYPE, H::WIDTH + index + 1)),
+            }
+        }
+        Ok(at)
+    }
 }

@@ -67,8 +67,8 @@ pub trait FromOctets<'de>: Sized {
 }
 
 macro_rules! octets {
-    ($($type:ty: |$value:ident| $bytes:expr;)*) => {$(
-        impl Octets for $type {
+    ($([$($generics:tt)*] $type:ty: |$value:ident| $bytes:expr;)*) => {$(
+        impl<$($generics)*> Octets for $type {
             #[inline]
             fn octets(&self) -> &[u8] {
                 let $value = self;
@@ -79,30 +79,15 @@ macro_rules! octets {
 }
 
 octets! {
-    str: |value| value.as_bytes();
-    [u8]: |value| value;
-    String: |value| value.as_bytes();
-    Vec<u8>: |value| value;
-}
-
-macro_rules! pointers {
-    ($($type:ty),*) => {$(
-        impl<T: Octets + ?Sized> Octets for $type {
-            #[inline]
-            fn octets(&self) -> &[u8] {
-                (**self).octets()
-            }
-        }
-    )*};
-}
-
-pointers!(&T, Box<T>, Rc<T>, Arc<T>);
-
-impl<T: Octets + ToOwned + ?Sized> Octets for Cow<'_, T> {
-    #[inline]
-    fn octets(&self) -> &[u8] {
-        (**self).octets()
-    }
+    [] str: |value| value.as_bytes();
+    [] [u8]: |value| value;
+    [] String: |value| value.as_bytes();
+    [] Vec<u8>: |value| value;
+    [T: Octets + ?Sized] &T: |value| (**value).octets();
+    [T: Octets + ?Sized] Box<T>: |value| (**value).octets();
+    [T: Octets + ?Sized] Rc<T>: |value| (**value).octets();
+    [T: Octets + ?Sized] Arc<T>: |value| (**value).octets();
+    [T: Octets + ToOwned + ?Sized] Cow<'_, T>: |value| (**value).octets();
 }
 
 impl<'de> FromOctets<'de> for &'de str {

@@ -89,16 +89,6 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         })
     }
 
-    #[inline]
-    pub(crate) fn walk_entries<I: Input>(&self, count: usize, input: &mut I) -> Result<(), Fault> {
-        input.walk_parts(count, |input, index| {
-            if let Err(fault) = self.key.walk(input) {
-                return Err(input.locate(fault, Segment::Key(index)));
-            }
-            self.value.walk(input).map_err(|fault| input.locate(fault, Segment::Value(index)))
-        })
-    }
-
     /// Decodes the entry at this index.
     #[inline(always)]
     pub(crate) fn get_entry<'de, A, B>(
@@ -166,7 +156,12 @@ impl<H: Header, K: Wire, V: Wire> Wire for Map<H, K, V> {
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         let count = self.count(input)?;
-        self.walk_entries(count, input)
+        input.walk_parts(count, |input, index| {
+            if let Err(fault) = self.key.walk(input) {
+                return Err(input.locate(fault, Segment::Key(index)));
+            }
+            self.value.walk(input).map_err(|fault| input.locate(fault, Segment::Value(index)))
+        })
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
@@ -275,7 +270,7 @@ impl<H: Header, K: Wire, V: Wire> SortedMap<H, K, V> {
     }
 }
 
-same_wire!([H: Header, K: Wire, V: Wire] SortedMap<H, K, V>);
+same_wire!([H: Header, K: Wire, V: Wire] SortedMap<H, K, V>: |map| map.0);
 
 impl<H: Header, K: StaticWire, V: StaticWire> StaticWire for SortedMap<H, K, V> {
     const NEW: Self = Self(Map::NEW);

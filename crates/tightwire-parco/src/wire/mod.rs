@@ -65,32 +65,36 @@
 
 /// Sizes of a wrapper, forwarded to the inner wire type.
 macro_rules! same_sizes {
-    () => {
+    (|$wrapper:ident| $inner:expr) => {
         #[inline]
         fn min_size(&self) -> usize {
-            self.0.min_size()
+            let $wrapper = self;
+            $inner.min_size()
         }
 
         #[inline]
         fn fixed_size(&self) -> Option<usize> {
-            self.0.fixed_size()
+            let $wrapper = self;
+            $inner.fixed_size()
         }
     };
 }
 
 /// Implements [`Wire`] for a wrapper by forwarding to the inner wire type.
 macro_rules! same_wire {
-    ([$($generics:tt)*] $type:ty) => {
+    ([$($generics:tt)*] $type:ty: |$wrapper:ident| $inner:expr) => {
         impl<$($generics)*> Wire for $type {
-            same_sizes!();
+            same_sizes!(|$wrapper| $inner);
 
             #[inline]
             fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-                self.0.walk(input)
+                let $wrapper = self;
+                $inner.walk(input)
             }
 
             fn schema(&self, context: &mut SchemaContext) -> Schema {
-                self.0.schema(context)
+                let $wrapper = self;
+                $inner.schema(context)
             }
         }
     };

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
+use super::adjust::Id;
 use super::{Endian, Get, Order, Put, StaticWire, Wire};
 use crate::error::{ErrorKind, Fault};
 use crate::options::Levels;
@@ -163,6 +164,23 @@ macro_rules! header {
                 usize::try_from(number).map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), $width))
             }
         }
+
+        impl $(<$order: Order>)? Id for $name $(<$order>)? {
+            type Value = $value;
+
+            #[inline]
+            fn find<I: Input>(known: &[$value], input: &mut I) -> Result<usize, Fault> {
+                let bytes = input.array::<$width>()?;
+                let id = match $endian {
+                    Endian::Little => <$value>::from_le_bytes(bytes),
+                    Endian::Big => <$value>::from_be_bytes(bytes),
+                };
+                match known.iter().position(|other| *other == id) {
+                    Some(found) => Ok(found),
+                    None => Err(input.rewind_fault(Fault::UNKNOWN_TYPE, $width)),
+                }
+            }
+        }
     };
 }
 
@@ -278,7 +296,7 @@ impl Get<'_, bool> for Bool {
 pub struct Max<const N: u64, H>(H);
 
 impl<const N: u64, H: Header> Wire for Max<N, H> {
-    same_sizes!();
+    same_sizes!(|max| max.0);
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {

@@ -80,7 +80,7 @@ impl<'de, T, W: Get<'de, T>> Get<'de, Option<T>> for Opt<W> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pointer<W>(pub W);
 
-same_wire!([W: Wire] Pointer<W>);
+same_wire!([W: Wire] Pointer<W>: |pointer| pointer.0);
 
 impl<W: StaticWire> StaticWire for Pointer<W> {
     const NEW: Self = Self(W::NEW);
@@ -140,7 +140,7 @@ impl<'de, T, W: Get<'de, T>> Get<'de, Arc<T>> for Pointer<W> {
 pub struct HeaderInt<W>(pub W);
 
 impl<W: Wire> Wire for HeaderInt<W> {
-    same_sizes!();
+    same_sizes!(|header| header.0);
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
@@ -202,26 +202,7 @@ pub struct WireOf<T>(PhantomData<fn() -> T>);
 type Reading<T> = <T as DecodeAs<'static>>::Wire;
 type Writing<T> = <T as EncodeAs>::Wire;
 
-impl<T: Encode + DecodeOwned> Wire for WireOf<T> {
-    #[inline]
-    fn min_size(&self) -> usize {
-        Reading::<T>::NEW.min_size()
-    }
-
-    #[inline]
-    fn fixed_size(&self) -> Option<usize> {
-        Reading::<T>::NEW.fixed_size()
-    }
-
-    #[inline]
-    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        Reading::<T>::NEW.walk(input)
-    }
-
-    fn schema(&self, context: &mut SchemaContext) -> Schema {
-        Reading::<T>::NEW.schema(context)
-    }
-}
+same_wire!([T: Encode + DecodeOwned] WireOf<T>: |_wire| Reading::<T>::NEW);
 
 impl<T: Encode + DecodeOwned> StaticWire for WireOf<T> {
     const NEW: Self = Self(PhantomData);

@@ -3,10 +3,10 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 
 use bytes::BytesMut;
-use test_support::{in_pieces, limits};
+use test_support::{Pieces, in_pieces, limits};
 use tightwire_parco::schema::{Schema, SchemaContext};
 use tightwire_parco::wire::{SmallVarchar, StaticWire, Wire};
 use tightwire_parco::{
@@ -179,21 +179,8 @@ where
     found
 }
 
-/// The chunks as a reader, one per read.
-struct Chunks<'a>(&'a [&'a [u8]], &'a [u8]);
-
-impl Read for Chunks<'_> {
-    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        while self.1.is_empty() {
-            let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
-            (self.1, self.0) = (first, rest);
-        }
-        self.1.read(target)
-    }
-}
-
 fn read<T: DecodeOwned + std::fmt::Debug>(options: Options, pieces: &[&[u8]]) -> Vec<String> {
-    let mut decoder = tightwire_parco::Decoder::with_options(Chunks(pieces, b""), options);
+    let mut decoder = tightwire_parco::Decoder::with_options(Pieces::new(pieces), options);
     let mut found = Vec::new();
     while record(&mut found, &decoder.decode::<T>().map_err(Into::into)) {}
     found

@@ -4,13 +4,13 @@
 //! The program is built from source into the target folder and communicates over its standard streams.
 #![cfg(feature = "schema-json")]
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use proptest::strategy::{Strategy, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value as Json, json};
+use test_support::optional;
 use tightwire_parco::WireExt as _;
 use tightwire_parco::schema::{Dynamic, Schema, Value};
 
@@ -23,41 +23,12 @@ const MESSAGES: usize = 1000;
 fn command(test: &str) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/peers/go");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("exchange-{test}"));
-    let built = Command::new("go")
-        .current_dir(source)
-        .env("GOTOOLCHAIN", "local")
-        .args(["build", "-o"])
-        .arg(&program)
-        .arg("./parcowire/cmd/exchange")
-        .output();
-    let reason = match built {
-        Ok(output) if output.status.success() => return Some(program),
-        Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(text.contains("requires go >="), "go build: {text}");
-            "Go is too old".to_owned()
-        }
-        Err(error) => format!("go cannot be run: {error}"),
-    };
-    let _ = writeln!(std::io::stderr(), "skipped: {test}, for {reason}");
-    None
+    optional::go_program(&source, "./parcowire/cmd/exchange", program)
 }
 
 /// Runs the program with this input.
 fn run(program: &Path, arguments: &[&str], input: String) -> Output {
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    // Write in a separate thread, because either pipe can fill up.
-    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    output
+    optional::output_with_input(Command::new(program).args(arguments), input)
 }
 
 /// Lets the program verify lines of messages.

@@ -4,14 +4,13 @@
 use std::error::Error as _;
 use std::io::{self, BufReader, Read, Write};
 
-use tightwire_parco::wire::{Be, Le, Slice, StaticWire, Str, U8, U16, U32};
+use tightwire_parco::wire::{Be, Le, Slice, StaticWire, Str, U8, U16};
 use tightwire_parco::{
     Decoder, Encoder, Limits, Options, Segment, decode_exact, decode_from_reader, encode_to_writer, to_vec,
 };
 
 use crate::support::checks::Chunks;
 use crate::support::messages::{Borrowed, Inner, Node};
-use test_support::counting::usage;
 
 /// Records every write, accepts a limited number of bytes per write, and fails after a limited total.
 struct Sink {
@@ -218,28 +217,6 @@ fn stream_errors_have_the_same_offset_as_slice_errors() {
         assert_eq!(error.to_string(), slice.to_string());
         assert_eq!((error.offset(), error.path()), (Some(offset), &[Segment::Field(field)][..]));
     }
-}
-
-/// A length header is untrusted: memory grows with the bytes that arrive.
-#[test]
-fn forged_length_allocates_one_chunk() {
-    let lying = [&(1_u32 << 20).to_le_bytes()[..], b"four"].concat();
-    let (used, result) = usage(|| Decoder::new(&lying[..]).decode_as::<_, String>(&Str::<U32<Le>>::NEW));
-    let error = result.unwrap_err();
-    assert!(error.is_unexpected_end());
-    assert_eq!((error.offset(), error.missing()), (Some(4), Some((1 << 20) - 4)));
-    assert!(used.largest <= 16 << 10, "{used:?}");
-
-    let (used, result) = usage(|| {
-        Decoder::new(&lying[..]).decode_as::<_, Vec<Inner>>(&Slice::<U32<Le>, _>::of(U32::NEW, wire()))
-    });
-    assert!(result.unwrap_err().is_unexpected_end());
-    assert!(used.bytes <= 16 << 10, "{used:?}");
-}
-
-/// Wire type of [`Inner`] for decoding.
-fn wire<'de>() -> <Inner as tightwire_parco::DecodeAs<'de>>::Wire {
-    StaticWire::NEW
 }
 
 #[test]

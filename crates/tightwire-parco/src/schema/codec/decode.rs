@@ -2,11 +2,13 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
 use super::super::compile::{Dynamic, Index, Length, NodeKind};
 use super::super::{Number, Value};
 use super::{Depth, model, read_header, read_integer};
 use crate::error::{ErrorKind, Fault, Segment};
+use crate::options::DuplicateKeys;
 use crate::read::{Input, Reader};
 use crate::time::ZonedTimestamp;
 use crate::wire::{Get as _, TimeLocation, Wire as _};
@@ -14,267 +16,239 @@ use crate::wire::{Get as _, TimeLocation, Wire as _};
 /// Maximum number of elements reserved before they arrive.
 const MAX_RESERVED: usize = 4096;
 
-/// Path segment of a key, value or element.
-type Step = fn(usize) -> Segment;
+/// How values are read: built, or only walked over.
+pub(super) trait Reading {
+    type Input: Input;
+
+    const IS_BUILDING: bool;
+
+    /// Returns the number of bytes read so far, if values are built.
+    fn offset(input: &Self::Input) -> usize;
+
+    /// Reads a string or blob of this length.
+    fn bytes(len: usize, input: &mut Self::Input) -> Result<Value, Fault>;
+
+    /// Reads a time with a zone.
+    fn zoned(input: &mut Self::Input) -> Result<Value, Fault>;
+}
+
+/// Builds values.
+pub(super) struct Build<'c, 'de>(PhantomData<Reader<'c, 'de>>);
+
+impl<'c, 'de> Reading for Build<'c, 'de> {
+    type Input = Reader<'c, 'de>;
+
+    const IS_BUILDING: bool = true;
+
+    fn offset(reader: &Reader<'c, 'de>) -> usize {
+        reader.offset()
+    }
+
+    fn bytes(len: usize, reader: &mut Reader<'c, 'de>) -> Result<Value, Fault> {
+        reader.count_allocation(len)?;
+        reader.bytes(len).map(|bytes| Value::Bytes(bytes.into()))
+    }
+
+    fn zoned(reader: &mut Reader<'c, 'de>) -> Result<Value, Fault> {
+        let ZonedTimestamp { at, zone } = TimeLocation.get(reader)?;
+        Ok(Value::TimeLocation { unix_nanos: at.as_nanos(), zone })
+    }
+}
+
+/// Walks over values without allocations. The returned values have no contents.
+pub(super) struct Walk<I>(PhantomData<I>);
+
+impl<I: Input> Reading for Walk<I> {
+    type Input = I;
+
+    const IS_BUILDING: bool = false;
+
+    fn offset(_: &I) -> usize {
+        0
+    }
+
+    fn bytes(len: usize, input: &mut I) -> Result<Value, Fault> {
+        input.skip(len).map(|()| Value::Skip)
+    }
+
+    fn zoned(input: &mut I) -> Result<Value, Fault> {
+        TimeLocation.walk(input).map(|()| Value::Skip)
+    }
+}
 
 impl Dynamic {
-    pub(super) fn walk_node<I: Input>(&self, index: Index, input: &mut I, depth: Depth) -> Result<(), Fault> {
+    pub(super) fn read<R: Reading>(
+        &self,
+        index: Index,
+        input: &mut R::Input,
+        depth: Depth,
+    ) -> Result<Value, Fault> {
         let depth = depth.deeper()?;
-        match &self.nodes[index].kind {
-            NodeKind::Bool => input.flag().map(|_| ()),
-            NodeKind::Number(number, _) => input.skip(number.width()),
-            NodeKind::Header(number, endian) => read_header(*number, *endian, input).map(|_| ()),
-            NodeKind::Text(header) | NodeKind::Blob(header) => {
-                let len = header.read_bytes(input)?;
-                input.skip(len)
+        Ok(match &self.nodes[index].kind {
+            NodeKind::Bool => Value::Bool(input.flag()?),
+            NodeKind::Number(number @ (Number::Float32 | Number::Float64), endian) => {
+                // The integer is unsigned, so the cast preserves the bits.
+                let bits = read_integer(*number, *endian, input)? as u64;
+                if number.width() == 4 { Value::Float32(bits as u32) } else { Value::Float64(bits) }
             }
+            NodeKind::Number(number, endian) => Value::Integer(read_integer(*number, *endian, input)?),
+            NodeKind::Header(number, endian) => Value::Integer(read_header(*number, *endian, input)?),
+            NodeKind::Text(header) | NodeKind::Blob(header) => R::bytes(header.read_bytes(input)?, input)?,
             NodeKind::Slice(header, element) => {
                 let count = header.read(input)?;
                 input.check_elements(count, self.min_size(*element))?;
-                self.walk_elements(*element, count, input, depth)
+                self.read_elements::<R>(*element, count, input, depth)?
             }
             NodeKind::Array(len, element) => {
                 if self.min_size(*element) == 0 {
                     input.check_elements(*len, 0)?;
                 }
-                self.walk_elements(*element, *len, input, depth)
+                if R::IS_BUILDING {
+                    input.expect(self.min_size(index))?;
+                }
+                self.read_elements::<R>(*element, *len, input, depth)?
             }
             NodeKind::Map { header, key, value } => {
                 let count = header.read(input)?;
                 input.check_elements(count, self.min_size(*key).saturating_add(self.min_size(*value)))?;
-                input.walk_parts(count, |input, index| {
-                    self.walk_part(*key, Segment::Key, index, input, depth)?;
-                    self.walk_part(*value, Segment::Value, index, input, depth)
-                })
+                self.read_map::<R>((*key, *value), count, input, depth)?
             }
             NodeKind::Option(inner) => {
-                if input.flag()? {
-                    self.walk_node(*inner, input, depth)?;
+                if !input.flag()? {
+                    return Ok(Value::NONE);
                 }
-                Ok(())
+                count_allocation::<R>(size_of::<Value>(), input)?;
+                let value = self.read::<R>(*inner, input, depth)?;
+                Value::Option(R::IS_BUILDING.then(|| Box::new(value)))
             }
             NodeKind::Struct(fields) => {
                 input.enter()?;
+                let mut values = list::<R, _>(fields.len(), input)?;
                 input.walk_parts(fields.len(), |input, index| {
                     let (name, field) = &fields[index];
-                    self.walk_node(*field, input, depth)
-                        .map_err(|fault| input.locate(fault, Segment::Name(name.clone())))
+                    let value = self.read::<R>(*field, input, depth);
+                    let value = value.map_err(|fault| input.locate(fault, Segment::Name(name.clone())))?;
+                    values.extend(R::IS_BUILDING.then_some(value));
+                    Ok(())
                 })?;
                 input.leave();
-                Ok(())
-            }
-            NodeKind::Skip(count) => input.skip(*count),
-            NodeKind::TimeUtc => input.skip(8),
-            NodeKind::TimeLocation => TimeLocation.walk(input),
-            NodeKind::Multi { header, models } => {
-                input.enter()?;
-                input.walk_parts(1, |input, _| {
-                    let id = self.walk_id(*header, input)?;
-                    let inner =
-                        model(models, &id).map_err(|fault| self.rewind_to_id(*header, &id, fault, input))?;
-                    self.walk_node(inner, input, depth)
-                })?;
-                input.leave();
-                Ok(())
-            }
-        }
-    }
-
-    /// Reads an id, the only value that a walk needs. An [`Input`] only returns arrays, so bytes are read one at a
-    /// time.
-    fn walk_id<I: Input>(&self, header: Index, input: &mut I) -> Result<Value, Fault> {
-        Ok(match self.nodes[header].kind {
-            NodeKind::Number(number, endian) => Value::Integer(read_integer(number, endian, input)?),
-            NodeKind::Header(number, endian) => Value::Integer(read_header(number, endian, input)?),
-            NodeKind::Text(header) => {
-                let len = header.read_bytes(input)?;
-                input.expect(len)?;
-                let mut bytes = Vec::with_capacity(len.min(MAX_RESERVED));
-                for _ in 0..len {
-                    bytes.extend(input.array::<1>()?);
-                }
-                Value::Bytes(bytes)
-            }
-            _ => return Err(Fault::UNKNOWN_TYPE),
-        })
-    }
-
-    /// Reports a fault at the first byte of the id that was just read.
-    #[cold]
-    fn rewind_to_id<I: Input>(&self, header: Index, id: &Value, fault: Fault, input: &mut I) -> Fault {
-        let text = if let Value::Bytes(bytes) = id { bytes.len() } else { 0 };
-        input.rewind_fault(fault, self.min_size(header) + text)
-    }
-
-    fn walk_part<I: Input>(
-        &self,
-        node: Index,
-        step: Step,
-        index: usize,
-        input: &mut I,
-        depth: Depth,
-    ) -> Result<(), Fault> {
-        self.walk_node(node, input, depth).map_err(|fault| input.locate(fault, step(index)))
-    }
-
-    fn walk_elements<I: Input>(
-        &self,
-        element: Index,
-        count: usize,
-        input: &mut I,
-        depth: Depth,
-    ) -> Result<(), Fault> {
-        let node = &self.nodes[element];
-        match (&node.kind, node.fixed_size) {
-            // Any bytes are valid elements of these types.
-            (NodeKind::Number(..) | NodeKind::Skip(_) | NodeKind::TimeUtc, Some(size)) => {
-                input.skip(size.checked_mul(count).ok_or(Fault::OVERFLOW)?)
-            }
-            _ => input.walk_parts(count, |input, index| {
-                self.walk_part(element, Segment::Index, index, input, depth)
-            }),
-        }
-    }
-
-    pub(super) fn get_node(
-        &self,
-        index: Index,
-        reader: &mut Reader<'_, '_>,
-        depth: Depth,
-    ) -> Result<Value, Fault> {
-        let depth = depth.deeper()?;
-        Ok(match &self.nodes[index].kind {
-            NodeKind::Bool => Value::Bool(reader.flag()?),
-            NodeKind::Number(number @ (Number::Float32 | Number::Float64), endian) => {
-                // The integer is unsigned, so the cast preserves the bits.
-                let bits = read_integer(*number, *endian, reader)? as u64;
-                if number.width() == 4 { Value::Float32(bits as u32) } else { Value::Float64(bits) }
-            }
-            NodeKind::Number(number, endian) => Value::Integer(read_integer(*number, *endian, reader)?),
-            NodeKind::Header(number, endian) => Value::Integer(read_header(*number, *endian, reader)?),
-            NodeKind::Text(header) | NodeKind::Blob(header) => {
-                Value::Bytes(get_bytes(*header, reader)?.into())
-            }
-            NodeKind::Slice(header, element) => {
-                let count = header.read(reader)?;
-                reader.check_elements(count, self.min_size(*element))?;
-                self.get_elements(*element, count, reader, depth)?
-            }
-            NodeKind::Array(len, element) => {
-                if self.min_size(*element) == 0 {
-                    reader.check_elements(*len, 0)?;
-                }
-                reader.expect(self.min_size(index))?;
-                self.get_elements(*element, *len, reader, depth)?
-            }
-            NodeKind::Map { header, key, value } => {
-                let count = header.read(reader)?;
-                reader.check_elements(count, self.min_size(*key).saturating_add(self.min_size(*value)))?;
-                self.get_entries(*key, *value, count, reader, depth)?
-            }
-            NodeKind::Option(inner) => {
-                if reader.flag()? {
-                    reader.count_allocation(size_of::<Value>())?;
-                    Value::some(self.get_node(*inner, reader, depth)?)
-                } else {
-                    Value::NONE
-                }
-            }
-            NodeKind::Struct(fields) => {
-                reader.enter()?;
-                reader.count_allocation(fields.len().saturating_mul(size_of::<Value>()))?;
-                let mut values = Vec::with_capacity(fields.len());
-                for (name, field) in fields {
-                    match self.get_node(*field, reader, depth) {
-                        Ok(value) => values.push(value),
-                        Err(fault) => return Err(reader.locate(fault, Segment::Name(name.clone()))),
-                    }
-                }
-                reader.leave();
                 Value::Struct(values)
             }
             NodeKind::Skip(count) => {
-                reader.skip(*count)?;
+                input.skip(*count)?;
                 Value::Skip
             }
-            NodeKind::TimeUtc => Value::Integer(i64::from_le_bytes(reader.array()?).into()),
-            NodeKind::TimeLocation => {
-                let ZonedTimestamp { at, zone } = TimeLocation.get(reader)?;
-                Value::TimeLocation { unix_nanos: at.as_nanos(), zone }
-            }
+            NodeKind::TimeUtc => Value::Integer(i64::from_le_bytes(input.array()?).into()),
+            NodeKind::TimeLocation => R::zoned(input)?,
             NodeKind::Multi { header, models } => {
-                reader.enter()?;
-                let id = self.get_node(*header, reader, depth)?;
-                let inner =
-                    model(models, &id).map_err(|fault| self.rewind_to_id(*header, &id, fault, reader))?;
-                reader.count_allocation(2 * size_of::<Value>())?;
-                let value = Box::new(self.get_node(inner, reader, depth)?);
-                reader.leave();
-                Value::Multi { id: Box::new(id), value }
+                input.enter()?;
+                let mut message = Value::Skip;
+                input.walk_parts(1, |input, _| {
+                    let id = match self.nodes[*header].kind {
+                        NodeKind::Text(header) => read_text_id::<R>(header, input)?,
+                        _ => self.read::<R>(*header, input, depth)?,
+                    };
+                    let inner = model(models, &id).map_err(|fault| {
+                        // Reported at the first byte of the id.
+                        let text = if let Value::Bytes(bytes) = &id { bytes.len() } else { 0 };
+                        input.rewind_fault(fault, self.min_size(*header) + text)
+                    })?;
+                    count_allocation::<R>(2 * size_of::<Value>(), input)?;
+                    let value = self.read::<R>(inner, input, depth)?;
+                    if R::IS_BUILDING {
+                        message = Value::Multi { id: Box::new(id), value: Box::new(value) };
+                    }
+                    Ok(())
+                })?;
+                input.leave();
+                message
             }
         })
     }
 
-    fn get_part(
+    fn read_part<R: Reading>(
         &self,
         node: Index,
-        step: Step,
-        index: usize,
-        reader: &mut Reader<'_, '_>,
+        step: Segment,
+        input: &mut R::Input,
         depth: Depth,
     ) -> Result<Value, Fault> {
-        self.get_node(node, reader, depth).map_err(|fault| reader.locate(fault, step(index)))
+        self.read::<R>(node, input, depth).map_err(|fault| input.locate(fault, step))
     }
 
-    fn get_elements(
+    fn read_elements<R: Reading>(
         &self,
         element: Index,
         count: usize,
-        reader: &mut Reader<'_, '_>,
+        input: &mut R::Input,
         depth: Depth,
     ) -> Result<Value, Fault> {
-        reader.count_allocation(count.saturating_mul(size_of::<Value>()))?;
-        let mut values = Vec::with_capacity(count.min(MAX_RESERVED));
-        for index in 0..count {
-            values.push(self.get_part(element, Segment::Index, index, reader, depth)?);
+        let node = &self.nodes[element];
+        // Any bytes are valid elements of these types.
+        if let (NodeKind::Number(..) | NodeKind::Skip(_) | NodeKind::TimeUtc, Some(size), false) =
+            (&node.kind, node.fixed_size, R::IS_BUILDING)
+        {
+            return input.skip(size.checked_mul(count).ok_or(Fault::OVERFLOW)?).map(|()| Value::Skip);
         }
+        let mut values = list::<R, _>(count, input)?;
+        input.walk_parts(count, |input, index| {
+            let value = self.read_part::<R>(element, Segment::Index(index), input, depth)?;
+            values.extend(R::IS_BUILDING.then_some(value));
+            Ok(())
+        })?;
         Ok(Value::List(values))
     }
 
-    fn get_entries(
+    fn read_map<R: Reading>(
         &self,
-        key: Index,
-        value: Index,
+        (key, value): (Index, Index),
         count: usize,
-        reader: &mut Reader<'_, '_>,
+        input: &mut R::Input,
         depth: Depth,
     ) -> Result<Value, Fault> {
-        reader.count_allocation(count.saturating_mul(size_of::<(Value, Value)>()))?;
-        let mut entries = Vec::with_capacity(count.min(MAX_RESERVED));
+        let mut entries = list::<R, _>(count, input)?;
         // Offsets of the entries, recorded only if duplicates are rejected.
         let mut starts = Vec::new();
-        for index in 0..count {
-            if reader.rejects_duplicates() {
-                starts.push(reader.offset());
-            }
-            let key = self.get_part(key, Segment::Key, index, reader, depth)?;
-            let value = self.get_part(value, Segment::Value, index, reader, depth)?;
-            entries.push((key, value));
-        }
+        let is_rejecting = R::IS_BUILDING && input.options().duplicates == DuplicateKeys::Reject;
+        input.walk_parts(count, |input, index| {
+            starts.extend(is_rejecting.then(|| R::offset(input)));
+            let key = self.read_part::<R>(key, Segment::Key(index), input, depth)?;
+            let value = self.read_part::<R>(value, Segment::Value(index), input, depth)?;
+            entries.extend(R::IS_BUILDING.then_some((key, value)));
+            Ok(())
+        })?;
         let repeated = repeated(&entries);
         let first = repeated.iter().map(|(_, index)| *index).min();
         if let Some((index, start)) = first.and_then(|index| Some((index, starts.get(index)?))) {
-            let fault = reader.rewind_fault(Fault(ErrorKind::DuplicateKey), reader.offset() - start);
-            return Err(reader.locate(fault, Segment::Key(index)));
+            let consumed = R::offset(input) - start;
+            let fault = input.rewind_fault(Fault(ErrorKind::DuplicateKey), consumed);
+            return Err(input.locate(fault, Segment::Key(index)));
         }
         Ok(Value::Map(last_wins(entries, &repeated)))
     }
 }
 
-fn get_bytes<'de>(header: Length, reader: &mut Reader<'_, 'de>) -> Result<&'de [u8], Fault> {
-    let len = header.read_bytes(reader)?;
-    reader.count_allocation(len)?;
-    reader.bytes(len)
+/// Reads an id that is a string, the only one whose contents a walk needs. An [`Input`] only returns arrays, so bytes are
+/// read one at a time.
+fn read_text_id<R: Reading>(header: Length, input: &mut R::Input) -> Result<Value, Fault> {
+    let len = header.read_bytes(input)?;
+    input.expect(len)?;
+    let mut bytes = list::<R, u8>(len, input)?;
+    for _ in 0..len {
+        bytes.extend(input.array::<1>()?);
+    }
+    Ok(Value::Bytes(bytes))
+}
+
+/// Counts memory that is about to be allocated for values, if they are built.
+fn count_allocation<R: Reading>(bytes: usize, input: &mut R::Input) -> Result<(), Fault> {
+    if R::IS_BUILDING { input.state_mut().count_allocation(bytes) } else { Ok(()) }
+}
+
+/// Creates a list for `count` values. Reserves memory if they are built.
+fn list<R: Reading, T>(count: usize, input: &mut R::Input) -> Result<Vec<T>, Fault> {
+    count_allocation::<R>(count.saturating_mul(size_of::<T>()), input)?;
+    Ok(Vec::with_capacity(if R::IS_BUILDING { count.min(MAX_RESERVED) } else { 0 }))
 }
 
 /// Returns the entries with duplicate keys, each with the first entry that has the key.

@@ -2,6 +2,9 @@
 
 mod decode;
 
+use self::decode::{Build, Walk};
+use alloc::vec::Vec;
+
 use super::compile::{Dynamic, Index, Length, Model, NodeKind};
 use super::{Number, Schema, SchemaContext, Value};
 use crate::error::{Fault, Segment};
@@ -98,7 +101,7 @@ impl Wire for Dynamic {
     }
 
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        self.walk_node(0, input, Depth(0))
+        self.read::<Walk<I>>(0, input, Depth(0)).map(|_| ())
     }
 
     fn schema(&self, _: &mut SchemaContext) -> Schema {
@@ -112,43 +115,15 @@ impl Put<Value> for Dynamic {
     }
 
     fn size(&self, value: &Value, levels: Levels) -> Result<usize, Fault> {
-        write::measure(levels, |writer| self.put(value, writer))
+        let mut vec = Vec::new();
+        write::append(&mut vec, levels, |writer| self.put(value, writer)).map_err(|error| error.fault())?;
+        Ok(vec.len())
     }
 }
 
 impl Get<'_, Value> for Dynamic {
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Value, Fault> {
-        self.get_node(0, reader, Depth(0))
-    }
-}
-
-/// Returns the width and byte order of a type that is encoded as a single number.
-fn layout(kind: &NodeKind) -> Option<(usize, Endian)> {
-    match kind {
-        NodeKind::Bool => Some((1, Endian::Little)),
-        NodeKind::Number(number, endian) | NodeKind::Header(number, endian) => {
-            Some((number.width(), *endian))
-        }
-        NodeKind::TimeUtc => Some((8, Endian::Little)),
-        _ => None,
-    }
-}
-
-/// Returns the bits of that number.
-fn bits(kind: &NodeKind, value: &Value) -> Result<u64, Fault> {
-    match (kind, value) {
-        (NodeKind::Bool, Value::Bool(flag)) => Ok((*flag).into()),
-        (NodeKind::Number(Number::Float32, _), Value::Float32(bits)) => Ok((*bits).into()),
-        (NodeKind::Number(Number::Float64, _), Value::Float64(bits)) => Ok(*bits),
-        (NodeKind::Number(number, _), Value::Integer(value)) if !number.is_float() => {
-            to_bits(*number, *value)
-        }
-        (NodeKind::Header(number, _), Value::Integer(value)) => {
-            to_bits(Number::Int, *value)?;
-            to_bits(*number, *value)
-        }
-        (NodeKind::TimeUtc, Value::Integer(nanos)) => to_bits(Number::Int64, *nanos),
-        _ => Err(Fault::UNKNOWN_TYPE),
+        self.read::<Build<'_, '_>>(0, reader, Depth(0))
     }
 }
 
@@ -168,12 +143,24 @@ impl Dynamic {
         depth: Depth,
     ) -> Result<(), Fault> {
         let depth = depth.deeper()?;
-        let kind = &self.nodes[index].kind;
-        if let Some((width, endian)) = layout(kind) {
-            write_bits(width, endian, bits(kind, value)?, writer);
-            return Ok(());
-        }
-        match (kind, value) {
+        match (&self.nodes[index].kind, value) {
+            (NodeKind::Bool, Value::Bool(flag)) => writer.array([u8::from(*flag)]),
+            (NodeKind::Number(Number::Float32, endian), Value::Float32(bits)) => {
+                write_bits(4, *endian, (*bits).into(), writer);
+            }
+            (NodeKind::Number(Number::Float64, endian), Value::Float64(bits)) => {
+                write_bits(8, *endian, *bits, writer);
+            }
+            (NodeKind::Number(number, endian), Value::Integer(value)) if !number.is_float() => {
+                write_bits(number.width(), *endian, to_bits(*number, *value)?, writer);
+            }
+            (NodeKind::Header(number, endian), Value::Integer(value)) => {
+                to_bits(Number::Int, *value)?;
+                write_bits(number.width(), *endian, to_bits(*number, *value)?, writer);
+            }
+            (NodeKind::TimeUtc, Value::Integer(nanos)) => {
+                write_bits(8, Endian::Little, to_bits(Number::Int64, *nanos)?, writer);
+            }
             (NodeKind::Text(header) | NodeKind::Blob(header), Value::Bytes(bytes)) => {
                 header.write(bytes.len(), writer)?;
                 writer.bytes(bytes);

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use serde::ser::{Serialize, Serializer};
 
 use super::super::SchemaError;
 use super::super::error::SchemaErrorKind;
@@ -136,13 +136,7 @@ impl Serialize for Tree {
             Self::Large(number) => serializer.serialize_u64(*number),
             Self::Text(text) => serializer.serialize_str(text),
             Self::List(trees) => serializer.collect_seq(trees),
-            Self::Object(members) => {
-                let mut object = serializer.serialize_map(Some(members.len()))?;
-                for (name, tree) in members {
-                    object.serialize_entry(name, tree)?;
-                }
-                object.end()
-            }
+            Self::Object(members) => serializer.collect_map(members.iter().map(|(name, tree)| (name, tree))),
         }
     }
 }
