@@ -1,6 +1,6 @@
 //! Asks a question that takes minutes to answer, as an asynchronous job.
 //!
-//! `cargo run --example perplexity_async -- "What is known about tea?"`. With `PERPLEXITY_API_KEY` it calls
+//! `cargo run --example perplexity_async -- "How did tea spread?"`. With `PERPLEXITY_API_KEY` it calls
 //! the real API (deep research is billed), otherwise a mock server in this process, which completes the job
 //! after two polls.
 #![allow(clippy::print_stdout, reason = "prints the result")]
@@ -31,9 +31,9 @@ pub(crate) async fn research(
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    let question = std::env::args().nth(1).unwrap_or_else(|| "What is known about tea?".into());
-    let api = perplexity_api::Api::connect().await?;
-    let done = research(&api.client, &question, Duration::from_secs(1)).await?;
+    let question = std::env::args().nth(1).unwrap_or_else(|| "How did tea spread?".into());
+    let (client, _server) = perplexity_api::connect().await?;
+    let done = research(&client, &question, Duration::from_secs(1)).await?;
     let answer = done.response.as_ref().and_then(|answer| answer.text());
     println!("{}", answer.unwrap_or_default());
     Ok(())

@@ -67,6 +67,6 @@ async fn answer(client: &Client, conversation: &Request, out: &mut impl Write) -
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let model = std::env::args().nth(1).unwrap_or_else(|| "sonar".into());
-    let api = perplexity_api::Api::connect().await?;
-    talk(&api.client, &model, BufReader::new(stdin()), &mut stdout()).await
+    let (client, _server) = perplexity_api::connect().await?;
+    talk(&client, &model, BufReader::new(stdin()), &mut stdout()).await
 }

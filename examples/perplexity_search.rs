@@ -20,8 +20,8 @@ async fn main() -> anyhow::Result<()> {
     if queries.is_empty() {
         queries.push("event streams".into());
     }
-    let api = perplexity_api::Api::connect().await?;
-    let response = search(&api.client, queries).await?;
+    let (client, _server) = perplexity_api::connect().await?;
+    let response = search(&client, queries).await?;
     for result in response.results.iter() {
         println!("{}\n  {} ({})\n", result.title, result.url, result.date.as_deref().unwrap_or("no date"));
     }

@@ -30,8 +30,8 @@ pub(crate) async fn ask(client: &Client, question: &str, out: &mut impl Write) -
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let question = std::env::args().nth(1).unwrap_or_else(|| "Why is the sky blue?".into());
-    let api = perplexity_api::Api::connect().await?;
-    let answer = ask(&api.client, &question, &mut stdout()).await?;
+    let (client, _server) = perplexity_api::connect().await?;
+    let answer = ask(&client, &question, &mut stdout()).await?;
     for page in answer.citations.iter().flatten() {
         println!("- {page}");
     }

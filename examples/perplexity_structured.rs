@@ -41,8 +41,8 @@ pub(crate) async fn moons(client: &Client, planet: &str) -> anyhow::Result<Moons
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let planet = std::env::args().nth(1).unwrap_or_else(|| "Jupiter".into());
-    let api = perplexity_api::Api::connect().await?;
-    let moons = moons(&api.client, &planet).await?;
+    let (client, _server) = perplexity_api::connect().await?;
+    let moons = moons(&client, &planet).await?;
     println!("{}:", moons.planet);
     for moon in moons.moons {
         let year = moon.discovered.map(|year| format!(", found in {year}")).unwrap_or_default();

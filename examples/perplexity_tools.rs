@@ -65,8 +65,8 @@ pub(crate) async fn ask(client: &Client, question: &str) -> anyhow::Result<(Stri
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let city = std::env::args().nth(1).unwrap_or_else(|| "Paris".into());
-    let api = perplexity_api::Api::connect().await?;
-    let (answer, calls) = ask(&api.client, &format!("How is the weather in {city}?")).await?;
+    let (client, _server) = perplexity_api::connect().await?;
+    let (answer, calls) = ask(&client, &format!("How is the weather in {city}?")).await?;
     println!("{answer}\n({calls} calls)");
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! The server sends one JSON document per token with [`SseBody`] and ends with `[DONE]`. The client posts a question
 //! with [`EventSource`], without retries, and prints the tokens as they arrive.
 //!
-//! Run it with a question: `cargo run --example sse_chat -- "What is an event stream?"`.
+//! Run it with a question: `cargo run --example sse_chat -- "How do event streams work?"`.
 
 use std::convert::Infallible;
 use std::io::{Write, stdout};
@@ -11,14 +11,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use bytes::Bytes;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
-use http::{Request, Response};
-use http_body_util::{BodyExt, Either, Full};
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 use tightwire_sse::{Backoff, Block, EventSource, JsonStreamExt, SseBody};
@@ -48,7 +46,7 @@ struct Delta {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    let question = std::env::args().nth(1).unwrap_or_else(|| "What is an event stream?".into());
+    let question = std::env::args().nth(1).unwrap_or_else(|| "How do event streams work?".into());
     chat(&question, &mut stdout()).await
 }
 
@@ -83,37 +81,26 @@ async fn ask(address: SocketAddr, question: &str, out: &mut impl Write) -> anyho
 }
 
 async fn serve(listener: TcpListener) -> anyhow::Result<()> {
-    loop {
-        let io = TokioIo::new(listener.accept().await?.0);
-        // Errors are ignored: the client may disconnect at any time.
-        tokio::spawn(async move { http1::Builder::new().serve_connection(io, service_fn(respond)).await });
-    }
+    let routes = Router::new().route("/v1/chat/completions", post(complete));
+    Ok(axum::serve(listener, routes).await?)
 }
 
-/// Event stream, or an error message.
-type ChatResponse = Response<Either<SseBody<Blocks>, Full<Bytes>>>;
-type Blocks = std::pin::Pin<Box<dyn Stream<Item = Result<Block<'static>, Infallible>> + Send>>;
-
-async fn respond(request: Request<Incoming>) -> anyhow::Result<ChatResponse> {
-    let body = request.into_body().collect().await?.to_bytes();
-    let wants_stream =
-        serde_json::from_slice::<serde_json::Value>(&body).is_ok_and(|body| body["stream"] == true);
-    if !wants_stream {
-        let mut response = Response::new(Either::Right(Full::from("set `stream` to true\n")));
-        *response.status_mut() = http::StatusCode::BAD_REQUEST;
-        return Ok(response);
+/// Returns an event stream, or an error message.
+async fn complete(body: Bytes) -> Response {
+    match serde_json::from_slice::<serde_json::Value>(&body) {
+        Ok(body) if body["stream"] == true => SseBody::new(blocks()).into_response().map(Body::new),
+        _ => (StatusCode::BAD_REQUEST, "set `stream` to true\n").into_response(),
     }
-    Ok(SseBody::new(blocks()).into_response().map(Either::Left))
 }
 
 /// Returns one block per token, then `[DONE]`.
-fn blocks() -> Blocks {
+fn blocks() -> impl Stream<Item = Result<Block<'static>, Infallible>> {
     let tokens = ANSWER.split_inclusive(' ').map(|token| {
         Block::new().data(json!({ "choices": [{ "delta": { "content": token } }] }).to_string())
     });
     let blocks = tokens.chain([Block::new().data("[DONE]")]);
-    Box::pin(stream::iter(blocks).then(|block| async {
+    stream::iter(blocks).then(|block| async {
         tokio::time::sleep(TOKEN_DELAY).await;
         Ok(block)
-    }))
+    })
 }

@@ -16,20 +16,19 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::response::IntoResponse;
+use axum::routing::get;
 use futures_util::StreamExt;
+use http::StatusCode;
 use http::header::LOCATION;
-use http::{Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tightwire_sse::{Backoff, EventSource, Message};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
@@ -74,10 +73,16 @@ enum Command {
 #[derive(Default)]
 struct Service {
     /// Dropping a sender closes its stream.
-    streams: Mutex<HashMap<String, mpsc::UnboundedSender<Command>>>,
+    streams: Mutex<HashMap<u64, mpsc::UnboundedSender<Command>>>,
     opened: AtomicU64,
     callbacks: reqwest::Client,
     stop: Notify,
+}
+
+impl Service {
+    fn streams(&self) -> MutexGuard<'_, HashMap<u64, mpsc::UnboundedSender<Command>>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -91,87 +96,60 @@ async fn main() -> anyhow::Result<()> {
 /// Serves until a request stops the program.
 pub(crate) async fn serve(listener: TcpListener) -> anyhow::Result<()> {
     let service = Arc::new(Service::default());
-    loop {
-        tokio::select! {
-            // Does not wait for the response to that request.
-            () = service.stop.notified() => return Ok(()),
-            accepted = listener.accept() => {
-                let io = TokioIo::new(accepted?.0);
-                let service = Arc::clone(&service);
-                let respond = service_fn(move |request| {
-                    let service = Arc::clone(&service);
-                    async move { service.respond(request).await }
-                });
-                // Errors are ignored: the harness may close its connections at any time.
-                tokio::spawn(async move { http1::Builder::new().serve_connection(io, respond).await });
-            }
-        }
+    let capabilities = json!({ "name": "sse", "capabilities": CAPABILITIES }).to_string();
+    let routes = Router::new()
+        .route("/", get(|| async { capabilities }).post(open).delete(stop))
+        .route("/streams/{id}", axum::routing::post(command).delete(close))
+        .with_state(Arc::clone(&service));
+    tokio::select! {
+        // Does not wait for the response to that request.
+        () = service.stop.notified() => Ok(()),
+        result = axum::serve(listener, routes) => Ok(result?),
     }
 }
 
-impl Service {
-    async fn respond(&self, request: Request<Incoming>) -> anyhow::Result<Response<Full<Bytes>>> {
-        let (head, body) = request.into_parts();
-        let body = body.collect().await?.to_bytes();
-        let response = match (&head.method, head.uri.path()) {
-            (&Method::GET, "/") => json_response(&json!({ "name": "sse", "capabilities": CAPABILITIES })),
-            (&Method::DELETE, "/") => {
-                self.stop.notify_one();
-                empty(StatusCode::NO_CONTENT)
-            }
-            (&Method::POST, "/") => {
-                match serde_json::from_slice(&body).map(|parameters| self.open(parameters)) {
-                    Ok(Ok(location)) => Response::builder()
-                        .status(StatusCode::CREATED)
-                        .header(LOCATION, location)
-                        .body(Full::default())?,
-                    Ok(Err(error)) => bad_request(&error),
-                    Err(error) => bad_request(&error),
-                }
-            }
-            (&Method::POST, path) => match serde_json::from_slice(&body) {
-                Ok(command) => self.command(path, command),
-                Err(error) => bad_request(&error),
-            },
-            (&Method::DELETE, path) => self.close(path),
-            _ => empty(StatusCode::METHOD_NOT_ALLOWED),
-        };
-        Ok(response)
-    }
+async fn stop(State(service): State<Arc<Service>>) -> StatusCode {
+    service.stop.notify_one();
+    StatusCode::NO_CONTENT
+}
 
-    /// Opens a stream and returns the path of its control URL.
-    fn open(&self, parameters: Parameters) -> tightwire_sse::Result<String> {
-        let callbacks =
-            Callbacks { client: self.callbacks.clone(), url: parameters.callback_url.clone(), sent: 0 };
-        let source = source(parameters)?;
-        let (commands, received) = mpsc::unbounded_channel();
-        tokio::spawn(run(source, callbacks, received));
-        let path = format!("/streams/{}", self.opened.fetch_add(1, Ordering::Relaxed));
-        self.lock().insert(path.clone(), commands);
-        Ok(path)
-    }
+/// Opens a stream and returns the path of its control URL.
+async fn open(State(service): State<Arc<Service>>, body: Bytes) -> Result<impl IntoResponse, BadRequest> {
+    let parameters: Parameters = serde_json::from_slice(&body).map_err(bad_request)?;
+    let callbacks =
+        Callbacks { client: service.callbacks.clone(), url: parameters.callback_url.clone(), sent: 0 };
+    let source = source(parameters).map_err(bad_request)?;
+    let (commands, received) = mpsc::unbounded_channel();
+    tokio::spawn(run(source, callbacks, received));
+    let id = service.opened.fetch_add(1, Ordering::Relaxed);
+    service.streams().insert(id, commands);
+    Ok((StatusCode::CREATED, [(LOCATION, format!("/streams/{id}"))]))
+}
 
-    fn command(&self, path: &str, command: Command) -> Response<Full<Bytes>> {
-        match self.lock().get(path) {
-            // The error is ignored: the stream may have ended.
-            Some(commands) => {
-                let _ = commands.send(command);
-                empty(StatusCode::ACCEPTED)
-            }
-            None => empty(StatusCode::NOT_FOUND),
-        }
-    }
+async fn command(
+    State(service): State<Arc<Service>>,
+    Path(id): Path<u64>,
+    body: Bytes,
+) -> Result<StatusCode, BadRequest> {
+    let command = serde_json::from_slice(&body).map_err(bad_request)?;
+    let Some(commands) = service.streams().get(&id).cloned() else { return Ok(StatusCode::NOT_FOUND) };
+    // The error is ignored: the stream may have ended.
+    let _ = commands.send(command);
+    Ok(StatusCode::ACCEPTED)
+}
 
-    fn close(&self, path: &str) -> Response<Full<Bytes>> {
-        match self.lock().remove(path) {
-            Some(_) => empty(StatusCode::NO_CONTENT),
-            None => empty(StatusCode::NOT_FOUND),
-        }
+async fn close(State(service): State<Arc<Service>>, Path(id): Path<u64>) -> StatusCode {
+    match service.streams().remove(&id) {
+        Some(_) => StatusCode::NO_CONTENT,
+        None => StatusCode::NOT_FOUND,
     }
+}
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, mpsc::UnboundedSender<Command>>> {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Response to an invalid request: the error as text.
+type BadRequest = (StatusCode, String);
+
+fn bad_request(error: impl std::error::Error) -> BadRequest {
+    (StatusCode::BAD_REQUEST, error.to_string())
 }
 
 fn source(parameters: Parameters) -> tightwire_sse::Result<EventSource> {
@@ -248,20 +226,4 @@ impl Callbacks {
         // The error is ignored: the harness may have stopped listening.
         let _ = self.client.post(url).body(report.to_string()).send().await;
     }
-}
-
-fn json_response(value: &Value) -> Response<Full<Bytes>> {
-    Response::new(Full::from(value.to_string()))
-}
-
-fn bad_request(error: &dyn std::error::Error) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::from(error.to_string()));
-    *response.status_mut() = StatusCode::BAD_REQUEST;
-    response
-}
-
-fn empty(status: StatusCode) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::default());
-    *response.status_mut() = status;
-    response
 }

@@ -62,22 +62,3 @@ impl Event {
         self.text.into()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_end_with_a_blank_line_and_raw_text_does_not() {
-        for (event, text) in [
-            (Event::data("a\nb"), "data: a\ndata: b\n\n"),
-            (Event::named("ping"), "event: ping\n\n"),
-            (Event::default().with("id", "5"), "id: 5\n\n"),
-            (Event::comment("hi"), ": hi\n\n"),
-            (Event::done(), "data: [DONE]\n\n"),
-            (Event::raw("data: x\r"), "data: x\r"),
-        ] {
-            assert_eq!(event.into_bytes(), text);
-        }
-    }
-}

@@ -17,7 +17,7 @@ use toml::Spanned;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::mock_response::{Content, Effect, Framing, MockResponse, Position, final_status};
-use crate::rule::{PathPattern, Rule};
+use crate::rule::{Rule, is_pattern};
 use crate::scenario::{Auth, Scenario, Unmatched};
 
 #[derive(Deserialize)]
@@ -31,10 +31,10 @@ struct RawScenario {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected \"any-key\", \"off\" or { keys = [..] }")]
+#[serde(untagged, deny_unknown_fields, expecting = "expected \"any-key\", \"off\" or { keys = [..] }")]
 enum RawAuth {
     Word(RawAuthWord),
-    Keys(RawKeys),
+    Keys { keys: Vec<String> },
 }
 
 #[derive(Deserialize)]
@@ -42,12 +42,6 @@ enum RawAuth {
 enum RawAuthWord {
     AnyKey,
     Off,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawKeys {
-    keys: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -143,13 +137,12 @@ fn scenario(raw: RawScenario) -> Result<Scenario, Violation> {
     let auth = match raw.auth {
         None | Some(RawAuth::Word(RawAuthWord::AnyKey)) => Auth::AnyKey,
         Some(RawAuth::Word(RawAuthWord::Off)) => Auth::Off,
-        Some(RawAuth::Keys(raw)) => Auth::Keys(raw.keys),
+        Some(RawAuth::Keys { keys }) => Auth::Keys(keys),
     };
     let rules = raw.rule.into_iter().map(rule).collect::<Result<_, _>>()?;
     Ok(Scenario { rules, auth, unmatched: raw.unmatched })
 }
 
-/// Creates an error at a value.
 fn violation<T>(message: impl Into<String>, at: &Spanned<T>) -> Violation {
     (message.into(), at.span())
 }
@@ -159,8 +152,9 @@ fn header_name<T>(name: &str, value: &Spanned<T>) -> Result<HeaderName, Violatio
 }
 
 fn rule(raw: RawRule) -> Result<Rule, Violation> {
-    let path = PathPattern::parse(raw.path.get_ref())
-        .ok_or_else(|| violation("a path must start with / and may have ** only at its end", &raw.path))?;
+    if !is_pattern(raw.path.get_ref()) {
+        return Err(violation("a path must start with / and may have ** only at its end", &raw.path));
+    }
     let method = raw
         .method
         .map(|method| method.get_ref().parse::<Method>().map_err(|_| violation("not a method", &method)));
@@ -178,7 +172,7 @@ fn rule(raw: RawRule) -> Result<Rule, Violation> {
         response(raw.into_inner(), span)
     });
     Ok(Rule {
-        path,
+        path: raw.path.into_inner(),
         method: method.transpose()?,
         headers: headers.collect::<Result<_, _>>()?,
         query: raw.query.into_iter().collect(),
@@ -259,31 +253,21 @@ fn step(response: MockResponse, raw: Spanned<RawStep>) -> Result<MockResponse, V
 fn event(raw: Spanned<RawEvent>) -> Result<Event, Violation> {
     let span = raw.span();
     let raw = raw.into_inner();
-    let has_fields = raw.event.is_some()
-        || raw.id.is_some()
-        || raw.retry.is_some()
-        || raw.comment.is_some()
-        || raw.data.is_some()
-        || raw.json.is_some();
     if raw.data.is_some() && raw.json.is_some() {
         return Err(("an event must have only one of data and json".into(), span));
     }
-    match raw.raw {
-        Some(_) if has_fields => return Err(("a raw event must not have other fields".into(), span)),
-        Some(text) => return Ok(Event::raw(&text)),
-        None if !has_fields => return Err(("an event must have at least one field".into(), span)),
-        None => {}
-    }
-    let data = raw.data.or_else(|| raw.json.map(|value| value.to_string()));
     let fields = [
         ("", raw.comment),
         ("event", raw.event),
         ("id", raw.id),
         ("retry", raw.retry.map(|millis| millis.to_string())),
-        ("data", data),
+        ("data", raw.data.or_else(|| raw.json.map(|value| value.to_string()))),
     ];
-    Ok(fields
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
-        .fold(Event::default(), |event, (name, value)| event.with(name, &value)))
+    let mut fields = fields.into_iter().filter_map(|(name, value)| Some((name, value?))).peekable();
+    match (raw.raw, fields.peek()) {
+        (Some(_), Some(_)) => Err(("a raw event must not have other fields".into(), span)),
+        (Some(text), None) => Ok(Event::raw(&text)),
+        (None, None) => Err(("an event must have at least one field".into(), span)),
+        (None, Some(_)) => Ok(fields.fold(Event::default(), |event, (name, value)| event.with(name, &value))),
+    }
 }

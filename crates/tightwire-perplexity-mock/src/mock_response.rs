@@ -35,7 +35,6 @@ pub enum Effect {
     Close,
 }
 
-/// A fault at a position of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) at: Position,

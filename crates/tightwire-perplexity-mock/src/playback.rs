@@ -15,7 +15,6 @@ use tokio::time::{Sleep, sleep};
 use crate::mock_response::{Effect, Position, Step};
 use crate::socket::ConnectionState;
 
-/// One action of a body.
 #[derive(Debug, PartialEq, Eq)]
 enum Action {
     Write(Bytes),
@@ -163,48 +162,43 @@ mod tests {
         Action::Write(Bytes::from_static(text.as_bytes()))
     }
 
-    fn body(texts: &[&'static str]) -> Vec<Bytes> {
-        texts.iter().map(|text| Bytes::from_static(text.as_bytes())).collect()
-    }
-
     fn at(byte: usize, effect: Effect) -> Step {
         Step { at: Position::Body(byte), effect }
     }
 
     #[test]
-    fn a_body_without_a_script_is_written_at_once() {
-        assert_eq!(actions(body(&["abc"]), &[], PLAIN), [write("abc")]);
-        assert_eq!(actions(Vec::new(), &[], PLAIN), []);
-    }
-
-    #[test]
-    fn pieces_are_flushed_one_by_one() {
-        assert_eq!(actions(body(&["ab", "c"]), &[], PLAIN), [write("ab"), Action::Flush, write("c")]);
+    fn pieces_are_flushed_one_by_one_and_faults_run_at_their_byte_or_at_the_end() {
         let pacing = Pacing { chunk: NonZeroUsize::new(2), pause: Duration::from_millis(1) };
         let pause = || Action::Do(Effect::Wait(Duration::from_millis(1)));
-        assert_eq!(
-            actions(body(&["abcde"]), &[], pacing),
-            [write("ab"), Action::Flush, pause(), write("cd"), Action::Flush, pause(), write("e")]
-        );
-    }
-
-    #[test]
-    fn faults_run_at_their_byte_or_at_the_end() {
-        assert_eq!(
-            actions(body(&["abc"]), &[at(9, Effect::Close), at(1, Effect::Stall)], PLAIN),
-            [
-                write("a"),
-                Action::Flush,
-                Action::Do(Effect::Stall),
-                write("bc"),
-                Action::Flush,
-                Action::Do(Effect::Close)
-            ]
-        );
-        assert_eq!(
-            actions(body(&["abc"]), &[at(0, Effect::Reset)], PLAIN),
-            [Action::Flush, Action::Do(Effect::Reset), write("abc")]
-        );
+        let (stall, close, reset) = (Effect::Stall, Effect::Close, Effect::Reset);
+        for (texts, steps, pacing, expected) in [
+            (&["abc"][..], vec![], PLAIN, vec![write("abc")]),
+            (&[], vec![], PLAIN, vec![]),
+            (&["ab", "c"], vec![], PLAIN, vec![write("ab"), Action::Flush, write("c")]),
+            (
+                &["abcde"],
+                vec![],
+                pacing,
+                vec![write("ab"), Action::Flush, pause(), write("cd"), Action::Flush, pause(), write("e")],
+            ),
+            (
+                &["abc"],
+                vec![at(9, close), at(1, stall)],
+                PLAIN,
+                vec![
+                    write("a"),
+                    Action::Flush,
+                    Action::Do(stall),
+                    write("bc"),
+                    Action::Flush,
+                    Action::Do(close),
+                ],
+            ),
+            (&["abc"], vec![at(0, reset)], PLAIN, vec![Action::Flush, Action::Do(reset), write("abc")]),
+        ] {
+            let pieces = texts.iter().map(|text| Bytes::from_static(text.as_bytes())).collect();
+            assert_eq!(actions(pieces, &steps, pacing), expected);
+        }
     }
 
     proptest! {

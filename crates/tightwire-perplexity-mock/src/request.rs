@@ -73,28 +73,10 @@ impl Request {
 mod tests {
     use super::*;
 
-    fn request(target: &str) -> Request {
-        let (head, ()) = http::Request::builder()
-            .uri(target)
-            .header("authorization", "Bearer secret")
-            .body(())
-            .unwrap()
-            .into_parts();
-        Request::new(head, Bytes::from_static(b"{\"a\":1}"), 1)
-    }
-
-    #[test]
-    fn encoded_slashes_stay_inside_their_segment() {
-        let request = request("/v1/files/a%2Fb%20c%3Fd?local_mode=true&list=a%2Cb");
-        assert_eq!(request.segments(), ["v1", "files", "a/b c?d"]);
-        assert_eq!(request.query_value("list").as_deref(), Some("a,b"));
-        assert_eq!(request.query_value("none"), None);
-        assert_eq!(request.json(), Some(serde_json::json!({"a": 1})));
-    }
-
     #[test]
     fn debug_redacts_the_key() {
-        let request = request("/");
+        let request = http::Request::builder().header("authorization", "Bearer secret").body(()).unwrap();
+        let request = Request::new(request.into_parts().0, Bytes::new(), 1);
         assert_eq!(request.header("Authorization"), Some("Bearer secret"));
         assert!(!format!("{request:?}").contains("secret"));
     }

@@ -1,4 +1,4 @@
-//! Rules of a scenario, and their path patterns.
+//! Rules of a scenario, and path patterns.
 
 use http::{HeaderName, Method};
 use serde_json::Value;
@@ -23,7 +23,7 @@ use crate::request::Request;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Rule {
-    pub(crate) path: PathPattern,
+    pub(crate) path: String,
     pub(crate) method: Option<Method>,
     pub(crate) headers: Vec<(HeaderName, String)>,
     pub(crate) query: Vec<(String, String)>,
@@ -47,10 +47,9 @@ impl Rule {
     ///
     /// Panics if the pattern does not start with a slash, or has `**` anywhere but at its end.
     pub fn new(path: &str) -> Self {
-        let path = PathPattern::parse(path);
-        let path = path.expect("a pattern that starts with / and has ** only at its end");
+        assert!(is_pattern(path), "a pattern starts with / and has ** only at its end");
         Self {
-            path,
+            path: path.to_owned(),
             method: None,
             headers: Vec::new(),
             query: Vec::new(),
@@ -114,8 +113,9 @@ impl Rule {
         let fits = |expected: &str, found: Option<&str>| {
             found.is_some_and(|found| expected == "*" || expected == found)
         };
+        let segments = request.segments();
         self.method.as_ref().is_none_or(|method| *method == request.method)
-            && self.path.matches(&request.segments())
+            && matched_ids(&self.path, &segments.iter().map(String::as_str).collect::<Vec<_>>()).is_some()
             && self.headers.iter().all(|(name, value)| fits(value, request.header(name.as_str())))
             && self.query.iter().all(|(name, value)| fits(value, request.query_value(name).as_deref()))
             && (self.body.is_empty() || self.has_fields(request))
@@ -146,34 +146,25 @@ impl Rule {
     }
 }
 
-/// A path pattern: `*` matches one segment, a final `**` any number of segments.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PathPattern {
-    segments: Vec<String>,
-    is_open: bool,
+/// Returns whether a path pattern starts with a slash and has `**` only at its end.
+pub(crate) fn is_pattern(pattern: &str) -> bool {
+    pattern.starts_with('/') && !pattern.split('/').rev().skip(1).any(|segment| segment == "**")
 }
 
-impl PathPattern {
-    /// Returns `None` unless the pattern starts with a slash and has `**` only at its end.
-    pub(crate) fn parse(pattern: &str) -> Option<Self> {
-        let mut segments: Vec<String> = pattern.strip_prefix('/')?.split('/').map(str::to_owned).collect();
-        let is_open = segments.last().is_some_and(|last| last == "**");
-        if is_open {
-            segments.pop();
+/// Returns the segments that match a `*`, if the path matches the pattern. A final `**` matches any number of
+/// segments.
+pub(crate) fn matched_ids<'a>(pattern: &str, path: &[&'a str]) -> Option<Vec<&'a str>> {
+    let mut ids = Vec::new();
+    let mut segments = path.iter();
+    for expected in pattern.split('/').skip(1) {
+        match expected {
+            "**" => return Some(ids),
+            "*" => ids.push(*segments.next()?),
+            name if segments.next()? == &name => {}
+            _ => return None,
         }
-        (!segments.iter().any(|segment| segment == "**")).then_some(Self { segments, is_open })
     }
-
-    pub(crate) fn matches(&self, path: &[impl AsRef<str>]) -> bool {
-        let is_long_enough =
-            if self.is_open { path.len() >= self.segments.len() } else { path.len() == self.segments.len() };
-        is_long_enough
-            && self
-                .segments
-                .iter()
-                .zip(path)
-                .all(|(pattern, segment)| pattern == "*" || pattern == segment.as_ref())
-    }
+    segments.next().is_none().then_some(ids)
 }
 
 #[cfg(test)]
@@ -188,25 +179,26 @@ mod tests {
     }
 
     #[test]
-    fn last_response_repeats() {
-        let rule =
-            Rule::new("/").respond(MockResponse::status(429).times(2)).respond(MockResponse::status(200));
-        assert_eq!(statuses(&rule, 5), [429, 429, 200, 200, 200].map(Some));
-    }
-
-    #[test]
-    fn counted_last_response_exhausts_the_rule() {
-        let rule =
-            Rule::new("/").respond(MockResponse::status(500)).respond(MockResponse::status(200).times(1));
-        assert_eq!(statuses(&rule, 3), [Some(500), Some(200), None]);
-        assert_eq!(statuses(&Rule::new("/"), 1), [None]);
-    }
-
-    #[test]
-    fn cycle_restarts_the_sequence() {
-        let rule =
-            Rule::new("/").cycle().respond(MockResponse::status(429)).respond(MockResponse::status(200));
-        assert_eq!(statuses(&rule, 5), [429, 200, 429, 200, 429].map(Some));
+    fn responses_are_sent_in_sequence() {
+        let status = MockResponse::status;
+        let rule = Rule::new("/");
+        for (rule, expected) in [
+            (rule.clone(), vec![None]),
+            (
+                rule.clone().respond(status(429).times(2)).respond(status(200)),
+                [429, 429, 200, 200, 200].map(Some).into(),
+            ),
+            (
+                rule.clone().respond(status(500)).respond(status(200).times(1)),
+                vec![Some(500), Some(200), None],
+            ),
+            (
+                rule.cycle().respond(status(429)).respond(status(200)),
+                [429, 200, 429, 200, 429].map(Some).into(),
+            ),
+        ] {
+            assert_eq!(statuses(&rule, expected.len()), expected);
+        }
     }
 
     #[test]
@@ -221,14 +213,14 @@ mod tests {
             ("/**", &[""], true),
             ("/v1/**", &["v2"], false),
         ] {
-            assert_eq!(PathPattern::parse(pattern).unwrap().matches(path), expected, "{pattern} {path:?}");
+            assert_eq!(matched_ids(pattern, path).is_some(), expected, "{pattern} {path:?}");
         }
     }
 
     #[test]
     fn invalid_patterns_are_rejected() {
         for pattern in ["", "v1", "/**/a"] {
-            assert_eq!(PathPattern::parse(pattern), None);
+            assert!(!is_pattern(pattern), "{pattern}");
         }
     }
 }

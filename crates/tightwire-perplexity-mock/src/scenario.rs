@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::LazyLock;
 
 use crate::error::{Error, Result};
 use crate::file;
@@ -54,11 +53,6 @@ pub(crate) enum Unmatched {
     NotFound,
 }
 
-/// The cases of `scenarios/default.toml`.
-static DEFAULT: LazyLock<Scenario> = LazyLock::new(|| {
-    Scenario::from_toml(include_str!("../scenarios/default.toml")).expect("the default scenario is valid")
-});
-
 impl Scenario {
     /// Creates a scenario with the built-in API and no rules.
     pub fn api() -> Self {
@@ -107,7 +101,7 @@ impl Default for Scenario {
     /// Returns the built-in API with the cases of `scenarios/default.toml`, which a request selects with the
     /// header `x-mock-case`.
     fn default() -> Self {
-        DEFAULT.clone()
+        Self::from_toml(include_str!("../scenarios/default.toml")).expect("the default scenario is valid")
     }
 }
 

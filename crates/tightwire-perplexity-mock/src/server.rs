@@ -204,18 +204,15 @@ async fn serve(listener: TcpListener, service: Arc<Service>) {
                     connections.spawn(connection(stream, Arc::clone(&service)));
                 }
                 // Accepting fails if the client is already gone, or while file descriptors are exhausted.
-                Err(error) => if !is_connection_error(&error) {
-                    sleep(Duration::from_millis(10)).await;
+                Err(error) => match error.kind() {
+                    io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset => {}
+                    _ => sleep(Duration::from_millis(10)).await,
                 },
             },
             // Removes finished connections. Their outcome does not matter to the server.
             Some(_) = connections.join_next() => {}
         }
     }
-}
-
-fn is_connection_error(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset)
 }
 
 /// Decrements the count of open connections on drop.

@@ -57,7 +57,10 @@ impl Service {
         let request = Request::new(head, body, connection_number);
         self.log.record(&request);
         if !self.scenario.auth.admits(&request) {
-            return Ok(respond(unauthorized(), &MockResponse::api(), connection));
+            // The page of the API's gateway.
+            let page = "<html><head><title>401 Authorization Required</title></head></html>";
+            let response = MockResponse::bytes("text/html", page).with_status(401);
+            return Ok(respond(response, &MockResponse::api(), connection));
         }
         let response = self.choose(&request);
         let base = match &response.content {
@@ -82,12 +85,6 @@ impl Service {
                 Unmatched::NotFound => MockResponse::error(404, "no_rule", "No rule of the scenario applies"),
             })
     }
-}
-
-/// Returns the gateway's HTML page for requests without a valid API key.
-fn unauthorized() -> MockResponse {
-    let page = "<html><head><title>401 Authorization Required</title></head></html>";
-    MockResponse::bytes("text/html", page).with_status(401)
 }
 
 /// Runs the faults that come before the response head.

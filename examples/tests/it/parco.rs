@@ -40,21 +40,15 @@ fn registry() {
 
 #[test]
 fn messages_between_rust_and_go() {
-    use std::io::Write as _;
-
     // Prevents an old Go from downloading a newer one.
     let listed = std::process::Command::new("go")
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../benches/peers/go"))
         .env("GOTOOLCHAIN", "local")
         .args(["list", "./parcowire/cmd/exchange"])
         .output();
-    if listed.is_err() {
-        let _ = writeln!(std::io::stderr(), "skipped: messages_between_rust_and_go, Go is not installed");
-        return;
-    }
-    if listed.is_ok_and(|output| String::from_utf8_lossy(&output.stderr).contains("requires go >=")) {
-        let _ = writeln!(std::io::stderr(), "skipped: messages_between_rust_and_go, Go is too old");
-        return;
+    let Ok(listed) = listed else { return test_support::optional::skip("Go is not installed") };
+    if String::from_utf8_lossy(&listed.stderr).contains("requires go >=") {
+        return test_support::optional::skip("Go is too old");
     }
     assert_eq!(parco_exchange::to_go().unwrap(), "3 passed, 0 failed");
     assert_eq!(parco_exchange::from_go().unwrap(), 100);

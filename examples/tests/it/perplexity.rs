@@ -21,13 +21,11 @@ programs! {
 
 use std::time::Duration;
 
-use perplexity_api::Api;
-
 #[tokio::test]
 async fn stream_is_written_and_accumulated() {
-    let api = Api::local().await.unwrap();
+    let (client, _server) = perplexity_api::local().await.unwrap();
     let mut out = Vec::new();
-    let answer = perplexity_stream::ask(&api.client, "Why is the sky blue?", &mut out).await.unwrap();
+    let answer = perplexity_stream::ask(&client, "Why is the sky blue?", &mut out).await.unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "You said: Why is the sky blue?\n");
     assert_eq!(answer.text(), Some("You said: Why is the sky blue?"));
     // As shown in README.md.
@@ -37,16 +35,16 @@ async fn stream_is_written_and_accumulated() {
 
 #[tokio::test]
 async fn search_returns_results() {
-    let api = Api::local().await.unwrap();
-    let found = perplexity_search::search(&api.client, vec!["a".into(), "b".into()]).await.unwrap();
+    let (client, _server) = perplexity_api::local().await.unwrap();
+    let found = perplexity_search::search(&client, vec!["a".into(), "b".into()]).await.unwrap();
     assert!(found.results.len() >= 2);
     assert!(found.results.iter().all(|page| page.url.starts_with("https://")));
 }
 
 #[tokio::test]
 async fn structured_answer_matches_the_schema() {
-    let api = Api::local().await.unwrap();
-    let answer = perplexity_structured::moons(&api.client, "Jupiter").await.unwrap();
+    let (client, _server) = perplexity_api::local().await.unwrap();
+    let answer = perplexity_structured::moons(&client, "Jupiter").await.unwrap();
     assert_eq!(answer.planet, "text");
     assert_eq!(answer.moons.len(), 1);
     assert_eq!(answer.moons[0].diameter, 1.5);
@@ -54,34 +52,34 @@ async fn structured_answer_matches_the_schema() {
 
 #[tokio::test]
 async fn asynchronous_job_is_polled() {
-    let api = Api::local().await.unwrap();
+    let (client, _server) = perplexity_api::local().await.unwrap();
     let pause = Duration::from_millis(1);
-    let done = perplexity_async::research(&api.client, "Tea?", pause).await.unwrap();
+    let done = perplexity_async::research(&client, "Tea?", pause).await.unwrap();
     assert_eq!(done.response.unwrap().text(), Some("You said: Tea?"));
 }
 
 #[tokio::test]
 async fn tool_is_called_before_the_answer() {
-    let api = Api::local().await.unwrap();
-    let (answer, calls) = perplexity_tools::ask(&api.client, "How is the weather?").await.unwrap();
+    let (client, _server) = perplexity_api::local().await.unwrap();
+    let (answer, calls) = perplexity_tools::ask(&client, "How is the weather?").await.unwrap();
     assert_eq!((&*answer, calls), ("You said: How is the weather?", 1));
 }
 
 /// The output shown in README.md.
 #[tokio::test]
 async fn end_of_input_ends_the_conversation() {
-    let api = Api::local().await.unwrap();
+    let (client, _server) = perplexity_api::local().await.unwrap();
     let mut out = Vec::new();
-    perplexity_repl::talk(&api.client, "sonar", &b"Why is the sky blue?\n"[..], &mut out).await.unwrap();
+    perplexity_repl::talk(&client, "sonar", &b"Why is the sky blue?\n"[..], &mut out).await.unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "> You said: Why is the sky blue?\n> \n");
 }
 
 #[tokio::test]
 async fn conversation_continues_after_errors_and_commands() {
-    let api = Api::local().await.unwrap();
+    let (client, _server) = perplexity_api::local().await.unwrap();
     let input = b"Hello\n\n/help\n/model none\nLost\n/model sonar-pro\n/new\nAgain\n/quit\nNever\n";
     let mut out = Vec::new();
-    perplexity_repl::talk(&api.client, "sonar", &input[..], &mut out).await.unwrap();
+    perplexity_repl::talk(&client, "sonar", &input[..], &mut out).await.unwrap();
     let out = String::from_utf8(out).unwrap();
     let told: Vec<_> = out.lines().map(|line| line.trim_start_matches("> ")).collect();
     assert_eq!(told[..2], ["You said: Hello", "commands: /new, /model NAME, /quit"], "{out}");

@@ -32,6 +32,16 @@ fn program() -> PathBuf {
     PROGRAM.clone()
 }
 
+/// Returns what PowerShell's client prints for these statements; `None` without PowerShell.
+fn client_output(statements: &[&str]) -> Option<String> {
+    let server = program();
+    optional::powershell_output(&[&["-client", server.to_str().unwrap()], statements].concat())
+}
+
+fn count_lines(printed: &str, start: &str) -> usize {
+    printed.lines().filter(|line| line.starts_with(start)).count()
+}
+
 #[tokio::test]
 async fn a_child_process_runs_statements() {
     let child = Child::new(program());
@@ -51,14 +61,9 @@ async fn a_child_process_runs_statements() {
 
 #[test]
 fn powershell_receives_information_records() {
-    let server = program();
-    let Some(printed) =
-        optional::powershell_output(&["-client", server.to_str().unwrap(), "Write-Information x", "7..7"])
-    else {
-        return;
-    };
-    let count = |start: &str| printed.lines().filter(|line| line.starts_with(start)).count();
-    assert_eq!((count("information x"), count("state Completed")), (1, 2), "{printed}");
+    let Some(printed) = client_output(&["Write-Information x", "7..7"]) else { return };
+    let counts = ["information x", "state Completed"].map(|start| count_lines(&printed, start));
+    assert_eq!(counts, [1, 2], "{printed}");
 }
 
 #[test]
@@ -72,12 +77,7 @@ fn powershell_redirects_streams() {
         format!("ps:$c = $ps.AddScript('{SCRIPT}').Commands.Commands[0]; {merges}")
     };
     let (all, none) = (redirect("All", "Output"), redirect("Warning Verbose Debug Information", "Null"));
-    let server = program();
-    let Some(printed) =
-        optional::powershell_output(&["-client", server.to_str().unwrap(), SCRIPT, &all, &none])
-    else {
-        return;
-    };
+    let Some(printed) = client_output(&[SCRIPT, &all, &none]) else { return };
     let words = printed.lines().map(|line| line.rsplit_once(" |").map_or(line, |(start, _)| start));
     let words: Vec<_> = words.map(|line| line.split(' ').next().unwrap()).collect();
     let runs: Vec<_> = words.split(|word| *word == ">").skip(1).map(|run| run.join(" ")).collect();
@@ -100,14 +100,12 @@ fn powershell_redirects_streams() {
 
 #[test]
 fn powershell_stops_pipelines() {
-    let server = program();
     let stops = [0, 1, 10, 100].map(|time| format!("stop:{time} Start-Sleep 600"));
-    let scripts = stops.iter().flat_map(|stop| [stop, "7..7"]);
-    let arguments: Vec<_> = ["-client", server.to_str().unwrap()].into_iter().chain(scripts).collect();
-    let Some(printed) = optional::powershell_output(&arguments) else { return };
-    let count = |start: &str| printed.lines().filter(|line| line.starts_with(start)).count();
-    let counts = (count("state Stopped"), count("state Completed"), count("closed Closed"));
-    assert_eq!(counts, (4, 4, 1), "{printed}");
+    let statements: Vec<&str> = stops.iter().flat_map(|stop| [stop, "7..7"]).collect();
+    let Some(printed) = client_output(&statements) else { return };
+    let counts =
+        ["state Stopped", "state Completed", "closed Closed"].map(|start| count_lines(&printed, start));
+    assert_eq!(counts, [4, 4, 1], "{printed}");
 }
 
 #[test]
@@ -193,17 +191,16 @@ fn powershell_exchanges_secure_strings() {
     const COMMAND: &str = "ps:$s = [Security.SecureString]::new(); $s.AppendChar('x'); [void]$ps.AddCommand('Test')\
         .AddParameter('Text', $s).AddParameter('Login', [pscredential]::new('ada', $s))";
 
-    let server = program();
-    let arguments = ["-client", server.to_str().unwrap(), COMMAND, "host", "Read-Host -AsSecureString"];
-    let Some(printed) = optional::powershell_output(&arguments) else { return };
+    let Some(printed) = client_output(&[COMMAND, "host", "Read-Host -AsSecureString"]) else { return };
     // PowerShell prints UTF-16 as hexadecimal digits.
-    let count = |text: &str| printed.matches(text).count();
     let counts = [
-        count("<SS>7800</SS>"),
-        count("<SS N=\"Password\">7800</SS>"),
-        count("<SS>680069006400640065006e00</SS>"),
-    ];
-    assert_eq!((counts, count("state Completed")), ([1, 1, 1], 2), "{printed}");
+        "<SS>7800</SS>",
+        "<SS N=\"Password\">7800</SS>",
+        "<SS>680069006400640065006e00</SS>",
+        "state Completed",
+    ]
+    .map(|text| printed.matches(text).count());
+    assert_eq!(counts, [1, 1, 1, 2], "{printed}");
 }
 
 #[cfg(unix)]

@@ -22,7 +22,6 @@ pub(crate) struct Completion {
     /// Fields of the buffered response and of the last chunk: usage and citations.
     tail: Value,
     text: String,
-    /// The complete message.
     message: Value,
 }
 

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use crate::mock_response::MockResponse;
 
-/// A response or an error response.
 pub(crate) type ApiResult = Result<MockResponse, ApiError>;
 
 /// A status with an error body.
@@ -32,7 +31,6 @@ pub(crate) fn wrong_query(name: &str, message: &str) -> ApiError {
     schema(&[json!("query"), json!(name)], message, "value_error")
 }
 
-/// Creates the error of a form without a file.
 pub(crate) fn no_file() -> ApiError {
     schema(&[json!("body"), json!("file")], "Field required", "missing")
 }

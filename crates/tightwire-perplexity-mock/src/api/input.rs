@@ -31,7 +31,6 @@ impl Input {
         }
     }
 
-    /// Returns a nested object.
     pub(crate) fn nested(&self, name: &str) -> Result<Self, ApiError> {
         let mut location = self.location.clone();
         location.push(json!(name));

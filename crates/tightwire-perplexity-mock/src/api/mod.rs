@@ -16,6 +16,7 @@ use http::HeaderValue;
 
 use crate::mock_response::MockResponse;
 use crate::request::Request;
+use crate::rule::matched_ids;
 use error::{ApiError, ApiResult};
 use input::UploadedFile;
 use store::Store;
@@ -24,7 +25,6 @@ use store::Store;
 /// clock.
 const EPOCH: u64 = 1_700_000_000;
 
-/// The built-in API and its state.
 #[derive(Debug, Default)]
 pub(crate) struct Api {
     state: Mutex<State>,
@@ -63,7 +63,6 @@ impl State {
     }
 }
 
-/// A request to an endpoint.
 struct Call<'a> {
     request: &'a Request,
     /// Path segments that matched a `*` of the route.
@@ -75,38 +74,38 @@ type Handler = fn(&mut State, &Call<'_>) -> ApiResult;
 
 /// Method, path and handler of every endpoint.
 const ROUTES: &[(&str, &str, Handler)] = &[
-    ("POST", "chat/completions", chat::create),
-    ("POST", "async/chat/completions", objects::create_job),
-    ("GET", "async/chat/completions", |state, call| objects::list_jobs(&state.jobs, call)),
-    ("GET", "async/chat/completions/*", |state, call| state.jobs.poll(call)),
-    ("POST", "search", stateless::search),
-    ("POST", "v1/responses", responses::create),
-    ("GET", "v1/responses/*", responses::retrieve),
-    ("POST", "v1/responses/*/cancel", responses::cancel),
-    ("GET", "v1/responses/*/files", responses::files),
-    ("GET", "v1/responses/*/files/*/content", |state, call| state.responses.content(call)),
-    ("POST", "v1/embeddings", stateless::embeddings),
-    ("POST", "v1/contextualizedembeddings", stateless::contextualized_embeddings),
-    ("POST", "v1/browser/sessions", objects::create_session),
-    ("DELETE", "v1/browser/sessions/*", |state, call| state.sessions.delete(call)),
-    ("GET", "v1/models", stateless::models),
-    ("POST", "v1/files", objects::create_file),
-    ("GET", "v1/files", |state, call| objects::list(&state.files, call)),
-    ("GET", "v1/files/*", |state, call| state.files.poll(call)),
-    ("DELETE", "v1/files/*", objects::delete_file),
-    ("GET", "v1/files/*/content", |state, call| state.files.content(call)),
-    ("POST", "v1/batches", objects::create_batch),
-    ("GET", "v1/batches", |state, call| objects::list(&state.batches, call)),
-    ("GET", "v1/batches/*", |state, call| state.batches.poll(call)),
-    ("POST", "v1/batches/*/cancel", |state, call| Ok(MockResponse::json(&state.batches.cancel(call)?.view))),
-    ("POST", "v1/decisions", stateless::decisions),
-    ("POST", "v1/skills", objects::create_skill),
-    ("GET", "v1/skills", |state, call| objects::list_skills(&state.skills, call)),
-    ("GET", "v1/skills/*", |state, call| state.skills.poll(call)),
-    ("PUT", "v1/skills/*", objects::update_skill),
-    ("DELETE", "v1/skills/*", objects::delete_skill),
-    ("GET", "v1/skills/*/download", objects::download_skill),
-    ("GET", "v1/skills/*/revisions", objects::skill_revisions),
+    ("POST", "/chat/completions", chat::create),
+    ("POST", "/async/chat/completions", objects::create_job),
+    ("GET", "/async/chat/completions", |state, call| objects::list_jobs(&state.jobs, call)),
+    ("GET", "/async/chat/completions/*", |state, call| state.jobs.poll(call)),
+    ("POST", "/search", stateless::search),
+    ("POST", "/v1/responses", responses::create),
+    ("GET", "/v1/responses/*", responses::retrieve),
+    ("POST", "/v1/responses/*/cancel", responses::cancel),
+    ("GET", "/v1/responses/*/files", responses::files),
+    ("GET", "/v1/responses/*/files/*/content", |state, call| state.responses.content(call)),
+    ("POST", "/v1/embeddings", stateless::embeddings),
+    ("POST", "/v1/contextualizedembeddings", stateless::contextualized_embeddings),
+    ("POST", "/v1/browser/sessions", objects::create_session),
+    ("DELETE", "/v1/browser/sessions/*", |state, call| state.sessions.delete(call)),
+    ("GET", "/v1/models", stateless::models),
+    ("POST", "/v1/files", objects::create_file),
+    ("GET", "/v1/files", |state, call| objects::list(&state.files, call)),
+    ("GET", "/v1/files/*", |state, call| state.files.poll(call)),
+    ("DELETE", "/v1/files/*", objects::delete_file),
+    ("GET", "/v1/files/*/content", |state, call| state.files.content(call)),
+    ("POST", "/v1/batches", objects::create_batch),
+    ("GET", "/v1/batches", |state, call| objects::list(&state.batches, call)),
+    ("GET", "/v1/batches/*", |state, call| state.batches.poll(call)),
+    ("POST", "/v1/batches/*/cancel", |state, call| Ok(MockResponse::json(&state.batches.cancel(call)?.view))),
+    ("POST", "/v1/decisions", stateless::decisions),
+    ("POST", "/v1/skills", objects::create_skill),
+    ("GET", "/v1/skills", |state, call| objects::list_skills(&state.skills, call)),
+    ("GET", "/v1/skills/*", |state, call| state.skills.poll(call)),
+    ("PUT", "/v1/skills/*", objects::update_skill),
+    ("DELETE", "/v1/skills/*", objects::delete_skill),
+    ("GET", "/v1/skills/*/download", objects::download_skill),
+    ("GET", "/v1/skills/*/revisions", objects::skill_revisions),
 ];
 
 impl Api {
@@ -133,25 +132,11 @@ fn route(state: &mut State, request: &Request, upload: Option<UploadedFile>) -> 
     };
     let mut is_known = false;
     for (method, pattern, handler) in ROUTES {
-        let Some(ids) = matches(pattern, &path) else { continue };
+        let Some(ids) = matched_ids(pattern, &path) else { continue };
         if request.method == *method {
             return handler(state, &Call { request, ids, upload });
         }
         is_known = true;
     }
     Err(if is_known { error::method_not_allowed() } else { error::no_such_path() })
-}
-
-/// Returns the segments that match a `*`, if the path matches the pattern.
-fn matches<'a>(pattern: &str, path: &[&'a str]) -> Option<Vec<&'a str>> {
-    let mut ids = Vec::new();
-    let mut segments = path.iter();
-    for expected in pattern.split('/') {
-        match segments.next()? {
-            id if expected == "*" => ids.push(*id),
-            segment if *segment == expected => {}
-            _ => return None,
-        }
-    }
-    segments.next().is_none().then_some(ids)
 }

@@ -65,7 +65,6 @@ pub(crate) fn create_session(state: &mut State, _call: &Call<'_>) -> ApiResult {
     Ok(MockResponse::json(&view))
 }
 
-/// Lists files or batches.
 pub(crate) fn list(store: &Store, call: &Call<'_>) -> ApiResult {
     let (page, has_more) = store.page(call, "after")?;
     let id = |object: Option<&Value>| object.map_or(Value::Null, |object| object["id"].clone());
@@ -78,7 +77,6 @@ pub(crate) fn list(store: &Store, call: &Call<'_>) -> ApiResult {
     })))
 }
 
-/// Stores a file.
 fn insert_file(state: &mut State, name: &str, purpose: &str, content: bytes::Bytes) -> Value {
     let id = state.files.next_id();
     let view = json!({

@@ -133,7 +133,6 @@ fn usage(input: u64, output: u64) -> Value {
     })
 }
 
-/// Returns all events of a response.
 fn events(response: &Value, text: &str, input: &Input) -> Vec<Value> {
     let mut events = Vec::new();
     let mut add = |kind: &str, mut event: Value| {

@@ -29,7 +29,6 @@ pub(crate) struct Object {
     pub(crate) later: VecDeque<Value>,
     /// Name and content of a file.
     pub(crate) file: Option<(String, Bytes)>,
-    /// Events of a response.
     pub(crate) events: Vec<Value>,
     pub(crate) idempotency_key: Option<String>,
     /// Approximate size, for the limit of the store.
@@ -48,7 +47,6 @@ pub(crate) struct Store {
     bytes: usize,
 }
 
-/// Sets fields of an object.
 pub(crate) fn merge(target: &mut Value, fields: &Value) {
     for (name, value) in fields.as_object().into_iter().flatten() {
         target[name] = value.clone();

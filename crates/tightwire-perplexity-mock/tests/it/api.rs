@@ -95,35 +95,27 @@ async fn completion_repeats_the_last_user_message() {
     }
 }
 
-/// A resource whose objects advance with each poll.
-struct Advancing {
-    target: &'static str,
-    create: Value,
-    polls: &'static [&'static str],
-    cancelled: bool,
-}
-
 #[tokio::test]
 async fn objects_advance_with_each_poll_until_they_are_cancelled() {
-    for Advancing { target, create, polls, cancelled } in [
-        Advancing {
-            target: "/async/chat/completions",
-            create: json!({"request": hello()}),
-            polls: &["IN_PROGRESS", "COMPLETED", "COMPLETED"],
-            cancelled: false,
-        },
-        Advancing {
-            target: "/v1/responses",
-            create: json!({"model": "a/b", "input": "x", "background": true}),
-            polls: &["in_progress", "completed", "completed"],
-            cancelled: true,
-        },
-        Advancing {
-            target: "/v1/batches",
-            create: json!({"endpoint": "/v1/responses", "input_file_id": "file_1"}),
-            polls: &["in_progress", "finalizing", "completed", "completed"],
-            cancelled: true,
-        },
+    for (target, create, polls, can_be_cancelled) in [
+        (
+            "/async/chat/completions",
+            json!({"request": hello()}),
+            &["IN_PROGRESS", "COMPLETED", "COMPLETED"][..],
+            false,
+        ),
+        (
+            "/v1/responses",
+            json!({"model": "a/b", "input": "x", "background": true}),
+            &["in_progress", "completed", "completed"],
+            true,
+        ),
+        (
+            "/v1/batches",
+            json!({"endpoint": "/v1/responses", "input_file_id": "file_1"}),
+            &["in_progress", "finalizing", "completed", "completed"],
+            true,
+        ),
     ] {
         let (_mock, client) = api().await;
         client.upload("POST", "/v1/files", &[], ("a.jsonl", "{}\n")).await;
@@ -131,7 +123,7 @@ async fn objects_advance_with_each_poll_until_they_are_cancelled() {
         let two = client.post(target, &create).await.json()["id"].as_str().unwrap().to_owned();
         let one = format!("{target}/{one}");
         assert_eq!(statuses(&client, &one, polls.len()).await, polls);
-        if cancelled {
+        if can_be_cancelled {
             assert_eq!(client.post(&format!("{one}/cancel"), &json!({})).await.status, 400);
             let two = format!("{target}/{two}");
             let answer = client.post(&format!("{two}/cancel"), &json!({})).await.json();

@@ -4,21 +4,11 @@
 //! `PERPLEXITY_NODE_MODULES` a directory with the packages of `sdk/node/package.json`. A test whose variable
 //! is unset prints a message and passes.
 
-use std::ffi::OsString;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use test_support::optional::variable;
 use tightwire_perplexity_mock::{Config, Mock, Scenario};
-
-/// Returns the value of a variable, or prints a message that is visible despite output capturing.
-fn variable(name: &str) -> Option<OsString> {
-    let value = std::env::var_os(name).filter(|value| !value.is_empty());
-    if value.is_none() {
-        writeln!(io::stderr(), "skipped: {name} is not set").expect("standard error can be written");
-    }
-    value
-}
 
 /// Runs a driver, and expects at least one passed check and no failed one.
 fn drive(mut command: Command, script: &str) {

@@ -81,7 +81,6 @@ impl Default for Connect {
 }
 
 impl Connect {
-    /// Adds the root certificates.
     #[cfg(any(feature = "rustls", feature = "rustls-no-provider"))]
     fn add_root_certificates(&self, builder: reqwest::ClientBuilder) -> Result<reqwest::ClientBuilder> {
         let malformed = || Error::config("root certificate is malformed");
@@ -135,7 +134,6 @@ struct Environment {
 }
 
 impl Environment {
-    /// Reads the variables of the process.
     fn from_process() -> Result<Self> {
         let variable = |name| std::env::var(name).ok();
         let text =
@@ -155,10 +153,8 @@ pub struct ClientBuilder {
     base_url: Option<String>,
     transport: Option<Transport>,
     connect: Option<Connect>,
-    /// Whether to read environment variables.
     environment: bool,
     options: ClientOptions,
-    /// First configuration error.
     first_error: Option<Error>,
 }
 

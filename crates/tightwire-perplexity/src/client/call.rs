@@ -15,11 +15,11 @@ use super::download::Download;
 use super::exchange::{BodyMode, Exchange};
 use super::headers::{self, IDEMPOTENCY_KEY};
 use super::multipart::Form;
-use super::plan::{Label, Plan};
+use super::plan::{Body, Label, Plan};
 use super::response::Response;
 use super::timeouts::Timeouts;
 use super::{codec, response};
-use crate::error::{BoxError, Error, Result};
+use crate::error::{Error, Result};
 use crate::retry::RetryPolicy;
 use crate::stream::{EventStream, StreamItem};
 
@@ -100,7 +100,7 @@ impl<T> Call<T> {
 
     pub(crate) fn form(self, form: Result<Form>) -> Self {
         self.edit(|plan| {
-            plan.set_form(form?);
+            plan.body = Body::Form(form?);
             Ok(())
         })
     }
@@ -153,11 +153,10 @@ impl<T> Call<T> {
     /// The body must be a JSON object; a call without a body gets one.
     pub fn extra_body(self, name: impl Into<String>, value: impl Serialize) -> Self {
         self.edit(|plan| {
-            let invalid = |error: BoxError| {
-                Error::invalid("extra_body", "cannot be encoded as JSON").with_source(error)
-            };
-            let text = tightwire_json::to_string(&value).map_err(|error| invalid(error.into()))?;
-            let value = RawValue::from_string(text).map_err(|error| invalid(error.into()))?;
+            let text =
+                tightwire_json::to_string(&value).map_err(|error| Error::unencodable("extra_body", error))?;
+            let value =
+                RawValue::from_string(text).map_err(|error| Error::unencodable("extra_body", error))?;
             plan.extras.push((name.into(), value));
             Ok(())
         })

@@ -103,44 +103,37 @@ fn parameters(disposition: &str) -> Vec<(&str, String)> {
     let mut parameters = Vec::new();
     let mut rest = disposition.split_once(';').map_or("", |(_, rest)| rest);
     while let Some(at) = rest.find(['=', ';']) {
-        let (name, behind) = (rest[..at].trim(), &rest[at + 1..]);
-        if rest[at..].starts_with(';') {
-            rest = behind;
+        let (name, separator) = (rest[..at].trim(), &rest[at..=at]);
+        rest = rest[at + 1..].trim_start();
+        if separator == ";" {
             continue;
         }
-        let behind = behind.trim_start();
-        let (value, end) = match behind.strip_prefix('"') {
-            Some(quoted) => {
-                let (value, end) = unquoted(quoted);
-                (value, 1 + end)
-            }
+        let (value, behind) = match rest.strip_prefix('"') {
+            Some(quoted) => unquoted(quoted),
             None => {
-                let end = behind.find(';').unwrap_or(behind.len());
-                (behind[..end].trim_end().to_owned(), end)
+                let (value, behind) = rest.split_at(rest.find(';').unwrap_or(rest.len()));
+                (value.trim_end().to_owned(), behind)
             }
         };
         parameters.push((name, value));
         // Ignores text between the closing quote and the next parameter.
-        rest = behind[end..].split_once(';').map_or("", |(_, rest)| rest);
+        rest = behind.split_once(';').map_or("", |(_, rest)| rest);
     }
     parameters
 }
 
-/// Returns the text up to the closing quote, and the index after the quote.
-fn unquoted(quoted: &str) -> (String, usize) {
+/// Returns the text up to the closing quote, and the text after the quote.
+fn unquoted(quoted: &str) -> (String, &str) {
     let mut value = String::new();
-    let mut characters = quoted.char_indices().peekable();
-    while let Some((at, character)) = characters.next() {
+    let mut characters = quoted.chars();
+    while let Some(character) = characters.next() {
         match character {
-            '"' => return (value, at + 1),
-            '\\' => match characters.next_if(|(_, next)| matches!(next, '"' | '\\')) {
-                Some((_, escaped)) => value.push(escaped),
-                None => value.push('\\'),
-            },
+            '"' => break,
+            '\\' if characters.as_str().starts_with(['"', '\\']) => value.extend(characters.next()),
             _ => value.push(character),
         }
     }
-    (value, quoted.len())
+    (value, characters.as_str())
 }
 
 #[cfg(test)]

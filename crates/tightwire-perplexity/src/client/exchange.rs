@@ -207,7 +207,6 @@ async fn pause(delay: Duration) {
     }
 }
 
-/// Creates a random idempotency key.
 fn fresh_key() -> HeaderValue {
     let [high, low] = random();
     // Hexadecimal digits are always valid in a header.

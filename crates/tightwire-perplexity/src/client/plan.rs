@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use http::Method;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::Request;
 use serde::Serialize;
 use tightwire_json::{RawValue, Value};
@@ -28,7 +28,7 @@ pub(crate) struct Plan {
     /// Percent-encoded path that starts with a slash. May have a query.
     path: Cow<'static, str>,
     pub(super) accept: HeaderValue,
-    body: Body,
+    pub(super) body: Body,
     pub(super) extras: Vec<ExtraField>,
     /// Query parameters of the operation.
     query: Vec<QueryParam>,
@@ -57,7 +57,7 @@ pub(crate) struct Label {
 }
 
 #[derive(Debug, Clone)]
-enum Body {
+pub(super) enum Body {
     None,
     Json(Bytes),
     Form(Form),
@@ -82,9 +82,7 @@ impl Plan {
     /// Adds the fields of an object as query parameters. Lists become one comma-separated value; `null` is
     /// omitted.
     pub(crate) fn add_params(&mut self, params: &impl Serialize) -> Result<()> {
-        let invalid = |error: tightwire_json::Error| {
-            Error::invalid("query", "cannot be encoded as JSON").with_source(error)
-        };
+        let invalid = |error| Error::unencodable("query", error);
         let fields: tightwire_json::Map<String, Value> =
             tightwire_json::from_slice(&tightwire_json::to_vec(params).map_err(invalid)?).map_err(invalid)?;
         self.query
@@ -111,14 +109,9 @@ impl Plan {
     }
 
     pub(crate) fn set_json<T: Serialize + ?Sized>(&mut self, body: &T) -> Result<()> {
-        let body = tightwire_json::to_vec(body)
-            .map_err(|error| Error::invalid("body", "cannot be encoded as JSON").with_source(error))?;
+        let body = tightwire_json::to_vec(body).map_err(|error| Error::unencodable("body", error))?;
         self.body = Body::Json(body.into());
         Ok(())
-    }
-
-    pub(crate) fn set_form(&mut self, form: Form) {
-        self.body = Body::Form(form);
     }
 
     /// Returns the path without its query.
@@ -167,7 +160,14 @@ impl Plan {
         if let Some(content_type) = form {
             headers.insert(CONTENT_TYPE, content_type.clone());
         }
-        headers::complete(&mut headers, &self.accept, body.is_some(), &self.headers);
+        headers.insert(ACCEPT, self.accept.clone());
+        if self.accept == headers::EVENTS {
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        }
+        if body.is_some() {
+            headers.entry(CONTENT_TYPE).or_insert(headers::JSON);
+        }
+        headers::apply(&mut headers, &self.headers);
         if body.is_none() && self.method == Method::POST {
             // Some gateways reject a POST without a length.
             headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
@@ -185,8 +185,7 @@ fn merge(body: &[u8], extras: &[ExtraField]) -> Result<Bytes> {
     let mut fields: BTreeMap<Cow<'_, str>, &RawValue> = tightwire_json::from_slice_borrowed(body)
         .map_err(|error| Error::invalid("extra_body", "requires a JSON object as body").with_source(error))?;
     fields.extend(extras.iter().map(|(name, value)| (Cow::Borrowed(&**name), &**value)));
-    let merged = tightwire_json::to_vec(&fields)
-        .map_err(|error| Error::invalid("extra_body", "cannot be encoded as JSON").with_source(error))?;
+    let merged = tightwire_json::to_vec(&fields).map_err(|error| Error::unencodable("extra_body", error))?;
     Ok(merged.into())
 }
 
@@ -248,25 +247,10 @@ mod tests {
     }
 
     #[test]
-    fn idempotency_keys() {
-        let mut plan = Plan::new(Method::POST, "/x");
-        assert!(!plan.is_idempotent());
-        plan.ensure_key(|| HeaderValue::from_static("one"));
-        plan.ensure_key(|| HeaderValue::from_static("two"));
-        assert!(plan.is_idempotent());
-        assert_eq!(request(&plan).headers()["idempotency-key"], "one");
-        plan.headers.push((IDEMPOTENCY_KEY, None));
-        assert!(!plan.is_idempotent());
-        let mut plan = Plan::new(Method::GET, "/x");
-        plan.ensure_key(|| HeaderValue::from_static("one"));
-        assert!(!request(&plan).headers().contains_key("idempotency-key"));
-    }
-
-    #[test]
     fn extras_need_an_object() {
         let form = Form { content_type: HeaderValue::from_static("multipart/form-data"), body: Bytes::new() };
         let mut plan = Plan::new(Method::POST, "/x");
-        plan.set_form(form);
+        plan.body = Body::Form(form);
         assert_eq!(request(&plan).headers()["content-type"], "multipart/form-data");
         plan.extras.push(("a".into(), RawValue::from_string("1".into()).unwrap()));
         let base = BaseUrl::new("https://example.org").unwrap();

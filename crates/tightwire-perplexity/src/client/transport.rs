@@ -67,13 +67,12 @@ pub(super) struct AttemptError {
 impl AttemptError {
     pub(super) fn from_reqwest(error: reqwest::Error) -> Self {
         let is_permanent = error.is_builder() || error.is_redirect();
-        let error = match (error.is_timeout(), error.is_connect()) {
-            (true, true) => Error::new(Kind::Timeout(TimeoutPhase::Connect)).with_source(without_urls(error)),
-            (true, false) => {
-                Error::new(Kind::Timeout(TimeoutPhase::Attempt)).with_source(without_urls(error))
-            }
-            (false, _) => Error::connection(without_urls(error)),
+        let kind = match (error.is_timeout(), error.is_connect()) {
+            (true, true) => Kind::Timeout(TimeoutPhase::Connect),
+            (true, false) => Kind::Timeout(TimeoutPhase::Attempt),
+            (false, _) => Kind::Connection,
         };
+        let error = Error::new(kind).with_source(without_urls(error));
         Self { error, is_permanent }
     }
 

@@ -143,26 +143,9 @@ mod tests {
     }
 
     #[test]
-    fn invalid_base_urls_are_rejected() {
-        for base in ["", "example.org", "ftp://example.org", "https://", "/v1"] {
-            let error = BaseUrl::new(base).unwrap_err();
-            assert!(error.is_config(), "{base:?}");
-        }
-    }
-
-    #[test]
-    fn debug_leaves_secrets_out() {
-        let base = BaseUrl::new("https://user:pass@example.org/v1?token=t").unwrap();
-        assert_eq!(format!("{base:?}"), "https://example.org/v1");
-    }
-
-    #[test]
     fn segments() {
         assert_eq!(segment("id", "a/b c?d").unwrap(), "a%2Fb%20c%3Fd");
         assert_eq!(segment("id", "A-z_0.9~").unwrap(), "A-z_0.9~");
-        for invalid in ["", ".", ".."] {
-            assert_eq!(segment("id", invalid).unwrap_err().field(), Some("id"));
-        }
         let path = format!("/x/{}/y", segment("id", "%2e%2E").unwrap());
         assert_eq!(joined("https://example.org", &path, &[]), "https://example.org/x/%252e%252E/y");
     }

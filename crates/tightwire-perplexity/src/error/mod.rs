@@ -110,6 +110,11 @@ impl Error {
         Self::with_details(Kind::Invalid, Details { problem, field, ..Details::default() })
     }
 
+    /// Creates an error of a field or option that is not valid JSON data.
+    pub(crate) fn unencodable(field: &'static str, source: impl Into<BoxError>) -> Self {
+        Self::invalid(field, "cannot be encoded as JSON").with_source(source)
+    }
+
     pub(crate) fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.inner.source = Some(source.into());
         self

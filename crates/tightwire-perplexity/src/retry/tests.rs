@@ -34,22 +34,18 @@ fn statuses() {
 }
 
 #[test]
-fn delays_double_up_to_the_maximum() {
-    let policy = RetryPolicy { max_retries: u32::MAX, ..RetryPolicy::new() };
-    let waits: Vec<_> = (0..6).map(|index| policy.backoff(index, 0).as_secs_f64()).collect();
-    assert_eq!(waits, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]);
-    let waits: Vec<_> = (0..6).map(|index| policy.backoff(index, u32::MAX).as_secs_f64()).collect();
-    assert_eq!(waits, [0.375, 0.75, 1.5, 3.0, 6.0, 6.0]);
-    assert_eq!(policy.backoff(u32::MAX, 0), Duration::from_secs(8));
-}
-
-#[test]
-fn jitter_modes() {
-    let policy = RetryPolicy { jitter: Jitter::Full, ..RetryPolicy::new() };
-    assert_eq!(policy.backoff(1, u32::MAX), Duration::ZERO);
-    assert_eq!(policy.backoff(1, 0), Duration::from_secs(1));
-    let policy = RetryPolicy { jitter: Jitter::None, ..RetryPolicy::new() };
-    assert_eq!(policy.backoff(1, 77), Duration::from_secs(1));
+fn delays_double_up_to_the_maximum_less_the_jitter() {
+    for (jitter, random, expected) in [
+        (Jitter::None, 77, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]),
+        (Jitter::Quarter, 0, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]),
+        (Jitter::Quarter, u32::MAX, [0.375, 0.75, 1.5, 3.0, 6.0, 6.0]),
+        (Jitter::Full, 0, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]),
+        (Jitter::Full, u32::MAX, [0.0; 6]),
+    ] {
+        let policy = RetryPolicy { jitter, ..RetryPolicy::new() };
+        let delay = |index| policy.backoff(index, random).as_secs_f64();
+        assert_eq!([0, 1, 2, 3, 4, u32::MAX].map(delay), expected);
+    }
 }
 
 #[test]

@@ -102,6 +102,12 @@ pub enum Malformed {
 /// connection (HTTP/2: resets the stream). After `[DONE]` the connection is reused.
 #[must_use = "streams do nothing unless polled"]
 pub struct EventStream<T> {
+    state: StreamState,
+    items: PhantomData<fn() -> T>,
+}
+
+/// The part of a stream that does not depend on the type of its items.
+struct StreamState {
     head: ResponseHead,
     /// `None` after the end.
     body: Option<StreamingBody>,
@@ -117,14 +123,13 @@ pub struct EventStream<T> {
     opened: Instant,
     has_items: bool,
     client: Client,
-    items: PhantomData<fn() -> T>,
 }
 
 impl<T: StreamItem> EventStream<T> {
     pub(crate) fn new(exchange: Exchange) -> Self {
         let (span, client) = (exchange.span.clone(), exchange.client.clone());
         let (head, body) = exchange.into_streaming();
-        Self {
+        let state = StreamState {
             head,
             body,
             done: false,
@@ -136,13 +141,13 @@ impl<T: StreamItem> EventStream<T> {
             opened: Instant::now(),
             has_items: false,
             client,
-            items: PhantomData,
-        }
+        };
+        Self { state, items: PhantomData }
     }
 
     /// Sets the behavior on an event that cannot be decoded. Default: [`Malformed::End`].
     pub fn with_malformed(mut self, malformed: Malformed) -> Self {
-        self.interpreter.malformed = malformed;
+        self.state.interpreter.malformed = malformed;
         self
     }
 
@@ -151,52 +156,39 @@ impl<T: StreamItem> EventStream<T> {
     ///
     /// Also use it for servers that send neither `[DONE]` nor a last item.
     pub fn allow_partial(mut self) -> Self {
-        self.partial = true;
+        self.state.partial = true;
         self
     }
 
     /// Sets the maximum size of an event, in bytes. Call it before reading items. Default: 64 MiB.
     pub fn with_max_event_size(mut self, bytes: usize) -> Self {
-        self.interpreter.set_max_event_size(bytes);
+        self.state.interpreter.set_max_event_size(bytes);
         self
     }
 
     /// Decodes the remaining events as `U`.
     pub fn decode_as<U: StreamItem>(self) -> EventStream<U> {
-        EventStream {
-            head: self.head,
-            body: self.body,
-            done: self.done,
-            exhausted: self.exhausted,
-            partial: self.partial,
-            chunk: self.chunk,
-            interpreter: self.interpreter,
-            span: self.span,
-            opened: self.opened,
-            has_items: self.has_items,
-            client: self.client,
-            items: PhantomData,
-        }
+        EventStream { state: self.state, items: PhantomData }
     }
 
     /// Returns status, headers and metadata of the call.
     pub fn head(&self) -> &ResponseHead {
-        &self.head
+        &self.state.head
     }
 
     /// Returns whether the server marked the response as complete, by `[DONE]` or a last item.
     pub fn finished_cleanly(&self) -> bool {
-        self.interpreter.complete
+        self.state.interpreter.complete
     }
 
     /// Returns the highest sequence number so far.
     pub fn last_sequence_number(&self) -> Option<u64> {
-        self.interpreter.sequence
+        self.state.interpreter.sequence
     }
 
     /// Returns the last event ID; empty if there was none.
     pub fn last_event_id(&self) -> &str {
-        self.interpreter.last_event_id()
+        self.state.interpreter.last_event_id()
     }
 
     /// Returns the next item, or `None` at the end.
@@ -217,39 +209,39 @@ impl<T: StreamItem> EventStream<T> {
 
     fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T>>> {
         for _ in 0..CHUNKS_PER_POLL {
-            let Some(body) = &mut self.body else { return Poll::Ready(None) };
-            if self.exhausted {
+            let Some(body) = &mut self.state.body else { return Poll::Ready(None) };
+            if self.state.exhausted {
                 return Poll::Ready(self.end_of_body());
             }
-            if self.done {
+            if self.state.done {
                 ready!(body.poll_drain(cx));
-                self.body = None;
+                self.state.body = None;
                 return Poll::Ready(None);
             }
-            let step = if self.chunk.is_empty() {
+            let step = if self.state.chunk.is_empty() {
                 match ready!(body.poll_chunk(cx)) {
                     Some(Ok(chunk)) => {
-                        self.chunk = chunk;
+                        self.state.chunk = chunk;
                         continue;
                     }
                     Some(Err(error)) => Step::Failed(error),
                     None => {
-                        self.exhausted = true;
-                        self.interpreter.finish()
+                        self.state.exhausted = true;
+                        self.state.interpreter.finish()
                     }
                 }
             } else {
-                self.interpreter.step(&mut self.chunk)
+                self.state.interpreter.step(&mut self.state.chunk)
             };
             match step {
                 Step::Item(item) => return Poll::Ready(Some(Ok(self.record_item(item)))),
                 Step::Skipped(error) => {
-                    return Poll::Ready(Some(Err(error.with_origin(self.head.origin()))));
+                    return Poll::Ready(Some(Err(error.with_origin(self.state.head.origin()))));
                 }
                 Step::Failed(error) => return Poll::Ready(Some(Err(self.fail(error)))),
-                Step::Done => self.done = true,
+                Step::Done => self.state.done = true,
                 // Free the memory before waiting for the next chunk.
-                Step::More => self.chunk = Bytes::new(),
+                Step::More => self.state.chunk = Bytes::new(),
             }
         }
         cx.waker().wake_by_ref();
@@ -258,7 +250,7 @@ impl<T: StreamItem> EventStream<T> {
 
     /// Handles the end of the body: end of the stream, or an error.
     fn end_of_body(&mut self) -> Option<Result<T>> {
-        self.body = None;
+        self.state.body = None;
         if self.finished_cleanly() {
             return None;
         }
@@ -267,29 +259,29 @@ impl<T: StreamItem> EventStream<T> {
                 self.fail(Error::new(Kind::Decode).with_source("response is not an event stream"))
             ));
         }
-        (!self.partial).then(|| Err(self.fail(Error::new(Kind::Incomplete))))
+        (!self.state.partial).then(|| Err(self.fail(Error::new(Kind::Incomplete))))
     }
 
     /// Returns whether the response had no events and is not declared as a stream, for example a proxy's
     /// error page.
     fn is_not_event_stream(&self) -> bool {
-        let kind = self.head.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-        !self.has_items && !kind.to_ascii_lowercase().starts_with(b"text/event-stream")
+        let kind = self.state.head.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        !self.state.has_items && !kind.to_ascii_lowercase().starts_with(b"text/event-stream")
     }
 
     fn record_item(&mut self, item: T) -> T {
-        if !self.has_items {
-            self.has_items = true;
-            self.span.record_first_item(self.opened.elapsed());
+        if !self.state.has_items {
+            self.state.has_items = true;
+            self.state.span.record_first_item(self.state.opened.elapsed());
         }
-        self.span.record_usage(item.usage());
+        self.state.span.record_usage(item.usage());
         item
     }
 
     fn fail(&mut self, error: Error) -> Error {
-        self.body = None;
-        let error = error.with_origin(self.head.origin()).redacted(self.client.key());
-        self.span.record_error(&error);
+        self.state.body = None;
+        let error = error.with_origin(self.state.head.origin()).redacted(self.state.client.key());
+        self.state.span.record_error(&error);
         error
     }
 }
@@ -308,9 +300,9 @@ impl<T> fmt::Debug for EventStream<T> {
     /// Omits all received data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventStream")
-            .field("status", &self.head.status())
-            .field("request_id", &self.head.request_id())
-            .field("ended", &self.body.is_none())
+            .field("status", &self.state.head.status())
+            .field("request_id", &self.state.head.request_id())
+            .field("ended", &self.state.body.is_none())
             .finish_non_exhaustive()
     }
 }

@@ -15,8 +15,8 @@ impl EventStream<Event> {
     /// Returns the call that continues this stream after its last event. `None` until the response identifier
     /// and a sequence number were received.
     pub fn resume(&self) -> Option<Call<Self>> {
-        let (id, sequence) = (self.interpreter.response_id.as_deref()?, self.last_sequence_number()?);
-        Some(self.client.responses().resume(id, sequence))
+        let (id, sequence) = (self.state.interpreter.response_id.as_deref()?, self.last_sequence_number()?);
+        Some(self.state.client.responses().resume(id, sequence))
     }
 
     /// Returns a stream that reconnects when the connection is lost, at most `resumes` times in a row without
@@ -94,7 +94,7 @@ impl Stream for ResumingStream {
                 }
                 State::Opening(lost, opening) => match ready!(opening.as_mut().poll(cx)) {
                     Ok(mut next) => {
-                        next.interpreter.resume_from(&lost.interpreter);
+                        next.state.interpreter.resume_from(&lost.state.interpreter);
                         this.state = State::Open(next);
                     }
                     Err(error) => {

@@ -23,7 +23,7 @@ pub struct TextStream<T> {
 
 impl<T: StreamItem> TextStream<T> {
     pub(super) fn new(items: EventStream<T>) -> Self {
-        let returned = (!items.has_items).then(String::new);
+        let returned = (!items.state.has_items).then(String::new);
         Self { items, returned }
     }
 

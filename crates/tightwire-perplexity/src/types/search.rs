@@ -281,24 +281,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_list_is_one_group() {
-        let flat: Results = tightwire_json::from_str(r#"[{"title": "a"}, {"title": "b"}]"#).unwrap();
-        assert!(!flat.is_grouped());
-        assert_eq!(flat.by_query().map(<[_]>::len).collect::<Vec<_>>(), [2]);
-        assert_eq!(flat[1].title, "b");
-    }
-
-    #[test]
-    fn groups_round_trip() {
-        let text = r#"[[],[{"snippet":"","title":"a","url":""}],[]]"#;
-        let groups: Results = tightwire_json::from_str(text).unwrap();
-        assert_eq!(groups.by_query().map(<[_]>::len).collect::<Vec<_>>(), [0, 1, 0]);
-        assert_eq!(tightwire_json::to_string(&groups).unwrap(), text);
-    }
-
-    #[test]
-    fn a_single_result_among_groups_is_a_group() {
-        let mixed: Results = tightwire_json::from_str(r#"[[{}, {}], {}, []]"#).unwrap();
-        assert_eq!(mixed.by_query().map(<[_]>::len).collect::<Vec<_>>(), [2, 1, 0]);
+    fn groups_are_those_of_the_server() {
+        for (text, is_grouped, lengths) in [
+            (r#"[{"title": "a"}, {"title": "b"}]"#, false, &[2][..]),
+            (r#"[[], [{"title": "a"}], []]"#, true, &[0, 1, 0]),
+            // A single result among groups is a group.
+            (r#"[[{"title": "a"}, {}], {}, []]"#, true, &[2, 1, 0]),
+        ] {
+            let results: Results = tightwire_json::from_str(text).unwrap();
+            assert_eq!(results.is_grouped(), is_grouped);
+            assert_eq!(results.by_query().map(<[_]>::len).collect::<Vec<_>>(), lengths);
+            assert_eq!(results[0].title, "a");
+        }
     }
 }

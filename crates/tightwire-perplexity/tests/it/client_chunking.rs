@@ -1,13 +1,14 @@
 //! Bodies split into chunks of any size: same items, same errors, and memory linear in the size of the body.
 #![cfg(feature = "client")]
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use test_support::counting::usage;
 use test_support::{in_pieces, limits};
 use tightwire_perplexity::types::chat::{Completion, Request};
-use tightwire_perplexity::{Call, EventStream, Malformed};
+use tightwire_perplexity::{Call, Client, EventStream, Malformed};
 use tokio::time::Instant;
 
 use crate::support::{Script, Step, delta};
@@ -75,49 +76,43 @@ fn streams_do_not_depend_on_chunk_boundaries() {
     }
 }
 
+/// Returns the result of a call whose response has this body, in chunks of any size.
+fn received<T: PartialEq + Debug>(body: &str, status: u16, call: impl AsyncFn(Client) -> T) -> T {
+    in_pieces(body.as_bytes(), |pieces| {
+        let step = Step::byte_pieces(pieces.iter().copied()).with_status(status);
+        run(async { call(Script::new([step]).client()).await })
+    })
+}
+
 /// Error bodies and response bodies, with limits around their size.
 #[test]
 fn bodies_do_not_depend_on_chunk_boundaries() {
     let text = "y".repeat(100_000);
     let body = format!("{{\"id\":\"c\",\"model\":\"sonar\",\"choices\":[],\"object\":\"{text}\"}}");
-    let piecewise =
-        |status: u16, pieces: &[&[u8]]| Step::byte_pieces(pieces.iter().copied()).with_status(status);
+    let request = &Request::new("sonar", "hey");
     for limit in limits(body.len()) {
-        let outcome = in_pieces(body.as_bytes(), |pieces| {
-            run(async {
-                let script = Script::new([piecewise(200, pieces)]);
-                let client = script.builder().max_body_size(limit).build().unwrap();
-                let answer = client.chat().create(&Request::new("sonar", "hey")).await;
-                answer.map(|answer| answer.id).map_err(|error| error.is_limit())
-            })
+        let fits = limit >= body.len();
+        let outcome = received(&body, 200, async |client| {
+            let client = client.to_builder().max_body_size(limit).build().unwrap();
+            let answer = client.chat().create(request).await;
+            answer.map(|answer| answer.id).map_err(|error| error.is_limit())
         });
-        assert_eq!(outcome, if limit < body.len() { Err(true) } else { Ok("c".to_owned()) });
-        let outcome = in_pieces(body.as_bytes(), |pieces| {
-            run(async {
-                let script = Script::new([piecewise(200, pieces)]);
-                let call = script.client().request(http::Method::GET, "/x").download();
-                call.await.unwrap().bytes(limit).await.map_err(|error| error.is_limit())
-            })
+        assert_eq!(outcome, if fits { Ok("c".to_owned()) } else { Err(true) });
+        let outcome = received(&body, 200, async |client| {
+            let download = client.request(http::Method::GET, "/x").download().await.unwrap();
+            download.bytes(limit).await.map_err(|error| error.is_limit())
         });
-        assert_eq!(outcome, if limit < body.len() { Err(true) } else { Ok(body.clone().into()) });
+        assert_eq!(outcome, if fits { Ok(body.clone().into()) } else { Err(true) });
     }
-    let refused = in_pieces(body.as_bytes(), |pieces| {
-        run(async {
-            let script = Script::new([piecewise(400, pieces)]);
-            let error = script.client().chat().create(&Request::new("sonar", "hey")).await.unwrap_err();
-            error.body().cloned()
-        })
+    let refused = received(&body, 400, async |client| {
+        client.chat().create(request).await.unwrap_err().body().cloned().unwrap()
     });
-    assert_eq!(refused.unwrap(), body.as_bytes());
-    let files = in_pieces(body.as_bytes(), |pieces| {
-        run(async {
-            let script = Script::new([piecewise(200, pieces)]);
-            let file = script.client().files().content("a").await.unwrap();
-            let chunks: Vec<_> = file.collect().await;
-            chunks.into_iter().map(Result::unwrap).collect::<Vec<_>>().concat()
-        })
+    assert_eq!(refused, body);
+    let file = received(&body, 200, async |client| {
+        let chunks: Vec<_> = client.files().content("a").await.unwrap().collect().await;
+        chunks.into_iter().map(Result::unwrap).collect::<Vec<_>>().concat()
     });
-    assert_eq!(files, body.as_bytes());
+    assert_eq!(file, body.as_bytes());
 }
 
 /// Returns the bytes allocated by reading a body in small chunks.

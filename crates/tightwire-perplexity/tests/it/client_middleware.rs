@@ -25,7 +25,7 @@ async fn rate_limit_covers_all_calls_and_attempts() {
     let service = ServiceBuilder::new()
         .layer(BufferLayer::new(16))
         .layer(RateLimitLayer::new(2, Duration::from_secs(1)))
-        .service(script.clone());
+        .service(script.service());
     let client = script.builder().service(service).build().unwrap();
     let other = client.to_builder().max_retries(5).build().unwrap();
     let calls = (0..5).map(|call| get(if call % 2 == 0 { &client } else { &other }).send());
@@ -39,7 +39,7 @@ async fn rate_limit_covers_all_calls_and_attempts() {
 async fn concurrency_limit_delays_calls() {
     let steps = (0..4).map(|_| Step::ok("1").after(Duration::from_secs(1)));
     let script = Script::new(steps);
-    let service = ServiceBuilder::new().layer(ConcurrencyLimitLayer::new(2)).service(script.clone());
+    let service = ServiceBuilder::new().layer(ConcurrencyLimitLayer::new(2)).service(script.service());
     let client = script.builder().service(service).build().unwrap();
     for answer in join_all((0..4).map(|_| get(&client).send())).await {
         assert_eq!(answer.unwrap(), 1);
@@ -54,7 +54,7 @@ async fn timeouts_include_waiting_for_the_service() {
     let service = ServiceBuilder::new()
         .layer(BufferLayer::new(16))
         .layer(RateLimitLayer::new(1, Duration::from_secs(60)))
-        .service(script.clone());
+        .service(script.service());
     let client = script.builder().service(service).timeout(Duration::from_secs(5)).max_retries(0);
     let client = client.build().unwrap();
     get(&client).await.unwrap();
@@ -68,7 +68,7 @@ async fn layers_can_change_requests_and_responses() {
     let sum = Arc::clone(&statuses);
     let script = Script::new([Step::failed(503), Step::ok("1")]);
     let service = script
-        .clone()
+        .service()
         .map_request(|mut request: reqwest::Request| {
             request.headers_mut().insert("x-signature", http::HeaderValue::from_static("signed"));
             request
@@ -99,7 +99,7 @@ async fn network_errors_pass_through_layers() {
     let error = get(&client).await.unwrap_err();
     assert!(error.is_connection());
     assert_eq!(error.attempts(), 2);
-    let text = format!("{:?}", std::error::Error::source(&error));
+    let text = support::chain(&error);
     assert!(!text.contains("s3cret"), "{text}");
 }
 

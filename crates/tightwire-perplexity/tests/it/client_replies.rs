@@ -11,6 +11,18 @@ fn recorded_responses_decode_as_expected() {
     assert!(report.without_document < 30, "{} without a document", report.without_document);
 }
 
+/// Runs a recording of one response.
+fn run(method: &str, target: &str, status: u16, kind: &str, body: &str) -> replies::Report {
+    let line = serde_json::json!({
+        "client": "none", "scenario": "made up", "attempt": 0,
+        "request": {"method": method, "target": target},
+        "response": {"status": status, "headers": [["content-type", kind]], "body": body},
+    });
+    replies::run(&line.to_string()).unwrap()
+}
+
+const JSON: &str = "application/json";
+
 /// Endpoints of the client that the recording does not cover.
 #[test]
 fn endpoints_without_recording_have_types() {
@@ -23,39 +35,25 @@ fn endpoints_without_recording_have_types() {
         ("GET", "/v1/files/f", file),
         ("POST", "/v1/sonar", chat),
     ] {
-        let line = serde_json::json!({
-            "client": "none", "scenario": "made up", "attempt": 0,
-            "request": {"method": method, "target": target},
-            "response": {"status": 200, "headers": [["content-type", "application/json"]], "body": body},
-        });
-        let report = replies::run(&line.to_string()).unwrap();
+        let report = run(method, target, 200, JSON, body);
         assert_eq!((report.failures, report.passed), (vec![], 1), "{method} {target}");
     }
 }
 
 #[test]
 fn failures_are_reported() {
-    let run = |target: &str, status: u16, kind: &str, body: &str| {
-        let line = serde_json::json!({
-            "client": "none", "scenario": "made up", "attempt": 0,
-            "request": {"method": "POST", "target": target},
-            "response": {"status": status, "headers": [["content-type", kind]], "body": body},
-        });
-        replies::run(&line.to_string()).unwrap()
-    };
-    let json = "application/json";
     for (target, status, kind, body, problem) in [
-        ("/search", 200, json, r#"{"id":"a","results":1}"#, "expected"),
-        ("/v1/nothing", 200, json, "{}", "no type for this endpoint"),
-        ("/search", 400, json, r#"{"detail":[{"loc":"body","msg":"m"}]}"#, "message \"m\", expected"),
+        ("/search", 200, JSON, r#"{"id":"a","results":1}"#, "expected"),
+        ("/v1/nothing", 200, JSON, "{}", "no type for this endpoint"),
+        ("/search", 400, JSON, r#"{"detail":[{"loc":"body","msg":"m"}]}"#, "message \"m\", expected"),
         ("/chat/completions", 200, "text/event-stream", "data: {\"id\":1}\n\n", "id"),
     ] {
-        let report = run(target, status, kind, body);
+        let report = run("POST", target, status, kind, body);
         let [(id, found)] = &report.failures[..] else { panic!("{target} does not fail") };
         assert_eq!(id, "made up of none, attempt 0");
         assert!(found.contains(problem), "{found}");
         assert_eq!(report.passed, 0);
     }
-    assert_eq!(run("/v1/files/f/content", 200, "application/octet-stream", "a").without_document, 1);
+    assert_eq!(run("POST", "/v1/files/f/content", 200, "application/octet-stream", "a").without_document, 1);
     assert!(replies::run("{}").is_err());
 }

@@ -56,12 +56,8 @@ async fn transport_errors_do_not_contain_the_url() {
         .unwrap();
     let error = client.request(Method::GET, "/x").await.unwrap_err();
     assert!(error.is_connection());
-    let mut source: Option<&dyn std::error::Error> = Some(&error);
-    while let Some(error) = source {
-        let text = format!("{error} {error:?}");
-        assert!(!text.contains(KEY) && !text.contains("user"), "{text}");
-        source = error.source();
-    }
+    let text = support::chain(&error);
+    assert!(!text.contains(KEY) && !text.contains("user"), "{text}");
 }
 
 #[test]

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
-use http::Method;
 use tightwire_perplexity::types::chat::{Accumulator, Completion, Request};
 use tightwire_perplexity::types::responses;
 use tightwire_perplexity::{Error, EventStream, Malformed, TimeoutPhase};
@@ -175,13 +174,6 @@ async fn responses_that_are_not_streams_are_errors() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn event_size_is_limited() {
-    let mut stream = chat(&Script::new([Step::pieces(CHUNKS)])).await.with_max_event_size(64);
-    assert!(stream.next().await.unwrap().unwrap_err().is_limit());
-    assert!(stream.next().await.is_none());
-}
-
-#[tokio::test(start_paused = true)]
 async fn idle_timeout_does_not_count_time_between_polls() {
     let (step, feed) = Step::fed();
     feed.send(CHUNKS[0]);
@@ -247,41 +239,38 @@ const EVENTS: [&str; 4] = [
      [{\"type\":\"output_text\",\"text\":\"Hello\"}]}]}}\n\n",
 ];
 
-fn agent() -> responses::Request {
-    responses::Request::new("openai/gpt-5", "Say hello.")
+async fn agent_stream(script: &Script) -> EventStream<responses::Event> {
+    script.client().responses().stream(&responses::Request::new("openai/gpt-5", "Say hello.")).await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]
 async fn named_events_are_items() {
-    let script = Script::new([Step::pieces(EVENTS)]);
-    let mut stream = script.client().responses().stream(&agent()).await.unwrap();
-    let answer = stream.accumulate().await.unwrap();
-    assert!(stream.finished_cleanly());
-    assert_eq!(stream.last_sequence_number(), Some(4));
-    assert_eq!(answer.output_text(), "Hello");
+    let failed = "event: response.failed\ndata: {\"type\":\"response.failed\",\"sequence_number\":1,\
+                  \"error\":{\"message\":\"no\"}}\n\n";
+    let script = Script::new([Step::pieces(EVENTS), Step::pieces([EVENTS[0], failed])]);
+    for (text, error, last) in [("Hello", None, 4), ("", Some("no"), 1)] {
+        let mut stream = agent_stream(&script).await;
+        let answer = stream.accumulate().await.unwrap();
+        assert!(stream.finished_cleanly());
+        assert_eq!(stream.last_sequence_number(), Some(last));
+        assert_eq!(answer.output_text(), text);
+        assert_eq!(answer.error.map(|error| error.message).as_deref(), error);
+    }
     assert_eq!(script.sent()[0].url, "https://example.org/base/v1/responses");
 }
 
-#[tokio::test(start_paused = true)]
-async fn failed_response_is_an_event() {
-    let failed = "event: response.failed\ndata: {\"type\":\"response.failed\",\"sequence_number\":1,\
-                  \"error\":{\"message\":\"no\"}}\n\n";
-    let script = Script::new([Step::pieces([EVENTS[0], failed])]);
-    let mut stream = script.client().responses().stream(&agent()).await.unwrap();
-    let answer = stream.accumulate().await.unwrap();
-    assert!(stream.finished_cleanly());
-    assert_eq!(answer.error.unwrap().message, "no");
+/// A response whose connection is lost after these events.
+fn lost(events: &[&str]) -> Step {
+    let (step, feed) = Step::fed();
+    events.iter().for_each(|event| feed.send(event));
+    feed.fail();
+    step
 }
 
 #[tokio::test(start_paused = true)]
 async fn lost_streams_are_resumed_after_the_last_event() {
-    let (lost, feed) = Step::fed();
-    feed.send(EVENTS[0]);
-    feed.send(EVENTS[1]);
-    feed.fail();
-    let script = Script::new([lost, Step::pieces([EVENTS[2]]), Step::pieces([EVENTS[3]])]);
-    let stream = script.client().responses().stream(&agent()).await.unwrap();
-    let mut events = stream.resuming(1);
+    let script = Script::new([lost(&EVENTS[..2]), Step::pieces([EVENTS[2]]), Step::pieces([EVENTS[3]])]);
+    let mut events = agent_stream(&script).await.resuming(1);
     let mut accumulator = responses::Accumulator::new();
     while let Some(event) = events.next().await {
         accumulator.push(&event.unwrap());
@@ -289,41 +278,23 @@ async fn lost_streams_are_resumed_after_the_last_event() {
     assert!(accumulator.is_finished());
     assert_eq!(accumulator.finish().output_text(), "Hello");
     let urls: Vec<_> = script.sent().iter().skip(1).map(|sent| sent.url.clone()).collect();
-    assert_eq!(
-        urls,
-        [
-            "https://example.org/base/v1/responses/r%2F1?starting_after=1&stream=true",
-            "https://example.org/base/v1/responses/r%2F1?starting_after=3&stream=true",
-        ]
-    );
+    let base = "https://example.org/base/v1/responses/r%2F1";
+    assert_eq!(urls, [1, 3].map(|after| format!("{base}?starting_after={after}&stream=true")));
 }
 
 #[tokio::test(start_paused = true)]
-async fn resuming_gives_up_on_a_response_that_stays_incomplete() {
-    let script = Script::new([Step::pieces([EVENTS[0]]), Step::pieces([EVENTS[1]]), Step::pieces([""])]);
-    let stream = script.client().responses().stream(&agent()).await.unwrap();
-    let events: Vec<_> = stream.resuming(1).collect().await;
-    assert_eq!(events.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, false]);
-    assert!(events[2].as_ref().unwrap_err().is_incomplete());
-    assert_eq!(script.left(), 0);
-}
-
-#[tokio::test(start_paused = true)]
-async fn resuming_gives_up_after_the_maximum() {
-    let lost = || {
-        let (step, feed) = Step::fed();
-        feed.fail();
-        step
-    };
-    let (first, feed) = Step::fed();
-    feed.send(EVENTS[0]);
-    feed.fail();
-    let script = Script::new([first, lost(), lost(), Step::pieces(EVENTS)]);
-    let stream = script.client().responses().stream(&agent()).await.unwrap();
-    let events: Vec<_> = stream.resuming(2).collect().await;
-    assert_eq!(events.len(), 2);
-    assert!(events[1].as_ref().unwrap_err().is_connection());
-    assert_eq!(script.left(), 1);
+async fn resuming_gives_up_without_further_events() {
+    let incomplete = [Step::pieces([EVENTS[0]]), Step::pieces([EVENTS[1]]), Step::pieces([""])].into();
+    let unreachable = vec![lost(&EVENTS[..1]), lost(&[]), lost(&[]), Step::pieces(EVENTS)];
+    let cases: [(Vec<Step>, u32, usize, usize, Predicate); 2] =
+        [(incomplete, 1, 2, 0, Error::is_incomplete), (unreachable, 2, 1, 1, Error::is_connection)];
+    for (steps, resumes, received, left, is_expected) in cases {
+        let script = Script::new(steps);
+        let mut events: Vec<_> = agent_stream(&script).await.resuming(resumes).collect().await;
+        assert!(is_expected(&events.pop().unwrap().unwrap_err()));
+        assert_eq!(events.iter().filter(|event| event.is_ok()).count(), received);
+        assert_eq!((events.len(), script.left()), (received, left));
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -335,17 +306,4 @@ async fn stream_field_must_match_the_method() {
     let error = client.chat().stream(&request().stream(false)).await.unwrap_err();
     assert_eq!(error.field(), Some("stream"));
     assert!(script.sent().is_empty());
-}
-
-#[tokio::test(start_paused = true)]
-async fn custom_types_can_be_streamed() {
-    #[derive(Debug, serde::Deserialize)]
-    struct Number(u8);
-
-    impl tightwire_perplexity::StreamItem for Number {}
-
-    let script = Script::new([Step::pieces(["data: 1\n\n", "data: 300\n\n"])]);
-    let mut stream = script.client().request(Method::GET, "/numbers").events::<Number>().await.unwrap();
-    assert_eq!(stream.next().await.unwrap().unwrap().0, 1);
-    assert!(stream.next().await.unwrap().unwrap_err().is_decode());
 }

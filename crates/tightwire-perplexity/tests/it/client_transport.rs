@@ -9,7 +9,7 @@ use tightwire_perplexity::types::chat;
 use tightwire_perplexity::{Call, Client, ClientBuilder, Connect, EventStream, Proxy};
 
 use crate::server::Server;
-use crate::support::{Feed, delta, get};
+use crate::support::{Feed, chain, delta, get};
 
 /// Bypasses proxies of the environment. The timeout is generous because the machine may be busy.
 fn connect() -> Connect {
@@ -65,18 +65,17 @@ mod tls {
     async fn root_certificates_can_be_added() {
         let identity = Identity::new(&BOTH);
         let server = Server::start(Some(&identity), |_| ok()).await;
-        let client = secure(&server).connect(trusting(&identity)).build().unwrap();
-        assert_eq!(get(&client).await.unwrap()["status"], "ok");
-
         let bundle = format!("{}\n{}", Identity::new(&BOTH).authority, identity.authority);
-        let client = secure(&server).connect(Connect { root_certificates: bundle, ..connect() });
-        assert_eq!(get(&client.build().unwrap()).await.unwrap()["status"], "ok");
-
         let http = reqwest::Client::builder()
             .no_proxy()
             .tls_certs_only([reqwest::Certificate::from_pem(identity.authority.as_bytes()).unwrap()]);
-        let client = secure(&server).http_client(http.build().unwrap()).build().unwrap();
-        assert_eq!(get(&client).await.unwrap()["status"], "ok");
+        for builder in [
+            secure(&server).connect(trusting(&identity)),
+            secure(&server).connect(Connect { root_certificates: bundle, ..connect() }),
+            secure(&server).http_client(http.build().unwrap()),
+        ] {
+            assert_eq!(get(&builder.build().unwrap()).await.unwrap()["status"], "ok");
+        }
     }
 
     #[tokio::test]
@@ -86,12 +85,7 @@ mod tls {
         for client in [secure(&server), secure(&server).connect(other)] {
             let error = get(&client.build().unwrap()).await.unwrap_err();
             assert!(error.is_connection() && error.is_retryable(), "{error}");
-            let mut text = String::new();
-            let mut source: Option<&dyn std::error::Error> = Some(&error);
-            while let Some(error) = source {
-                text += &format!("{error} ");
-                source = error.source();
-            }
+            let text = chain(&error);
             assert!(text.contains("certificate"), "{text}");
             assert!(!text.contains("127.0.0.1"), "{text}");
         }
@@ -220,60 +214,50 @@ mod http2 {
 }
 
 mod compression {
-    #[cfg(any(feature = "gzip", feature = "brotli", feature = "zstd"))]
-    use std::io::Write as _;
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
 
     use super::*;
 
-    /// Compresses bytes, and flushes so that a reader can decode them.
-    trait Packer {
-        fn pack(&mut self, bytes: &[u8]) -> Vec<u8>;
-        fn end(self: Box<Self>) -> Vec<u8>;
+    /// Compressed bytes that were not taken yet.
+    #[derive(Clone, Default)]
+    struct Output(Arc<Mutex<Vec<u8>>>);
+
+    impl Output {
+        fn take(&self) -> Vec<u8> {
+            std::mem::take(&mut *self.0.lock().unwrap())
+        }
     }
 
-    macro_rules! packers {
-        ($($feature:literal: $ty:ty, $finish:expr;)+) => {$(
-            #[cfg(feature = $feature)]
-            impl Packer for $ty {
-                fn pack(&mut self, bytes: &[u8]) -> Vec<u8> {
-                    self.write_all(bytes).unwrap();
-                    self.flush().unwrap();
-                    std::mem::take(self.get_mut())
-                }
+    impl Write for Output {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
 
-                fn end(self: Box<Self>) -> Vec<u8> {
-                    let finish: fn($ty) -> Vec<u8> = $finish;
-                    finish(*self)
-                }
-            }
-        )+};
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
     }
 
-    packers! {
-        "gzip": flate2::write::GzEncoder<Vec<u8>>, |packer| packer.finish().unwrap();
-        "brotli": brotli::CompressorWriter<Vec<u8>>, |packer| packer.into_inner();
-        "zstd": zstd::stream::write::Encoder<'static, Vec<u8>>, |packer| packer.finish().unwrap();
-    }
-
-    type MakePacker = fn() -> Box<dyn Packer>;
+    /// Creates a compressor, which ends its output when it is dropped.
+    type MakePacker = fn(Output) -> Box<dyn Write>;
 
     /// The enabled encodings with their compressors.
     fn encodings() -> Vec<(&'static str, MakePacker)> {
         vec![
             #[cfg(feature = "gzip")]
-            ("gzip", || Box::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()))),
+            ("gzip", |output| Box::new(flate2::write::GzEncoder::new(output, flate2::Compression::fast()))),
             #[cfg(feature = "brotli")]
-            ("br", || Box::new(brotli::CompressorWriter::new(Vec::new(), 4096, 5, 20))),
+            ("br", |output| Box::new(brotli::CompressorWriter::new(output, 4096, 5, 20))),
             #[cfg(feature = "zstd")]
-            ("zstd", || Box::new(zstd::stream::write::Encoder::new(Vec::new(), 0).unwrap())),
+            ("zstd", |output| Box::new(zstd::stream::write::Encoder::new(output, 0).unwrap().auto_finish())),
         ]
     }
 
     fn pack(packer: MakePacker, bytes: &[u8]) -> Vec<u8> {
-        let mut packer = packer();
-        let mut packed = packer.pack(bytes);
-        packed.extend(packer.end());
-        packed
+        let output = Output::default();
+        packer(output.clone()).write_all(bytes).unwrap();
+        output.take()
     }
 
     fn plain(server: &Server) -> Client {
@@ -328,18 +312,25 @@ mod compression {
             let server =
                 Server::start(None, move |_| encoded(name, answer("text/event-stream", body()))).await;
             let mut parts = stream(&plain(&server)).await.unwrap();
-            let mut packer = packer();
+            let output = Output::default();
+            let mut packer = packer(output.clone());
+            let mut pack = |text: &str| {
+                packer.write_all(text.as_bytes()).unwrap();
+                packer.flush().unwrap();
+                output.take()
+            };
             for text in ["Hel", "lo ", "\u{e9}\u{1f600}"] {
                 // Byte by byte, which covers all split points.
-                for byte in packer.pack(delta(text).as_bytes()) {
+                for byte in pack(&delta(text)) {
                     feed.send_bytes(&[byte]);
                 }
                 let part = tokio::time::timeout(TIMEOUT, parts.next()).await;
                 let part = part.unwrap_or_else(|_| panic!("{name}: a part is held back"));
                 assert_eq!(part.unwrap().unwrap().delta(), Some(text), "{name}");
             }
-            feed.send_bytes(&packer.pack(DONE.as_bytes()));
-            feed.send_bytes(&packer.end());
+            feed.send_bytes(&pack(DONE));
+            drop(packer);
+            feed.send_bytes(&output.take());
             drop(feed);
             assert!(parts.next().await.is_none());
             assert!(parts.finished_cleanly());

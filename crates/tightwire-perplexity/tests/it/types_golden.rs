@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tightwire_json::{Codec, Value};
-use tightwire_perplexity::types::chat::{Completion, Message, ReasoningStep, Role, ToolCall, Usage};
+use tightwire_perplexity::types::chat::{Completion, Message, ReasoningStep, ToolCall, Usage};
 use tightwire_perplexity::types::search::Response;
 
 fn data() -> Value {
@@ -30,28 +30,41 @@ fn assert_golden<T: Serialize>(row: &str, value: &T) {
     assert_eq!(text.len() as u64, data["marshal_output_bytes"][row].as_u64().unwrap());
 }
 
-/// The Go SDK writes an empty message for a missing one.
-fn with_empty_messages(mut completion: Completion) -> Completion {
-    for choice in &mut completion.choices {
-        let mut message = Message::default();
-        message.role = Role::default();
-        choice.message = Some(message);
+/// Decodes the input of a row and compares its encoding with the output of the Go SDK.
+#[track_caller]
+fn golden<T: DeserializeOwned + Serialize>(row: &str) -> T {
+    let value = decode(&format!("{row}_Unmarshal"));
+    assert_golden(row, &value);
+    value
+}
+
+/// Same as [`golden`]. The Go SDK writes an empty message for a missing one.
+#[track_caller]
+fn golden_completion(row: &str) -> Completion {
+    let completion: Completion = decode(&format!("{row}_Unmarshal"));
+    let mut written = completion.clone();
+    for choice in &mut written.choices {
+        choice.message = Some(Message::default());
     }
+    assert_golden(row, &written);
     completion
 }
 
 #[test]
-fn usage() {
-    let usage: Usage = decode("UsageInfo_Unmarshal");
+fn values_are_those_of_the_go_sdk() {
+    let usage: Usage = golden("UsageInfo");
     assert_eq!((usage.prompt_tokens, usage.completion_tokens, usage.reasoning_tokens), (50, 100, Some(5)));
-    assert_golden("UsageInfo", &usage);
-}
-
-#[test]
-fn chunk() {
-    let chunk: Completion = decode("StreamChunk_Unmarshal");
+    let call: ToolCall = golden("ToolCall");
+    let arguments: Value = call.function.as_ref().unwrap().parse().unwrap();
+    assert_eq!(arguments["unit"], "celsius");
+    let step: ReasoningStep = golden("ReasoningStep");
+    assert_eq!(step.web_search.as_ref().unwrap().search_results.len(), 2);
+    let response: Response = golden("SearchResponse");
+    assert_eq!(response.results.len(), 3);
+    let chunk = golden_completion("StreamChunk");
     assert_eq!(chunk.delta(), Some("Hello, this is a test response from the assistant."));
-    assert_golden("StreamChunk", &with_empty_messages(chunk));
+    let completion = golden_completion("ComplexResponse");
+    assert_eq!(completion.usage.as_ref().unwrap().total_tokens, 200);
 }
 
 #[test]
@@ -62,33 +75,4 @@ fn messages() {
     let structured: Message = decode("ChatMessage_Unmarshal_StructuredContent");
     assert_eq!(structured.parts().len(), 2);
     assert_golden("ChatMessage_StructuredContent", &structured);
-}
-
-#[test]
-fn tool_call() {
-    let call: ToolCall = decode("ToolCall_Unmarshal");
-    let arguments: Value = call.function.as_ref().unwrap().parse().unwrap();
-    assert_eq!(arguments["unit"], "celsius");
-    assert_golden("ToolCall", &call);
-}
-
-#[test]
-fn reasoning_step() {
-    let step: ReasoningStep = decode("ReasoningStep_Unmarshal");
-    assert_eq!(step.web_search.as_ref().unwrap().search_results.len(), 2);
-    assert_golden("ReasoningStep", &step);
-}
-
-#[test]
-fn search_response() {
-    let response: Response = decode("SearchResponse_Unmarshal");
-    assert_eq!(response.results.len(), 3);
-    assert_golden("SearchResponse", &response);
-}
-
-#[test]
-fn complex_response() {
-    let completion: Completion = decode("ComplexResponse_Unmarshal");
-    assert_eq!(completion.usage.as_ref().unwrap().total_tokens, 200);
-    assert_golden("ComplexResponse", &with_empty_messages(completion));
 }

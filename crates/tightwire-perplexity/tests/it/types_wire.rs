@@ -17,7 +17,7 @@ fn requests_round_trip() {
         let Some(request) = request else { continue };
         let body = Value::Object(request).to_string();
         let check = request_check(&path).unwrap_or_else(|| panic!("no type for {path}"));
-        let lost = check.run(&body).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let lost = check(&body).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(lost, Vec::<String>::new(), "{name}");
         checked += 1;
     }

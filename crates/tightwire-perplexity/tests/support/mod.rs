@@ -6,19 +6,18 @@ use std::collections::VecDeque;
 use std::future::pending;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::stream;
 use http::HeaderMap;
-use http_body::{Body, Frame};
-use tightwire_perplexity::{Call, Client, ClientBuilder, Jitter, RetryPolicy};
+use tightwire_perplexity::{Call, Client, ClientBuilder, Error, Jitter, RetryPolicy};
 use tokio::net::TcpSocket;
-use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::time::{Instant, sleep};
-use tower::Service;
+use tower::service_fn;
+use tower::util::BoxCloneService;
 
 pub(crate) const KEY: &str = "pplx-s3cret";
 
@@ -31,6 +30,17 @@ pub(crate) fn refusing() -> (TcpSocket, SocketAddr) {
     socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
     let address = socket.local_addr().unwrap();
     (socket, address)
+}
+
+/// Returns the texts of an error and of its sources.
+pub(crate) fn chain(error: &Error) -> String {
+    let mut text = String::new();
+    let mut source: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = source {
+        text += &format!("{error} {error:?} ");
+        source = error.source();
+    }
+    text
 }
 
 /// Creates a call with a JSON response of any form.
@@ -110,8 +120,8 @@ pub(crate) struct Feed(UnboundedSender<io::Result<Bytes>>);
 impl Feed {
     /// Creates a body, and the handle that sends it.
     pub(crate) fn new() -> (reqwest::Body, Self) {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        (reqwest::Body::wrap(FeedBody(receiver)), Self(sender))
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        (reqwest::Body::wrap_stream(stream::poll_fn(move |cx| receiver.poll_recv(cx))), Self(sender))
     }
 
     pub(crate) fn send(&self, piece: &str) {
@@ -138,17 +148,6 @@ impl Feed {
     }
 }
 
-struct FeedBody(UnboundedReceiver<io::Result<Bytes>>);
-
-impl Body for FeedBody {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        self.0.poll_recv(cx).map(|piece| piece.map(|piece| piece.map(Frame::data)))
-    }
-}
-
 /// A request that was sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Sent {
@@ -159,7 +158,7 @@ pub(crate) struct Sent {
     pub(crate) body: String,
 }
 
-/// A tower service that plays scripted responses.
+/// Scripted responses, and the requests that were answered with them.
 #[derive(Clone)]
 pub(crate) struct Script {
     steps: Arc<Mutex<VecDeque<Step>>>,
@@ -183,7 +182,24 @@ impl Script {
             .api_key(KEY)
             .base_url("https://example.org/base")
             .retry_policy(RetryPolicy { jitter: Jitter::None, ..RetryPolicy::new() })
-            .service(self.clone())
+            .service(self.service())
+    }
+
+    /// Returns a tower service that plays the script.
+    pub(crate) fn service(&self) -> BoxCloneService<reqwest::Request, reqwest::Response, BoxError> {
+        let script = self.clone();
+        BoxCloneService::new(service_fn(move |request: reqwest::Request| {
+            let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
+            script.sent.lock().unwrap().push(Sent {
+                at: script.start.elapsed(),
+                method: request.method().to_string(),
+                url: request.url().to_string(),
+                headers: request.headers().clone(),
+                body: String::from_utf8_lossy(body).into_owned(),
+            });
+            let step = script.steps.lock().unwrap().pop_front();
+            async { play(step.ok_or("the script has ended")?).await }
+        }))
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -202,29 +218,6 @@ impl Script {
     /// Returns the number of remaining steps.
     pub(crate) fn left(&self) -> usize {
         self.steps.lock().unwrap().len()
-    }
-}
-
-impl Service<reqwest::Request> for Script {
-    type Response = reqwest::Response;
-    type Error = BoxError;
-    type Future = Pin<Box<dyn Future<Output = Result<reqwest::Response, BoxError>> + Send>>;
-
-    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: reqwest::Request) -> Self::Future {
-        let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
-        self.sent.lock().unwrap().push(Sent {
-            at: self.start.elapsed(),
-            method: request.method().to_string(),
-            url: request.url().to_string(),
-            headers: request.headers().clone(),
-            body: String::from_utf8_lossy(body).into_owned(),
-        });
-        let step = self.steps.lock().unwrap().pop_front();
-        Box::pin(async move { play(step.ok_or("the script has ended")?).await })
     }
 }
 

@@ -4,14 +4,12 @@
 //! Requires the sibling module `wire`.
 
 use std::convert::Infallible;
-use std::future::{Ready, ready};
-use std::task::{Context, Poll};
+use std::future::ready;
 
 use serde::Serialize;
 use tightwire_json::Value;
 use tightwire_perplexity::types::{chat, responses};
 use tightwire_perplexity::{Client, Error, EventStream, RetryPolicy, StreamItem};
-use tower_service::Service;
 
 use super::wire::{self, Exchange, RecordedResponse};
 
@@ -77,11 +75,11 @@ pub(crate) fn run(text: &str) -> Result<Report, Failure> {
 fn document(exchange: &Exchange, body: &str) -> Result<(), Failure> {
     let check = wire::response_check(&exchange.method, &exchange.path).ok_or("no type for this endpoint")?;
     if tightwire_json::from_str::<Value>(body).is_err() {
-        let refused = check.run(body).is_err_and(|error| error.is_syntax());
+        let refused = check(body).is_err_and(|error| error.is_syntax());
         expect!(refused, "broken JSON is not refused as broken");
         return Ok(());
     }
-    let lost = check.run(body)?;
+    let lost = check(body)?;
     expect!(lost.is_empty(), "lost {}", lost.join(", "));
     Ok(())
 }
@@ -178,30 +176,13 @@ fn call<T: StreamItem>(
     if !answer.content_type.is_empty() {
         response = response.header("content-type", &answer.content_type);
     }
+    let response = response.body(answer.body.clone())?;
     let client = Client::builder()
         .without_environment()
         .api_key("test-key")
         .base_url("https://example.org")
         .retry_policy(RetryPolicy::never())
-        .service(FixedResponse(response.body(answer.body.clone())?))
+        .service(tower::service_fn(move |_| ready(Ok::<_, Infallible>(response.clone().into()))))
         .build()?;
     Ok(client.request(http::Method::POST, "/chat/completions").events())
-}
-
-/// Returns the same response to every request.
-#[derive(Clone)]
-struct FixedResponse(http::Response<String>);
-
-impl Service<reqwest::Request> for FixedResponse {
-    type Response = reqwest::Response;
-    type Error = Infallible;
-    type Future = Ready<Result<reqwest::Response, Infallible>>;
-
-    fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, _request: reqwest::Request) -> Self::Future {
-        ready(Ok(self.0.clone().into()))
-    }
 }

@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use rcgen::CertifiedKey;
 use reqwest::Body;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
@@ -20,9 +20,9 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-/// A certificate for the loopback address, and the certificate authority that signed it.
+/// A self-signed certificate for the loopback address.
 pub(crate) struct Identity {
-    /// Certificate of the authority, as PEM.
+    /// The certificate, as PEM.
     pub(crate) authority: String,
     config: ServerConfig,
 }
@@ -30,27 +30,13 @@ pub(crate) struct Identity {
 impl Identity {
     /// `protocols` are the ALPN protocols, in order of preference.
     pub(crate) fn new(protocols: &[&str]) -> Self {
-        let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        // Authorities with the same name would be confused.
-        static AUTHORITIES: AtomicUsize = AtomicUsize::new(0);
-        let number = AUTHORITIES.fetch_add(1, Ordering::Relaxed);
-        params.distinguished_name.push(DnType::CommonName, format!("authority {number} of a test"));
-        let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-
-        let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
-        params.distinguished_name.push(DnType::CommonName, "server of a test");
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.signed_by(&key, &authority).unwrap();
-        let mut config = ServerConfig::builder()
-            .with_no_client_auth()
-            .with_single_cert(
-                vec![certificate.der().clone()],
-                PrivateKeyDer::Pkcs8(key.serialize_der().into()),
-            )
-            .unwrap();
+        let CertifiedKey { cert, signing_key } =
+            rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+        let key = PrivateKeyDer::Pkcs8(signing_key.serialize_der().into());
+        let config = ServerConfig::builder().with_no_client_auth();
+        let mut config = config.with_single_cert(vec![cert.der().clone()], key).unwrap();
         config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-        Self { authority: authority.pem(), config }
+        Self { authority: cert.pem(), config }
     }
 }
 

@@ -33,12 +33,6 @@ pub(crate) struct RecordedResponse {
     pub(crate) body: String,
 }
 
-impl RecordedResponse {
-    pub(crate) fn is_success(&self) -> bool {
-        (200..300).contains(&self.status)
-    }
-}
-
 /// Parses a recording.
 ///
 /// # Errors
@@ -116,22 +110,8 @@ pub(crate) fn compare(before: &Value, after: &Value, path: &str, skip_nulls: boo
     }
 }
 
-/// A round-trip check of one body.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Check {
-    pub(crate) type_name: &'static str,
-    lost: fn(&str) -> tightwire_json::Result<Vec<String>>,
-}
-
-impl Check {
-    fn of<T: DeserializeOwned + Serialize>() -> Self {
-        Self { type_name: std::any::type_name::<T>(), lost: lost::<T> }
-    }
-
-    pub(crate) fn run(self, body: &str) -> tightwire_json::Result<Vec<String>> {
-        (self.lost)(body)
-    }
-}
+/// A round-trip check of one body: [`lost`] of its type.
+pub(crate) type Check = fn(&str) -> tightwire_json::Result<Vec<String>>;
 
 /// Returns the path that the official SDKs use.
 pub(crate) fn sdk_path(path: &str) -> Cow<'_, str> {
@@ -153,33 +133,31 @@ pub(crate) fn response_check(method: &str, path: &str) -> Option<Check> {
     let path = sdk_path(path);
     let segments: Vec<_> = path.split('/').skip(1).collect();
     Some(match (method, &segments[..]) {
-        ("POST", ["chat", "completions"]) => Check::of::<chat::Completion>(),
-        ("POST", ["search"]) => Check::of::<search::Response>(),
-        ("GET", ["async", "chat", "completions"]) => Check::of::<async_chat::List>(),
+        ("POST", ["chat", "completions"]) => lost::<chat::Completion>,
+        ("POST", ["search"]) => lost::<search::Response>,
+        ("GET", ["async", "chat", "completions"]) => lost::<async_chat::List>,
         ("POST", ["async", "chat", "completions"]) | ("GET", ["async", "chat", "completions", _]) => {
-            Check::of::<async_chat::AsyncCompletion>()
+            lost::<async_chat::AsyncCompletion>
         }
-        ("POST", ["v1", "responses", _, "cancel"]) => Check::of::<responses::Cancelled>(),
-        ("GET", ["v1", "responses", _, "files"]) => Check::of::<responses::FileList>(),
-        ("POST", ["v1", "responses"]) | ("GET", ["v1", "responses", _]) => Check::of::<responses::Response>(),
-        ("POST", ["v1", "embeddings"]) => Check::of::<embeddings::Response>(),
-        ("POST", ["v1", "contextualizedembeddings"]) => Check::of::<embeddings::ContextualizedResponse>(),
-        ("POST", ["v1", "browser", "sessions"]) => Check::of::<browser::Session>(),
-        ("GET", ["v1", "models"]) => Check::of::<models::List>(),
-        ("POST", ["v1", "decisions"]) => Check::of::<decisions::Response>(),
-        ("GET", ["v1", "files"]) => Check::of::<files::List>(),
-        ("POST", ["v1", "files"]) | ("GET", ["v1", "files", _]) => Check::of::<files::FileObject>(),
-        ("DELETE", ["v1", "files", _]) => Check::of::<Deleted>(),
-        ("GET", ["v1", "batches"]) => Check::of::<batches::List>(),
+        ("POST", ["v1", "responses", _, "cancel"]) => lost::<responses::Cancelled>,
+        ("GET", ["v1", "responses", _, "files"]) => lost::<responses::FileList>,
+        ("POST", ["v1", "responses"]) | ("GET", ["v1", "responses", _]) => lost::<responses::Response>,
+        ("POST", ["v1", "embeddings"]) => lost::<embeddings::Response>,
+        ("POST", ["v1", "contextualizedembeddings"]) => lost::<embeddings::ContextualizedResponse>,
+        ("POST", ["v1", "browser", "sessions"]) => lost::<browser::Session>,
+        ("GET", ["v1", "models"]) => lost::<models::List>,
+        ("POST", ["v1", "decisions"]) => lost::<decisions::Response>,
+        ("GET", ["v1", "files"]) => lost::<files::List>,
+        ("POST", ["v1", "files"]) | ("GET", ["v1", "files", _]) => lost::<files::FileObject>,
+        ("DELETE", ["v1", "files", _]) => lost::<Deleted>,
+        ("GET", ["v1", "batches"]) => lost::<batches::List>,
         ("POST", ["v1", "batches"] | ["v1", "batches", _, "cancel"]) | ("GET", ["v1", "batches", _]) => {
-            Check::of::<batches::Batch>()
+            lost::<batches::Batch>
         }
-        ("GET", ["v1", "skills"]) => Check::of::<skills::List>(),
-        ("GET", ["v1", "skills", _, "download"]) => Check::of::<skills::Download>(),
-        ("GET", ["v1", "skills", _, "revisions"]) => Check::of::<skills::Revisions>(),
-        ("POST", ["v1", "skills"]) | ("GET" | "PUT", ["v1", "skills", _]) => {
-            Check::of::<skills::ManagedSkill>()
-        }
+        ("GET", ["v1", "skills"]) => lost::<skills::List>,
+        ("GET", ["v1", "skills", _, "download"]) => lost::<skills::Download>,
+        ("GET", ["v1", "skills", _, "revisions"]) => lost::<skills::Revisions>,
+        ("POST", ["v1", "skills"]) | ("GET" | "PUT", ["v1", "skills", _]) => lost::<skills::ManagedSkill>,
         _ => return None,
     })
 }
@@ -187,15 +165,15 @@ pub(crate) fn response_check(method: &str, path: &str) -> Option<Check> {
 /// Returns the check of a JSON request; `None` for an endpoint without one.
 pub(crate) fn request_check(path: &str) -> Option<Check> {
     Some(match sdk_path(path).as_ref() {
-        "/chat/completions" => Check::of::<chat::Request>(),
-        "/search" => Check::of::<search::Request>(),
-        "/async/chat/completions" => Check::of::<async_chat::Request>(),
-        "/v1/responses" => Check::of::<responses::Request>(),
-        "/v1/embeddings" => Check::of::<embeddings::Request>(),
-        "/v1/contextualizedembeddings" => Check::of::<embeddings::ContextualizedRequest>(),
-        "/v1/browser/sessions" => Check::of::<browser::CreateRequest>(),
-        "/v1/decisions" => Check::of::<decisions::Request>(),
-        "/v1/batches" => Check::of::<batches::CreateRequest>(),
+        "/chat/completions" => lost::<chat::Request>,
+        "/search" => lost::<search::Request>,
+        "/async/chat/completions" => lost::<async_chat::Request>,
+        "/v1/responses" => lost::<responses::Request>,
+        "/v1/embeddings" => lost::<embeddings::Request>,
+        "/v1/contextualizedembeddings" => lost::<embeddings::ContextualizedRequest>,
+        "/v1/browser/sessions" => lost::<browser::CreateRequest>,
+        "/v1/decisions" => lost::<decisions::Request>,
+        "/v1/batches" => lost::<batches::CreateRequest>,
         _ => return None,
     })
 }

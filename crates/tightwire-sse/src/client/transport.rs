@@ -1,7 +1,6 @@
 //! HTTP transport of the client.
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -35,25 +34,16 @@ impl Transport {
         Self::new(move |request| {
             let response = client.execute(request);
             Box::pin(async move {
-                match response.await {
-                    Ok(response) => Ok(response.into()),
-                    Err(error) => {
-                        let is_permanent = is_permanent_error(&error, has_tls());
-                        Err(Failure { error: transport_error(error), is_permanent })
-                    }
-                }
+                response.await.map(Into::into).map_err(|error| {
+                    let is_permanent = is_permanent_error(&error, has_tls());
+                    Failure { error: transport_error(error), is_permanent }
+                })
             })
         })
     }
 
     pub(super) fn connect(&self, request: reqwest::Request) -> Connecting {
         (self.0)(request)
-    }
-}
-
-impl fmt::Debug for Transport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Transport")
     }
 }
 

@@ -8,27 +8,23 @@ use test_support::counting::allocations;
 
 /// Returns the number of allocations and of events of a new decoder, for both entry points that borrow.
 fn decode(input: &[u8], chunk_size: usize) -> (usize, usize) {
-    let fed = allocations(|| {
-        let mut decoder = Decoder::new();
-        let mut events = 0;
-        for chunk in input.chunks(chunk_size) {
-            decoder.feed(chunk, |event| {
-                event.unwrap();
-                events += 1;
-                ControlFlow::Continue(())
-            });
-        }
+    let feed = |decoder: &mut Decoder, chunk: &[u8]| {
+        let mut events = 0_usize;
+        decoder.feed(chunk, |event| {
+            event.unwrap();
+            events += 1;
+            ControlFlow::Continue(())
+        });
         events
-    });
-    let pulled = allocations(|| {
-        let mut decoder = Decoder::new();
-        let mut events = 0;
-        for mut chunk in input.chunks(chunk_size) {
-            while decoder.next(&mut chunk).unwrap().is_some() {
-                events += 1;
-            }
-        }
-        events
+    };
+    let next = |decoder: &mut Decoder, mut chunk: &[u8]| {
+        std::iter::from_fn(|| decoder.next(&mut chunk).unwrap().map(drop)).count()
+    };
+    let [fed, pulled] = [&feed as &dyn Fn(&mut Decoder, &[u8]) -> usize, &next].map(|method| {
+        allocations(|| {
+            let mut decoder = Decoder::new();
+            input.chunks(chunk_size).map(|chunk| method(&mut decoder, chunk)).sum::<usize>()
+        })
     });
     assert_eq!(fed, pulled);
     fed

@@ -1,16 +1,15 @@
 //! Response body of a server.
 #![cfg(feature = "body")]
 
-use std::cell::Cell;
 use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
-use hyper_util::rt::TokioIo;
 use tightwire_sse::{Block, DEFAULT_KEEP_ALIVE, Reader, SseBody};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -163,32 +162,25 @@ async fn read_until(connection: &mut TcpStream, seen: &mut String, text: &str) {
 async fn hyper_sends_every_block_immediately_and_drops_the_stream_on_disconnect() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut connection = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-    let (server, _) = listener.accept().await.unwrap();
     let (sender, body) = channel();
-    let body = Cell::new(Some(body.with_keep_alive(Duration::from_millis(20))));
-    let service = hyper::service::service_fn(move |_| {
-        let response = body.take().expect("one request").into_response();
-        std::future::ready(Ok::<_, Infallible>(response))
-    });
-    let serve = tokio::task::LocalSet::new();
-    serve.spawn_local(
-        hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(server), service),
-    );
-    let client = async {
-        connection.write_all(b"GET / HTTP/1.1\r\nhost: example.org\r\n\r\n").await.unwrap();
-        let mut seen = String::new();
-        read_until(&mut connection, &mut seen, "\r\n\r\n").await;
-        assert!(seen.starts_with("HTTP/1.1 200 OK\r\n"), "{seen}");
-        assert!(seen.contains("content-type: text/event-stream\r\n"), "{seen}");
-        assert!(seen.contains("cache-control: no-cache\r\n"), "{seen}");
-        for data in ["one", "two"] {
-            sender.send(Block::new().data(data)).await.unwrap();
-            read_until(&mut connection, &mut seen, &format!("data: {data}\n\n")).await;
-        }
-        read_until(&mut connection, &mut seen, ":\n\n").await;
-        drop(connection);
-        // The server may notice the disconnect only on a write, such as a keep-alive comment.
-        timeout(PATIENCE, sender.closed()).await.unwrap();
+    let body = Arc::new(Mutex::new(Some(body.with_keep_alive(Duration::from_millis(20)))));
+    let respond = move || {
+        let response = body.lock().unwrap().take().expect("one request").into_response();
+        std::future::ready(response.map(axum::body::Body::new))
     };
-    serve.run_until(client).await;
+    tokio::spawn(axum::serve(listener, axum::routing::get(respond)).into_future());
+    connection.write_all(b"GET / HTTP/1.1\r\nhost: example.org\r\n\r\n").await.unwrap();
+    let mut seen = String::new();
+    read_until(&mut connection, &mut seen, "\r\n\r\n").await;
+    assert!(seen.starts_with("HTTP/1.1 200 OK\r\n"), "{seen}");
+    assert!(seen.contains("content-type: text/event-stream\r\n"), "{seen}");
+    assert!(seen.contains("cache-control: no-cache\r\n"), "{seen}");
+    for data in ["one", "two"] {
+        sender.send(Block::new().data(data)).await.unwrap();
+        read_until(&mut connection, &mut seen, &format!("data: {data}\n\n")).await;
+    }
+    read_until(&mut connection, &mut seen, ":\n\n").await;
+    drop(connection);
+    // The server may notice the disconnect only on a write, such as a keep-alive comment.
+    timeout(PATIENCE, sender.closed()).await.unwrap();
 }

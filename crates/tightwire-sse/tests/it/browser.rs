@@ -4,7 +4,6 @@
 //! prints that it was skipped.
 #![cfg(feature = "body")]
 
-use std::convert::Infallible;
 use std::future::{pending, ready};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,15 +11,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::Bytes;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::response::{Html, Response};
+use axum::routing::{get, post};
 use futures_util::{StreamExt, stream};
-use http::{Method, Request, Response, StatusCode};
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use http::HeaderMap;
 use serde_json::{Value, json};
 use test_support::optional;
 use tightwire_sse::{Block, SseBody};
@@ -46,15 +43,13 @@ source.addEventListener("end", () => {
 });
 </script>"#;
 
-type Body = UnsyncBoxBody<Bytes, tightwire_sse::Error>;
-
 /// Requests of the browser.
-#[derive(Default)]
 struct Log {
     /// The `Last-Event-ID` and `Accept` headers of each request for events.
     requests: Mutex<Vec<(Option<Bytes>, Option<Bytes>)>>,
     /// Notified when the second stream may be aborted.
-    may_abort: Arc<Notify>,
+    may_abort: Notify,
+    seen: mpsc::UnboundedSender<Value>,
 }
 
 #[tokio::test]
@@ -64,25 +59,21 @@ async fn a_browser_receives_events_and_resumes() {
         optional::skip("a_browser_receives_events_and_resumes, because Chromium is not available");
         return;
     };
-    let log = Arc::new(Log::default());
-    let (seen_sender, mut seen) = mpsc::unbounded_channel();
+    let (sender, mut seen) = mpsc::unbounded_channel();
+    let log = Arc::new(Log { requests: Mutex::default(), may_abort: Notify::new(), seen: sender });
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let served = Arc::clone(&log);
-    let server = tokio::spawn(async move {
-        loop {
-            let io = TokioIo::new(listener.accept().await.unwrap().0);
-            let (log, seen) = (Arc::clone(&served), seen_sender.clone());
-            let service = service_fn(move |request| respond(request, Arc::clone(&log), seen.clone()));
-            // The second stream is aborted intentionally.
-            tokio::spawn(async move { http1::Builder::new().serve_connection(io, service).await });
-        }
-    });
+    let routes = Router::new()
+        .route("/", get(|| async { Html(PAGE) }))
+        .route("/events", get(events))
+        .route("/break", post(|State(log): State<Arc<Log>>| async move { log.may_abort.notify_one() }))
+        .route("/seen", post(report))
+        .with_state(Arc::clone(&log));
 
     let browser = Browser::start(program, &url);
     let received = tokio::select! {
         received = tokio::time::timeout(PATIENCE, seen.recv()) => received,
-        ended = server => panic!("the server ended: {ended:?}"),
+        ended = axum::serve(listener, routes) => panic!("the server ended: {ended:?}"),
     };
     drop(browser);
 
@@ -113,47 +104,18 @@ async fn a_browser_receives_events_and_resumes() {
     assert_eq!(*requests, expected);
 }
 
-async fn respond(
-    request: Request<Incoming>,
-    log: Arc<Log>,
-    seen: mpsc::UnboundedSender<Value>,
-) -> io::Result<Response<Body>> {
-    match (request.method(), request.uri().path()) {
-        (&Method::GET, "/") => {
-            let page = Response::builder().header("content-type", "text/html; charset=utf-8");
-            Ok(page.body(full(PAGE)).unwrap())
-        }
-        (&Method::GET, "/events") => {
-            let header =
-                |name| request.headers().get(name).map(|value| Bytes::copy_from_slice(value.as_bytes()));
-            let mut requests = log.requests.lock().unwrap();
-            requests.push((header("last-event-id"), header("accept")));
-            Ok(events(requests.len(), Arc::clone(&log.may_abort)))
-        }
-        (&Method::POST, "/break") => {
-            log.may_abort.notify_one();
-            Ok(Response::new(full("")))
-        }
-        (&Method::POST, "/seen") => {
-            let body = request.into_body().collect().await.map_err(io::Error::other)?.to_bytes();
-            seen.send(serde_json::from_slice(&body)?).map_err(io::Error::other)?;
-            Ok(Response::new(full("")))
-        }
-        // For example the icon of the page.
-        _ => {
-            let mut response = Response::new(full(""));
-            *response.status_mut() = StatusCode::NOT_FOUND;
-            Ok(response)
-        }
-    }
+async fn report(State(log): State<Arc<Log>>, body: Bytes) {
+    log.seen.send(serde_json::from_slice(&body).unwrap()).unwrap();
 }
 
-fn full(text: &'static str) -> Body {
-    Full::from(text).map_err(|never: Infallible| match never {}).boxed_unsync()
-}
-
-/// Returns the stream of the n-th connection, counted from 1.
-fn events(connection: usize, may_abort: Arc<Notify>) -> Response<Body> {
+/// Returns the stream of the next connection.
+async fn events(State(log): State<Arc<Log>>, headers: HeaderMap) -> Response {
+    let header = |name| headers.get(name).map(|value| Bytes::copy_from_slice(value.as_bytes()));
+    let connection = {
+        let mut requests = log.requests.lock().unwrap();
+        requests.push((header("last-event-id"), header("accept")));
+        requests.len()
+    };
     let blocks = match connection {
         // Ends regularly.
         1 => vec![
@@ -177,14 +139,14 @@ fn events(connection: usize, may_abort: Arc<Notify>) -> Response<Body> {
         match connection {
             1 => None,
             2 => {
-                may_abort.notified().await;
+                log.may_abort.notified().await;
                 Some(Err(io::Error::other("broken by the test")))
             }
             _ => pending().await,
         }
     };
     let blocks = stream::iter(blocks).map(Ok).chain(stream::once(end).filter_map(ready));
-    SseBody::new(blocks).into_response().map(BodyExt::boxed_unsync)
+    SseBody::new(blocks).into_response().map(Body::new)
 }
 
 /// Headless browser with a temporary profile. Dropping it ends the browser and deletes the profile.

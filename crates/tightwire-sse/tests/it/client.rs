@@ -5,7 +5,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use futures_util::{FutureExt, StreamExt};
+use futures_util::StreamExt;
 use http::Method;
 use tightwire_sse::{Backoff, Error, EventSource, EventSourceBuilder, Message, ReadyState};
 
@@ -104,12 +104,14 @@ async fn http_01_and_02_method_and_default_headers() {
     assert!(exchange.body.is_empty());
 }
 
-/// `http-03` to `http-09`, and other statuses that are not 200.
+/// `http-03` to `http-09`, other statuses that are not 200, and redirects without location (`http-16`, `http-17`).
 #[tokio::test]
 async fn other_statuses_are_final() {
-    for status in [204, 205, 210, 299, 404, 410, 503, 304, 401] {
+    let others = [204, 205, 210, 299, 404, 410, 503, 304, 401].map(|status| (status, EVENT_STREAM));
+    let redirects = [301, 307].map(|status| [(status, &[][..]), (status, &[("location", "")])]);
+    for (status, headers) in others.into_iter().chain(redirects.into_iter().flatten()) {
         let mut fixture = Fixture::start();
-        fixture.request().await.respond(status, EVENT_STREAM);
+        fixture.request().await.respond(status, headers);
         let error = fixture.failure().await;
         assert!(error.is_status());
         assert_eq!(error.status(), Some(status));
@@ -141,18 +143,6 @@ async fn redirects_are_followed_on_each_connection() {
         // After a lost connection, the client uses the configured URL again.
         fixture.lost().await;
         assert_eq!(fixture.request().await.path, "/stream");
-    }
-}
-
-/// `http-16` and `http-17`.
-#[tokio::test]
-async fn redirects_without_location_are_final() {
-    for status in [301, 307] {
-        for headers in [&[][..], &[("location", "")]] {
-            let mut fixture = Fixture::start();
-            fixture.request().await.respond(status, headers);
-            assert_eq!(fixture.failure().await.status(), Some(status));
-        }
     }
 }
 
@@ -188,18 +178,6 @@ async fn other_content_types_are_final() {
         let mut fixture = Fixture::start();
         fixture.request().await.respond(200, headers).send("data: x\n\n");
         assert!(fixture.failure().await.is_content_type());
-    }
-}
-
-/// `http-20` and `http-21`.
-#[tokio::test]
-async fn parameters_of_the_content_type_are_ignored() {
-    for content_type in ["text/event-stream;", "text/event-stream;charset=windows-1252"] {
-        let mut fixture = Fixture::start();
-        let exchange = fixture.request().await;
-        exchange.respond(200, &[("content-type", content_type)]).send("data:ok…\n\n\n");
-        fixture.open().await;
-        fixture.event("ok…", "").await;
     }
 }
 
@@ -245,11 +223,10 @@ async fn a_body_is_sent_on_each_connection() {
 
 #[tokio::test]
 async fn http_25_preset_last_event_id() {
-    type Configure = fn(EventSourceBuilder) -> EventSourceBuilder;
-    let configures: [Configure; 2] =
-        [|builder| builder.last_event_id("abc"), |builder| builder.header("Last-Event-ID", "abc")];
-    for configure in configures {
-        let mut fixture = Fixture::with(configure);
+    for mut fixture in [
+        Fixture::with(|builder| builder.last_event_id("abc")),
+        Fixture::with(|builder| builder.header("Last-Event-ID", "abc")),
+    ] {
         assert_eq!(fixture.source.last_event_id(), "abc");
         let exchange = fixture.request().await;
         assert_eq!(exchange.header("last-event-id"), Some(&b"abc"[..]));
@@ -283,27 +260,24 @@ async fn nothing_is_sent_before_the_first_poll() {
     assert!(!server.has_request());
 }
 
-#[tokio::test]
-async fn dropping_the_client_closes_the_connection() {
-    let mut fixture = Fixture::start();
-    let body = fixture.serve("data: x\n\n").await;
-    fixture.event("x", "").await;
-    drop(fixture.source);
-    body.closed().await;
-}
-
 /// `rec-09`.
 #[tokio::test]
-async fn closing_the_client_closes_the_connection() {
-    let mut fixture = Fixture::start();
-    let body = fixture.serve("id: 1\ndata: 1\n\nid: 2\ndata: 2\n\n").await;
-    fixture.event("1", "1").await;
-    fixture.source.close();
-    assert_eq!(fixture.source.state(), ReadyState::Closed);
-    assert!(bounded(fixture.source.next()).await.is_none());
-    assert_eq!(fixture.source.last_event_id(), "1");
-    body.closed().await;
-    assert!(!fixture.server.has_request());
+async fn closing_or_dropping_the_client_closes_the_connection() {
+    for closes in [true, false] {
+        let mut fixture = Fixture::start();
+        let body = fixture.serve("id: 1\ndata: 1\n\nid: 2\ndata: 2\n\n").await;
+        fixture.event("1", "1").await;
+        if closes {
+            fixture.source.close();
+            assert_eq!(fixture.source.state(), ReadyState::Closed);
+            assert!(bounded(fixture.source.next()).await.is_none());
+            assert_eq!(fixture.source.last_event_id(), "1");
+        } else {
+            drop(fixture.source);
+        }
+        body.closed().await;
+        assert!(!fixture.server.has_request());
+    }
 }
 
 #[test]
@@ -394,56 +368,11 @@ async fn a_partial_event_of_an_aborted_connection_is_discarded() {
     let exchange = fixture.request().await;
     assert_eq!(exchange.header("last-event-id"), Some(&b"abc"[..]));
     let body = exchange.open();
-    body.send("data: We meet again\n\nid: ghi\ndata: World\n\n");
+    body.send("\u{feff}data: We meet again\n\nid: ghi\ndata: World\n\n");
     fixture.open().await;
     fixture.event("We meet again", "abc").await;
     fixture.event("World", "ghi").await;
     assert_eq!(fixture.source.last_event_id(), "ghi");
-}
-
-#[tokio::test]
-async fn rec_07_restart() {
-    let mut fixture = Fixture::start();
-    let first = fixture.serve("id: 1\ndata: Hello\n\ndata: unfinished\n").await;
-    fixture.event("Hello", "1").await;
-    fixture.source.restart();
-    assert_eq!(fixture.source.state(), ReadyState::Connecting);
-    let exchange = fixture.request().await;
-    assert_eq!(exchange.header("last-event-id"), Some(&b"1"[..]));
-    let second = exchange.open();
-    second.send("data: Thanks\n\n");
-    fixture.open().await;
-    fixture.event("Thanks", "1").await;
-    first.closed().await;
-}
-
-#[tokio::test]
-async fn dropping_the_future_of_a_message_loses_nothing() {
-    let Fixture { mut server, mut source } = Fixture::start();
-    let serve = async {
-        let body = server.accept().await.open();
-        for number in 0..50 {
-            for piece in ["da", "ta: ", &format!("{number}"), "\n", "\n"] {
-                body.send(piece.to_owned());
-                tokio::task::yield_now().await;
-            }
-        }
-        body
-    };
-    let receive = async {
-        let mut received = Vec::new();
-        while received.len() < 50 {
-            match source.next().now_or_never() {
-                Some(Some(Ok(Message::Event(event)))) => received.push(event.into_data()),
-                Some(Some(Ok(Message::Open))) => {}
-                Some(other) => panic!("{other:?}"),
-                None => tokio::time::sleep(Duration::from_micros(100)).await,
-            }
-        }
-        received
-    };
-    let (_body, received) = bounded(async { tokio::join!(serve, receive) }).await;
-    assert_eq!(received, (0..50).map(|number| number.to_string()).collect::<Vec<_>>());
 }
 
 /// `cmt-01` to `cmt-04`.

@@ -10,7 +10,7 @@ use reqwest::Client;
 use tightwire_sse::{Backoff, EventSource, Message};
 
 use crate::cases;
-use crate::cases::Expected;
+use crate::cases::{Case, Expected};
 use crate::server::{Server, bounded};
 
 /// Messages and state of the client after one stream.
@@ -56,27 +56,17 @@ async fn receive(server: &mut Server, chunks: &[&[u8]], seed: &str, comments: bo
     bounded(async { tokio::join!(serve, client) }).await.1
 }
 
-/// Returns a few chunkings of an input, each chunk is one of the response body. More would not test more than the tests
+/// Returns a few chunkings of a case, each chunk is one of the response body. More would not test more than the tests
 /// of the decoder, because the network may join chunks.
-fn splits(input: &[u8], explicit: Option<&[usize]>) -> Vec<Vec<Vec<u8>>> {
-    let mut splits = vec![vec![input.to_vec()]];
-    if input.len() <= 512 {
-        splits.extend([1, 2].map(|size| input.chunks(size).map(<[u8]>::to_vec).collect()));
+fn chunkings(case: &Case) -> Vec<Vec<&[u8]>> {
+    let mut chunkings = vec![vec![&*case.input]];
+    if case.input.len() <= 512 {
+        chunkings.extend([1, 2].map(|size| case.input.chunks(size).collect()));
     }
-    if let Some(lengths) = explicit {
-        let mut rest = input;
-        let mut chunks = Vec::new();
-        for length in lengths {
-            let (chunk, after) = rest.split_at(*length);
-            chunks.push(chunk.to_vec());
-            rest = after;
-        }
-        chunks.push(rest.to_vec());
-        splits.push(chunks);
-    }
+    chunkings.extend(case.explicit_chunks());
     // An empty chunk would end the chunked body.
-    splits.iter_mut().for_each(|chunks| chunks.retain(|chunk| !chunk.is_empty()));
-    splits
+    chunkings.iter_mut().for_each(|chunks| chunks.retain(|chunk| !chunk.is_empty()));
+    chunkings
 }
 
 #[tokio::test]
@@ -85,8 +75,7 @@ async fn decoder_cases_over_http() {
     let cases = cases::load();
     assert!(cases.len() >= 238, "{} cases", cases.len());
     for case in cases {
-        for chunks in splits(&case.input, case.chunk_lengths.as_deref()) {
-            let chunks: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
+        for chunks in chunkings(&case) {
             let seed = case.seed.as_deref().unwrap_or_default();
             for comments in [false, true] {
                 let received = receive(&mut server, &chunks, seed, comments).await;

@@ -7,9 +7,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::BytesMut;
-use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
+use futures_util::{SinkExt as _, StreamExt as _};
 use tightwire_sse::{Block, Config, Decoder, Ending, Event, SseCodec};
-use tokio::io::{AsyncRead, AsyncWriteExt as _, ReadBuf};
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio_util::codec::{Decoder as _, Encoder, FramedRead, FramedWrite};
 
 fn limited(bytes: usize) -> SseCodec {
@@ -34,17 +34,6 @@ impl AsyncRead for Scripted {
             None => Ok(()),
         })
     }
-}
-
-#[test]
-fn every_call_consumes_the_whole_buffer() {
-    let mut codec = SseCodec::new();
-    let mut buffer = BytesMut::from("data: a\n\ndata: b\n\ndata: c");
-    assert_eq!(codec.decode(&mut buffer).unwrap().unwrap().data(), "a");
-    assert_eq!(buffer, "data: b\n\ndata: c");
-    assert_eq!(codec.decode(&mut buffer).unwrap().unwrap().data(), "b");
-    assert_eq!(codec.decode(&mut buffer).unwrap(), None);
-    assert!(buffer.is_empty());
 }
 
 #[test]
@@ -85,18 +74,6 @@ async fn a_failed_read_is_a_transport_error() {
     assert_eq!(source.kind(), io::ErrorKind::ConnectionReset);
     assert!(framed.next().await.is_none());
     assert_eq!(framed.next().await.unwrap().unwrap().data(), "bc");
-}
-
-#[tokio::test]
-async fn a_dropped_future_loses_no_event() {
-    let (client, mut server) = tokio::io::duplex(64);
-    let mut framed = FramedRead::new(client, SseCodec::new());
-    for part in ["data: a", "b", "c\n"] {
-        server.write_all(part.as_bytes()).await.unwrap();
-        assert!(framed.next().now_or_never().is_none());
-    }
-    server.write_all(b"\n").await.unwrap();
-    assert_eq!(framed.next().await.unwrap().unwrap().data(), "abc");
 }
 
 #[test]

@@ -123,17 +123,6 @@ fn a_lenient_ending_reports_an_oversized_last_block() {
 }
 
 #[test]
-fn last_event_id_and_reconnection_time_are_accessible() {
-    let decoder = Decoder::new().with_last_event_id("seed");
-    let mut reader = Reader::new(&b"data: a\n\nid: 2\nretry: 1500\n\ndata: b\n\n"[..]).with_decoder(decoder);
-    assert_eq!(reader.last_event_id(), "seed");
-    assert_eq!(reader.next().unwrap().unwrap().last_event_id(), "seed");
-    assert_eq!(reader.next().unwrap().unwrap().last_event_id(), "2");
-    assert_eq!(reader.last_event_id(), "2");
-    assert_eq!(reader.reconnection_time().unwrap().as_millis(), 1500);
-}
-
-#[test]
 fn debug_output_omits_the_input() {
     let mut reader = Reader::new(&b"data: hunter2\n\ndata: hunter2"[..]);
     assert_eq!(reader.next_ref().unwrap().unwrap().data(), "hunter2");

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use serde_json::Value;
+use serde::{Deserialize, Deserializer};
 use tightwire_sse::{Decoder, EventRef};
 
 /// Expected event.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Expected {
+    #[serde(rename = "type")]
     pub event_type: String,
     pub data: String,
     pub id: String,
@@ -40,27 +41,78 @@ pub fn millis(time: Duration) -> u64 {
 }
 
 /// Input and expected results.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub struct Case {
     pub id: String,
+    #[serde(flatten, deserialize_with = "input")]
     pub input: Vec<u8>,
     pub chunk_lengths: Option<Vec<usize>>,
     pub events: Vec<Expected>,
     /// Expected events with a lenient end of input, if the case defines them.
+    #[serde(rename = "events_if_flushed_at_eof")]
     pub lenient: Option<Vec<Expected>>,
     pub retry_updates: Vec<u64>,
     pub last_event_id: String,
     pub comments: Option<Vec<String>>,
     /// Initial last event id.
+    #[serde(rename = "initial_last_event_id")]
     pub seed: Option<String>,
-    /// The standard does not define the result; the expected one is that of this crate.
-    pub implementation_defined: bool,
+}
+
+/// Reads the input, which is a string or base64.
+fn input<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    #[derive(Deserialize)]
+    enum Input {
+        #[serde(rename = "input")]
+        Text(String),
+        #[serde(rename = "input_b64")]
+        Base64(String),
+    }
+    match Input::deserialize(deserializer)? {
+        Input::Text(text) => Ok(text.into_bytes()),
+        Input::Base64(text) => BASE64_STANDARD.decode(text).map_err(serde::de::Error::custom),
+    }
+}
+
+/// Content of a file.
+#[derive(Deserialize)]
+struct File {
+    schema: String,
+    cases: Vec<Case>,
+    #[serde(default)]
+    generated: Vec<Generated>,
+}
+
+/// A case whose input consists of repeated text.
+#[derive(Deserialize)]
+struct Generated {
+    id: String,
+    generator: Generator,
+    expected_data_length: usize,
+}
+
+#[derive(Deserialize)]
+struct Generator {
+    prefix: String,
+    fill: String,
+    fill_count: usize,
+    suffix: String,
 }
 
 impl Case {
     /// Returns a decoder with the initial last event id.
     pub fn decoder(&self) -> Decoder {
         Decoder::new().with_last_event_id(self.seed.as_deref().unwrap_or_default())
+    }
+
+    /// Returns the chunks that the case defines, if any.
+    pub fn explicit_chunks(&self) -> Option<Vec<&[u8]>> {
+        let mut rest = &*self.input;
+        let lengths = self.chunk_lengths.as_ref()?.iter();
+        let mut chunks: Vec<_> =
+            lengths.map(|length| rest.split_off(..*length).expect("in the input")).collect();
+        chunks.push(rest);
+        Some(chunks)
     }
 
     /// Returns the chunkings of the case: one chunk; chunks of 1, 2, 3, 5 and 17 bytes; the explicit one, which may
@@ -72,17 +124,7 @@ impl Case {
         let sizes: &[usize] =
             if cfg!(debug_assertions) && input.len() > 1 << 20 { &[4096, 65536] } else { &[1, 2, 3, 5, 17] };
         chunkings.extend(sizes.iter().map(|size| input.chunks(*size).collect()));
-        if let Some(lengths) = &self.chunk_lengths {
-            let mut rest = input;
-            let mut chunks = Vec::new();
-            for length in lengths {
-                let (chunk, after) = rest.split_at(*length);
-                chunks.push(chunk);
-                rest = after;
-            }
-            chunks.push(rest);
-            chunkings.push(chunks);
-        }
+        chunkings.extend(self.explicit_chunks());
         if (2..=4096).contains(&input.len()) {
             chunkings.extend((1..input.len()).map(|at| vec![&input[..at], &input[at..]]));
         }
@@ -101,72 +143,18 @@ pub fn load() -> Vec<Case> {
 /// If the file cannot be read or does not have the schema `sse-cases/1`.
 pub fn load_file(path: &Path) -> Vec<Case> {
     let text = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let root: Value =
+    let file: File =
         serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    assert_eq!(root["schema"], "sse-cases/1", "{}", path.display());
-    let mut cases: Vec<Case> = root["cases"].as_array().expect("cases").iter().map(case).collect();
-    cases.extend(root["generated"].as_array().into_iter().flatten().map(generated));
-    cases
+    assert_eq!(file.schema, "sse-cases/1", "{}", path.display());
+    file.cases.into_iter().chain(file.generated.into_iter().map(generated)).collect()
 }
 
-fn case(value: &Value) -> Case {
-    let input = match value["input"].as_str() {
-        Some(text) => text.as_bytes().to_vec(),
-        None => BASE64_STANDARD.decode(value["input_b64"].as_str().expect("input")).expect("base64"),
-    };
-    Case {
-        id: text(&value["id"]),
-        input,
-        chunk_lengths: value["chunk_lengths"]
-            .as_array()
-            .map(|lengths| lengths.iter().map(|length| length.as_u64().expect("length") as usize).collect()),
-        events: events(&value["events"]).expect("events"),
-        lenient: events(&value["events_if_flushed_at_eof"]),
-        retry_updates: value["retry_updates"]
-            .as_array()
-            .expect("retry_updates")
-            .iter()
-            .map(|millis| millis.as_u64().expect("milliseconds"))
-            .collect(),
-        last_event_id: text(&value["last_event_id"]),
-        comments: value["comments"].as_array().map(|comments| comments.iter().map(text).collect()),
-        seed: value["initial_last_event_id"].as_str().map(str::to_owned),
-        implementation_defined: !value["implementation_defined"].is_null(),
-    }
-}
-
-fn generated(value: &Value) -> Case {
-    let generator = &value["generator"];
-    let count = generator["fill_count"].as_u64().expect("fill_count") as usize;
-    let input =
-        text(&generator["prefix"]) + &text(&generator["fill"]).repeat(count) + &text(&generator["suffix"]);
+fn generated(Generated { id, generator, expected_data_length }: Generated) -> Case {
+    let Generator { prefix, fill, fill_count, suffix } = generator;
+    let input = prefix + &fill.repeat(fill_count) + &suffix;
     let data: Vec<&str> = input.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
     let data = data.join("\n");
-    assert_eq!(data.len() as u64, value["expected_data_length"].as_u64().expect("expected_data_length"));
-    Case {
-        id: text(&value["id"]),
-        input: input.into_bytes(),
-        chunk_lengths: None,
-        events: vec![Expected { event_type: "message".into(), data, id: String::new(), retry: None }],
-        lenient: None,
-        retry_updates: Vec::new(),
-        last_event_id: String::new(),
-        comments: None,
-        seed: None,
-        implementation_defined: false,
-    }
-}
-
-fn events(value: &Value) -> Option<Vec<Expected>> {
-    let event = |event: &Value| Expected {
-        event_type: event["type"].as_str().unwrap_or("message").to_owned(),
-        data: text(&event["data"]),
-        id: text(&event["id"]),
-        retry: event["retry"].as_u64(),
-    };
-    Some(value.as_array()?.iter().map(event).collect())
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("expected a string: {value}")).to_owned()
+    assert_eq!(data.len(), expected_data_length);
+    let events = vec![Expected { event_type: "message".into(), data, id: String::new(), retry: None }];
+    Case { id, input: input.into_bytes(), events, ..Case::default() }
 }

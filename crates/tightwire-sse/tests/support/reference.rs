@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use tightwire_sse::{Block, Decoder, Item};
+use tightwire_sse::{Block, Config, Decoder, Item};
 
 /// Result of decoding a stream.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -135,25 +135,27 @@ pub fn check_decoding(input: &[u8], sizes: &[u8]) {
     assert_eq!(decode_events(chunks), expected.events);
 }
 
-/// Decodes with a limit. Returns the data of each event or the offset of each error.
-fn decode_limited<'a>(
-    limit: usize,
+/// Decodes with these limits. Returns the data of each event or the offset of each error.
+pub fn decode_limited<'a>(
+    config: Config,
     chunks: impl IntoIterator<Item = &'a [u8]>,
 ) -> Vec<Result<String, Option<u64>>> {
-    let mut decoder = Decoder::with_config(tightwire_sse::Config::new().max_event_size(limit));
+    let mut decoder = Decoder::with_config(config);
     let mut items = Vec::new();
     for chunk in chunks {
-        decoder.feed(chunk, |event| {
+        let consumed = decoder.feed(chunk, |event| {
             items.push(event.map(|event| event.data().to_owned()).map_err(|error| error.offset()));
             ControlFlow::Continue(())
         });
+        assert_eq!(consumed, chunk.len());
     }
     items
 }
 
 /// Panics unless decoding with this limit returns the same for the whole input and for these chunks.
 pub fn check_limit(input: &[u8], sizes: &[u8], limit: usize) {
-    assert_eq!(decode_limited(limit, split(input, sizes)), decode_limited(limit, [input]));
+    let config = Config::new().max_event_size(limit);
+    assert_eq!(decode_limited(config, split(input, sizes)), decode_limited(config, [input]));
 }
 
 /// Panics unless every event of `input` round-trips.

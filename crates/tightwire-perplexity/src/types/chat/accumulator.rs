@@ -303,22 +303,6 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_text_is_not_appended() {
-        let completion = accumulate(&[
-            r#"{"choices": [{"index": 0, "delta": {"content": "ab"},
-                "message": {"role": "assistant", "content": "ab"}}]}"#,
-            r#"{"choices": [{"index": 0, "delta": {"content": "c"},
-                "message": {"role": "assistant", "content": "abc"}}]}"#,
-        ]);
-        assert_eq!(completion.text(), Some("abc"));
-        let whole_only = accumulate(&[
-            r#"{"choices": [{"index": 0, "message": {"role": "assistant", "content": "ab"}}]}"#,
-            r#"{"choices": [{"index": 0, "message": {"role": "assistant", "content": "abc"}}]}"#,
-        ]);
-        assert_eq!(whole_only.text(), Some("abc"));
-    }
-
-    #[test]
     fn the_last_metadata_remain() {
         let completion = accumulate(&[
             r#"{"choices": [], "usage": {"prompt_tokens": 1}, "citations": ["a"], "images": [{"width": 1}]}"#,

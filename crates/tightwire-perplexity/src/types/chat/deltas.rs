@@ -1,9 +1,7 @@
 //! Stream chunks decoded without the repeated message.
 
-use std::fmt;
-
+use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, IgnoredAny};
-use serde::ser::{Serialize, Serializer};
 
 use super::completion::{
     Choice, ChunkKind, Completion, CompletionStatus, FinishReason, Image, Usage, ends_stream,
@@ -121,22 +119,9 @@ impl From<DeltaChoice> for Choice {
     }
 }
 
-/// A value of any type that is skipped during decoding.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+/// A value of any type that is skipped during decoding. Encodes as `null`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Ignored;
-
-impl fmt::Debug for Ignored {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Ignored")
-    }
-}
-
-/// Encodes as `null`.
-impl Serialize for Ignored {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_unit()
-    }
-}
 
 impl<'de> Deserialize<'de> for Ignored {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

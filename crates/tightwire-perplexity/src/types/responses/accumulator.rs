@@ -177,20 +177,6 @@ mod tests {
         "output_index": 4000000000, "content_index": 4000000000, "delta": "Hi"}"#;
 
     #[test]
-    fn the_complete_answer_counts() {
-        let accumulator = accumulate(&[
-            DELTA,
-            r#"{"type": "response.completed", "sequence_number": 2, "response": {"id": "r", "status": "completed",
-                "output": [{"type": "message", "content": [{"type": "output_text", "text": "Hi!"}]}]}}"#,
-        ]);
-        assert!(accumulator.is_finished());
-        assert_eq!(accumulator.output_text(), "Hi!");
-        let response = accumulator.finish();
-        assert_eq!(response.status, Status::Completed);
-        assert_eq!(response.output_text(), "Hi!");
-    }
-
-    #[test]
     fn a_stream_that_is_cut_off_leaves_its_items() {
         let accumulator = accumulate(&[
             r#"{"type": "response.output_item.added", "sequence_number": 0, "output_index": 0,

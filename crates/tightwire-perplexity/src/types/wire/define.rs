@@ -118,7 +118,7 @@ macro_rules! object {
                 ) -> Result<(), A::Error> {
                     match which {
                         $(Field::$field => {
-                            match map.next_value_seed($crate::types::wire::field::Seed::new())? {
+                            match map.next_value_seed($crate::types::wire::field::Seed(std::marker::PhantomData))? {
                                 Some(value) => self.$field = value,
                                 None => {
                                     self.$field = $crate::types::wire::field::FieldValue::missing();
@@ -162,7 +162,7 @@ macro_rules! object {
         impl<'de> serde::Deserialize<'de> for $name {
             #[inline]
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_map($crate::types::wire::object::ObjectVisitor::<Self>::new())
+                deserializer.deserialize_map($crate::types::wire::object::ObjectVisitor(std::marker::PhantomData))
             }
         }
 

@@ -22,14 +22,7 @@ pub(crate) trait FieldValue: Sized {
 }
 
 /// Deserialization seed of a [`FieldValue`].
-pub(crate) struct Seed<T>(PhantomData<T>);
-
-impl<T> Seed<T> {
-    #[inline(always)]
-    pub(crate) const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
+pub(crate) struct Seed<T>(pub(crate) PhantomData<T>);
 
 impl<'de, T: FieldValue> DeserializeSeed<'de> for Seed<T> {
     type Value = Option<T>;
@@ -111,7 +104,7 @@ const LARGE: usize = 256;
 #[inline]
 pub(crate) fn list<'de, T: FieldValue, A: SeqAccess<'de>>(mut seq: A) -> Result<Vec<T>, A::Error> {
     let mut list = Vec::new();
-    while let Some(element) = seq.next_element_seed(Seed::<T>::new())? {
+    while let Some(element) = seq.next_element_seed(Seed::<T>(PhantomData))? {
         if size_of::<T>() > LARGE && list.is_empty() {
             list.reserve_exact(1);
         }

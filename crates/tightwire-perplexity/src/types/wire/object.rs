@@ -94,13 +94,7 @@ impl<T, F: FnOnce(&str) -> T> Visitor<'_> for Text<F> {
 }
 
 /// Reads a whole object.
-pub(crate) struct ObjectVisitor<T>(PhantomData<T>);
-
-impl<T> ObjectVisitor<T> {
-    pub(crate) const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
+pub(crate) struct ObjectVisitor<T>(pub(crate) PhantomData<T>);
 
 impl<'de, T: Object> Visitor<'de> for ObjectVisitor<T> {
     type Value = T;

@@ -2,6 +2,8 @@
 //!
 //! An object with an unknown tag is stored as a [`Value`] and encoded unchanged.
 
+use std::marker::PhantomData;
+
 use serde::de::value::MapDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess};
 use tightwire_json::{Map, Value};
@@ -67,7 +69,7 @@ struct Tag<T: Tagged>(Result<T::Variant, Value>);
 impl<'de, T: Tagged> Deserialize<'de> for Tag<T> {
     #[inline]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(UntaggedVisitor::new())
+        deserializer.deserialize_any(UntaggedVisitor(PhantomData))
     }
 }
 

@@ -33,13 +33,7 @@ pub(crate) trait Untagged: Sized {
 }
 
 /// Decodes a union by the JSON type of the value.
-pub(crate) struct UntaggedVisitor<T>(PhantomData<T>);
-
-impl<T> UntaggedVisitor<T> {
-    pub(crate) const fn new() -> Self {
-        Self(PhantomData)
-    }
-}
+pub(crate) struct UntaggedVisitor<T>(pub(crate) PhantomData<T>);
 
 impl<'de, T: Untagged> Visitor<'de> for UntaggedVisitor<T> {
     type Value = T;
@@ -97,7 +91,7 @@ macro_rules! union {
         impl<'de> serde::Deserialize<'de> for $name {
             #[inline]
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any($crate::types::wire::untagged::UntaggedVisitor::<Self>::new())
+                deserializer.deserialize_any($crate::types::wire::untagged::UntaggedVisitor(std::marker::PhantomData))
             }
         }
 
