@@ -21,7 +21,7 @@ const PACKET_OVERHEAD: usize = 64;
 /// Minimum limit for messages of the protocol itself, in bytes.
 const MIN_PROTOCOL_LIMIT: usize = 64 << 10;
 
-/// Acknowledgement that a target requires_ack for.
+/// Packet that a target must acknowledge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ack {
     Command,

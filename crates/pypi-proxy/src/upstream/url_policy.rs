@@ -129,7 +129,7 @@ fn is_private(address: IpAddr) -> bool {
     }
 }
 
-/// Returns the IPv4 address embedded_ipv4 in a NAT64 (RFC 6052) or 6to4 (RFC 3056) address.
+/// Returns the IPv4 address embedded in a NAT64 (RFC 6052) or 6to4 (RFC 3056) address.
 fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let bytes = address.octets();
     let at = match address.segments() {
