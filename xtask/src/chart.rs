@@ -41,7 +41,8 @@ pub(crate) fn bars(title: &str, clusters: &[Cluster]) -> Option<String> {
     let values = clusters.iter().flat_map(|cluster| &cluster.bars).map(|bar| bar.value);
     let longest = values.reduce(f64::max)?.min(LONGEST);
     let scale = (WIDTH - LABELS - VALUES) / longest;
-    let (mut body, mut top) = (String::new(), 0.0);
+    let (mut body, mut top) = (String::new(), STEP);
+    text(&mut body, "value", 4.0, BAR, "Time relative to ours; shorter is faster");
     for cluster in clusters {
         top += HEADING;
         text(&mut body, "label", 4.0, top - 7.0, &shortened(&cluster.label));

@@ -172,7 +172,11 @@ impl<'f> Facts<'f> {
             ours,
             quantity,
             ratio: ours.and_then(|ours| self.opponent(ours, quantity)),
-            remark: self.sources.rows.remark(key).map(str::to_owned),
+            remark: self
+                .sources
+                .rows
+                .remark(key, ours.and_then(|row| row.class.as_deref()))
+                .map(str::to_owned),
         };
         let ours = self.of_key(key).filter(|row| row.role == Role::Ours && !row.figures.is_empty());
         let mut fastest: Vec<&Row> = Vec::new();

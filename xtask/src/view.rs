@@ -116,7 +116,7 @@ fn cluster(group: &Group, facts: &Facts<'_>) -> Option<Cluster> {
         Some(Bar { class: language, label: label.to_owned(), value: summary.median })
     });
     let bars: Vec<Bar> = bars.collect();
-    let ours = Bar { class: "ours", label: "ours".to_owned(), value: 1.0 };
+    let ours = Bar { class: "ours", label: "Ours".to_owned(), value: 1.0 };
     let label = group.title.clone();
     (!bars.is_empty()).then(|| Cluster { label, bars: std::iter::once(ours).chain(bars).collect() })
 }
@@ -211,7 +211,7 @@ fn missing(line: &seed::Row, keys: &[String], facts: &Facts<'_>, sources: &Sourc
         return format!("not measured: {reason}");
     }
     let of_peers = keys.iter().find(|key| facts.of_key(key).any(|row| row.role == Role::Peer));
-    of_peers.and_then(|key| sources.rows.remark(key)).unwrap_or("not in this run").to_owned()
+    of_peers.and_then(|key| sources.rows.remark(key, None)).unwrap_or("not in this run").to_owned()
 }
 
 /// Counts the rows in which ours is faster.

@@ -48,6 +48,9 @@ pub(crate) struct Remark {
     /// Keys; `*` at the end stands for any rest.
     pub(crate) rows: Vec<String>,
     pub(crate) text: String,
+    /// Classes of the results; empty for all.
+    #[serde(default)]
+    classes: Vec<String>,
     /// True if ratios of the rows are meaningless.
     #[serde(default)]
     incomparable: bool,
@@ -80,23 +83,30 @@ impl RowsFile {
 
     /// Returns the reason for a row that no report has.
     pub(crate) fn added(&self, key: &str) -> Option<&str> {
-        find(&self.added, key)
+        find(&self.added, key, None)
     }
 
-    /// Returns the note about a row.
-    pub(crate) fn remark(&self, key: &str) -> Option<&str> {
-        find(&self.remark, key)
+    /// Returns the note about the result of a class, or that about the whole row.
+    pub(crate) fn remark(&self, key: &str, class: Option<&str>) -> Option<&str> {
+        find(&self.remark, key, class)
     }
 
     /// Returns the reason why a row has no ratios.
     pub(crate) fn incomparable(&self, key: &str) -> Option<&str> {
         let remarks = self.remark.iter().filter(|remark| remark.incomparable);
-        find(remarks, key)
+        find(remarks, key, None)
     }
 }
 
-fn find<'r>(remarks: impl IntoIterator<Item = &'r Remark>, key: &str) -> Option<&'r str> {
-    let found = remarks.into_iter().find(|remark| remark.rows.iter().any(|row| super::matches(row, key)));
+fn find<'r>(
+    remarks: impl IntoIterator<Item = &'r Remark>,
+    key: &str,
+    class: Option<&str>,
+) -> Option<&'r str> {
+    let found = remarks.into_iter().find(|remark| {
+        remark.rows.iter().any(|row| super::matches(row, key))
+            && (remark.classes.is_empty() || remark.classes.iter().any(|one| Some(one.as_str()) == class))
+    });
     found.map(|remark| remark.text.as_str())
 }
 
@@ -109,7 +119,7 @@ mod tests {
         let file: RowsFile =
             toml::from_str("[[added]]\nrows = [\"sse/large_*\", \"sse/x\"]\ntext = \"t\"\n").unwrap();
         assert_eq!((file.added("sse/large_8k"), file.added("sse/x")), (Some("t"), Some("t")));
-        assert_eq!((file.added("sse/xy"), file.remark("sse/x")), (None, None));
+        assert_eq!((file.added("sse/xy"), file.remark("sse/x", None)), (None, None));
     }
 
     #[test]
@@ -117,6 +127,14 @@ mod tests {
         let text = "added = []\n[[remark]]\nrows = [\"a/x\"]\ntext = \"r\"\nincomparable = true\n[[remark]]\nrows = [\"a/*\"]\ntext = \"s\"\n";
         let file: RowsFile = toml::from_str(text).unwrap();
         assert_eq!((file.incomparable("a/x"), file.incomparable("a/y")), (Some("r"), None));
-        assert_eq!((file.remark("a/x"), file.remark("a/y")), (Some("r"), Some("s")));
+        assert_eq!((file.remark("a/x", Some("c")), file.remark("a/y", None)), (Some("r"), Some("s")));
+    }
+
+    #[test]
+    fn a_remark_may_be_about_one_class() {
+        let text = "added = []\n[[remark]]\nrows = [\"a/*\"]\nclasses = [\"tree\"]\ntext = \"t\"\n";
+        let file: RowsFile = toml::from_str(text).unwrap();
+        let classes = [Some("tree"), Some("typed"), None];
+        assert_eq!(classes.map(|class| file.remark("a/x", class)), [Some("t"), None, None]);
     }
 }

@@ -243,7 +243,7 @@ fn load(report: &Report, sources: &Sources) -> String {
                 machine, so the processor time per request is compared, not the rate. Body is the size of our response; \
                 `*` marks a server whose response has other content or another coding, which is not compared.";
     let single = [Quantity::Memory, Quantity::Start, Quantity::Fetches];
-    let remark = sources.rows.remark("pypi_proxy/startup");
+    let remark = sources.rows.remark("pypi_proxy/startup", None);
     [
         format!("{text}\n"),
         markdown::table(&table("Processor time per request", &[Quantity::CpuPerRequest])),
