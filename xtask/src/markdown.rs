@@ -4,6 +4,9 @@ use std::fmt::Write;
 
 use crate::model::{Column, Sheet};
 
+/// Maximum width to which a column is padded; longer cells exceed it.
+const MAX_WIDTH: usize = 48;
+
 /// Returns a list; nothing without items.
 pub(crate) fn list(items: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let items = items.into_iter().map(|item| format!("- {}\n", escaped(item.as_ref())));
@@ -43,7 +46,7 @@ pub(crate) fn grid(sheet: &Sheet) -> String {
         sheet.lines.iter().map(|line| line.cells.iter().map(|text| cell(text)).collect()).collect();
     let width = |index: usize| {
         let column = cells.iter().map(|line| &line[index]).chain([&headings[index]]);
-        column.map(|cell| cell.chars().count()).max().unwrap_or_default().max(3)
+        column.map(|cell| cell.chars().count()).max().unwrap_or_default().clamp(3, MAX_WIDTH)
     };
     let widths: Vec<usize> = (0..headings.len()).map(width).collect();
     let mut text = String::new();
@@ -62,7 +65,7 @@ pub(crate) fn grid(sheet: &Sheet) -> String {
 
 fn row(text: &mut String, cells: &[String], widths: &[usize], columns: &[Column]) {
     for ((cell, &width), column) in cells.iter().zip(widths).zip(columns) {
-        let padding = " ".repeat(width - cell.chars().count());
+        let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
         let _ = if column.is_number {
             write!(text, "| {padding}{cell} ")
         } else {
