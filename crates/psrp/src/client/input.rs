@@ -65,7 +65,11 @@ impl RunspacePool {
     }
 
     /// Processes fragments, whole or partial, sent to the pool or a pipeline, like
-    /// [`handle_packet`](Self::handle_packet) with a data packet. Fails like [`handle_packet`](Self::handle_packet).
+    /// [`handle_packet`](Self::handle_packet) with a data packet.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`handle_packet`](Self::handle_packet).
     pub fn handle_input(
         &mut self,
         priority: Priority,

@@ -166,7 +166,11 @@ impl Pipeline<'_> {
         self.pool.send(Some(self.id), Priority::Default, MessageType::PipelineInput, Some(value.into()))
     }
 
-    /// Ends the pipeline's input. Fails like [`send_input`](Self::send_input).
+    /// Ends the pipeline's input.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`send_input`](Self::send_input).
     pub fn end_input(&mut self) -> Result<(), Error> {
         self.require_input("end the input")?;
         self.pool.send(Some(self.id), Priority::Default, MessageType::EndOfPipelineInput, None)?;

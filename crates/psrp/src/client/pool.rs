@@ -134,8 +134,11 @@ impl RunspacePool {
         Ok(())
     }
 
-    /// Attaches to a pipeline that runs on the server, for example after connecting to an existing pool. Fails like
-    /// [`create_pipeline_with_id`](Self::create_pipeline_with_id).
+    /// Attaches to a pipeline that runs on the server, for example after connecting to an existing pool.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`create_pipeline_with_id`](Self::create_pipeline_with_id).
     pub fn connect_pipeline(&mut self, id: Uuid) -> Result<(), Error> {
         self.require_opened("connect to a pipeline")?;
         self.insert(id, PipelineEntry::new(None, PipelineState::Running))

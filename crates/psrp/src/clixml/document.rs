@@ -61,7 +61,11 @@ impl Document {
         Self::from_bytes(bytes, options)
     }
 
-    /// Reads a document from a file. Fails like [`from_reader`](Self::from_reader).
+    /// Reads a document from a file.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`from_reader`](Self::from_reader).
     pub fn open(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, Error> {
         Self::from_reader(File::open(path)?, options)
     }
@@ -73,8 +77,11 @@ impl Document {
 }
 
 /// Reads all values of a file, like `Import-Clixml`, with [`Limits::IMPORT`], which are safe on a machine with 1 GB of
-/// memory. Use [`Document`] for other limits or to read one value at a time. Fails like [`Document::open`] and
-/// [`Reader`].
+/// memory. Use [`Document`] for other limits or to read one value at a time.
+///
+/// # Errors
+///
+/// Fails like [`Document::open`] and [`Reader`].
 pub fn import(path: impl AsRef<Path>) -> Result<Vec<Value>, Error> {
     let document = Document::open(path, ReadOptions::new().limits(Limits::IMPORT))?;
     document.items().map(|item| item.map(|(_, value)| value)).collect()

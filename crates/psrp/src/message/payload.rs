@@ -225,8 +225,11 @@ impl Payload {
     }
 
     /// Like [`from_value`](Self::from_value), with a limit on copied bytes. Objects inside a value are shared, their
-    /// typed forms are copies. The default is [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 64 MiB. Fails like
-    /// [`from_value`](Self::from_value).
+    /// typed forms are copies. The default is [`DEFAULT_MAX_SIZE`](Self::DEFAULT_MAX_SIZE), 64 MiB.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`from_value`](Self::from_value).
     pub fn from_value_within(
         message_type: MessageType,
         value: Option<Value>,

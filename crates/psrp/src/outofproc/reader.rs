@@ -113,7 +113,11 @@ impl PacketReader {
         }
     }
 
-    /// Signals the end of the stream, which also ends an incomplete last line. Fails like [`PacketReader::next`].
+    /// Signals the end of the stream, which also ends an incomplete last line.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`PacketReader::next`].
     pub fn finish(&mut self) -> Result<Option<ReaderEvent<'_>>, Error> {
         if self.line.is_empty() || self.rest.is_some() {
             return self.next(&mut &[][..]);

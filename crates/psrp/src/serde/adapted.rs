@@ -8,12 +8,20 @@ use serde::ser::{Serialize, Serializer};
 
 use super::ser::ADAPTED;
 
-/// Called by code that serde derives. Fails like the serializer.
+/// Called by code that serde derives.
+///
+/// # Errors
+///
+/// Fails like the serializer.
 pub fn serialize<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_newtype_struct(ADAPTED, value)
 }
 
-/// Called by code that serde derives. Fails like the deserializer.
+/// Called by code that serde derives.
+///
+/// # Errors
+///
+/// Fails like the deserializer.
 pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     T::deserialize(deserializer)
 }

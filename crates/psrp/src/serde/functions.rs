@@ -128,7 +128,11 @@ impl Value {
 }
 
 impl Budget {
-    /// Like [`from_value`], within this budget. Fails like [`from_value`].
+    /// Like [`from_value`], within this budget.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`from_value`].
     pub fn from_value<T: DeserializeOwned>(self, value: &Value) -> Result<T, Error> {
         let budget = self.start();
         ValueDeserializer::new(value, &budget)

@@ -64,8 +64,11 @@ impl RunspacePool {
     }
 
     /// Processes fragments, whole or partial, sent to the pool or a pipeline, like
-    /// [`handle_packet`](Self::handle_packet) with a data packet but without the acknowledgement. Fails like
-    /// [`handle_packet`](Self::handle_packet).
+    /// [`handle_packet`](Self::handle_packet) with a data packet but without the acknowledgement.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`handle_packet`](Self::handle_packet).
     pub fn handle_input(
         &mut self,
         priority: Priority,

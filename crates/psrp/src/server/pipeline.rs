@@ -115,26 +115,46 @@ impl Pipeline<'_> {
     }
 
     /// Writes an error record.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`write_output`](Self::write_output).
     pub fn write_error(&mut self, record: ErrorRecord) -> Result<(), Error> {
         self.write("write an error", Payload::ErrorRecord(Box::new(record)))
     }
 
     /// Writes a debug message.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`write_output`](Self::write_output).
     pub fn write_debug(&mut self, record: InformationalRecord) -> Result<(), Error> {
         self.write("write a debug message", Payload::DebugRecord(Box::new(record)))
     }
 
     /// Writes a verbose message.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`write_output`](Self::write_output).
     pub fn write_verbose(&mut self, record: InformationalRecord) -> Result<(), Error> {
         self.write("write a verbose message", Payload::VerboseRecord(Box::new(record)))
     }
 
     /// Writes a warning.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`write_output`](Self::write_output).
     pub fn write_warning(&mut self, record: InformationalRecord) -> Result<(), Error> {
         self.write("write a warning", Payload::WarningRecord(Box::new(record)))
     }
 
     /// Writes a progress record.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`write_output`](Self::write_output).
     pub fn write_progress(&mut self, record: Progress) -> Result<(), Error> {
         self.write("write progress", Payload::ProgressRecord(Box::new(record)))
     }

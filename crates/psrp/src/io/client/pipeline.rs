@@ -208,7 +208,11 @@ impl PipelineHandle {
         self.with_pipeline("send input", |mut pipeline| pipeline.send_input(value))
     }
 
-    /// Ends the input. Waits while the send queue is full. Fails like [`send`](Self::send).
+    /// Ends the input. Waits while the send queue is full.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`send`](Self::send).
     pub async fn end_input(&self) -> Result<(), Error> {
         self.shared.wait_for_room(Some(self.id)).await;
         self.with_pipeline("end the input", |mut pipeline| pipeline.end_input())

@@ -98,19 +98,30 @@ impl RunspacePool {
         Self::connect_and_start(connector, options, StateMachine::open).await
     }
 
-    /// Opens a pool over an existing transport. Fails like [`open`](Self::open).
+    /// Opens a pool over an existing transport.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`open`](Self::open).
     pub async fn over<T: Transport + 'static>(transport: T, options: Options) -> Result<Self, Error> {
         Self::start_session(transport, options, StateMachine::open).await
     }
 
     /// Connects to a disconnected pool, identified by [`Config::pool_id`](crate::client::Config::pool_id) of the
-    /// options. Attach to its pipelines with [`connect_pipeline`](Self::connect_pipeline). Fails like
-    /// [`open`](Self::open).
+    /// options. Attach to its pipelines with [`connect_pipeline`](Self::connect_pipeline).
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`open`](Self::open).
     pub async fn connect<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
         Self::connect_and_start(connector, options, StateMachine::connect).await
     }
 
-    /// Connects to a disconnected pool over an existing transport. Fails like [`open`](Self::open).
+    /// Connects to a disconnected pool over an existing transport.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`open`](Self::open).
     pub async fn connect_over<T: Transport + 'static>(transport: T, options: Options) -> Result<Self, Error> {
         Self::start_session(transport, options, StateMachine::connect).await
     }

@@ -157,7 +157,11 @@ impl Wsman {
         self.session()?.shells().await
     }
 
-    /// Lists the pipelines of a shell, in no particular order. Fails like [`shells`](Self::shells).
+    /// Lists the pipelines of a shell, in no particular order.
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`shells`](Self::shells).
     pub async fn pipelines(&self, shell: Uuid) -> Result<Vec<Uuid>, Error> {
         self.session()?.commands(shell).await
     }
