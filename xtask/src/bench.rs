@@ -24,10 +24,6 @@ use crate::{compare, history, machine, report, say, suites};
 
 const ROUNDS: usize = crate::model::MIN_PROCESSES;
 const QUICK_ROUNDS: usize = 2;
-/// Load per processor before the run above which the report warns: wall times on a busy machine mean nothing.
-const MAX_LOAD_PER_CORE: f64 = 0.5;
-/// Load that the measurement itself adds: one process at a time, some with a garbage collector thread.
-const OWN_LOAD: f64 = 1.5;
 
 /// Measure the suites beside their peers
 ///
@@ -183,27 +179,14 @@ fn conclude(report: &Report, options: &Options) -> Result<()> {
 }
 
 fn describe_run(options: &Options, prepared: Prepared, begun: Run, elapsed_s: f64) -> Run {
-    let machine = machine::describe();
-    let load_after = machine::load();
-    let mut unfit = Vec::new();
-    let limit = MAX_LOAD_PER_CORE * machine.cores as f64;
-    if let Some(load) = begun.load_before.filter(|&load| load > limit) {
-        unfit.push(format!("the load average at the start was {load:.2}, above {limit:.2}"));
-    }
-    if let Some(load) = load_after.filter(|&load| load > limit + OWN_LOAD) {
-        unfit.push(format!("the load average at the end was {load:.2}, above {:.2}", limit + OWN_LOAD));
-    }
-    if options.quick {
-        unfit.push("a quick run".to_owned());
-    }
     let mut versions = vec![("rust".to_owned(), first_line("rustc", &["-V"]).unwrap_or_default())];
     versions.extend(prepared.versions.into_iter().filter(|(language, _)| language != "rust"));
     Run {
-        machine,
+        machine: machine::describe(),
         versions,
-        load_after,
+        load_after: machine::load(),
         rounds: options.rounds(),
-        unfit,
+        is_quick: options.quick,
         missing_peers: prepared.missing,
         imports: options.imports.iter().map(|path| file_name(path)).collect(),
         elapsed_s,

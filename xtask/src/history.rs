@@ -53,7 +53,8 @@ fn directory(workspace: &Workspace) -> PathBuf {
 /// unknown or has local changes.
 pub(crate) fn save(report: &Report, sources: &Sources, workspace: &Workspace) -> Result<()> {
     let saved = Saved::of(report, sources)?;
-    ensure!(report.run.unfit.is_empty(), "the run is not saved: {}", report.run.unfit.join("; "));
+    let unfit = report.run.unfit();
+    ensure!(unfit.is_empty(), "the run is not saved: {}", unfit.join("; "));
     ensure!(!saved.commit.contains(' '), "the run is not saved: it is that of {}", saved.commit);
     let day = saved.date.split('T').next().unwrap_or_default();
     let path = directory(workspace).join(format!("{day}-{}.json", saved.commit));

@@ -31,6 +31,12 @@ pub(crate) struct ProxyRun {
     pub(crate) tables: Vec<Sheet>,
 }
 
+/// Load per processor by other programs above which wall times mean nothing.
+const MAX_LOAD_PER_CORE: f64 = 0.5;
+/// Load that the command itself adds: at the start the build of the task runner, at the end the measurement, one process
+/// at a time, some with a garbage collector thread.
+const OWN_LOAD: f64 = 1.5;
+
 /// Date, machine and settings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
@@ -46,13 +52,27 @@ pub(crate) struct Run {
     pub(crate) rounds: usize,
     /// Description of the sampling in one round.
     pub(crate) settings: String,
-    /// Reasons why the figures must not be published; empty if they may be.
-    pub(crate) unfit: Vec<String>,
+    /// True if the slices were short.
+    #[serde(default)]
+    pub(crate) is_quick: bool,
     /// Peers that were not measured, with the reason.
     pub(crate) missing_peers: Vec<Missing>,
     /// Files given with `--import`.
     pub(crate) imports: Vec<String>,
     pub(crate) elapsed_s: f64,
+}
+
+impl Run {
+    /// Returns the reasons why the figures must not be published; empty if they may be.
+    pub(crate) fn unfit(&self) -> Vec<String> {
+        let limit = MAX_LOAD_PER_CORE * self.machine.cores as f64 + OWN_LOAD;
+        let loads = [("start", self.load_before), ("end", self.load_after)];
+        let busy = loads.into_iter().filter_map(|(time, load)| {
+            let load = load.filter(|&load| load > limit)?;
+            Some(format!("the load average at the {time} was {load:.2}, above {limit:.2}"))
+        });
+        busy.chain(self.is_quick.then(|| "a quick run".to_owned())).collect()
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -179,7 +199,7 @@ impl Row {
             low: low.min(value),
             high: high.max(value),
             processes: rounds.len(),
-            has_two_groups: has_two_groups(ours) || has_two_groups(others),
+            has_two_groups: has_two_groups(&rounds),
         })
     }
 }
@@ -196,7 +216,7 @@ pub(crate) struct Ratio {
     pub(crate) high: f64,
     /// Number of processes per side.
     pub(crate) processes: usize,
-    /// True if the processes of one side form two groups, so that the median depends on chance.
+    /// True if the ratios of the rounds form two groups, so that the median depends on chance.
     pub(crate) has_two_groups: bool,
 }
 

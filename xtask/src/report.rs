@@ -49,10 +49,11 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
     }
     write(&report, &sources, &workspace.report())?;
     if options.out {
+        let unfit = report.run.unfit();
         ensure!(
-            options.allow_noisy || report.run.unfit.is_empty(),
+            options.allow_noisy || unfit.is_empty(),
             "this report is not fit to publish ({}); measure again, or pass --allow-noisy",
-            report.run.unfit.join("; ")
+            unfit.join("; ")
         );
         publish::write(&report, &sources, &workspace.root)?;
     }
