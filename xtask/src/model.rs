@@ -199,7 +199,7 @@ impl Row {
             low: low.min(value),
             high: high.max(value),
             processes: rounds.len(),
-            has_two_groups: has_two_groups(&rounds),
+            has_two_groups: has_two_groups(ours) || has_two_groups(others),
         })
     }
 }
@@ -216,7 +216,7 @@ pub(crate) struct Ratio {
     pub(crate) high: f64,
     /// Number of processes per side.
     pub(crate) processes: usize,
-    /// True if the ratios of the rounds form two groups, so that the median depends on chance.
+    /// True if the processes of one side form two groups, so that the median depends on chance.
     pub(crate) has_two_groups: bool,
 }
 

@@ -264,7 +264,7 @@ fn server_cell(row: &Row, ours: &Row, quantity: Quantity) -> String {
 const METHOD: [&str; 10] = [
     "Each side of a row runs in processes of its own. The sides take turns within seconds, in reverse order every other round, so that a change of the machine's load affects all of them.",
     "A ratio is the other side's median time divided by ours; above 1, ours is faster. Its interval comes from the ratios of the rounds: with ten rounds, second smallest and second largest (97.9 % confidence).",
-    "\"Faster\" and \"slower\" need ten processes per side and an interval that is completely beyond 1.02. Rows in which the ratios of the rounds form two groups are \"undecided\", as are rows with fewer processes. Two groups of times alone do not count: a virtual processor has several speeds, which both sides meet.",
+    "\"Faster\" and \"slower\" need ten processes per side and an interval that is completely beyond 1.02. Rows whose processes form two groups are \"undecided\", as are rows with fewer processes.",
     "Processes of rows that use one thread are pinned to one processor. That includes HTTP requests: Go then has one thread as well.",
     "Only implementations of the same class are compared: the same input, the same kind of result. The result of every implementation is checked before it is timed.",
     "Allocations are counted in a separate pass. Go rounds sizes up to its size classes, and reports mean times instead of medians.",

@@ -108,7 +108,7 @@ async fn requests_without_a_valid_login_get_401() {
     let expected = paths.len() + wrong.len() + 1;
     let line = format!("pypi_proxy_http_refused_total{{reason=\"login\"}} {expected}\n");
     assert!(counted.contains(&line), "{counted}");
-    // The same over HTTP/2.
+    // Requests over HTTP/2 need a login as well.
     let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
     let denied = wrong[..5].iter().map(|value| (value, 401));
     for (value, expected) in good.iter().map(|value| (value, 200)).chain(denied) {
