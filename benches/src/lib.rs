@@ -24,7 +24,7 @@
 //! ```
 //!
 //! Every operation returns a check value that is compared before timing. A separate pass counts allocations. criterion
-//! times the operation; only [`Suite`] uses criterion, so that another library can replace it.
+//! times the operation for `cargo bench`, and the module `sampler` for `cargo xtask bench`.
 //!
 //! The `README.md` of this package describes the files of a suite.
 
@@ -35,6 +35,7 @@ mod implementation;
 mod line;
 pub mod memory;
 mod options;
+mod sampler;
 mod suite;
 
 pub use crate::alloc::CountingAllocator;

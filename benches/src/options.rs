@@ -23,7 +23,6 @@ pub(crate) struct Options {
     pub(crate) warm_up: Duration,
     pub(crate) measurement: Duration,
     pub(crate) samples: usize,
-    pub(crate) resamples: usize,
     pub(crate) counting: bool,
     /// Maximum duration of a peer's operation that is sampled. For a slower peer, the duration of the checked call is the
     /// only figure. Ours is always sampled, except with [`Impl::once`](crate::Impl::once).
@@ -43,7 +42,6 @@ FILTER keeps the benchmarks whose name (system/row/implementation) contains it.
   --measurement-time SECONDS  default 0.5
   --millis N                the same, as programs in other languages take it
   --sample-size N           default 40, at least 10
-  --nresamples N            default 10000
   --time-guard SECONDS      measure a peer once whose operation takes longer, default 2
   --skip-counting           do not count allocations
 ";
@@ -63,8 +61,6 @@ impl Options {
             // A tenth of criterion's default duration. An implementation of a row takes about 0.8 s.
             measurement: Duration::from_millis(500),
             samples: 40,
-            // More resamples only narrow the printed confidence interval, and take longer than the measurement.
-            resamples: 10_000,
             counting: true,
             time_guard: Duration::from_secs(2),
         };
@@ -92,7 +88,6 @@ impl Options {
                 }
                 "--time-guard" => options.time_guard = seconds(&flag, &value()?)?,
                 "--sample-size" => options.samples = at_least(10, &flag, &value()?)?,
-                "--nresamples" => options.resamples = at_least(1, &flag, &value()?)?,
                 // Test runners pass these to every harness; they do not change the output of a suite.
                 "--nocapture" | "--no-capture" | "--quiet" | "-q" | "--noplot" | "--ignored" => {}
                 "--color" => drop(value()?),

@@ -15,13 +15,14 @@ use crate::count::count_batches;
 use crate::implementation::{Impl, Role};
 use crate::line::{Line, say};
 use crate::options::{HELP, Mode, Options};
+use crate::sampler::sample;
 
 /// Duration of an operation above which criterion's linear sampling would take tens of seconds.
 const SLOW: Duration = Duration::from_millis(50);
 /// criterion's minimum.
 const SLOW_SAMPLES: usize = 10;
-/// Minimum number of samples of a slow operation without criterion.
-const MIN_SAMPLES: usize = 2;
+/// criterion's bootstrap. More only narrow the printed confidence interval, and take longer than the measurement.
+const RESAMPLES: usize = 10_000;
 
 /// All rows of one system.
 #[derive(Debug)]
@@ -231,12 +232,11 @@ impl Row<'_> {
                     (line.bytes_op, line.allocs_op) = (Some(counts.bytes_op), Some(counts.allocs_op));
                     line.deterministic = Some(counts.deterministic);
                 }
-                let samples = if once > SLOW && self.suite.options.is_json {
-                    time_slow(self.suite.options.measurement, operations)
+                if self.suite.options.is_json {
+                    line.time_ns = median(sample(self.suite.options.measurement, operations));
                 } else {
-                    self.suite.time(&self.name, &line, once > SLOW, operations)
-                };
-                line.time_ns = median(&samples);
+                    self.suite.time(&self.name, &line, once > SLOW, operations);
+                }
             }
         }
         if self.suite.options.is_json {
@@ -248,8 +248,8 @@ impl Row<'_> {
 }
 
 impl Suite {
-    /// Times `operations` with criterion and returns its samples in nanoseconds per operation.
-    fn time(&self, row: &str, line: &Line, slow: bool, operations: &mut impl FnMut(u64) -> u64) -> Vec<f64> {
+    /// Times `operations` with criterion, which prints the result.
+    fn time(&self, row: &str, line: &Line, slow: bool, operations: &mut impl FnMut(u64) -> u64) {
         let options = &self.options;
         let mut criterion = Criterion::default()
             // `cargo xtask bench` draws the joined data instead.
@@ -258,7 +258,7 @@ impl Suite {
             .warm_up_time(options.warm_up)
             .measurement_time(options.measurement)
             .sample_size(if slow { SLOW_SAMPLES } else { options.samples })
-            .nresamples(options.resamples);
+            .nresamples(RESAMPLES);
         // A new group per call, so that criterion's file names do not depend on earlier rows.
         let mut group = criterion.benchmark_group(&self.system);
         if slow {
@@ -272,34 +272,15 @@ impl Suite {
         if let Some(throughput) = throughput {
             group.throughput(throughput);
         }
-        // criterion does not return the samples, so the closure records them; warm-up calls come first.
-        let mut samples = Vec::new();
         group.bench_function(BenchmarkId::new(row, &line.implementation), |bencher| {
             bencher.iter_custom(|iterations| {
                 let start = Instant::now();
                 black_box(operations(iterations));
-                let elapsed = start.elapsed();
-                samples.push(elapsed.as_nanos() as f64 / iterations as f64);
-                elapsed
+                start.elapsed()
             });
         });
         group.finish();
-        let taken = if slow { SLOW_SAMPLES } else { options.samples };
-        samples.split_off(samples.len().saturating_sub(taken))
     }
-}
-
-/// Times single calls until the time is used up, and returns the samples in nanoseconds. `cargo xtask bench` starts each
-/// implementation several times, so that fewer samples than criterion takes suffice.
-fn time_slow(measurement: Duration, operations: &mut impl FnMut(u64) -> u64) -> Vec<f64> {
-    let start = Instant::now();
-    let mut samples = Vec::new();
-    while samples.len() < MIN_SAMPLES || start.elapsed() < measurement {
-        let start = Instant::now();
-        black_box(operations(1));
-        samples.push(start.elapsed().as_nanos() as f64);
-    }
-    samples
 }
 
 /// Runs `operations` once and compares its value. Returns the duration, or a peer's failure in one line.
@@ -333,9 +314,8 @@ fn check(
     Err(why)
 }
 
-fn median(samples: &[f64]) -> Option<f64> {
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[sorted.len() / 2 - 1], upper) })
+fn median(mut samples: Vec<f64>) -> Option<f64> {
+    samples.sort_by(f64::total_cmp);
+    let upper = *samples.get(samples.len() / 2)?;
+    Some(if samples.len() % 2 == 1 { upper } else { f64::midpoint(samples[samples.len() / 2 - 1], upper) })
 }

@@ -114,12 +114,12 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
     // Before measuring for half an hour, so that an unreadable file is noticed at once.
     let before = options.compare.as_deref().map(report::read).transpose()?;
 
-    // Before the build, which adds load and may run while files change.
+    // Before the build, which uses the processors and may run while files change.
     let begun = Run {
         date: machine::date(),
         commit: machine::commit(&workspace.root),
         settings: options.slice().describe(),
-        load_before: machine::load(),
+        busy_before: machine::busy(),
         ..Run::default()
     };
     let wanted = match &keys {
@@ -184,7 +184,7 @@ fn describe_run(options: &Options, prepared: Prepared, begun: Run, elapsed_s: f6
     Run {
         machine: machine::describe(),
         versions,
-        load_after: machine::load(),
+        busy_after: machine::busy(),
         rounds: options.rounds(),
         is_quick: options.quick,
         missing_peers: prepared.missing,

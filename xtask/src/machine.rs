@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::model::Machine;
-use crate::process::first_line;
+use crate::process::{self, first_line};
 
 pub(crate) fn describe() -> Machine {
     let unknown = || "unknown".to_owned();
@@ -33,9 +34,20 @@ pub(crate) fn last_processor() -> Option<usize> {
     list.rsplit([',', '-']).next()?.trim().parse().ok()
 }
 
-/// Returns the load average over one minute, if the system reports it.
-pub(crate) fn load() -> Option<f64> {
-    fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
+/// Returns the part of the processors' time that other programs use, measured for two seconds, if the system reports it.
+pub(crate) fn busy() -> Option<f64> {
+    let times = || processor_times(&fs::read_to_string("/proc/stat").ok()?);
+    let (total_before, idle_before) = times()?;
+    process::pause(Duration::from_secs(2));
+    let (total, idle) = times()?;
+    Some(1.0 - (idle - idle_before) / (total - total_before))
+}
+
+/// Returns the sum of all times and that of the idle ones (idle, and waiting for input or output).
+fn processor_times(stat: &str) -> Option<(f64, f64)> {
+    let fields = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
+    let times: Vec<f64> = fields.map(|field| field.parse().ok()).collect::<Option<_>>()?;
+    Some((times.iter().take(8).sum(), times.get(3)? + times.get(4)?))
 }
 
 /// Returns the time in UTC.
@@ -63,5 +75,12 @@ mod tests {
         let text = "processor\t: 0\nmodel\t\t: 85\nmodel name\t: Intel(R) Xeon(R) Processor @ 2.50GHz\nstepping: 7\n";
         assert_eq!(cpu_model(text).as_deref(), Some("Intel(R) Xeon(R) Processor @ 2.50GHz"));
         assert_eq!(cpu_model("Features: fp asimd"), None);
+    }
+
+    #[test]
+    fn idle_time_includes_waiting_for_a_disk() {
+        let stat = "cpu  10 1 2 80 5 1 1 0 7 0\ncpu0 5 0 1 40 3 0 0 0 0 0\n";
+        assert_eq!(processor_times(stat), Some((100.0, 85.0)), "time of guests is part of the first field");
+        assert_eq!(processor_times("intr 1"), None);
     }
 }

@@ -31,11 +31,8 @@ pub(crate) struct ProxyRun {
     pub(crate) tables: Vec<Sheet>,
 }
 
-/// Load per processor by other programs above which wall times mean nothing.
-const MAX_LOAD_PER_CORE: f64 = 0.5;
-/// Load that the command itself adds: at the start the build of the task runner, at the end the measurement, one process
-/// at a time, some with a garbage collector thread.
-const OWN_LOAD: f64 = 1.5;
+/// Part of the processors' time used by other programs above which times mean nothing.
+const MAX_BUSY: f64 = 0.05;
 
 /// Date, machine and settings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -46,9 +43,10 @@ pub(crate) struct Run {
     /// Version lines of the tools, by language.
     pub(crate) versions: Vec<(String, String)>,
     pub(crate) commit: Option<String>,
-    /// One-minute load average before the build and at the end. Absent if the system does not provide it.
-    pub(crate) load_before: Option<f64>,
-    pub(crate) load_after: Option<f64>,
+    /// Part of the processors' time that other programs used during two seconds before the build and at the end. Absent if
+    /// the system does not report it.
+    pub(crate) busy_before: Option<f64>,
+    pub(crate) busy_after: Option<f64>,
     pub(crate) rounds: usize,
     /// Description of the sampling in one round.
     pub(crate) settings: String,
@@ -65,11 +63,10 @@ pub(crate) struct Run {
 impl Run {
     /// Returns the reasons why the figures must not be published; empty if they may be.
     pub(crate) fn unfit(&self) -> Vec<String> {
-        let limit = MAX_LOAD_PER_CORE * self.machine.cores as f64 + OWN_LOAD;
-        let loads = [("start", self.load_before), ("end", self.load_after)];
-        let busy = loads.into_iter().filter_map(|(time, load)| {
-            let load = load.filter(|&load| load > limit)?;
-            Some(format!("the load average at the {time} was {load:.2}, above {limit:.2}"))
+        let parts = [("start", self.busy_before), ("end", self.busy_after)];
+        let busy = parts.into_iter().filter_map(|(time, part)| {
+            let percent = 100.0 * part.filter(|&part| part > MAX_BUSY)?;
+            Some(format!("other programs used {percent:.0} % of the processors at the {time}"))
         });
         busy.chain(self.is_quick.then(|| "a quick run".to_owned())).collect()
     }

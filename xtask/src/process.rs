@@ -87,7 +87,7 @@ pub(crate) fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Res
 }
 
 #[allow(clippy::disallowed_methods, reason = "xtask is a blocking tool without an executor")]
-fn pause(duration: Duration) {
+pub(crate) fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 

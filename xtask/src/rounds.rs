@@ -24,42 +24,30 @@ use crate::{machine, process};
 const DISTANT: f64 = 1.5;
 const FEW: usize = 3;
 
-/// criterion's bootstrap affects only its confidence intervals; the report computes its own from the processes.
-const RESAMPLES: &str = "1000";
-
 /// Time limit of a slice. A slower one is stopped and recorded as failed.
 const STEP_LIMIT: Duration = Duration::from_secs(120);
 
 /// Sampling parameters of one slice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slice {
-    warm_up: Duration,
     measure: Duration,
-    samples: usize,
     /// A peer with a slower operation gets one call per round.
     time_guard: Duration,
 }
 
 impl Slice {
-    /// Default: about a tenth of a second per process.
-    pub(crate) const NORMAL: Self = Self {
-        warm_up: Duration::from_millis(5),
-        measure: Duration::from_millis(30),
-        samples: 10,
-        time_guard: Duration::from_millis(200),
-    };
+    pub(crate) const NORMAL: Self =
+        Self { measure: Duration::from_millis(15), time_guard: Duration::from_millis(200) };
     /// For `--quick`.
     pub(crate) const QUICK: Self =
-        Self { measure: Duration::from_millis(25), time_guard: Duration::from_millis(50), ..Self::NORMAL };
+        Self { measure: Duration::from_millis(5), time_guard: Duration::from_millis(50) };
 
     /// Describes the sampling.
     pub(crate) fn describe(&self) -> String {
         format!(
-            "{} ms warm-up and {} ms in {} samples per process; implementations that take more than {DISTANT} times as \
-             long as the best of their class and language have {FEW} processes",
-            self.warm_up.as_millis(),
+            "{} ms in 100 samples per process, longer while another thread shares the core; implementations that take \
+             more than {DISTANT} times as long as the best of their class and language have {FEW} processes",
             self.measure.as_millis(),
-            self.samples,
         )
     }
 }
@@ -152,7 +140,10 @@ pub(crate) fn run(
             continue;
         }
         bar.set_message(side.name());
-        let processor = processor.filter(|_| !has_threads(&side.row.key));
+        let has_threads = has_threads(&side.row.key);
+        let processor = processor.filter(|_| !has_threads);
+        // Each sample of such a row starts its threads.
+        let slice = Slice { measure: slice.measure * if has_threads { 10 } else { 1 }, ..slice };
         let sample = match side.runner {
             Runner::Suite(suite) => side.run_suite(suite, &scratch, round, slice, processor),
             Runner::Program(program) => {
@@ -195,12 +186,8 @@ impl<'p> Side<'p> {
     ) -> Result<Option<Sample>> {
         let mut command = process::pinned(&suite.executable, processor);
         command
-            .env("CRITERION_HOME", scratch.join("criterion"))
             .args(["--bench", "--format", "json", "--exact", &self.name()])
-            .args(["--warm-up-time", &slice.warm_up.as_secs_f64().to_string()])
             .args(["--measurement-time", &slice.measure.as_secs_f64().to_string()])
-            .args(["--sample-size", &slice.samples.to_string()])
-            .args(["--nresamples", RESAMPLES])
             .args(["--time-guard", &slice.time_guard.as_secs_f64().to_string()]);
         if round > 0 {
             // Counts are the same in every round.

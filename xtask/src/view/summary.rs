@@ -38,15 +38,18 @@ pub(crate) fn text(report: &Report, sources: &Sources) -> String {
 
 fn run_facts(report: &Report) -> Vec<(String, String)> {
     let run = &report.run;
-    let load = |value: Option<f64>| value.map_or_else(|| "unknown".to_owned(), |value| format!("{value:.2}"));
+    let busy = |part: Option<f64>| match part {
+        Some(part) => format!("{:.1} %", 100.0 * part),
+        None => "unknown".to_owned(),
+    };
     let machine = format!("{}, {} cores, {}", run.machine.cpu, run.machine.cores, run.machine.kernel);
     let elapsed = units::time(run.elapsed_s * 1e9);
     let mut facts = vec![
         ("Date".to_owned(), run.date.clone()),
         ("Machine".to_owned(), machine),
         (
-            "Load average".to_owned(),
-            format!("{} before, {} after", load(run.load_before), load(run.load_after)),
+            "Processor time of other programs".to_owned(),
+            format!("{} before, {} after", busy(run.busy_before), busy(run.busy_after)),
         ),
         ("Commit".to_owned(), run.commit.clone().unwrap_or_else(|| "unknown".to_owned())),
         (
@@ -265,7 +268,7 @@ const METHOD: [&str; 10] = [
     "Each side of a row runs in processes of its own. The sides take turns within seconds, in reverse order every other round, so that a change of the machine's load affects all of them.",
     "A ratio is the other side's median time divided by ours; above 1, ours is faster. Its interval comes from the ratios of the rounds: with ten rounds, second smallest and second largest (97.9 % confidence).",
     "\"Faster\" and \"slower\" need ten processes per side and an interval that is completely beyond 1.02. Rows whose processes form two groups are \"undecided\", as are rows with fewer processes.",
-    "Processes of rows that use one thread are pinned to one processor. That includes HTTP requests: Go then has one thread as well.",
+    "Processes of rows that use one thread are pinned to one processor. That includes HTTP requests: Go then has one thread as well. Samples in Rust and Go are taken while no other thread shares the core, as far as possible: a short calculation before and after each sample detects it.",
     "Only implementations of the same class are compared: the same input, the same kind of result. The result of every implementation is checked before it is timed.",
     "Allocations are counted in a separate pass. Go rounds sizes up to its size classes, and reports mean times instead of medians.",
     "Published figures come from other machines, recorded ones from an earlier run of the Go projects; no ratio uses either. Where the Go project is not available as a module, our own Go program with its algorithm takes its place (`original-standin`).",

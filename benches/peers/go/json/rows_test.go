@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/bytedance/sonic"
+
+	"peers/sampler"
 )
 
 type encoder interface{ Encode(any) error }
@@ -293,13 +295,7 @@ func run(b *testing.B, r row, backends []backend) {
 			if err := r.check(backend); err != nil {
 				b.Fatal(err)
 			}
-			b.ReportAllocs()
-			b.SetBytes(int64(r.bytes))
-			for b.Loop() {
-				if err := r.run(backend); err != nil {
-					b.Fatal(err)
-				}
-			}
+			sampler.Run(b, r.bytes, func() error { return r.run(backend) })
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"peers/parcowire"
+	"peers/sampler"
 )
 
 // side is what one implementation does in a row.
@@ -194,14 +195,7 @@ func run(b *testing.B, side side) {
 	if err := side.check(); err != nil {
 		b.Fatal(err)
 	}
-	b.ReportAllocs()
-	b.SetBytes(int64(side.payload))
-	for b.Loop() {
-		if err := side.run(); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(side.payload), "payload_bytes/op")
+	sampler.Run(b, side.payload, side.run)
 }
 
 // TestRowsAreRight runs what is checked before the timing.

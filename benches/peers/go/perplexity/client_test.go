@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"peers/sampler"
 )
 
 const (
@@ -199,16 +201,12 @@ func (r *clientRow) run(b *testing.B, implementation func(*clientRow, string) fu
 	if err := once(); err != nil {
 		b.Fatal(err)
 	}
-	b.ReportAllocs()
-	b.SetBytes(int64(r.body))
 	if !r.parallel {
-		for b.Loop() {
-			if err := once(); err != nil {
-				b.Fatal(err)
-			}
-		}
+		sampler.Run(b, r.body, once)
 		return
 	}
+	b.ReportAllocs()
+	b.SetBytes(int64(r.body))
 	threads := runtime.GOMAXPROCS(0)
 	b.SetParallelism((workers + threads - 1) / threads)
 	b.ResetTimer()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+
+	"peers/sampler"
 )
 
 // document is a value in both forms, and how to make the target that it is decoded into.
@@ -56,25 +58,16 @@ func typeRows(b *testing.B) {
 				if err != nil || string(encoded) != d.output {
 					b.Fatalf("encoded %s (%v), expected %s", encoded, err, d.output)
 				}
-				b.ReportAllocs()
-				b.SetBytes(int64(len(d.output)))
-				for b.Loop() {
-					if _, err := d.marshal(); err != nil {
-						b.Fatal(err)
-					}
-				}
+				sampler.Run(b, len(d.output), func() error {
+					_, err := d.marshal()
+					return err
+				})
 			})
 		})
 		b.Run(fmt.Sprintf(d.name, "unmarshal"), func(b *testing.B) {
 			b.Run("original-standin", func(b *testing.B) {
 				input := []byte(d.input)
-				b.ReportAllocs()
-				b.SetBytes(int64(len(input)))
-				for b.Loop() {
-					if err := json.Unmarshal(input, d.fresh()); err != nil {
-						b.Fatal(err)
-					}
-				}
+				sampler.Run(b, len(input), func() error { return json.Unmarshal(input, d.fresh()) })
 			})
 		})
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/smnsjas/go-psrpcore/messages"
 	"github.com/smnsjas/go-psrpcore/outofproc"
 	"github.com/smnsjas/go-psrpcore/serialization"
+
+	"peers/sampler"
 )
 
 // row is one row of the suite. Its operation leaves a result, which is looked at before the timing.
@@ -564,18 +566,7 @@ func BenchmarkRow(b *testing.B) {
 				if err := row.check(); err != nil {
 					b.Fatal(err)
 				}
-				b.ReportAllocs()
-				if row.payload > 0 {
-					b.SetBytes(int64(row.payload))
-				}
-				for b.Loop() {
-					if err := row.run(); err != nil {
-						b.Fatal(err)
-					}
-				}
-				if row.payload > 0 {
-					b.ReportMetric(float64(row.payload), "payload_bytes/op")
-				}
+				sampler.Run(b, row.payload, row.run)
 			})
 		})
 	}

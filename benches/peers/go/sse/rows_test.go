@@ -8,6 +8,8 @@ import (
 
 	launchdarkly "github.com/launchdarkly/eventsource"
 	gosse "github.com/tmaxmax/go-sse"
+
+	"peers/sampler"
 )
 
 // tally counts events and the bytes of their data.
@@ -117,13 +119,10 @@ func run(b *testing.B, r *row) {
 			if check.events != r.events || check.data != r.data {
 				b.Fatalf("decoded %d events with %d bytes, expected %d with %d", check.events, check.data, r.events, r.data)
 			}
-			b.ReportAllocs()
-			b.SetBytes(int64(len(r.input)))
-			for b.Loop() {
-				if _, err := implementation.decode(r); err != nil {
-					b.Fatal(err)
-				}
-			}
+			sampler.Run(b, len(r.input), func() error {
+				_, err := implementation.decode(r)
+				return err
+			})
 		})
 	}
 }
