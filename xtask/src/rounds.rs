@@ -36,7 +36,7 @@ pub(crate) struct Slice {
     warm_up: Duration,
     measure: Duration,
     samples: usize,
-    /// A peer with a slower operation gets one call per round.
+    /// A peer whose operation takes longer gets one call per round.
     time_guard: Duration,
 }
 
@@ -260,7 +260,8 @@ fn leave_behind(sides: &mut [Side<'_>]) {
     }
 }
 
-/// Returns round, row and side of every step. `counts` are the numbers of sides.
+/// Returns the steps in order, each with the indexes of its round, row and side. `counts` are the numbers of sides of
+/// the rows.
 fn order(counts: &[usize], rounds: usize) -> Vec<(usize, usize, usize)> {
     let mut steps = Vec::new();
     for round in 0..rounds {
