@@ -1,4 +1,4 @@
-//! Resource limits for untrusted input, and differences from the Go library in what is accepted.
+//! Resource limits for untrusted input, and input that the Go library handles differently.
 #![cfg(all(feature = "std", feature = "derive"))]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};

@@ -118,7 +118,7 @@ fn decode_both<T: DecodeOwned + Encode>(
     from_slice
 }
 
-/// Limits below the defaults accept less, fail with their own error, and limit encoding to the same depth.
+/// Limits below the defaults accept less, fail with a limit error, and limit encoding to the same depth.
 fn check_limited<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], limits: Limits) {
     let options = Options::new().limits(limits);
     let default = tightwire_parco::decode::<T>(input);
