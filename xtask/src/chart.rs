@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::quantity;
 
-/// Width of a drawing. It is shown at this size on a phone and twice as wide on a desk.
+/// Width of a drawing. It is shown at this size on a phone and twice as wide on a desktop screen.
 const WIDTH: f64 = 360.0;
 /// Space for the labels of bars, and for the values after them.
 const LABELS: f64 = 112.0;
@@ -13,11 +13,11 @@ const BAR: f64 = 12.0;
 const STEP: f64 = 17.0;
 /// Height of the label of a cluster.
 const HEADING: f64 = 22.0;
-/// The longest bar, as a multiple of ours; longer ones are cut, and their value says so.
+/// Maximum length of a bar, as a multiple of ours. Longer bars are truncated, and their value shows that.
 const LONGEST: f64 = 8.0;
 /// Maximum length of a heading; longer ones would exceed the drawing.
 const MAX_LABEL: usize = 48;
-/// Colours of a drawing as a separate file.
+/// Style sheet to embed in a drawing that is a separate file.
 const ALONE: &str = include_str!("chart.css");
 
 #[derive(Clone, Debug)]

@@ -13,7 +13,8 @@ use crate::join::{Facts, Sources};
 use crate::model::Report;
 use crate::workspace::Workspace;
 
-/// A saved run. Ratios are those of the fastest other implementation, so that runs of different machines compare.
+/// A saved run. Ratios are those of the fastest other implementation, so that runs of different machines can be
+/// compared.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Saved {
     date: String,

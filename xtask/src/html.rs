@@ -9,7 +9,7 @@ use crate::chart::escaped;
 
 const STYLE: &str = concat!(include_str!("style.css"), include_str!("chart.css"));
 
-/// Converts a page. An image is replaced by the drawing of its name in `charts`.
+/// Converts a page. An image is replaced by the drawing with the same name in `charts`.
 pub(crate) fn render(title: &str, markdown: &str, charts: &BTreeMap<String, String>) -> String {
     let mut events: Vec<Event<'_>> = Parser::new_ext(markdown, Options::ENABLE_TABLES).collect();
     let links = name_sections(&mut events);

@@ -70,7 +70,7 @@ impl Language {
         }
     }
 
-    /// Returns the path that the environment variable gets, relative to the installation.
+    /// Returns the path to store in the environment variable, relative to the installation.
     fn product(self) -> &'static str {
         match self {
             Self::Python if cfg!(windows) => "venv/Scripts/python.exe",

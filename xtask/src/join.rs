@@ -83,7 +83,7 @@ impl<'f> Facts<'f> {
         Self { rows: report.rows.iter().chain(of_proxy).chain(&sources.recorded).collect(), sources }
     }
 
-    /// Returns all implementations of a row with figures, and those without.
+    /// Returns all implementations of a row, with and without figures.
     pub(crate) fn of_key(&self, key: &str) -> impl Iterator<Item = &'f Row> {
         self.rows.iter().copied().filter(move |row| row.key == key)
     }
@@ -121,7 +121,7 @@ impl<'f> Facts<'f> {
         }
     }
 
-    /// Returns the best implementation of our class that is wanted.
+    /// Returns the best implementation for which `is_wanted` is true and whose class is ours.
     pub(crate) fn strongest(
         &self,
         ours: &Row,
@@ -144,7 +144,7 @@ impl<'f> Facts<'f> {
         self.alike(ours, quantity, &|row| row.role.is_other())
     }
 
-    /// Returns the results of ours: of the published benchmarks, and then of every other row.
+    /// Returns our results: first those of the published benchmarks, then those of all other rows.
     pub(crate) fn standings(&self) -> Vec<Standing<'f>> {
         let published = self.sources.seed.benches.iter().filter(|bench| bench.published);
         let mut keys: Vec<&str> = published.map(|bench| bench.key.as_str()).collect();
@@ -157,7 +157,7 @@ impl<'f> Facts<'f> {
         keys.iter().enumerate().flat_map(|(index, key)| self.of_classes(key, index < count)).collect()
     }
 
-    /// Returns the result of each class in which ours was measured.
+    /// Returns our result in each class in which we were measured.
     fn of_classes(&self, key: &str, is_published: bool) -> Vec<Standing<'f>> {
         let quantity = Quantity::COMPARED.into_iter().find(|quantity| {
             let of_role = |role: fn(Role) -> bool| {
@@ -193,7 +193,8 @@ impl<'f> Facts<'f> {
         }
     }
 
-    /// Summarizes the rows of a group against the best implementation of each row that is wanted.
+    /// Summarizes the ratios of the rows of a group, each against the best implementation for which `is_wanted` is
+    /// true.
     pub(crate) fn summary(&self, group: &Group, is_wanted: &dyn Fn(&Row) -> bool) -> Option<Summary> {
         let keys = self.keys().into_iter().filter(|key| self.is_in(group, key));
         let standings = keys.flat_map(|key| self.of_classes(key, false));
@@ -244,7 +245,7 @@ pub(crate) fn library(implementation: &str) -> &str {
     implementation.split([' ', ',']).next().unwrap_or(implementation)
 }
 
-/// Result of ours in one row and class.
+/// Our result in one row and class.
 #[derive(Clone, Debug)]
 pub(crate) struct Standing<'f> {
     pub(crate) key: String,
@@ -253,7 +254,7 @@ pub(crate) struct Standing<'f> {
     /// Absent if the row was not measured.
     pub(crate) ours: Option<&'f Row>,
     pub(crate) quantity: Quantity,
-    /// Against the strongest other implementation of the same class.
+    /// Ratio against the strongest other implementation of the same class.
     pub(crate) ratio: Option<Ratio>,
     /// Explanation of the result.
     pub(crate) remark: Option<String>,
@@ -293,7 +294,8 @@ pub(crate) struct Summary {
     pub(crate) names: Vec<String>,
 }
 
-/// Returns the best row. Counts such as allocations are compared by time.
+/// Returns the best row: the one with the highest rate or, for all other quantities, the shortest time. Rows without
+/// a time are compared by the quantity itself.
 fn best<'r>(rows: impl Iterator<Item = &'r Row>, quantity: Quantity) -> Option<&'r Row> {
     let by_time = |row: &Row| row.value(Quantity::Time);
     let value = |row: &Row| {

@@ -108,7 +108,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Returns whether ours is compared with it.
+    /// Returns whether our rows are compared with rows of this role.
     pub(crate) fn is_other(self) -> bool {
         matches!(self, Self::Original | Self::OriginalStandin | Self::Peer)
     }
@@ -288,7 +288,7 @@ pub(crate) struct Change {
     pub(crate) drift: f64,
     /// Factor by which our row became slower, divided by `drift`.
     pub(crate) change: f64,
-    /// Ratio between the rounds of the noisier run.
+    /// Ratio between the bounds of the confidence interval of the time, in the noisier run.
     pub(crate) noise: f64,
     pub(crate) allocs: Option<(f64, f64)>,
     pub(crate) verdict: ChangeVerdict,

@@ -43,7 +43,7 @@ pub(crate) enum Cargo {
     Build,
 }
 
-/// `cargo xtask peers check`: builds every peer, those in Rust as `cargo check` does, and says which are missing.
+/// `cargo xtask peers check`: builds every peer (those in Rust with `cargo check`) and reports the missing ones.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let file = PeersFile::load(&workspace.data())?;
     let prepared = prepare(&file, workspace, None, None, Cargo::Check);

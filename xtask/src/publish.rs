@@ -17,7 +17,7 @@ use crate::{chart, markdown, report, tidy};
 const FOLDER: &str = "docs/benchmarks";
 /// The published run, from which all other files are written.
 pub(crate) const RUN: &str = "docs/benchmarks/report.json";
-/// Marks the parts of other files that are written. The name of the part follows.
+/// Start of the marker before a generated part of another file. The name of the part follows.
 const BEGIN: &str = "<!-- benchmarks: ";
 const END: &str = "<!-- end of benchmarks -->";
 

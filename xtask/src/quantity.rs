@@ -67,7 +67,7 @@ impl Quantity {
         }
     }
 
-    /// Returns true if it expresses the time of an operation of a suite.
+    /// Returns true if the quantity expresses how long an operation of a suite takes, also per element or as a rate.
     pub(crate) fn is_of_time(self) -> bool {
         matches!(self, Self::Time | Self::TimePerElement | Self::ElementsPerS)
     }

@@ -31,7 +31,7 @@ const STEP_LIMIT: Duration = Duration::from_secs(120);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slice {
     measure: Duration,
-    /// A peer with a slower operation gets one call per round.
+    /// A peer whose operation takes longer gets one call per round.
     time_guard: Duration,
 }
 
@@ -247,7 +247,8 @@ fn leave_behind(sides: &mut [Side<'_>]) {
     }
 }
 
-/// Returns round, row and side of every step. `counts` are the numbers of sides.
+/// Returns the steps in order, each with the indexes of its round, row and side. `counts` are the numbers of sides of
+/// the rows.
 fn order(counts: &[usize], rounds: usize) -> Vec<(usize, usize, usize)> {
     let mut steps = Vec::new();
     for round in 0..rounds {

@@ -8,7 +8,7 @@ use crate::process::{self, finish, is_installed};
 use crate::workspace::Workspace;
 use crate::{cargo, note};
 
-/// Debian packages with their purpose. If one of the programs is found, the package is installed.
+/// Debian packages: name, programs and purpose. A package counts as installed if one of its programs is found.
 const SYSTEM_PACKAGES: [(&str, &[&str], &str); 8] = [
     ("chromium", &["chromium"], "the browser tests"),
     ("openssh-server", &["sshd", "/usr/sbin/sshd"], "the tests with OpenSSH"),

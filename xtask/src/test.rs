@@ -38,7 +38,7 @@ pub(crate) struct Options {
     full: bool,
 }
 
-/// Returns all reasons as one.
+/// Joins the reasons to one text; `None` if there are none.
 fn joined(reasons: &[String]) -> Skipped {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }

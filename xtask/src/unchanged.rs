@@ -48,8 +48,8 @@ pub(crate) fn command(program: &Path, arguments: &[String], workspace: &Workspac
     Ok(())
 }
 
-/// Returns the file whose modification time tells when a program passed; `None` for documentation tests, which are
-/// temporary.
+/// Returns the file whose modification time records when a program last passed; `None` for documentation tests, which
+/// are temporary.
 fn mark(workspace: &Workspace, program: &Path) -> Option<PathBuf> {
     let name = program.file_name().filter(|_| program.starts_with(&workspace.target))?;
     Some(workspace.target.join("passed").join(name))

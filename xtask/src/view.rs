@@ -121,7 +121,7 @@ fn cluster(group: &Group, facts: &Facts<'_>) -> Option<Cluster> {
     (!bars.is_empty()).then(|| Cluster { label, bars: std::iter::once(ours).chain(bars).collect() })
 }
 
-/// The figure of one party for a published line: a value, or a range over several rows.
+/// The figure of one [`Party`] for a published line: a value, or a range over several rows.
 struct Cell {
     name: String,
     low: f64,
@@ -205,7 +205,7 @@ fn published(table: &seed::Table, facts: &Facts<'_>, sources: &Sources) -> Sheet
     Sheet::new(&table.heading, &columns.join("|"), lines).with_notes(notes)
 }
 
-/// Returns the reason why a line has no figure of ours.
+/// Returns the reason why we have no figure for a line.
 fn missing(line: &seed::Row, keys: &[String], facts: &Facts<'_>, sources: &Sources) -> String {
     if let Some(reason) = sources.unmeasured.line(&line.name()) {
         return format!("not measured: {reason}");
@@ -227,7 +227,8 @@ fn faster_in(keys: &[String], quantity: Quantity, facts: &Facts<'_>) -> String {
     }
 }
 
-/// Lists the rows of a suite with the best implementation of each language, one line per class of ours.
+/// Lists the rows of a suite with our figure and the best implementation of each language. A row in which we have
+/// several classes of results has one line for each.
 fn all_rows(suite: &str, facts: &Facts<'_>) -> Option<Sheet> {
     let standings = facts.standings().into_iter();
     let standings = standings.filter(|standing| standing.key.split('/').next() == Some(suite));

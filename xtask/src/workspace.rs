@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) target: PathBuf,
-    /// Whether cargo writes incremental data. A single build is faster without.
+    /// True if cargo writes incremental data. A single build is faster without it.
     pub(crate) is_incremental: bool,
 }
 

@@ -140,8 +140,9 @@ mod tests {
         pool.close().await.unwrap();
     }
 
-    /// Completing members sorts them, and completing paths needs a module; the bare engine has neither. This completer
-    /// returns a path. It also writes to the host and prompts.
+    /// Completion of members needs `Sort-Object`, and completion of paths needs a module; an installation without
+    /// modules has neither. This script defines `Sort-Object` and a completer that returns a path, writes to the host
+    /// and prompts.
     const SETUP: &str = "
         New-Module Microsoft.PowerShell.Utility { function Sort-Object { param($Property) $input } } | Import-Module
         $größe = [Version]'1.2'

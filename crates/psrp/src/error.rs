@@ -98,7 +98,7 @@ pub struct Error(Box<Inner>);
 #[derive(Clone, Debug)]
 struct Inner {
     kind: Kind,
-    /// Adds to the kind, if it does not say everything.
+    /// Details that the kind does not contain.
     detail: Option<Box<str>>,
     offset: Option<u64>,
     /// Shared because the end of a connection is reported to all pending operations.

@@ -22,7 +22,8 @@ impl<'a> Expansion<'a> {
         Self::new(model, Role::Encode, model.generics.clone())
     }
 
-    /// All lifetimes of a decoded struct equal that of the input. If it has none, one is added.
+    /// Creates the expansion of `Decode`. All lifetimes of the struct equal that of the input; if the struct has
+    /// none, one is added.
     pub(crate) fn decode(model: &'a Model) -> Self {
         let mut generics = model.generics.clone();
         let lifetimes: Vec<Lifetime> =
@@ -75,7 +76,8 @@ impl<'a> Expansion<'a> {
         self.model.variants.iter().enumerate().map(move |(index, variant)| expand(index, variant))
     }
 
-    /// Returns the code of the fields: that of the variant with the id that is read from `input`.
+    /// Returns the code that `expand` generates for the fields. For an enum, it reads an id from `input` and runs the
+    /// code of the variant with that id.
     pub(crate) fn by_id(&self, input: &TokenStream, expand: impl Fn(&Variant) -> TokenStream) -> TokenStream {
         let krate = self.krate();
         let arms = self.each_variant(|_, variant| expand(variant));

@@ -49,7 +49,7 @@ impl Role {
         FieldWire { wire, bounds }
     }
 
-    /// The bound that a wire type can encode or decode `ty`.
+    /// Returns the trait that a wire type implements if it can encode or decode `ty`.
     fn carries(&self, krate: &Path, ty: &Type) -> TokenStream {
         match self {
             Self::Encode => quote!(#krate::Put<#ty>),
@@ -84,7 +84,7 @@ impl Role {
         bounds
     }
 
-    /// The trait of the default wire type.
+    /// Returns the trait that a Rust type implements if it has a default wire type.
     fn default_wire(&self, krate: &Path, order: Order, span: Span) -> TokenStream {
         let order = order.tokens(krate);
         match self {

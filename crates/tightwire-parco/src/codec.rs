@@ -138,9 +138,9 @@ fn take(source: &mut BytesMut, len: usize) -> Result<(), Error> {
 
 /// Progress of a walk over a partial message.
 ///
-/// The next walk over the longer message visits the same values in the same order, so a mark belongs to the value that
-/// is started as the mark's index in the list. The contents of a complete value are not visited again and their marks
-/// are dropped, so the length of the list is at most the nesting depth times the number of fields.
+/// The next walk over the longer message visits the same values in the same order, so mark number `n` belongs to
+/// value number `n` in the order in which values are started. The contents of a complete value are not visited again
+/// and their marks are dropped, so the length of the list is at most the nesting depth times the number of fields.
 #[derive(Debug)]
 struct Progress {
     marks: Vec<Mark>,

@@ -49,9 +49,9 @@ pub trait EncodeAs<O: Order = Le> {
 
 /// Default wire type of a Rust type for decoding, with the byte order `O` of numbers and headers.
 ///
-/// Implement it with `#[derive(Decode)]`. The wire types are those of [`EncodeAs`]. `&[u8]` borrows a
-/// [`Blob`], which has the same bytes as the slice of numbers that `&[u8]` is encoded as. Other
-/// slices cannot be borrowed; use [`Seq`] instead.
+/// Implement it with `#[derive(Decode)]`. The wire types are those of [`EncodeAs`], except that `&[u8]` is decoded as
+/// a [`Blob`], which can be borrowed. It has the same bytes as the [`Slice`] of numbers that `&[u8]` is encoded as.
+/// Other slices cannot be borrowed; use [`Seq`] instead.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be decoded",
     label = "no default wire type",

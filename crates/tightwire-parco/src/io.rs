@@ -88,7 +88,7 @@ impl<W: Write> Encoder<W> {
     ///
     /// # Errors
     ///
-    /// As [`encode`](Self::encode).
+    /// Same as [`encode`](Self::encode).
     pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, wire: &F, value: &T) -> Result<(), Error> {
         self.buffer.clear();
         wire.encode_with(self.options, value, &mut self.buffer)?;
@@ -177,7 +177,7 @@ impl<R: Read> Decoder<R> {
     ///
     /// # Errors
     ///
-    /// As [`decode`](Self::decode).
+    /// Same as [`decode`](Self::decode).
     pub fn decode_as<'de, F: Get<'de, T>, T>(&'de mut self, wire: &F) -> Result<Option<T>, Error> {
         if self.was_empty && !self.peek()? {
             return Ok(None);

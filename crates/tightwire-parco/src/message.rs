@@ -99,14 +99,14 @@ pub fn decode_exact<'de, T: Decode<'de>>(bytes: &'de [u8]) -> Result<T, Error> {
 ///
 /// # Errors
 ///
-/// As [`decode_exact`]. After an error the contents of `value` are unspecified but valid.
+/// Same as [`decode_exact`]. After an error the contents of `value` are unspecified but valid.
 #[inline]
 pub fn decode_into<'de, T: Decode<'de>>(bytes: &'de [u8], value: &mut T) -> Result<(), Error> {
     Options::new().decode_into(bytes, value)
 }
 
 impl Options {
-    /// As [`to_vec`], with the maximum depth of these options.
+    /// Same as [`to_vec`], with the maximum depth of these options.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl Options {
         T::Wire::NEW.to_vec_with(self, value)
     }
 
-    /// As [`encode`], with the maximum depth of these options.
+    /// Same as [`encode`], with the maximum depth of these options.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl Options {
         T::Wire::NEW.encode_with(self, value, vec)
     }
 
-    /// As [`encoded_len`], with the maximum depth of these options.
+    /// Same as [`encoded_len`], with the maximum depth of these options.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl Options {
         T::Wire::NEW.encoded_len_with(self, value)
     }
 
-    /// As [`decode`], with these options.
+    /// Same as [`decode`], with these options.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl Options {
         <T as DecodeAs<'de>>::Wire::NEW.decode_with(self, bytes)
     }
 
-    /// As [`decode_exact`], with these options.
+    /// Same as [`decode_exact`], with these options.
     ///
     /// # Errors
     ///
@@ -155,11 +155,11 @@ impl Options {
         <T as DecodeAs<'de>>::Wire::NEW.decode_exact_with(self, bytes)
     }
 
-    /// As [`decode_into`], with these options.
+    /// Same as [`decode_into`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`decode_exact`].
+    /// Same as [`decode_exact`].
     #[inline]
     pub fn decode_into<'de, T: Decode<'de>>(self, bytes: &'de [u8], value: &mut T) -> Result<(), Error> {
         <T as DecodeAs<'de>>::Wire::NEW.decode_into_with(self, bytes, value)
@@ -180,7 +180,7 @@ impl Options {
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 pub trait WireExt {
-    /// As [`to_vec`].
+    /// Same as [`to_vec`].
     ///
     /// # Errors
     ///
@@ -192,7 +192,7 @@ pub trait WireExt {
         self.to_vec_with(Options::new(), value)
     }
 
-    /// As [`to_vec`](Self::to_vec), with the maximum depth of these options.
+    /// Same as [`to_vec`](Self::to_vec), with the maximum depth of these options.
     ///
     /// # Errors
     ///
@@ -206,7 +206,7 @@ pub trait WireExt {
         Ok(vec)
     }
 
-    /// As [`encode`].
+    /// Same as [`encode`].
     ///
     /// # Errors
     ///
@@ -219,7 +219,7 @@ pub trait WireExt {
         self.encode_with(Options::new(), value, vec)
     }
 
-    /// As [`encode`](Self::encode), with the maximum depth of these options.
+    /// Same as [`encode`](Self::encode), with the maximum depth of these options.
     ///
     /// # Errors
     ///
@@ -232,7 +232,7 @@ pub trait WireExt {
         write::append(vec, options.levels(), |writer| self.put(value, writer))
     }
 
-    /// As [`encode_to_slice`].
+    /// Same as [`encode_to_slice`].
     ///
     /// # Errors
     ///
@@ -252,7 +252,7 @@ pub trait WireExt {
         }
     }
 
-    /// As [`encode_to_buf`], with the maximum depth of these options.
+    /// Same as [`encode_to_buf`], with the maximum depth of these options.
     ///
     /// # Errors
     ///
@@ -272,7 +272,7 @@ pub trait WireExt {
         write::append_to_buf(buf, size, options.levels(), |writer| self.put(value, writer))
     }
 
-    /// As [`encoded_len`].
+    /// Same as [`encoded_len`].
     ///
     /// # Errors
     ///
@@ -285,7 +285,7 @@ pub trait WireExt {
         self.encoded_len_with(Options::new(), value)
     }
 
-    /// As [`encoded_len`](Self::encoded_len), with the maximum depth of these options.
+    /// Same as [`encoded_len`](Self::encoded_len), with the maximum depth of these options.
     ///
     /// # Errors
     ///
@@ -298,7 +298,7 @@ pub trait WireExt {
         self.size(value, options.levels()).map_err(|fault| Error::bare(fault.0))
     }
 
-    /// As [`decode`].
+    /// Same as [`decode`].
     ///
     /// # Errors
     ///
@@ -311,7 +311,7 @@ pub trait WireExt {
         self.decode_with(Options::new(), bytes)
     }
 
-    /// As [`decode_exact`].
+    /// Same as [`decode_exact`].
     ///
     /// # Errors
     ///
@@ -324,11 +324,11 @@ pub trait WireExt {
         self.decode_exact_with(Options::new(), bytes)
     }
 
-    /// As [`decode_into`].
+    /// Same as [`decode_into`].
     ///
     /// # Errors
     ///
-    /// As [`decode_exact`](Self::decode_exact). After an error the contents of `value` are unspecified but valid.
+    /// Same as [`decode_exact`](Self::decode_exact). After an error the contents of `value` are unspecified but valid.
     #[inline]
     fn decode_into<'de, T>(&self, bytes: &'de [u8], value: &mut T) -> Result<(), Error>
     where
@@ -337,7 +337,7 @@ pub trait WireExt {
         self.decode_into_with(Options::new(), bytes, value)
     }
 
-    /// As [`decode`](Self::decode), with options.
+    /// Same as [`decode`](Self::decode), with options.
     ///
     /// # Errors
     ///
@@ -355,7 +355,7 @@ pub trait WireExt {
         }
     }
 
-    /// As [`decode_exact`](Self::decode_exact), with options.
+    /// Same as [`decode_exact`](Self::decode_exact), with options.
     ///
     /// # Errors
     ///
@@ -371,11 +371,11 @@ pub trait WireExt {
         exact(reader, value)
     }
 
-    /// As [`decode_into`](Self::decode_into), with options.
+    /// Same as [`decode_into`](Self::decode_into), with options.
     ///
     /// # Errors
     ///
-    /// As [`decode_into`](Self::decode_into).
+    /// Same as [`decode_into`](Self::decode_into).
     #[inline]
     fn decode_into_with<'de, T>(&self, options: Options, bytes: &'de [u8], value: &mut T) -> Result<(), Error>
     where

@@ -108,7 +108,7 @@ impl<W: IdWire<I>, I: Ord + fmt::Display> Registry<W, I> {
         }
     }
 
-    /// As [`register`](Self::register), with the default wire type, such as that of a struct with derived codecs.
+    /// Same as [`register`](Self::register), with the default wire type, such as that of a struct with derived codecs.
     pub fn register_type<T>(&mut self, id: I) -> Result<&mut Self, Error>
     where
         T: Any + Send + Encode + DecodeOwned,
@@ -121,7 +121,7 @@ impl<W: IdWire<I>, I: Ord + fmt::Display> Registry<W, I> {
         self.models.keys()
     }
 
-    /// As [`encode_as`](Self::encode_as), with the id that the value returns.
+    /// Same as [`encode_as`](Self::encode_as), with the id that the value returns.
     pub fn encode<T: HasId<I> + Any>(&self, item: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
         self.encode_as(&item.id(), item, vec)
     }
@@ -175,7 +175,7 @@ impl<W: IdWire<I>, I: Ord + fmt::Display> Registry<W, I> {
         self.frames_with(Options::new(), bytes)
     }
 
-    /// As [`frames`](Self::frames), with options. The limits apply to each frame.
+    /// Same as [`frames`](Self::frames), with options. The limits apply to each frame.
     pub fn frames_with<'a>(&'a self, options: Options, bytes: &'a [u8]) -> Frames<'a, W, I> {
         Frames { registry: self, options, rest: bytes, total: bytes.len(), failed: false }
     }
@@ -284,8 +284,8 @@ pub struct Frames<'a, W, I> {
 }
 
 impl<'a, W, I> Frames<'a, W, I> {
-    /// Returns the offset of the next frame, or of the one that failed, from the start of the slice. Offsets in errors
-    /// are relative to it.
+    /// Returns the offset of the next frame, or of the frame that failed, from the start of the slice. Offsets in
+    /// errors are relative to the start of the failed frame.
     pub fn offset(&self) -> usize {
         self.total - self.rest.len()
     }

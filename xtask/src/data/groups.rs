@@ -29,7 +29,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Returns the suite with the rows.
+    /// Returns the name of the suite that contains the rows.
     pub(crate) fn suite(&self) -> &str {
         self.rows.first().and_then(|row| row.split('/').next()).unwrap_or_default()
     }

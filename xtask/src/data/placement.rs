@@ -71,12 +71,12 @@ impl UnmeasuredFile {
 }
 
 impl RowsFile {
-    /// Returns the row patterns of a benchmark that is several rows.
+    /// Returns the row patterns of a published benchmark that is several rows in the harness.
     pub(crate) fn parts(&self, bench: &str) -> &[String] {
         self.part.iter().find(|part| part.bench == bench).map_or(&[], |part| &part.rows)
     }
 
-    /// Returns whether a row belongs to such a benchmark.
+    /// Returns whether a row belongs to a published benchmark that is several rows in the harness.
     pub(crate) fn is_part(&self, key: &str) -> bool {
         self.part.iter().flat_map(|part| &part.rows).any(|row| super::matches(row, key))
     }

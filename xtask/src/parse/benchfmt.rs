@@ -45,7 +45,7 @@ pub(crate) fn parse(text: &str) -> Vec<BenchLine> {
     lines
 }
 
-/// Parses `key: value`, if the key starts in lower case and has no space or capital.
+/// Parses `key: value`. The key begins with a lower-case letter and contains no white space or upper-case letters.
 fn configuration_line(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(':')?;
     let plain = |c: char| !c.is_whitespace() && !c.is_uppercase();

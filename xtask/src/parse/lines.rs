@@ -24,8 +24,8 @@ struct Line {
     failure: Option<String>,
 }
 
-/// Parses the lines that start with `{` and returns the result of an implementation of a row. Several lines of one are
-/// samples. `None` if there are none. Fails if a line is invalid, or reports a failure.
+/// Parses the lines that start with `{` and returns the result of an implementation of a row. Several lines of the
+/// implementation are samples. Returns `None` if it has no line. Fails if a line is invalid or reports a failure.
 pub(crate) fn sample(text: &str, key: &str, implementation: &str) -> Result<Option<Sample>> {
     let (mut times, mut last) = (Vec::new(), None);
     for text in text.lines().map(str::trim).filter(|line| line.starts_with('{')) {

@@ -114,7 +114,7 @@ pub(crate) fn names_of(summary: &Summary) -> String {
     names
 }
 
-/// Returns one line per group of similar rows against the best library of a language in each row.
+/// Returns one line per group of similar rows, compared with the best library of a language in each row.
 fn against(title: &str, language: &str, facts: &Facts<'_>, sources: &Sources) -> Sheet {
     let lines = sources.groups.groups.iter().filter_map(|group| {
         let summary = facts.summary(group, &|row| row.language == language)?;
@@ -129,7 +129,7 @@ fn against(title: &str, language: &str, facts: &Facts<'_>, sources: &Sources) ->
     Sheet::new(title, columns, lines)
 }
 
-/// Returns one line per group with the best libraries of Python, Node.js and PowerShell.
+/// Returns one line per group, compared with the best libraries of Python, Node.js and PowerShell.
 fn interpreted(facts: &Facts<'_>, sources: &Sources) -> Sheet {
     let languages = &LANGUAGES[2..];
     let lines = sources.groups.groups.iter().filter_map(|group| {
@@ -219,7 +219,8 @@ fn changes(report: &Report) -> Option<Sheet> {
     Some(Sheet::new("Changes", columns, lines).with_notes(notes))
 }
 
-/// Returns the processor time per request of every server, and figures that a server has once.
+/// Returns tables of the processor time of every server by request, and of memory, start-up time and upstream
+/// requests.
 fn load(report: &Report, sources: &Sources) -> String {
     let Some(run) = &report.load else {
         return "Not measured in this run; `cargo xtask load` measures it.\n".to_owned();

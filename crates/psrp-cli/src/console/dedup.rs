@@ -11,8 +11,9 @@ use psrp::record::HostInformationMessage;
 /// records only.
 const MAX_UNMATCHED: usize = 100;
 
-/// PowerShell's server sends host output, warnings, verbose and debug messages and progress twice: as a record and as a
-/// host call. Only the first of the two is shown. This counts records minus host calls per message, where they differ.
+/// PowerShell's server sends host output, warnings, verbose and debug messages and progress twice: as a record and as
+/// a host call. Only the first of the two is shown. The map contains the number of records minus the number of host
+/// calls of each message, unless it is 0.
 #[derive(Default)]
 pub(super) struct Deduplicator(Mutex<HashMap<String, i32>>);
 
@@ -53,7 +54,8 @@ impl Deduplicator {
         self.is_first(message, -1)
     }
 
-    /// Returns whether the message has not come the other way yet. `way` is 1 for records, -1 for host calls.
+    /// Counts a message. Returns false if it was already received the other way. `way` is 1 for records, -1 for host
+    /// calls.
     fn is_first(&self, message: String, way: i32) -> bool {
         let mut unmatched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if unmatched.len() >= MAX_UNMATCHED {

@@ -9,7 +9,7 @@ const MAX_LINE_BYTES: usize = 64 * 1024;
 /// A line edited key by key. Editing is possible only at its end.
 #[derive(Debug)]
 pub(super) struct Editor {
-    /// Has its maximum capacity, because it would leave a copy of its content behind when it grows.
+    /// Allocated with its maximum capacity, because growing would leave a copy of the content in memory.
     line: Zeroizing<String>,
 }
 

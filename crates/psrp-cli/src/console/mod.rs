@@ -115,7 +115,7 @@ impl ConsoleHost {
     }
 
     /// Shows a pipeline event: an output object as text, an error with its position, a record, a progress bar, or the
-    /// cause of a failure. Does nothing if a host call has shown it.
+    /// cause of a failure. Does nothing if a host call has already shown the event.
     pub(crate) async fn show(&self, event: PipelineEvent) -> Result<(), CallError> {
         match self.record_shown(&event) {
             true => self.run_blocking(move |session| Ok(session.show(&event)?)).await,

@@ -47,7 +47,7 @@ impl Style {
     }
 }
 
-/// Returns the terminal's colour code: dark colours start at `base`, bright ones at `base` + 60.
+/// Returns the ANSI colour code: dark colours start at `base`, bright ones at `base` + 60.
 fn code(color: ConsoleColor, base: u8) -> Option<u8> {
     // Blue and red are swapped compared to the console colours.
     const ORDER: [u8; 8] = [0, 4, 2, 6, 1, 5, 3, 7];

@@ -35,7 +35,8 @@ pub(super) enum Line {
     Interrupted,
 }
 
-/// Refers to a value of the future that waits for a blocked call: the call is cancelled when it is dropped.
+/// Cancellation token of a blocked call. The future that waits for the call owns the value; once the value is
+/// dropped, the call is cancelled.
 pub(super) type Cancel = Weak<()>;
 
 /// A terminal. All methods may block.

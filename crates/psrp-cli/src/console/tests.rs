@@ -21,7 +21,7 @@ use super::{CallError, ConsoleHost, ConsoleOptions};
 /// Terminal in memory without progress bars and keys.
 struct TestTerminal {
     input: Box<dyn BufRead + Send>,
-    /// `None` fails.
+    /// With `None`, writing fails.
     output: Option<Written>,
 }
 

@@ -1,4 +1,4 @@
-//! Runs the program `psrp` with a server in the test process and, where there is one, with PowerShell.
+//! Runs the program `psrp` with a server in the test process and, if it is installed, with PowerShell.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! The program with the server of the real PowerShell, where there is one; see `docs/psrp.md`.
+//! Runs the program with a PowerShell server, if PowerShell is installed; see `docs/psrp.md`.
 
 use std::fs;
 use std::path::Path;

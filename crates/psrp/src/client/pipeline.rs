@@ -213,9 +213,9 @@ impl Pipeline<'_> {
         }
     }
 
-    /// Asks the server to stop the pipeline. Its state is Stopping until the server responds. Pending input is dropped.
-    /// Does nothing if it was asked before. The signal is sent after the creation was acknowledged, because a server
-    /// drops signals for pipelines it does not know yet.
+    /// Asks the server to stop the pipeline. Its state is Stopping until the server responds. Pending input is
+    /// dropped. Does nothing if the stop was already requested. The signal is sent after the creation was
+    /// acknowledged, because a server drops signals for pipelines it does not know yet.
     ///
     /// PowerShell may acknowledge the signal without sending a state if the script has not begun to run; see
     /// [`end_without_state`](Self::end_without_state). If a pipeline is stopped within milliseconds of its creation,

@@ -25,8 +25,8 @@ pub enum ConsoleEvent<'a> {
 /// Separates CLIXML documents from plain text in the output of a program.
 ///
 /// A PowerShell whose standard error is not a terminal writes its records there as documents, each after a line `#<
-/// CLIXML`, mixed with the output of other programs. The filter accepts the bytes in chunks of any size and emits text
-/// and records.
+/// CLIXML` (the mark), mixed with the output of other programs. The filter accepts the bytes in chunks of any size
+/// and emits text and records.
 ///
 /// No byte is lost: a document that can't be read is emitted as text. So is a document that does not end before the
 /// next mark or within [`Limits::max_size`](super::Limits::max_size) bytes, which include its mark and the white space

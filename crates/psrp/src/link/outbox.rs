@@ -1,7 +1,7 @@
 //! Send queue of a session: messages per target, packets without data, pending acknowledgements, and paused targets.
 //!
-//! Every operation takes constant time regardless of the number of targets and messages: a target is in a ring only
-//! while it can send.
+//! Targets send in round-robin order. Every operation takes constant time regardless of the number of targets and
+//! messages: a target is in a ring (a round-robin queue) only while it can send.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -89,10 +89,10 @@ impl Target {
 pub(crate) struct Outbox {
     /// Fragment size, and the object identifier of the next message of the session.
     fragmenter: Fragmenter,
-    /// True if a target takes no more data before it acknowledges the last.
+    /// True if a target must acknowledge each packet with data before the next one is sent.
     requires_ack: bool,
     targets: HashMap<Option<Uuid>, Target>,
-    /// Targets with messages, in the order of their ring.
+    /// Targets with messages, the next one to send first.
     ring: VecDeque<Option<Uuid>>,
     /// Targets with responses to host calls, which go first.
     urgent_ring: VecDeque<Option<Uuid>>,
@@ -241,7 +241,8 @@ impl Outbox {
         }
     }
 
-    /// Updates rings and following packets after messages of a target were removed or the target was unblocked.
+    /// Called after messages of a target were removed or the target was unblocked. Adds the target to the rings if it
+    /// can send, and queues the packets that were to follow its messages if it has none left.
     fn update(&mut self, id: Option<Uuid>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
         for lane in &mut target.lanes {

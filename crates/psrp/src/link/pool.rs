@@ -199,7 +199,8 @@ macro_rules! pool_methods {
                 self.link.outbox.pending_bytes_of(pipeline)
             }
 
-            /// Returns the common protocol version, or the own one while the peer's is unknown.
+            /// Returns the lower of both sides' protocol versions, or the version of this side while the peer's is
+            /// unknown.
             pub(super) fn protocol(&self) -> Version {
                 let own = self.capability.protocol_version;
                 self.peer.as_ref().map_or(own, |peer| own.min(peer.protocol_version))

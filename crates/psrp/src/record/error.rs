@@ -50,10 +50,10 @@ object_struct! {
         /// Stack trace of the script.
         pub script_stack_trace: Option<PsString> => "ErrorDetails_ScriptStackTrace" [optional],
         ..
-        /// The invocation that failed, if the client requested it.
+        /// The invocation that failed, if the client requested invocations.
         pub invocation: Option<Box<InvocationInfo>>,
-        /// Number of items that each command of the pipeline has processed. Only written with `invocation`, whose list
-        /// is used for `None`.
+        /// Number of items that each command of the pipeline has processed. Only written with `invocation`; `None`
+        /// writes the list in `invocation`.
         pub pipeline_iteration_info: Option<Vec<i32>>,
         /// Text form of the record at the sender.
         pub text: Option<PsString>,

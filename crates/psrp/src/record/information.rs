@@ -152,10 +152,10 @@ impl RecordStream {
 pub struct InformationalRecord {
     /// The message. Not escaped for a terminal; see [`terminal_safe`](crate::terminal_safe).
     pub message: PsString,
-    /// The invocation that it comes from, if the client requested it.
+    /// The invocation that produced the record, if the client requested invocations.
     pub invocation: Option<Box<InvocationInfo>>,
-    /// Number of items that each command of the pipeline has processed. Only written with `invocation`, whose list is
-    /// used for `None`.
+    /// Number of items that each command of the pipeline has processed. Only written with `invocation`; `None` writes
+    /// the list in `invocation`.
     pub pipeline_iteration_info: Option<Vec<i32>>,
     /// Text form of the record at the sender.
     pub text: Option<PsString>,

@@ -20,7 +20,7 @@ pub(super) struct PipelineEntry {
     pub(super) is_input_open: bool,
     /// True if the client waits for the acknowledgement of a signal.
     pub(super) is_signalled: bool,
-    /// True if output may be sent to the client of the pool.
+    /// True if the client of the pool is connected to this pipeline, so that its output may be sent.
     pub(super) is_connected: bool,
     pub(super) received: Received,
 }
@@ -48,8 +48,8 @@ pub struct Pipeline<'a> {
 }
 
 impl Pipeline<'_> {
-    /// Returns whether the pipeline's output is sent to the client. A client that has connected to the pool has to
-    /// connect to each pipeline, too; until then its messages stay queued.
+    /// Returns whether the pipeline's output is sent to the client. A client that has connected to the pool must also
+    /// connect to each pipeline; until then the messages of the pipeline stay queued.
     pub fn is_connected(&self) -> bool {
         self.pool.pipelines[&self.id].is_connected
     }

@@ -57,7 +57,7 @@ impl Clone for Members {
     fn clone(&self) -> Self {
         /// A set that is being cloned.
         struct Set<'a> {
-            /// Its name in the enclosing set.
+            /// Name of this set in the enclosing set.
             name: PsString,
             rest: std::slice::Iter<'a, (PsString, Value)>,
             members: Vec<(PsString, Value)>,

@@ -16,7 +16,7 @@ use psrp::message::{Command, PipelineState, PowerShell, RunspacePoolState};
 use psrp::value::Value;
 use test_support::optional;
 
-/// The fake PowerShell; `None` if it is skipped.
+/// Returns the fake PowerShell, or `None` if the test is skipped.
 fn pwsh() -> Option<Child> {
     let python = optional::variable("PSRP_PYTHON")?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/pwsh.py");

@@ -17,7 +17,7 @@ use crate::support;
 /// Number of values in each direction.
 const VALUES: usize = 2_000;
 
-/// Command of a Python peer; `None` if it is skipped.
+/// Returns the command of a Python peer, or `None` if the test is skipped.
 pub(crate) fn python(script: &str) -> Option<Command> {
     let python = optional::variable("PSRP_PYTHON")?;
     let mut command = Command::new(python);

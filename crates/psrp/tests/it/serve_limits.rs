@@ -82,7 +82,8 @@ impl RawClient {
         poll_fn(|cx| self.lines.poll_receive(cx, &mut take)).await.transpose().unwrap().is_some()
     }
 
-    /// Calls `queue` and sends until the server stops reading. Returns how often all was sent.
+    /// Calls `queue` and sends its packets, repeatedly, until the server stops reading. Returns the number of calls
+    /// whose packets were all sent.
     async fn fill(&mut self, mut queue: impl FnMut(&mut RunspacePool)) -> usize {
         for sent in 0..10_000 {
             queue(&mut self.machine);

@@ -29,7 +29,7 @@ struct Service {
 }
 
 impl Service {
-    /// Starts the service; `None` if it is skipped.
+    /// Starts the service. Returns `None` if the test is skipped.
     fn start(arguments: &[&str]) -> Option<Self> {
         let mut child = python("wsman.py")?
             .args(arguments)

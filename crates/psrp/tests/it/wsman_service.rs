@@ -47,7 +47,7 @@ async fn gone(pool: &RunspacePool) {
     }
 }
 
-/// Returns the error of a request if all responses are this one.
+/// Returns the error of a request to a service that always sends this response.
 async fn error_of(reply: Reply) -> Error {
     let address = serve(move |_| reply.clone()).await;
     wsman(address).max_response_size(100_000).shells().await.unwrap_err()

@@ -20,15 +20,15 @@ pub(crate) use crate::transport::{Pipe, pipe};
 /// Executes the text of a script, and counts events.
 #[derive(Debug, Default)]
 pub(crate) struct TestHandler {
-    /// Pipelines started.
+    /// Number of pipelines started.
     pub(crate) started: AtomicUsize,
-    /// Pipelines running.
+    /// Number of pipelines running.
     pub(crate) running: AtomicUsize,
     /// Maximum number of pipelines running at a time.
     pub(crate) most: AtomicUsize,
-    /// Objects written or read.
+    /// Number of objects written or read.
     pub(crate) objects: AtomicUsize,
-    /// Sessions ended.
+    /// Number of sessions ended.
     pub(crate) closed: AtomicUsize,
     /// Permits for `wait` and for resets of the runspace.
     pub(crate) gate: Gate,

@@ -47,7 +47,7 @@ fn value_of(data: &str) -> Option<Value> {
     (!data.is_empty()).then(|| from_slice(data.as_bytes()).expect("the data are CLIXML"))
 }
 
-/// Moves the name attribute of objects before the number, as PowerShell does.
+/// Moves the attribute `N` of objects before `RefId`, as PowerShell writes them.
 fn name_first(data: &str) -> String {
     let mut parts = data.split("<Obj RefId=\"");
     let mut out = parts.next().unwrap_or_default().to_owned();

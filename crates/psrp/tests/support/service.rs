@@ -261,5 +261,5 @@ impl Inner {
     }
 }
 
-/// Short enough for a test that waits for it.
+/// Timeout that is short enough for a test to let it elapse.
 pub(crate) const SHORT: Duration = Duration::from_millis(200);

@@ -48,7 +48,7 @@ pub fn limits(change: impl FnOnce(&mut SessionLimits)) -> SessionLimits {
 }
 
 impl Session {
-    /// A session that is not opened. Fragments are small, so that most messages have several.
+    /// Creates a session that is not opened. Fragments are small, so that most messages have several.
     pub fn new() -> Self {
         Self::with(client::Config::new(), server::Config::new())
     }
@@ -81,7 +81,7 @@ impl Session {
         Self::with(client::Config::new().capability(capability(client)), server).open()
     }
 
-    /// Opens the session and removes the events of that.
+    /// Opens the session and discards the events of opening it.
     pub fn open(mut self) -> Self {
         self.client.open().unwrap();
         self.exchange();

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 const MAX_PENDING: usize = 20_000;
 
-/// Starts of message data, modified by the program.
+/// Message data that the program selects from and modifies.
 const DATA: [&str; 12] = [
     "",
     "<Nil />",
@@ -89,7 +89,8 @@ impl<'p> FuzzSession<'p> {
         is_active
     }
 
-    /// Fragments of a message with a valid header and data of the program.
+    /// Returns the target and the fragments of a message with a valid header, whose data the program selects and
+    /// modifies.
     fn message(&mut self) -> (Option<Uuid>, Vec<u8>) {
         let to_client = self.byte().is_multiple_of(2);
         let target = self.target();
@@ -309,7 +310,8 @@ impl<'p> FuzzSession<'p> {
     }
 }
 
-/// An error of a packet breaks the pool, or reports that the pool's state does not allow packets.
+/// Checks that a failed packet breaks the pool, unless the error reports that the pool's state does not allow
+/// packets, or a client that is connecting was refused.
 fn check_result(result: Result<(), Error>, before: RunspacePoolState, after: RunspacePoolState) {
     use RunspacePoolState::{Broken, Connecting, Disconnected};
 

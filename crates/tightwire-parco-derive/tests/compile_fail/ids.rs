@@ -1,4 +1,4 @@
-//! An id that its form cannot carry.
+//! An id that does not fit its wire type.
 
 use tightwire_parco::Encode;
 

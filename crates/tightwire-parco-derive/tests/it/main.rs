@@ -1,7 +1,7 @@
-//! Mistakes in the use of the derive macros, and what the compiler says about them.
+//! Compiler errors for incorrect use of the derive macros.
 //!
-//! The tests of what the macros generate are those of `parco`. These are here because trybuild builds all dependencies of
-//! the package that it is called from once more, and `parco` has many.
+//! The tests of the generated code are in `tightwire-parco`. These tests are in this package because trybuild
+//! rebuilds all dependencies of the package that calls it, and `tightwire-parco` has many.
 
 #[test]
 fn mistakes_are_pointed_at() {

@@ -90,7 +90,7 @@ pub fn builder<M: Default>() -> Builder<M, Nil, ReadWrite<Defaults>> {
     builder_with(Defaults)
 }
 
-/// As [`builder`](builder()), with a function that creates the model to decode into.
+/// Same as [`builder`](builder()), with a function that creates the model to decode into.
 pub fn builder_with<M, N: Factory<M>>(factory: N) -> Builder<M, Nil, ReadWrite<N>> {
     Builder::new(ReadWrite(factory))
 }
@@ -107,7 +107,7 @@ pub fn parser<M: Default>() -> Parser<M, Nil, Defaults> {
     parser_with(Defaults)
 }
 
-/// As [`parser`], with a function that creates the model to decode into.
+/// Same as [`parser`], with a function that creates the model to decode into.
 pub fn parser_with<M, N: Factory<M>>(factory: N) -> Parser<M, Nil, N> {
     Builder::new(ReadOnly(factory))
 }

@@ -34,10 +34,10 @@ pub enum Verdict {
     /// Both schemas decode each other's messages, for example after a field was renamed.
     SameWire,
     /// Readers with the old schema can decode new messages: they decode the fields they know, and bytes remain, which
-    /// `decode` returns and `decode_exact` rejects. Also if the new schema has fewer models.
+    /// `decode` returns and `decode_exact` rejects. This is also the verdict if the new schema has fewer models.
     ///
-    /// Readers with the new schema reach the end of old messages too early, unless the new fields have a default for
-    /// that.
+    /// Readers with the new schema reach the end of old messages too early, unless the new fields have the attribute
+    /// `default_on_eof`.
     OldReadsNew,
     /// Readers with the new schema can decode old messages: the reverse of [`OldReadsNew`](Self::OldReadsNew), without
     /// the exception for defaults.
@@ -239,7 +239,7 @@ struct Fields<'a> {
     new: &'a [(String, Layout)],
     /// True if no fields follow the struct.
     is_last: bool,
-    /// Bytes already matched of the reserved bytes that come next in the old and the new schema.
+    /// If the next field is reserved bytes: how many of them are already matched, in the old and in the new schema.
     used: (u64, u64),
 }
 

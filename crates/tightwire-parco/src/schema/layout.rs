@@ -266,7 +266,8 @@ impl Layout {
 }
 
 impl Recursion {
-    /// Returns whether references to the next level are found inside of it.
+    /// Calls `inside` to build the contents of a struct or multi. Returns its level, and whether the contents refer
+    /// to that level.
     fn find(ancestors: &mut Vec<bool>, inside: impl FnOnce(&mut Vec<bool>)) -> Self {
         let level = ancestors.len();
         ancestors.push(false);

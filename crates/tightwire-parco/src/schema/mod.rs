@@ -51,7 +51,8 @@ pub enum Schema {
     Bool,
     /// A number.
     Number(Number, Endian),
-    /// A header as a separate value. It is an `int` in Go, and its range is checked.
+    /// An integer encoded as this number, which the Go library calls a header. It is an `int` in Go, and its range is
+    /// checked.
     Header(Number, Endian),
     /// A header with the length in bytes, then a string.
     String {

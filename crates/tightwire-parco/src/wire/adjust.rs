@@ -17,7 +17,7 @@ use crate::read::Input;
 use crate::schema::Schema;
 use crate::wire;
 
-/// Replaces the part of a wire type that the attribute `A` changes by `New`.
+/// Replaces one part of a wire type, which the attribute `A` selects, with `New`.
 #[diagnostic::on_unimplemented(
     message = "the attribute `{A}` does not apply to the wire type `{Self}`",
     label = "does not apply to the type of this field",
@@ -75,7 +75,7 @@ attributes! {
     Blob,
     /// The attribute `int`, Go's name for an `i64`.
     Int,
-    /// The attribute `uint`, Go's name for an `u64`.
+    /// The attribute `uint`, Go's name for a `u64`.
     Uint,
 }
 

@@ -58,7 +58,7 @@ pub trait FromOctets<'de>: Sized {
     ///
     /// # Errors
     ///
-    /// As [`from_octets`](Self::from_octets).
+    /// Same as [`from_octets`](Self::from_octets).
     #[inline]
     fn replace(&mut self, bytes: &'de [u8]) -> Result<(), Fault> {
         *self = Self::from_octets(bytes)?;

@@ -41,7 +41,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         Ok(count)
     }
 
-    /// Reads and checks the number of entries, and counts the memory for that many.
+    /// Reads and checks the number of entries, and counts the memory of that many entries against the limit.
     #[inline]
     fn count_with_allocation<A, B>(&self, reader: &mut Reader<'_, '_>) -> Result<usize, Fault> {
         let count = self.count(reader)?;

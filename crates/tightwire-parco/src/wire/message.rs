@@ -73,7 +73,7 @@ pub trait DecodeFields<'de>: Shape<Decoding<'de>> + Sized {
     ///
     /// # Errors
     ///
-    /// As [`get_fields`](Self::get_fields).
+    /// Same as [`get_fields`](Self::get_fields).
     fn get_fields_into(&mut self, reader: &mut Reader<'_, 'de>) -> Result<(), Fault>;
 }
 

@@ -247,7 +247,7 @@ pub trait Get<'de, T>: Wire {
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get). After an error the contents of `value` are unspecified but valid.
+    /// Same as [`get`](Self::get). After an error the contents of `value` are unspecified but valid.
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
         *value = self.get(reader)?;

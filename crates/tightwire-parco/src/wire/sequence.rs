@@ -40,7 +40,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
         Ok(count)
     }
 
-    /// Reads and checks the number of elements, and counts the memory for that many values.
+    /// Reads and checks the number of elements, and counts the memory of that many values against the limit.
     #[inline]
     fn count_with_allocation<T>(&self, reader: &mut Reader<'_, '_>) -> Result<usize, Fault> {
         let count = self.count(reader)?;

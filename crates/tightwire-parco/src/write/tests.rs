@@ -241,7 +241,7 @@ fn every_region_fits_or_spills() {
     }
 }
 
-/// Reserving more than an allocation can have panics, and the vector is unchanged.
+/// Reserving more than the maximum size of an allocation panics and leaves the vector unchanged.
 #[test]
 fn reserving_more_than_isize_max_panics() {
     for spare in [0, 64] {

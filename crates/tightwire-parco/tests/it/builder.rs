@@ -69,7 +69,7 @@ fn existing_elements_are_reused() {
     }
 }
 
-/// Q3 and Q4: skips work in any schema and with any number of bytes.
+/// Reserved bytes work in any schema and in any number.
 #[test]
 fn reserved_bytes_are_encoded_as_zeros_and_ignored_when_decoded() {
     let schema = builder::<(u8, u8)>().field(U8, |m| &m.0, |m, v| m.0 = v).skip::<9000>().field(

@@ -131,7 +131,8 @@ fn decoding_in_chunks_is_linear_in_message_size() {
     }
 }
 
-/// Complete structs are not walked over again, however they are nested; only the path to the last one is.
+/// When more input arrives, complete structs are not walked over again at any nesting depth; only the incomplete
+/// structs that enclose the next byte are.
 #[test]
 fn decoding_trees_in_chunks_is_bounded_by_depth() {
     for levels in [4, 8, 11] {

@@ -222,7 +222,7 @@ fn bad_frame_is_skipped() {
     }
 }
 
-/// A message that is too long for the length of the frame is rejected, not truncated.
+/// A message that is too long for the length field of a frame is rejected, not truncated.
 #[test]
 fn messages_too_long_for_the_frame_length_are_rejected() {
     let frames = LengthDelimitedCodec::builder().length_field_type::<u8>().new_codec();

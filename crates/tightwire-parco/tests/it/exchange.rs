@@ -19,7 +19,7 @@ use crate::{golden, random};
 const SCHEMAS: usize = 20;
 const MESSAGES: usize = 1000;
 
-/// Builds the program, once per test so that tests can run in parallel.
+/// Builds the Go program, once per test so that tests can run in parallel.
 fn command(test: &str) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/peers/go");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("exchange-{test}"));

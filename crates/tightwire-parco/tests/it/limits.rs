@@ -1,4 +1,4 @@
-//! Resource limits for untrusted input. Numbers with a Q are the quirks of the Go library that these tests cover.
+//! Resource limits for untrusted input, and input that the Go library handles differently.
 #![cfg(all(feature = "std", feature = "derive"))]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -38,8 +38,8 @@ where
     error
 }
 
-/// A header with four bytes after it that claims more does not cause allocations, for any collection. Q1: Go decodes a
-/// count of ten million to as many structs without an error.
+/// A length or count that exceeds the four bytes after it does not cause allocations, for any collection. Go decodes
+/// a count of ten million to as many structs without an error.
 #[test]
 fn forged_lengths_do_not_allocate() {
     fn check<F: for<'de> Get<'de, T>, T>(wire: F, width: usize, bytes: &[u8]) {
@@ -94,7 +94,7 @@ fn forged_lengths_of_views_do_not_allocate() {
     assert_eq!((error.offset(), error.missing()), (Some(2), Some(119_996)));
 }
 
-/// Q19: elements without bytes are limited.
+/// The number of elements that are encoded without bytes is limited.
 #[test]
 fn elements_without_bytes_are_limited() {
     fn check<F: Get<'static, Vec<T>>, T>(wire: F) {
@@ -117,7 +117,7 @@ fn elements_without_bytes_are_limited() {
     check::<_, ((), ())>(Map::<U32<Le>, Skip<0>, Skip<0>>::NEW);
 }
 
-/// Q20: Go's constants are the defaults, and limits are inclusive maximums.
+/// Go's constants are the defaults, and limits are inclusive maximums.
 #[test]
 fn limits_are_inclusive() {
     let bytes = to_vec(&"x".repeat(10)).unwrap();
@@ -286,7 +286,7 @@ fn every_kind_of_struct_counts_as_one_level() {
     check::<schema::Value, _>(&dynamic, &dynamic.decode_exact(&bytes).unwrap());
 }
 
-/// A view copies its bytes, unless its structs would be nested too deeply.
+/// Encoding a view copies its bytes, but fails if its structs would be nested too deeply.
 #[test]
 fn views_are_not_written_deeper_than_they_can_be_read() {
     #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
@@ -349,7 +349,7 @@ fn deep_nesting_does_not_overflow_the_stack() {
     }
 }
 
-/// Q16: the last duplicate key wins as in Go, or duplicates are rejected.
+/// The last duplicate key wins as in Go, or duplicates are rejected.
 #[test]
 fn duplicate_keys_follow_the_options() {
     type MapWire = Map<U8, SmallVarchar, U8>;
@@ -375,7 +375,7 @@ fn duplicate_keys_follow_the_options() {
     assert_eq!(MapWire::NEW.decode_exact_with::<Vec<(&str, u8)>>(strict, bytes).unwrap().len(), 3);
 }
 
-/// Q15: bytes after a value are an error or returned.
+/// Bytes after a value are an error or returned.
 #[test]
 fn trailing_bytes_are_rejected_or_returned() {
     let bytes = b"\x01\0a\xff\xff";
@@ -393,7 +393,7 @@ fn trailing_bytes_are_rejected_or_returned() {
     assert!(decode_exact::<()>(&[0]).unwrap_err().is_trailing_bytes());
 }
 
-/// Q2: flags are 0 or 1, or as lenient as in Go.
+/// Flags must be 0 or 1, unless decoding is as lenient as in Go.
 #[test]
 fn flags_follow_the_mode() {
     #[derive(Debug, PartialEq, Decode)]
@@ -421,7 +421,7 @@ fn flags_follow_the_mode() {
     }
 }
 
-/// Q17: strings must be UTF-8 only for targets that require it.
+/// Strings must be UTF-8 only for targets that require it.
 #[test]
 fn utf8_is_checked_only_for_strings() {
     let bytes = b"\x02\0\x01\0a\x02\0\xc3(";

@@ -116,7 +116,7 @@ fn signed_ids_can_be_negative() {
     assert_eq!(models.decode(&bytes).unwrap().0.id, -1);
 }
 
-/// Q12: Go writes the id before it fails.
+/// Failed encoding leaves the vector unchanged. Go writes the id before it fails.
 #[test]
 fn failed_encoding_writes_nothing() {
     let models = models();

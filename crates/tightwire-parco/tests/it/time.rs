@@ -43,7 +43,7 @@ fn zone_allocation_is_counted_and_reused() {
     assert_eq!(located.zone.as_ptr(), before);
 }
 
-/// Q10: Go wraps times that are out of range.
+/// Times that are out of range are rejected, unless they are wrapped as in Go.
 #[test]
 fn out_of_range_times_are_rejected_unless_wrapped() {
     let year_1: i128 = -62_135_596_800 * 1_000_000_000;

@@ -53,7 +53,7 @@ const PER_BYTE: usize = 256;
 const CONSTANT: usize = 16 << 10;
 /// Maximum nesting depth; a count on each level can claim as many elements as bytes follow.
 const LEVELS: usize = Limits::MAX_DEPTH as usize;
-/// Maximum bytes reserved for the claim of one count.
+/// Maximum bytes that the decoder reserves for one element count before it reads the elements.
 const MAX_RESERVED: usize = 64 << 10;
 
 fn bounded<T>(input: &[u8], run: impl FnOnce() -> T) -> T {
@@ -118,7 +118,7 @@ fn decode_both<T: DecodeOwned + Encode>(
     from_slice
 }
 
-/// Limits below the defaults accept less, fail with their own error, and limit encoding to the same depth.
+/// Limits below the defaults accept less, fail with a limit error, and limit encoding to the same depth.
 fn check_limited<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], limits: Limits) {
     let options = Options::new().limits(limits);
     let default = tightwire_parco::decode::<T>(input);
@@ -184,8 +184,8 @@ fn dynamics() -> &'static Dynamics {
 
 /// The run-time wire type accepts the same input as the derived one and writes the same bytes.
 ///
-/// Exceptions: the derived one checks UTF-8 and limits of single fields; the other checks zone names and has its own
-/// nesting limit.
+/// Exceptions: the derived wire type checks UTF-8 and limits of single fields; the run-time wire type checks zone
+/// names and has its own nesting limit.
 fn check_dynamic(
     wire: &Dynamic,
     input: &[u8],

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Returns a case of a list.
+/// Returns the case with this id from a list.
 pub(crate) fn case(list: &str, id: &str) -> Value {
     let file: Value = serde_json::from_str(include_str!("../data/parco-vectors.json")).unwrap();
     let cases = file[list].as_array().unwrap();

@@ -113,7 +113,7 @@ pub enum Named {
     Other(Vec<Self>),
 }
 
-/// A struct that contains itself in both possible ways.
+/// A struct that contains itself in a slice and in an option.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Node {
     pub value: u8,

@@ -41,7 +41,7 @@ pub(super) struct Tree {
 
 type Member = (PsString, Value);
 
-/// Bytes charged for an identifier in a table, without its text.
+/// Bytes charged for each identifier in a table of references, in addition to its text.
 const IDENTIFIER: usize = 64;
 
 /// Bytes that the XML reader allocates for each level of skipped elements.
@@ -63,7 +63,7 @@ enum OpenElement {
 /// An object that is not complete.
 struct OpenObject {
     content: Content,
-    /// Its name as a member of the enclosing object.
+    /// Name of this object as a member of the enclosing object.
     name: PsString,
     id: Option<Id>,
     /// Created by the first reference from inside the object.
@@ -183,7 +183,7 @@ impl Tree {
         }
     }
 
-    /// Checks that an element is the next one of an entry: the key, then the value.
+    /// Checks the name of the next element of an entry: `Key`, then `Value`.
     fn expect_part(&self, from: usize, name: Option<&str>) -> Result<(), Error> {
         let part = ["Key", "Value"].get(self.values.len() - from);
         match (part, name) {

@@ -81,8 +81,9 @@ impl HostCallQueues {
         self.queues.contains_key(&pipeline)
     }
 
-    /// Cancels the calls of a pipeline that has ended, which no longer expects values. Returns the total size of the
-    /// queued ones. Calls without a result are still made, unless the pipeline was dropped.
+    /// Cancels the running call of a pipeline that has ended, and removes its queued calls, because the pipeline no
+    /// longer expects their results. Queued calls without a result remain, unless the pipeline was dropped. Returns
+    /// the total size of the removed calls.
     pub(super) fn cancel(&mut self, pipeline: Option<Uuid>, is_dropped: bool) -> usize {
         let Some(queue) = self.queues.get_mut(&pipeline) else { return 0 };
         queue.cancel = None;

@@ -47,9 +47,9 @@ pub struct ClientLimits {
     pub stop_delay: Duration,
     /// Timeout for stopping a pipeline. Default: 1 minute.
     pub stop_timeout: Duration,
-    /// How long to wait for the records and state of a stopped pipeline after the server has acknowledged the stop.
-    /// PowerShell sends no state for a script that had not begun to run; after this time the pipeline counts as
-    /// stopped. Default: 200 ms.
+    /// Timeout for the records and state of a stopped pipeline after the server has acknowledged the stop. PowerShell
+    /// sends no state for a script that had not begun to run; after this time the pipeline counts as stopped.
+    /// Default: 200 ms.
     pub late_records: Duration,
     /// Timeout for the server to close the pool after its pipelines have stopped, and again for closing the transport.
     /// Default: 1 minute.

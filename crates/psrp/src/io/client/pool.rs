@@ -126,7 +126,7 @@ impl RunspacePool {
         Self::start_session(transport, options, StateMachine::connect).await
     }
 
-    /// Connects, then starts the session with what is left of the timeout.
+    /// Connects, then starts the session with the rest of the timeout.
     async fn connect_and_start<C: Connect>(
         connector: &C,
         mut options: Options,

@@ -53,7 +53,7 @@ impl RunspacePool {
         }
     }
 
-    /// Resets the variables of the runspace. Returns whether the server did it.
+    /// Resets the variables of the runspace. Returns whether the server has reset them.
     ///
     /// # Errors
     ///

@@ -67,7 +67,7 @@ pub(super) enum ConnectionChange {
 }
 
 pub(super) struct SessionOutcome {
-    /// True if the pool was closed in order.
+    /// True if the session ended because the pool was closed, false if it failed.
     pub(super) is_closed: bool,
     error: Error,
 }

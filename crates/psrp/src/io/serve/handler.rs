@@ -16,7 +16,7 @@ pub trait Handler: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// An error fails the pipeline; the client receives the record.
+    /// An error fails the pipeline; the client receives the error record.
     fn run(
         &self,
         create: CreatePipeline,
@@ -37,7 +37,7 @@ pub trait Handler: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// An error breaks the pool; the client receives the record.
+    /// An error breaks the pool; the client receives the error record.
     fn opened(&self, session: &Session) -> impl Future<Output = Outcome> + Send {
         ready(Ok(()))
     }

@@ -68,7 +68,7 @@ pub(super) struct StructSerializer<'a> {
     state: &'a SerializerState,
     variant: Option<&'static str>,
     length: usize,
-    /// True if the struct defines the .NET type.
+    /// True if the struct's name or its field `$TypeNames` defines the .NET type.
     named: bool,
     content: Content,
 }
@@ -146,7 +146,8 @@ impl<'a> StructSerializer<'a> {
     }
 }
 
-/// Implements traits of the same form, which differ in their names and in the names of fields.
+/// Implements serde's traits for compound values, which differ in the names of trait and method and in whether a
+/// field has a name.
 macro_rules! impl_serializer {
     ($serializer:ident: $($trait:ident::$serialize:ident($($name:ident: $type:ty)?)),*) => {$(
         impl ser::$trait for $serializer<'_> {

@@ -29,7 +29,7 @@ struct OpenSsh {
 }
 
 impl OpenSsh {
-    /// Starts a server whose subsystem `powershell` is this command. `None` if it is skipped.
+    /// Starts a server whose subsystem `powershell` is this command. Returns `None` if the test is skipped.
     async fn start(subsystem: &str) -> Option<Self> {
         let Some(program) = PLACES.into_iter().find(|place| Path::new(place).is_file()) else {
             optional::skip("no sshd");

@@ -217,7 +217,7 @@ impl Handler for Connection {
     }
 }
 
-/// Runs the program of a subsystem to its end.
+/// Runs the program of a subsystem until it ends.
 async fn run(program: Program, mut stream: ChannelStream<Msg>, connection: Handle, id: ChannelId) {
     let status = match program {
         Program::Serve => {

@@ -228,8 +228,8 @@ impl Dynamic {
     }
 }
 
-/// Reads an id that is a string, the only one whose contents a walk needs. An [`Input`] only returns arrays, so bytes are
-/// read one at a time.
+/// Reads an id that is a string. Other strings are skipped while values are only walked over, but the contents of an
+/// id select the model. An [`Input`] only returns arrays, so the bytes are read one at a time.
 fn read_text_id<R: Reading>(header: Length, input: &mut R::Input) -> Result<Value, Fault> {
     let len = header.read_bytes(input)?;
     input.expect(len)?;

@@ -8,7 +8,7 @@ use super::super::{Number, Schema, SchemaError};
 use super::tree::{Members, Tree};
 use crate::wire::Endian;
 
-/// Parses a schema. The depth is that of the tree, which the parser limits.
+/// Parses a schema. The recursion depth is that of the tree, which the JSON parser limits.
 pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
     let mut members = tree.into_members().map_err(|error| {
         if error.is_duplicate() { error } else { SchemaError::invalid("a type must be an object") }

@@ -11,7 +11,7 @@ use super::tree::{Members, Tree};
 use crate::message::WireExt as _;
 
 impl Dynamic {
-    /// Parses a value of a node. The depth is at most that of the tree, which the parser limits.
+    /// Parses a value of a node. The recursion depth is at most that of the tree, which the JSON parser limits.
     pub(super) fn read_node(&self, index: Index, tree: Tree) -> Result<Value, SchemaError> {
         match (&self.nodes[index].kind, tree) {
             (NodeKind::Bool, Tree::Bool(flag)) => Ok(Value::Bool(flag)),

@@ -2,8 +2,8 @@
 //!
 //! Every case runs with a run-time schema: to vectors and slices, from slices and streams. If `wire_types` has static
 //! wire types, derived types or builder schemas of the same schema, a case with bytes runs with them as well, and all
-//! must have the same outcome. Where strict decoding differs from the Go library on purpose, a rule states the expected outcome, and the
-//! report counts the cases by rule.
+//! must have the same outcome. Where strict decoding differs from the Go library on purpose, a rule states the
+//! expected outcome, and the report counts the cases by rule.
 
 /// Fails a case unless a condition holds.
 macro_rules! expect {
@@ -27,7 +27,7 @@ use tightwire_parco::{Decoder, Error, Mode, Options, Timestamp, WireExt as _};
 pub(crate) struct Report {
     /// Number of cases that passed.
     pub(crate) passed: usize,
-    /// Number of them that also ran with a static wire type.
+    /// Number of passed cases that also ran with a static wire type.
     pub(crate) with_static_form: usize,
     /// Ids of the failed cases, each with the reason.
     pub(crate) failures: Vec<(String, String)>,
@@ -178,7 +178,8 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Expands `{"repeat": X, "count": N}`, and `{"count": N}`: a map of the keys from 0 to values of 0.
+/// Expands `{"repeat": X, "count": N}` to N times X, and `{"count": N}` to a map of the keys 0 to N - 1, each with
+/// the value 0.
 fn expand(json: &Json) -> Json {
     let count = json["count"].as_u64();
     match (json, count, &json["repeat"]) {

@@ -42,8 +42,8 @@ impl StaticType {
         Self { canonical, recode: Box::new(recode) }
     }
 
-    /// Checks that decoding has the same outcome as with the run-time schema, which decodes the value that this wire
-    /// type encodes.
+    /// Checks that decoding has the same outcome as with the run-time schema: the same error, or a value whose
+    /// encoding the run-time schema decodes to the expected value.
     pub(super) fn agrees(
         &self,
         wire: &Dynamic,

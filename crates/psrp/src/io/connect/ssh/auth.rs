@@ -35,7 +35,8 @@ pub(super) enum AgentSocket {
     Disabled,
 }
 
-/// Why authentication ends or starts over, while methods that are not accepted return `Ok`.
+/// Reason to end authentication or to start over. A method that the server refuses returns `Ok`, and the next one is
+/// tried.
 enum AuthEnd {
     Success,
     /// Accepted, but the server requires another method as well, which may be an earlier one.

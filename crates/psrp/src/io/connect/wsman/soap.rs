@@ -14,7 +14,7 @@ const ENUMERATION: &str = "http://schemas.xmlsoap.org/ws/2004/09/enumeration";
 const TRANSFER: &str = "http://schemas.xmlsoap.org/ws/2004/09/transfer";
 const SHELL: &str = "http://schemas.microsoft.com/wbem/wsman/1/windows/shell";
 const MICROSOFT: &str = "http://schemas.microsoft.com/wbem/wsman/1/wsman.xsd";
-/// Commands of shells, as the resource of a list.
+/// Resource URI to enumerate the commands of a shell.
 const COMMANDS: &str = "http://schemas.microsoft.com/wbem/wsman/1/windows/shell/Command";
 /// Signal that stops a pipeline. PowerShell has the same misspelling of `ctrl_c`.
 const INTERRUPT: &str = "powershell/signal/crtl_c";
@@ -32,7 +32,7 @@ pub(super) struct Request {
     /// Operation name, as used in errors.
     pub(super) name: &'static str,
     namespace: &'static str,
-    /// Resource of a list; `None` for the session configuration.
+    /// Resource URI of an enumeration. With `None`, the URI of the session configuration is used.
     resource: Option<&'static str>,
     /// Shell that is selected in the header.
     shell: Option<Box<str>>,
