@@ -19,7 +19,7 @@ named! {
         Pages = "pages",
         /// SHA-256 of files for which the index page has no SHA-256.
         References = "references",
-        /// Facts about files that are missing on the index page.
+        /// Facts about files, such as their sizes, that the index page lacks.
         FileMetadata = "file_metadata",
     }
 }
