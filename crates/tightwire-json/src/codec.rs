@@ -328,7 +328,7 @@ pub enum Mode {
 
 static FASTEST: AtomicBool = AtomicBool::new(false);
 
-/// Sets the mode of the root functions to [`Mode::Fast`], for the whole process, until [`config_standard_mode`] is
+/// Sets the mode of the root functions to [`Mode::Fast`] in the whole process, until [`config_standard_mode`] is
 /// called.
 ///
 /// Existing codecs, encoders and decoders are not affected.
