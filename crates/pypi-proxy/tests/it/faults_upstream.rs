@@ -28,9 +28,9 @@ struct Case {
     stall: Duration,
 }
 
-/// Read timeout for cases in which the server never sends the rest.
+/// Stall timeout for cases in which the server never sends the rest.
 const SHORT: Duration = Duration::from_secs(1);
-/// Read timeout for cases in which the server sends the rest after a pause.
+/// Stall timeout for cases in which the server sends the rest after a pause.
 const SOME: Duration = Duration::from_secs(5);
 
 /// Continues without a pause.
