@@ -1,4 +1,5 @@
-//! Lets the model call a function of this program: repeats calls and results until the model answers.
+//! Lets the model call a function of this program: runs the calls and returns their results to the model
+//! until it answers.
 //!
 //! `cargo run --example perplexity_tools -- Paris`. With `PERPLEXITY_API_KEY` it calls the real API,
 //! otherwise a mock server in this process, which generates sample arguments.

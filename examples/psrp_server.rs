@@ -1,11 +1,11 @@
-//! A PowerShell remoting server on standard input and output, like `pwsh -s`, for a language of a few statements,
-//! separated by line ends or semicolons:
+//! A PowerShell remoting server on standard input and output, like `pwsh -s`. It runs a small language whose
+//! statements are separated by line ends or semicolons:
 //!
 //!     Write-Output TEXT, Write-Error TEXT, Write-Warning TEXT, Write-Verbose TEXT, Write-Debug TEXT,
 //!     Write-Information TEXT, Write-Progress TEXT     to the stream of that name
-//!     Write-Host TEXT                                 by the client's host
-//!     Read-Host, Read-Host -AsSecureString            what the client's host answers
-//!     $input, $null, 1..3                             the input, nothing, numbers
+//!     Write-Host TEXT                                 shown by the client's host
+//!     Read-Host, Read-Host -AsSecureString            the response of the client's host
+//!     $input, $null, 1..3                             the input, null, a range of numbers
 //!     Start-Sleep SECONDS, throw TEXT
 //!
 //! The client can redirect streams to the output or discard them. A command with parameters is returned as a table of
@@ -13,8 +13,8 @@
 //!
 //!     cargo run -p examples --example psrp_server
 //!
-//! It is started by a client. An SSH server can provide it as a subsystem with a line such as `Subsystem powershell
-//! /usr/local/bin/psrp_server`.
+//! A client starts the program. An SSH server can provide it as a subsystem with a line such as
+//! `Subsystem powershell /usr/local/bin/psrp_server`.
 
 use std::io::Write as _;
 use std::time::Duration;

@@ -1,10 +1,10 @@
-//! Converts the error output of a PowerShell without a terminal: text is copied, each record of `#< CLIXML` becomes a
-//! line of JSON with its stream.
+//! Converts the error output that PowerShell writes without a terminal: text is copied, and each record of
+//! `#< CLIXML` becomes a line of JSON with the name of its stream.
 //!
 //!     pwsh -NoProfile -EncodedCommand ... 2>&1 | cargo run -p examples --example psrp_stderr
 //!
-//! On a terminal without piped input it shows a sample. With a file written by `Export-Clixml` it prints the objects of
-//! the file.
+//! On a terminal without piped input, the program converts a sample. With a file written by `Export-Clixml` as
+//! argument, it prints the objects of the file.
 
 use std::io::{IsTerminal as _, Read, Write};
 

@@ -1,7 +1,7 @@
 //! Test service for contract test harnesses of SSE clients.
 //!
-//! A harness requests this program over HTTP to open event streams, and the program reports the received messages with
-//! requests to a callback URL.
+//! A harness sends HTTP requests to this program to open event streams. The program reports the received messages
+//! with requests to a callback URL.
 //!
 //! | request | effect |
 //! | --- | --- |
@@ -197,7 +197,7 @@ async fn run(
     }
 }
 
-/// Sends the callbacks of a stream, which are numbered, one after the other.
+/// Sends the numbered callbacks of a stream one after the other.
 struct Callbacks {
     client: reqwest::Client,
     url: String,

@@ -1,5 +1,5 @@
-//! The `codec` suite: the rows of the fifth report, whose reference implementation is the Go library parco, each with
-//! live peers; and decoding, which is not part of the report.
+//! The `codec` suite: the rows in the report of the Go library parco, the reference implementation, each with live
+//! peers; and decoding, which is not part of the report.
 //!
 //! All implementations of a row encode the same message, or one converted from it with the same map order, so that all
 //! encode the entries in the same sequence.

@@ -1,9 +1,9 @@
-//! Suite `json`: the rows of the third report, a mix of documents, and documents of three kinds and sizes, each compared
-//! with other crates.
+//! Suite `json`: the rows in the report of the Go library (the JSON package of sentinel-x), a mix of documents, and
+//! documents of three kinds and sizes, each compared with other crates.
 //!
-//! The report has most rows twice or more, once per backend of the Go library. Here, all of these rows have all
-//! libraries. The first row of such a group also has the classes that the report lacks: reused buffers, borrowed strings
-//! and the trees of the libraries.
+//! The report has most rows twice or more, once per backend of the Go library. Here, each of these rows measures all
+//! libraries. The first row of such a group also has the classes that the report lacks: reused buffers, borrowed
+//! strings and the trees of the libraries.
 
 use std::hint::black_box;
 

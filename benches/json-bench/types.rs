@@ -1,7 +1,8 @@
 //! Suite `types`: encoding and decoding of the values of the Perplexity client, each compared with other crates.
 //!
-//! All libraries have the same two sets of Rust types: plain structs with serde's derive, as a program would define them
-//! for this API, and the types of tightwire-perplexity, which keep unknown values and accept missing or `null` fields.
+//! All libraries have the same two sets of Rust types: plain structs with serde's derive, as a program would define
+//! them for this API, and the types of tightwire-perplexity, which keep unknown values and accept missing or `null`
+//! fields.
 //!
 //! The types of async-openai cannot be compared: its chunks require the field `object`, which these documents do not
 //! have, its images are objects instead of strings, and it has no reasoning steps, searches and costs.
@@ -42,8 +43,8 @@ fn main() {
     pair::<chat::Completion, plain::StreamChunk>(suite, ["complex_response", ""], ["ComplexResponse", ""]);
 }
 
-/// Runs the two rows of a document: `C` is the type of tightwire-perplexity, `D` the derived struct. Both names consist of
-/// type and variant.
+/// Runs the two rows of a document: `C` is the type of tightwire-perplexity, `D` the derived struct. Both names
+/// consist of type and variant.
 fn pair<C: Payload, D: Payload>(suite: &mut Suite, [name, suffix]: [&str; 2], [kind, variant]: [&str; 2]) {
     let document = &Document::load(kind, variant);
     let length = serde_json::to_vec(&payload::<C>(document)).map_or(0, |encoded| encoded.len() as u64);

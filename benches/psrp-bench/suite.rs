@@ -1,8 +1,8 @@
-//! Benchmark suite `psrp`: the rows of the second report, compared with go-psrpcore and live peers; two rows of a large
-//! document; and rows compared with PowerShell.
+//! Benchmark suite `psrp`: the rows in the report of go-psrpcore, compared with go-psrpcore and live peers; two rows
+//! of a large document; and rows compared with PowerShell.
 //!
-//! Where a row of go-psrpcore does less than its name says, we have two classes: one does the same, the other one does
-//! what the name says. The two map rows do not involve the protocol.
+//! Where a row of go-psrpcore does less than its name says, our implementations have two classes: one does the same
+//! as go-psrpcore, the other one does what the name says. The two map rows do not involve the protocol.
 //!
 //! psrp-rs is a separate program in `peers/rust`: linked into this binary, it would enable TLS, HTTP/2 and compression
 //! in the client measured by the suites `sse` and `client`. ironposh is not in the registry.
@@ -324,7 +324,7 @@ fn data_packet(target: Option<Uuid>, data: &[u8]) -> Packet<'_> {
     Packet::Data { target, priority: Priority::Default, data }
 }
 
-/// Returns the line of a packet, empty if it does not decode to the same packet.
+/// Returns the line of a packet, or an empty line if it does not decode to the same packet.
 fn line(packet: &Packet<'_>) -> Vec<u8> {
     let (mut line, mut data) = (Vec::new(), Vec::new());
     let encoded = packet.encode(&mut line);
@@ -332,7 +332,8 @@ fn line(packet: &Packet<'_>) -> Vec<u8> {
     if is_right { line } else { Vec::new() }
 }
 
-/// Sends a packet to a writer to memory, or to one that discards it, and encodes it to a reused buffer.
+/// Adds a row that sends a packet to a writer into memory or, if `discarded`, to a writer that discards it, and that
+/// encodes the packet to a reused buffer.
 fn send<'a>(suite: &'a mut Suite, name: &str, packet: &Packet<'_>, discarded: bool) -> Row<'a> {
     let expected = line(packet).len() as u64;
     let (sink, link, mut buffer) =
@@ -391,8 +392,9 @@ fn parse_line(suite: &mut Suite) {
         });
 }
 
-/// go-psrpcore decodes the data from before the fragmentation. One of our variants does so, too; the others continue
-/// with the result of each step. Both create two random identifiers per message.
+/// Adds the row of a round trip. go-psrpcore decodes the data that it had before fragmentation, not the reassembled
+/// data. One of our variants does the same; the others pass the result of each step to the next one. Both create two
+/// random identifiers per message.
 fn round_trip(suite: &mut Suite, name: &str, value: &Value) {
     let arrived = |read: Result<Option<Value>, Error>| match read {
         Ok(Some(read)) => members(black_box(&read)),

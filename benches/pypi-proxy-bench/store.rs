@@ -9,7 +9,7 @@ use pypi_proxy::store::{Config, Digest, Store};
 
 benches::counting_allocator!();
 
-/// As many as in groxpi's benchmark of its cache.
+/// Number of files, as in groxpi's benchmark of its cache.
 const FILES: u16 = 1000;
 const THREADS: u64 = 4;
 

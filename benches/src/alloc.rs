@@ -39,13 +39,13 @@ fn note(bytes: usize) {
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size());
-        // SAFETY: the caller upholds the contract of `alloc`, and `layout` is passed on as it is.
+        // SAFETY: the caller upholds the contract of `alloc`, and `layout` is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         note(layout.size());
-        // SAFETY: the caller upholds the contract of `alloc_zeroed`, and `layout` is passed on as it is.
+        // SAFETY: the caller upholds the contract of `alloc_zeroed`, and `layout` is passed on unchanged.
         unsafe { System.alloc_zeroed(layout) }
     }
 

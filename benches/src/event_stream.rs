@@ -11,7 +11,7 @@ pub enum Stop {
     First,
     /// After the event whose data is `[DONE]`.
     Done,
-    /// When the input is used up.
+    /// When the input ends.
     End,
 }
 
@@ -51,8 +51,8 @@ impl Input {
     }
 }
 
-/// Returns a chat stream of at least `bytes` bytes: chunks of about 207 bytes with one token each, three of 24 not
-/// ASCII, then `[DONE]`.
+/// Returns a chat stream of at least `bytes` bytes: chunks of about 207 bytes with one token each, then `[DONE]`.
+/// Three of 24 tokens are not ASCII.
 pub fn chat_stream(bytes: usize) -> Vec<u8> {
     const TOKENS: [&str; 24] = [
         " the", " quick", " brown", " fox", " jumps", " over", " a", " lazy", " dog", ".", ",", " Rust",

@@ -1,5 +1,5 @@
-//! Suite `sse`: the decoder table of the first report, large and pathological streams, encoding, and asynchronous
-//! streams, each compared with other crates.
+//! Suite `sse`: the decoder table in the report of perplexity-go, large and pathological streams, encoding, and
+//! asynchronous streams, each compared with other crates.
 
 use benches::event_stream::{Input, Stop, chat_stream};
 use benches::{Impl, Row, Suite, memory};

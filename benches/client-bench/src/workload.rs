@@ -55,7 +55,7 @@ impl Workload {
         Self::get("client_do_large_response", ServerResponse::Large)
     }
 
-    /// Two additional headers, one of which the server requires.
+    /// Creates a workload with two additional headers, one of which the server requires.
     pub fn with_headers() -> Self {
         Self {
             headers: &[("x-custom-header", "test-value"), ("x-request-id", "req-123")],
@@ -63,12 +63,12 @@ impl Workload {
         }
     }
 
-    /// A 429 before every successful response.
+    /// Creates a workload in which the server sends a 429 before every successful response.
     pub fn with_retry(row: &'static str) -> Self {
         Self { retries: 1, ..Self::get(row, ServerResponse::every_second()) }
     }
 
-    /// Returns the size of the response body, which is the value of every operation.
+    /// Returns the size of the response body, which is the check value of every operation.
     pub fn expected(&self) -> u64 {
         self.body().len() as u64
     }

@@ -71,13 +71,13 @@ pub trait View: Codec {
     fn copied(view: &Self::View<'_>) -> Option<Message>;
 }
 
-/// Larger than any of the published messages, for encoders that require a slice.
+/// Size of the buffer for encoders that require a slice, in bytes. Larger than any published message.
 pub(super) const ROOM: usize = 64 << 10;
 
 /// Declares a codec with a reused buffer, and implements the traits that it supports.
 ///
-/// `vec` appends to an empty vector, `slice` writes to a slice of [`ROOM`] bytes and returns the length. All expressions
-/// are results.
+/// `vec` appends to an empty vector, `slice` writes to a slice of [`ROOM`] bytes and returns the length. Every
+/// expression evaluates to a `Result`.
 macro_rules! codec {
     (
         $(#[$meta:meta])*

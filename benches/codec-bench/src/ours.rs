@@ -9,7 +9,7 @@ use tightwire_parco::{Decode, Encode, Entries, Seq};
 use super::codec::{Borrow, View, codec};
 use super::message::{Message, MessageRef, MessageType, check};
 
-/// View of the published map.
+/// View of the map in the published message.
 type Scores<'a> = Entries<'a, SmallVarchar, U8, &'a str, u8>;
 
 /// The message with headers of one width, which depends on its size: owned, borrowed and as a view.

@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Weighted sums over the data of two messages in the shared vectors.
+    /// Compares weighted sums over the values and the map of two messages with those in the shared vectors.
     #[test]
     fn generator_matches_the_shared_vectors() {
         for (size, values, entries) in

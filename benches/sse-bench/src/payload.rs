@@ -2,10 +2,10 @@
 
 use benches::event_stream::{Input, Stop};
 
-/// Row of the decoder table of the first report.
+/// Row of the decoder table in the report of perplexity-go.
 #[derive(Debug, Clone)]
 pub struct SeedRow {
-    /// Name of the row, as in the keys of the seed rows.
+    /// Name of the row, as in the keys in `benches/data/seed-rows.toml`.
     pub row: &'static str,
     /// Events per operation.
     pub events: u64,
@@ -15,7 +15,7 @@ pub struct SeedRow {
     pub input: Input,
 }
 
-/// Returns the ten rows of the decoder table of the first report, with its exact inputs and stop rules.
+/// Returns the ten rows of the decoder table in the report of perplexity-go, with its exact inputs and stop rules.
 pub fn seed_rows() -> Vec<SeedRow> {
     let simple = "data: {\"test\": \"value\"}\n\n";
     let complex = "event: message\nid: msg-123\ndata: {\"id\":\"test\",\"model\":\"sonar\",\"choices\":[{\"index\":0,\

@@ -147,7 +147,8 @@ struct Entry {
     is_yanked: bool,
 }
 
-/// As many files as the largest projects have: versions × interpreters × platforms, and one sdist per version.
+/// Returns as many files as the largest projects have: versions × interpreters × platforms, and one sdist per
+/// version.
 fn large_entries(base: &str) -> Vec<Entry> {
     const INTERPRETERS: [&str; 7] = ["cp39", "cp310", "cp311", "cp312", "cp313", "cp313t", "pp310"];
     const PLATFORMS: [&str; 10] = [

@@ -17,7 +17,7 @@ use crate::upstream::Upstream;
 use crate::wrk::Wrk;
 use crate::{Paths, note, procfs, say, sheets, single, verify};
 
-/// Number of starts of a program.
+/// Number of starts per program for the startup time.
 const STARTS: usize = 10;
 
 /// Rows that are measured without a load generator.
@@ -25,8 +25,9 @@ const SINGLE: [&str; 4] = ["cold_cache", "startup", "list_927k", "refresh"];
 
 /// Load test of the proxy
 ///
-/// Starts a local index, our proxy, nginx (as file server and as cache), proxpi and devpi, sends them the same requests
-/// with wrk in turn, and writes target/report/load.json. If target/report contains a report, the tables are added to it.
+/// Starts a local index, our proxy, nginx (as file server and as cache), proxpi and devpi, sends them the same
+/// requests with wrk in turn, and writes target/report/load.json. If target/report contains a report, the tables are
+/// added to it.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// One round of one second, main rows only (less than 3 minutes)

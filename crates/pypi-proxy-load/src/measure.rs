@@ -17,7 +17,7 @@ pub(crate) struct Measured {
     pub(crate) row: String,
     pub(crate) server: String,
     pub(crate) role: Role,
-    /// Medians over the rounds.
+    /// Median over the rounds, as the next three figures.
     pub(crate) requests_per_s: f64,
     pub(crate) bytes_per_s: f64,
     pub(crate) p50_us: f64,
@@ -34,7 +34,7 @@ pub(crate) struct Measured {
     pub(crate) status: u16,
     pub(crate) body_bytes: usize,
     pub(crate) coding: String,
-    /// True if the content was checked and is that of the other servers.
+    /// True if the content was checked and is the same as that of the other servers.
     pub(crate) is_alike: bool,
     /// Peak memory of the server so far, in bytes.
     pub(crate) peak_memory: Option<u64>,

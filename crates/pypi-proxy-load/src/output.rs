@@ -26,11 +26,12 @@ pub(crate) struct Row {
     pub(crate) implementation: String,
     pub(crate) role: Role,
     pub(crate) language: &'static str,
-    /// Only servers of the same class are compared; `None` if the content differs from ours.
+    /// Content coding of the response; only servers of the same class are compared. `None` if the content was not
+    /// found to be the same as that of the other servers.
     pub(crate) class: Option<String>,
     /// Size of the response body.
     pub(crate) payload_bytes: Option<usize>,
-    /// One value per round, or a single one, by quantity. Times are in nanoseconds.
+    /// Values by quantity: one per round, or a single one. Times are in nanoseconds.
     pub(crate) figures: BTreeMap<&'static str, Vec<f64>>,
 }
 
@@ -73,7 +74,7 @@ impl Sheet {
     }
 }
 
-/// Writes the results: rows and tables for the report, and everything that was found.
+/// Writes the rows and tables for the report, and the complete outcome of the run.
 pub(crate) fn write(
     path: &Path,
     rows: &[Row],
@@ -89,7 +90,7 @@ pub(crate) fn write(
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Reads what an earlier run found; `None` if there was none.
+/// Reads the outcome of an earlier run. Returns `None` if there is none.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     #[derive(Deserialize)]
     struct File<T> {

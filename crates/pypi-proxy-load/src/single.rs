@@ -18,7 +18,8 @@ use crate::verify::find_file;
 /// Number of clients that download the same file at the same time.
 pub(crate) const CLIENTS: usize = 50;
 
-/// One file that is not cached, and 50 clients. Times are in milliseconds from the client's request.
+/// Result of 50 clients that download the same file, which is not cached. Times are in milliseconds from the client's
+/// request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Cold {
     pub(crate) server: String,
@@ -46,7 +47,7 @@ impl Spread {
     }
 }
 
-/// Lets 50 clients download a file that is not cached. The index sends it at 30 MB/s.
+/// Measures 50 clients that download a file that is not cached. The index sends it at 30 MB/s.
 pub(crate) fn cold(server: &Server, data: &Data, upstream: &Upstream, round: usize) -> Result<Cold> {
     let project = COLD[round % COLD.len()];
     let content = data.content(project)?;
@@ -102,15 +103,15 @@ pub(crate) fn starts(count: usize, start: impl Fn() -> Result<Server>) -> Result
     Ok(Start { server: server.name.clone(), first_answer_ms: times, idle_memory })
 }
 
-/// The list of all names of the public index, with a newly started server.
+/// Result of requesting the list of all names of the public index from a newly started server.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct List {
     pub(crate) server: String,
     pub(crate) answer_ms: f64,
     pub(crate) body_bytes: usize,
-    /// After one request in JSON.
+    /// Peak memory after one request in JSON, in bytes.
     pub(crate) peak_memory: Option<u64>,
-    /// After requests in JSON and HTML, both uncompressed and with gzip.
+    /// Peak memory after requests in JSON and HTML, each uncompressed and with gzip, in bytes.
     pub(crate) peak_memory_all: Option<u64>,
     pub(crate) memory_after: Option<u64>,
 }
@@ -150,13 +151,13 @@ fn memchr_count(text: &[u8], word: &[u8]) -> usize {
     text.windows(word.len()).filter(|window| *window == word).count()
 }
 
-/// A refresh of the large page after it was purged.
+/// Result of requesting the large page after it was purged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Refresh {
     pub(crate) server: String,
-    /// From the request to the last byte, including the index; median.
+    /// Median time from the request to the last byte, including the request of the server to the index.
     pub(crate) answer_ms: f64,
-    /// Time of the index for the page, requested directly.
+    /// Time of a request for the page sent directly to the index.
     pub(crate) upstream_ms: f64,
     /// Processor time of the server, including compression in the background.
     pub(crate) cpu_ms: Option<f64>,

@@ -30,7 +30,7 @@ pub(crate) struct Verified {
     pub(crate) wire: usize,
     /// Content coding of the response, which may differ from the requested one.
     pub(crate) coding: String,
-    /// True if the content was checked and is that of the other servers.
+    /// True if the content was checked and is the same as that of the other servers.
     pub(crate) is_alike: bool,
 }
 
@@ -177,7 +177,8 @@ fn files_of_json(page: &[u8]) -> Result<Vec<(String, Option<String>)>> {
         .collect()
 }
 
-/// Sufficient for generated pages: the text of each link, and the fragment of its URL.
+/// Returns the text of each link and the SHA-256 in the fragment of its URL. This parser is sufficient for generated
+/// pages.
 fn files_of_html(page: &[u8]) -> Vec<(String, Option<String>)> {
     let text = String::from_utf8_lossy(page);
     text.split("<a ")

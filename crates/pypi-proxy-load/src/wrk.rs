@@ -93,8 +93,8 @@ fn parse(text: &str) -> Result<Figures> {
     serde_json::from_str(line).with_context(|| format!("unexpected figures of wrk: {line}"))
 }
 
-/// Sends HEAD requests on persistent connections, each in a separate thread. `wrk` does not support them: it waits for the
-/// body announced by `Content-Length`.
+/// Sends HEAD requests on persistent connections, each in a separate thread. `wrk` does not support them: it waits
+/// for the body announced by `Content-Length`.
 pub(crate) fn head_requests(address: SocketAddr, path: &str, load: Load) -> Result<Figures> {
     let end = Instant::now() + Duration::from_secs(load.seconds as u64);
     let start = Instant::now();

@@ -127,7 +127,7 @@ impl Error {
         self
     }
 
-    /// Marks the error as the result of an earlier request.
+    /// Marks the error as the cached result of an earlier request.
     #[cfg(feature = "proxy")]
     pub(crate) fn remembered(mut self) -> Self {
         self.0.is_remembered = true;

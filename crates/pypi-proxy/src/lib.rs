@@ -33,8 +33,8 @@
 //! # Guarantees
 //!
 //! - Unknown fields of a page are passed through unchanged; only file URLs are replaced.
-//! - The last byte of a file is withheld until its hash verifies. Concurrent requests share one download, which continues
-//!   if the clients disconnect.
+//! - The last byte of a file is withheld until its hash verifies. Concurrent requests share one download, which
+//!   continues if the clients disconnect.
 //! - The proxy does not depend on its bucket: while it fails, files and pages come from the indexes.
 //! - A cache directory with other contents is rejected. Credentials are sent to their index only and appear in no text.
 //! - Invalid input results in an [`Error`]; memory is bounded by the configured limits.
@@ -42,8 +42,8 @@
 //! # Limits
 //!
 //! - Uploads are not supported.
-//! - HTML pages have no file sizes and upload times. The proxy adds them for files with a hash, after the file was downloaded
-//!   or requested.
+//! - HTML pages have no file sizes and upload times. The proxy adds them for files with a hash, after the file was
+//!   downloaded or requested.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -14,7 +14,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// In order of preference at equal weight: the type with the most information first.
+    /// All forms in order of preference for equal weights: the one with the most information first.
     const ALL: [Self; 3] = [Self::Json, Self::Html, Self::TextHtml];
 
     /// Returns the value of `Content-Type`.
@@ -131,7 +131,7 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// In order of increasing size.
+    /// All codings in order of increasing output size.
     const ALL: [Self; 4] = [Self::Zstd, Self::Gzip, Self::Deflate, Self::Identity];
 
     /// Returns the value of `Content-Encoding`, `None` for [`Coding::Identity`].

@@ -18,8 +18,8 @@ const SIZES: [(&str, u64); 9] = [
     ("B", 1),
 ];
 
-/// Parses a duration: seconds, such as `1800` and `0.9`, or numbers with units, such as `1h 30m`. Returns `None` if the text
-/// is malformed, or if the duration is negative or longer than ten years.
+/// Parses a duration: seconds, such as `1800` and `0.9`, or numbers with units, such as `1h 30m`. Returns `None` if
+/// the text is malformed, or if the duration is negative or longer than ten years.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let text = text.trim();
     let duration = if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {

@@ -35,8 +35,9 @@ impl Boundary {
         matches!(byte, b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
     }
 
-    /// Returns the length of the document at the start of `buffer`, or `None` if more input is needed. Each call gets
-    /// the buffer of the previous one with more bytes appended; its first byte [may begin](Self::may_begin) a document.
+    /// Returns the length of the document at the start of `buffer`, or `None` if more input is needed. The first byte
+    /// of the buffer must be one that [may begin](Self::may_begin) a document. Further calls must pass the same input
+    /// with more bytes appended.
     pub(crate) fn find(&mut self, buffer: &[u8]) -> Option<usize> {
         while let Some(byte) = buffer.get(self.at) {
             self.at += 1;

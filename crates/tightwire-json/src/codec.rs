@@ -161,8 +161,8 @@ impl Codec {
         writer.write_all(&self.to_vec(value)?).map_err(Error::io)
     }
 
-    /// Appends the encoded `value` to `buffer`. Does not allocate if the spare capacity is 20 bytes larger than the
-    /// document.
+    /// Appends the encoded `value` to `buffer`. Does not allocate if the spare capacity is at least 20 bytes larger
+    /// than the document.
     ///
     /// # Errors
     /// As [`to_vec`](Self::to_vec); the buffer is unchanged. If a `Serialize` implementation panics, the buffer is left
@@ -328,7 +328,7 @@ pub enum Mode {
 
 static FASTEST: AtomicBool = AtomicBool::new(false);
 
-/// Sets the mode of the root functions to [`Mode::Fast`], for the whole process, until [`config_standard_mode`] is
+/// Sets the mode of the root functions to [`Mode::Fast`] in the whole process, until [`config_standard_mode`] is
 /// called.
 ///
 /// Existing codecs, encoders and decoders are not affected.

@@ -71,7 +71,7 @@ impl<W: Write> Encoder<W> {
     }
 }
 
-/// Minimum size of the first read buffer, in bytes, and maximum read beyond the limit for documents.
+/// Minimum size of the read buffer, and maximum number of bytes read beyond the limit for documents.
 const CHUNK: usize = 8 << 10;
 
 /// Decodes documents from a [`Read`], separated by optional white space.
@@ -79,7 +79,7 @@ const CHUNK: usize = 8 << 10;
 /// A truncated document, a byte that cannot begin a document, and a stray bracket are errors; after such an error,
 /// the decoder returns `None`. After an error for a document of another type, decoding continues with the next one.
 ///
-/// The buffer has at most [`Limits::max_document`](crate::Limits::max_document) and 8 KiB.
+/// The buffer has at most [`Limits::max_document`](crate::Limits::max_document) plus 8 KiB.
 ///
 /// # Examples
 /// ```
@@ -93,7 +93,7 @@ const CHUNK: usize = 8 << 10;
 pub struct Decoder<R> {
     reader: R,
     codec: Codec,
-    /// Initialized memory. The buffered input is `start..end`.
+    /// Read buffer, always fully initialized. The unconsumed input is `buffer[start..end]`.
     buffer: Vec<u8>,
     start: usize,
     end: usize,

@@ -19,7 +19,8 @@ pub enum Error {
         message: String,
         /// Line, counted from 1.
         line: usize,
-        /// Column, in characters, counted from 1. For an error in a whole rule or response, its start.
+        /// Column in characters, counted from 1. If a whole rule or response is invalid, line and column are
+        /// those of its start.
         column: usize,
     },
     /// The address cannot be bound, or the thread cannot be started.

@@ -75,7 +75,7 @@ pub(crate) enum Content {
 /// How the end of the body is signalled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// `Content-Length`; chunked for event streams.
+    /// `Content-Length`, or chunked transfer coding for event streams.
     Natural,
     Chunked,
     /// This `Content-Length`, whatever the actual length is.

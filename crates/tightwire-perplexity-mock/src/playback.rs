@@ -23,7 +23,7 @@ enum Action {
     Do(Effect),
 }
 
-/// A response body that writes, waits and breaks off as scripted.
+/// A response body that sends bytes, waits and ends the connection as scripted.
 #[derive(Debug)]
 pub(crate) struct Playback {
     actions: VecDeque<Action>,

@@ -103,9 +103,9 @@ impl From<Event> for EventBytes {
 
 /// Decodes [`Bytes`] chunks into events that share their memory.
 ///
-/// Call [`push`](Self::push) with a chunk, then [`next`](Self::next) until it returns `None`. Data of one line in one
-/// chunk becomes a slice of the chunk; other data is buffered by the decoder, up to
-/// [`Config::max_event_size`](crate::Config::max_event_size), and copied at most once more.
+/// Call [`push`](Self::push) with a chunk, then [`next`](Self::next) until it returns `None`. Data that is a single
+/// line within a single chunk becomes a slice of the chunk. Other data is first assembled in a buffer of the decoder,
+/// of at most [`Config::max_event_size`](crate::Config::max_event_size) bytes, and then copied at most once more.
 ///
 /// Several chunks may be queued; the caller has to limit their number.
 ///

@@ -44,8 +44,8 @@ pub struct Decoder {
     mode: Mode,
     /// Number of bytes of the byte order mark consumed so far; 3 if there is none.
     bom_bytes: u8,
-    /// False if the next chunk starts with the first line of a block and there is nothing else to do before. One test
-    /// then replaces several per chunk.
+    /// Whether state of earlier chunks affects the next one. If false, the next chunk starts with the first line of a
+    /// block. One test of this field per chunk replaces tests of several others.
     has_state: bool,
     /// The previous chunk ended with CR.
     after_cr: bool,

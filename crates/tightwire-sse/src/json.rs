@@ -84,10 +84,11 @@ impl crate::EventBytes {
 #[cfg(any(feature = "std", feature = "futures"))]
 #[derive(Debug)]
 struct Values {
-    /// `[DONE]` ends the sequence. Otherwise it is ordinary data, which is not JSON.
+    /// Whether `[DONE]` ends the sequence. Otherwise it is decoded like other data, which fails because it is not
+    /// JSON.
     until_done: bool,
     ended: bool,
-    /// An error was returned, so that a missing `[DONE]` is not an error again.
+    /// Whether an error was returned. A missing `[DONE]` is then not reported as a second error.
     failed: bool,
 }
 

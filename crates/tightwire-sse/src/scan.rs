@@ -223,7 +223,7 @@ pub(crate) struct Lines<'c, E> {
 }
 
 impl<'c, E: Engine> Lines<'c, E> {
-    /// Starts at the start of `chunk`, which is the start of a line.
+    /// Returns the lines of `chunk`, which begins at the start of a line.
     #[inline(always)]
     pub(crate) fn new(engine: E, chunk: &'c [u8]) -> Self {
         Self { engine, chunk, blocks: chunk.as_chunks().0, start: 0, ahead: 0, masks: Masks::default() }
@@ -471,7 +471,7 @@ mod tests {
         (lines, rest)
     }
 
-    /// Compares the lines of a chunk with the naive ones.
+    /// Checks that an engine finds the same lines in a chunk as `naive_lines`.
     #[derive(Clone, Copy)]
     struct ChunkLines<'a>(&'a [u8]);
 

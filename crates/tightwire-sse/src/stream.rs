@@ -49,7 +49,7 @@ pub trait EventStreamExt: TryStream + Sized {
         EventStream::build(self)
     }
 
-    /// Decodes the events of this stream of [`Bytes`](::bytes::Bytes) into events that share their memory.
+    /// Decodes this stream of [`Bytes`](::bytes::Bytes) into events that share the memory of the chunks.
     #[cfg(feature = "bytes")]
     fn sse_bytes(self) -> EventBytesStream<Self>
     where

@@ -1,4 +1,4 @@
-//! Runs what `pypi_proxy_offline.rs` shows.
+//! Runs the demonstration of `pypi_proxy_offline.rs`.
 
 #[path = "../../pypi_proxy_offline.rs"]
 #[allow(dead_code, reason = "a test has a `main` of its own")]

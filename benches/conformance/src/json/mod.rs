@@ -1,7 +1,8 @@
-//! Parsing cases of JSONTestSuite: files with names that begin with `y_` are JSON, those with `n_` are not, and those with
-//! `i_` are optional (RFC 8259 lets a parser choose).
+//! Parsing cases of JSONTestSuite: files with names that begin with `y_` are JSON, those with `n_` are not, and those
+//! with `i_` are optional (RFC 8259 lets a parser choose).
 //!
-//! Every case runs in every mode. The tests of the crate run the committed cases with every backend and entry point, too.
+//! Every case runs in every mode. The tests of the crate run the committed cases with every backend and entry point,
+//! too.
 
 #[cfg(feature = "json-peers")]
 mod peers;

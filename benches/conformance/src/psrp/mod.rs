@@ -1,5 +1,5 @@
-//! The lists of cases in `crates/psrp/tests/data`, or any file in one of these formats. The content determines the format.
-//! The recorded session and the key exchange are only run by the tests of the crate.
+//! Runs the lists of cases in `crates/psrp/tests/data`, or any file in one of their formats. The content determines
+//! the format. The recorded session and the key exchange are only run by the tests of the crate.
 
 mod clixml;
 mod wire;
@@ -69,7 +69,8 @@ struct Report {
 }
 
 impl Report {
-    /// Runs and counts a case. Modules shared with the tests of the crate fail by a panic.
+    /// Runs and counts a case. A panic counts as a failure, because the modules shared with the tests of the crate
+    /// panic if a check fails.
     fn case(&mut self, id: &str, examine: impl FnOnce() -> anyhow::Result<()>) {
         let problem = match catch_unwind(AssertUnwindSafe(examine)) {
             Ok(Ok(())) => {

@@ -15,9 +15,9 @@ use tightwire_sse::Item;
 use cases::{Case, Expected, millis};
 use subject::{Outcome, Subject};
 
-/// Runs all cases of a file with the decoder of tightwire-sse, and with the feature `sse-peers` with other decoders, each
-/// in every chunking. Prints failed cases, and the number of passed cases per subject. The tests of the crate run the
-/// committed cases with its adaptors, too.
+/// Runs all cases of a file with the decoder of tightwire-sse, and with the feature `sse-peers` with other decoders,
+/// each in every chunking. Prints failed cases, and the number of passed cases per subject. The tests of the crate
+/// run the committed cases with its adaptors, too.
 ///
 /// Returns the numbers of cases that passed and failed. Peers do not count.
 ///

@@ -15,7 +15,7 @@ type Event struct {
 	Retry int
 }
 
-// Decoder stands in for the Go decoder behind the first report, which no module proxy has. It is written from a
+// Decoder stands in for the decoder in the report of perplexity-go, which no module proxy has. It is written from a
 // description of that decoder's behaviour: one string per line out of a buffered reader of 4096 bytes, data lines
 // collected in a slice and joined at the empty line, LF and CRLF line ends only, no byte order mark, ids that do not
 // persist, "retry" seen but not parsed, and a pending event handed over at the end of input.

@@ -55,8 +55,9 @@ struct Outcome {
     /// Date, machine and commit.
     about: String,
     server: ServerName,
-    /// Names of the tests and whether they passed, and whether they ran with all clients and files.
+    /// Names of the tests, and whether each passed.
     scenarios: Vec<(String, bool)>,
+    /// Whether the tests ran with all clients and files.
     is_whole: bool,
     scaling: Scaling,
     estimate: Option<Estimate>,

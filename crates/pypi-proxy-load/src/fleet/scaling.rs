@@ -22,7 +22,7 @@ const CONNECTIONS: usize = 64;
 /// Clients that download each file once.
 const CLIENTS: usize = 32;
 
-/// All instances serving the same resource from their own cache.
+/// Result of requesting the same resource from all instances, which serve it from their own caches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Hot {
     pub(crate) instances: usize,
@@ -31,17 +31,17 @@ pub(crate) struct Hot {
     pub(crate) requests_per_s: f64,
     /// Maximum over the instances; median of the rounds.
     pub(crate) p99_us: f64,
-    /// Processor time of the instances.
+    /// Processor time of all instances per request.
     pub(crate) cpu_us: f64,
     pub(crate) errors: u64,
     pub(crate) bucket_operations_per_request: f64,
 }
 
-/// Clients that download every file through one of the instances.
+/// Result of clients that download every file from every instance.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Pass {
     pub(crate) instances: usize,
-    /// True if no instance and not the bucket had the files; false if the bucket had them.
+    /// True if neither the instances nor the bucket had the files; false if the bucket had them.
     pub(crate) is_cold: bool,
     pub(crate) files: usize,
     pub(crate) requests: usize,

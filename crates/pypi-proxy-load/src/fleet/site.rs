@@ -26,10 +26,10 @@ const SECRET: &str = "testtest";
 
 #[derive(Debug)]
 pub(super) struct Programs {
-    /// Our proxy.
+    /// Path of the program `pypi-proxy`.
     pub(super) ours: PathBuf,
     pub(super) server: ServerName,
-    /// Where `cargo xtask` has installed the S3 server, see [`ServerName::variable`].
+    /// Path at which `cargo xtask` has installed the S3 server. See [`ServerName::variable`].
     pub(super) installed: PathBuf,
 }
 
@@ -52,7 +52,8 @@ impl ServerName {
         }
     }
 
-    /// Returns the variable with the folder of the jar or program, or the Python interpreter next to rclone.
+    /// Returns the environment variable that locates the S3 server: the folder of its jar or program, or, for rclone,
+    /// the Python interpreter next to it.
     pub(super) fn variable(self) -> &'static str {
         match self {
             Self::S3proxy => "FLEET_JARS",
@@ -192,7 +193,7 @@ pub(super) fn path(wheel: &Wheel) -> String {
     format!("/simple/{}/{}", wheel.project, wheel.file)
 }
 
-/// Sums all series of a metric, except those with one of these labels.
+/// Returns the sum of all series of a metric, except those whose labels contain `without`.
 pub(super) fn metric(server: &Server, name: &str, without: &str) -> Result<f64> {
     let response = client::request(server.address, "GET", "/metrics", &[])?;
     let text = String::from_utf8_lossy(&response.body);

@@ -17,7 +17,7 @@ const CLIENTS: usize = 6;
 /// Requests per second of each client. The machine is not saturated.
 const RATE: u32 = 10;
 const SAMPLE: Duration = Duration::from_secs(5);
-/// Interval and duration of pauses of the bucket.
+/// Interval between pauses of the bucket, and the duration of a pause.
 const TROUBLE: Duration = Duration::from_secs(120);
 const STILL: Duration = Duration::from_secs(5);
 /// Size of the cache folders, in percent of the total size of all files.
@@ -63,8 +63,8 @@ impl Soak {
     }
 }
 
-/// Lets clients request pages and files from three instances, whose caches have room for a part of them, while the
-/// bucket is paused now and then.
+/// Runs the soak test: clients request pages and files from three instances whose caches have room for a part of the
+/// files, and the bucket is paused at regular intervals.
 pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
     let bytes: u64 = site.wheels.iter().map(|wheel| wheel.size).sum();
     let tier = (bytes * TIER_PERCENT / 100).to_string();

@@ -195,8 +195,9 @@ const MAX_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct LeaseObserver {
     deadline: Instant,
-    /// Additional time that a lease must be unchanged. A different value for each proxy makes simultaneous takeovers
-    /// unlikely, because some stores do not check a condition and write atomically.
+    /// Additional time that a lease must be unchanged before it is taken over. It differs between proxies, so that
+    /// two of them rarely take over the same lease: some stores do not check the condition of a write atomically with
+    /// the write.
     grace: Duration,
     interval: Duration,
     last: Option<Observation>,
@@ -219,7 +220,7 @@ pub(super) enum NextStep {
 }
 
 impl LeaseObserver {
-    /// Creates an observer with a limit of the total wait.
+    /// Creates an observer that gives up after waiting for `wait_limit` in total.
     pub(super) fn new(now: Instant, wait_limit: Duration, grace: Duration) -> Self {
         Self { deadline: now + wait_limit, grace, interval: MIN_INTERVAL, last: None }
     }

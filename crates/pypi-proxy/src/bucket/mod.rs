@@ -28,23 +28,24 @@ pub struct Config {
     /// Timeout for a response, and for silence within a file. An upload may take one second longer for each 256 KiB.
     /// Default: 5 seconds.
     pub timeout: Duration,
-    /// Bytes of a part of an upload, at least 1. Each part is in memory while it is sent. Default: 10 MiB.
+    /// Size of each part of an upload in bytes, at least 1. A part is in memory while it is sent. Default: 10 MiB.
     pub part_size: u64,
     /// Time after which a lease that is not renewed expires. Default: 10 seconds.
     pub lease_duration: Duration,
     /// Maximum time to wait for the download of another proxy. Default: 30 seconds.
     pub lease_wait: Duration,
-    /// Maximum time to wait for a page before its index is contacted. Default: 500 milliseconds.
+    /// Maximum time to wait for a page from the bucket before its index is contacted. Default: 500 milliseconds.
     pub page_wait: Duration,
-    /// Maximum concurrent reads of files, and separately of ranges for clients; at least 1. Further reads wait, those of
-    /// ranges at most for the timeout. Default: 50.
+    /// Maximum concurrent reads of whole files, at least 1. Further reads wait. Reads of ranges for clients have a
+    /// separate limit of the same number, and wait at most for [`Self::timeout`]. Default: 50.
     pub max_reads: usize,
     /// Maximum concurrent writes of files and parts, at least 1. Further writes wait. Default: 30.
     pub max_writes: usize,
-    /// Maximum other concurrent operations, at least 1. Further operations wait. Default: 20.
+    /// Maximum concurrent operations other than these reads and writes, at least 1. Further operations wait. Default:
+    /// 20.
     pub max_meta_operations: usize,
-    /// Maximum running and queued uploads, including files still being downloaded. Each is an open file. Further files
-    /// are not uploaded. Default: 1000.
+    /// Maximum running and queued uploads, including files still being downloaded. Each upload keeps a file open.
+    /// Further files are not uploaded. Default: 1000.
     pub max_uploads: usize,
 }
 

@@ -177,7 +177,7 @@ impl Remote {
         Ok(LargeObject { len, sha256, stream: self.clone().stream(result, permit) })
     }
 
-    /// Returns the bytes of an object, with the timeout between two chunks.
+    /// Returns a stream of the bytes of an object. It fails if no chunk arrives within the timeout.
     fn stream(
         self: Arc<Self>,
         result: GetResult,
@@ -407,7 +407,7 @@ named! {
         Refused = "refused",
         Failed = "failed",
         Timeout = "timeout",
-        /// Not sent, because the circuit breaker is open.
+        /// The operation was not sent, because the circuit breaker is open.
         Skipped = "skipped",
     }
 }

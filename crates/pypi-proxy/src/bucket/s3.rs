@@ -24,7 +24,7 @@ pub struct S3 {
     pub keys: Option<(String, String)>,
     /// Session token of temporary credentials. Default: none.
     pub session_token: Option<String>,
-    /// PEM texts with authorities that are trusted in addition to those of the system. Default: none.
+    /// Certificate authorities in PEM format that are trusted in addition to those of the system. Default: none.
     pub authorities: Vec<Vec<u8>>,
     /// Puts the bucket name into the URL path instead of the host name on Amazon S3. Default: off.
     pub is_path_style: bool,

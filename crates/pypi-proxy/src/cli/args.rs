@@ -53,8 +53,8 @@ pub(super) enum Command {
 
 /// Download the files of the given requirements into the cache
 ///
-/// These are the files of the newest matching version, or those with the given hashes. Dependencies are downloaded only if
-/// they are listed as well, as in the output of `pip freeze` or `uv pip compile`.
+/// These are the files of the newest matching version, or those with the given hashes. Dependencies are downloaded
+/// only if they are listed as well, as in the output of `pip freeze` or `uv pip compile`.
 #[derive(Debug, Args)]
 pub(super) struct Warm {
     /// Requirements file in the format of pip

@@ -22,7 +22,8 @@ pub(super) struct Requirement {
 #[derive(Debug, Default)]
 pub(super) struct Requirements {
     pub(super) projects: Vec<Requirement>,
-    /// Locations of lines that name no project of an index, as `FILE:LINE`.
+    /// Skipped input: the locations (`FILE:LINE`) of lines that are not a requirement for a project of an index, and
+    /// included files that are nested too deeply.
     pub(super) skipped: Vec<String>,
 }
 

@@ -23,7 +23,8 @@ use super::{Usage, chain, setup};
 /// Characters that need escaping in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'+').remove(b'!');
 const JSON: &str = "application/vnd.pypi.simple.v1+json";
-/// Maximum time for which redirects of a downloading proxy are polled.
+/// Maximum time for which requests are repeated while the proxy redirects them and downloads the file in the
+/// background.
 const REDIRECT_TIMEOUT: Duration = Duration::from_secs(600);
 /// Maximum number of displayed bytes of an error response.
 const MAX_ERROR_TEXT: usize = 300;

@@ -14,8 +14,8 @@ use super::value::IndexUrl;
 use crate::Error;
 use crate::error::Kind;
 
-/// Python code that prints the index of `pip install`: from pip's environment variables and configuration files, otherwise
-/// pip's default.
+/// Python code that prints the index of `pip install`: from pip's environment variables and configuration files,
+/// otherwise pip's default.
 const PRINT_INDEX: &str = "from pip._internal.commands import create_command; \
                            print(create_command('install').parse_args([])[0].index_url)";
 
@@ -47,9 +47,9 @@ impl Discovery {
         self
     }
 
-    /// Returns the first index found in `PIP_INDEX_URL`, `UV_DEFAULT_INDEX`, `UV_INDEX_URL`, the configuration files of uv,
-    /// and pip, which reports its configured or default index. Blocks while pip runs, at most
-    /// 10 seconds for each interpreter.
+    /// Returns the first index found in `PIP_INDEX_URL`, `UV_DEFAULT_INDEX`, `UV_INDEX_URL`, the configuration files
+    /// of uv, and pip, which reports its configured or default index. Blocks while pip runs, at most 10 seconds for
+    /// each interpreter.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ const PREFIXES: [&str; 3] = [PREFIX, "GROXPI_", "PROXPI_"];
 pub(super) struct Layers<'a> {
     table: &'static [Setting],
     flags: HashMap<&'a str, &'a str>,
-    /// Without empty values.
+    /// Environment variables, without empty ones.
     env: HashMap<&'a str, &'a str>,
     file: BTreeMap<String, Raw>,
     path: PathBuf,

@@ -1,7 +1,7 @@
 //! Lookup of credentials in a `.netrc` file.
 
-/// Returns the user and password of the first entry that applies to a host: a `machine` entry with its name, or the `default`
-/// entry.
+/// Returns the user and password of the first entry that applies to a host: a `machine` entry with its name, or the
+/// `default` entry.
 ///
 /// Words are separated by white space; quotes, escapes and macros are not supported.
 pub(super) fn lookup(text: &str, host: &str) -> Option<(String, String)> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::bytes_of;
 use crate::store::Digest;
 
-/// Maximum files per project with facts.
+/// Maximum number of files per project whose facts are recorded.
 const MAX_FILES: usize = 20_000;
 
 /// Facts about the files of a project, by file name.

@@ -88,7 +88,7 @@ struct Link {
     provenance: Option<String>,
 }
 
-/// At most one hash, because a link has one fragment.
+/// Hash of a file, serialized as a JSON object. At most one, because a link has one fragment.
 struct Hashes(Option<(&'static str, String)>);
 
 impl Serialize for Hashes {

@@ -27,8 +27,8 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// Fails if the document is not JSON in UTF-8, has an API version other than 1, has a file without a name or URL, or
-    /// has an object with duplicate keys or a key with an escape, which clients could interpret differently
+    /// Fails if the document is not JSON in UTF-8, has an API version other than 1, has a file without a name or URL,
+    /// or has an object with duplicate keys or a key with an escape, which clients could interpret differently
     /// ([`Error::is_page`]).
     pub fn from_json(document: Vec<u8>) -> Result<Self, Error> {
         Self::from_json_with_metadata(document, |_, _| None)
@@ -156,7 +156,8 @@ impl Page {
         Ok(Some(ParsedFile { object, url_value, has_hashes: hashes.is_some(), extracted, name, url }))
     }
 
-    /// Stores the URL and the name of a file. Mostly the name is the end of the URL and needs no memory.
+    /// Stores the URL and the name of a file. Most URLs end with the name; the name is then stored as a range of the
+    /// URL.
     fn store_texts(&mut self, name: &str, url: &str) -> (Range<u32>, Range<u32>) {
         let start = self.texts.len();
         self.texts.push_str(url);
@@ -226,7 +227,7 @@ struct ParsedFile {
 }
 
 impl ParsedFile {
-    /// Fields that are added to the file.
+    /// Returns the fields to insert into the file, as JSON text.
     fn inserted_fields(&self) -> [Cow<'static, [u8]>; 2] {
         let metadata = self.extracted.map(|sha256| {
             let mut more = b",\"core-metadata\":{\"sha256\":\"".to_vec();

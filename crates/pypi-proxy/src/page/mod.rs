@@ -86,7 +86,8 @@ pub struct Page {
     /// Names and URLs of the files.
     texts: String,
     skipped: usize,
-    /// Indexes of the files sorted by name. Created by the first search if there are at least [`SORTED_SEARCH_MIN`] files.
+    /// Indexes of the files sorted by name. Created by the first search if there are at least [`SORTED_SEARCH_MIN`]
+    /// files.
     sorted: OnceLock<Box<[u32]>>,
 }
 

@@ -182,8 +182,8 @@ impl PageCache {
         Ok(())
     }
 
-    /// Records facts about a file that its page lacks. They appear on the page after its next refresh. A page in JSON
-    /// only gets the hash of the metadata, because it has its own sizes and times.
+    /// Records facts about a file, such as its size, that its page lacks. They appear on the page after its next
+    /// refresh. A page in JSON only gets the hash of the metadata, because it has its own sizes and times.
     pub(crate) fn record_facts(&self, project: &ProjectName, file: &str, fact: FileFacts) {
         let Some(slot) = self.0.slots.lock().projects.get(project).cloned() else { return };
         {

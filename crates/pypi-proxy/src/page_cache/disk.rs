@@ -15,7 +15,7 @@ use crate::{Error, ProjectName};
 /// Version of the file format. Files of another version are ignored.
 const VERSION: u32 = 1;
 
-/// Maximum bytes read from a file of facts.
+/// Maximum size of a file with the facts of a project, in bytes.
 const MAX_FACTS: u64 = 16 << 20;
 
 /// A folder with one file per page and upstream: a header line in JSON, then the page as received, compressed with
@@ -83,8 +83,8 @@ impl DiskCache {
         Self::header(document).map(|(header, _)| (header.serial, header.checked))
     }
 
-    /// Decodes a document whose page has at most `max_page` bytes. `touched` is a later confirmation than that of the
-    /// header, if any. `reservation` has reserved the memory for the page.
+    /// Decodes a document whose page has at most `max_page` bytes. The page was last confirmed at `touched` or at the
+    /// time in the header, whichever is later. `reservation` has reserved the memory for the page.
     pub(super) fn read(
         bytes: &[u8],
         max_page: u64,
@@ -170,7 +170,8 @@ impl DiskCache {
         }
     }
 
-    /// The subfolders of upstreams are named by 16 hexadecimal digits, so `facts` can't collide with one.
+    /// Returns the path of the facts of a project. The subfolders of upstreams are named by 16 hexadecimal digits, so
+    /// `facts` can't collide with one.
     fn facts_path(&self, project: &ProjectName) -> PathBuf {
         self.dir.path().join("facts").join(project.as_str())
     }

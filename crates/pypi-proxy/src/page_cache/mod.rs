@@ -30,7 +30,8 @@ pub struct Config {
     /// Time for which a stale page is served if its upstream fails. Default: a week.
     pub stale_if_error: Duration,
     /// Maximum time that a client waits for the upstream if a page within [`Self::stale_if_error`] could be served.
-    /// Then it gets the stale page, and the refresh continues in the background. Default: 1.5 seconds.
+    /// After this time, the client gets the stale page, and the refresh continues in the background. Default: 1.5
+    /// seconds.
     pub stale_wait: Duration,
     /// Time to live of a negative entry: a project that no upstream has. Default: a minute.
     pub negative_ttl: Duration,
@@ -74,7 +75,7 @@ named! {
     /// How a request for a page was answered. The name is the value of `X-Cache`.
     #[non_exhaustive]
     pub enum CacheStatus {
-        /// From memory, fresh.
+        /// Served from memory, fresh.
         Hit = "hit",
         /// Served stale: revalidation is running or has failed.
         Stale = "stale",

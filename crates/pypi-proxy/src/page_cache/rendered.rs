@@ -48,7 +48,7 @@ pub struct RenderedPage {
     locations: u64,
     modified: SystemTime,
     serial: Option<u64>,
-    /// In HTML, then in JSON.
+    /// The variants in HTML, then those in JSON; one per content coding.
     variants: [OnceCell<Variant>; 2 * CODINGS],
     file_requests: Counter,
 }

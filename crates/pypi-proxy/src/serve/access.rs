@@ -67,8 +67,8 @@ impl RequestTracker {
         }
     }
 
-    /// Tracks a request whose header exceeds a limit, and returns the response. The log has `-` for method and path,
-    /// because such a request is not parsed further.
+    /// Tracks a request whose header exceeds a limit, and returns the response. The access log has `-` for method and
+    /// path, because such a request is not parsed further.
     pub(super) fn too_large(proxy: &Proxy, client: Option<IpAddr>, is_logged: bool) -> (Self, ProxyResponse) {
         let method = Method::from_bytes(b"-").unwrap_or_default();
         let request = RequestParts {

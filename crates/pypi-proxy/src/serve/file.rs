@@ -168,14 +168,14 @@ impl FileRequest<'_> {
         headers.answer(fields, |range| ResponseBody::file(file, range.unwrap_or(0..len)))
     }
 
-    /// Records facts about the file that its page lacks.
+    /// Records facts about the file, such as its size, that the index page lacks.
     fn record_facts_of(&self, target: &FileTarget, len: Option<u64>, modified: Option<&str>) {
         if target.needs_facts() {
             self.proxy.pages.record_facts(self.project, self.name, FileFacts::new(len, modified));
         }
     }
 
-    /// Records facts about a downloaded file that its page lacks.
+    /// Records facts about a downloaded file, such as its size, that the index page lacks.
     fn record_facts_after(
         &self,
         download: &Download,

@@ -71,7 +71,7 @@ pub struct Config {
     pub guard: Option<Arc<Guard>>,
 }
 
-/// Does not show the token.
+/// Omits the token.
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")

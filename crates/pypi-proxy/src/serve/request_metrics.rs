@@ -79,7 +79,7 @@ named! {
 #[derive(Debug, Default)]
 pub(super) struct RequestMetrics {
     pub(super) responses: [Counters<StatusClass>; Endpoint::ALL.len()],
-    /// By endpoint; only those in [`Endpoint::CACHED`] have a cache verdict.
+    /// Cache verdicts by endpoint. Only the endpoints in [`Endpoint::CACHED`] have them.
     pub(super) verdicts: [Counters<CacheVerdict>; Endpoint::CACHED.len()],
     pub(super) bytes: Counters<Endpoint>,
     pub(super) rejected: Counters<RejectionReason>,

@@ -27,6 +27,7 @@ pub trait FileSource: Send + 'static {
     ///
     /// Called again after a broken connection, with the offset reached. If the source's validators differ from
     /// `validators`, the response should start at the beginning of the file.
+    ///
     /// # Errors
     ///
     /// Fails if the file is not available now. The download is not retried if the file [does not
@@ -195,8 +196,8 @@ impl Download {
         Reader::new(self.state.clone(), range.unwrap_or(0..u64::MAX))
     }
 
-    /// Returns whether a new reader would get all bytes. Bytes that are not on disk are dropped when all readers have
-    /// them.
+    /// Returns whether a new reader would get all bytes. Bytes that are not on disk are dropped from memory when all
+    /// readers have received them.
     pub(super) fn has_all_bytes(&self) -> bool {
         self.state.window.lock().has_all_bytes()
     }
@@ -223,7 +224,8 @@ impl Download {
 }
 
 impl DownloadState {
-    /// Waits until the window has room. Drops the slowest readers if they make no progress within `reader_timeout`.
+    /// Waits until the window has less than `max` bytes. Drops the slowest readers if they make no progress within
+    /// `reader_timeout`.
     pub(super) async fn wait_for_room(&self, max: usize, reader_timeout: Duration) {
         while self.window.lock().bytes() >= max {
             if tokio::time::timeout(reader_timeout, self.room.notified()).await.is_err() {

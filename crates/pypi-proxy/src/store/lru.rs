@@ -17,9 +17,9 @@ named! {
         Files = "files",
         /// Index pages.
         Pages = "pages",
-        /// SHA-256 of files whose pages have none.
+        /// SHA-256 of files for which the index page has no SHA-256.
         References = "references",
-        /// Facts about files that their pages lack.
+        /// Facts about files, such as their sizes, that the index page lacks.
         FileMetadata = "file_metadata",
     }
 }
@@ -56,7 +56,7 @@ pub(super) struct LruIndex {
     /// Open handles of the most recently used files.
     pub(super) open: LruCache<Digest, Arc<File>>,
     usage: [Usage; 4],
-    /// Entries removed while a scan is running, which may have seen them before.
+    /// Entries removed while the cache directory is scanned. The scan may have listed them before they were removed.
     removed_during_scan: Option<HashSet<CacheEntry>>,
 }
 

@@ -26,7 +26,7 @@ const READ_SIZE: u64 = 64 * 1024;
 pub struct Reader(State);
 
 enum State {
-    /// Not polled as a stream yet.
+    /// The reader was not polled as a stream yet.
     Chunks(Cursor),
     Bytes(BoxStream<'static, Result<Bytes, Error>>),
     Over,

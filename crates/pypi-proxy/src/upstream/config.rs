@@ -20,7 +20,7 @@ use crate::error::Kind;
 /// ```
 #[derive(Clone)]
 pub struct Config {
-    /// Without credentials, with a trailing slash.
+    /// URL of the index, without credentials and with a trailing slash.
     pub(super) url: Url,
     /// User and password. They are sent to the origin of the index only. Default: those of the URL.
     pub credentials: Option<(String, String)>,
@@ -49,7 +49,7 @@ pub struct Config {
     pub danger_accept_any_certificate: bool,
     /// Disables all requests: each one fails at once, and only cached content is served. Default: off.
     pub offline: bool,
-    /// PEM texts with authorities that are trusted in addition to those of the system. Default: none.
+    /// Certificate authorities in PEM format that are trusted in addition to those of the system. Default: none.
     pub authorities: Vec<Vec<u8>>,
 }
 

@@ -180,8 +180,8 @@ fn flipped(len: usize) -> Bytes {
     bytes.into()
 }
 
-/// Larger than the limit for withholding: a client that reads it gets an error at the end, and later clients get the
-/// intact file.
+/// The file is too large to be withheld until its hash is verified: a client that reads it gets an error at the end,
+/// and later clients get the intact file.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_corrupt_file_fails_and_is_replaced() {
     const HUGE: (&str, usize) = ("demo-3.0.whl", (8 << 20) + 1);

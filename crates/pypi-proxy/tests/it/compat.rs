@@ -1,5 +1,5 @@
-//! Behavior of groxpi and proxpi, row by row, with the program started with their variables. Rows say why where it
-//! differs.
+//! Compatibility with groxpi and proxpi: one request per row, to a program configured with their environment
+//! variables. Comments explain the rows in which it differs.
 #![cfg(feature = "cli")]
 
 use crate::support::prelude::*;
@@ -72,7 +72,7 @@ async fn send(proxy: &Proxy, method: &str, path: &str, headers: &[(&str, &str)])
 /// Method, path, status, content type or location, and start of the body.
 type Row = (&'static str, &'static str, u16, &'static str, &'static str);
 
-/// Routes of both, and routes that both lack.
+/// Routes of groxpi and proxpi, and routes that neither has.
 const ROUTES: &[Row] = &[
     ("GET", "/", 200, "text/html; charset=utf-8", "<!"),
     ("GET", "/simple/", 200, "text/html; charset=utf-8", "<!"),

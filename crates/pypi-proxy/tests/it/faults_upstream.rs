@@ -28,12 +28,12 @@ struct Case {
     stall: Duration,
 }
 
-/// For cases in which the server is silent forever.
+/// Stall timeout for cases in which the server never sends the rest.
 const SHORT: Duration = Duration::from_secs(1);
-/// For cases in which the rest arrives after a pause.
+/// Stall timeout for cases in which the server sends the rest after a pause.
 const SOME: Duration = Duration::from_secs(5);
 
-/// Continues at once.
+/// Continues without a pause.
 const NEXT: Step = Step::Wait(Duration::ZERO);
 
 const CASES: &[Case] = {

@@ -18,7 +18,7 @@ use crate::support::prelude::*;
 use crate::support::proxy::open;
 use crate::support::server::listen;
 
-/// No index listens here, and these tests do not need one.
+/// URL at which no index listens. These tests do not need one.
 const NO_INDEX: &str = "http://127.0.0.1:1/simple";
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -93,7 +93,7 @@ async fn a_silent_client_after_the_tls_handshake_times_out() {
     }
 }
 
-/// HTTP/2 with prior knowledge and a fragmented preface.
+/// A client with prior knowledge of HTTP/2 sends a fragmented preface.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_http2_preface_is_accepted() {
     let proxy = start(ServerConfig::default());
@@ -126,7 +126,7 @@ fn statuses(received: &[u8]) -> Vec<u16> {
 
 const REFUSED: &str = r#"pypi_proxy_http_refused_total{reason="head"}"#;
 const CLOSE: &str = "connection: close";
-/// A field that makes hyper serve the request.
+/// Header fields that only hyper supports, so that it serves the request.
 const FOREIGN: &str = "te: trailers\r\nconnection: close";
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,7 +8,7 @@ use crate::support::prelude::*;
 
 const TEXT: &[u8] = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n";
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
-/// Not normalized.
+/// File name that is not normalized.
 const NAME: &str = "Demo-1.0-py3-none-any.whl";
 const MODIFIED: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
 

@@ -1,4 +1,5 @@
-//! Page cache: lifetimes, stale pages, persistence, merging, unresponsive indexes, and more requests than the queue can hold.
+//! Page cache: lifetimes, stale pages, persistence, merging, unresponsive indexes, and more requests than the queue
+//! can hold.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -212,7 +212,8 @@ fn an_authenticated_cached_response_takes_few_more_allocations() {
     check(Some(Guard::new(config).unwrap()), &[(&token, 4), (&password, 5)]);
 }
 
-/// Runs the server on the thread of the test and the client on another one.
+/// Checks the number of allocations per request. Runs the server on the thread of the test, whose allocations are
+/// counted, and the client on another thread.
 fn check(guard: Option<Guard>, requests: &[(&str, usize)]) {
     const TIMES: usize = 200;
 

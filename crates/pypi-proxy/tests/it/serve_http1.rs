@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support::prelude::*;
 
-/// Larger than the buffers of sockets.
+/// Size of a file that does not fit into the buffers of sockets, in bytes.
 const LARGE: usize = 16 << 20;
 
 /// Index with files of three sizes and a large page.

@@ -87,7 +87,8 @@ fn parse_labels(text: &str) -> Vec<String> {
     }
 }
 
-/// Lower case is a convention, not part of the format.
+/// Returns whether a metric or label has a valid name in lower case. Lower case is a convention, not part of the
+/// format.
 fn is_name(name: &str, is_metric: bool) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')

@@ -67,7 +67,7 @@ impl Log {
 /// A running proxy, its address, and its log.
 pub(crate) struct Served {
     pub(crate) child: Child,
-    /// Without a trailing slash.
+    /// Base URL, without a trailing slash.
     pub(crate) url: String,
     pub(crate) log: Log,
 }

@@ -6,7 +6,7 @@ use super::key::Key;
 use super::parser::Parser;
 use crate::error::{Error, Result, Syntax};
 
-/// Elements of an array. The parser is behind the opening bracket.
+/// Elements of an array. The parser is positioned after the opening bracket.
 pub(super) struct Elements<'a, 'de, 'p> {
     pub(super) parser: &'a mut Parser<'de, 'p>,
     pub(super) first: bool,
@@ -27,7 +27,7 @@ impl<'de> de::SeqAccess<'de> for Elements<'_, 'de, '_> {
     }
 }
 
-/// Entries of an object. The parser is behind the opening brace.
+/// Entries of an object. The parser is positioned after the opening brace.
 pub(super) struct Entries<'a, 'de, 'p> {
     pub(super) parser: &'a mut Parser<'de, 'p>,
     pub(super) first: bool,
@@ -56,7 +56,8 @@ impl Entries<'_, '_, '_> {
         Ok(true)
     }
 
-    /// Skips the current entry if a later entry has the same key. The parser is behind the opening quote of the key.
+    /// Skips the current entry if a later entry has the same key. The parser is positioned after the opening quote of
+    /// the key.
     #[cold]
     fn skip_superseded(&mut self) -> Result<bool> {
         let start = self.parser.at - 1;
@@ -84,7 +85,8 @@ impl<'de> de::MapAccess<'de> for Entries<'_, 'de, '_> {
         seed.deserialize(&mut *self.parser)
     }
 
-    /// Reads key and value in one call. The default implementation copies both once more.
+    /// Reads the key and the value of an entry in one call. serde's default implementation calls two methods, and
+    /// copies key and value once more.
     #[inline(always)]
     fn next_entry_seed<K: DeserializeSeed<'de>, V: DeserializeSeed<'de>>(
         &mut self,
@@ -101,7 +103,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_, 'de, '_> {
     }
 }
 
-/// Enum variant encoded as an object with one entry. The parser is behind the opening brace.
+/// Enum variant encoded as an object with one entry. The parser is positioned after the opening brace.
 pub(super) struct Variant<'a, 'de, 'p>(pub(super) &'a mut Parser<'de, 'p>);
 
 impl<'de> de::EnumAccess<'de> for Variant<'_, 'de, '_> {

@@ -1,8 +1,10 @@
-//! Conversion of `mantissa * 10^exponent` to the nearest `f64`, for the rows `json/canada_*_decode`.
+//! Conversion of `mantissa * 10^exponent` to the nearest `f64`, measured by the benchmark rows
+//! `json/canada_*_decode`.
 //!
-//! The mantissa is multiplied by a 128-bit approximation of the power of ten. The product is rounded unless the
-//! missing bits could change the result; then, and for exponents outside the table, the caller falls back to the
-//! standard library. Because of this test, no proof per power is needed.
+//! The mantissa is multiplied by a 128-bit approximation of the power of ten, and the product is rounded. If the bits
+//! that the approximation lacks could change the result, or if the exponent is outside the table, the caller converts
+//! the number with the standard library. Because every product is tested for this, the correctness does not depend on
+//! a proof for each power of ten.
 
 /// First and last exponent of the table of powers of five. In this range the powers are exact in 128 bits, and so
 /// are the divisors of their reciprocals.

@@ -6,7 +6,7 @@ use super::parser::{Parser, locate};
 use crate::error::{Error, Result};
 use crate::ser::RAW_TOKEN;
 
-/// Key of an object. The parser is behind the opening quote.
+/// Key of an object. The parser is positioned after the opening quote.
 pub(super) struct Key<'a, 'de, 'p>(pub(super) &'a mut Parser<'de, 'p>);
 
 impl<'de> Key<'_, 'de, '_> {

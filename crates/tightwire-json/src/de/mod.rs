@@ -86,7 +86,8 @@ pub(crate) fn check_len(len: usize, limits: &Limits) -> Result<()> {
     Ok(())
 }
 
-/// Decodes exactly one document. Never retries: an error of a `Deserialize` implementation is final.
+/// Decodes exactly one document. An error of a `Deserialize` implementation is final: the document is not decoded a
+/// second time.
 #[inline]
 pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
     let superseded = match rules.duplicates {

@@ -28,7 +28,7 @@ fn values(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030
 }
 
-/// Returns the number of leading bytes that are at most nine.
+/// Returns the number of bytes, from the first in memory on, whose value is at most nine.
 #[inline(always)]
 fn count_values(word: u64) -> usize {
     // Sets the top bit of each byte above nine. A carry changes only bytes above the lowest such byte, which do not
@@ -37,8 +37,8 @@ fn count_values(word: u64) -> usize {
     (other.trailing_zeros() / 8) as usize
 }
 
-/// Returns the number of leading digits and their value. Eight bytes at a time, for the rows `json/citm_*_decode` and
-/// `json/canada_*_decode`.
+/// Returns the number of leading digits and their value. Processes eight bytes at a time, which the benchmark rows
+/// `json/citm_*_decode` and `json/canada_*_decode` measure.
 #[inline(always)]
 fn leading_digits(bytes: [u8; 8]) -> (usize, u64) {
     let word = values(bytes);
@@ -56,7 +56,7 @@ fn leading_digits(bytes: [u8; 8]) -> (usize, u64) {
 /// Components of a number.
 struct Parts {
     negative: bool,
-    /// All digits before and after the decimal point. Overflows if there are more than 19.
+    /// Value of all digits, without the decimal point. Wraps around if there are more than 19.
     mantissa: u64,
     digits: usize,
     /// Power of ten of the last digit.

@@ -48,7 +48,7 @@ impl Sink for () {
 const SCRATCH_CAPACITY: usize = 256;
 
 impl<'de> Parser<'de, '_> {
-    /// Reads a string. The parser is behind the opening quote.
+    /// Reads a string. The parser is positioned after the opening quote.
     #[inline(always)]
     pub(super) fn string(&mut self) -> Result<Text<'de, '_>> {
         let start = self.at;
@@ -72,7 +72,7 @@ impl<'de> Parser<'de, '_> {
         Ok(Text::Unescaped(&self.scratch))
     }
 
-    /// Validates and consumes a string. The parser is behind the opening quote.
+    /// Validates and consumes a string. The parser is positioned after the opening quote.
     #[inline(always)]
     pub(super) fn skip_string(&mut self) -> Result<()> {
         let start = self.at;
@@ -90,7 +90,7 @@ impl<'de> Parser<'de, '_> {
         self.walk_string(start, &mut ())
     }
 
-    /// Reads a string from `start`, behind the opening quote, and consumes the closing quote.
+    /// Reads a string from `start`, the offset after the opening quote, and consumes the closing quote.
     fn walk_string(&mut self, start: usize, sink: &mut impl Sink) -> Result<()> {
         self.at = start;
         loop {

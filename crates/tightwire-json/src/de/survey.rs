@@ -22,8 +22,9 @@ impl Observer for DemandingNumbers {
     }
 }
 
-/// Validates a document for a backend, and returns whether it has a number that a backend may round. Lone surrogates, and duplicate keys unless the type decides, are always errors:
-/// only the native decoder implements the modes for them.
+/// Validates a document before another backend decodes it, and returns whether it has a number that a backend may
+/// round. Always rejects lone surrogates, and rejects duplicate keys unless the mode is [`Duplicates::ByType`]: only
+/// the native decoder implements the other modes.
 pub(crate) fn survey(text: &str, rules: &Rules) -> Result<bool> {
     if rules.duplicates != Duplicates::ByType {
         duplicates::reject(text, rules)?;

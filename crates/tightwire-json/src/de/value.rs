@@ -45,7 +45,7 @@ impl<'de> Parser<'de, '_> {
         self.visit_open_string(visitor)
     }
 
-    /// Visits a string. The parser is behind the opening quote.
+    /// Visits a string. The parser is positioned after the opening quote.
     #[inline(always)]
     pub(super) fn visit_open_string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at - 1;
@@ -56,7 +56,7 @@ impl<'de> Parser<'de, '_> {
         locate(result, start)
     }
 
-    /// Visits the bytes of a string. The parser is behind the opening quote.
+    /// Visits the bytes of a string. The parser is positioned after the opening quote.
     pub(super) fn visit_open_bytes<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at - 1;
         let byte_strings = self.byte_strings;

@@ -1,6 +1,6 @@
 //! NDJSON: one document per line.
 //!
-//! `lines` is the decoder without I/O; the adaptors for futures are here.
+//! The module `lines` has the decoder without I/O. This module adapts it to asynchronous streams and sinks.
 
 mod lines;
 

@@ -15,7 +15,7 @@ use crate::scan::push_entry;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
     None,
-    /// The object around the content of an enum variant.
+    /// Closing brace of the object around the content of an enum variant.
     Brace,
 }
 

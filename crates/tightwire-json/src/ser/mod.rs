@@ -265,7 +265,8 @@ impl<S: Style> fmt::Write for Escaping<'_, S> {
     }
 }
 
-/// Bytes added to the estimate; the encoder reserves a block more than a string needs.
+/// Capacity in addition to the estimated length, in bytes: for each string, the encoder reserves one block more than
+/// the string needs.
 const SLACK: usize = 32;
 
 /// Maximum initial capacity, in bytes.

@@ -34,8 +34,8 @@ fn plain(entry: &[u8]) -> Option<&[u8]> {
 }
 
 impl Unsorted {
-    /// Sorts the entries of the map in `out[start..]`. `recorded` are the maps recorded before, those from
-    /// `first_inner` on are nested in this one.
+    /// Returns the record of the map in `out[start..]`, with its entries sorted. `recorded` contains all maps
+    /// recorded so far; those from `first_inner` on are nested in this map.
     pub(super) fn new(out: &[u8], start: usize, recorded: &[Self], first_inner: usize) -> Result<Self> {
         let mut entries = Vec::new();
         for entry in split(out, start, inner_ranges(recorded, first_inner)) {

@@ -175,7 +175,8 @@ fn results_do_not_depend_on_the_chunks_at_any_limit() {
     }
 }
 
-/// Reader that records the largest buffer passed to it, which the decoder has initialized.
+/// Reader that records the length of the largest buffer passed to `read`. The decoder has initialized all of that
+/// buffer.
 struct BufferSizes<'a> {
     bytes: &'a [u8],
     largest: usize,

@@ -74,7 +74,8 @@ impl Input {
         self.get(name).map(|value| value.as_u64().ok_or_else(wrong)).transpose()
     }
 
-    /// Returns a required list of 1 to `max` items. Any other value counts as a list of itself.
+    /// Returns a required list of 1 to `max` items. A value that is not a list is treated as a list of one
+    /// item.
     pub(crate) fn list(&self, name: &str, max: usize) -> Result<&[Value], ApiError> {
         let list = match self.required(name)? {
             Value::Array(items) => items.as_slice(),

@@ -16,7 +16,8 @@ const TIME: &str = "2024-01-01T00:00:00Z";
 const WINDOW_SECONDS: u64 = 24 * 60 * 60;
 const OUTPUT_NAME: &str = "results.jsonl";
 
-/// Maximum characters of the name of a skill, and maximum bytes stored for it.
+/// Maximum characters of the name of a skill. Also the size in bytes that a skill counts toward the limit of
+/// the store.
 const MAX_NAME: usize = 64;
 
 /// Creates an asynchronous completion: in progress after the first poll, completed after the second.

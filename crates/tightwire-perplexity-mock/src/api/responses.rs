@@ -175,7 +175,7 @@ fn events(response: &Value, text: &str, input: &Input) -> Vec<Value> {
     events
 }
 
-/// Streams the events after a sequence number, each under its name.
+/// Streams the events after a sequence number, each with its type as the event name.
 fn stream(events: &[Value], after: Option<u64>) -> MockResponse {
     let is_due = |event: &&Value| after.is_none_or(|after| event["sequence_number"].as_u64() > Some(after));
     let events = events.iter().filter(is_due).map(|event| {

@@ -12,7 +12,8 @@ const MAX_DEPTH: usize = 16;
 /// the depth.
 const MAX_VALUES: usize = 1_000;
 
-/// Returns a sample for the schema of `response_format`, or a text that repeats the prompt.
+/// Returns a sample value for the schema of `response_format` as JSON. Without a schema, returns a text that
+/// repeats the prompt.
 pub(crate) fn reply(input: &Input, prompt: &str) -> String {
     match input.get("response_format").map(|format| &format["json_schema"]["schema"]) {
         Some(schema) if schema.is_object() => sample(schema).to_string(),

@@ -20,12 +20,12 @@ const MAX_BYTES: usize = 256 << 20;
 const DEFAULT_LIMIT: usize = 20;
 const MAX_LIMIT: usize = 100;
 
-/// An object, and how it changes.
+/// A stored object, and its changes in later polls.
 #[derive(Debug, Default)]
 pub(crate) struct Object {
     pub(crate) id: String,
     pub(crate) view: Value,
-    /// Fields that change with each poll.
+    /// Changed fields of `view`. Each poll applies and removes the first entry.
     pub(crate) later: VecDeque<Value>,
     /// Name and content of a file.
     pub(crate) file: Option<(String, Bytes)>,

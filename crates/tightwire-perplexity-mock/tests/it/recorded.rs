@@ -71,7 +71,7 @@ async fn replay(exchange: &Exchange) -> ReceivedResponse {
     client.send(&exchange.method, &exchange.target, &headers, body).await.expect("it answers")
 }
 
-/// Returns the paths of the recorded fields that our value lacks.
+/// Returns the paths of the recorded fields that the value of the mock server lacks.
 fn missing(recorded: &Value, ours: &Value, path: &str) -> Vec<String> {
     match (recorded, ours) {
         (Value::Null, _) | (Value::Bool(_), Value::Bool(_)) => Vec::new(),
@@ -90,8 +90,8 @@ fn missing(recorded: &Value, ours: &Value, path: &str) -> Vec<String> {
     }
 }
 
-/// Returns the fields that our most similar item lacks. Items with a `type` are compared with items of the
-/// same type.
+/// Returns the recorded fields that the most similar item of the mock server lacks. Items with a `type` are
+/// compared with items of the same type.
 fn missing_item(recorded: &Value, ours: &[Value], path: &str) -> Vec<String> {
     ours.iter()
         .filter(|item| item.get("type") == recorded.get("type"))

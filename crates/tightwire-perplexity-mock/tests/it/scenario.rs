@@ -129,7 +129,7 @@ fn unreadable_file_is_an_error() {
 const WORDS: &str = r#"(\[\[rule\]\]|path|answer|steps|auth| = |"/"|\[|\]|\{|\}|,|[0-9a-z\n]){0,20}"#;
 
 proptest! {
-    /// Any text is a valid scenario, or an error whose position is inside the text.
+    /// Parsing an arbitrary text returns a scenario, or an error whose position is inside the text.
     #[test]
     fn any_text_is_parsed_without_a_panic(text in WORDS) {
         if let Err(error) = Scenario::from_toml(&text) {

@@ -54,13 +54,13 @@ pub struct Call<T> {
 }
 
 impl<T> Call<T> {
-    /// Changes the plan, unless an earlier option was invalid.
+    /// Applies a change to the request plan, unless an earlier option was invalid.
     pub(crate) fn edit(mut self, edit: impl FnOnce(&mut Plan) -> Result<()>) -> Self {
         self.plan = self.plan.and_then(|mut plan| edit(&mut plan).map(|()| plan));
         self
     }
 
-    /// Changes the plan, unless an earlier option was invalid.
+    /// Applies a change to the request plan, unless an earlier option was invalid.
     fn set(self, change: impl FnOnce(&mut Plan)) -> Self {
         self.edit(|plan| {
             change(plan);
@@ -245,7 +245,7 @@ impl<T: DeserializeOwned + 'static> Call<T> {
         call.decode_as()
     }
 
-    /// Also returns status, headers and the raw body.
+    /// Returns status, headers and the raw body in addition to the decoded value.
     pub fn raw(self) -> Call<Response<T>> {
         self.receive_as(BodyMode::Buffered, decode)
     }

@@ -92,7 +92,7 @@ impl Interpreter {
 
     /// Decodes a last event without its trailing empty line, which some servers omit, at the end of the body.
     ///
-    /// If it cannot be decoded, it was truncated and is dropped.
+    /// An event that cannot be decoded was truncated and is dropped.
     pub(super) fn finish<T: StreamItem>(&mut self) -> Step<T> {
         let step = match self.decoder.finish_lenient() {
             Ok(event) => event.and_then(|event| interpret(&event, Malformed::Skip)).unwrap_or(Step::More),

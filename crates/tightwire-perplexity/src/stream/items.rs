@@ -148,7 +148,7 @@ impl<T: Accumulate> EventStream<T> {
 impl EventStream<Completion> {
     /// Skips the text that each chunk repeats, without storing it; see [`DeltaChunk`].
     ///
-    /// If a server sends the text only in that form, as some gateways do, the text is lost.
+    /// If a server sends only the repeated text and no deltas, as some gateways do, the text is lost.
     pub fn deltas_only(self) -> EventStream<DeltaChunk> {
         self.decode_as()
     }

@@ -97,9 +97,9 @@ impl FieldStore for ExtraFields {
 
 /// Unknown fields of a response, or of an object nested in a request.
 ///
-/// They are stored only with the feature `extra`; this type is then [`ExtraFields`]. Without it, it is zero-sized
-/// and always empty, so that code reading unknown fields compiles either way. With it, a decoded value encodes
-/// again without loss, including fields that were `null`.
+/// They are stored only with the feature `extra`; this type is then [`ExtraFields`]. Without the feature, the
+/// type is zero-sized and always empty, so that code that reads unknown fields compiles either way. With the
+/// feature, a decoded value encodes again without loss, including fields that were `null`.
 ///
 /// # Examples
 /// ```
@@ -113,8 +113,8 @@ pub type Extra = ExtraFields;
 
 /// Unknown fields of a response, or of an object nested in a request.
 ///
-/// They are stored only with the feature `extra`; this type is then [`ExtraFields`]. It is always empty, so that
-/// code reading unknown fields compiles without the feature.
+/// They are stored only with the feature `extra`; this type is then [`ExtraFields`]. Without the feature, the
+/// type is always empty, so that code that reads unknown fields still compiles.
 #[cfg(not(feature = "extra"))]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Extra;

@@ -12,7 +12,7 @@ object! {
         name: Option<String>,
         /// Description of when to use the skill.
         description: Option<String>,
-        /// This revision.
+        /// Revision that this object describes.
         revision: Option<String>,
         /// Latest revision.
         latest_revision: Option<String>,

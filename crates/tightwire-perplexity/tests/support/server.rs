@@ -50,7 +50,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Without an identity, the server does not use TLS.
+    /// Starts the server: with TLS if there is an identity, otherwise without.
     pub(crate) async fn start(
         identity: Option<&Identity>,
         answer: impl Fn(&Request<Incoming>) -> Response<Body> + Send + Sync + 'static,

@@ -78,7 +78,7 @@ impl Connection {
         Poll::Pending
     }
 
-    /// Decodes the next step from the chunk, `None` if it is consumed.
+    /// Decodes the next step from the chunk. Returns `None` when the chunk is consumed.
     fn decode(&mut self) -> Option<Step> {
         while !self.chunk.is_empty() {
             let mut rest: &[u8] = &self.chunk;

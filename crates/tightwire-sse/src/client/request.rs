@@ -1,5 +1,5 @@
-//! Request of each connection, of which only `Last-Event-ID` differs, and validation of the response (HTML standard,
-//! section 9.2.3 "Processing model").
+//! Builds the request of each connection, which differs only in `Last-Event-ID`, and validates the response (HTML
+//! standard, section 9.2.3 "Processing model").
 
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::status::StatusCode;
@@ -105,7 +105,6 @@ mod tests {
         }
     }
 
-    /// `http-18` to `http-21`.
     #[test]
     fn the_content_type_is_compared_without_parameters() {
         for accepted in [

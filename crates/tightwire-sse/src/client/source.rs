@@ -161,7 +161,7 @@ impl EventSource {
         Events { source: self }
     }
 
-    /// Changes the phase. Keeps the last event id of the previous connection, if any, and drops its incomplete block.
+    /// Changes the phase. If a connection was open, stores its last event id and drops its incomplete block.
     fn set_phase(&mut self, next: Phase) -> Outcome {
         self.idle_timer.reset();
         let Phase::Open(connection) = mem::replace(&mut self.phase, next) else {

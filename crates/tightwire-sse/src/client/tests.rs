@@ -287,7 +287,6 @@ async fn a_fast_stream_of_comments_does_not_block_the_executor() {
     assert_eq!(events.next().await.unwrap().unwrap().data(), "x");
 }
 
-/// `rec-07`.
 #[tokio::test(start_paused = true)]
 async fn close_ends_the_stream_and_restart_reconnects() {
     let (mut source, log) = Options::default().source([

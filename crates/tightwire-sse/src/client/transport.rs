@@ -95,7 +95,8 @@ impl TlsSupport for reqwest::ClientBuilder {
     }
 }
 
-/// Returns whether another attempt would fail in the same way. The scheme may be that of a redirect.
+/// Returns whether another attempt would fail in the same way. An unsupported scheme may be that of the target of a
+/// redirect.
 fn is_permanent_error(error: &reqwest::Error, has_tls: bool) -> bool {
     let is_scheme_unsupported = error.url().is_some_and(|url| check_scheme(url.scheme(), has_tls).is_err());
     error.is_builder() || error.is_redirect() || is_scheme_unsupported

@@ -31,7 +31,7 @@ pub(super) enum Data<'c> {
     None,
     Chunk(&'c str),
     Joined,
-    /// In `split_line`, from this offset on.
+    /// Data in `Decoder::split_line`, from this offset on.
     SplitLine(usize),
 }
 
@@ -39,7 +39,7 @@ pub(super) enum Data<'c> {
 pub(super) enum FieldText<'c> {
     None,
     Chunk(&'c str),
-    /// In the buffer of the decoder.
+    /// Text in the decoder's buffer of this field.
     Buffered,
 }
 
@@ -76,7 +76,8 @@ pub(super) struct CompleteBlock<'c> {
 }
 
 impl Decoder {
-    /// Stores the incomplete block for the next chunk. Copies fields that borrow from this one.
+    /// Stores the incomplete block until the next chunk arrives. Copies fields that borrow from the current chunk
+    /// into buffers of the decoder.
     #[cold]
     pub(super) fn save(&mut self, open: OpenBlock<'_>) {
         self.open = OpenBlock {

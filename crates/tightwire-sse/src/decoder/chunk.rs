@@ -33,9 +33,9 @@ enum Step<'c> {
     /// The chunk is consumed.
     End,
     Event(CompleteBlock<'c>),
-    /// Only if `ITEMS`.
+    /// Only returned by calls with `ITEMS`.
     Comment(FieldText<'c>),
-    /// Only if `ITEMS`, in milliseconds.
+    /// Reconnection time in milliseconds. Only returned by calls with `ITEMS`.
     Retry(u64),
     /// The block exceeds the limit, at this offset of the stream.
     TooLarge(u64),
@@ -156,8 +156,8 @@ impl Decoder {
 }
 
 impl Decoder {
-    /// Appends a tiny chunk without line end to the incomplete line. Returns `false`, without any effect, if it is not
-    /// such a chunk. Fast path for the rows `sse/tiny_*`.
+    /// Appends a tiny chunk without line end to the incomplete line. Returns `false`, without any effect, for other
+    /// chunks. Fast path that the benchmark rows `sse/tiny_*` measure.
     #[inline]
     fn append_tiny(&mut self, chunk: &[u8]) -> bool {
         const TINY: usize = 64;

@@ -1,5 +1,5 @@
-//! Requests, validation of responses, reconnection and comments of the client: the cases `http-*`, `rec-*` and `cmt-*`,
-//! by their ids. Delays, timeouts and attempts are tested on a paused clock, in the unit tests.
+//! Requests, validation of responses, reconnection and comments of the client. The unit tests of the client test
+//! delays, timeouts and attempts on a paused clock.
 #![cfg(feature = "reqwest")]
 
 use std::error::Error as _;
@@ -104,7 +104,7 @@ async fn http_01_and_02_method_and_default_headers() {
     assert!(exchange.body.is_empty());
 }
 
-/// `http-03` to `http-09`, other statuses that are not 200, and redirects without location (`http-16`, `http-17`).
+/// Statuses other than 200, and redirects without a location.
 #[tokio::test]
 async fn other_statuses_are_final() {
     let others = [204, 205, 210, 299, 404, 410, 503, 304, 401].map(|status| (status, EVENT_STREAM));
@@ -128,7 +128,6 @@ async fn http_10_no_content_stops_a_client_that_was_connected() {
     assert_eq!(fixture.failure().await.status(), Some(204));
 }
 
-/// `http-11` to `http-15`.
 #[tokio::test]
 async fn redirects_are_followed_on_each_connection() {
     for status in [301, 302, 303, 307, 308] {
@@ -166,7 +165,6 @@ async fn a_redirect_loop_with_a_custom_client_is_final() {
     assert_eq!(source.state(), ReadyState::Closed);
 }
 
-/// `http-18` and `http-19`.
 #[tokio::test]
 async fn other_content_types_are_final() {
     for headers in [
@@ -193,7 +191,7 @@ async fn http_22_custom_headers() {
     assert_eq!(exchange.header("cache-control"), Some(&b"no-store"[..]));
 }
 
-/// `http-23` and `http-24`: body and headers are the same on each connection.
+/// Body and headers are the same on each connection.
 #[tokio::test]
 async fn a_body_is_sent_on_each_connection() {
     for method in ["POST", "REPORT"] {
@@ -260,7 +258,6 @@ async fn nothing_is_sent_before_the_first_poll() {
     assert!(!server.has_request());
 }
 
-/// `rec-09`.
 #[tokio::test]
 async fn closing_or_dropping_the_client_closes_the_connection() {
     for closes in [true, false] {
@@ -338,7 +335,6 @@ async fn errors_do_not_contain_urls() {
     }
 }
 
-/// `rec-01`, `rec-02`, `rec-03` and `rec-10`.
 #[tokio::test]
 async fn the_client_resumes_after_the_last_id() {
     for (stream, events, id) in [
@@ -357,7 +353,6 @@ async fn the_client_resumes_after_the_last_id() {
     }
 }
 
-/// `rec-04` and `rec-08`.
 #[tokio::test]
 async fn a_partial_event_of_an_aborted_connection_is_discarded() {
     let mut fixture = Fixture::start();
@@ -375,7 +370,6 @@ async fn a_partial_event_of_an_aborted_connection_is_discarded() {
     assert_eq!(fixture.source.last_event_id(), "ghi");
 }
 
-/// `cmt-01` to `cmt-04`.
 #[tokio::test]
 async fn comments_are_reported_at_the_end_of_their_line() {
     let mut fixture = Fixture::with(EventSourceBuilder::report_comments);

@@ -1,7 +1,7 @@
 //! Rows of the suite `psrp` for the crate `psrp-rs`, with the options of a suite.
 //!
-//! Documents have no wrapper, properties are extended ones, and there is no reference: the crate has neither. Each
-//! operation returns the check value of our implementations if its result is right.
+//! The documents have no root element and no references, and all properties are extended ones, because the crate
+//! supports nothing else. Each operation returns the check value of our implementations if its result is right.
 
 mod rows;
 

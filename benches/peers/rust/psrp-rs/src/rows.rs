@@ -1,4 +1,4 @@
-//! The rows that the crate can do, with its own values.
+//! Rows for the operations that the crate supports, with its own value types.
 
 use std::hint::black_box;
 
@@ -95,8 +95,8 @@ fn reads(document: &str, value: &PsValue) -> bool {
     parse_clixml(document).is_ok_and(|read| read.len() == 1 && is_same(&read[0], value))
 }
 
-/// Whether a value is what the crate makes of the document of another: text forms are lost, and a dictionary is the only
-/// property of an object.
+/// Returns whether `read` is the value that the crate decodes from the document of `written`: text forms are lost,
+/// and a dictionary becomes the only property of an object.
 fn is_same(read: &PsValue, written: &PsValue) -> bool {
     match (read, written) {
         (PsValue::Object(read), PsValue::Object(written)) => {
@@ -115,7 +115,8 @@ fn serialize(suite: &mut Suite, name: &str, value: &PsValue, expected: u64) {
     });
 }
 
-/// A document without the wrapper: the crate reads nothing where there is one.
+/// Adds a row that decodes a document without the root element: the crate reads no values from a document that has
+/// one.
 fn deserialize(suite: &mut Suite, name: &str, value: &PsValue, expected: u64) {
     let document = to_clixml(value);
     let is_right = reads(&document, value);

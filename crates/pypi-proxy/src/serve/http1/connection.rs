@@ -151,7 +151,7 @@ impl Deadline {
     }
 }
 
-/// A stream that returns `read` before anything else.
+/// A stream that first returns the bytes in `read`, which were already received, and then those of `stream`.
 #[derive(Debug)]
 pub(in super::super) struct Rewind<S> {
     read: BytesMut,

@@ -23,7 +23,7 @@ use crate::upstream::{Condition, RequestKind};
 const STYLE: &str = include_str!("status.css");
 const SCRIPT: &str = include_str!("status.js");
 
-/// Time for which a view is reused, so that many visitors cost no more than one.
+/// Time for which a view is reused, so that many visitors cost as much as one.
 const VIEW_TTL: Duration = Duration::from_secs(1);
 
 /// Allows only the embedded style and script, and requests to this proxy.

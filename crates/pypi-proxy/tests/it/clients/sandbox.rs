@@ -11,7 +11,7 @@ use crate::support::program;
 use crate::support::program::{Log, Served};
 
 const LIMIT: Duration = Duration::from_secs(120);
-/// Folders that installers create for themselves.
+/// Names of files that installers create in an environment, in addition to those of the wheel.
 const OWN: [&str; 6] =
     ["INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json"];
 

@@ -166,14 +166,14 @@ fn spawn(kind: Kind, address: SocketAddr, dir: &Path) -> Option<Child> {
 
 pub(crate) struct Network {
     api: String,
-    /// Endpoint in place of the real address.
+    /// Endpoint of toxiproxy, used in place of the address of the S3 server.
     pub(crate) endpoint: String,
     client: reqwest::Client,
     _child: Child,
 }
 
 impl Network {
-    /// Starts it in front of an address, or reports why it is not available.
+    /// Starts toxiproxy with this address as its upstream, or reports why toxiproxy is not available.
     pub(crate) async fn start(before: SocketAddr) -> Option<Self> {
         let programs = given("FLEET_GO")?;
         let port = free_address().port();

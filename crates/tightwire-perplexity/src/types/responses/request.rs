@@ -102,7 +102,7 @@ impl Request {
         Self { input: input.into(), preset: Some(preset.into()), ..Self::default() }
     }
 
-    /// Creates a request whose model follows from the effort.
+    /// Creates a request with an effort, from which the server selects the model.
     pub fn with_effort(effort: impl Into<Effort>, input: impl Into<Input>) -> Self {
         Self { input: input.into(), effort: Some(effort.into()), ..Self::default() }
     }
