@@ -13,7 +13,7 @@ const SAMPLES: u32 = 100;
 /// Minimum number of samples that the result is based on.
 const ENOUGH: usize = 10;
 /// Maximum duration as a multiple of the measurement, and that for operations too long for an undisturbed period.
-const LIMIT: u32 = 40;
+const LIMIT: u32 = 20;
 const LIMIT_OF_LONG: u32 = 10;
 /// Maximum disturbance of an undisturbed core.
 const UNDISTURBED: f64 = 0.1;
@@ -21,7 +21,7 @@ const UNDISTURBED: f64 = 0.1;
 /// Times `operations`, which gets the number of repetitions, and returns nanoseconds per repetition: those of the
 /// undisturbed samples, but of at least ten samples, the least disturbed ones.
 ///
-/// Takes `measurement`, or up to 40 times as long while fewer than ten samples are undisturbed.
+/// Takes `measurement`, or up to 20 times as long while fewer than ten samples are undisturbed.
 pub(crate) fn sample(measurement: Duration, operations: &mut impl FnMut(u64) -> u64) -> Vec<f64> {
     let mut time = |repetitions: u64| {
         let start = Instant::now();

@@ -5,6 +5,7 @@ package sampler
 import (
 	"cmp"
 	"flag"
+	"math"
 	"math/bits"
 	"slices"
 	"testing"
@@ -14,7 +15,7 @@ import (
 const (
 	samples     = 100
 	enough      = 10
-	limit       = 40
+	limit       = 20
 	limitLong   = 10
 	undisturbed = 0.1
 )
@@ -88,24 +89,32 @@ func measure(measurement time.Duration, each float64, operations func(repetition
 	return sum / float64(len(taken))
 }
 
-// disturbance returns how much longer three independent calculations take than one, as a part of that time.
+// disturbance returns how much longer three independent calculations take than one, as a part of that time. The loops
+// are unrolled, because their own instructions would need the same parts of the core.
 func disturbance() float64 {
+	const steps = 1_250
 	start := time.Now()
 	a := uint64(start.Nanosecond())
-	for range 10_000 {
-		a = bits.RotateLeft64(a, 5) + 7
+	for range steps {
+		a = step(step(a))
+		a = step(step(a))
+		a = step(step(a))
+		a = step(step(a))
 	}
 	one := float64(time.Since(start))
 	b, c := a+1, a+2
-	for range 10_000 {
-		a = bits.RotateLeft64(a, 5) + 7
-		b = bits.RotateLeft64(b, 5) + 7
-		c = bits.RotateLeft64(c, 5) + 7
+	for range steps {
+		a, b, c = step(step(a)), step(step(b)), step(step(c))
+		a, b, c = step(step(a)), step(step(b)), step(step(c))
+		a, b, c = step(step(a)), step(step(b)), step(step(c))
+		a, b, c = step(step(a)), step(step(b)), step(step(c))
 	}
 	three := float64(time.Since(start)) - one
 	result = a + b + c
-	return max(three/one-1, 1-three/one)
+	return math.Abs(three/one - 1)
 }
+
+func step(value uint64) uint64 { return bits.RotateLeft64(value, 5) + 7 }
 
 // result keeps the calculations from being left out.
 var result uint64
