@@ -4,10 +4,14 @@ pub(crate) mod benchfmt;
 pub(crate) mod lines;
 pub(crate) mod pyperf;
 
+use serde::Deserialize;
+
 /// Result of one process of an implementation.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub(crate) struct Sample {
-    /// Median time per operation; for Go, which reports nothing else, the mean.
+    /// Median time per operation; for Go the mean.
+    #[serde(skip)]
     pub(crate) time_ns: f64,
     /// True if the time is that of a single call, which exceeds the time guard.
     pub(crate) is_once: bool,

@@ -219,8 +219,8 @@ impl Program {
             fs::remove_file(&output)?;
         }
         // Interpreters compile while they run, so they get twice the time.
-        let is_compiled = self.peer.format == Format::GoBench;
-        let millis = (measure.as_millis() * if is_compiled { 1 } else { 2 }).to_string();
+        let factor = if self.peer.format == Format::GoBench { 1 } else { 2 };
+        let millis = (measure.as_millis() * factor).to_string();
         let pattern = go_pattern(row, implementation);
         let values = HashMap::from([
             ("out", self.out.to_str().context("the target directory is no UTF-8")?),

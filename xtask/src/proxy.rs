@@ -62,15 +62,6 @@ fn wants_help(words: &[String]) -> bool {
     words.iter().any(|word| matches!(word.as_str(), "--help" | "-h"))
 }
 
-/// Builds a program with the measured profile, or with that of the tests, and returns its path.
-fn build(workspace: &Workspace, name: &str, is_measured: bool) -> Result<PathBuf> {
-    if is_measured {
-        cargo::released_program(workspace, name)
-    } else {
-        cargo::tested_program(workspace, name)
-    }
-}
-
 fn run(
     workspace: &Workspace,
     part: &str,
@@ -78,7 +69,8 @@ fn run(
     is_measured: bool,
     variables: &[(&str, PathBuf)],
 ) -> Result<()> {
-    let mut command = Command::new(build(workspace, PROGRAM, is_measured)?);
+    let build = if is_measured { cargo::released_program } else { cargo::tested_program };
+    let mut command = Command::new(build(workspace, PROGRAM)?);
     command.arg(part).args(words).envs(variables.iter().map(|(name, path)| (name, path)));
     if wants_help(words) {
         command.status()?;
@@ -95,7 +87,7 @@ fn run(
         // The tests of `fleet` build the proxy themselves.
         let is_needed = part == "load" || parts.is_empty() || parts.iter().any(|part| *part != "tests");
         command.arg("--ours").arg(if is_needed {
-            build(workspace, "pypi-proxy", is_measured)?
+            build(workspace, "pypi-proxy")?
         } else {
             workspace.program("release", "pypi-proxy")
         });

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use crate::join::{Facts, Sources};
-use crate::model::{Outcome, Report, Role, Sheet};
+use crate::model::{Report, Role, Sheet};
 use crate::process::Skipped;
 use crate::quantity::{self as units, Quantity};
 use crate::view::{self, summary};
@@ -116,7 +116,7 @@ fn part(name: &str, report: &Report, sources: &Sources) -> Option<String> {
     };
     let groups: Vec<_> = sources.groups.groups.iter().filter(|group| is_wanted(group)).collect();
     let sheet = match name {
-        "slower" => losses(&facts),
+        "slower" => summary::slower(&facts.standings(), |_, ratio| format!("{}x", units::ratio(ratio.value))),
         "load" => costs(report),
         _ if groups.is_empty() => return None,
         _ => {
@@ -139,22 +139,6 @@ fn part(name: &str, report: &Report, sources: &Sources) -> Option<String> {
         false => markdown::grid(&sheet).trim_end().to_owned(),
     };
     Some(text)
-}
-
-/// Lists all slower rows. Rows with the same reason share a line.
-fn losses(facts: &Facts<'_>) -> Sheet {
-    let mut lines: Vec<(String, Vec<String>)> = Vec::new();
-    for standing in facts.standings().iter().filter(|standing| standing.is(Outcome::Slower)) {
-        let Some(ratio) = &standing.ratio else { continue };
-        let reason = standing.remark.clone().unwrap_or_else(|| view::NONE.to_owned());
-        let row = format!("`{}` {}x", standing.name(), units::ratio(ratio.value));
-        match lines.iter_mut().find(|(other, _)| *other == reason && reason != view::NONE) {
-            Some((_, rows)) => rows.push(row),
-            None => lines.push((reason, vec![row])),
-        }
-    }
-    let lines = lines.into_iter().map(|(reason, rows)| vec![rows.join(", "), reason]);
-    Sheet::new("", "Slower rows | Reason", lines)
 }
 
 /// Lists what the proxy needs per response.

@@ -18,7 +18,7 @@ const JSON: &str = "report.json";
 /// Write the latest report again
 ///
 /// Renders target/report/report.json, load.json, fleet.json and the files of benches/data.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub(crate) struct Options {
     /// Also write BENCHMARKS.md, docs/benchmarks and the figures in README files, to be committed
     #[arg(long, conflicts_with = "committed")]
@@ -82,13 +82,8 @@ pub(crate) fn proxy_run(workspace: &Workspace, name: &str) -> Result<Option<Prox
 
 /// Renders the latest report again, if there is one, with the latest results of the proxy.
 pub(crate) fn update(workspace: &Workspace) -> Result<()> {
-    let path = workspace.report().join(JSON);
-    if !path.exists() {
-        return Ok(());
-    }
-    let mut report = read(&path)?;
-    add_proxy_runs(&mut report, workspace)?;
-    write(&report, &Sources::load(workspace)?, &workspace.report())
+    let is_measured = workspace.report().join(JSON).exists();
+    if is_measured { command(&Options::default(), workspace) } else { Ok(()) }
 }
 
 /// Reads a `report.json`.

@@ -133,7 +133,7 @@ impl Codec {
     /// Encodes `value` into a new string.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec).
+    /// Same as [`to_vec`](Self::to_vec).
     pub fn to_string<T: Serialize + ?Sized>(&self, value: &T) -> Result<String> {
         let document = self.to_vec(value)?;
         String::from_utf8(document).map_err(|_| serde::ser::Error::custom("the document is not UTF-8"))
@@ -145,7 +145,7 @@ impl Codec {
     /// The output is valid JSON only if `indent` is white space as defined by RFC 8259: space, tab, CR, LF.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec).
+    /// Same as [`to_vec`](Self::to_vec).
     pub fn to_vec_pretty<T: Serialize + ?Sized>(&self, value: &T, indent: &str) -> Result<Vec<u8>> {
         let compact = self.to_vec(value)?;
         let mut pretty = Vec::with_capacity(compact.len() * 2);
@@ -156,7 +156,7 @@ impl Codec {
     /// Encodes `value`, then writes the complete document.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec), without writing anything, and [`Error::is_io`] if the writer fails.
+    /// Same as [`to_vec`](Self::to_vec), without writing anything, and [`Error::is_io`] if the writer fails.
     pub fn to_writer<W: Write, T: Serialize + ?Sized>(&self, mut writer: W, value: &T) -> Result<()> {
         writer.write_all(&self.to_vec(value)?).map_err(Error::io)
     }
@@ -165,8 +165,8 @@ impl Codec {
     /// than the document.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec); the buffer is unchanged. If a `Serialize` implementation panics, the buffer is left
-    /// empty.
+    /// Same as [`to_vec`](Self::to_vec); the buffer is unchanged. If a `Serialize` implementation panics, the buffer is
+    /// left empty.
     #[inline]
     pub fn to_buf<T: Serialize + ?Sized>(&self, buffer: &mut Vec<u8>, value: &T) -> Result<()> {
         match self.mode {
@@ -179,7 +179,7 @@ impl Codec {
     /// Encodes `value` into reference-counted bytes. Requires the feature `bytes`.
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec).
+    /// Same as [`to_vec`](Self::to_vec).
     #[cfg(feature = "bytes")]
     pub fn to_bytes<T: Serialize + ?Sized>(&self, value: &T) -> Result<bytes::Bytes> {
         self.to_vec(value).map(Into::into)
@@ -199,7 +199,7 @@ impl Codec {
     /// [`from_slice`](Self::from_slice).
     ///
     /// # Errors
-    /// As [`from_slice`](Self::from_slice).
+    /// Same as [`from_slice`](Self::from_slice).
     pub fn from_str<'a, T: Deserialize<'a>>(&self, document: &'a str) -> Result<T> {
         de::check_len(document.len(), &self.limits)?;
         backend::decode(self.backend, document, &self.rules())
@@ -209,7 +209,7 @@ impl Codec {
     /// `Cow::Borrowed` in fields with `#[serde(borrow)]`.
     ///
     /// # Errors
-    /// As [`from_slice`](Self::from_slice). A string with escapes cannot be decoded into `&str`; use `Cow<str>`.
+    /// Same as [`from_slice`](Self::from_slice). A string with escapes cannot be decoded into `&str`; use `Cow<str>`.
     pub fn from_slice_borrowed<'a, T: Deserialize<'a>>(&self, document: &'a [u8]) -> Result<T> {
         backend::decode(self.backend, de::text(document, &self.limits)?, &self.rules())
     }
@@ -217,7 +217,7 @@ impl Codec {
     /// Reads to the end, then decodes. Reads at most one byte more than [`Limits::max_document`].
     ///
     /// # Errors
-    /// As [`from_slice`](Self::from_slice), and [`Error::is_io`] if the reader fails.
+    /// Same as [`from_slice`](Self::from_slice), and [`Error::is_io`] if the reader fails.
     pub fn from_reader<R: Read, T: DeserializeOwned>(&self, reader: R) -> Result<T> {
         let bound = u64::try_from(self.limits.document).unwrap_or(u64::MAX).saturating_add(1);
         let mut document = Vec::new();

@@ -11,7 +11,7 @@ use crate::error::Result;
 /// Encodes `value` into a new vector. See [`Codec::to_vec`].
 ///
 /// # Errors
-/// As [`Codec::to_vec`].
+/// Same as [`Codec::to_vec`].
 ///
 /// # Examples
 /// ```
@@ -27,7 +27,7 @@ pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
 /// Encodes `value` into a new string. See [`Codec::to_string`].
 ///
 /// # Errors
-/// As [`Codec::to_vec`].
+/// Same as [`Codec::to_vec`].
 ///
 /// # Examples
 /// ```
@@ -41,7 +41,7 @@ pub fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String> {
 /// Encodes `value` with line breaks and indentation. See [`Codec::to_vec_pretty`].
 ///
 /// # Errors
-/// As [`Codec::to_vec`].
+/// Same as [`Codec::to_vec`].
 ///
 /// # Examples
 /// ```
@@ -55,7 +55,7 @@ pub fn to_vec_pretty<T: Serialize + ?Sized>(value: &T, indent: &str) -> Result<V
 /// Encodes `value`, then writes the complete document. See [`Codec::to_writer`].
 ///
 /// # Errors
-/// As [`Codec::to_writer`].
+/// Same as [`Codec::to_writer`].
 pub fn to_writer<W: Write, T: Serialize + ?Sized>(writer: W, value: &T) -> Result<()> {
     Codec::standard().to_writer(writer, value)
 }
@@ -63,7 +63,7 @@ pub fn to_writer<W: Write, T: Serialize + ?Sized>(writer: W, value: &T) -> Resul
 /// Appends the encoded `value` to `buffer`. See [`Codec::to_buf`].
 ///
 /// # Errors
-/// As [`Codec::to_buf`].
+/// Same as [`Codec::to_buf`].
 ///
 /// # Examples
 /// ```
@@ -83,7 +83,7 @@ pub fn to_buf<T: Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) -> Result<
 /// Encodes `value` into reference-counted bytes. See [`Codec::to_bytes`]. Requires the feature `bytes`.
 ///
 /// # Errors
-/// As [`Codec::to_vec`].
+/// Same as [`Codec::to_vec`].
 #[cfg(feature = "bytes")]
 pub fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Result<bytes::Bytes> {
     Codec::standard().to_bytes(value)
@@ -92,7 +92,7 @@ pub fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Result<bytes::Bytes> {
 /// Decodes a document into an owned value. See [`Codec::from_slice`].
 ///
 /// # Errors
-/// As [`Codec::from_slice`].
+/// Same as [`Codec::from_slice`].
 ///
 /// # Examples
 /// ```
@@ -111,7 +111,7 @@ pub fn from_slice<T: DeserializeOwned>(document: &[u8]) -> Result<T> {
 /// Decodes a document into a value that may borrow from it. See [`Codec::from_str`].
 ///
 /// # Errors
-/// As [`Codec::from_slice`].
+/// Same as [`Codec::from_slice`].
 ///
 /// # Examples
 /// ```
@@ -126,7 +126,7 @@ pub fn from_str<'a, T: Deserialize<'a>>(document: &'a str) -> Result<T> {
 /// Decodes a document into a value that may borrow from it. See [`Codec::from_slice_borrowed`].
 ///
 /// # Errors
-/// As [`Codec::from_slice_borrowed`].
+/// Same as [`Codec::from_slice_borrowed`].
 pub fn from_slice_borrowed<'a, T: Deserialize<'a>>(document: &'a [u8]) -> Result<T> {
     Codec::standard().from_slice_borrowed(document)
 }
@@ -134,7 +134,7 @@ pub fn from_slice_borrowed<'a, T: Deserialize<'a>>(document: &'a [u8]) -> Result
 /// Reads to the end, then decodes into an owned value. See [`Codec::from_reader`].
 ///
 /// # Errors
-/// As [`Codec::from_reader`].
+/// Same as [`Codec::from_reader`].
 pub fn from_reader<R: Read, T: DeserializeOwned>(reader: R) -> Result<T> {
     Codec::standard().from_reader(reader)
 }

@@ -48,8 +48,8 @@ impl<W: Write> Encoder<W> {
     /// Writes `value` and a line feed.
     ///
     /// # Errors
-    /// As [`Codec::to_vec`], without writing anything. [`Error::is_io`] if the writer fails; a part of the document may
-    /// have been written.
+    /// Same as [`Codec::to_vec`], without writing anything. [`Error::is_io`] if the writer fails; a part of the document
+    /// may have been written.
     pub fn encode<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         self.buffer.clear();
         self.codec.to_buf(&mut self.buffer, value)?;
@@ -129,7 +129,7 @@ impl<R: Read> Decoder<R> {
     /// [`Error::is_data`].
     ///
     /// # Errors
-    /// As [`Codec::from_slice`], with offsets from the start of the stream, and [`Error::is_io`] if the reader
+    /// Same as [`Codec::from_slice`], with offsets from the start of the stream, and [`Error::is_io`] if the reader
     /// fails. An interrupted read is retried.
     pub fn decode<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
         if self.ended {

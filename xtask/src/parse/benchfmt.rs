@@ -9,7 +9,6 @@ pub(crate) struct BenchLine {
     pub(crate) full_name: String,
     /// The name without a trailing `-<number>`.
     pub(crate) name: String,
-    pub(crate) iterations: u64,
     /// Values by unit, such as `ns/op`, `B/op`, `allocs/op` and custom metrics.
     pub(crate) values: BTreeMap<String, f64>,
     /// The package of the latest `pkg:` line above.
@@ -31,11 +30,10 @@ pub(crate) fn parse(text: &str) -> Vec<BenchLine> {
     for line in text.lines() {
         if let Some((key, value)) = configuration_line(line) {
             configuration.insert(key, value);
-        } else if let Some((full_name, iterations, values)) = result_line(line) {
+        } else if let Some((full_name, values)) = result_line(line) {
             lines.push(BenchLine {
                 full_name: full_name.to_owned(),
                 name: without_procs(full_name).to_owned(),
-                iterations,
                 values,
                 package: configuration.get("pkg").map(|&value| value.to_owned()),
                 cpu: configuration.get("cpu").map(|&value| value.to_owned()),
@@ -52,30 +50,26 @@ fn configuration_line(line: &str) -> Option<(&str, &str)> {
     (key.starts_with(char::is_lowercase) && key.chars().all(plain)).then(|| (key, value.trim()))
 }
 
-/// Parses name, iteration count and at least one pair of value and unit.
-fn result_line(line: &str) -> Option<(&str, u64, BTreeMap<String, f64>)> {
+/// Parses name, number of iterations and at least one pair of value and unit. Returns the name and the pairs.
+fn result_line(line: &str) -> Option<(&str, BTreeMap<String, f64>)> {
     let mut fields = line.split_whitespace();
     let name = fields.next().filter(|name| name.starts_with("Benchmark"))?;
     // "Benchmarking ..." is prose: the letter after the prefix is in upper case.
     if name["Benchmark".len()..].starts_with(char::is_lowercase) {
         return None;
     }
-    let iterations = fields.next()?.parse().ok()?;
+    fields.next()?.parse::<u64>().ok()?;
     let mut values = BTreeMap::new();
     while let Some(value) = fields.next() {
         values.insert(fields.next()?.to_owned(), value.parse().ok()?);
     }
-    (!values.is_empty()).then_some((name, iterations, values))
+    (!values.is_empty()).then_some((name, values))
 }
 
 /// Removes the `-<number>` that Go appends unless GOMAXPROCS is 1.
 fn without_procs(name: &str) -> &str {
-    match name.rsplit_once('-') {
-        Some((rest, digits)) if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            rest
-        }
-        _ => name,
-    }
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    name.rsplit_once('-').filter(|(_, end)| is_number(end)).map_or(name, |(rest, _)| rest)
 }
 
 #[cfg(test)]
@@ -105,7 +99,7 @@ mod tests {
         let lines =
             parse("BenchmarkDecoder_Decode_SimpleEvent-32  1798516  611.0 ns/op  4336 B/op  7 allocs/op");
         assert_eq!(lines[0].name, "BenchmarkDecoder_Decode_SimpleEvent");
-        assert_eq!((lines[0].iterations, lines[0].value("ns/op")), (1_798_516, Some(611.0)));
+        assert_eq!(lines[0].value("ns/op"), Some(611.0));
     }
 
     #[test]

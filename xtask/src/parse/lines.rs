@@ -12,16 +12,10 @@ struct Line {
     key: String,
     implementation: String,
     time_ns: Option<f64>,
-    #[serde(default)]
-    is_once: bool,
-    version: Option<String>,
-    bytes_op: Option<f64>,
-    allocs_op: Option<f64>,
-    deterministic: Option<bool>,
-    payload_bytes: Option<u64>,
-    check: Option<u64>,
     /// Reason why there is no time.
     failure: Option<String>,
+    #[serde(flatten)]
+    sample: Sample,
 }
 
 /// Parses the lines that start with `{` and returns the result of an implementation of a row. Several lines of the
@@ -41,16 +35,7 @@ pub(crate) fn sample(text: &str, key: &str, implementation: &str) -> Result<Opti
         times.push(time);
         last = Some(line);
     }
-    Ok(last.zip(median(&times)).map(|(line, time_ns)| Sample {
-        time_ns,
-        is_once: line.is_once,
-        bytes_op: line.bytes_op,
-        allocs_op: line.allocs_op,
-        deterministic: line.deterministic,
-        payload_bytes: line.payload_bytes,
-        version: line.version,
-        check: line.check,
-    }))
+    Ok(last.zip(median(&times)).map(|(line, time_ns)| Sample { time_ns, ..line.sample }))
 }
 
 #[cfg(test)]

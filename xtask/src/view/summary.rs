@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{LANGUAGES, NONE, range};
 use crate::join::{Facts, Sources, Standing, Summary, distinct};
 use crate::markdown;
-use crate::model::{LEAST_RATIO, MIN_PROCESSES, Outcome, Report, Role, Row, Sheet};
+use crate::model::{LEAST_RATIO, MIN_PROCESSES, Outcome, Ratio, Report, Role, Row, Sheet};
 use crate::quantity::{self as units, Quantity};
 
 /// Number of libraries named in a line.
@@ -30,7 +30,10 @@ pub(crate) fn text(report: &Report, sources: &Sources) -> String {
         "\n## Rows that are not faster\n\nAll rows of this run in which another implementation is faster, published or \
          not. A row counts as faster or slower only if the whole interval of its ratio is beyond {LEAST_RATIO}.\n"
     );
-    text += &markdown::table(&slower(&standings));
+    text += &markdown::table(&slower(&standings, |standing, ratio| {
+        let published = if standing.is_published { ", published" } else { "" };
+        format!("{} compared with {}{published}", range(ratio), ratio.against)
+    }));
     text += &markdown::table(&unsettled(&facts, sources));
     text += &format!("\n## The proxy under load\n\n{}", load(report, sources));
     text + "\n## Method\n" + &markdown::list(METHOD)
@@ -38,9 +41,8 @@ pub(crate) fn text(report: &Report, sources: &Sources) -> String {
 
 fn run_facts(report: &Report) -> Vec<(String, String)> {
     let run = &report.run;
-    let busy = |part: Option<f64>| match part {
-        Some(part) => format!("{:.1} %", 100.0 * part),
-        None => "unknown".to_owned(),
+    let busy = |part: Option<f64>| {
+        part.map_or_else(|| "unknown".to_owned(), |part| format!("{:.1} %", 100.0 * part))
     };
     let machine = format!("{}, {} cores, {}", run.machine.cpu, run.machine.cores, run.machine.kernel);
     let elapsed = units::time(run.elapsed_s * 1e9);
@@ -150,15 +152,23 @@ fn interpreted(facts: &Facts<'_>, sources: &Sources) -> Sheet {
     Sheet::new("Compared with Python, Node.js and PowerShell", &columns, lines)
 }
 
-/// Lists every row that is slower, with the reason if one is known.
-fn slower(standings: &[Standing<'_>]) -> Sheet {
-    let lines = standings.iter().filter(|standing| standing.is(Outcome::Slower)).filter_map(|standing| {
-        let ratio = standing.ratio.as_ref()?;
-        let published = if standing.is_published { "yes" } else { "no" };
+/// Lists every row that is slower, with the reason if one is known. Rows with the same reason share a line.
+pub(crate) fn slower(
+    standings: &[Standing<'_>],
+    describe: impl Fn(&Standing<'_>, &Ratio) -> String,
+) -> Sheet {
+    let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+    for standing in standings.iter().filter(|standing| standing.is(Outcome::Slower)) {
+        let Some(ratio) = &standing.ratio else { continue };
         let reason = standing.remark.clone().unwrap_or_else(|| NONE.to_owned());
-        Some(vec![standing.name(), ratio.against.clone(), range(ratio), published.to_owned(), reason])
-    });
-    Sheet::new("Slower", "Row | Fastest other | #Ratio (interval) | Published | Reason", lines)
+        let row = format!("`{}` {}", standing.name(), describe(standing, ratio));
+        match lines.iter_mut().find(|(other, _)| *other == reason && reason != NONE) {
+            Some((_, rows)) => rows.push(row),
+            None => lines.push((reason, vec![row])),
+        }
+    }
+    let lines = lines.into_iter().map(|(reason, rows)| vec![rows.join(", "), reason]);
+    Sheet::new("Slower", "Slower rows | Reason", lines)
 }
 
 /// Lists the rows that are even or undecided, one line per group.
@@ -291,12 +301,10 @@ mod tests {
         let standings = Facts::new(&report, &sources).standings();
         let text = tally(&standings);
         assert!(text.contains("published benchmarks: 84 (1 faster, 1 slower, 82 not in this run)"), "{text}");
-        let lost = slower(&standings);
+        let lost =
+            slower(&standings, |standing, ratio| format!("{} {}", ratio.against, standing.is_published));
         assert_eq!(lost.lines.len(), 1);
-        assert_eq!(
-            lost.lines[0].cells[..4],
-            ["client/client_do_simple (owned)", "reqwest", "0.95x (0.95 to 0.95)", "yes"]
-        );
+        assert_eq!(lost.lines[0].cells[0], "`client/client_do_simple (owned)` reqwest true");
     }
 
     #[test]

@@ -117,7 +117,7 @@ fn a_server_fails_only_the_pipeline_of_a_malformed_message() {
     }
 }
 
-/// Also if they name a pipeline or arrive with its fragments.
+/// This includes messages that name a pipeline or arrive with its fragments.
 #[test]
 fn a_malformed_message_of_the_pool_breaks_it() {
     for (target, names) in [(false, false), (false, true), (true, false), (true, true)] {

@@ -18,8 +18,8 @@ const CLIENTS: usize = 6;
 const RATE: u32 = 10;
 const SAMPLE: Duration = Duration::from_secs(5);
 /// Interval between pauses of the bucket, and the duration of a pause.
-const TROUBLE: Duration = Duration::from_secs(120);
-const STILL: Duration = Duration::from_secs(5);
+const PAUSE_INTERVAL: Duration = Duration::from_secs(120);
+const PAUSE: Duration = Duration::from_secs(5);
 /// Size of the cache folders, in percent of the total size of all files.
 const TIER_PERCENT: u64 = 30;
 
@@ -113,9 +113,9 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
     let spoil = || -> Result<()> {
         while !is_over.load(Ordering::Relaxed) {
             pause(Duration::from_millis(500));
-            let wanted = (start.elapsed().as_secs() / TROUBLE.as_secs()) as usize;
+            let wanted = (start.elapsed().as_secs() / PAUSE_INTERVAL.as_secs()) as usize;
             if pauses.load(Ordering::Relaxed) < wanted {
-                site.pause_bucket(STILL)?;
+                site.pause_bucket(PAUSE)?;
                 pauses.fetch_add(1, Ordering::Relaxed);
             }
         }

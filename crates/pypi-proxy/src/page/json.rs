@@ -41,7 +41,7 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// As [`Page::from_json`].
+    /// Same as [`Page::from_json`].
     pub fn from_json_with_metadata(
         document: Vec<u8>,
         metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,

@@ -124,7 +124,7 @@ impl PageCache {
     ///
     /// # Errors
     ///
-    /// As [`Self::project`].
+    /// Same as [`Self::project`].
     pub async fn list(&self) -> Result<CachedPage, Error> {
         let slot = {
             let mut slots = self.0.slots.lock();
@@ -169,7 +169,7 @@ impl PageCache {
     ///
     /// # Errors
     ///
-    /// As [`Self::purge`].
+    /// Same as [`Self::purge`].
     pub async fn purge_all(&self) -> Result<(), Error> {
         *self.0.slots.lock() = Slots::default();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };

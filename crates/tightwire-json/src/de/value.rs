@@ -106,7 +106,7 @@ impl<'de> Parser<'de, '_> {
         self.visit_array(visitor)
     }
 
-    /// As [`visit_any_array`](Self::visit_any_array).
+    /// Same as [`visit_any_array`](Self::visit_any_array).
     #[inline(never)]
     fn visit_any_object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         self.visit_object(visitor)

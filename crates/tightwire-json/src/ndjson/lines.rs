@@ -75,7 +75,8 @@ impl<T: DeserializeOwned> LineDecoder<T> {
     /// of `chunk` is consumed.
     ///
     /// # Errors
-    /// As [`Codec::from_slice`], and [`Error::is_limit`] for a line that exceeds the limit. An error affects one line.
+    /// Same as [`Codec::from_slice`], and [`Error::is_limit`] for a line that exceeds the limit. An error affects one
+    /// line.
     pub fn next(&mut self, chunk: &mut &[u8]) -> Option<Result<T>> {
         while !chunk.is_empty() {
             let Some(len) = memchr::memchr(b'\n', chunk) else {
@@ -94,7 +95,7 @@ impl<T: DeserializeOwned> LineDecoder<T> {
     /// Decodes the last line, if the stream ends without a line end, and resets the decoder.
     ///
     /// # Errors
-    /// As [`next`](Self::next).
+    /// Same as [`next`](Self::next).
     pub fn finish(&mut self) -> Option<Result<T>> {
         let result = self.line_end(&[], 0);
         self.start = 0;

@@ -72,7 +72,7 @@ impl Decoder {
     /// chunks, are moved instead of copied.
     ///
     /// # Errors
-    /// As [`next`](Self::next).
+    /// Same as [`next`](Self::next).
     #[inline]
     pub fn next_owned(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
         if self.append_tiny(chunk) {
@@ -100,7 +100,7 @@ impl Decoder {
     /// A comment that is longer than [`Config::max_event_size`](crate::Config::max_event_size) is skipped.
     ///
     /// # Errors
-    /// As [`next`](Self::next).
+    /// Same as [`next`](Self::next).
     pub fn next_item<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<Item<'a>>> {
         if self.append_tiny(chunk) {
             *chunk = &[];

@@ -19,7 +19,7 @@ use tokio::time::{Instant, advance, timeout};
 use crate::chunked::block_on;
 
 /// Timeout of waiting, far above any regular duration.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 type Blocks = mpsc::Sender<Block<'static>>;
 
@@ -152,7 +152,7 @@ fn a_large_block_is_one_frame() {
 async fn read_until(connection: &mut TcpStream, seen: &mut String, text: &str) {
     let mut buffer = [0; 1024];
     while !seen.contains(text) {
-        let length = timeout(PATIENCE, connection.read(&mut buffer)).await.unwrap().unwrap();
+        let length = timeout(TIMEOUT, connection.read(&mut buffer)).await.unwrap().unwrap();
         assert_ne!(length, 0, "closed after {seen:?}");
         seen.push_str(std::str::from_utf8(&buffer[..length]).unwrap());
     }
@@ -182,5 +182,5 @@ async fn hyper_sends_every_block_immediately_and_drops_the_stream_on_disconnect(
     read_until(&mut connection, &mut seen, ":\n\n").await;
     drop(connection);
     // The server may notice the disconnect only on a write, such as a keep-alive comment.
-    timeout(PATIENCE, sender.closed()).await.unwrap();
+    timeout(TIMEOUT, sender.closed()).await.unwrap();
 }

@@ -25,7 +25,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 
 /// Timeout of the whole test. The browser starts slowly on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Page that records the events of `EventSource` and posts them after the last one.
 const PAGE: &str = r#"<!doctype html><meta charset="utf-8"><title>EventSource</title><script>
@@ -72,7 +72,7 @@ async fn a_browser_receives_events_and_resumes() {
 
     let browser = Browser::start(program, &url);
     let received = tokio::select! {
-        received = tokio::time::timeout(PATIENCE, seen.recv()) => received,
+        received = tokio::time::timeout(TIMEOUT, seen.recv()) => received,
         ended = axum::serve(listener, routes) => panic!("the server ended: {ended:?}"),
     };
     drop(browser);

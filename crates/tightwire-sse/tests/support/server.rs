@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 
 /// Timeout of waiting, far above any regular duration.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Server on the runtime of the test. Requests are queued until the test accepts them.
 pub struct Server {
@@ -114,7 +114,7 @@ impl Sender {
 
 /// Awaits a future, and panics after a timeout.
 pub async fn bounded<F: Future>(future: F) -> F::Output {
-    tokio::time::timeout(PATIENCE, future).await.expect("it happens in time")
+    tokio::time::timeout(TIMEOUT, future).await.expect("it happens in time")
 }
 
 async fn serve_connection(socket: TcpStream, exchanges: mpsc::UnboundedSender<Exchange>) {
