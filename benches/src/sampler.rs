@@ -40,7 +40,8 @@ pub(crate) fn sample(measurement: Duration, operations: &mut impl FnMut(u64) -> 
 
     let start = Instant::now();
     let mut samples = Vec::new();
-    // Between two calculations is a sample. A single calculation may be lucky, so each sample has two on both sides.
+    // A sample is between two calculations. One calculation may miss a disturbance by chance, so the two before and the
+    // two after a sample count.
     let mut disturbances = vec![disturbance(), disturbance()];
     let (mut run, mut undisturbed) = (0, 0);
     while start.elapsed() < measurement || (undisturbed < ENOUGH && start.elapsed() < limit) {

@@ -8,7 +8,7 @@ use crate::quantity::Quantity;
 use crate::stats::{has_two_groups, interval, median};
 
 /// Schema version of `report.json`, incremented with every incompatible change.
-pub(crate) const SCHEMA: u32 = 4;
+pub(crate) const SCHEMA: u32 = 5;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Report {

@@ -277,7 +277,7 @@ fn server_cell(row: &Row, ours: &Row, quantity: Quantity) -> String {
 /// Describes the method. Details are in `benches/README.md`.
 const METHOD: [&str; 10] = [
     "Each side of a row runs in processes of its own. The sides take turns within seconds, in reverse order every other round, so that a change of the machine's load affects all of them.",
-    "A ratio is the other side's median time divided by ours; above 1, ours is faster. Its interval comes from the ratios of the rounds: with ten rounds, second smallest and second largest (97.9 % confidence).",
+    "A ratio is the median time of the other implementation divided by that of ours; above 1, ours is faster. Its interval comes from the ratios of the rounds: with ten rounds, second smallest and second largest (97.9 % confidence).",
     "\"Faster\" and \"slower\" need ten processes per side and an interval that is completely beyond 1.02. Rows whose processes form two groups are \"undecided\", as are rows with fewer processes.",
     "Processes of rows that use one thread are pinned to one processor. That includes HTTP requests: Go then has one thread as well. Samples in Rust and Go are taken while no other thread shares the core, as far as possible: a short calculation before and after each sample detects it.",
     "Only implementations of the same class are compared: the same input, the same kind of result. The result of every implementation is checked before it is timed.",
