@@ -104,6 +104,8 @@ mod ndjson;
 mod scan;
 mod sequence;
 mod ser;
+#[allow(dead_code, reason = "not public yet")]
+mod value;
 
 pub use backend::{Backend, backend, is_using_simd};
 pub use codec::{

@@ -1,0 +1,72 @@
+//! Strings of trees.
+
+use std::ops::Deref;
+
+/// Maximum length of an inline string, in bytes.
+const INLINE: usize = 22;
+
+/// Immutable string of a [`Value`](super::Value). Dereferences to `str`.
+///
+/// Strings of up to 22 bytes need no allocation.
+#[derive(Clone)]
+pub struct JsonString(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Inline { len: u8, bytes: [u8; INLINE] },
+    Heap(Box<str>),
+}
+
+impl JsonString {
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        match &self.0 {
+            Repr::Inline { len, bytes } => str::from_utf8(&bytes[..usize::from(*len)]).unwrap_or_default(),
+            Repr::Heap(text) => text,
+        }
+    }
+
+    fn inline(text: &str) -> Option<Self> {
+        let mut bytes = [0; INLINE];
+        bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
+        Some(Self(Repr::Inline { len: text.len() as u8, bytes }))
+    }
+}
+
+impl Deref for JsonString {
+    type Target = str;
+
+    #[inline]
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl From<&str> for JsonString {
+    fn from(text: &str) -> Self {
+        Self::inline(text).unwrap_or_else(|| Self(Repr::Heap(text.into())))
+    }
+}
+
+impl From<String> for JsonString {
+    fn from(text: String) -> Self {
+        Self::inline(&text).unwrap_or_else(|| Self(Repr::Heap(text.into())))
+    }
+}
+
+impl From<JsonString> for String {
+    fn from(text: JsonString) -> Self {
+        match text.0 {
+            Repr::Heap(text) => text.into(),
+            Repr::Inline { .. } => text.as_str().to_owned(),
+        }
+    }
+}
+
+impl PartialEq for JsonString {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for JsonString {}
