@@ -8,10 +8,10 @@ mod access;
 mod decimal;
 mod duplicates;
 mod key;
-mod number;
-mod parser;
-mod skip;
-mod string;
+pub(crate) mod number;
+pub(crate) mod parser;
+pub(crate) mod skip;
+pub(crate) mod string;
 #[cfg(any(feature = "serde-json", feature = "simd-json"))]
 mod survey;
 mod value;

@@ -3,44 +3,87 @@
 use std::ops::{Deref, DerefMut};
 
 use super::Value;
+use super::memory::{Counted, INNER, Inner};
 
 /// Array of a [`Value`]. Dereferences to a slice.
 ///
 /// [`to_mut`](Self::to_mut) gives access to all methods of `Vec`.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
+#[repr(transparent)]
 pub struct Array(Repr);
 
-#[derive(Clone, PartialEq)]
+// The layout is defined, so that the decoder can write it.
+#[derive(Default)]
+#[repr(u8)]
 enum Repr {
+    #[default]
+    Empty = 0,
     /// Behind a pointer, because [`Value`] has no room for a capacity.
-    Owned(Box<Vec<Value>>),
+    Owned(Box<Vec<Value>>) = 2,
+    /// Array of a decoded document.
+    Shared(Counted<Value>) = 3,
+    /// Array inside of another container of a decoded document.
+    Inner(Inner<Value>) = INNER,
 }
 
-impl Default for Repr {
-    fn default() -> Self {
-        Self::Owned(Box::default())
+impl Clone for Repr {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Empty => Self::Empty,
+            Self::Owned(items) => Self::Owned(items.clone()),
+            Self::Shared(items) => Self::Shared(items.clone()),
+            Self::Inner(items) => Self::Shared(items.counted()),
+        }
     }
 }
 
 impl Array {
     /// Returns an empty array.
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self(Repr::Empty)
     }
 
     /// Returns the elements.
     #[inline]
     pub fn as_slice(&self) -> &[Value] {
         match &self.0 {
+            Repr::Empty => &[],
             Repr::Owned(items) => items,
+            Repr::Shared(items) => items.inner().items(),
+            Repr::Inner(items) => items.items(),
         }
     }
 
-    /// Returns the elements as a vector that can be changed.
+    /// Returns the elements as a vector that can be changed. The first call for an array of a decoded document copies
+    /// its elements, but not their elements.
     pub fn to_mut(&mut self) -> &mut Vec<Value> {
+        if !matches!(self.0, Repr::Owned(_)) {
+            self.0 = Repr::Owned(Box::new(self.as_slice().to_vec()));
+        }
         match &mut self.0 {
             Repr::Owned(items) => items,
+            _ => unreachable!("the array is owned"),
         }
+    }
+
+    /// Returns the elements of an array of a [`Builder`](super::memory::Builder), `None` for an empty one.
+    pub(super) fn into_inner(self) -> Option<Inner<Value>> {
+        match self.0 {
+            Repr::Inner(items) => Some(items),
+            _ => None,
+        }
+    }
+}
+
+impl From<Counted<Value>> for Array {
+    fn from(items: Counted<Value>) -> Self {
+        Self(Repr::Shared(items))
+    }
+}
+
+impl PartialEq for Array {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
     }
 }
 

@@ -4,38 +4,54 @@ use std::hash::BuildHasher;
 use std::marker::PhantomData;
 
 use foldhash::fast::RandomState;
-use hashbrown::HashTable;
+use hashbrown::{HashTable, hash_table};
 
+use super::memory::{Counted, INNER, Inner, Key};
 use super::{JsonString, Value};
 
 /// Number of entries from which an object has an index. Smaller ones are searched from the first entry on.
-const INDEXED: usize = 16;
+pub(super) const INDEXED: usize = 16;
 
 /// Object of a [`Value`]: keys and values in the order of insertion.
 ///
 /// The parameters exist so that `Map<String, Value>` can be written as with serde_json; there is no other instance. Keys
 /// are [`JsonString`]s.
+#[repr(C)]
 pub struct Map<K = String, V = Value> {
     repr: Repr,
     parameters: PhantomData<fn() -> (K, V)>,
 }
 
-#[derive(Clone)]
+// The layout is defined, so that the decoder can write it.
+#[derive(Default)]
+#[repr(u8)]
 enum Repr {
+    #[default]
+    Empty = 0,
     /// Behind a pointer, because [`Value`] has no room for it.
-    Owned(Box<Owned>),
+    Owned(Box<Owned>) = 2,
+    /// Object of a decoded document.
+    Shared(Counted<Entry>) = 3,
+    /// Object inside of another container of a decoded document.
+    Inner(Inner<Entry>) = INNER,
 }
 
-impl Default for Repr {
-    fn default() -> Self {
-        Self::Owned(Box::default())
+impl Clone for Repr {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Empty => Self::Empty,
+            Self::Owned(owned) => Self::Owned(owned.clone()),
+            Self::Shared(entries) => Self::Shared(entries.clone()),
+            Self::Inner(entries) => Self::Shared(entries.counted()),
+        }
     }
 }
 
 /// Key and value.
 #[derive(Clone)]
+#[repr(C)]
 pub(super) struct Entry {
-    pub(super) key: JsonString,
+    pub(super) key: Key,
     pub(super) value: Value,
 }
 
@@ -55,24 +71,42 @@ pub(super) struct Index {
 }
 
 impl Index {
+    fn with_capacity(capacity: usize) -> Self {
+        Self { positions: HashTable::with_capacity(capacity), state: RandomState::default() }
+    }
+
     fn new(entries: &[Entry]) -> Self {
-        let mut index =
-            Self { positions: HashTable::with_capacity(entries.len()), state: RandomState::default() };
+        let mut index = Self::with_capacity(entries.len());
         for (position, entry) in entries.iter().enumerate() {
-            index.insert(entries, &entry.key, position);
+            index.find_or_insert(&entry.key.text, position, |position| &entries[position].key.text);
         }
         index
     }
 
-    fn find(&self, entries: &[Entry], key: &str) -> Option<usize> {
-        let same = |position: &u32| entries[*position as usize].key.as_str() == key;
-        self.positions.find(self.state.hash_one(key), same).map(|position| *position as usize)
+    /// Returns the position of a key. `keys` returns the key at a position.
+    fn find<'a>(&self, key: &str, keys: impl Fn(usize) -> &'a JsonString) -> Option<usize> {
+        let is_same = |position: &u32| keys(*position as usize).as_str() == key;
+        self.positions.find(self.state.hash_one(key), is_same).map(|position| *position as usize)
     }
 
-    fn insert(&mut self, entries: &[Entry], key: &str, position: usize) {
-        let hash = |position: &u32| self.state.hash_one(entries[*position as usize].key.as_str());
-        // The limit for documents keeps the number of entries below 2^32.
-        self.positions.insert_unique(self.state.hash_one(key), position as u32, hash);
+    /// Returns the position of a key, or adds it with this position.
+    fn find_or_insert<'a>(
+        &mut self,
+        key: &str,
+        position: usize,
+        keys: impl Fn(usize) -> &'a JsonString,
+    ) -> Option<usize> {
+        let hash = self.state.hash_one(key);
+        let is_same = |position: &u32| keys(*position as usize).as_str() == key;
+        let hash_of = |position: &u32| self.state.hash_one(keys(*position as usize).as_str());
+        match self.positions.entry(hash, is_same, hash_of) {
+            hash_table::Entry::Occupied(entry) => Some(*entry.get() as usize),
+            hash_table::Entry::Vacant(entry) => {
+                // An object with 2^32 entries does not fit into the memory that a document may have.
+                entry.insert(position as u32);
+                None
+            }
+        }
     }
 }
 
@@ -84,7 +118,7 @@ impl Owned {
     pub(super) fn values_mut(
         &mut self,
     ) -> impl DoubleEndedIterator<Item = (&JsonString, &mut Value)> + ExactSizeIterator {
-        self.entries.iter_mut().map(|entry| (&entry.key, &mut entry.value))
+        self.entries.iter_mut().map(|entry| (&entry.key.text, &mut entry.value))
     }
 
     pub(super) fn value_mut(&mut self, position: usize) -> Option<&mut Value> {
@@ -93,10 +127,13 @@ impl Owned {
 
     /// Appends an entry with a new key.
     pub(super) fn push(&mut self, key: JsonString, value: Value) {
-        self.entries.push(Entry { key, value });
+        self.entries.push(Entry { key: key.into(), value });
         let position = self.entries.len() - 1;
         match &mut self.index {
-            Some(index) => index.insert(&self.entries, &self.entries[position].key, position),
+            Some(index) => {
+                let key = |position: usize| &self.entries[position].key.text;
+                index.find_or_insert(key(position), position, key);
+            }
             None => self.rebuild(),
         }
     }
@@ -118,36 +155,88 @@ impl Owned {
     }
 }
 
+/// Moves duplicate keys to the end: the last value is kept, at the position of the first. Returns the number of
+/// different keys, and the index of a large object.
+pub(super) fn deduplicate(entries: &mut [Entry]) -> (usize, Option<Index>) {
+    let mut index = (entries.len() >= INDEXED).then(|| Index::with_capacity(entries.len()));
+    let mut kept = 0;
+    for at in 0..entries.len() {
+        let (before, key) = (&entries[..kept], &entries[at].key.text);
+        let first = match &mut index {
+            Some(index) => index.find_or_insert(key, kept, |position| &before[position].key.text),
+            None => before.iter().position(|entry| entry.key.text == *key),
+        };
+        match first {
+            Some(position) => {
+                let (before, rest) = entries.split_at_mut(at);
+                std::mem::swap(&mut before[position].value, &mut rest[0].value);
+            }
+            None => {
+                entries.swap(kept, at);
+                kept += 1;
+            }
+        }
+    }
+    (kept, index.filter(|_| kept >= INDEXED))
+}
+
 impl Map<String, Value> {
     /// Returns an empty object.
-    pub fn new() -> Self {
-        Self { repr: Repr::default(), parameters: PhantomData }
+    pub const fn new() -> Self {
+        Self { repr: Repr::Empty, parameters: PhantomData }
     }
 
     /// Returns the entries in order.
     #[inline]
     pub(super) fn entries(&self) -> &[Entry] {
         match &self.repr {
+            Repr::Empty => &[],
             Repr::Owned(owned) => &owned.entries,
+            Repr::Shared(entries) => entries.inner().items(),
+            Repr::Inner(entries) => entries.items(),
         }
     }
 
     /// Returns the position of a key.
     pub(super) fn find(&self, key: &str) -> Option<usize> {
-        let (entries, index) = match &self.repr {
-            Repr::Owned(owned) => (&owned.entries[..], owned.index.as_ref()),
+        let index = match &self.repr {
+            Repr::Empty => None,
+            Repr::Owned(owned) => owned.index.as_ref(),
+            Repr::Shared(entries) => entries.inner().index(),
+            Repr::Inner(entries) => entries.index(),
         };
         match index {
-            Some(index) => index.find(entries, key),
-            None => entries.iter().position(|entry| entry.key.as_str() == key),
+            Some(index) => index.find(key, |position| &self.entries()[position].key.text),
+            None => self.entries().iter().position(|entry| entry.key.text.as_str() == key),
         }
     }
 
-    /// Returns the entries for changes.
+    /// Returns the entries for changes. The first call for an object of a decoded document copies its entries, but not
+    /// the elements of its values.
     pub(super) fn to_mut(&mut self) -> &mut Owned {
+        if !matches!(self.repr, Repr::Owned(_)) {
+            let mut owned = Box::new(Owned { entries: self.entries().to_vec(), index: None });
+            owned.rebuild();
+            self.repr = Repr::Owned(owned);
+        }
         match &mut self.repr {
             Repr::Owned(owned) => owned,
+            _ => unreachable!("the object is owned"),
         }
+    }
+
+    /// Returns the entries of an object of a [`Builder`](super::memory::Builder), `None` for an empty one.
+    pub(super) fn into_inner(self) -> Option<Inner<Entry>> {
+        match self.repr {
+            Repr::Inner(entries) => Some(entries),
+            _ => None,
+        }
+    }
+}
+
+impl From<Counted<Entry>> for Map<String, Value> {
+    fn from(entries: Counted<Entry>) -> Self {
+        Self { repr: Repr::Shared(entries), parameters: PhantomData }
     }
 }
 
@@ -168,7 +257,9 @@ impl PartialEq for Map<String, Value> {
     fn eq(&self, other: &Self) -> bool {
         self.entries().len() == other.entries().len()
             && self.entries().iter().all(|entry| {
-                other.find(&entry.key).is_some_and(|position| other.entries()[position].value == entry.value)
+                other
+                    .find(&entry.key.text)
+                    .is_some_and(|position| other.entries()[position].value == entry.value)
             })
     }
 }

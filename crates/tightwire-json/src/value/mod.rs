@@ -5,8 +5,10 @@
 
 mod array;
 mod map;
+mod memory;
 mod number;
 mod string;
+pub(crate) mod tree;
 
 pub use array::Array;
 pub use map::Map;
@@ -14,21 +16,34 @@ pub use number::Number;
 pub use string::JsonString;
 
 /// Any JSON value.
+// The layout is defined, so that the decoder can write values with stores of eight bytes.
 #[derive(Clone, Default, PartialEq)]
+#[repr(u8)]
 pub enum Value {
     /// `null`.
     #[default]
-    Null,
+    Null = Tag::Null as u8,
     /// `true` or `false`.
-    Bool(bool),
+    Bool(bool) = Tag::Bool as u8,
     /// Number.
-    Number(Number),
+    Number(Number) = Tag::Number as u8,
     /// String.
-    String(JsonString),
+    String(JsonString) = Tag::String as u8,
     /// Array.
-    Array(Array),
+    Array(Array) = Tag::Array as u8,
     /// Object.
-    Object(Map<String, Value>),
+    Object(Map<String, Value>) = Tag::Object as u8,
 }
 
 const _: () = assert!(size_of::<Value>() == 24, "trees are copied often");
+
+/// Tags of [`Value`].
+#[derive(Clone, Copy)]
+enum Tag {
+    Null = 0,
+    Bool = 1,
+    Number = 2,
+    String = 3,
+    Array = 4,
+    Object = 5,
+}

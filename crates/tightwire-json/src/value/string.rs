@@ -2,34 +2,20 @@
 
 use std::ops::Deref;
 
-/// Maximum length of an inline string, in bytes.
-const INLINE: usize = 22;
+use super::memory::Text;
 
 /// Immutable string of a [`Value`](super::Value). Dereferences to `str`.
 ///
 /// Strings of up to 22 bytes need no allocation.
 #[derive(Clone)]
-pub struct JsonString(Repr);
-
-#[derive(Clone)]
-enum Repr {
-    Inline { len: u8, bytes: [u8; INLINE] },
-    Heap(Box<str>),
-}
+#[repr(transparent)]
+pub struct JsonString(pub(super) Text);
 
 impl JsonString {
     /// Returns the text.
+    #[inline]
     pub fn as_str(&self) -> &str {
-        match &self.0 {
-            Repr::Inline { len, bytes } => str::from_utf8(&bytes[..usize::from(*len)]).unwrap_or_default(),
-            Repr::Heap(text) => text,
-        }
-    }
-
-    fn inline(text: &str) -> Option<Self> {
-        let mut bytes = [0; INLINE];
-        bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
-        Some(Self(Repr::Inline { len: text.len() as u8, bytes }))
+        self.0.as_str()
     }
 }
 
@@ -44,22 +30,19 @@ impl Deref for JsonString {
 
 impl From<&str> for JsonString {
     fn from(text: &str) -> Self {
-        Self::inline(text).unwrap_or_else(|| Self(Repr::Heap(text.into())))
+        Self(Text::inline(text).unwrap_or_else(|| Text::heap(text.into())))
     }
 }
 
 impl From<String> for JsonString {
     fn from(text: String) -> Self {
-        Self::inline(&text).unwrap_or_else(|| Self(Repr::Heap(text.into())))
+        Self(Text::inline(&text).unwrap_or_else(|| Text::heap(text.into())))
     }
 }
 
 impl From<JsonString> for String {
     fn from(text: JsonString) -> Self {
-        match text.0 {
-            Repr::Heap(text) => text.into(),
-            Repr::Inline { .. } => text.as_str().to_owned(),
-        }
+        text.as_str().to_owned()
     }
 }
 

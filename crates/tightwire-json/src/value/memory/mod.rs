@@ -1,0 +1,249 @@
+//! Memory of decoded trees.
+//!
+//! All arrays, objects and long strings of a decoded document are in a few blocks of memory with one reference count.
+//! Therefore decoding rarely allocates, and dropping a tree frees these blocks without visiting its values. The
+//! benchmark rows `json/*_decode` of the class `tree` measure this.
+//!
+//! Rules, on which the `unsafe` code of this module relies:
+//!
+//! - The memory only contains values that have nothing to drop: literal names, numbers, inline texts, texts in the same
+//!   memory ([`VIEW`]), and [`Inner`]s of the same memory. They are never dropped, and never change.
+//! - An [`Inner`] or a text in the memory does not count as a reference to it. It is reachable only through a reference
+//!   to a [`Counted`] of the same memory. To own a value, or to change it, code has to clone it: cloning an array or
+//!   object creates a [`Counted`], cloning a string copies the text.
+//! - A [`Header`] precedes the items of each array and object.
+//! - The layouts of [`Value`](super::Value), its numbers, arrays, objects and texts, and of entries are defined by
+//!   `repr`, because [`Builder`] writes them as three words. Stores of other widths would delay the copy into the memory.
+//!
+//! Property tests compare trees in this memory with the same trees of vectors and boxes.
+#![allow(unsafe_code, reason = "trees in shared memory; see the module text")]
+
+mod builder;
+
+use std::mem::MaybeUninit;
+use std::ptr::{self, NonNull};
+use std::slice;
+use std::sync::Arc;
+
+pub(super) use self::builder::{Builder, Shape};
+use super::JsonString;
+use super::map::Index;
+
+/// Memory of one decoded document.
+pub(super) struct Memory {
+    _chunks: Vec<Chunk>,
+    /// Indexes of large objects.
+    indexes: Vec<Index>,
+}
+
+/// Block of memory.
+struct Chunk(NonNull<[MaybeUninit<u64>]>);
+
+// SAFETY: a chunk owns its memory, like a box. Nothing in it is thread-local, and nothing in it changes after decoding.
+unsafe impl Send for Chunk {}
+// SAFETY: as above.
+unsafe impl Sync for Chunk {}
+
+impl Chunk {
+    fn new(words: usize) -> Self {
+        Self(NonNull::from(Box::leak(Box::new_uninit_slice(words))))
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        // SAFETY: `new` leaked this box, and nothing else frees it.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+/// Tag of the representation of an array or object that is an [`Inner`].
+pub(super) const INNER: u8 = 1;
+
+/// Metadata before the items of an array or object.
+struct Header {
+    memory: *const Memory,
+    /// Number of items.
+    len: u32,
+    /// Position in [`Memory::indexes`], [`UNINDEXED`] if there is no index.
+    index: u32,
+}
+
+const UNINDEXED: u32 = u32::MAX;
+
+/// Items of an array or object in a [`Memory`], without a reference count.
+pub(super) struct Inner<T>(NonNull<T>);
+
+// SAFETY: the items do not change, and are not dropped through this pointer, so that it is like a shared reference.
+unsafe impl<T: Sync> Send for Inner<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Inner<T> {}
+
+impl<T> Inner<T> {
+    /// Returns the items.
+    #[inline]
+    pub(super) fn items(&self) -> &[T] {
+        // SAFETY: `Builder::items` wrote so many items. The memory exists while `self` is borrowed: `self` is inside of
+        // it and was reached through a counted reference, or `self` is the pointer of a counted reference.
+        unsafe { slice::from_raw_parts(self.0.as_ptr(), self.header().len as usize) }
+    }
+
+    #[inline]
+    fn header(&self) -> &Header {
+        // SAFETY: `Builder::items` wrote a header before the items; the memory exists, as above.
+        unsafe { self.0.cast::<Header>().sub(1).as_ref() }
+    }
+
+    /// Returns the index of an object.
+    #[inline]
+    pub(super) fn index(&self) -> Option<&Index> {
+        let Header { memory, index, .. } = *self.header();
+        if index == UNINDEXED {
+            return None;
+        }
+        // SAFETY: a counted reference exists, so that `Builder::finish` has initialized the memory.
+        unsafe { &*memory }.indexes.get(index as usize)
+    }
+
+    /// Returns a pointer to the same items that keeps the memory.
+    pub(super) fn counted(&self) -> Counted<T> {
+        // SAFETY: the pointer is that of an `Arc<Memory>`, which exists, as above.
+        unsafe { Arc::increment_strong_count(self.header().memory) };
+        Counted(Self(self.0))
+    }
+}
+
+/// Items of an array or object in a [`Memory`], with a reference count.
+pub(super) struct Counted<T>(Inner<T>);
+
+impl<T> Counted<T> {
+    /// Returns the items.
+    #[inline]
+    pub(super) fn inner(&self) -> &Inner<T> {
+        &self.0
+    }
+}
+
+impl<T> Clone for Counted<T> {
+    fn clone(&self) -> Self {
+        self.0.counted()
+    }
+}
+
+impl<T> Drop for Counted<T> {
+    fn drop(&mut self) {
+        let memory = self.0.header().memory;
+        // SAFETY: `counted` or `Builder::finish` increased the count for this pointer.
+        unsafe { Arc::decrement_strong_count(memory) };
+    }
+}
+
+/// Maximum length of an inline text, in bytes.
+const INLINE: usize = 22;
+
+/// Text of 23 bytes: up to 22 bytes of UTF-8, or a pointer to more.
+///
+/// The first byte is the length, [`HEAP`] or [`VIEW`]. Pointer and length are in the last 16 bytes, so that they are
+/// aligned in a [`Value`](super::Value).
+#[repr(C)]
+pub(super) struct Text {
+    len: u8,
+    bytes: [MaybeUninit<u8>; INLINE],
+}
+
+/// The text is a box.
+const HEAP: u8 = 0xfe;
+/// The text is in a [`Memory`], without a reference count.
+const VIEW: u8 = 0xff;
+
+// SAFETY: a text is a value, a box, or a shared reference to text that does not change.
+unsafe impl Send for Text {}
+// SAFETY: as above.
+unsafe impl Sync for Text {}
+
+impl Text {
+    /// Returns a text without an allocation. `None` if it is too long.
+    #[inline]
+    pub(super) fn inline(text: &str) -> Option<Self> {
+        let mut bytes = [MaybeUninit::new(0); INLINE];
+        bytes.get_mut(..text.len())?.write_copy_of_slice(text.as_bytes());
+        Some(Self { len: text.len() as u8, bytes })
+    }
+
+    /// Returns a text that owns a box.
+    pub(super) fn heap(text: Box<str>) -> Self {
+        let text = Box::leak(text);
+        let mut bytes = [MaybeUninit::uninit(); INLINE];
+        let words = [Word { pointer: text.as_mut_ptr() }, Word { len: text.len() }];
+        // SAFETY: the last 16 bytes have room for two words; the write needs no alignment.
+        unsafe { bytes.as_mut_ptr().add(INLINE - 16).cast::<[Word; 2]>().write_unaligned(words) };
+        Self { len: HEAP, bytes }
+    }
+
+    /// Returns the text that is not inline.
+    fn pointer(&self) -> *mut str {
+        debug_assert!(self.len >= HEAP, "an inline text has no pointer");
+        // SAFETY: `heap` and `Builder` write a pointer and a length there.
+        let [pointer, len] =
+            unsafe { self.bytes.as_ptr().add(INLINE - 16).cast::<[Word; 2]>().read_unaligned() };
+        // SAFETY: as above.
+        ptr::slice_from_raw_parts_mut(unsafe { pointer.pointer.cast_mut() }, unsafe { len.len }) as *mut str
+    }
+
+    #[inline]
+    pub(super) fn as_str(&self) -> &str {
+        // SAFETY: the constructors, and `Builder`, copy the first `len` bytes from a `str` between character
+        // boundaries. A pointer refers to a box that this text owns, or to a memory that exists as for `Inner::items`.
+        unsafe {
+            if self.len < HEAP {
+                let bytes = slice::from_raw_parts(self.bytes.as_ptr().cast(), self.len.into());
+                str::from_utf8_unchecked(bytes)
+            } else {
+                &*self.pointer()
+            }
+        }
+    }
+}
+
+impl Clone for Text {
+    fn clone(&self) -> Self {
+        if self.len < HEAP {
+            Self { len: self.len, bytes: self.bytes }
+        } else {
+            Self::heap(self.as_str().into())
+        }
+    }
+}
+
+impl Drop for Text {
+    #[inline]
+    fn drop(&mut self) {
+        if self.len == HEAP {
+            // SAFETY: `heap` leaked this box, and only this text owns it.
+            drop(unsafe { Box::from_raw(self.pointer()) });
+        }
+    }
+}
+
+/// Key of an object, with the layout of a [`Value`](super::Value) that is a string.
+#[repr(C, align(8))]
+#[derive(Clone)]
+pub(super) struct Key {
+    tag: u8,
+    pub(super) text: JsonString,
+}
+
+impl From<JsonString> for Key {
+    fn from(text: JsonString) -> Self {
+        Self { tag: 0, text }
+    }
+}
+
+/// Eight bytes of a value or key.
+#[repr(C)]
+#[derive(Clone, Copy)]
+union Word {
+    bits: u64,
+    pointer: *const u8,
+    len: usize,
+}
