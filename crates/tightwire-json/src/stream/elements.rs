@@ -63,6 +63,7 @@ struct Token {
     index: Option<u64>,
 }
 
+/// Position in the document.
 struct Progress {
     /// Watches the innermost open container of the path, and captures keys and elements.
     capture: Capture,
@@ -75,10 +76,11 @@ struct Progress {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
+    /// Before the selected array.
     Before,
-    /// Inside the selected array.
     Inside,
     After,
+    /// After an error that ends decoding.
     Failed,
 }
 
@@ -117,7 +119,7 @@ impl Token {
     fn is_key(&self, key: &[u8]) -> bool {
         match key {
             [b'"', text @ .., b'"'] if !text.contains(&b'\\') => text == self.key.as_bytes(),
-            _ => key.len() <= self.max_len() && de::leading_string(key).is_ok_and(|key| key == self.key),
+            _ => de::leading_string(key).is_ok_and(|key| key == self.key),
         }
     }
 }

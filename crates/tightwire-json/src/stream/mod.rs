@@ -71,8 +71,8 @@ const READ_BUFFER: usize = 8 << 10;
 
 /// Iterator over the documents that a [`ChunkDecoder`] finds in the input of a [`Read`].
 ///
-/// An error of the reader is returned as [`Error::is_io`] and ends the iterator; an interrupted read is retried. The
-/// read buffer has 8 KiB and is not needed in addition to a `BufReader`.
+/// Input is read in parts of 8 KiB, so that the reader needs no `BufReader`. An error of the reader is returned as
+/// [`Error::is_io`] and ends the iterator; an interrupted read is retried.
 ///
 /// # Examples
 /// ```

@@ -54,6 +54,7 @@ pub(super) enum Event {
     Close,
 }
 
+/// Validates one document in chunks of any size, without recursion.
 #[derive(Debug)]
 pub(super) struct Scanner {
     limits: Limits,
@@ -194,7 +195,8 @@ impl Scanner {
             b'"' => self.open_string(false),
             b'{' | b'[' => {
                 if self.depth == self.limits.depth {
-                    return Err(self.limit(Limit::Depth, self.limits.depth, self.offset));
+                    let limit = Kind::Limit(Limit::Depth, self.limits.depth);
+                    return Err(Error::new(limit, Some(self.offset)));
                 }
                 self.levels.push(byte == b'{');
                 self.depth += 1;
@@ -268,7 +270,8 @@ impl Scanner {
             return Ok((1, event));
         }
         if remaining == 0 {
-            return Err(self.limit(Limit::String, self.limits.string, self.string.quote));
+            let limit = Kind::Limit(Limit::String, self.limits.string);
+            return Err(Error::new(limit, Some(self.string.quote)));
         }
         if text > 0 {
             let text = text.min(usize::try_from(remaining).unwrap_or(usize::MAX));
@@ -381,9 +384,5 @@ impl Scanner {
 
     fn syntax(&self, what: Syntax) -> Error {
         Error::new(Kind::Syntax(what), Some(self.offset))
-    }
-
-    fn limit(&self, what: Limit, limit: usize, offset: u64) -> Error {
-        Error::new(Kind::Limit(what, limit), Some(offset))
     }
 }

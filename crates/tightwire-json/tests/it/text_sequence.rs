@@ -94,6 +94,7 @@ proptest! {
         let mut encoder = Encoder::new(Vec::new()).with_record_separator();
         for value in &values {
             encoder.encode(value).unwrap();
+            encoder.encode(&f64::NAN).unwrap_err();
         }
         let bytes = encoder.into_inner();
         let found = support::decode_chunks(TextSequenceDecoder::new(), &support::split(&bytes, &lengths));
