@@ -3,7 +3,7 @@
 //! and the chunk size.
 #![no_main]
 
-use tightwire_json::{Codec, Limits, LineDecoder, Mode, Value};
+use tightwire_json::{ChunkDecoder, Codec, Limits, LineDecoder, Mode, Value};
 
 /// Returns `number * unit`, or no limit if `number` is 255.
 fn limit(number: u8, unit: usize) -> usize {

@@ -108,7 +108,7 @@ impl Codec {
         if applies { self.backend } else { Backend::Native }
     }
 
-    fn rules(&self) -> Rules {
+    pub(crate) fn rules(&self) -> Rules {
         let (lone_surrogate, byte_strings) = match self.mode {
             Mode::Compat => (LoneSurrogate::Replace, ByteStrings::Base64),
             Mode::Strict | Mode::Fast => (LoneSurrogate::Error, ByteStrings::Utf8),
@@ -284,7 +284,7 @@ impl Limits {
     }
 
     /// Sets the maximum size of a document in bytes, including white space. [`Decoder`](crate::Decoder) buffers up to
-    /// 8 KiB more. Default: [`DEFAULT_MAX_DOCUMENT`]; `usize::MAX` means no limit.
+    /// 8 KiB more; [`ElementDecoder`](crate::ElementDecoder) applies the limit to each element. Default: [`DEFAULT_MAX_DOCUMENT`]; `usize::MAX` means no limit.
     #[must_use]
     pub const fn max_document(mut self, bytes: usize) -> Self {
         self.document = bytes;

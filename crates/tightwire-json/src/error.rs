@@ -66,6 +66,8 @@ pub(crate) enum Syntax {
     Trailing,
     /// Duplicate key (section 4), reported only with `Duplicates::Error`.
     Duplicate,
+    /// Bytes before the first record separator of a text sequence (RFC 7464, section 2.1).
+    RecordSeparator,
 }
 
 /// Limit of decoding.
@@ -74,7 +76,6 @@ pub(crate) enum Limit {
     Depth,
     Document,
     String,
-    #[cfg_attr(not(feature = "ndjson"), allow(dead_code, reason = "only NDJSON has lines"))]
     Line,
 }
 
@@ -147,7 +148,7 @@ impl Error {
     }
 
     /// Returns the byte offset of the error in the document, or in the stream for a [`Decoder`](crate::Decoder) or
-    /// NDJSON.
+    /// [`ChunkDecoder`](crate::ChunkDecoder).
     ///
     /// For a malformed document, it is the first byte that makes the document invalid. For a value of the wrong type,
     /// it is the first byte of the value; for a missing field, the end of the object.
@@ -197,6 +198,7 @@ impl fmt::Display for Error {
                 Syntax::Utf8 => "invalid UTF-8",
                 Syntax::Trailing => "trailing characters",
                 Syntax::Duplicate => "duplicate key",
+                Syntax::RecordSeparator => "expected record separator",
             })?,
             Kind::Eof => f.write_str("unexpected end of document")?,
             Kind::Data(message) | Kind::Encode(message) => f.write_str(message)?,

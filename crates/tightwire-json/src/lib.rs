@@ -50,10 +50,11 @@
 //! | decode into values that borrow | [`from_str`], [`from_slice_borrowed`] |
 //! | validate | [`is_valid`], [`Codec::validate`] |
 //! | several documents in a stream | [`Encoder`], [`Decoder`] |
+//! | lines, text sequences, elements of a large array | [`DocumentReader`] with [`LineDecoder`], [`TextSequenceDecoder`] or [`ElementDecoder`] |
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `ndjson` | `NdjsonStream`, `NdjsonSink`, `NdjsonBody`, `LineDecoder`: one document per line in asynchronous bodies |
+//! | `stream` | `DocumentStream`: decodes lines, text sequences and elements in asynchronous bodies; `NdjsonSink` and `NdjsonBody` write lines |
 //! | `bytes` | `to_bytes` |
 //! | `envelope` | module `envelope`: response object with code, message and data |
 //! | `axum` | module `axum`: `Json` extractor and response for axum 0.8, with rejections as envelopes; enables `envelope` |
@@ -99,11 +100,10 @@ mod codec;
 mod de;
 mod error;
 mod functions;
-#[cfg(feature = "ndjson")]
-mod ndjson;
 mod scan;
 mod sequence;
 mod ser;
+mod stream;
 #[allow(dead_code, reason = "not public yet")]
 mod value;
 
@@ -119,11 +119,14 @@ pub use functions::{
     from_reader, from_slice, from_slice_borrowed, from_str, is_valid, to_buf, to_string, to_vec,
     to_vec_pretty, to_writer,
 };
-#[cfg(feature = "ndjson")]
-pub use ndjson::{DEFAULT_MAX_LINE, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream};
 pub use sequence::{Decoder, Encoder};
 pub use serde_json::value::RawValue;
 pub use serde_json::{Map, Number, Value};
+pub use stream::{
+    ChunkDecoder, DEFAULT_MAX_LINE, DocumentReader, ElementDecoder, LineDecoder, TextSequenceDecoder,
+};
+#[cfg(feature = "stream")]
+pub use stream::{DocumentStream, NdjsonBody, NdjsonSink};
 
 #[cfg(feature = "axum")]
 pub mod axum;

@@ -11,7 +11,10 @@ use crate::codec::Codec;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 
 /// Maximum capacity of the buffer between documents, in bytes.
-const RETAINED_CAPACITY: usize = 1 << 20;
+pub(crate) const RETAINED_CAPACITY: usize = 1 << 20;
+
+/// Byte before each document of a text sequence (RFC 7464, section 2.2).
+pub(crate) const RECORD_SEPARATOR: u8 = 0x1e;
 
 /// Writes documents to a [`Write`], each followed by a line feed.
 ///
@@ -31,6 +34,7 @@ const RETAINED_CAPACITY: usize = 1 << 20;
 pub struct Encoder<W> {
     writer: W,
     codec: Codec,
+    record_separator: bool,
     buffer: Vec<u8>,
 }
 
@@ -42,7 +46,22 @@ impl<W: Write> Encoder<W> {
 
     /// Returns an encoder with this codec.
     pub fn with_codec(writer: W, codec: Codec) -> Self {
-        Self { writer, codec, buffer: Vec::new() }
+        Self { writer, codec, record_separator: false, buffer: Vec::new() }
+    }
+
+    /// Writes JSON text sequences (RFC 7464, `application/json-seq`): a record separator (0x1E) before each document.
+    ///
+    /// # Examples
+    /// ```
+    /// let mut encoder = tightwire_json::Encoder::new(Vec::new()).with_record_separator();
+    /// encoder.encode(&1)?;
+    /// assert_eq!(encoder.into_inner(), b"\x1e1\n");
+    /// # Ok::<(), tightwire_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_record_separator(mut self) -> Self {
+        self.record_separator = true;
+        self
     }
 
     /// Writes `value` and a line feed.
@@ -52,6 +71,9 @@ impl<W: Write> Encoder<W> {
     /// may have been written.
     pub fn encode<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         self.buffer.clear();
+        if self.record_separator {
+            self.buffer.push(RECORD_SEPARATOR);
+        }
         self.codec.to_buf(&mut self.buffer, value)?;
         self.buffer.push(b'\n');
         let result = self.writer.write_all(&self.buffer).map_err(Error::io);

@@ -20,6 +20,7 @@ use serde::Deserialize;
 
 use self::duplicates::superseded;
 use self::parser::Parser;
+pub(crate) use self::skip::Levels;
 #[cfg(any(feature = "serde-json", feature = "simd-json"))]
 pub(crate) use self::survey::survey;
 use crate::codec::Limits;

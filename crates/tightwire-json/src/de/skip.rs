@@ -23,7 +23,7 @@ impl Observer for () {}
 
 /// Stack with one bit per open array or object. The first 64 levels need no allocation.
 #[derive(Debug, Default)]
-struct Levels {
+pub(crate) struct Levels {
     bits: u64,
     len: usize,
     full: Vec<u64>,
@@ -31,7 +31,7 @@ struct Levels {
 
 impl Levels {
     #[inline(always)]
-    fn push(&mut self, object: bool) {
+    pub(crate) fn push(&mut self, object: bool) {
         if self.len == 64 {
             self.full.push(self.bits);
             self.len = 0;
@@ -42,12 +42,12 @@ impl Levels {
 
     /// Returns whether the innermost level is an object, `None` if the stack is empty.
     #[inline(always)]
-    fn top(&self) -> Option<bool> {
+    pub(crate) fn top(&self) -> Option<bool> {
         (self.len > 0).then_some(self.bits & 1 == 1)
     }
 
     #[inline(always)]
-    fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.bits >>= 1;
         self.len -= 1;
         if self.len == 0

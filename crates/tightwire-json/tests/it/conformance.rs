@@ -28,7 +28,11 @@ fn accepted(codec: &Codec, document: &[u8]) -> Vec<(&'static str, bool)> {
     let mut stream = || -> tightwire_json::Result<bool> {
         Ok(decoder.decode::<IgnoredAny>()?.is_some() && decoder.decode::<IgnoredAny>()?.is_none())
     };
+    let text = [b"\x1e", document, b"\n"].concat();
+    let texts = tightwire_json::TextSequenceDecoder::<IgnoredAny>::with_codec(*codec);
+    let texts: Vec<_> = tightwire_json::DocumentReader::new(&text[..], texts).collect();
     vec![
+        ("text sequence", matches!(texts[..], [Ok(_)])),
         ("ignored", codec.from_slice::<IgnoredAny>(document).is_ok()),
         ("raw", codec.from_slice::<Box<RawValue>>(document).is_ok()),
         ("validate", codec.is_valid(document)),

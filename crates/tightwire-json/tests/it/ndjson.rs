@@ -1,27 +1,23 @@
-//! NDJSON in asynchronous bodies.
-#![cfg(feature = "ndjson")]
+//! NDJSON, and asynchronous streams of documents.
+#![cfg(feature = "stream")]
 
 use bytes::Bytes;
 use futures_executor::block_on;
 use futures_util::{SinkExt, StreamExt, stream};
-use tightwire_json::{Codec, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream, Value};
+use tightwire_json::{
+    ChunkDecoder, Codec, DocumentStream, ElementDecoder, LineDecoder, NdjsonBody, NdjsonSink, Value,
+};
 
-use crate::support::outcome;
+use crate::support;
 
 fn lines<T: serde::de::DeserializeOwned>(
     text: &[u8],
     step: usize,
     max_line: usize,
 ) -> Vec<tightwire_json::Result<T>> {
-    lines_in(text.chunks(step), LineDecoder::new().max_line(max_line))
-}
-
-fn lines_in<'a, T: serde::de::DeserializeOwned>(
-    chunks: impl Iterator<Item = &'a [u8]>,
-    mut decoder: LineDecoder<T>,
-) -> Vec<tightwire_json::Result<T>> {
+    let mut decoder = LineDecoder::new().max_line(max_line);
     let mut results = Vec::new();
-    for mut chunk in chunks {
+    for mut chunk in text.chunks(step) {
         while let Some(document) = decoder.next(&mut chunk) {
             results.push(document);
         }
@@ -31,20 +27,12 @@ fn lines_in<'a, T: serde::de::DeserializeOwned>(
 }
 
 #[test]
-fn decoder_and_stream_agree_for_any_chunks_at_any_limit() {
+fn decoder_reader_and_stream_agree_for_any_chunks_at_any_limit() {
     let long = format!("\"{}\"\r\n1\n", "é\\n".repeat(20_000));
     for input in ["1\r\n\n22\n[3]\n{\"a\":4}", "[\n\"x\"\n", "\r\r\n \r", "", &long, long.trim_end()] {
         for max_line in test_support::limits(input.len()) {
             let decoder = || LineDecoder::<Value>::new().max_line(max_line);
-            let decoded = test_support::in_pieces(input.as_bytes(), |chunks| {
-                lines_in(chunks.iter().copied(), decoder()).into_iter().map(outcome).collect::<Vec<_>>()
-            });
-            let streamed = test_support::in_pieces(input.as_bytes(), |chunks| {
-                let chunks = chunks.iter().map(|chunk| std::io::Result::Ok(Bytes::copy_from_slice(chunk)));
-                let stream = NdjsonStream::with_decoder(stream::iter(chunks.collect::<Vec<_>>()), decoder());
-                block_on(stream.map(outcome).collect::<Vec<_>>())
-            });
-            assert_eq!(streamed, decoded);
+            support::decode_pieces(decoder, input.as_bytes());
         }
     }
 }
@@ -109,7 +97,8 @@ fn a_body_is_decoded_by_a_stream() {
         assert_eq!(body[0].as_ref().unwrap(), &Bytes::from_static(b"\"a\\nb\"\n"));
 
         let chunks = body.into_iter().map(|line| line.map_err(std::io::Error::other));
-        let read: Vec<Value> = NdjsonStream::new(stream::iter(chunks)).map(Result::unwrap).collect().await;
+        let read: Vec<Value> =
+            DocumentStream::new(stream::iter(chunks), LineDecoder::new()).map(Result::unwrap).collect().await;
         assert_eq!(read, values);
     });
 }
@@ -128,10 +117,32 @@ fn a_body_ends_at_a_value_that_cannot_be_encoded() {
 fn an_error_of_the_underlying_stream_ends_the_stream() {
     block_on(async {
         let chunks = [Ok(Bytes::from_static(b"1\n2")), Err(std::io::Error::other("reset"))];
-        let mut numbers = NdjsonStream::<_, u8>::new(stream::iter(chunks));
+        let mut numbers = DocumentStream::new(stream::iter(chunks), LineDecoder::<u8>::new());
         assert_eq!(numbers.next().await.unwrap().unwrap(), 1);
         assert!(numbers.next().await.unwrap().unwrap_err().is_io());
         assert!(numbers.next().await.is_none());
+    });
+}
+
+#[test]
+fn elements_are_decoded_from_a_body() {
+    block_on(async {
+        let parts = ["{\"n\":[1,2", "3,\"x\"", "],\"end\":tru", "e}"];
+        let body = axum::body::Body::from_stream(stream::iter(parts.map(std::io::Result::Ok)));
+        let elements = DocumentStream::new(body.into_data_stream(), ElementDecoder::<u8>::new("/n").unwrap());
+        let elements: Vec<_> = elements.map(support::outcome).collect().await;
+        assert_eq!(elements, [Ok(1), Ok(23), Err(("data", Some(11)))]);
+    });
+}
+
+#[test]
+fn a_malformed_document_ends_the_stream_without_reading_more() {
+    block_on(async {
+        let chunks = stream::iter([std::io::Result::Ok("[1,]")]).chain(stream::pending());
+        let mut elements = DocumentStream::new(chunks, ElementDecoder::<u8>::new("").unwrap());
+        assert_eq!(elements.next().await.unwrap().unwrap(), 1);
+        assert!(elements.next().await.unwrap().unwrap_err().is_syntax());
+        assert!(elements.next().await.is_none());
     });
 }
 
@@ -152,6 +163,6 @@ fn debug_output_omits_the_input() {
     // `Debug` prints bytes as numbers.
     assert!(!text.contains("104, 117, 110"), "{text}");
     let chunks = stream::empty::<std::io::Result<Bytes>>();
-    let text = format!("{:?}", NdjsonStream::with_decoder(chunks, decoder));
+    let text = format!("{:?}", DocumentStream::new(chunks, decoder));
     assert!(!text.contains("104, 117, 110"), "{text}");
 }

@@ -8,7 +8,7 @@ use tightwire_json::{Codec, Decoder, Encoder, Limits, Value, from_str};
 
 use crate::support;
 
-type Outcome = Result<Value, (&'static str, Option<u64>)>;
+type Outcome = support::Outcome<Value>;
 
 /// Writer that records each call.
 #[derive(Debug, Default)]

@@ -1,7 +1,9 @@
 //! Codecs, outcomes and strategies for the tests.
 
+use std::fmt::Debug;
+
 use proptest::prelude::*;
-use tightwire_json::{Backend, Codec, Mode};
+use tightwire_json::{Backend, ChunkDecoder, Codec, DocumentReader, Mode};
 
 /// Returns a codec for every pair of mode and backend.
 pub(crate) fn codecs() -> Vec<Codec> {
@@ -19,8 +21,11 @@ pub(crate) fn codecs() -> Vec<Codec> {
         .collect()
 }
 
+/// Value, or kind and offset of the error.
+pub(crate) type Outcome<T> = Result<T, (&'static str, Option<u64>)>;
+
 /// Returns the value, or the kind and offset of the error.
-pub(crate) fn outcome<T>(result: tightwire_json::Result<T>) -> Result<T, (&'static str, Option<u64>)> {
+pub(crate) fn outcome<T>(result: tightwire_json::Result<T>) -> Outcome<T> {
     result.map_err(|error| {
         let kinds = [
             (error.is_syntax(), "syntax"),
@@ -33,6 +38,83 @@ pub(crate) fn outcome<T>(result: tightwire_json::Result<T>) -> Result<T, (&'stat
         let kind = kinds.iter().find(|(is_kind, _)| *is_kind).map_or("none", |(_, name)| name);
         (kind, error.offset())
     })
+}
+
+/// Returns all documents of an iterator. Bounded, so that a decoder that does not terminate fails the test instead of
+/// hanging it.
+fn bounded<T: Debug>(
+    results: impl Iterator<Item = tightwire_json::Result<T>>,
+    chunks: &[&[u8]],
+) -> Vec<Outcome<T>> {
+    let bound = chunks.concat().len() + 2;
+    let outcomes: Vec<_> = results.take(bound).map(outcome).collect();
+    assert!(outcomes.len() < bound, "the decoder does not terminate: {outcomes:?}");
+    outcomes
+}
+
+/// Returns the documents in these chunks.
+pub(crate) fn decode_chunks<D: ChunkDecoder>(mut decoder: D, chunks: &[&[u8]]) -> Vec<Outcome<D::Document>>
+where
+    D::Document: Debug,
+{
+    let mut rest = chunks.iter().copied();
+    let mut chunk: &[u8] = b"";
+    let mut ended = false;
+    let results = std::iter::from_fn(move || {
+        loop {
+            if let Some(result) = decoder.next(&mut chunk) {
+                return Some(result);
+            }
+            assert!(chunk.is_empty(), "a part of the chunk was not consumed");
+            match rest.next() {
+                Some(next) => chunk = next,
+                None if std::mem::replace(&mut ended, true) => return None,
+                None => return decoder.finish(),
+            }
+        }
+    });
+    bounded(results, chunks)
+}
+
+/// Returns the documents in `input`, after comparing chunk sizes, readers and streams.
+#[track_caller]
+pub(crate) fn decode_pieces<D: ChunkDecoder>(
+    decoder: impl Fn() -> D,
+    input: &[u8],
+) -> Vec<Outcome<D::Document>>
+where
+    D::Document: Debug + PartialEq,
+{
+    let decoded = test_support::in_pieces(input, |chunks| decode_chunks(decoder(), chunks));
+    let read = test_support::in_pieces(input, |chunks| {
+        bounded(DocumentReader::new(test_support::Pieces::new(chunks), decoder()), chunks)
+    });
+    assert_eq!(read, decoded);
+    #[cfg(feature = "stream")]
+    {
+        let streamed = test_support::in_pieces(input, |chunks| {
+            let bytes: Vec<_> = chunks
+                .iter()
+                .map(|chunk| std::io::Result::Ok(bytes::Bytes::copy_from_slice(chunk)))
+                .collect();
+            let stream = tightwire_json::DocumentStream::new(futures_util::stream::iter(bytes), decoder());
+            bounded(futures_executor::block_on_stream(stream), chunks)
+        });
+        assert_eq!(streamed, decoded);
+    }
+    decoded
+}
+
+/// Splits `bytes` into chunks of these lengths and the rest.
+pub(crate) fn split<'a>(mut bytes: &'a [u8], lengths: &[usize]) -> Vec<&'a [u8]> {
+    let mut chunks = Vec::new();
+    for len in lengths {
+        let (chunk, rest) = bytes.split_at((*len).min(bytes.len()));
+        chunks.push(chunk);
+        bytes = rest;
+    }
+    chunks.push(bytes);
+    chunks
 }
 
 fn number() -> impl Strategy<Value = String> {

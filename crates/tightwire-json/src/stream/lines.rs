@@ -1,34 +1,34 @@
-//! NDJSON decoder without I/O.
+//! NDJSON: one document per line.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::DeserializeOwned;
 
+use super::ChunkDecoder;
 use crate::codec::Codec;
 use crate::error::{Error, Kind, Limit, Result};
 
 /// Default of [`LineDecoder::max_line`]: 1 MiB.
 pub const DEFAULT_MAX_LINE: usize = 1 << 20;
 
-/// Decodes NDJSON from chunks of any size.
+/// Decodes NDJSON: one document per line.
 ///
 /// A line ends with LF or CRLF, optional for the last line. Empty lines are skipped. A line that is not a document of
-/// the type is an error, and decoding continues with the next line. A line that exceeds the limit is an error and is
-/// skipped in constant memory. Offsets of errors count from the start of the stream.
+/// the type is an error, as for [`Codec::from_slice`]. A line that exceeds [`max_line`](Self::max_line) is
+/// [`Error::is_limit`] and is skipped in constant memory. After every error, decoding continues with the next line.
+/// Offsets of errors count from the start of the stream.
 ///
 /// # Examples
 /// ```
-/// let mut decoder = tightwire_json::LineDecoder::<u32>::new();
-/// let mut numbers = Vec::new();
-/// for chunk in ["1\n2", "3\n\nx\n", "4"] {
-///     let mut chunk = chunk.as_bytes();
-///     while let Some(number) = decoder.next(&mut chunk) {
-///         numbers.push(number.ok());
-///     }
-/// }
-/// numbers.extend(decoder.finish().map(Result::ok));
-/// assert_eq!(numbers, [Some(1), Some(23), None, Some(4)]);
+/// use tightwire_json::{DocumentReader, LineDecoder};
+///
+/// let mut numbers = DocumentReader::new(&b"1\nx\n3"[..], LineDecoder::<u32>::new());
+/// assert_eq!(numbers.next().unwrap()?, 1);
+/// assert_eq!(numbers.next().unwrap().unwrap_err().offset(), Some(2));
+/// assert_eq!(numbers.next().unwrap()?, 3);
+/// assert!(numbers.next().is_none());
+/// # Ok::<(), tightwire_json::Error>(())
 /// ```
 pub struct LineDecoder<T> {
     codec: Codec,
@@ -69,37 +69,6 @@ impl<T: DeserializeOwned> LineDecoder<T> {
     pub fn max_line(mut self, bytes: usize) -> Self {
         self.max_line = bytes;
         self
-    }
-
-    /// Decodes the next line that ends in `chunk` and removes the consumed bytes from `chunk`. Returns `None` when all
-    /// of `chunk` is consumed.
-    ///
-    /// # Errors
-    /// Same as [`Codec::from_slice`], and [`Error::is_limit`] for a line that exceeds the limit. An error affects one
-    /// line.
-    pub fn next(&mut self, chunk: &mut &[u8]) -> Option<Result<T>> {
-        while !chunk.is_empty() {
-            let Some(len) = memchr::memchr(b'\n', chunk) else {
-                let part = std::mem::take(chunk);
-                return self.buffer(part).err().map(Err);
-            };
-            let (part, rest) = chunk.split_at(len);
-            *chunk = &rest[1..];
-            if let Some(result) = self.line_end(part, 1) {
-                return Some(result);
-            }
-        }
-        None
-    }
-
-    /// Decodes the last line, if the stream ends without a line end, and resets the decoder.
-    ///
-    /// # Errors
-    /// Same as [`next`](Self::next).
-    pub fn finish(&mut self) -> Option<Result<T>> {
-        let result = self.line_end(&[], 0);
-        self.start = 0;
-        result
     }
 
     /// Buffers a part of the current line.
@@ -148,6 +117,31 @@ impl<T: DeserializeOwned> LineDecoder<T> {
             return None;
         }
         Some(self.codec.from_slice(line).map_err(|error| error.moved_by(start)))
+    }
+}
+
+impl<T: DeserializeOwned> ChunkDecoder for LineDecoder<T> {
+    type Document = T;
+
+    fn next(&mut self, chunk: &mut &[u8]) -> Option<Result<T>> {
+        while !chunk.is_empty() {
+            let Some(len) = memchr::memchr(b'\n', chunk) else {
+                let part = std::mem::take(chunk);
+                return self.buffer(part).err().map(Err);
+            };
+            let (part, rest) = chunk.split_at(len);
+            *chunk = &rest[1..];
+            if let Some(result) = self.line_end(part, 1) {
+                return Some(result);
+            }
+        }
+        None
+    }
+
+    fn finish(&mut self) -> Option<Result<T>> {
+        let result = self.line_end(&[], 0);
+        self.start = 0;
+        result
     }
 }
 

@@ -1,8 +1,4 @@
-//! NDJSON: one document per line.
-//!
-//! The module `lines` has the decoder without I/O. This module adapts it to asynchronous streams and sinks.
-
-mod lines;
+//! Asynchronous streams and sinks.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,17 +10,16 @@ use futures_core::Stream;
 use futures_sink::Sink;
 use pin_project_lite::pin_project;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-pub use self::lines::{DEFAULT_MAX_LINE, LineDecoder};
+use super::ChunkDecoder;
 use crate::codec::Codec;
 use crate::error::{Error, Result};
 
 pin_project! {
-    /// Stream of documents decoded from a stream of byte chunks, such as an HTTP body.
+    /// Stream of the documents that a [`ChunkDecoder`] finds in a stream of byte chunks, such as an HTTP body.
     ///
-    /// Errors of single lines are described at [`LineDecoder`]. An error of the underlying stream is returned as
-    /// [`Error::is_io`] and ends the stream; a partial line is dropped. At most one line and one chunk are buffered.
+    /// An error of the underlying stream is returned as [`Error::is_io`] and ends the stream; a partial document is
+    /// dropped. At most one document and one chunk are buffered.
     ///
     /// Cancel safe: dropping the future of `next()` loses no document.
     ///
@@ -32,10 +27,11 @@ pin_project! {
     /// ```
     /// use bytes::Bytes;
     /// use futures_util::{StreamExt, stream};
+    /// use tightwire_json::{DocumentStream, LineDecoder};
     ///
     /// # futures_executor::block_on(async {
     /// let body = stream::iter([Ok::<_, std::io::Error>(Bytes::from("1\n2")), Ok(Bytes::from("3\n"))]);
-    /// let mut numbers = tightwire_json::NdjsonStream::<_, u32>::new(body);
+    /// let mut numbers = DocumentStream::new(body, LineDecoder::<u32>::new());
     /// assert_eq!(numbers.next().await.unwrap()?, 1);
     /// assert_eq!(numbers.next().await.unwrap()?, 23);
     /// assert!(numbers.next().await.is_none());
@@ -43,31 +39,26 @@ pin_project! {
     /// # }).unwrap();
     /// ```
     #[must_use = "streams do nothing unless polled"]
-    pub struct NdjsonStream<S, T> {
+    pub struct DocumentStream<S, D> {
         #[pin]
         chunks: S,
-        decoder: LineDecoder<T>,
+        decoder: D,
         chunk: Bytes,
         ended: bool,
     }
 }
 
-impl<S, T: DeserializeOwned> NdjsonStream<S, T> {
-    /// Returns a stream with the defaults of [`LineDecoder::new`].
-    pub fn new(chunks: S) -> Self {
-        Self::with_decoder(chunks, LineDecoder::new())
-    }
-
-    /// Returns a stream with the codec and the limit of this decoder.
-    pub fn with_decoder(chunks: S, decoder: LineDecoder<T>) -> Self {
+impl<S, D: ChunkDecoder> DocumentStream<S, D> {
+    /// Returns a stream of the documents that `decoder` finds in `chunks`.
+    pub fn new(chunks: S, decoder: D) -> Self {
         Self { chunks, decoder, chunk: Bytes::new(), ended: false }
     }
 }
 
-impl<S: fmt::Debug, T> fmt::Debug for NdjsonStream<S, T> {
+impl<S: fmt::Debug, D: fmt::Debug> fmt::Debug for DocumentStream<S, D> {
     /// Omits the buffered input.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NdjsonStream")
+        f.debug_struct("DocumentStream")
             .field("chunks", &self.chunks)
             .field("decoder", &self.decoder)
             .field("ended", &self.ended)
@@ -75,21 +66,18 @@ impl<S: fmt::Debug, T> fmt::Debug for NdjsonStream<S, T> {
     }
 }
 
-impl<S, T, B, E> Stream for NdjsonStream<S, T>
+impl<S, D, B, E> Stream for DocumentStream<S, D>
 where
     S: Stream<Item = Result<B, E>>,
-    T: DeserializeOwned,
+    D: ChunkDecoder,
     B: Into<Bytes>,
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    type Item = Result<T>;
+    type Item = Result<D::Document>;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<T>>> {
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut this = self.project();
-        loop {
-            if *this.ended {
-                return Poll::Ready(None);
-            }
+        while !*this.ended && !this.decoder.is_failed() {
             let mut rest = &this.chunk[..];
             let document = this.decoder.next(&mut rest);
             let consumed = this.chunk.len() - rest.len();
@@ -109,6 +97,7 @@ where
                 }
             }
         }
+        Poll::Ready(None)
     }
 }
 
