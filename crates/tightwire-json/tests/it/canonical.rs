@@ -391,37 +391,30 @@ fn doubles() -> impl Iterator<Item = f64> {
     doubles.filter(|value| value.is_finite())
 }
 
-fn compare_numbers(count: usize) {
+/// `TIGHTWIRE_NUMBERS` sets the number of doubles. Ten million take about 20 seconds:
+///
+/// `TIGHTWIRE_NUMBERS=10000000 cargo test --release -p tightwire-json --test it numbers_equal_those_of_node`
+#[test]
+fn numbers_equal_those_of_node() {
+    let count = std::env::var("TIGHTWIRE_NUMBERS").map_or(200_000, |count| count.parse().unwrap());
     let mut doubles = doubles().take(count);
+    let mut ours = Vec::new();
     loop {
         let part: Vec<_> = doubles.by_ref().take(200_000).collect();
         if part.is_empty() {
             return;
         }
-        let mut input = String::new();
-        for value in &part {
+        let input = part.iter().fold(String::new(), |mut input, value| {
             write!(input, "{:016x}", value.to_bits()).unwrap();
-        }
+            input
+        });
         let Some(output) = node("numbers", input) else { return };
-        let mut theirs = output.split_terminator('\n');
-        let mut ours = Vec::new();
-        for value in part {
+        let theirs: Vec<_> = output.split_terminator('\n').collect();
+        assert_eq!(theirs.len(), part.len());
+        for (value, theirs) in part.into_iter().zip(theirs) {
             ours.clear();
             CODEC.to_buf(&mut ours, &value).unwrap();
-            assert_eq!(std::str::from_utf8(&ours).unwrap(), theirs.next().unwrap(), "{value:e}");
+            assert_eq!(std::str::from_utf8(&ours).unwrap(), theirs, "{value:e}");
         }
-        assert_eq!(theirs.next(), None);
     }
-}
-
-#[test]
-fn numbers_equal_those_of_node() {
-    compare_numbers(200_000);
-}
-
-/// `cargo test --release -p tightwire-json --all-features --test it ten_million_numbers -- --ignored`
-#[test]
-#[ignore = "takes about a minute in a release build"]
-fn ten_million_numbers_equal_those_of_node() {
-    compare_numbers(10_000_000);
 }
