@@ -143,7 +143,7 @@ impl Codec {
             Mode::Strict => Serializer::<Plain>::document(RawValues::Check, value),
             Mode::Fast => Serializer::<Plain>::document(RawValues::Trust, value),
             Mode::Compat => Serializer::<Go>::document(RawValues::Compact, value),
-            Mode::Canonical => Serializer::<Canonical>::document(RawValues::Rewrite, value),
+            Mode::Canonical => Serializer::<Canonical>::document(RawValues::Check, value),
         }
     }
 
@@ -191,7 +191,7 @@ impl Codec {
             Mode::Strict => Serializer::<Plain>::append(buffer, RawValues::Check, value),
             Mode::Fast => Serializer::<Plain>::append(buffer, RawValues::Trust, value),
             Mode::Compat => Serializer::<Go>::append(buffer, RawValues::Compact, value),
-            Mode::Canonical => Serializer::<Canonical>::append(buffer, RawValues::Rewrite, value),
+            Mode::Canonical => Serializer::<Canonical>::append(buffer, RawValues::Check, value),
         }
     }
 

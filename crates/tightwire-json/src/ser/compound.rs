@@ -120,7 +120,7 @@ impl<S: Style> ser::SerializeStructVariant for Compound<'_, S> {
     type Ok = ();
     type Error = Error;
 
-    #[inline]
+    #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
         let before = self.serializer.out.len();
         push_entry::<S::Set>(&mut self.serializer.out, !self.first, key);

@@ -87,7 +87,7 @@ macro_rules! integers {
             fn $method(self, value: $type) -> Result<()> {
                 let start = self.out.len();
                 number::push_integer(&mut self.out, value);
-                if S::DOUBLES && !number::is_double(&mut self.out, start) {
+                if S::CANONICAL && !number::is_double(&mut self.out, start) {
                     return Serializer::<S>::not_exact();
                 }
                 Ok(())

@@ -17,7 +17,7 @@ pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
 /// Struct name of `serde_json::Number` if a program enables serde_json's feature `arbitrary_precision`.
 const NUMBER_TOKEN: &str = "$serde_json::private::Number";
 
-/// How raw values are written.
+/// How raw values are written. The canonical style always validates and rewrites them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RawValues {
     /// Unchanged, after validation.
@@ -26,8 +26,6 @@ pub(crate) enum RawValues {
     Trust,
     /// Without white space and with the escapes of Go, after validation.
     Compact,
-    /// In the style of the document, after validation.
-    Rewrite,
 }
 
 #[inline(always)]
@@ -42,10 +40,7 @@ pub(super) fn push_raw<S: Style>(serializer: &mut Serializer<S>, text: &str) -> 
         // No limits: the text is already in memory, and validation does not recurse.
         let rules = Rules {
             limits: Limits::unlimited(),
-            lone_surrogate: match raw_values {
-                RawValues::Rewrite => LoneSurrogate::Error,
-                _ => LoneSurrogate::Replace,
-            },
+            lone_surrogate: if S::CANONICAL { LoneSurrogate::Error } else { LoneSurrogate::Replace },
             duplicates: Duplicates::ByType,
             byte_strings: ByteStrings::Utf8,
         };
@@ -53,9 +48,9 @@ pub(super) fn push_raw<S: Style>(serializer: &mut Serializer<S>, text: &str) -> 
             .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?;
     }
     match raw_values {
+        _ if S::CANONICAL => rewrite(serializer, text)?,
         RawValues::Check | RawValues::Trust => serializer.out.extend_from_slice(text.as_bytes()),
         RawValues::Compact => push_compact(&mut serializer.out, text),
-        RawValues::Rewrite => rewrite(serializer, text)?,
     }
     Ok(())
 }

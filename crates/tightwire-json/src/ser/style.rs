@@ -14,8 +14,8 @@ pub(crate) trait Style {
     const MAPS: Option<Order>;
     /// Order of the fields of structs, `None` for the order of declaration.
     const STRUCTS: Option<Order>;
-    /// Whether an integer must be the number that a reader of doubles would write.
-    const DOUBLES: bool;
+    /// Whether integers that are not exact as a double are errors, and raw values are rewritten in this style.
+    const CANONICAL: bool;
     /// Appends a finite number.
     fn push_f32(out: &mut Vec<u8>, value: f32);
     /// Appends a finite number.
@@ -40,7 +40,7 @@ impl Style for Plain {
     type Set = Json;
     const MAPS: Option<Order> = None;
     const STRUCTS: Option<Order> = None;
-    const DOUBLES: bool = false;
+    const CANONICAL: bool = false;
 
     #[inline]
     fn push_f32(out: &mut Vec<u8>, value: f32) {
@@ -68,7 +68,7 @@ impl Style for Go {
     type Set = Html;
     const MAPS: Option<Order> = Some(Order::Bytes);
     const STRUCTS: Option<Order> = None;
-    const DOUBLES: bool = false;
+    const CANONICAL: bool = false;
 
     fn push_f32(out: &mut Vec<u8>, value: f32) {
         let exponential = value != 0.0 && !(1e-6..1e21).contains(&value.abs());
@@ -94,7 +94,7 @@ impl Style for Canonical {
     /// Section 3.2.3.
     const MAPS: Option<Order> = Some(Order::Utf16);
     const STRUCTS: Option<Order> = Some(Order::Utf16);
-    const DOUBLES: bool = true;
+    const CANONICAL: bool = true;
 
     fn push_f32(out: &mut Vec<u8>, value: f32) {
         Self::push_f64(out, f64::from(value));
