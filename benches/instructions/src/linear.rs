@@ -21,6 +21,7 @@ type Work = (&'static str, fn(usize) -> bool);
 const ALL: &[Work] = &[
     ("json/small_reads", json_small_reads),
     ("json/unsorted_maps", json_unsorted_maps),
+    ("json/unsorted_raw_value", json_unsorted_raw_value),
     ("json/duplicate_keys", json_duplicate_keys),
     ("parco/small_reads", parco_small_reads),
     ("perplexity/deltas", perplexity_deltas),
@@ -77,6 +78,12 @@ impl Serialize for Nested {
 
 fn json_unsorted_maps(size: usize) -> bool {
     tightwire_json::Codec::compat().to_vec(&Nested(size)).is_ok()
+}
+
+fn json_unsorted_raw_value(size: usize) -> bool {
+    let document = "{\"z\":\"text\",\"\\u0061\":".repeat(size) + "1" + &"}".repeat(size);
+    let raw = tightwire_json::RawValue::from_string(document);
+    raw.is_ok_and(|raw| tightwire_json::Codec::canonical().to_vec(&raw).is_ok())
 }
 
 fn json_duplicate_keys(size: usize) -> bool {

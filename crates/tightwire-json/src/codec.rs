@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::{self, Backend};
 use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
-use crate::ser::{self, Go, Plain, RawValues, Serializer};
+use crate::ser::{self, Canonical, Go, Plain, RawValues, Serializer};
 
 /// Options of encoding and decoding: mode, limits, handling of duplicate keys, and backend.
 ///
@@ -38,6 +38,7 @@ impl Codec {
         let duplicates = match mode {
             Mode::Compat => Duplicates::Last,
             Mode::Strict | Mode::Fast => Duplicates::ByType,
+            Mode::Canonical => Duplicates::Error,
         };
         Self { mode, limits: Limits::new(), duplicates, backend: Backend::Native }
     }
@@ -57,6 +58,20 @@ impl Codec {
         Self::new(Mode::Fast)
     }
 
+    /// Returns a codec with [`Mode::Canonical`].
+    ///
+    /// # Examples
+    /// ```
+    /// use tightwire_json::{Codec, Value};
+    ///
+    /// let signed: Value = tightwire_json::from_str(r#"{"b": 1.0, "a": "\u00e9", "c": 1e30}"#)?;
+    /// assert_eq!(Codec::canonical().to_string(&signed)?, r#"{"a":"é","b":1,"c":1e+30}"#);
+    /// # Ok::<(), tightwire_json::Error>(())
+    /// ```
+    pub const fn canonical() -> Self {
+        Self::new(Mode::Canonical)
+    }
+
     /// Returns the codec of the root functions: [`strict`](Self::strict), or [`fast`](Self::fast) after
     /// [`config_fastest_mode`](crate::config_fastest_mode) was called.
     pub fn standard() -> Self {
@@ -70,8 +85,8 @@ impl Codec {
         self
     }
 
-    /// Sets the handling of duplicate keys. Default: [`Duplicates::Last`] in [`Mode::Compat`], otherwise
-    /// [`Duplicates::ByType`].
+    /// Sets the handling of duplicate keys in decoding. Default: [`Duplicates::Last`] in [`Mode::Compat`],
+    /// [`Duplicates::Error`] in [`Mode::Canonical`], otherwise [`Duplicates::ByType`].
     #[must_use]
     pub const fn with_duplicates(mut self, duplicates: Duplicates) -> Self {
         self.duplicates = duplicates;
@@ -111,7 +126,7 @@ impl Codec {
     pub(crate) fn rules(&self) -> Rules {
         let (lone_surrogate, byte_strings) = match self.mode {
             Mode::Compat => (LoneSurrogate::Replace, ByteStrings::Base64),
-            Mode::Strict | Mode::Fast => (LoneSurrogate::Error, ByteStrings::Utf8),
+            Mode::Strict | Mode::Fast | Mode::Canonical => (LoneSurrogate::Error, ByteStrings::Utf8),
         };
         Rules { limits: self.limits, lone_surrogate, duplicates: self.duplicates, byte_strings }
     }
@@ -120,13 +135,15 @@ impl Codec {
     ///
     /// # Errors
     /// [`Error::is_encode`] for NaN and infinity, a map key other than a string, character, number, boolean or unit
-    /// variant, a raw value that is not JSON, and an error of a `Serialize` implementation.
+    /// variant, a raw value that is not JSON, and an error of a `Serialize` implementation. [`Mode::Canonical`] has
+    /// additional errors.
     #[inline]
     pub fn to_vec<T: Serialize + ?Sized>(&self, value: &T) -> Result<Vec<u8>> {
         match self.mode {
             Mode::Strict => Serializer::<Plain>::document(RawValues::Check, value),
             Mode::Fast => Serializer::<Plain>::document(RawValues::Trust, value),
             Mode::Compat => Serializer::<Go>::document(RawValues::Compact, value),
+            Mode::Canonical => Serializer::<Canonical>::document(RawValues::Check, value),
         }
     }
 
@@ -140,7 +157,8 @@ impl Codec {
     }
 
     /// Encodes `value` with one line per element and entry, indented by `indent` per level. Empty arrays and objects
-    /// stay on one line.
+    /// stay on one line. With [`Mode::Canonical`], keys and numbers are those of the canonical form, but the document is
+    /// not canonical because of the white space.
     ///
     /// The output is valid JSON only if `indent` is white space as defined by RFC 8259: space, tab, CR, LF.
     ///
@@ -173,6 +191,7 @@ impl Codec {
             Mode::Strict => Serializer::<Plain>::append(buffer, RawValues::Check, value),
             Mode::Fast => Serializer::<Plain>::append(buffer, RawValues::Trust, value),
             Mode::Compat => Serializer::<Go>::append(buffer, RawValues::Compact, value),
+            Mode::Canonical => Serializer::<Canonical>::append(buffer, RawValues::Check, value),
         }
     }
 
@@ -308,7 +327,7 @@ impl Default for Limits {
 /// Output style and leniency.
 ///
 /// All modes decode RFC 8259 in UTF-8 and validate every byte, including skipped values. Lone surrogates (`"\ud800"`)
-/// are errors in `Strict` and `Fast`, and U+FFFD in `Compat`, as in Go.
+/// are U+FFFD in `Compat`, as in Go, and errors in the other modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
@@ -324,6 +343,29 @@ pub enum Mode {
     /// Output of `Strict`, but raw values are written without validation: an invalid one makes the document invalid,
     /// but it is always UTF-8.
     Fast,
+    /// JSON Canonicalization Scheme (RFC 8785), for signatures and hashes: equal data has the same bytes.
+    ///
+    /// - Keys of maps and structs are sorted by UTF-16 code units (section 3.2.3).
+    /// - Numbers are written as by ECMAScript (section 3.2.2.3): `100`, `1e+21`, `1e-7`, and `0` for `-0.0`. An `f32` is
+    ///   converted to `f64`, which is exact: `0.1_f32` becomes `0.10000000149011612`.
+    /// - Strings have only the required escapes, with lowercase hexadecimal digits (section 3.2.2.2).
+    /// - Byte strings are arrays of numbers, as in `Strict`.
+    /// - Raw values are rewritten in canonical form. Their numbers are read as by [`Value`](crate::Value): as an integer
+    ///   if they have neither a fraction nor an exponent and fit into 64 bits, otherwise as the nearest `f64`.
+    ///
+    /// These are errors of encoding ([`Error::is_encode`]), because the canonical form cannot represent them:
+    ///
+    /// - Integers that do not keep all digits as an `f64`. Integers up to 2^53 always do, larger ones only if
+    ///   ECMAScript writes the same digits for the nearest double: 2^53 + 2, but neither 2^53 + 1, which would be
+    ///   rounded, nor 2^63, which ECMAScript writes as `9223372036854776000`. Encode such integers as strings. Map keys
+    ///   are strings and may be any integers.
+    /// - Duplicate keys, also in a struct or raw value, and keys that are equal only as strings, such as `1` and `"1"`.
+    /// - Lone surrogates in a raw value.
+    ///
+    /// Decoding accepts documents that are not canonical, but rejects duplicate keys, as RFC 7493 (I-JSON) requires;
+    /// [`Codec::with_duplicates`] changes that. A document is canonical if decoding it into a [`Value`](crate::Value) and
+    /// encoding the value returns the same bytes.
+    Canonical,
 }
 
 static FASTEST: AtomicBool = AtomicBool::new(false);

@@ -137,7 +137,8 @@ impl Error {
     }
 
     /// Returns `true` if a value cannot be encoded: NaN or infinity, a map key that cannot be written as a string, a
-    /// raw value that is not JSON, or an error of a `Serialize` implementation.
+    /// raw value that is not JSON, or an error of a `Serialize` implementation; with
+    /// [`Mode::Canonical`](crate::Mode::Canonical) also a duplicate key or an integer that is not exact as a double.
     pub fn is_encode(&self) -> bool {
         matches!(self.inner.kind, Kind::Encode(_))
     }

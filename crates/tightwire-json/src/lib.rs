@@ -49,6 +49,7 @@
 //! | decode into owned values | [`from_str`], [`from_slice`], [`from_reader`] |
 //! | decode into values that borrow | [`from_str`], [`from_slice_borrowed`] |
 //! | validate | [`is_valid`], [`Codec::validate`] |
+//! | canonical form (RFC 8785) for signatures and hashes | [`Codec::canonical`] |
 //! | several documents in a stream | [`Encoder`], [`Decoder`] |
 //! | lines, text sequences, elements of a large array | [`DocumentReader`] with [`LineDecoder`], [`TextSequenceDecoder`] or [`ElementDecoder`] |
 //!
@@ -72,7 +73,7 @@
 //! - Integers are exact in types that can represent them, floats are rounded correctly and once. NaN and infinity are
 //!   errors in both directions.
 //! - [`Mode::Strict`] writes the same bytes as serde_json, except that serde_json writes NaN as `null`.
-//!   [`Mode::Compat`] writes the same bytes as Go's `encoding/json`.
+//!   [`Mode::Compat`] writes the same bytes as Go's `encoding/json`, [`Mode::Canonical`] those of RFC 8785.
 //! - All [`Backend`]s return the same values, kinds of errors and offsets.
 //! - Nothing is written for a value that cannot be encoded.
 //!

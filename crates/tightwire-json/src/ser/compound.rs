@@ -5,8 +5,9 @@ use std::fmt::Display;
 use serde::{Serialize, ser};
 
 use super::Serializer;
+use super::number;
 use super::raw;
-use super::sort::{self, Unsorted};
+use super::sort::Keys;
 use super::style::Style;
 use crate::error::{Error, Result};
 use crate::scan::push_entry;
@@ -24,28 +25,22 @@ pub(crate) struct Compound<'s, S> {
     serializer: &'s mut Serializer<S>,
     first: bool,
     tail: Tail,
-    /// Offset of the first entry of an object in the output.
-    start: usize,
-    /// Offset of the last key in the output.
-    last_key: usize,
-    /// Whether all keys so far are in byte order. Only maintained if the style sorts keys.
-    in_order: bool,
-    /// Number of unsorted maps recorded before this object.
-    first_inner: usize,
+    /// Keys of an object.
+    keys: Keys,
 }
 
 impl<'s, S: Style> Compound<'s, S> {
     #[inline]
     pub(super) fn array(serializer: &'s mut Serializer<S>, tail: Tail) -> Self {
         serializer.out.push(b'[');
-        Self { serializer, first: true, tail, start: 0, last_key: 0, in_order: true, first_inner: 0 }
+        Self { serializer, first: true, tail, keys: Keys::default() }
     }
 
     #[inline]
     pub(super) fn object(serializer: &'s mut Serializer<S>, tail: Tail) -> Self {
         serializer.out.push(b'{');
-        let (start, first_inner) = (serializer.out.len(), serializer.unsorted.len());
-        Self { serializer, first: true, tail, start, last_key: start, in_order: true, first_inner }
+        let keys = Keys::new(&serializer.out, &serializer.unsorted);
+        Self { serializer, first: true, tail, keys }
     }
 
     #[inline]
@@ -104,13 +99,7 @@ impl<S: Style> ser::SerializeMap for Compound<'_, S> {
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
         let before = self.serializer.out.len();
         key.serialize(Text::<S, false> { serializer: &mut *self.serializer, comma: !self.first })?;
-        if S::SORTED {
-            let key = before + usize::from(!self.first);
-            if !self.first && self.in_order {
-                self.in_order = sort::is_ordered(&self.serializer.out, self.last_key, key);
-            }
-            self.last_key = key;
-        }
+        self.keys.push(S::MAPS, &self.serializer.out, before + usize::from(!self.first));
         self.first = false;
         Ok(())
     }
@@ -122,10 +111,7 @@ impl<S: Style> ser::SerializeMap for Compound<'_, S> {
 
     #[inline]
     fn end(self) -> Result<()> {
-        if S::SORTED && !self.in_order {
-            let Serializer { out, unsorted, .. } = &mut *self.serializer;
-            unsorted.push(Unsorted::new(out, self.start, unsorted, self.first_inner)?);
-        }
+        self.keys.close(S::MAPS, &self.serializer.out, &mut self.serializer.unsorted)?;
         self.close(b'}')
     }
 }
@@ -134,15 +120,18 @@ impl<S: Style> ser::SerializeStructVariant for Compound<'_, S> {
     type Ok = ();
     type Error = Error;
 
-    #[inline]
+    #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
+        let before = self.serializer.out.len();
         push_entry::<S::Set>(&mut self.serializer.out, !self.first, key);
+        self.keys.push(S::STRUCTS, &self.serializer.out, before + usize::from(!self.first));
         self.first = false;
         value.serialize(&mut *self.serializer)
     }
 
     #[inline]
     fn end(self) -> Result<()> {
+        self.keys.close(S::STRUCTS, &self.serializer.out, &mut self.serializer.unsorted)?;
         self.close(b'}')
     }
 }
@@ -152,6 +141,7 @@ pub(crate) struct Fields<'s, S> {
     serializer: &'s mut Serializer<S>,
     first: bool,
     raw: bool,
+    keys: Keys,
 }
 
 impl<'s, S: Style> Fields<'s, S> {
@@ -161,7 +151,8 @@ impl<'s, S: Style> Fields<'s, S> {
         if !raw {
             serializer.out.push(b'{');
         }
-        Self { serializer, first: true, raw }
+        let keys = Keys::new(&serializer.out, &serializer.unsorted);
+        Self { serializer, first: true, raw, keys }
     }
 }
 
@@ -174,7 +165,9 @@ impl<S: Style> ser::SerializeStruct for Fields<'_, S> {
         if self.raw {
             return value.serialize(Text::<S, true> { serializer: &mut *self.serializer, comma: false });
         }
+        let before = self.serializer.out.len();
         push_entry::<S::Set>(&mut self.serializer.out, !self.first, key);
+        self.keys.push(S::STRUCTS, &self.serializer.out, before + usize::from(!self.first));
         self.first = false;
         value.serialize(&mut *self.serializer)
     }
@@ -182,6 +175,7 @@ impl<S: Style> ser::SerializeStruct for Fields<'_, S> {
     #[inline(always)]
     fn end(self) -> Result<()> {
         if !self.raw {
+            self.keys.close(S::STRUCTS, &self.serializer.out, &mut self.serializer.unsorted)?;
             self.serializer.out.push(b'}');
         }
         Ok(())
@@ -201,14 +195,14 @@ impl<S: Style, const RAW: bool> Text<'_, S, RAW> {
     #[inline]
     fn text(self, text: &str) -> Result<()> {
         if RAW {
-            return raw::push_raw(&mut self.serializer.out, self.serializer.raw_values, text);
+            return raw::push_raw(self.serializer, text);
         }
         push_entry::<S::Set>(&mut self.serializer.out, self.comma, text);
         Ok(())
     }
 
     /// Writes a number or boolean in quotes.
-    fn quoted<T: Serialize>(self, value: T) -> Result<()> {
+    fn quoted(self, write: impl FnOnce(&mut Serializer<S>) -> Result<()>) -> Result<()> {
         if RAW {
             return Self::reject();
         }
@@ -216,7 +210,7 @@ impl<S: Style, const RAW: bool> Text<'_, S, RAW> {
             self.serializer.out.push(b',');
         }
         self.serializer.out.push(b'"');
-        value.serialize(&mut *self.serializer)?;
+        write(&mut *self.serializer)?;
         self.serializer.out.extend_from_slice(b"\":");
         Ok(())
     }
@@ -233,7 +227,21 @@ macro_rules! quoted {
     ($($method:ident($type:ty))*) => {
         $(
             fn $method(self, value: $type) -> Result<()> {
-                self.quoted(value)
+                self.quoted(|serializer| value.serialize(serializer))
+            }
+        )*
+    };
+}
+
+/// Defines the methods for integers: in a string, they may exceed the exact range of doubles.
+macro_rules! quoted_integers {
+    ($($method:ident($type:ty))*) => {
+        $(
+            fn $method(self, value: $type) -> Result<()> {
+                self.quoted(|serializer| {
+                    number::push_integer(&mut serializer.out, value);
+                    Ok(())
+                })
             }
         )*
     };
@@ -296,6 +304,11 @@ impl<S: Style, const RAW: bool> ser::Serializer for Text<'_, S, RAW> {
 
     quoted! {
         serialize_bool(bool)
+        serialize_f32(f32)
+        serialize_f64(f64)
+    }
+
+    quoted_integers! {
         serialize_i8(i8)
         serialize_i16(i16)
         serialize_i32(i32)
@@ -306,8 +319,6 @@ impl<S: Style, const RAW: bool> ser::Serializer for Text<'_, S, RAW> {
         serialize_u32(u32)
         serialize_u64(u64)
         serialize_u128(u128)
-        serialize_f32(f32)
-        serialize_f64(f64)
     }
 
     reject! {

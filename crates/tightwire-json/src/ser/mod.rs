@@ -18,7 +18,7 @@ use self::compound::{Compound, Fields, Tail};
 pub(crate) use self::pretty::indent;
 pub(crate) use self::raw::{RAW_TOKEN, RawValues};
 use self::sort::Unsorted;
-pub(crate) use self::style::{Go, Plain, Style};
+pub(crate) use self::style::{Canonical, Go, Plain, Style};
 use crate::error::{Error, Result};
 use crate::scan::{push_body, push_string};
 
@@ -26,7 +26,7 @@ use crate::scan::{push_body, push_string};
 pub(crate) struct Serializer<S> {
     out: Vec<u8>,
     raw_values: RawValues,
-    /// Maps whose entries have to be sorted.
+    /// Objects whose entries have to be sorted.
     unsorted: Vec<Unsorted>,
     style: PhantomData<S>,
 }
@@ -73,6 +73,11 @@ impl<S: Style> Serializer<S> {
     fn not_finite<T>() -> Result<T> {
         Err(ser::Error::custom("NaN and infinity cannot be encoded as JSON"))
     }
+
+    #[cold]
+    fn not_exact<T>() -> Result<T> {
+        Err(ser::Error::custom("integer has no exact canonical form (encode it as a string)"))
+    }
 }
 
 macro_rules! integers {
@@ -80,7 +85,11 @@ macro_rules! integers {
         $(
             #[inline]
             fn $method(self, value: $type) -> Result<()> {
+                let start = self.out.len();
                 number::push_integer(&mut self.out, value);
+                if S::CANONICAL && !number::is_double(&mut self.out, start) {
+                    return Serializer::<S>::not_exact();
+                }
                 Ok(())
             }
         )*

@@ -1,9 +1,27 @@
 //! Formatting of numbers.
 
+use super::style::{Canonical, Style};
+
 /// Appends an integer.
 #[inline]
 pub(super) fn push_integer(out: &mut Vec<u8>, value: impl itoa::Integer) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+}
+
+/// Returns whether the integer in `out[start..]` is the canonical text of the nearest double.
+pub(super) fn is_double(out: &mut Vec<u8>, start: usize) -> bool {
+    let end = out.len();
+    // ECMAScript writes all digits of integers up to 2^53.
+    if end - start <= 15 {
+        return true;
+    }
+    let Some(value) = str::from_utf8(&out[start..]).ok().and_then(|text| text.parse().ok()) else {
+        return false;
+    };
+    Canonical::push_f64(out, value);
+    let is_same = out[start..end] == out[end..];
+    out.truncate(end);
+    is_same
 }
 
 /// Appends a finite float as Go's `encoding/json` does: the shortest digits that round-trip, without an empty fraction,
@@ -67,7 +85,8 @@ pub(super) fn push_go_float(out: &mut Vec<u8>, text: &str, exponential: bool) {
 mod tests {
     use proptest::prelude::*;
 
-    use crate::ser::style::{Go, Style};
+    use super::is_double;
+    use crate::ser::style::{Canonical, Go, Style};
 
     #[test]
     fn floats_are_formatted_as_by_go() {
@@ -93,6 +112,69 @@ mod tests {
             let mut out = Vec::new();
             Go::push_f64(&mut out, value);
             assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn integers_are_doubles_up_to_2_to_the_power_of_53() {
+        let limit = 1_i128 << 53;
+        for (value, expected) in [
+            (0, true),
+            (-1, true),
+            (limit, true),
+            (-limit, true),
+            (limit + 1, false),
+            (-limit - 1, false),
+            // Exact, and the shortest digits are all digits.
+            (limit + 2, true),
+            (10_i128.pow(20), true),
+            // Exact, but the shortest digits are 9223372036854776000.
+            (1 << 63, false),
+            (9_223_372_036_854_776_000, true),
+            (i128::from(u64::MAX), false),
+            // Written as 1e+21.
+            (10_i128.pow(21), false),
+            (i128::MAX, false),
+        ] {
+            let before = format!("[{value}");
+            let mut out = before.clone().into_bytes();
+            assert_eq!(is_double(&mut out, 1), expected, "{value}");
+            assert_eq!(out, before.as_bytes());
+        }
+    }
+
+    #[test]
+    fn canonical_numbers_are_those_of_the_rfc() {
+        // RFC 8785, appendix B.
+        for (bits, expected) in [
+            (0x0000_0000_0000_0000, "0"),
+            (0x8000_0000_0000_0000, "0"),
+            (0x0000_0000_0000_0001, "5e-324"),
+            (0x8000_0000_0000_0001, "-5e-324"),
+            (0x7fef_ffff_ffff_ffff, "1.7976931348623157e+308"),
+            (0xffef_ffff_ffff_ffff, "-1.7976931348623157e+308"),
+            (0x4340_0000_0000_0000, "9007199254740992"),
+            (0xc340_0000_0000_0000, "-9007199254740992"),
+            (0x4430_0000_0000_0000, "295147905179352830000"),
+            (0x44b5_2d02_c7e1_4af5, "9.999999999999997e+22"),
+            (0x44b5_2d02_c7e1_4af6, "1e+23"),
+            (0x44b5_2d02_c7e1_4af7, "1.0000000000000001e+23"),
+            (0x444b_1ae4_d6e2_ef4e, "999999999999999700000"),
+            (0x444b_1ae4_d6e2_ef4f, "999999999999999900000"),
+            (0x444b_1ae4_d6e2_ef50, "1e+21"),
+            (0x3eb0_c6f7_a0b5_ed8c, "9.999999999999997e-7"),
+            (0x3eb0_c6f7_a0b5_ed8d, "0.000001"),
+            (0x41b3_de43_5555_5553, "333333333.3333332"),
+            (0x41b3_de43_5555_5554, "333333333.33333325"),
+            (0x41b3_de43_5555_5555, "333333333.3333333"),
+            (0x41b3_de43_5555_5556, "333333333.3333334"),
+            (0x41b3_de43_5555_5557, "333333333.33333343"),
+            (0xbecb_f647_612f_3696, "-0.0000033333333333333333"),
+            (0x4314_3ff3_c1cb_0959, "1424953923781206.2"),
+        ] {
+            let mut out = Vec::new();
+            Canonical::push_f64(&mut out, f64::from_bits(bits));
+            assert_eq!(String::from_utf8(out).unwrap(), expected, "{bits:x}");
         }
     }
 

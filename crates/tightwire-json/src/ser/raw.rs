@@ -5,6 +5,9 @@
 
 use serde::ser;
 
+use super::Serializer;
+use super::sort::Keys;
+use super::style::Style;
 use crate::codec::Limits;
 use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
@@ -14,7 +17,7 @@ pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
 /// Struct name of `serde_json::Number` if a program enables serde_json's feature `arbitrary_precision`.
 const NUMBER_TOKEN: &str = "$serde_json::private::Number";
 
-/// How raw values are written.
+/// How raw values are written. The canonical style always validates and rewrites them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RawValues {
     /// Unchanged, after validation.
@@ -31,12 +34,13 @@ pub(super) fn is_token(name: &'static str) -> bool {
     name.starts_with('$') && (name == RAW_TOKEN || name == NUMBER_TOKEN)
 }
 
-pub(super) fn push_raw(out: &mut Vec<u8>, raw_values: RawValues, text: &str) -> Result<()> {
+pub(super) fn push_raw<S: Style>(serializer: &mut Serializer<S>, text: &str) -> Result<()> {
+    let raw_values = serializer.raw_values;
     if raw_values != RawValues::Trust {
         // No limits: the text is already in memory, and validation does not recurse.
         let rules = Rules {
             limits: Limits::unlimited(),
-            lone_surrogate: LoneSurrogate::Replace,
+            lone_surrogate: if S::CANONICAL { LoneSurrogate::Error } else { LoneSurrogate::Replace },
             duplicates: Duplicates::ByType,
             byte_strings: ByteStrings::Utf8,
         };
@@ -44,10 +48,69 @@ pub(super) fn push_raw(out: &mut Vec<u8>, raw_values: RawValues, text: &str) -> 
             .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?;
     }
     match raw_values {
-        RawValues::Check | RawValues::Trust => out.extend_from_slice(text.as_bytes()),
-        RawValues::Compact => push_compact(out, text),
+        _ if S::CANONICAL => rewrite(serializer, text)?,
+        RawValues::Check | RawValues::Trust => serializer.out.extend_from_slice(text.as_bytes()),
+        RawValues::Compact => push_compact(&mut serializer.out, text),
     }
     Ok(())
+}
+
+/// Writes the tokens of a valid document in the style of the serializer. Does not recurse.
+fn rewrite<S: Style>(serializer: &mut Serializer<S>, text: &str) -> Result<()> {
+    // Keys of each open object, `None` for an array.
+    let mut open: Vec<Option<Keys>> = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(byte) = rest.bytes().next() {
+        let len = match byte {
+            b'"' => de::string_len(rest.as_bytes()).unwrap_or(rest.len()),
+            b'-' | b'0'..=b'9' => rest.find([',', ']', '}', ' ', '\t', '\n', '\r']).unwrap_or(rest.len()),
+            _ => 1,
+        };
+        let (token, behind) = rest.split_at(len);
+        rest = behind.trim_start();
+        let start = serializer.out.len();
+        match byte {
+            b'"' => {
+                let is_key = matches!(serializer.out.last(), Some(b'{' | b','));
+                match token.contains('\\') {
+                    true => serializer.string(&de::leading_string(token.as_bytes())?),
+                    false => serializer.out.extend_from_slice(token.as_bytes()),
+                }
+                if is_key && let Some(Some(keys)) = open.last_mut() {
+                    keys.push(S::STRUCTS, &serializer.out, start);
+                }
+            }
+            b'-' | b'0'..=b'9' => push_number(token, &mut *serializer)?,
+            b'}' | b']' => {
+                if let Some(Some(keys)) = open.pop() {
+                    keys.close(S::STRUCTS, &serializer.out, &mut serializer.unsorted)?;
+                }
+                serializer.out.push(byte);
+            }
+            b'{' => {
+                serializer.out.push(byte);
+                open.push(Some(Keys::new(&serializer.out, &serializer.unsorted)));
+            }
+            b'[' => {
+                serializer.out.push(byte);
+                open.push(None);
+            }
+            _ => serializer.out.push(byte),
+        }
+    }
+    Ok(())
+}
+
+/// Writes a number as the decoder reads it: as an integer if it has neither a fraction nor an exponent and fits into 64
+/// bits, otherwise as a float.
+fn push_number(token: &str, serializer: impl ser::Serializer<Ok = (), Error = Error>) -> Result<()> {
+    if let Ok(value) = token.parse() {
+        return serializer.serialize_u64(value);
+    }
+    if let Ok(value) = token.parse() {
+        return serializer.serialize_i64(value);
+    }
+    serializer.serialize_f64(token.parse().map_err(ser::Error::custom)?)
 }
 
 /// Appends a valid document without white space between its tokens and with the escapes of Go.

@@ -1,16 +1,21 @@
-//! The two output styles.
+//! The output styles.
 
 use base64_simd::STANDARD;
 
 use super::number;
+use super::sort::Order;
 use crate::scan::{Html, Json, Set};
 
 /// Differences between the output styles.
 pub(crate) trait Style {
     /// Characters to escape.
     type Set: Set;
-    /// Whether map keys are sorted by their bytes.
-    const SORTED: bool;
+    /// Order of the entries of maps, `None` for the order of iteration.
+    const MAPS: Option<Order>;
+    /// Order of the fields of structs, `None` for the order of declaration.
+    const STRUCTS: Option<Order>;
+    /// Whether integers that are not exact as a double are errors, and raw values are rewritten in this style.
+    const CANONICAL: bool;
     /// Appends a finite number.
     fn push_f32(out: &mut Vec<u8>, value: f32);
     /// Appends a finite number.
@@ -27,9 +32,15 @@ pub(crate) struct Plain;
 #[derive(Debug)]
 pub(crate) struct Go;
 
+/// JSON Canonicalization Scheme (RFC 8785).
+#[derive(Debug)]
+pub(crate) struct Canonical;
+
 impl Style for Plain {
     type Set = Json;
-    const SORTED: bool = false;
+    const MAPS: Option<Order> = None;
+    const STRUCTS: Option<Order> = None;
+    const CANONICAL: bool = false;
 
     #[inline]
     fn push_f32(out: &mut Vec<u8>, value: f32) {
@@ -55,7 +66,9 @@ impl Style for Plain {
 
 impl Style for Go {
     type Set = Html;
-    const SORTED: bool = true;
+    const MAPS: Option<Order> = Some(Order::Bytes);
+    const STRUCTS: Option<Order> = None;
+    const CANONICAL: bool = false;
 
     fn push_f32(out: &mut Vec<u8>, value: f32) {
         let exponential = value != 0.0 && !(1e-6..1e21).contains(&value.abs());
@@ -72,5 +85,27 @@ impl Style for Go {
         out.push(b'"');
         STANDARD.encode_append(value, out);
         out.push(b'"');
+    }
+}
+
+impl Style for Canonical {
+    /// Section 3.2.2.2.
+    type Set = Json;
+    /// Section 3.2.3.
+    const MAPS: Option<Order> = Some(Order::Utf16);
+    const STRUCTS: Option<Order> = Some(Order::Utf16);
+    const CANONICAL: bool = true;
+
+    fn push_f32(out: &mut Vec<u8>, value: f32) {
+        Self::push_f64(out, f64::from(value));
+    }
+
+    /// Section 3.2.2.3. ECMAScript and Go write numbers alike, except for `-0`, which becomes `0` by the addition.
+    fn push_f64(out: &mut Vec<u8>, value: f64) {
+        Go::push_f64(out, value + 0.0);
+    }
+
+    fn push_bytes(out: &mut Vec<u8>, value: &[u8]) {
+        Plain::push_bytes(out, value);
     }
 }

@@ -51,7 +51,7 @@ fn enums_tuples_and_displayed_values_are_encoded() {
 #[test]
 fn encoding_errors_leave_the_buffer_unchanged() {
     let mut buffer = b"before".to_vec();
-    for codec in [Codec::strict(), Codec::compat(), Codec::fast()] {
+    for codec in [Codec::strict(), Codec::compat(), Codec::fast(), Codec::canonical()] {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let error = codec.to_buf(&mut buffer, &[Some(value)]).unwrap_err();
             assert!(error.is_encode());
@@ -84,9 +84,9 @@ fn only_compat_mode_sorts_map_keys() {
 }
 
 /// Raw value whose text is not validated.
-struct Unchecked(&'static str);
+pub(crate) struct Unchecked<'a>(pub(crate) &'a str);
 
-impl Serialize for Unchecked {
+impl Serialize for Unchecked<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct;
         let name = "$serde_json::private::RawValue";

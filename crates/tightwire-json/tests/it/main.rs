@@ -5,6 +5,7 @@ mod support;
 
 mod alloc;
 mod axum;
+mod canonical;
 mod conformance;
 mod decode;
 mod differential;

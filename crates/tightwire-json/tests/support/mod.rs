@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use proptest::prelude::*;
 use tightwire_json::{Backend, ChunkDecoder, Codec, DocumentReader, Mode};
 
-/// Returns a codec for every pair of mode and backend.
+/// Returns a codec for every pair of mode and backend. `Mode::Canonical` decodes as `Mode::Strict` does, except for
+/// duplicate keys.
 pub(crate) fn codecs() -> Vec<Codec> {
     let backends = [
         Backend::Native,
