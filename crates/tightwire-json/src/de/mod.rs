@@ -8,12 +8,13 @@ mod access;
 mod decimal;
 mod duplicates;
 mod key;
-pub(crate) mod number;
-pub(crate) mod parser;
-pub(crate) mod skip;
-pub(crate) mod string;
+mod number;
+mod parser;
+mod skip;
+mod string;
 #[cfg(any(feature = "serde-json", feature = "simd-json"))]
 mod survey;
+mod tree;
 mod value;
 
 use serde::Deserialize;

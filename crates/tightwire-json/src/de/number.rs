@@ -6,7 +6,7 @@ use crate::error::{Error, Kind, Result, Syntax};
 
 /// Parsed number. Integers are exact, floats are rounded correctly.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Number {
+pub(super) enum Number {
     Unsigned(u64),
     /// Negative integer.
     Signed(i64),
@@ -86,7 +86,7 @@ impl Parser<'_, '_> {
 
     /// Reads the number that begins at the current position with a digit or a minus sign.
     #[inline(always)]
-    pub(crate) fn number(&mut self) -> Result<Number> {
+    pub(super) fn number(&mut self) -> Result<Number> {
         let start = self.at;
         // Fast path: most integers have no sign and few digits.
         if let Some(block) = self.bytes.get(start..).and_then(<[u8]>::first_chunk::<8>) {
@@ -245,7 +245,7 @@ impl Parser<'_, '_> {
     }
 
     /// Validates and consumes a number.
-    pub(crate) fn skip_number(&mut self) -> Result<()> {
+    pub(super) fn skip_number(&mut self) -> Result<()> {
         self.at += usize::from(self.bytes.get(self.at) == Some(&b'-'));
         let first = self.at;
         self.skip_digits()?;
@@ -264,7 +264,7 @@ impl Parser<'_, '_> {
     }
 
     /// Reads a number as `f32`. Going through `f64` would round twice.
-    pub(crate) fn float32(&mut self) -> Result<f32> {
+    pub(super) fn float32(&mut self) -> Result<f32> {
         let start = self.at;
         self.skip_number()?;
         match self.text[start..self.at].parse() {
@@ -274,7 +274,7 @@ impl Parser<'_, '_> {
     }
 
     /// Consumes a number and returns its text if it has neither a fraction nor an exponent.
-    pub(crate) fn integer_text(&mut self) -> Result<Option<&str>> {
+    pub(super) fn integer_text(&mut self) -> Result<Option<&str>> {
         let start = self.at;
         let parts = self.parts()?;
         Ok(parts.integer.then(|| &self.text[start..self.at]))
@@ -302,7 +302,7 @@ impl Parts {
 }
 
 #[cold]
-pub(crate) fn out_of_range(start: usize) -> Error {
+pub(super) fn out_of_range(start: usize) -> Error {
     Error::new(Kind::Data("number out of range".into()), Some(start as u64))
 }
 

@@ -6,7 +6,7 @@ use crate::error::{Error, Kind, Limit, Result, Syntax};
 
 /// Adds the offset to an error that has none.
 #[inline(always)]
-pub(crate) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
+pub(super) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
     match result {
         Ok(value) => Ok(value),
         Err(error) => Err(error.at(offset)),
@@ -15,26 +15,26 @@ pub(crate) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
 
 /// Document and the current position.
 pub(crate) struct Parser<'de, 'p> {
-    pub(crate) text: &'de str,
-    pub(crate) bytes: &'de [u8],
+    pub(super) text: &'de str,
+    pub(super) bytes: &'de [u8],
     /// Offset of the next byte.
-    pub(crate) at: usize,
+    pub(super) at: usize,
     /// Remaining levels of nesting.
-    pub(crate) levels: usize,
-    pub(crate) limits: &'p Limits,
-    pub(crate) lone_surrogate: LoneSurrogate,
-    pub(crate) byte_strings: ByteStrings,
+    pub(super) levels: usize,
+    pub(super) limits: &'p Limits,
+    pub(super) lone_surrogate: LoneSurrogate,
+    pub(super) byte_strings: ByteStrings,
     /// Buffer for strings with escapes.
-    pub(crate) scratch: String,
+    pub(super) scratch: String,
     /// Offsets of keys that a later key of the same object replaces, in ascending order.
-    pub(crate) superseded: &'p [usize],
+    pub(super) superseded: &'p [usize],
     /// Maximum length of a string, a copy of `limits.string`.
-    pub(crate) string_limit: usize,
+    pub(super) string_limit: usize,
 }
 
 impl<'de, 'p> Parser<'de, 'p> {
     #[inline]
-    pub(crate) fn new(text: &'de str, limits: &'p Limits, lone_surrogate: LoneSurrogate) -> Self {
+    pub(super) fn new(text: &'de str, limits: &'p Limits, lone_surrogate: LoneSurrogate) -> Self {
         Self {
             text,
             bytes: text.as_bytes(),
@@ -51,7 +51,7 @@ impl<'de, 'p> Parser<'de, 'p> {
 
     /// Skips white space (section 2) and returns the next byte, `None` at the end.
     #[inline(always)]
-    pub(crate) fn peek(&mut self) -> Option<u8> {
+    pub(super) fn peek(&mut self) -> Option<u8> {
         let byte = *self.bytes.get(self.at)?;
         if byte > b' ' { Some(byte) } else { self.skip_space() }
     }
@@ -69,7 +69,7 @@ impl<'de, 'p> Parser<'de, 'p> {
 
     /// Skips white space and returns the next byte. The end of the document is an error.
     #[inline(always)]
-    pub(crate) fn expect(&mut self) -> Result<u8> {
+    pub(super) fn expect(&mut self) -> Result<u8> {
         match self.peek() {
             Some(byte) => Ok(byte),
             None => Err(self.eof()),
@@ -78,7 +78,7 @@ impl<'de, 'p> Parser<'de, 'p> {
 
     /// Returns an error unless only white space follows.
     #[inline]
-    pub(crate) fn end(&mut self) -> Result<()> {
+    pub(super) fn end(&mut self) -> Result<()> {
         match self.peek() {
             None => Ok(()),
             Some(_) => Err(self.syntax(Syntax::Trailing)),
@@ -87,24 +87,24 @@ impl<'de, 'p> Parser<'de, 'p> {
 
     /// Returns a syntax error at the current position.
     #[cold]
-    pub(crate) fn syntax(&self, what: Syntax) -> Error {
+    pub(super) fn syntax(&self, what: Syntax) -> Error {
         Error::syntax(what, self.at)
     }
 
     #[cold]
-    pub(crate) fn eof(&self) -> Error {
+    pub(super) fn eof(&self) -> Error {
         Error::eof(self.bytes.len())
     }
 
     /// Returns the error `what` at the current position, or an EOF error if it is the end of the document.
     #[cold]
-    pub(crate) fn unexpected(&self, what: Syntax) -> Error {
+    pub(super) fn unexpected(&self, what: Syntax) -> Error {
         if self.at < self.bytes.len() { self.syntax(what) } else { self.eof() }
     }
 
     /// Consumes the opening bracket at the current position and checks the depth.
     #[inline(always)]
-    pub(crate) fn enter(&mut self) -> Result<()> {
+    pub(super) fn enter(&mut self) -> Result<()> {
         match self.levels.checked_sub(1) {
             Some(levels) => {
                 self.levels = levels;
@@ -116,27 +116,27 @@ impl<'de, 'p> Parser<'de, 'p> {
     }
 
     #[cold]
-    pub(crate) fn too_deep(&self) -> Error {
+    pub(super) fn too_deep(&self) -> Error {
         Error::new(Kind::Limit(Limit::Depth, self.limits.depth), Some(self.at as u64))
     }
 
     /// Consumes the closing bracket at the current position.
     #[inline(always)]
-    pub(crate) fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         self.levels += 1;
         self.at += 1;
     }
 
     /// Consumes the opening quote of a key and returns its offset.
     #[inline(always)]
-    pub(crate) fn key_start(&mut self) -> Result<usize> {
+    pub(super) fn key_start(&mut self) -> Result<usize> {
         self.token(b'"', Syntax::Key)?;
         Ok(self.at - 1)
     }
 
     /// Consumes the colon after a key.
     #[inline(always)]
-    pub(crate) fn colon(&mut self) -> Result<()> {
+    pub(super) fn colon(&mut self) -> Result<()> {
         self.token(b':', Syntax::Colon)
     }
 
@@ -152,7 +152,7 @@ impl<'de, 'p> Parser<'de, 'p> {
 
     /// Consumes one of the literal names of section 3.
     #[inline(always)]
-    pub(crate) fn literal<const N: usize>(&mut self, name: &[u8; N]) -> Result<()> {
+    pub(super) fn literal<const N: usize>(&mut self, name: &[u8; N]) -> Result<()> {
         if self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<N>) == Some(name) {
             self.at += N;
             Ok(())

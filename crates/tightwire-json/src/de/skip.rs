@@ -6,7 +6,7 @@ use super::parser::Parser;
 use crate::error::{Result, Syntax};
 
 /// Callbacks for the objects and numbers of a skipped value.
-pub(crate) trait Observer {
+pub(super) trait Observer {
     /// Called at the start of an object.
     fn open(&mut self) {}
     /// Called for each key of the innermost object. `start..end` includes the quotes.
@@ -61,7 +61,7 @@ impl Levels {
 
 impl Parser<'_, '_> {
     /// Validates and consumes the next value, without recursion.
-    pub(crate) fn skip_value(&mut self, observer: &mut impl Observer) -> Result<()> {
+    pub(super) fn skip_value(&mut self, observer: &mut impl Observer) -> Result<()> {
         let mut levels = Levels::default();
         loop {
             match self.expect()? {

@@ -7,7 +7,7 @@ use crate::scan;
 
 /// String of a document.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Text<'de, 's> {
+pub(super) enum Text<'de, 's> {
     /// Slice of the document: the string has no escapes.
     Borrowed(&'de str),
     /// Copy in the scratch buffer, with its escapes resolved.
@@ -15,7 +15,7 @@ pub(crate) enum Text<'de, 's> {
 }
 
 impl Text<'_, '_> {
-    pub(crate) fn as_str(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         match self {
             Text::Borrowed(text) | Text::Unescaped(text) => text,
         }
@@ -50,7 +50,7 @@ const SCRATCH_CAPACITY: usize = 256;
 impl<'de> Parser<'de, '_> {
     /// Reads a string. The parser is positioned after the opening quote.
     #[inline(always)]
-    pub(crate) fn string(&mut self) -> Result<Text<'de, '_>> {
+    pub(super) fn string(&mut self) -> Result<Text<'de, '_>> {
         let start = self.at;
         let end = scan::find(self.bytes, start);
         if self.bytes.get(end) == Some(&b'"') && end - start <= self.string_limit {
@@ -74,7 +74,7 @@ impl<'de> Parser<'de, '_> {
 
     /// Validates and consumes a string. The parser is positioned after the opening quote.
     #[inline(always)]
-    pub(crate) fn skip_string(&mut self) -> Result<()> {
+    pub(super) fn skip_string(&mut self) -> Result<()> {
         let start = self.at;
         let end = scan::find(self.bytes, start);
         if self.bytes.get(end) == Some(&b'"') && end - start <= self.string_limit {

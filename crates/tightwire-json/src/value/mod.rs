@@ -5,10 +5,9 @@
 
 mod array;
 mod map;
-mod memory;
+pub(crate) mod memory;
 mod number;
 mod string;
-pub(crate) mod tree;
 
 pub use array::Array;
 pub use map::Map;
@@ -39,7 +38,7 @@ const _: () = assert!(size_of::<Value>() == 24, "trees are copied often");
 
 /// Tags of [`Value`].
 #[derive(Clone, Copy)]
-enum Tag {
+pub(crate) enum Tag {
     Null = 0,
     Bool = 1,
     Number = 2,

@@ -1,7 +1,5 @@
 //! Numbers of trees.
 
-use crate::de::number::Number as Parsed;
-
 /// JSON number: an integer of 64 bits, a finite `f64`, or the text of the document.
 #[derive(Clone, PartialEq)]
 #[repr(transparent)]
@@ -27,14 +25,4 @@ pub(super) enum Kind {
     Unsigned = 0,
     Signed = 1,
     Float = 2,
-}
-
-impl From<Parsed> for Number {
-    fn from(number: Parsed) -> Self {
-        Self(match number {
-            Parsed::Unsigned(value) => Repr::Unsigned(value),
-            Parsed::Signed(value) => Repr::Signed(value),
-            Parsed::Float(value) => Repr::Float(value),
-        })
-    }
 }

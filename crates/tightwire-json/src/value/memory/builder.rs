@@ -10,7 +10,6 @@ use super::super::map::{Entry, INDEXED, Index, deduplicate};
 use super::super::number::Kind;
 use super::super::{Array, Map, Tag, Value};
 use super::{Chunk, Counted, Header, INLINE, INNER, Inner, Memory, UNINDEXED, VIEW, Word};
-use crate::de::number::Number;
 use crate::scan;
 
 /// Value or key that is not yet in the memory, as words of the layout of [`Value`].
@@ -27,7 +26,7 @@ const SHAPES: usize = 128;
 /// Keys of an object that has been decoded. Most documents have many objects with the same keys, so that comparing the
 /// document with the expected key is faster than searching for its end.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Shape {
+pub(crate) struct Shape {
     next: NonNull<Entry>,
     remaining: usize,
     /// Whether all keys so far were the expected ones.
@@ -59,7 +58,7 @@ thread_local! {
 }
 
 /// Writer of a [`Memory`].
-pub(in super::super) struct Builder {
+pub(crate) struct Builder {
     memory: Option<Arc<MaybeUninit<Memory>>>,
     /// Address of the memory.
     address: *const Memory,
@@ -87,7 +86,7 @@ impl Drop for Builder {
 
 impl Builder {
     /// Returns a builder for a document of this length, which is less than 4 GiB.
-    pub(in super::super) fn new(document_len: usize) -> Self {
+    pub(crate) fn new(document_len: usize) -> Self {
         let memory = Arc::new_uninit();
         let (slots, mut shapes) = SCRATCH.take().unwrap_or_else(|| {
             let none = Remembered { entries: NonNull::dangling(), len: 0, document: 0 };
@@ -109,7 +108,7 @@ impl Builder {
 
     /// Returns the number of values and keys on the stack.
     #[inline(always)]
-    pub(in super::super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
@@ -139,37 +138,44 @@ impl Builder {
 
     /// Pushes `null`.
     #[inline(always)]
-    pub(in super::super) fn push_null(&mut self) {
+    pub(crate) fn push_null(&mut self) {
         self.push(Tag::Null as u64, Word { bits: 0 }, Word { bits: 0 });
     }
 
     /// Pushes `true` or `false`.
     #[inline(always)]
-    pub(in super::super) fn push_bool(&mut self, value: bool) {
+    pub(crate) fn push_bool(&mut self, value: bool) {
         // The value follows the tag.
         self.push(Tag::Bool as u64 | u64::from(value) << 8, Word { bits: 0 }, Word { bits: 0 });
     }
 
-    /// Pushes a number.
+    /// Pushes an integer.
     #[inline(always)]
-    pub(in super::super) fn push_number(&mut self, number: Number) {
-        let (kind, bits) = match number {
-            Number::Unsigned(value) => (Kind::Unsigned, value),
-            Number::Signed(value) => (Kind::Signed, value.cast_unsigned()),
-            Number::Float(value) => (Kind::Float, value.to_bits()),
-        };
+    pub(crate) fn push_unsigned(&mut self, value: u64) {
+        self.push_number(Kind::Unsigned, value);
+    }
+
+    /// Pushes a negative integer.
+    #[inline(always)]
+    pub(crate) fn push_signed(&mut self, value: i64) {
+        self.push_number(Kind::Signed, value.cast_unsigned());
+    }
+
+    /// Pushes a finite number.
+    #[inline(always)]
+    pub(crate) fn push_float(&mut self, value: f64) {
+        self.push_number(Kind::Float, value.to_bits());
+    }
+
+    #[inline(always)]
+    fn push_number(&mut self, kind: Kind, bits: u64) {
         self.push(Tag::Number as u64, Word { bits: (kind as u64).to_le() }, Word { bits });
     }
 
     /// Pushes the string or key that begins at `start`, after an opening quote, if it is not longer than `limit` and has
     /// no escapes. Returns the offset of the closing quote.
     #[inline(always)]
-    pub(in super::super) fn push_text(
-        &mut self,
-        document: &str,
-        start: usize,
-        limit: usize,
-    ) -> Option<usize> {
+    pub(crate) fn push_text(&mut self, document: &str, start: usize, limit: usize) -> Option<usize> {
         let bytes = document.as_bytes();
         let end = scan::find(bytes, start);
         let len = end - start;
@@ -193,7 +199,7 @@ impl Builder {
 
     /// Pushes any string or key.
     #[inline(never)]
-    pub(in super::super) fn push_copy(&mut self, text: &str) {
+    pub(crate) fn push_copy(&mut self, text: &str) {
         let mut bytes = [0; 24];
         if text.len() <= INLINE {
             bytes[0] = Tag::String as u8;
@@ -213,7 +219,7 @@ impl Builder {
     /// Returns the expected shape of an object. The context is any number, for example derived from the key before the
     /// object.
     #[inline(always)]
-    pub(in super::super) fn shape(&self, context: usize) -> Shape {
+    pub(crate) fn shape(&self, context: usize) -> Shape {
         let known = self.shapes.as_ref().map(|shapes| (shapes.shapes[context % SHAPES], shapes.document));
         match known {
             Some((shape, document)) if shape.document == document => {
@@ -226,12 +232,7 @@ impl Builder {
     /// Pushes the key that begins at `start`, after an opening quote, if it is the next key of the shape. Returns the
     /// offset of the closing quote.
     #[inline(always)]
-    pub(in super::super) fn push_expected(
-        &mut self,
-        document: &str,
-        start: usize,
-        shape: &mut Shape,
-    ) -> Option<usize> {
+    pub(crate) fn push_expected(&mut self, document: &str, start: usize, shape: &mut Shape) -> Option<usize> {
         if shape.remaining > 0 {
             // SAFETY: the entry is in the memory, and `remaining` counts the entries. `push` has written its words.
             let key = unsafe { shape.next.cast::<Slot>().read() };
@@ -269,7 +270,7 @@ impl Builder {
     /// Returns a context for the value of the last key, or for the elements of such an array: a hash of the length and
     /// the first bytes of the key.
     #[inline(always)]
-    pub(in super::super) fn context(&self) -> usize {
+    pub(crate) fn context(&self) -> usize {
         // SAFETY: all words of slots are initialized.
         let word = self.slots.last().map_or(0, |key| unsafe { key[0].bits });
         (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
@@ -277,7 +278,7 @@ impl Builder {
 
     /// Replaces the values from `from` on by an array of them.
     #[inline(always)]
-    pub(in super::super) fn push_array(&mut self, from: usize) {
+    pub(crate) fn push_array(&mut self, from: usize) {
         let len = self.slots.len() - from;
         let items = self.move_slots(from, len, UNINDEXED);
         self.push_container(Tag::Array, items);
@@ -286,7 +287,7 @@ impl Builder {
     /// Replaces the keys and values from `from` on by an object of them. Of duplicate keys, the last value is used at the
     /// position of the first. `escapes` tells whether a key was written with escapes.
     #[inline(always)]
-    pub(in super::super) fn push_object(&mut self, from: usize, context: usize, shape: Shape, escapes: bool) {
+    pub(crate) fn push_object(&mut self, from: usize, context: usize, shape: Shape, escapes: bool) {
         if shape.holds && self.slots.len() - from < 2 * INDEXED {
             let len = (self.slots.len() - from) / 2;
             let items = self.move_slots(from, len, UNINDEXED);
@@ -373,7 +374,7 @@ impl Builder {
 
     /// Pushes an empty array or object.
     #[inline(always)]
-    pub(in super::super) fn push_empty(&mut self, tag: Tag) {
+    pub(crate) fn push_empty(&mut self, tag: Tag) {
         // Zero is the tag of the empty representation.
         self.push(tag as u64, Word { bits: 0 }, Word { bits: 0 });
     }
@@ -401,7 +402,7 @@ impl Builder {
     }
 
     /// Returns the array or object on the stack, which becomes the owner of the memory.
-    pub(in super::super) fn finish(mut self) -> Value {
+    pub(crate) fn finish(mut self) -> Value {
         let Some(slot) = self.slots.pop() else { return Value::Null };
         // SAFETY: `push` has written the words of a value. It has nothing to drop.
         match unsafe { (&raw const slot).cast::<Value>().read() } {

@@ -25,7 +25,7 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
-pub(super) use self::builder::{Builder, Shape};
+pub(crate) use self::builder::Builder;
 use super::JsonString;
 use super::map::Index;
 

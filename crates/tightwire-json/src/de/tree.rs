@@ -2,10 +2,11 @@
 //!
 //! The position is passed and returned, not stored, so that it stays in a register.
 
-use super::memory::Builder;
-use super::{Tag, Value};
-use crate::de::parser::Parser;
+use super::number::Number;
+use super::parser::Parser;
 use crate::error::{Result, Syntax};
+use crate::value::memory::Builder;
+use crate::value::{Tag, Value};
 
 /// Decoder of one tree.
 struct Tree<'a, 'de, 'p> {
@@ -14,23 +15,11 @@ struct Tree<'a, 'de, 'p> {
     builder: Builder,
 }
 
-/// Decodes the next value. The rest of the document has less than 4 GiB.
-pub(crate) fn decode(parser: &mut Parser<'_, '_>) -> Result<Value> {
-    let byte = parser.expect()?;
-    match byte {
-        b'{' | b'[' => {}
-        b'"' => {
-            parser.at += 1;
-            return Ok(Value::String(parser.string()?.as_str().into()));
-        }
-        b'-' | b'0'..=b'9' => return Ok(Value::Number(parser.number()?.into())),
-        b't' => return parser.literal(b"true").map(|()| Value::Bool(true)),
-        b'f' => return parser.literal(b"false").map(|()| Value::Bool(false)),
-        b'n' => return parser.literal(b"null").map(|()| Value::Null),
-        _ => return Err(parser.syntax(Syntax::Value)),
-    }
+/// Decodes the array or object at the current position. The rest of the document has less than 4 GiB.
+pub(super) fn decode(parser: &mut Parser<'_, '_>) -> Result<Value> {
     let (at, bytes, levels) = (parser.at, parser.bytes, parser.levels);
     let mut tree = Tree { parser, bytes, builder: Builder::new(bytes.len() - at) };
+    let (at, byte) = tree.expect(at)?;
     tree.parser.at = tree.value(at, byte, levels, |_| 0)?;
     Ok(tree.builder.finish())
 }
@@ -76,8 +65,11 @@ impl Tree<'_, '_, '_> {
         }
         if byte.is_ascii_digit() || byte == b'-' {
             self.parser.at = at;
-            let number = self.parser.number()?;
-            self.builder.push_number(number);
+            match self.parser.number()? {
+                Number::Unsigned(value) => self.builder.push_unsigned(value),
+                Number::Signed(value) => self.builder.push_signed(value),
+                Number::Float(value) => self.builder.push_float(value),
+            }
             return Ok(self.parser.at);
         }
         match byte {
