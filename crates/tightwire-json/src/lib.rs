@@ -130,7 +130,8 @@ pub mod envelope;
 /// Object of a tree, its entries and iterators.
 pub mod map {
     pub use crate::value::{
-        Entry, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Map, OccupiedEntry, VacantEntry, Values, ValuesMut,
+        Entry, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Map, OccupiedEntry, VacantEntry, Values,
+        ValuesMut,
     };
 }
 pub mod value;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{
-    self, Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess,
-    SeqAccess, Unexpected, VariantAccess, Visitor,
+    self, Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer,
+    MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
@@ -478,8 +478,10 @@ where
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value> {
-        let (key, value) =
-            self.current.take().ok_or_else(|| <Error as de::Error>::custom("value requested before its key"))?;
+        let (key, value) = self
+            .current
+            .take()
+            .ok_or_else(|| <Error as de::Error>::custom("value requested before its key"))?;
         seed.deserialize(value).map_err(|error| at_key(error, key.as_ref()))
     }
 
@@ -594,7 +596,11 @@ impl<'de, K: Text<'de>> Deserializer<'de> for Key<'_, K> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
         visitor.visit_newtype_struct(self)
     }
 

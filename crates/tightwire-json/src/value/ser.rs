@@ -2,8 +2,8 @@
 
 use std::fmt::Display;
 
-use serde::ser::{self, Error as _};
 use serde::Serialize;
+use serde::ser::{self, Error as _};
 
 use super::de::bounded;
 use super::{JsonString, Map, Number, Value, as_text};
@@ -107,7 +107,12 @@ impl ser::Serializer for Serializer {
         Ok(Value::Null)
     }
 
-    fn serialize_unit_variant(self, _name: &'static str, _index: u32, variant: &'static str) -> Result<Value> {
+    fn serialize_unit_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+    ) -> Result<Value> {
         Ok(variant.into())
     }
 

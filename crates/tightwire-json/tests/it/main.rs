@@ -14,3 +14,6 @@ mod go_compat;
 mod ndjson;
 mod round_trip;
 mod stream;
+mod value;
+mod value_map;
+mod value_serde;
