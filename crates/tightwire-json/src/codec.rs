@@ -29,6 +29,7 @@ pub struct Codec {
     mode: Mode,
     limits: Limits,
     duplicates: Duplicates,
+    keeps_numbers: bool,
     backend: Backend,
 }
 
@@ -40,7 +41,7 @@ impl Codec {
             Mode::Strict | Mode::Fast => Duplicates::ByType,
             Mode::Canonical => Duplicates::Error,
         };
-        Self { mode, limits: Limits::new(), duplicates, backend: Backend::Native }
+        Self { mode, limits: Limits::new(), duplicates, keeps_numbers: false, backend: Backend::Native }
     }
 
     /// Returns a codec with [`Mode::Strict`].
@@ -93,6 +94,25 @@ impl Codec {
         self
     }
 
+    /// Sets whether the numbers of a [`Value`](crate::Value) keep the text of the document, so that no digit is lost and
+    /// encoding writes the same text: see [`Number::from_written`](crate::Number::from_written). Decoding trees is slower.
+    /// Default: `false`.
+    ///
+    /// # Examples
+    /// ```
+    /// use tightwire_json::{Codec, Value};
+    ///
+    /// let codec = Codec::strict().with_written_numbers(true);
+    /// let value: Value = codec.from_str("[1.10, 123456789012345678901234567890]")?;
+    /// assert_eq!(codec.to_string(&value)?, "[1.10,123456789012345678901234567890]");
+    /// # Ok::<(), tightwire_json::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn with_written_numbers(mut self, keeps_numbers: bool) -> Self {
+        self.keeps_numbers = keeps_numbers;
+        self
+    }
+
     /// Sets the decoder implementation. Default: [`Backend::Native`].
     #[must_use]
     pub const fn with_backend(mut self, backend: Backend) -> Self {
@@ -128,7 +148,13 @@ impl Codec {
             Mode::Compat => (LoneSurrogate::Replace, ByteStrings::Base64),
             Mode::Strict | Mode::Fast | Mode::Canonical => (LoneSurrogate::Error, ByteStrings::Utf8),
         };
-        Rules { limits: self.limits, lone_surrogate, duplicates: self.duplicates, byte_strings }
+        Rules {
+            limits: self.limits,
+            lone_surrogate,
+            duplicates: self.duplicates,
+            byte_strings,
+            keeps_numbers: self.keeps_numbers,
+        }
     }
 
     /// Encodes `value` into a new vector.

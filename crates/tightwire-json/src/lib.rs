@@ -2,8 +2,8 @@
 //!
 //! Use it instead of `serde_json` if JSON takes a noticeable part of the CPU time, if
 //! documents come from untrusted clients, or if the output must match a Go service byte for byte. It works with the
-//! same `Serialize` and `Deserialize` types, and [`Value`], [`Map`], [`Number`] and [`RawValue`] are those of
-//! serde_json.
+//! same `Serialize` and `Deserialize` types. [`Value`], [`Map`] and [`Number`] have the methods of those of serde_json,
+//! and [`RawValue`] is that of serde_json.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -48,6 +48,7 @@
 //! | encode | [`to_string`], [`to_vec`], [`to_vec_pretty`], [`to_writer`]; [`to_buf`] appends to a reused buffer |
 //! | decode into owned values | [`from_str`], [`from_slice`], [`from_reader`] |
 //! | decode into values that borrow | [`from_str`], [`from_slice_borrowed`] |
+//! | values of unknown type | [`Value`], [`json!`], [`to_value`], [`from_value`] |
 //! | validate | [`is_valid`], [`Codec::validate`] |
 //! | canonical form (RFC 8785) for signatures and hashes | [`Codec::canonical`] |
 //! | several documents in a stream | [`Encoder`], [`Decoder`] |
@@ -61,6 +62,7 @@
 //! | `axum` | module `axum`: `Json` extractor and response for axum 0.8, with rejections as envelopes; enables `envelope` |
 //! | `validation` | `axum::ValidJson`: validates the body with garde; enables `axum` |
 //! | `serde-json`, `simd-json` | other variants of [`Backend`], for comparison |
+//! | `serde-json` | conversions between [`Value`], [`Map`] and [`Number`] and those of serde_json |
 //!
 //! # Limits
 //!
@@ -83,10 +85,14 @@
 //! - `-0` is accepted for integer types.
 //! - 128 levels of nesting are accepted, not 127.
 //! - An `f32` out of range is an error.
-//! - There is no `json!` macro and no `from_value`; use those of serde_json.
+//! - A [`Value`] has [`JsonString`]s in place of `String` and [`Array`]s in place of `Vec`. Methods of [`Map`] with a
+//!   `String` as key take any type that converts into `JsonString`. Objects keep the order of their entries, as with
+//!   serde_json's feature `preserve_order`.
+//! - No object has a special meaning for [`Value`], such as `{"$serde_json::private::RawValue": "1"}`.
+//! - [`to_value`] converts integers of 128 bits.
 //!
 //! As in serde_json, a derived struct rejects duplicate keys and a map keeps the last value, unless [`Duplicates`] is
-//! set, and the object `{"$serde_json::private::RawValue": "1"}` has a special meaning for [`Value`].
+//! set.
 //!
 //! # Differences of `Mode::Compat` from Go
 //!
@@ -105,8 +111,6 @@ mod scan;
 mod sequence;
 mod ser;
 mod stream;
-#[allow(dead_code, reason = "not public yet")]
-mod value;
 
 pub use backend::{Backend, backend, is_using_simd};
 pub use codec::{
@@ -122,14 +126,23 @@ pub use functions::{
 };
 pub use sequence::{Decoder, Encoder};
 pub use serde_json::value::RawValue;
-pub use serde_json::{Map, Number, Value};
 pub use stream::{
     ChunkDecoder, DEFAULT_MAX_LINE, DocumentReader, ElementDecoder, LineDecoder, TextSequenceDecoder,
 };
 #[cfg(feature = "stream")]
 pub use stream::{DocumentStream, NdjsonBody, NdjsonSink};
+pub use value::{Array, JsonString, Map, Number, Value, from_value, to_value};
 
 #[cfg(feature = "axum")]
 pub mod axum;
 #[cfg(feature = "envelope")]
 pub mod envelope;
+/// Object of a tree, its entries and iterators.
+pub mod map {
+    pub use crate::value::Map;
+    pub use crate::value::map_entry::{Entry, OccupiedEntry, VacantEntry};
+    pub use crate::value::map_iter::{
+        IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut,
+    };
+}
+pub mod value;

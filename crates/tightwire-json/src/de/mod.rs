@@ -34,6 +34,8 @@ pub(crate) struct Rules {
     pub(crate) lone_surrogate: LoneSurrogate,
     pub(crate) duplicates: Duplicates,
     pub(crate) byte_strings: ByteStrings,
+    /// Whether numbers of trees keep their text.
+    pub(crate) keeps_numbers: bool,
 }
 
 /// How a string is decoded into a byte buffer.
@@ -100,6 +102,7 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     parser.superseded = &superseded;
     parser.byte_strings = rules.byte_strings;
+    parser.keeps_numbers = rules.keeps_numbers;
     let value = T::deserialize(&mut parser)?;
     parser.end()?;
     Ok(value)

@@ -24,6 +24,7 @@ pub(crate) struct Parser<'de, 'p> {
     pub(super) limits: &'p Limits,
     pub(super) lone_surrogate: LoneSurrogate,
     pub(super) byte_strings: ByteStrings,
+    pub(super) keeps_numbers: bool,
     /// Buffer for strings with escapes.
     pub(super) scratch: String,
     /// Offsets of keys that a later key of the same object replaces, in ascending order.
@@ -43,6 +44,7 @@ impl<'de, 'p> Parser<'de, 'p> {
             limits,
             lone_surrogate,
             byte_strings: ByteStrings::Utf8,
+            keeps_numbers: false,
             scratch: String::new(),
             superseded: &[],
             string_limit: limits.string,

@@ -2,11 +2,11 @@
 //!
 //! The position is passed and returned, not stored, so that it stays in a register.
 
-use super::number::Number;
+use super::number;
 use super::parser::Parser;
 use crate::error::{Result, Syntax};
-use crate::value::memory::Builder;
-use crate::value::{Tag, Value};
+use crate::value::memory::{Builder, Container};
+use crate::value::{Array, JsonString, Map, Number, Value};
 
 /// Decoder of one tree.
 struct Tree<'a, 'de, 'p> {
@@ -15,13 +15,76 @@ struct Tree<'a, 'de, 'p> {
     builder: Builder,
 }
 
+/// Open array or object.
+struct Level {
+    container: Container,
+    /// Closing bracket.
+    closing: u8,
+    /// Whether a key was written with escapes.
+    escapes: bool,
+}
+
 /// Decodes the array or object at the current position. The rest of the document has less than 4 GiB.
 pub(super) fn decode(parser: &mut Parser<'_, '_>) -> Result<Value> {
-    let (at, bytes, levels) = (parser.at, parser.bytes, parser.levels);
-    let mut tree = Tree { parser, bytes, builder: Builder::new(bytes.len() - at) };
-    let (at, byte) = tree.expect(at)?;
-    tree.parser.at = tree.value(at, byte, levels, |_| 0)?;
+    let bytes = parser.bytes;
+    let mut tree = Tree { builder: Builder::new(bytes.len() - parser.at), parser, bytes };
+    tree.run()?;
     Ok(tree.builder.finish())
+}
+
+/// Decodes the next value without the shared memory, and keeps the text of numbers.
+pub(super) fn decode_with_written_numbers(parser: &mut Parser<'_, '_>) -> Result<Value> {
+    match parser.expect()? {
+        b'{' => {
+            parser.enter()?;
+            let mut map = Map::new();
+            let mut byte = parser.expect()?;
+            while byte != b'}' {
+                parser.key_start()?;
+                let key = JsonString::from(parser.string()?.as_str());
+                parser.colon()?;
+                map.insert(key, decode_with_written_numbers(parser)?);
+                byte = next(parser, b'}', Syntax::ObjectEnd)?;
+            }
+            parser.leave();
+            Ok(Value::Object(map))
+        }
+        b'[' => {
+            parser.enter()?;
+            let mut array = Array::new();
+            let mut byte = parser.expect()?;
+            while byte != b']' {
+                array.push(decode_with_written_numbers(parser)?);
+                byte = next(parser, b']', Syntax::ArrayEnd)?;
+            }
+            parser.leave();
+            Ok(Value::Array(array))
+        }
+        b'-' | b'0'..=b'9' => {
+            let start = parser.at;
+            parser.skip_number()?;
+            Number::from_written(&parser.text[start..parser.at]).map(Value::Number)
+        }
+        // Not an array, object or number.
+        _ => serde::Deserialize::deserialize(parser),
+    }
+}
+
+/// Consumes the comma after an element. Returns the closing bracket if it is next, and any other byte otherwise.
+fn next(parser: &mut Parser<'_, '_>, bracket: u8, end: Syntax) -> Result<u8> {
+    match parser.expect()? {
+        b',' => {
+            parser.at += 1;
+            match parser.expect()? {
+                byte if byte == bracket => {
+                    Err(parser.syntax(if bracket == b'}' { Syntax::Key } else { Syntax::Value }))
+                }
+                byte => Ok(byte),
+            }
+        }
+        byte if byte == bracket => Ok(byte),
+        _ => Err(parser.syntax(end)),
+    }
 }
 
 impl Tree<'_, '_, '_> {
@@ -47,48 +110,106 @@ impl Tree<'_, '_, '_> {
         Err(self.parser.syntax(what))
     }
 
-    /// Decodes the value that starts at `at` with `byte`, and pushes it. Returns the position after it.
-    #[inline(always)]
-    fn value(
-        &mut self,
-        at: usize,
-        byte: u8,
-        levels: usize,
-        context: impl FnOnce(&Self) -> usize,
-    ) -> Result<usize> {
-        // Most values are strings and numbers. A comparison is predicted better than a jump table.
-        if byte == b'"' {
-            return match self.builder.push_text(self.parser.text, at + 1, self.parser.string_limit) {
-                Some(end) => Ok(end + 1),
-                None => self.text_with_escapes(at + 1),
-            };
-        }
-        if byte.is_ascii_digit() || byte == b'-' {
-            self.parser.at = at;
-            match self.parser.number()? {
-                Number::Unsigned(value) => self.builder.push_unsigned(value),
-                Number::Signed(value) => self.builder.push_signed(value),
-                Number::Float(value) => self.builder.push_float(value),
+    /// Decodes an array or object, and pushes it.
+    fn run(&mut self) -> Result<()> {
+        let max_levels = self.parser.levels;
+        let mut open = Vec::new();
+        let mut at = self.parser.at;
+        let mut byte = self.bytes[at];
+        let mut level = Level { container: self.builder.root(), closing: 0, escapes: false };
+        loop {
+            if level.closing == b'}' {
+                (at, byte) = self.key(at, byte, &mut level)?;
             }
-            return Ok(self.parser.at);
-        }
-        match byte {
-            b'{' => self.object(at, levels, context(self)),
-            b'[' => self.array(at, levels, context(self)),
-            b'n' if self.is_next(at, b"null") => {
+            // Most values are strings and numbers. Comparisons are predicted better than a jump table.
+            if byte == b'"' {
+                at = match self.builder.push_text(self.parser.text, at + 1, self.parser.string_limit) {
+                    Some(end) => end + 1,
+                    None => self.text_with_escapes(at + 1)?,
+                };
+            } else if byte.is_ascii_digit() || byte == b'-' {
+                self.parser.at = at;
+                match self.parser.number()? {
+                    number::Number::Unsigned(value) => self.builder.push_unsigned(value),
+                    number::Number::Signed(value) => self.builder.push_signed(value),
+                    number::Number::Float(value) => self.builder.push_float(value),
+                }
+                at = self.parser.at;
+            } else if byte == b'{' || byte == b'[' {
+                if open.len() >= max_levels {
+                    self.parser.at = at;
+                    return Err(self.parser.too_deep());
+                }
+                // In ASCII, a closing bracket is two after its opening bracket.
+                let closing = byte + 2;
+                (at, byte) = self.expect(at + 1)?;
+                if byte != closing {
+                    let container = self.builder.open(&level.container, level.closing == b'}');
+                    open.push(std::mem::replace(&mut level, Level { container, closing, escapes: false }));
+                    continue;
+                }
+                self.builder.push_empty(closing == b'}');
+                at += 1;
+            } else if byte == b'n' && self.is_next(at, b"null") {
                 self.builder.push_null();
-                Ok(at + 4)
-            }
-            b't' if self.is_next(at, b"true") => {
+                at += 4;
+            } else if byte == b't' && self.is_next(at, b"true") {
                 self.builder.push_bool(true);
-                Ok(at + 4)
-            }
-            b'f' if self.is_next(at, b"false") => {
+                at += 4;
+            } else if byte == b'f' && self.is_next(at, b"false") {
                 self.builder.push_bool(false);
-                Ok(at + 5)
+                at += 5;
+            } else {
+                return self.malformed(at);
             }
-            _ => self.malformed(at),
+            loop {
+                if open.is_empty() {
+                    self.parser.at = at;
+                    return Ok(());
+                }
+                (at, byte) = self.expect(at)?;
+                if byte == b',' {
+                    (at, byte) = self.expect(at + 1)?;
+                    break;
+                }
+                match (byte == level.closing, level.closing) {
+                    (true, b']') => self.builder.push_array(&level.container),
+                    (true, _) => self.builder.push_object(&level.container, level.escapes),
+                    (false, b']') => return self.fail(at, Syntax::ArrayEnd),
+                    (false, _) => return self.fail(at, Syntax::ObjectEnd),
+                }
+                at += 1;
+                if let Some(outer) = open.pop() {
+                    level = outer;
+                }
+            }
         }
+    }
+
+    /// Decodes the key that starts at `at` with `byte`, and pushes it. Returns the position of its value, and the first
+    /// byte of it.
+    #[inline(always)]
+    fn key(&mut self, at: usize, byte: u8, level: &mut Level) -> Result<(usize, u8)> {
+        if byte != b'"' {
+            return self.fail(at, Syntax::Key);
+        }
+        let (text, limit) = (self.parser.text, self.parser.string_limit);
+        let end = match self.builder.push_expected(text, at + 1, &mut level.container) {
+            Some(end) => Some(end),
+            None => self.builder.push_text(text, at + 1, limit),
+        };
+        let at = match end {
+            Some(end) => end + 1,
+            None => {
+                level.escapes = true;
+                self.text_with_escapes(at + 1)?
+            }
+        };
+        let (at, byte) = self.expect(at)?;
+        if byte != b':' {
+            return self.fail(at, Syntax::Colon);
+        }
+        self.expect(at + 1)
     }
 
     #[inline(always)]
@@ -98,7 +219,7 @@ impl Tree<'_, '_, '_> {
 
     /// Returns the error for a malformed literal name or another byte.
     #[cold]
-    fn malformed(&mut self, at: usize) -> Result<usize> {
+    fn malformed<T>(&mut self, at: usize) -> Result<T> {
         self.parser.at = at;
         self.parser.skip_value(&mut ())?;
         self.fail(at, Syntax::Value)
@@ -110,85 +231,5 @@ impl Tree<'_, '_, '_> {
         self.parser.at = start;
         self.builder.push_copy(self.parser.string()?.as_str());
         Ok(self.parser.at)
-    }
-
-    /// Returns the error for too many levels.
-    #[cold]
-    fn too_deep<T>(&mut self, at: usize) -> Result<T> {
-        self.parser.at = at;
-        Err(self.parser.too_deep())
-    }
-
-    #[inline(never)]
-    fn array(&mut self, at: usize, levels: usize, context: usize) -> Result<usize> {
-        let Some(levels) = levels.checked_sub(1) else { return self.too_deep(at) };
-        let (mut at, mut byte) = self.expect(at + 1)?;
-        if byte == b']' {
-            self.builder.push_empty(Tag::Array);
-        } else {
-            let from = self.builder.len();
-            loop {
-                at = self.value(at, byte, levels, |_| context + 1)?;
-                (at, byte) = self.expect(at)?;
-                match byte {
-                    b',' => (at, byte) = self.expect(at + 1)?,
-                    b']' => break,
-                    _ => return self.fail(at, Syntax::ArrayEnd),
-                }
-            }
-            self.builder.push_array(from);
-        }
-        Ok(at + 1)
-    }
-
-    #[inline(never)]
-    fn object(&mut self, at: usize, levels: usize, context: usize) -> Result<usize> {
-        let Some(levels) = levels.checked_sub(1) else { return self.too_deep(at) };
-        let (mut at, mut byte) = self.expect(at + 1)?;
-        if byte == b'}' {
-            self.builder.push_empty(Tag::Object);
-        } else {
-            let from = self.builder.len();
-            let mut shape = self.builder.shape(context);
-            let mut escapes = false;
-            loop {
-                if byte != b'"' {
-                    return self.fail(at, Syntax::Key);
-                }
-                at = match self.builder.push_expected(self.parser.text, at + 1, &mut shape) {
-                    Some(end) => end + 1,
-                    None => {
-                        match self.builder.push_text(self.parser.text, at + 1, self.parser.string_limit) {
-                            Some(end) => end + 1,
-                            None => {
-                                escapes = true;
-                                self.text_with_escapes(at + 1)?
-                            }
-                        }
-                    }
-                };
-                if !self.is_next(at, b":") {
-                    (at, byte) = self.expect(at)?;
-                    if byte != b':' {
-                        return self.fail(at, Syntax::Colon);
-                    }
-                }
-                (at, byte) = self.expect(at + 1)?;
-                at = self.value(at, byte, levels, |tree| tree.builder.context())?;
-                if self.is_next(at, b",\"") {
-                    at += 1;
-                    byte = b'"';
-                    continue;
-                }
-                (at, byte) = self.expect(at)?;
-                match byte {
-                    b',' => (at, byte) = self.expect(at + 1)?,
-                    b'}' => break,
-                    _ => return self.fail(at, Syntax::ObjectEnd),
-                }
-            }
-            self.builder.push_object(from, context, shape, escapes);
-        }
-        Ok(at + 1)
     }
 }

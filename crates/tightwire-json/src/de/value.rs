@@ -9,8 +9,10 @@ use super::access::{Elements, Entries, Variant};
 use super::number::Number;
 use super::parser::{Parser, locate};
 use super::string::Text;
+use super::tree;
 use crate::error::{Error, Result, Syntax};
-use crate::ser::RAW_TOKEN;
+use crate::ser::{NUMBER_TOKEN, RAW_TOKEN};
+use crate::value::{ARRAY_TOKEN, MAP_TOKEN, VALUE_TOKEN, hand_over};
 
 impl<'de> Parser<'de, '_> {
     #[inline]
@@ -155,6 +157,11 @@ impl<'de> Parser<'de, '_> {
     }
 }
 
+/// Returns whether a number begins with this byte.
+fn is_number(byte: u8) -> bool {
+    byte == b'-' || byte.is_ascii_digit()
+}
+
 macro_rules! forward {
     ($($target:ident: $($method:ident)*;)*) => {
         $($(
@@ -286,6 +293,26 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
                 visitor.visit_map(MapDeserializer::new(std::iter::once(<(_, _)>::from(entry)))),
                 start,
             );
+        }
+        let first: &[u8] = match name {
+            VALUE_TOKEN => b"{[",
+            MAP_TOKEN => b"{",
+            ARRAY_TOKEN => b"[",
+            NUMBER_TOKEN => b"",
+            _ => return visitor.visit_newtype_struct(self),
+        };
+        let byte = self.expect()?;
+        let start = self.at;
+        if self.keeps_numbers
+            && (first.contains(&byte) || (matches!(name, VALUE_TOKEN | NUMBER_TOKEN) && is_number(byte)))
+        {
+            let tree = tree::decode_with_written_numbers(self)?;
+            return locate(hand_over(tree, visitor), start);
+        }
+        // A tree keeps the last of duplicate keys, but in another order than `Duplicates::Last`.
+        if first.contains(&byte) && self.superseded.is_empty() && u32::try_from(self.bytes.len()).is_ok() {
+            let tree = tree::decode(self)?;
+            return locate(hand_over(tree, visitor), start);
         }
         visitor.visit_newtype_struct(self)
     }

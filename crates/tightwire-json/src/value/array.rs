@@ -8,6 +8,16 @@ use super::memory::{Counted, INNER, Inner};
 /// Array of a [`Value`]. Dereferences to a slice.
 ///
 /// [`to_mut`](Self::to_mut) gives access to all methods of `Vec`.
+///
+/// # Examples
+/// ```
+/// use tightwire_json::{Array, json};
+///
+/// let mut array = Array::from([1, 2]);
+/// array.push(json!("a"));
+/// array.to_mut().dedup();
+/// assert_eq!(array, [json!(1), json!(2), json!("a")]);
+/// ```
 #[derive(Clone, Default)]
 #[repr(transparent)]
 pub struct Array(Repr);
@@ -19,6 +29,7 @@ enum Repr {
     #[default]
     Empty = 0,
     /// Behind a pointer, because [`Value`] has no room for a capacity.
+    #[expect(clippy::box_collection, reason = "a `Vec` has 24 bytes")]
     Owned(Box<Vec<Value>>) = 2,
     /// Array of a decoded document.
     Shared(Counted<Value>) = 3,
@@ -81,12 +92,6 @@ impl From<Counted<Value>> for Array {
     }
 }
 
-impl PartialEq for Array {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_slice() == other.as_slice()
-    }
-}
-
 impl Deref for Array {
     type Target = [Value];
 
@@ -102,9 +107,9 @@ impl DerefMut for Array {
     }
 }
 
-impl From<Vec<Value>> for Array {
-    fn from(items: Vec<Value>) -> Self {
-        Self(Repr::Owned(Box::new(items)))
+impl<T: Into<Value>> From<Vec<T>> for Array {
+    fn from(items: Vec<T>) -> Self {
+        Self(Repr::Owned(Box::new(items.into_iter().map(Into::into).collect())))
     }
 }
 

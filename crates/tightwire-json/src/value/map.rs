@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use foldhash::fast::RandomState;
 use hashbrown::{HashTable, hash_table};
 
-use super::memory::{Counted, INNER, Inner, Key};
+use super::memory::{Counted, INNER, Inner};
 use super::{JsonString, Value};
 
 /// Number of entries from which an object has an index. Smaller ones are searched from the first entry on.
@@ -16,6 +16,17 @@ pub(super) const INDEXED: usize = 16;
 ///
 /// The parameters exist so that `Map<String, Value>` can be written as with serde_json; there is no other instance. Keys
 /// are [`JsonString`]s.
+///
+/// # Examples
+/// ```
+/// use tightwire_json::{Map, json};
+///
+/// let mut map = Map::new();
+/// map.insert("b", json!(1));
+/// map.insert("a", json!([2]));
+/// assert_eq!(map["a"][0], 2);
+/// assert!(map.keys().eq(["b", "a"]));
+/// ```
 #[repr(C)]
 pub struct Map<K = String, V = Value> {
     repr: Repr,
@@ -48,18 +59,27 @@ impl Clone for Repr {
 }
 
 /// Key and value.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 #[repr(C)]
 pub(super) struct Entry {
-    pub(super) key: Key,
+    /// Makes a key with its tag look like a [`Value`], which the decoder writes.
+    tag: u8,
+    pub(super) key: JsonString,
     pub(super) value: Value,
+}
+
+impl Entry {
+    pub(super) fn new(key: JsonString, value: Value) -> Self {
+        Self { tag: 0, key, value }
+    }
 }
 
 /// Entries of an object that can be changed.
 #[derive(Clone, Default)]
 pub(super) struct Owned {
     entries: Vec<Entry>,
-    /// Present if there are at least [`INDEXED`] entries.
+    /// Present from [`INDEXED`] entries on. Stays when entries are removed, so that a change around this number does not
+    /// build it again and again.
     index: Option<Index>,
 }
 
@@ -78,7 +98,7 @@ impl Index {
     fn new(entries: &[Entry]) -> Self {
         let mut index = Self::with_capacity(entries.len());
         for (position, entry) in entries.iter().enumerate() {
-            index.find_or_insert(&entry.key.text, position, |position| &entries[position].key.text);
+            index.find_or_insert(&entry.key, position, |position| &entries[position].key);
         }
         index
     }
@@ -108,6 +128,21 @@ impl Index {
             }
         }
     }
+
+    fn remove(&mut self, key: &str, position: usize) {
+        let hash = self.state.hash_one(key);
+        if let Ok(found) = self.positions.find_entry(hash, |other| *other as usize == position) {
+            found.remove();
+        }
+    }
+
+    /// Changes the position of a key.
+    fn replace(&mut self, key: &str, from: usize, to: usize) {
+        let hash = self.state.hash_one(key);
+        if let Some(position) = self.positions.find_mut(hash, |other| *other as usize == from) {
+            *position = to as u32;
+        }
+    }
 }
 
 impl Owned {
@@ -115,27 +150,46 @@ impl Owned {
         &self.entries
     }
 
-    pub(super) fn values_mut(
-        &mut self,
-    ) -> impl DoubleEndedIterator<Item = (&JsonString, &mut Value)> + ExactSizeIterator {
-        self.entries.iter_mut().map(|entry| (&entry.key.text, &mut entry.value))
+    /// Returns the entries. Only their values may be changed.
+    pub(super) fn entries_mut(&mut self) -> &mut [Entry] {
+        &mut self.entries
     }
 
     pub(super) fn value_mut(&mut self, position: usize) -> Option<&mut Value> {
         self.entries.get_mut(position).map(|entry| &mut entry.value)
     }
 
+    pub(super) fn reserve(&mut self, additional: usize) {
+        self.entries.reserve(additional);
+    }
+
     /// Appends an entry with a new key.
-    pub(super) fn push(&mut self, key: JsonString, value: Value) {
-        self.entries.push(Entry { key: key.into(), value });
+    pub(super) fn push(&mut self, key: JsonString, value: Value) -> &mut Value {
+        self.entries.push(Entry::new(key, value));
         let position = self.entries.len() - 1;
         match &mut self.index {
             Some(index) => {
-                let key = |position: usize| &self.entries[position].key.text;
+                let key = |position: usize| &self.entries[position].key;
                 index.find_or_insert(key(position), position, key);
             }
             None => self.rebuild(),
         }
+        &mut self.entries[position].value
+    }
+
+    /// Removes an entry and moves the last one to its position.
+    ///
+    /// # Panics
+    /// If `position` is out of range.
+    pub(super) fn swap_remove(&mut self, position: usize) -> Entry {
+        if let Some(index) = &mut self.index {
+            let last = self.entries.len() - 1;
+            index.remove(&self.entries[position].key, position);
+            if position != last {
+                index.replace(&self.entries[last].key, last, position);
+            }
+        }
+        self.entries.swap_remove(position)
     }
 
     /// Changes the entries in any way that does not add a key twice.
@@ -161,10 +215,10 @@ pub(super) fn deduplicate(entries: &mut [Entry]) -> (usize, Option<Index>) {
     let mut index = (entries.len() >= INDEXED).then(|| Index::with_capacity(entries.len()));
     let mut kept = 0;
     for at in 0..entries.len() {
-        let (before, key) = (&entries[..kept], &entries[at].key.text);
+        let (before, key) = (&entries[..kept], &entries[at].key);
         let first = match &mut index {
-            Some(index) => index.find_or_insert(key, kept, |position| &before[position].key.text),
-            None => before.iter().position(|entry| entry.key.text == *key),
+            Some(index) => index.find_or_insert(key, kept, |position| &before[position].key),
+            None => before.iter().position(|entry| entry.key == *key),
         };
         match first {
             Some(position) => {
@@ -206,8 +260,8 @@ impl Map<String, Value> {
             Repr::Inner(entries) => entries.index(),
         };
         match index {
-            Some(index) => index.find(key, |position| &self.entries()[position].key.text),
-            None => self.entries().iter().position(|entry| entry.key.text.as_str() == key),
+            Some(index) => index.find(key, |position| &self.entries()[position].key),
+            None => self.entries().iter().position(|entry| entry.key.as_str() == key),
         }
     }
 
@@ -257,9 +311,7 @@ impl PartialEq for Map<String, Value> {
     fn eq(&self, other: &Self) -> bool {
         self.entries().len() == other.entries().len()
             && self.entries().iter().all(|entry| {
-                other
-                    .find(&entry.key.text)
-                    .is_some_and(|position| other.entries()[position].value == entry.value)
+                other.find(&entry.key).is_some_and(|position| other.entries()[position].value == entry.value)
             })
     }
 }

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde::de::IgnoredAny;
 use tightwire_json::{
-    ChunkDecoder, Codec, DocumentReader, Duplicates, ElementDecoder, Limits, RawValue, Value, from_slice,
+    Array, ChunkDecoder, Codec, DocumentReader, Duplicates, ElementDecoder, Limits, RawValue, Value,
+    from_slice,
 };
 
 use crate::support::{self, Outcome};
@@ -293,8 +294,8 @@ proptest! {
         let document = format!("[0,{{\"{}\":{document},\"other\":[]}},[]]", escaped.collect::<String>());
         let root = Value::from(vec![
             Value::from(0),
-            Value::from_iter([(key, root), ("other".to_owned(), Value::Array(Vec::new()))]),
-            Value::Array(Vec::new()),
+            Value::from_iter([(key, root), ("other".to_owned(), Value::Array(Array::new()))]),
+            Value::Array(Array::new()),
         ]);
         let mut found = Vec::new();
         pointers(&root, "", &mut found);

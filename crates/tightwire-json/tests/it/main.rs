@@ -17,3 +17,7 @@ mod ndjson;
 mod round_trip;
 mod stream;
 mod text_sequence;
+mod tree;
+mod value;
+mod value_map;
+mod value_serde;

@@ -1,7 +1,7 @@
 //! JSON text sequences (RFC 7464).
 
 use proptest::prelude::*;
-use tightwire_json::{ChunkDecoder, Codec, Encoder, Limits, TextSequenceDecoder, Value, from_str};
+use tightwire_json::{Array, ChunkDecoder, Codec, Encoder, Limits, TextSequenceDecoder, Value, from_str};
 
 use crate::support::{self, Outcome};
 
@@ -36,7 +36,7 @@ fn errors_end_at_the_next_record_separator() {
         ("\x1e1\"\n\x1e2\n", vec![syntax(2), ok(2)]),
         ("\x1enul\n\x1e2\n", vec![syntax(4), ok(2)]),
         ("\x1e1 2\n\x1e2\n", vec![ok(1), syntax(3), ok(2)]),
-        ("\x1e[] []\n\x1e2\n", vec![Ok(Value::Array(Vec::new())), syntax(4), ok(2)]),
+        ("\x1e[] []\n\x1e2\n", vec![Ok(Value::Array(Array::new())), syntax(4), ok(2)]),
         // No record separator at the start.
         ("1\n\x1e2\n", vec![syntax(0), ok(2)]),
         ("\n", vec![syntax(0)]),

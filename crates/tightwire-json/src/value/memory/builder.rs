@@ -23,11 +23,18 @@ const MAX_FIRST_CHUNK: usize = 1 << 20;
 /// Number of shapes that are remembered.
 const SHAPES: usize = 128;
 
-/// Keys of an object that has been decoded. Most documents have many objects with the same keys, so that comparing the
-/// document with the expected key is faster than searching for its end.
-#[derive(Clone, Copy)]
-pub(crate) struct Shape {
+/// Open array or object.
+///
+/// It has the keys of an object in the same context that has been decoded before. Most documents have many objects with
+/// the same keys, so that comparing the document with the expected key is faster than searching for its end.
+pub(crate) struct Container {
+    /// Number of values and keys on the stack before the container.
+    from: usize,
+    /// Hash of the key of the array or object in its parent.
+    context: usize,
+    /// Next expected entry.
     next: NonNull<Entry>,
+    /// Number of expected entries.
     remaining: usize,
     /// Whether all keys so far were the expected ones.
     holds: bool,
@@ -104,12 +111,6 @@ impl Builder {
             free: 0,
             following: (document_len / 4 + 16).min(MAX_FIRST_CHUNK),
         }
-    }
-
-    /// Returns the number of values and keys on the stack.
-    #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        self.slots.len()
     }
 
     /// Pushes a value or key.
@@ -216,23 +217,45 @@ impl Builder {
         }
     }
 
-    /// Returns the expected shape of an object. The context is any number, for example derived from the key before the
-    /// object.
+    /// Returns the container for the root of the document.
+    pub(crate) fn root(&self) -> Container {
+        self.container(0)
+    }
+
+    /// Opens an array or object in another one.
     #[inline(always)]
-    pub(crate) fn shape(&self, context: usize) -> Shape {
+    pub(crate) fn open(&self, parent: &Container, parent_is_object: bool) -> Container {
+        self.container(match self.slots.last() {
+            // The last slot is the key: its length and its first bytes.
+            // SAFETY: all words of slots are initialized.
+            Some(key) if parent_is_object => {
+                (unsafe { key[0].bits }.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
+            }
+            _ => parent.context + 1,
+        })
+    }
+
+    #[inline(always)]
+    fn container(&self, context: usize) -> Container {
+        let from = self.slots.len();
         let known = self.shapes.as_ref().map(|shapes| (shapes.shapes[context % SHAPES], shapes.document));
         match known {
             Some((shape, document)) if shape.document == document => {
-                Shape { next: shape.entries, remaining: shape.len as usize, holds: true }
+                Container { from, context, next: shape.entries, remaining: shape.len as usize, holds: true }
             }
-            _ => Shape { next: NonNull::dangling(), remaining: 0, holds: false },
+            _ => Container { from, context, next: NonNull::dangling(), remaining: 0, holds: false },
         }
     }
 
-    /// Pushes the key that begins at `start`, after an opening quote, if it is the next key of the shape. Returns the
-    /// offset of the closing quote.
+    /// Pushes the key that begins at `start`, after an opening quote, if it is the expected one. Returns the offset of the
+    /// closing quote.
     #[inline(always)]
-    pub(crate) fn push_expected(&mut self, document: &str, start: usize, shape: &mut Shape) -> Option<usize> {
+    pub(crate) fn push_expected(
+        &mut self,
+        document: &str,
+        start: usize,
+        shape: &mut Container,
+    ) -> Option<usize> {
         if shape.remaining > 0 {
             // SAFETY: the entry is in the memory, and `remaining` counts the entries. `push` has written its words.
             let key = unsafe { shape.next.cast::<Slot>().read() };
@@ -267,37 +290,28 @@ impl Builder {
         None
     }
 
-    /// Returns a context for the value of the last key, or for the elements of such an array: a hash of the length and
-    /// the first bytes of the key.
+    /// Replaces the values of an open array by the array.
     #[inline(always)]
-    pub(crate) fn context(&self) -> usize {
-        // SAFETY: all words of slots are initialized.
-        let word = self.slots.last().map_or(0, |key| unsafe { key[0].bits });
-        (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
-    }
-
-    /// Replaces the values from `from` on by an array of them.
-    #[inline(always)]
-    pub(crate) fn push_array(&mut self, from: usize) {
-        let len = self.slots.len() - from;
-        let items = self.move_slots(from, len, UNINDEXED);
+    pub(crate) fn push_array(&mut self, array: &Container) {
+        let len = self.slots.len() - array.from;
+        let items = self.move_slots(array.from, len, UNINDEXED);
         self.push_container(Tag::Array, items);
     }
 
-    /// Replaces the keys and values from `from` on by an object of them. Of duplicate keys, the last value is used at the
+    /// Replaces the keys and values of an open object by the object. Of duplicate keys, the last value is used at the
     /// position of the first. `escapes` tells whether a key was written with escapes.
     #[inline(always)]
-    pub(crate) fn push_object(&mut self, from: usize, context: usize, shape: Shape, escapes: bool) {
-        if shape.holds && self.slots.len() - from < 2 * INDEXED {
-            let len = (self.slots.len() - from) / 2;
-            let items = self.move_slots(from, len, UNINDEXED);
+    pub(crate) fn push_object(&mut self, object: &Container, escapes: bool) {
+        let count = self.slots.len() - object.from;
+        if object.holds && count < 2 * INDEXED {
+            let items = self.move_slots(object.from, count / 2, UNINDEXED);
             self.push_container(Tag::Object, items);
         } else {
-            self.push_new_object(from, context, escapes);
+            self.push_new_object(object.from, object.context, escapes);
         }
     }
 
-    /// Same as [`push_object`](Self::push_object) for an object with other keys than the shape.
+    /// Same as [`push_object`](Self::push_object) for an object with other keys than expected.
     #[inline(never)]
     fn push_new_object(&mut self, from: usize, context: usize, escapes: bool) {
         let index = self.check_keys(from);
@@ -374,7 +388,8 @@ impl Builder {
 
     /// Pushes an empty array or object.
     #[inline(always)]
-    pub(crate) fn push_empty(&mut self, tag: Tag) {
+    pub(crate) fn push_empty(&mut self, is_object: bool) {
+        let tag = if is_object { Tag::Object } else { Tag::Array };
         // Zero is the tag of the empty representation.
         self.push(tag as u64, Word { bits: 0 }, Word { bits: 0 });
     }

@@ -25,8 +25,7 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
-pub(crate) use self::builder::Builder;
-use super::JsonString;
+pub(crate) use self::builder::{Builder, Container};
 use super::map::Index;
 
 /// Memory of one decoded document.
@@ -222,20 +221,6 @@ impl Drop for Text {
             // SAFETY: `heap` leaked this box, and only this text owns it.
             drop(unsafe { Box::from_raw(self.pointer()) });
         }
-    }
-}
-
-/// Key of an object, with the layout of a [`Value`](super::Value) that is a string.
-#[repr(C, align(8))]
-#[derive(Clone)]
-pub(super) struct Key {
-    tag: u8,
-    pub(super) text: JsonString,
-}
-
-impl From<JsonString> for Key {
-    fn from(text: JsonString) -> Self {
-        Self { tag: 0, text }
     }
 }
 
