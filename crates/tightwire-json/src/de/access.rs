@@ -9,8 +9,12 @@ use crate::error::{Error, Result, Syntax};
 /// Elements of an array. The parser is positioned after the opening bracket.
 pub(super) struct Elements<'a, 'de, 'p> {
     pub(super) parser: &'a mut Parser<'de, 'p>,
-    pub(super) first: bool,
+    /// Number of elements so far.
+    pub(super) count: u32,
 }
+
+/// Size of the smallest vector that is allocated at once. Below it, `Vec` reserves as much without a hint.
+const LEAST_HINT: u32 = 5;
 
 impl<'de> de::SeqAccess<'de> for Elements<'_, 'de, '_> {
     type Error = Error;
@@ -18,12 +22,32 @@ impl<'de> de::SeqAccess<'de> for Elements<'_, 'de, '_> {
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
         match self.parser.expect()? {
-            b']' => return Ok(None),
-            _ if self.first => self.first = false,
+            b']' => {
+                let depth = self.parser.depth();
+                if let Some(lengths) = self.parser.lengths.get_mut(depth) {
+                    *lengths = (self.count, lengths.0);
+                }
+                return Ok(None);
+            }
+            _ if self.count == 0 => {}
             b',' => self.parser.at += 1,
             _ => return Err(self.parser.syntax(Syntax::ArrayEnd)),
         }
+        self.count = self.count.saturating_add(1);
         seed.deserialize(&mut *self.parser).map(Some)
+    }
+
+    /// Guesses that an array is as long as the shorter of the previous two arrays at its depth, so that a vector of
+    /// coordinates is allocated once.
+    ///
+    /// A malicious document cannot cause large allocations: a hint needs an array of that length that ended since the
+    /// hint before at the same depth, so that the sum of all hints is at most the number of elements.
+    #[inline]
+    fn size_hint(&self) -> Option<usize> {
+        let (last, before) = *self.parser.lengths.get(self.parser.depth())?;
+        let hint = last.min(before);
+        let is_empty = self.parser.bytes.get(self.parser.at) == Some(&b']');
+        (hint >= LEAST_HINT && self.count == 0 && !is_empty).then_some(hint as usize)
     }
 }
 
@@ -37,37 +61,41 @@ impl Entries<'_, '_, '_> {
     /// Advances past the opening quote of the next key. Returns `false` at the end of the object.
     #[inline(always)]
     fn next_key(&mut self) -> Result<bool> {
+        let found = self.next_entry()?;
+        if found && !self.parser.superseded.is_empty() { self.skip_superseded() } else { Ok(found) }
+    }
+
+    /// Same as [`next_key`](Self::next_key), including keys that a later key replaces.
+    #[inline(always)]
+    fn next_entry(&mut self) -> Result<bool> {
         match self.parser.expect()? {
-            b'"' if self.first => self.parser.at += 1,
-            b'}' => return Ok(false),
             b',' if !self.first => {
                 self.parser.at += 1;
                 self.parser.key_start()?;
             }
+            b'"' if self.first => self.parser.at += 1,
+            b'}' => return Ok(false),
             _ => {
                 let what = if self.first { Syntax::Key } else { Syntax::ObjectEnd };
                 return Err(self.parser.syntax(what));
             }
         }
         self.first = false;
-        if !self.parser.superseded.is_empty() && self.skip_superseded()? {
-            return self.next_key();
-        }
         Ok(true)
     }
 
-    /// Skips the current entry if a later entry has the same key. The parser is positioned after the opening quote of
-    /// the key.
+    /// Skips entries whose key a later entry has, too. The parser is positioned after the opening quote of a key.
     #[cold]
     fn skip_superseded(&mut self) -> Result<bool> {
-        let start = self.parser.at - 1;
-        let superseded = self.parser.superseded.binary_search(&start).is_ok();
-        if superseded {
+        while self.parser.superseded.binary_search(&(self.parser.at - 1)).is_ok() {
             self.parser.skip_string()?;
             self.parser.colon()?;
             self.parser.skip_value(&mut ())?;
+            if !self.next_entry()? {
+                return Ok(false);
+            }
         }
-        Ok(superseded)
+        Ok(true)
     }
 }
 

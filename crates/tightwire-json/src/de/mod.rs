@@ -26,6 +26,7 @@ pub(crate) use self::skip::Levels;
 pub(crate) use self::survey::survey;
 use crate::codec::Limits;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
+use crate::scan;
 
 /// Options of decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,9 +72,18 @@ pub enum Duplicates {
     Error,
 }
 
+/// Maximum length of documents that are checked for ASCII first, in bytes.
+const SMALL: usize = 1024;
+
 /// Returns the document as text after checking its length and UTF-8.
 pub(crate) fn text<'a>(document: &'a [u8], limits: &Limits) -> Result<&'a str> {
     check_len(document.len(), limits)?;
+    // A smaller fixed cost than that of the vector engine.
+    if document.len() <= SMALL
+        && let Some(text) = scan::ascii(document)
+    {
+        return Ok(text);
+    }
     simdutf8::basic::from_utf8(document).or_else(|_| {
         std::str::from_utf8(document).map_err(|error| match error.error_len() {
             Some(_) => Error::syntax(Syntax::Utf8, error.valid_up_to()),

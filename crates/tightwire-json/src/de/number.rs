@@ -3,6 +3,7 @@
 use super::decimal;
 use super::parser::Parser;
 use crate::error::{Error, Kind, Result, Syntax};
+use crate::scan;
 
 /// Parsed number. Integers are exact, floats are rounded correctly.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,37 +21,120 @@ const EXACT_POWERS: [f64; 23] = [
     1e19, 1e20, 1e21, 1e22,
 ];
 
-const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-
-/// Maps the characters `0` to `9` of eight bytes to 0 to 9, and all others to larger values.
-#[inline(always)]
-fn values(bytes: [u8; 8]) -> u64 {
-    u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030
-}
-
-/// Returns the number of bytes, from the first in memory on, whose value is at most nine.
-#[inline(always)]
-fn count_values(word: u64) -> usize {
-    // Sets the top bit of each byte above nine. A carry changes only bytes above the lowest such byte, which do not
-    // matter.
-    let other = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
-    (other.trailing_zeros() / 8) as usize
-}
-
-/// Returns the number of leading digits and their value. Processes eight bytes at a time, which the benchmark rows
-/// `json/citm_*_decode` and `json/canada_*_decode` measure.
-#[inline(always)]
-fn leading_digits(bytes: [u8; 8]) -> (usize, u64) {
-    let word = values(bytes);
-    let count = count_values(word);
-    if count == 0 {
-        return (0, 0);
+const POWERS: [u64; 17] = {
+    let mut powers = [1; 17];
+    let mut index = 1;
+    while index < powers.len() {
+        powers[index] = powers[index - 1] * 10;
+        index += 1;
     }
-    // The shift drops the other bytes and fills with zeros in front.
-    let digits = word << (64 - 8 * count);
-    let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
-    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
-    (count, (fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
+    powers
+};
+
+/// Returns the value of the first `count` digits of a block. `count` is 1 to 8. Converts all digits in parallel, which
+/// the benchmark rows `json/citm_*_decode` and `json/canada_*_decode` measure.
+#[inline(always)]
+fn value_of(block: [u8; 8], count: usize) -> u64 {
+    // The shift drops the bytes after the digits and fills with zeros in front. The first digit is in the lowest byte.
+    let digits = (u64::from_le_bytes(block) ^ 0x3030_3030_3030_3030) << ((64 - 8 * count) & 63);
+    let pairs = digits * 10 + (digits >> 8);
+    // The upper half of each product is the sum of two pairs, each multiplied by its power of ten.
+    const PAIRS: u64 = 0x0000_00ff_0000_00ff;
+    let odd = (pairs & PAIRS).wrapping_mul(1_000_000 << 32 | 100);
+    let even = (pairs >> 16 & PAIRS).wrapping_mul(10_000 << 32 | 1);
+    odd.wrapping_add(even) >> 32
+}
+
+/// Returns the value of the first `count` digits of a block. `count` is 9 to 16.
+#[inline(always)]
+fn value_of_two(high: [u8; 8], low: [u8; 8], count: usize) -> u64 {
+    value_of(high, 8) * POWERS[(count - 8) & 15] + value_of(low, count - 8)
+}
+
+/// Start of a document's rest, in which a number is read if it ends before the block does.
+struct Block<'a> {
+    bytes: &'a [u8; 32],
+    negative: bool,
+    /// Mask of the bytes that are neither digits nor the sign.
+    others: u32,
+    /// Offset of the first digit.
+    first: usize,
+    /// Offset of the first byte after the first group of digits.
+    point: usize,
+}
+
+impl<'a> Block<'a> {
+    #[inline(always)]
+    fn new(bytes: &'a [u8; 32]) -> Self {
+        let (halves, _) = bytes.as_chunks::<16>();
+        let negative = bytes[0] == b'-';
+        let digits = scan::digits(&halves[0]) | scan::digits(&halves[1]) << 16;
+        let others = !(digits | u32::from(negative));
+        let point = others.trailing_zeros() as usize;
+        Self { bytes, negative, others, first: usize::from(negative), point }
+    }
+
+    #[inline(always)]
+    fn word(&self, at: usize) -> Option<[u8; 8]> {
+        self.bytes.get(at..)?.first_chunk().copied()
+    }
+
+    /// Reads a number with a fraction of at most 16 digits, with at most 8 digits before it, and without an exponent.
+    /// Returns it and its length, or `None` if it is another number or malformed.
+    ///
+    /// One search finds the ends of both groups of digits, and their values are calculated in parallel.
+    #[inline(always)]
+    fn fraction(&self) -> Option<(f64, usize)> {
+        let end = (self.others & self.others.wrapping_sub(1)).trailing_zeros() as usize;
+        let whole = self.point - self.first;
+        let decimals = end.wrapping_sub(self.point + 1);
+        let is_short = (1..=8).contains(&whole) && (self.bytes[self.first] != b'0' || whole == 1);
+        if *self.bytes.get(self.point)? != b'.' || !is_short || matches!(self.bytes.get(end)?, b'e' | b'E') {
+            return None;
+        }
+        let fraction = match decimals {
+            1..=8 => value_of(self.word(self.point + 1)?, decimals),
+            9..=16 if whole + decimals <= 19 => {
+                value_of_two(self.word(self.point + 1)?, self.word(self.point + 9)?, decimals)
+            }
+            _ => return None,
+        };
+        let mantissa = value_of(self.word(self.first)?, whole) * POWERS[decimals] + fraction;
+        let magnitude = if mantissa <= 1 << 53 {
+            // An operation on exact operands is rounded once.
+            mantissa as f64 / EXACT_POWERS[decimals]
+        } else {
+            decimal::nearest(mantissa, -(decimals as i64))?
+        };
+        Some((f64::from_bits(magnitude.to_bits() | u64::from(self.negative) << 63), end))
+    }
+
+    /// Reads an integer of at most 19 digits, or 18 after a minus sign. Returns it and its length, or `None` if it is
+    /// another number, `-0`, or malformed.
+    #[inline(always)]
+    fn integer(&self) -> Option<(Number, usize)> {
+        let count = self.point - self.first;
+        let is_zero = self.bytes[self.first] == b'0';
+        if matches!(self.bytes.get(self.point)?, b'.' | b'e' | b'E')
+            || (is_zero && (self.negative || count > 1))
+        {
+            return None;
+        }
+        let word = |at| self.word(self.first + at);
+        let value = match count {
+            1..=8 => value_of(word(0)?, count),
+            9..=16 => value_of_two(word(0)?, word(8)?, count),
+            17..=19 => {
+                value_of_two(word(0)?, word(8)?, 16) * POWERS[count - 16] + value_of(word(16)?, count - 16)
+            }
+            _ => return None,
+        };
+        match self.negative {
+            false => Some((Number::Unsigned(value), self.point)),
+            true if count < 19 => Some((Number::Signed(-value.cast_signed()), self.point)),
+            true => None,
+        }
+    }
 }
 
 /// Components of a number.
@@ -69,14 +153,6 @@ impl Parser<'_, '_> {
     #[inline(always)]
     fn digits(&mut self, value: &mut u64) -> usize {
         let start = self.at;
-        while let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
-            let (count, more) = leading_digits(*block);
-            *value = value.wrapping_mul(POWERS[count]).wrapping_add(more);
-            self.at += count;
-            if count < 8 {
-                return self.at - start;
-            }
-        }
         while let Some(byte @ b'0'..=b'9') = self.bytes.get(self.at) {
             *value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
             self.at += 1;
@@ -87,59 +163,65 @@ impl Parser<'_, '_> {
     /// Reads the number that begins at the current position with a digit or a minus sign.
     #[inline(always)]
     pub(super) fn number(&mut self) -> Result<Number> {
-        let start = self.at;
-        // Fast path: most integers have no sign and few digits.
-        if let Some(block) = self.bytes.get(start..).and_then(<[u8]>::first_chunk::<8>) {
-            let (count, value) = leading_digits(*block);
-            if count > 0 && count < 8 {
-                let next = block[count & 7];
-                if !matches!(next, b'.' | b'e' | b'E') && (block[0] != b'0' || count == 1) {
-                    self.at = start + count;
-                    return Ok(Number::Unsigned(value));
+        // Fast path: most numbers are integers of at most 15 digits, or 8 after a minus sign.
+        if let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<16>) {
+            let word = |at: usize| block.get(at..).and_then(<[u8]>::first_chunk::<8>).copied();
+            let negative = block[0] == b'-';
+            let first = usize::from(negative);
+            let end = (!(scan::digits(block) | u32::from(negative))).trailing_zeros() as usize;
+            let count = end - first;
+            if let Some(next) = block.get(end)
+                && !matches!(next, b'.' | b'e' | b'E')
+                && (block[first] != b'0' || (count == 1 && !negative))
+            {
+                let number = match (negative, count, word(first), word(8)) {
+                    (false, 1..=8, Some(word), _) => Some(Number::Unsigned(value_of(word, count))),
+                    (false, 9.., Some(high), Some(low)) => {
+                        Some(Number::Unsigned(value_of_two(high, low, count)))
+                    }
+                    (true, 1..=8, Some(word), _) => {
+                        Some(Number::Signed(-value_of(word, count).cast_signed()))
+                    }
+                    _ => None,
+                };
+                if let Some(number) = number {
+                    self.at += end;
+                    return Ok(number);
                 }
-                if next == b'.' && (block[0] != b'0' || count == 1) {
-                    return self.short_fraction(count, value);
-                }
-            } else if count == 8 {
-                return self.long_number();
             }
         }
-        self.any_number()
+        self.decimal()
     }
 
-    /// Reads a number that begins with one to seven digits and a decimal point, such as a price or a coordinate. Fast
-    /// if at most seven digits follow.
+    /// Reads a number, without a search for each group of digits if it has at most 19 digits and no exponent.
     #[inline(never)]
-    fn short_fraction(&mut self, whole: usize, value: u64) -> Result<Number> {
-        let start = self.at + whole + 1;
-        if let Some(block) = self.bytes.get(start..).and_then(<[u8]>::first_chunk::<8>)
-            && let (count @ 1..8, fraction) = leading_digits(*block)
-            && !matches!(block[count], b'e' | b'E')
-        {
-            self.at = start + count;
-            // Numbers of up to 14 digits are exact as a float, and an operation on exact operands is rounded once.
-            let mantissa = value * POWERS[count] + fraction;
-            return Ok(Number::Float(mantissa as f64 / EXACT_POWERS[count]));
+    fn decimal(&mut self) -> Result<Number> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let mut padded = [0; 32];
+        let block = Block::new(match rest.first_chunk() {
+            Some(block) => block,
+            // The document ends soon. No number contains a zero byte.
+            None => {
+                padded[..rest.len()].copy_from_slice(rest);
+                &padded
+            }
+        });
+        let fraction = block.fraction().map(|(value, len)| (Number::Float(value), len));
+        if let Some((number, len)) = fraction.or_else(|| block.integer()) {
+            self.at += len;
+            return Ok(number);
         }
         self.any_number()
     }
 
-    /// Reads a number that begins with eight digits. Fast for integers of up to 15 digits, such as timestamps in
-    /// milliseconds and ids.
-    #[inline(never)]
-    fn long_number(&mut self) -> Result<Number> {
-        let start = self.at;
-        if let Some(block) = self.bytes.get(start..).and_then(<[u8]>::first_chunk::<16>)
-            && let ([high, low], _) = block.as_chunks::<8>()
-            && let (8, value) = leading_digits(*high)
-            && let (count @ ..8, more) = leading_digits(*low)
-            && !matches!(low[count], b'.' | b'e' | b'E')
-            && high[0] != b'0'
-        {
-            self.at = start + 8 + count;
-            return Ok(Number::Unsigned(value * POWERS[count] + more));
-        }
-        self.any_number()
+    /// Reads a number with a fraction, such as a price or a coordinate. Returns `None` without consuming anything if
+    /// [`number`](Self::number) has to read it.
+    #[inline(always)]
+    pub(super) fn fraction(&mut self) -> Option<f64> {
+        let block = self.bytes.get(self.at..)?.first_chunk()?;
+        let (value, len) = Block::new(block).fraction()?;
+        self.at += len;
+        Some(value)
     }
 
     #[inline(never)]
@@ -231,10 +313,10 @@ impl Parser<'_, '_> {
         if !matches!(self.bytes.get(self.at), Some(b'0'..=b'9')) {
             return Err(self.unexpected(Syntax::Number));
         }
-        while let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
-            let count = count_values(values(*block));
-            self.at += count;
-            if count < 8 {
+        while let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<16>) {
+            let count = (!scan::digits(block)).trailing_zeros() as usize;
+            self.at += count.min(16);
+            if count < 16 {
                 return Ok(());
             }
         }
@@ -342,14 +424,103 @@ mod tests {
         assert!(zero == 0.0 && zero.is_sign_negative());
     }
 
+    /// Checks all functions that read a number against the standard library.
+    fn agrees_with_the_standard_library(text: &str, rest: &str) {
+        let document = format!("{text}{rest}");
+        let limits = Limits::new();
+        let parser = || Parser::new(&document, &limits, LoneSurrogate::Error);
+        let integer = !text.contains(['.', 'e', 'E']) && text != "-0";
+        let expected = match (text.parse::<u64>(), text.parse::<i64>(), text.parse::<f64>()) {
+            (Ok(value), ..) if integer => Some(Number::Unsigned(value)),
+            (_, Ok(value), _) if integer => Some(Number::Signed(value)),
+            (_, _, Ok(value)) if value.is_finite() => Some(Number::Float(value)),
+            _ => None,
+        };
+        let bits = |number: Option<Number>| match number {
+            Some(Number::Float(value)) => Err(value.to_bits()),
+            other => Ok(other),
+        };
+        for read in [Parser::number, Parser::decimal, Parser::any_number] {
+            let mut parser = parser();
+            let result = read(&mut parser);
+            assert_eq!(bits(result.as_ref().ok().copied()), bits(expected), "{document:?}");
+            assert!(result.is_ok_and(|_| parser.at == text.len()) || expected.is_none(), "{document:?}");
+        }
+        let mut parser = parser();
+        if let Some(value) = parser.fraction() {
+            assert_eq!(
+                (bits(Some(Number::Float(value))), parser.at),
+                (bits(expected), text.len()),
+                "{document:?}"
+            );
+        } else {
+            assert_eq!(parser.at, 0);
+        }
+    }
+
+    #[test]
+    fn groups_of_digits_of_every_length_agree_with_the_standard_library() {
+        for digits in ["1234567890123456789012", "9999999999999999999999", "1000000000000000000001"] {
+            for (whole, decimals) in
+                (1..=21).flat_map(|whole| (0..=19).map(move |decimals| (whole, decimals)))
+            {
+                let fraction =
+                    if decimals > 0 { format!(".{}", &digits[22 - decimals..]) } else { String::new() };
+                for sign in ["", "-"] {
+                    for rest in ["", ",", "}         ", ",1.5         ", &format!("]{}", " ".repeat(40))] {
+                        agrees_with_the_standard_library(
+                            &format!("{sign}{}{fraction}", &digits[..whole]),
+                            rest,
+                        );
+                    }
+                }
+            }
+        }
+    }
+
     proptest! {
         #[test]
-        fn short_fractions_agree_with_the_standard_library(
-            text in "(0|[1-9][0-9]{0,7})[.][0-9]{1,8}", padding in "[ ]{0,9}",
+        fn decimals_agree_with_the_standard_library(
+            text in "-?(0|[1-9][0-9]{0,9})[.]([0-9]{1,18}|0{1,14}[0-9]{1,4})", rest in "(,|[ ]{0,40}|,-?[0-9.eE]{0,40})",
         ) {
-            let expected: f64 = text.parse().unwrap();
-            let Number::Float(actual) = number(&format!("{text}{padding}")).unwrap() else { panic!("{text}") };
-            prop_assert_eq!(actual.to_bits(), expected.to_bits());
+            agrees_with_the_standard_library(&text, &rest);
+        }
+
+        #[test]
+        fn integers_of_both_signs_agree_with_the_standard_library(
+            text in "-?(0|[1-9][0-9]{0,20})", rest in "(,|[ ]{0,40}|,-?[0-9.eE]{0,40})",
+        ) {
+            agrees_with_the_standard_library(&text, &rest);
+        }
+
+        /// The functions that read numbers accept the same texts as the one that skips them, and report errors at the
+        /// same offset.
+        #[test]
+        fn malformed_numbers_are_rejected_at_the_same_offset(
+            text in "(-|[0-9])[0-9]{0,12}[0-9.eE+x-]{0,3}[0-9]{0,17}[0-9.eE+x-]{0,3}", rest in "[ ]{0,40}",
+        ) {
+            let document = format!("{text}{rest}");
+            let limits = Limits::new();
+            let parser = || Parser::new(&document, &limits, LoneSurrogate::Error);
+            let mut skipped = parser();
+            let expected = skipped.skip_number();
+            for read in [Parser::number, Parser::decimal, Parser::any_number] {
+                let mut parser = parser();
+                match (read(&mut parser), &expected) {
+                    (Ok(_), Ok(())) => prop_assert_eq!(parser.at, skipped.at),
+                    (Err(error), Ok(())) => prop_assert!(error.is_data()),
+                    (Err(error), Err(expected)) => {
+                        prop_assert_eq!(error.offset(), expected.offset());
+                        prop_assert_eq!(error.is_eof(), expected.is_eof());
+                    }
+                    (Ok(_), Err(_)) => prop_assert!(false, "{:?}", document),
+                }
+            }
+            let mut parser = parser();
+            if parser.fraction().is_some() {
+                prop_assert!(expected.is_ok());
+                prop_assert_eq!(parser.at, skipped.at);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{ByteStrings, LoneSurrogate};
 use crate::codec::Limits;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
+use crate::scan;
 
 /// Adds the offset to an error that has none.
 #[inline(always)]
@@ -11,6 +12,11 @@ pub(super) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
         Ok(value) => Ok(value),
         Err(error) => Err(error.at(offset)),
     }
+}
+
+#[inline(always)]
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
 }
 
 /// Document and the current position.
@@ -31,7 +37,12 @@ pub(crate) struct Parser<'de, 'p> {
     pub(super) superseded: &'p [usize],
     /// Maximum length of a string, a copy of `limits.string`.
     pub(super) string_limit: usize,
+    /// Lengths of the last two arrays at each of the first depths, the last one first.
+    pub(super) lengths: [(u32, u32); LENGTHS],
 }
+
+/// Number of depths at which the lengths of arrays are recorded.
+const LENGTHS: usize = 8;
 
 impl<'de, 'p> Parser<'de, 'p> {
     #[inline]
@@ -48,6 +59,7 @@ impl<'de, 'p> Parser<'de, 'p> {
             scratch: String::new(),
             superseded: &[],
             string_limit: limits.string,
+            lengths: [(0, 0); LENGTHS],
         }
     }
 
@@ -60,9 +72,23 @@ impl<'de, 'p> Parser<'de, 'p> {
 
     #[inline(never)]
     fn skip_space(&mut self) -> Option<u8> {
+        // A single space or little indentation, for which a block takes longer.
+        if let Some(near) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<5>)
+            && let Some(count) = near.iter().position(|byte| !is_space(*byte))
+        {
+            self.at += count;
+            return Some(near[count]);
+        }
+        while let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<16>) {
+            let count = (!scan::spaces(block)).trailing_zeros() as usize;
+            self.at += count.min(block.len());
+            if let Some(byte) = block.get(count) {
+                return Some(*byte);
+            }
+        }
         loop {
             let byte = *self.bytes.get(self.at)?;
-            if !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
+            if !is_space(byte) {
                 return Some(byte);
             }
             self.at += 1;
@@ -129,6 +155,17 @@ impl<'de, 'p> Parser<'de, 'p> {
         self.at += 1;
     }
 
+    /// Returns the number of open arrays and objects.
+    #[inline(always)]
+    pub(super) fn depth(&self) -> usize {
+        self.limits.depth - self.levels
+    }
+
+    #[inline(always)]
+    pub(super) fn next_is<const N: usize>(&self, bytes: &[u8; N]) -> bool {
+        self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<N>) == Some(bytes)
+    }
+
     /// Consumes the opening quote of a key and returns its offset.
     #[inline(always)]
     pub(super) fn key_start(&mut self) -> Result<usize> {
@@ -155,7 +192,7 @@ impl<'de, 'p> Parser<'de, 'p> {
     /// Consumes one of the literal names of section 3.
     #[inline(always)]
     pub(super) fn literal<const N: usize>(&mut self, name: &[u8; N]) -> Result<()> {
-        if self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<N>) == Some(name) {
+        if self.next_is(name) {
             self.at += N;
             Ok(())
         } else {

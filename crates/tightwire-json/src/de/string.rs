@@ -24,25 +24,55 @@ impl Text<'_, '_> {
 
 /// Output of a string whose escapes are resolved. `()` discards it.
 trait Sink {
-    fn text(&mut self, text: &str);
+    /// Appends `text` from the offset `from` to the next special byte, and returns its offset.
+    fn text(&mut self, text: &str, from: usize) -> usize;
     fn char(&mut self, char: char);
 }
 
 impl Sink for String {
-    fn text(&mut self, text: &str) {
-        self.push_str(text);
+    #[inline(always)]
+    fn text(&mut self, text: &str, from: usize) -> usize {
+        scan::push_text(self, text, from)
     }
 
+    #[inline(always)]
     fn char(&mut self, char: char) {
         self.push(char);
     }
 }
 
 impl Sink for () {
-    fn text(&mut self, _text: &str) {}
+    #[inline(always)]
+    fn text(&mut self, text: &str, from: usize) -> usize {
+        scan::find(text.as_bytes(), from)
+    }
 
     fn char(&mut self, _char: char) {}
 }
+
+/// Characters of the escapes with one character after the backslash, and NUL for all other characters.
+static SHORT_ESCAPES: [u8; 256] = {
+    let mut table = [0; 256];
+    let pairs = *b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
+    let mut at = 0;
+    while at < pairs.len() {
+        table[pairs[at] as usize] = pairs[at + 1];
+        at += 2;
+    }
+    table
+};
+
+/// Values of hexadecimal digits, and 255 for all other characters.
+static HEX: [u8; 256] = {
+    let mut table = [u8::MAX; 256];
+    let mut value = 0;
+    while value < 16 {
+        table[b"0123456789abcdef"[value] as usize] = value as u8;
+        table[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        value += 1;
+    }
+    table
+};
 
 /// Initial capacity of the scratch buffer, in bytes, unless the rest of the document is shorter.
 const SCRATCH_CAPACITY: usize = 256;
@@ -52,10 +82,12 @@ impl<'de> Parser<'de, '_> {
     #[inline(always)]
     pub(super) fn string(&mut self) -> Result<Text<'de, '_>> {
         let start = self.at;
-        let end = scan::find(self.bytes, start);
-        if self.bytes.get(end) == Some(&b'"') && end - start <= self.string_limit {
+        // The same slice for all, so that the quote proves a character boundary.
+        let text = self.text;
+        let end = scan::find(text.as_bytes(), start);
+        if text.as_bytes().get(end) == Some(&b'"') && end - start <= self.string_limit {
             self.at = end + 1;
-            Ok(Text::Borrowed(&self.text[start..end]))
+            Ok(Text::Borrowed(&text[start..end]))
         } else {
             self.string_with_escapes(start)
         }
@@ -94,10 +126,8 @@ impl<'de> Parser<'de, '_> {
     fn walk_string(&mut self, start: usize, sink: &mut impl Sink) -> Result<()> {
         self.at = start;
         loop {
-            let special = scan::find(self.bytes, self.at);
-            sink.text(&self.text[self.at..special]);
-            self.at = special;
-            match self.bytes.get(special) {
+            self.at = sink.text(self.text, self.at);
+            match self.bytes.get(self.at) {
                 Some(b'"') => break,
                 Some(b'\\') => self.escape(sink)?,
                 _ => return Err(self.unexpected(Syntax::Control)),
@@ -112,25 +142,22 @@ impl<'de> Parser<'de, '_> {
     }
 
     /// Reads the escape at the current position.
+    #[inline(always)]
     fn escape(&mut self, sink: &mut impl Sink) -> Result<()> {
         let backslash = self.at;
         self.at += 1;
-        sink.char(match self.bytes.get(self.at) {
-            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(*byte),
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => {
+        match self.bytes.get(self.at).map(|byte| (byte, SHORT_ESCAPES[usize::from(*byte)])) {
+            Some((_, char @ 1..)) => {
+                self.at += 1;
+                sink.char(char::from(char));
+            }
+            Some((b'u', _)) => {
                 self.at += 1;
                 let char = self.unicode(backslash)?;
                 sink.char(char);
-                return Ok(());
             }
             _ => return Err(self.unexpected(Syntax::Escape)),
-        });
-        self.at += 1;
+        }
         Ok(())
     }
 
@@ -170,9 +197,11 @@ impl<'de> Parser<'de, '_> {
     fn hex(&mut self) -> Result<u32> {
         let mut value = 0;
         for _ in 0..4 {
-            let digit = self.bytes.get(self.at).and_then(|byte| char::from(*byte).to_digit(16));
-            let Some(digit) = digit else { return Err(self.unexpected(Syntax::Escape)) };
-            value = value << 4 | digit;
+            let digit = self.bytes.get(self.at).map_or(u8::MAX, |byte| HEX[usize::from(*byte)]);
+            if digit == u8::MAX {
+                return Err(self.unexpected(Syntax::Escape));
+            }
+            value = value << 4 | u32::from(digit);
             self.at += 1;
         }
         Ok(value)

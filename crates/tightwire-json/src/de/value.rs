@@ -77,7 +77,7 @@ impl<'de> Parser<'de, '_> {
     fn visit_array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at;
         self.enter()?;
-        let value = locate(visitor.visit_seq(Elements { parser: self, first: true }), start)?;
+        let value = locate(visitor.visit_seq(Elements { parser: self, count: 0 }), start)?;
         self.close(b']', Syntax::ArrayEnd, value)
     }
 
@@ -106,6 +106,12 @@ impl<'de> Parser<'de, '_> {
     #[inline(never)]
     fn visit_any_array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         self.visit_array(visitor)
+    }
+
+    /// Same as [`visit_any_array`](Self::visit_any_array).
+    #[inline(never)]
+    fn visit_any_number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        self.visit_number(visitor, true)
     }
 
     /// Same as [`visit_any_array`](Self::visit_any_array).
@@ -199,7 +205,7 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.expect()? {
             b'"' => self.visit_text(visitor),
-            b'-' | b'0'..=b'9' => self.visit_number(visitor, true),
+            b'-' | b'0'..=b'9' => self.visit_any_number(visitor),
             b'{' => self.visit_any_object(visitor),
             b'[' => self.visit_any_array(visitor),
             b't' | b'f' => self.deserialize_bool(visitor),
@@ -243,7 +249,12 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
 
     #[inline]
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.visit_number(visitor, true)
+        self.expect()?;
+        let start = self.at;
+        match self.fraction() {
+            Some(value) => locate(visitor.visit_f64(value), start),
+            None => self.visit_number(visitor, true),
+        }
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {

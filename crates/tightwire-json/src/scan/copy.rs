@@ -1,6 +1,6 @@
 //! Copying of strings into a `Vec` with escapes.
 
-use super::{BLOCK, Set, find_by_blocks, mask16, short};
+use super::{BLOCK, Json, Set, find_by_blocks, find_in_tail, mask16, short};
 
 /// Maximum number of bytes that [`push_entry`] writes in addition to the text: a comma, two quotes, a colon.
 const FRAME: usize = 4;
@@ -23,6 +23,76 @@ pub(crate) fn push_entry<S: Set>(out: &mut Vec<u8>, comma: bool, text: &str) {
         push_escaped::<S>(out, text);
         out.push(b':');
     }
+}
+
+/// Appends the first `len` bytes of a block, at most `N`. Writes the whole block, which is faster than a copy of variable
+/// length.
+#[inline(always)]
+pub(crate) fn push_block<const N: usize>(out: &mut Vec<u8>, block: [u8; N], len: usize) {
+    out.reserve(N);
+    // SAFETY: `reserve` guarantees capacity for the block, and at most its bytes are added to the length.
+    unsafe {
+        out.as_mut_ptr().add(out.len()).cast::<[u8; N]>().write_unaligned(block);
+        out.set_len(out.len() + len.min(N));
+    }
+}
+
+/// Appends a text, fast if it has at most 32 bytes.
+#[inline(always)]
+pub(crate) fn push_short(out: &mut Vec<u8>, text: &[u8]) {
+    let len = text.len();
+    match (text.first_chunk::<BLOCK>(), text.last_chunk::<BLOCK>()) {
+        (Some(first), Some(last)) if len <= 2 * BLOCK => {
+            out.reserve(len);
+            // SAFETY: `reserve` guarantees capacity for the text. The two blocks are its first and last bytes, and cover
+            // it without a gap.
+            unsafe {
+                let to = out.as_mut_ptr().add(out.len());
+                to.cast::<[u8; BLOCK]>().write_unaligned(*first);
+                to.add(len - BLOCK).cast::<[u8; BLOCK]>().write_unaligned(*last);
+                out.set_len(out.len() + len);
+            }
+        }
+        (None, _) => push_block(out, short(text), len),
+        _ => out.extend_from_slice(text),
+    }
+}
+
+/// Appends `text` from the offset `from` to the next special byte, and returns the offset of that byte, or the length of
+/// `text`. Searches and copies in one pass.
+///
+/// # Panics
+/// If `from` is not on a character boundary.
+#[inline(always)]
+pub(crate) fn push_text(out: &mut String, text: &str, from: usize) -> usize {
+    assert!(text.is_char_boundary(from), "inside of a character");
+    let bytes = text.as_bytes();
+    // Taken, because a block may end inside of a character.
+    let mut copied = std::mem::take(out).into_bytes();
+    let mut at = from;
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+        copied.reserve(BLOCK);
+        let mask = mask16::<Json>(block);
+        let count = (mask.trailing_zeros() as usize).min(BLOCK);
+        // SAFETY: `reserve` guarantees capacity for a block, and at most its bytes are added to the length.
+        unsafe {
+            let len = copied.len();
+            copied.as_mut_ptr().add(len).cast::<[u8; BLOCK]>().write_unaligned(*block);
+            copied.set_len(len + count);
+        }
+        at += count;
+        if mask != 0 {
+            // SAFETY: `out` was UTF-8, and `from..at` is on character boundaries: `from` is one by the assertion, and
+            // all special bytes are ASCII.
+            *out = unsafe { String::from_utf8_unchecked(copied) };
+            return at;
+        }
+    }
+    let end = find_in_tail::<Json>(bytes, at);
+    copied.extend_from_slice(&bytes[at..end]);
+    // SAFETY: as above; the end of `text` is also a boundary.
+    *out = unsafe { String::from_utf8_unchecked(copied) };
+    end
 }
 
 /// Appends the string if nothing in `text` is special. Otherwise appends nothing and returns `false`.
@@ -170,6 +240,39 @@ mod tests {
     }
 
     #[test]
+    fn blocks_and_short_texts_are_appended() {
+        let bytes: [u8; 40] = std::array::from_fn(|at| at as u8);
+        for len in 0..=40 {
+            let mut out = vec![b'a'];
+            push_short(&mut out, &bytes[..len]);
+            push_block::<40>(&mut out, bytes, len);
+            assert_eq!(out, [b"a", &bytes[..len], &bytes[..len]].concat());
+        }
+        let mut out = Vec::new();
+        push_block(&mut out, *b"abc", usize::MAX);
+        assert_eq!(out, b"abc");
+    }
+
+    fn text_is_copied_to_the_next_special_byte(text: &str) {
+        for from in (0..=text.len()).filter(|from| text.is_char_boundary(*from)) {
+            let expected = find_by_blocks::<Json>(text.as_bytes(), from);
+            let mut out = String::from("ab");
+            assert_eq!(push_text(&mut out, text, from), expected);
+            assert_eq!(out.strip_prefix("ab"), Some(&text[from..expected]));
+        }
+    }
+
+    #[test]
+    fn text_of_every_length_is_copied() {
+        for len in 0..70 {
+            text_is_copied_to_the_next_special_byte(&"x".repeat(len));
+            text_is_copied_to_the_next_special_byte(
+                &("x".repeat(len) + "\u{2603}".repeat(20).as_str() + "\\n"),
+            );
+        }
+    }
+
+    #[test]
     fn html_style_escapes_line_separators_but_not_adjacent_characters() {
         let mut out = Vec::new();
         push_string::<Html>(&mut out, "\u{2027}\u{2028}\u{2029}\u{202a}\u{2603}<>&\u{7f}\u{1}\u{8}");
@@ -182,6 +285,7 @@ mod tests {
         fn implementations_agree_on_random_text(text in "[a-z\"\\\\<>&\n\u{1}\u{2028}\u{2603}]{0,80}") {
             both_implementations_agree::<Json>(&text);
             both_implementations_agree::<Html>(&text);
+            text_is_copied_to_the_next_special_byte(&text);
         }
 
         #[test]

@@ -1,18 +1,20 @@
-//! Search for special bytes in strings, 16 or 32 bytes at a time.
+//! Search for special bytes, digits and white space, and copies, 16 or 32 bytes at a time.
 //!
 //! The decoder searches for the closing quote, a backslash or a control character, the encoder for the characters to
 //! escape. [`find`] searches; [`push_string`] searches and copies in one pass.
 //!
+//! The numbers of the decoder and encoder use [`digits`], [`decimals`] and [`push_block`].
+//!
 //! This is the only module of the crate with `unsafe` code: loads through `core::arch`, the call of a function
-//! compiled for AVX2, and stores into the spare capacity of a `Vec`. [`Portable`] is the safe equivalent of the vector
-//! engines; property tests compare them.
+//! compiled for AVX2, stores into the spare capacity of a `Vec`, and conversions of bytes to text that are known to be
+//! UTF-8. [`Portable`] is the safe equivalent of the vector engines; property tests compare them.
 #![allow(unsafe_code, reason = "vector loads and stores into spare capacity; see the module text")]
 
 mod copy;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(crate) use copy::{push_body, push_entry, push_string};
+pub(crate) use copy::{push_block, push_body, push_entry, push_short, push_string, push_text};
 
 /// Bytes per block.
 pub(crate) const BLOCK: usize = 16;
@@ -70,41 +72,105 @@ impl Portable {
         Self::zero(word ^ (u64::from(byte) * Self::ONES))
     }
 
-    /// Returns a mask whose bit `i` is set if byte `i` is special.
+    /// Sets the top bit of every special byte of `word` and clears all other bits.
     #[inline(always)]
-    fn mask8<S: Set>(bytes: [u8; 8]) -> u32 {
-        let word = u64::from_le_bytes(bytes);
+    fn special<S: Set>(word: u64) -> u64 {
         let mut tops =
             Self::zero(word & (0xe0 * Self::ONES)) | Self::equal(word, b'"') | Self::equal(word, b'\\');
         if S::HTML {
             tops |= Self::equal(word, b'<') | Self::equal(word, b'>');
             tops |= Self::equal(word, b'&') | Self::equal(word, 0xe2);
         }
-        // Gathers the top bits of eight bytes into the low eight bits.
-        ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
+        tops
+    }
+
+    /// Returns a mask whose bit `i` is the top bit of byte `i` of `tops`, applied to both halves of the block.
+    #[inline(always)]
+    fn gather(bytes: &[u8; BLOCK], tops: impl Fn(u64) -> u64) -> u32 {
+        bytes.as_chunks::<8>().0.iter().rev().fold(0, |mask, half| {
+            let tops = tops(u64::from_le_bytes(*half));
+            mask << 8 | ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
+        })
     }
 
     #[inline(always)]
     fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
-        let (words, _) = bytes.as_chunks::<8>();
-        match words {
-            [low, high] => Self::mask8::<S>(*low) | Self::mask8::<S>(*high) << 8,
-            _ => 0,
-        }
+        Self::gather(bytes, Self::special::<S>)
+    }
+
+    #[inline(always)]
+    fn digits(bytes: &[u8; BLOCK]) -> u32 {
+        Self::gather(bytes, |word| {
+            let values = word ^ (0x30 * Self::ONES);
+            // Bytes above nine get a top bit, without a carry into the next byte.
+            !(((values & Self::LOW_BITS) + 0x76 * Self::ONES) | values | Self::LOW_BITS)
+        })
+    }
+
+    #[inline(always)]
+    fn decimals(high: u32, low: u32) -> ([u8; BLOCK], u32) {
+        let digits = u128::from(digits_of(high)) | u128::from(digits_of(low)) << 64;
+        let digits = digits.to_le_bytes();
+        let zeros = Self::gather(&digits, Self::zero);
+        (digits.map(|digit| digit | b'0'), !zeros & 0xffff)
+    }
+
+    #[inline(always)]
+    fn spaces(bytes: &[u8; BLOCK]) -> u32 {
+        Self::gather(bytes, |word| {
+            [b' ', b'\n', b'\r', b'\t'].iter().fold(0, |tops, byte| tops | Self::equal(word, *byte))
+        })
     }
 }
+
+#[cfg(not(target_arch = "x86_64"))]
+use Portable as engine;
+#[cfg(target_arch = "x86_64")]
+use x86 as engine;
 
 /// Returns a mask whose bit `i` is set if byte `i` is special.
 #[inline(always)]
 pub(crate) fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    {
-        x86::mask16::<S>(bytes)
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        Portable::mask16::<S>(bytes)
-    }
+    engine::mask16::<S>(bytes)
+}
+
+/// Returns a mask whose bit `i` is set if byte `i` is a decimal digit.
+#[inline(always)]
+pub(crate) fn digits(bytes: &[u8; BLOCK]) -> u32 {
+    engine::digits(bytes)
+}
+
+/// Returns a mask whose bit `i` is set if byte `i` is white space (section 2).
+#[inline(always)]
+pub(crate) fn spaces(bytes: &[u8; BLOCK]) -> u32 {
+    engine::spaces(bytes)
+}
+
+/// Returns the text of two numbers below 10^8, each with eight digits, and a mask whose bit `i` is set if digit `i` is not
+/// zero.
+#[inline(always)]
+pub(crate) fn decimals(high: u32, low: u32) -> ([u8; BLOCK], u32) {
+    engine::decimals(high, low)
+}
+
+/// Returns the eight digits of a number below 10^8, the first one in the lowest byte. Divides all groups of digits in
+/// parallel.
+#[inline(always)]
+pub(crate) fn digits_of(value: u32) -> u64 {
+    let value = u64::from(value);
+    let fours = (value / 10_000) | (value % 10_000) << 32;
+    // 10,486 / 2^20 and 103 / 2^10 are slightly more than 1 / 100 and 1 / 10: exact for groups of four and two digits.
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let pairs = hundreds | (fours - hundreds * 100) << 16;
+    let tens = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;
+    tens | (pairs - tens * 10) << 8
+}
+
+/// Returns the text if all bytes are ASCII.
+#[inline]
+pub(crate) fn ascii(bytes: &[u8]) -> Option<&str> {
+    // SAFETY: every sequence of ASCII bytes is UTF-8.
+    bytes.is_ascii().then(|| unsafe { std::str::from_utf8_unchecked(bytes) })
 }
 
 /// Loads up to 16 bytes and fills the rest with zeros. Two overlapping loads are cheaper than a loop.
@@ -195,6 +261,14 @@ mod tests {
         assert_eq!(mask16::<S>(bytes), naive_mask::<S>(bytes), "{bytes:?}");
     }
 
+    fn masks_of_numbers_and_spaces_agree(bytes: &[u8; BLOCK]) {
+        let naive = |test: fn(u8) -> bool| (0..BLOCK).map(|at| u32::from(test(bytes[at])) << at).sum::<u32>();
+        let expected = naive(|byte| byte.is_ascii_digit());
+        assert_eq!((Portable::digits(bytes), digits(bytes)), (expected, expected), "{bytes:?}");
+        let expected = naive(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+        assert_eq!((Portable::spaces(bytes), spaces(bytes)), (expected, expected), "{bytes:?}");
+    }
+
     #[test]
     fn masks_are_exact_for_every_byte_at_every_position() {
         for at in 0..BLOCK {
@@ -203,6 +277,11 @@ mod tests {
                 block[at] = byte;
                 masks_agree::<Json>(&block);
                 masks_agree::<Html>(&block);
+                masks_of_numbers_and_spaces_agree(&block);
+                block[BLOCK - 1 - at] = b'7';
+                masks_of_numbers_and_spaces_agree(&block);
+                block[BLOCK - 1 - at] = b' ';
+                masks_of_numbers_and_spaces_agree(&block);
             }
         }
     }
@@ -215,6 +294,22 @@ mod tests {
             assert_eq!(block[..len], bytes[..len]);
             assert!(block[len..].iter().all(|byte| *byte == 0), "{len}");
         }
+    }
+
+    fn decimals_agree(high: u32, low: u32) {
+        let text = format!("{high:08}{low:08}");
+        let mask = text.bytes().enumerate().map(|(at, digit)| u32::from(digit != b'0') << at).sum();
+        let expected = (text.as_bytes().try_into().unwrap(), mask);
+        assert_eq!(Portable::decimals(high, low), expected);
+        assert_eq!(decimals(high, low), expected);
+    }
+
+    #[test]
+    fn decimals_are_exact_for_every_group_of_digits() {
+        for group in 0..10_000 {
+            decimals_agree(group * 10_000 + 9_999 - group, group);
+        }
+        decimals_agree(99_999_999, 99_999_999);
     }
 
     pub(super) fn bytes() -> impl Strategy<Value = u8> {
@@ -238,9 +333,20 @@ mod tests {
         }
 
         #[test]
+        fn decimals_agree_with_the_standard_library(high in 0_u32..100_000_000, low in 0_u32..100_000_000) {
+            decimals_agree(high, low);
+        }
+
+        #[test]
+        fn ascii_agrees_with_the_standard_library(bytes in proptest::collection::vec(0_u8..130, 0..70)) {
+            prop_assert_eq!(ascii(&bytes), str::from_utf8(&bytes).ok().filter(|_| bytes.is_ascii()));
+        }
+
+        #[test]
         fn masks_agree_with_the_naive_ones(bytes in any::<[u8; BLOCK]>()) {
             masks_agree::<Json>(&bytes);
             masks_agree::<Html>(&bytes);
+            masks_of_numbers_and_spaces_agree(&bytes);
         }
     }
 }

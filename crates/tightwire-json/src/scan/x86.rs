@@ -1,9 +1,12 @@
 //! Vector engines of x86-64.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128,
-    _mm_set1_epi8, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8,
-    _mm256_or_si256, _mm256_set1_epi8,
+    __m128i, __m256i, _mm_add_epi8, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_loadu_si128, _mm_min_epu8,
+    _mm_movemask_epi8, _mm_mul_epu32, _mm_mulhi_epu16, _mm_mullo_epi16, _mm_or_si128, _mm_set_epi32,
+    _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi64x, _mm_setzero_si128, _mm_slli_epi16, _mm_slli_epi32,
+    _mm_slli_epi64, _mm_srli_epi16, _mm_srli_epi64, _mm_storeu_si128, _mm_sub_epi16, _mm_sub_epi64,
+    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_set1_epi8,
 };
 
 use super::{BLOCK, Json, Set, find_by_blocks};
@@ -23,6 +26,55 @@ pub(super) fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
             special = _mm_or_si128(special, _mm_or_si128(equal(b'&'), equal(0xe2)));
         }
         _mm_movemask_epi8(special).cast_unsigned()
+    }
+}
+
+/// Returns a mask whose bit `i` is set if byte `i` is a decimal digit.
+#[inline(always)]
+pub(super) fn digits(bytes: &[u8; BLOCK]) -> u32 {
+    // SAFETY: as in `mask16`.
+    unsafe {
+        let bytes = _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>());
+        // Moves the digits to the ten largest signed numbers.
+        let moved = _mm_add_epi8(bytes, _mm_set1_epi8(i8::MAX - b'9'.cast_signed()));
+        _mm_movemask_epi8(_mm_cmpgt_epi8(moved, _mm_set1_epi8(i8::MAX - 10))).cast_unsigned()
+    }
+}
+
+/// Returns a mask whose bit `i` is set if byte `i` is white space.
+#[inline(always)]
+pub(super) fn spaces(bytes: &[u8; BLOCK]) -> u32 {
+    // SAFETY: as in `mask16`.
+    unsafe {
+        let bytes = _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>());
+        let equal = |byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte.cast_signed()));
+        let lines = _mm_or_si128(equal(b'\n'), equal(b'\r'));
+        let spaces = _mm_or_si128(equal(b' '), equal(b'\t'));
+        _mm_movemask_epi8(_mm_or_si128(lines, spaces)).cast_unsigned()
+    }
+}
+
+/// Returns the 16 digits of two numbers below 10^8, and a mask whose bit `i` is set if digit `i` is not zero.
+#[inline(always)]
+pub(super) fn decimals(high: u32, low: u32) -> ([u8; BLOCK], u32) {
+    // SAFETY: as in `mask16`; the store writes the 16 bytes of an array and needs no alignment.
+    unsafe {
+        let eights = _mm_set_epi32(0, low.cast_signed(), 0, high.cast_signed());
+        // Divides by 10,000, exactly for all numbers of 32 bits, then by 100 and 10, exactly below 10,000 and 100.
+        let thousands = _mm_srli_epi64::<45>(_mm_mul_epu32(eights, _mm_set1_epi64x(0xd1b7_1759)));
+        let rest = _mm_sub_epi64(eights, _mm_mul_epu32(thousands, _mm_set1_epi64x(10_000)));
+        let fours = _mm_or_si128(thousands, _mm_slli_epi64::<32>(rest));
+        let hundreds = _mm_srli_epi16::<3>(_mm_mulhi_epu16(fours, _mm_set1_epi16(5243)));
+        let rest = _mm_sub_epi16(fours, _mm_mullo_epi16(hundreds, _mm_set1_epi16(100)));
+        let pairs = _mm_or_si128(hundreds, _mm_slli_epi32::<16>(rest));
+        let tens = _mm_mulhi_epu16(pairs, _mm_set1_epi16(6554));
+        let rest = _mm_sub_epi16(pairs, _mm_mullo_epi16(tens, _mm_set1_epi16(10)));
+        let digits = _mm_or_si128(tens, _mm_slli_epi16::<8>(rest));
+        let zeros = _mm_movemask_epi8(_mm_cmpeq_epi8(digits, _mm_setzero_si128()));
+        let mut text = [0; BLOCK];
+        let ascii = _mm_or_si128(digits, _mm_set1_epi8(b'0'.cast_signed()));
+        _mm_storeu_si128(text.as_mut_ptr().cast::<__m128i>(), ascii);
+        (text, !zeros.cast_unsigned() & 0xffff)
     }
 }
 

@@ -247,7 +247,7 @@ macro_rules! quoted_integers {
         $(
             fn $method(self, value: $type) -> Result<()> {
                 self.quoted(|serializer| {
-                    number::push_integer(&mut serializer.out, value);
+                    number::push_wide(&mut serializer.out, value);
                     Ok(())
                 })
             }

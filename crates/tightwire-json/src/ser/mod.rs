@@ -82,18 +82,18 @@ impl<S: Style> Serializer<S> {
 }
 
 macro_rules! integers {
-    ($($method:ident($type:ty))*) => {
-        $(
+    ($($push:ident: $($method:ident($type:ty))*;)*) => {
+        $($(
             #[inline]
             fn $method(self, value: $type) -> Result<()> {
                 let start = self.out.len();
-                number::push_integer(&mut self.out, value);
+                number::$push(&mut self.out, value);
                 if S::CANONICAL && !number::is_double(&mut self.out, start) {
                     return Serializer::<S>::not_exact();
                 }
                 Ok(())
             }
-        )*
+        )*)*
     };
 }
 
@@ -115,16 +115,9 @@ impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
     }
 
     integers! {
-        serialize_i8(i8)
-        serialize_i16(i16)
-        serialize_i32(i32)
-        serialize_i64(i64)
-        serialize_i128(i128)
-        serialize_u8(u8)
-        serialize_u16(u16)
-        serialize_u32(u32)
-        serialize_u64(u64)
-        serialize_u128(u128)
+        push_signed: serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64);
+        push_unsigned: serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64);
+        push_wide: serialize_i128(i128) serialize_u128(u128);
     }
 
     #[inline]
@@ -278,8 +271,8 @@ impl<S: Style> fmt::Write for Escaping<'_, S> {
     }
 }
 
-/// Capacity in addition to the estimated length, in bytes: for each string, the encoder reserves one block more than
-/// the string needs.
+/// Capacity in addition to the estimated length, in bytes: for each string and number, the encoder reserves at most one
+/// block more than it needs.
 const SLACK: usize = 32;
 
 /// Maximum initial capacity, in bytes.

@@ -4,7 +4,7 @@ use base64_simd::STANDARD;
 
 use super::number;
 use super::sort::Order;
-use crate::scan::{Html, Json, Set};
+use crate::scan::{Html, Json, Set, push_short};
 
 /// Differences between the output styles.
 pub(crate) trait Style {
@@ -44,12 +44,12 @@ impl Style for Plain {
 
     #[inline]
     fn push_f32(out: &mut Vec<u8>, value: f32) {
-        out.extend_from_slice(zmij::Buffer::new().format_finite(value).as_bytes());
+        push_short(out, zmij::Buffer::new().format_finite(value).as_bytes());
     }
 
     #[inline]
     fn push_f64(out: &mut Vec<u8>, value: f64) {
-        out.extend_from_slice(zmij::Buffer::new().format_finite(value).as_bytes());
+        number::push_float(out, value);
     }
 
     fn push_bytes(out: &mut Vec<u8>, value: &[u8]) {
@@ -58,7 +58,7 @@ impl Style for Plain {
             if index != 0 {
                 out.push(b',');
             }
-            number::push_integer(out, *byte);
+            number::push_unsigned(out, u64::from(*byte));
         }
         out.push(b']');
     }

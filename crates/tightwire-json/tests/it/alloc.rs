@@ -77,6 +77,30 @@ fn decoding_borrowed_values_allocates_only_for_containers() {
 }
 
 #[test]
+fn arrays_as_long_as_the_previous_ones_are_allocated_once() {
+    let rows = vec![vec![1_u8; 100]; 6];
+    let document = to_vec(&rows).unwrap();
+    let (count, decoded) = allocations(|| from_slice::<Vec<Vec<u8>>>(&document).unwrap());
+    assert_eq!(decoded, rows);
+    // Two rows grow from 8 to 128 elements, four rows are allocated at once, and the vector of rows grows from 4 to 8.
+    assert_eq!(count, 2 * 5 + 4 + 2);
+}
+
+#[test]
+fn long_arrays_before_short_ones_do_not_cause_large_allocations() {
+    let long = vec![0_u64; 10_000];
+    let mut rows = vec![long.clone(), long];
+    rows.extend(vec![vec![1_u64; 2]; 10_000]);
+    rows.extend(vec![Vec::new(); 10_000]);
+    let document = to_vec(&rows).unwrap();
+    let (usage, decoded) = test_support::counting::usage(|| from_slice::<Vec<Vec<u64>>>(&document).unwrap());
+    assert_eq!(decoded, rows);
+    // Growing by doubling takes at most four times the elements of the two long rows; the first short row has a hint.
+    assert!(usage.bytes < 5_000_000, "{usage:?}");
+    assert!(decoded[3..].iter().all(|row| row.capacity() <= 4));
+}
+
+#[test]
 fn skipping_and_validating_do_not_allocate() {
     let document = to_vec(&(record(), vec![record(), record()])).unwrap();
     let (count, valid) = allocations(|| is_valid(&document));
