@@ -50,6 +50,7 @@
 //! | decode into values that borrow | [`from_str`], [`from_slice_borrowed`] |
 //! | validate | [`is_valid`], [`Codec::validate`] |
 //! | several documents in a stream | [`Encoder`], [`Decoder`] |
+//! | incomplete text, as from a language model | [`partial::Parser`] |
 //!
 //! | feature | adds |
 //! | --- | --- |
@@ -129,3 +130,4 @@ pub use serde_json::{Map, Number, Value};
 pub mod axum;
 #[cfg(feature = "envelope")]
 pub mod envelope;
+pub mod partial;

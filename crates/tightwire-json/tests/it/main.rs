@@ -12,5 +12,6 @@ mod encode;
 mod envelope;
 mod go_compat;
 mod ndjson;
+mod partial;
 mod round_trip;
 mod stream;
