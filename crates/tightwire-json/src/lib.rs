@@ -105,8 +105,6 @@ mod ndjson;
 mod scan;
 mod sequence;
 mod ser;
-#[allow(dead_code, reason = "not public yet")]
-mod value;
 
 pub use backend::{Backend, backend, is_using_simd};
 pub use codec::{
@@ -124,10 +122,18 @@ pub use functions::{
 pub use ndjson::{DEFAULT_MAX_LINE, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream};
 pub use sequence::{Decoder, Encoder};
 pub use serde_json::value::RawValue;
-pub use serde_json::{Map, Number, Value};
+pub use value::{Array, JsonString, Map, Number, Value, from_value, to_value};
 
 #[cfg(feature = "axum")]
 pub mod axum;
 #[cfg(feature = "envelope")]
 pub mod envelope;
 pub mod partial;
+/// Object of a tree, its entries and iterators.
+pub mod map {
+    pub use crate::value::{
+        Entry, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Map, OccupiedEntry, VacantEntry, Values,
+        ValuesMut,
+    };
+}
+pub mod value;

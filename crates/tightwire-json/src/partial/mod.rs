@@ -41,13 +41,13 @@
 //! linear in its size for every chunk size; each call of [`Parser::push`] adds the depth of the open parts.
 
 mod parse;
-mod tree;
 
 use std::fmt;
 
 use self::parse::State;
 use crate::codec::Limits;
 use crate::error::{Error, Kind, Result};
+use crate::value::growing;
 use crate::{Codec, Value};
 
 /// Incremental parser for one JSON document.
@@ -136,7 +136,7 @@ impl Parser {
         let mut path = Vec::new();
         let mut open = self.root.as_ref().filter(|_| !self.positions.is_empty());
         for position in self.positions.iter().skip(1) {
-            let (segment, child) = tree::child(open?, *position)?;
+            let (segment, child) = growing::child(open?, *position)?;
             path.push(segment);
             open = Some(child);
         }

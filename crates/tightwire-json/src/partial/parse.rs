@@ -1,8 +1,9 @@
 //! State machine over the bytes of a chunk.
 
-use super::{Parser, tree};
+use super::Parser;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
-use crate::{Map, Value, scan};
+use crate::value::growing;
+use crate::{Array, Map, Value, scan};
 
 /// What the next byte belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +102,7 @@ impl Parser {
         let Some(mut value) = self.root.take() else { return };
         for position in &self.positions[1..] {
             let mut child = Value::Null;
-            tree::swap(&mut value, *position, &mut child);
+            growing::swap(&mut value, *position, &mut child);
             self.stack.push(value);
             value = child;
         }
@@ -112,7 +113,7 @@ impl Parser {
     pub(super) fn close_stack(&mut self) {
         let Some(mut value) = self.stack.pop() else { return };
         while let Some(mut parent) = self.stack.pop() {
-            tree::swap(&mut parent, self.positions[self.stack.len() + 1], &mut value);
+            growing::swap(&mut parent, self.positions[self.stack.len() + 1], &mut value);
             value = parent;
         }
         self.root = Some(value);
@@ -179,7 +180,7 @@ impl Parser {
         let literal = |name| State::Literal { name, len: 0 };
         match byte {
             b'"' => return self.string_start(false, text, at),
-            b'[' => return self.container_start(Value::Array(Default::default()), State::FirstElement, at),
+            b'[' => return self.container_start(Value::Array(Array::new()), State::FirstElement, at),
             b'{' => return self.container_start(Value::Object(Map::new()), State::FirstKey, at),
             b'-' | b'0'..=b'9' => {
                 self.number.clear();
@@ -206,16 +207,16 @@ impl Parser {
     /// Adds an incomplete value to the innermost container.
     fn open(&mut self, value: Value) {
         let parent = self.stack.last_mut();
-        self.positions.push(parent.map_or(0, |parent| tree::add(parent, &self.key, Value::Null)));
+        self.positions.push(parent.map_or(0, |parent| growing::add(parent, &self.key, Value::Null)));
         self.stack.push(value);
     }
 
     /// Completes the innermost open value.
     fn close(&mut self) {
         let (Some(mut value), Some(position)) = (self.stack.pop(), self.positions.pop()) else { return };
-        tree::complete(&mut value);
+        growing::complete(&mut value);
         match self.stack.last_mut() {
-            Some(parent) => tree::swap(parent, position, &mut value),
+            Some(parent) => growing::swap(parent, position, &mut value),
             None => self.root = Some(value),
         }
         self.after_value();
@@ -224,7 +225,7 @@ impl Parser {
     /// Adds a complete value to the innermost container.
     fn place(&mut self, value: Value) {
         match self.stack.last_mut() {
-            Some(parent) => drop(tree::add(parent, &self.key, value)),
+            Some(parent) => drop(growing::add(parent, &self.key, value)),
             None => self.root = Some(value),
         }
         self.after_value();
@@ -321,7 +322,7 @@ impl Parser {
         if open.is_key {
             self.key.push_str(text);
         } else {
-            tree::append(self.stack.last_mut(), text);
+            growing::append(self.stack.last_mut(), text);
         }
     }
 

@@ -5,9 +5,10 @@ use std::fmt::Display;
 use serde::{Serialize, ser};
 
 use super::Serializer;
-use super::raw;
 use super::sort::{self, Unsorted};
-use super::style::Style;
+use super::style::{Plain, Style};
+use super::{RawValues, raw};
+use crate::de::leading_string;
 use crate::error::{Error, Result};
 use crate::scan::push_entry;
 
@@ -227,6 +228,13 @@ impl<S: Style, const RAW: bool> Text<'_, S, RAW> {
             false => "map key is not a string, number, boolean or enum variant",
         }))
     }
+}
+
+/// Returns the string as which a map key is encoded.
+pub(crate) fn encode_key<T: Serialize + ?Sized>(key: &T) -> Result<String> {
+    let mut serializer = Serializer::<Plain>::new(Vec::new(), RawValues::Check);
+    key.serialize(Text::<Plain, false> { serializer: &mut serializer, comma: false })?;
+    leading_string(&serializer.out)
 }
 
 macro_rules! quoted {

@@ -14,9 +14,10 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::ser;
 
+pub(crate) use self::compound::encode_key;
 use self::compound::{Compound, Fields, Tail};
 pub(crate) use self::pretty::indent;
-pub(crate) use self::raw::{RAW_TOKEN, RawValues};
+pub(crate) use self::raw::{NUMBER_TOKEN, RAW_TOKEN, RawValues, is_token};
 use self::sort::Unsorted;
 pub(crate) use self::style::{Go, Plain, Style};
 use crate::error::{Error, Result};
@@ -176,7 +177,10 @@ impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
     }
 
     #[inline]
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<()> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<()> {
+        if name == NUMBER_TOKEN {
+            return crate::value::as_text(|| value.serialize(self));
+        }
         value.serialize(self)
     }
 

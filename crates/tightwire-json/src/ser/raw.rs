@@ -1,7 +1,8 @@
 //! Raw values: values that contain JSON text.
 //!
 //! serde has no method for them. serde_json serializes its `RawValue`, and numbers with `arbitrary_precision`, as a
-//! struct with a reserved name and one field.
+//! struct with a reserved name and one field. Written numbers of this crate are the same within a newtype struct of this
+//! name.
 
 use serde::ser;
 
@@ -12,7 +13,9 @@ use crate::error::{Error, Result};
 /// Struct name of `serde_json::value::RawValue`.
 pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
 /// Struct name of `serde_json::Number` if a program enables serde_json's feature `arbitrary_precision`.
-const NUMBER_TOKEN: &str = "$serde_json::private::Number";
+const FOREIGN_NUMBER_TOKEN: &str = "$serde_json::private::Number";
+/// Struct name of a written [`Number`](crate::Number).
+pub(crate) const NUMBER_TOKEN: &str = "$tightwire_json::Number";
 
 /// How raw values are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +29,9 @@ pub(crate) enum RawValues {
 }
 
 #[inline(always)]
-pub(super) fn is_token(name: &'static str) -> bool {
+pub(crate) fn is_token(name: &'static str) -> bool {
     // No Rust type has a name that starts with `$`. The name is a constant at most call sites.
-    name.starts_with('$') && (name == RAW_TOKEN || name == NUMBER_TOKEN)
+    name.starts_with('$') && matches!(name, RAW_TOKEN | NUMBER_TOKEN | FOREIGN_NUMBER_TOKEN)
 }
 
 pub(super) fn push_raw(out: &mut Vec<u8>, raw_values: RawValues, text: &str) -> Result<()> {

@@ -7,10 +7,10 @@ use super::Value;
 /// Array of a [`Value`]. Dereferences to a slice.
 ///
 /// [`to_mut`](Self::to_mut) gives access to all methods of `Vec`.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct Array(Repr);
 
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 enum Repr {
     /// Behind a pointer, because [`Value`] has no room for a capacity.
     Owned(Box<Vec<Value>>),
@@ -59,9 +59,9 @@ impl DerefMut for Array {
     }
 }
 
-impl From<Vec<Value>> for Array {
-    fn from(items: Vec<Value>) -> Self {
-        Self(Repr::Owned(Box::new(items)))
+impl<T: Into<Value>> From<Vec<T>> for Array {
+    fn from(items: Vec<T>) -> Self {
+        Self(Repr::Owned(Box::new(items.into_iter().map(Into::into).collect())))
     }
 }
 

@@ -33,7 +33,7 @@ impl Default for Repr {
 }
 
 /// Key and value.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) key: JsonString,
     pub(super) value: Value,
@@ -43,7 +43,8 @@ pub(super) struct Entry {
 #[derive(Clone, Default)]
 pub(super) struct Owned {
     entries: Vec<Entry>,
-    /// Present if there are at least [`INDEXED`] entries.
+    /// Present from [`INDEXED`] entries on. Stays when entries are removed, so that a change around this number does not
+    /// build it again and again.
     index: Option<Index>,
 }
 
@@ -74,6 +75,21 @@ impl Index {
         // The limit for documents keeps the number of entries below 2^32.
         self.positions.insert_unique(self.state.hash_one(key), position as u32, hash);
     }
+
+    fn remove(&mut self, key: &str, position: usize) {
+        let hash = self.state.hash_one(key);
+        if let Ok(found) = self.positions.find_entry(hash, |other| *other as usize == position) {
+            found.remove();
+        }
+    }
+
+    /// Changes the position of a key.
+    fn replace(&mut self, key: &str, from: usize, to: usize) {
+        let hash = self.state.hash_one(key);
+        if let Some(position) = self.positions.find_mut(hash, |other| *other as usize == from) {
+            *position = to as u32;
+        }
+    }
 }
 
 impl Owned {
@@ -81,24 +97,43 @@ impl Owned {
         &self.entries
     }
 
-    pub(super) fn values_mut(
-        &mut self,
-    ) -> impl DoubleEndedIterator<Item = (&JsonString, &mut Value)> + ExactSizeIterator {
-        self.entries.iter_mut().map(|entry| (&entry.key, &mut entry.value))
+    /// Returns the entries. Only their values may be changed.
+    pub(super) fn entries_mut(&mut self) -> &mut [Entry] {
+        &mut self.entries
     }
 
     pub(super) fn value_mut(&mut self, position: usize) -> Option<&mut Value> {
         self.entries.get_mut(position).map(|entry| &mut entry.value)
     }
 
+    pub(super) fn reserve(&mut self, additional: usize) {
+        self.entries.reserve(additional);
+    }
+
     /// Appends an entry with a new key.
-    pub(super) fn push(&mut self, key: JsonString, value: Value) {
+    pub(super) fn push(&mut self, key: JsonString, value: Value) -> &mut Value {
         self.entries.push(Entry { key, value });
         let position = self.entries.len() - 1;
         match &mut self.index {
             Some(index) => index.insert(&self.entries, &self.entries[position].key, position),
             None => self.rebuild(),
         }
+        &mut self.entries[position].value
+    }
+
+    /// Removes an entry and moves the last one to its position.
+    ///
+    /// # Panics
+    /// If `position` is out of range.
+    pub(super) fn swap_remove(&mut self, position: usize) -> Entry {
+        if let Some(index) = &mut self.index {
+            let last = self.entries.len() - 1;
+            index.remove(&self.entries[position].key, position);
+            if position != last {
+                index.replace(&self.entries[last].key, last, position);
+            }
+        }
+        self.entries.swap_remove(position)
     }
 
     /// Changes the entries in any way that does not add a key twice.

@@ -3,18 +3,64 @@
 //! [`Value`] has 24 bytes. Strings of up to 22 bytes are stored in it, arrays and objects keep their order, and small
 //! objects are searched without hashing.
 
+mod access;
 mod array;
+mod array_ops;
+mod convert;
+mod de;
+pub(crate) mod growing;
+mod json;
 mod map;
+mod map_entry;
+mod map_iter;
+mod map_ops;
 mod number;
+mod ser;
+#[cfg(feature = "serde-json")]
+mod serde_json;
 mod string;
+mod string_ops;
 
+use std::fmt;
+use std::str::FromStr;
+
+pub use access::Index;
 pub use array::Array;
+pub use de::from_value;
 pub use map::Map;
+pub use map_entry::{Entry, OccupiedEntry, VacantEntry};
+pub use map_iter::{IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut};
 pub use number::Number;
+pub(crate) use number::as_text;
+pub use ser::{Serializer, to_value};
 pub use string::JsonString;
 
+use crate::error::{Error, Result};
+
 /// Any JSON value.
-#[derive(Clone, Default, PartialEq)]
+///
+/// It has the methods of serde_json's `Value`, with [`JsonString`] in place of `String` and [`Array`] in place of `Vec`.
+/// Objects keep the order of their entries.
+///
+/// `Display` writes the compact document, and `{:#}` the document with line breaks and an indentation of two spaces.
+/// `Debug` writes all values.
+///
+/// Comparing, cloning, hashing, formatting and dropping are recursive, as in serde_json. Decoded documents are limited in
+/// depth; a program that builds deeper trees itself may overflow the stack.
+///
+/// # Examples
+/// ```
+/// use tightwire_json::{Value, json};
+///
+/// let mut value: Value = tightwire_json::from_str(r#"{"users": [{"name": "Ada"}]}"#)?;
+/// assert_eq!(value["users"][0]["name"], "Ada");
+/// assert!(value["users"][1].is_null());
+///
+/// value["users"][0]["id"] = json!(7);
+/// assert_eq!(value.to_string(), r#"{"users":[{"name":"Ada","id":7}]}"#);
+/// # Ok::<(), tightwire_json::Error>(())
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub enum Value {
     /// `null`.
     #[default]
@@ -32,3 +78,41 @@ pub enum Value {
 }
 
 const _: () = assert!(size_of::<Value>() == 24, "trees are copied often");
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("Null"),
+            Self::Bool(value) => write!(f, "Bool({value})"),
+            Self::Number(number) => fmt::Debug::fmt(number, f),
+            Self::String(text) => write!(f, "String({text:?})"),
+            Self::Array(array) => {
+                f.write_str("Array ")?;
+                fmt::Debug::fmt(array, f)
+            }
+            Self::Object(map) => {
+                f.write_str("Object ")?;
+                fmt::Debug::fmt(map, f)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let document = match f.alternate() {
+            false => crate::to_vec(self),
+            true => crate::to_vec_pretty(self, "  "),
+        };
+        f.write_str(str::from_utf8(&document.map_err(|_| fmt::Error)?).map_err(|_| fmt::Error)?)
+    }
+}
+
+/// Decodes a document. Same as [`from_str`](crate::from_str).
+impl FromStr for Value {
+    type Err = Error;
+
+    fn from_str(document: &str) -> Result<Self> {
+        crate::from_str(document)
+    }
+}

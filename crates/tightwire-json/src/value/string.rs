@@ -15,6 +15,8 @@ pub struct JsonString(Repr);
 enum Repr {
     Inline { len: u8, bytes: [u8; INLINE] },
     Heap(Box<str>),
+    /// String that is still being received. Behind a pointer, because there is no room for a capacity.
+    Growing(Box<String>),
 }
 
 impl JsonString {
@@ -23,6 +25,24 @@ impl JsonString {
         match &self.0 {
             Repr::Inline { len, bytes } => str::from_utf8(&bytes[..usize::from(*len)]).unwrap_or_default(),
             Repr::Heap(text) => text,
+            Repr::Growing(text) => text,
+        }
+    }
+
+    /// Appends in amortized constant time per byte. The string has spare capacity until [`shrink`](Self::shrink).
+    pub(super) fn push_str(&mut self, text: &str) {
+        if let Repr::Growing(string) = &mut self.0 {
+            string.push_str(text);
+            return;
+        }
+        let string = self.as_str().to_owned() + text;
+        *self = Self::inline(&string).unwrap_or_else(|| Self(Repr::Growing(Box::new(string))));
+    }
+
+    /// Releases the spare capacity.
+    pub(super) fn shrink(&mut self) {
+        if let Repr::Growing(string) = &mut self.0 {
+            *self = Self::from(std::mem::take(&mut **string));
         }
     }
 
@@ -58,6 +78,7 @@ impl From<JsonString> for String {
     fn from(text: JsonString) -> Self {
         match text.0 {
             Repr::Heap(text) => text.into(),
+            Repr::Growing(text) => *text,
             Repr::Inline { .. } => text.as_str().to_owned(),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_bytes::ByteBuf;
-use tightwire_json::{Codec, Duplicates, Limits, RawValue, Value, from_slice, from_str, is_valid};
+use tightwire_json::{Codec, Duplicates, Limits, RawValue, Value, from_slice, from_str, is_valid, json};
 
 use crate::support;
 use crate::support::outcome;
@@ -206,7 +206,7 @@ fn codecs_can_use_the_last_of_duplicate_keys_or_reject_them() {
     let text = r#"{"x":1,"y":2,"\u0078":3}"#;
     for codec in support::codecs().into_iter().map(|codec| codec.with_duplicates(Duplicates::Last)) {
         assert_eq!(codec.from_str::<Point>(text).unwrap(), Point { x: 3, y: 2 }, "{codec:?}");
-        assert_eq!(codec.from_str::<Value>(text).unwrap(), serde_json::json!({"x": 3, "y": 2}));
+        assert_eq!(codec.from_str::<Value>(text).unwrap(), json!({"x": 3, "y": 2}));
         let rejecting = codec.with_duplicates(Duplicates::Error);
         assert_eq!(outcome(rejecting.from_str::<Point>(text)), Err(("syntax", Some(13))), "{codec:?}");
         assert_eq!(outcome(rejecting.from_str::<Value>(text)), Err(("syntax", Some(13))));

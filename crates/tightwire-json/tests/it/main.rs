@@ -15,3 +15,6 @@ mod ndjson;
 mod partial;
 mod round_trip;
 mod stream;
+mod value;
+mod value_map;
+mod value_serde;

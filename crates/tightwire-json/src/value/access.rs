@@ -1,0 +1,369 @@
+//! Access to the parts of a tree.
+
+use std::borrow::Cow;
+use std::ops;
+
+use super::{Array, JsonString, Map, Number, Value};
+
+impl Value {
+    /// Returns whether the value is `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// Returns whether the value is `true` or `false`.
+    pub fn is_boolean(&self) -> bool {
+        matches!(self, Self::Bool(_))
+    }
+
+    /// Returns whether the value is a number.
+    pub fn is_number(&self) -> bool {
+        matches!(self, Self::Number(_))
+    }
+
+    /// Returns whether the value is a string.
+    pub fn is_string(&self) -> bool {
+        matches!(self, Self::String(_))
+    }
+
+    /// Returns whether the value is an array.
+    pub fn is_array(&self) -> bool {
+        matches!(self, Self::Array(_))
+    }
+
+    /// Returns whether the value is an object.
+    pub fn is_object(&self) -> bool {
+        matches!(self, Self::Object(_))
+    }
+
+    /// Returns whether [`as_i64`](Self::as_i64) returns a value.
+    pub fn is_i64(&self) -> bool {
+        self.as_number().is_some_and(Number::is_i64)
+    }
+
+    /// Returns whether [`as_u64`](Self::as_u64) returns a value.
+    pub fn is_u64(&self) -> bool {
+        self.as_number().is_some_and(Number::is_u64)
+    }
+
+    /// Returns whether the value is a float. See [`Number::is_f64`].
+    pub fn is_f64(&self) -> bool {
+        self.as_number().is_some_and(Number::is_f64)
+    }
+
+    /// Returns `()` if the value is `null`.
+    pub fn as_null(&self) -> Option<()> {
+        self.is_null().then_some(())
+    }
+
+    /// Returns a boolean.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Self::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Returns a number.
+    pub fn as_number(&self) -> Option<&Number> {
+        match self {
+            Self::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Returns an integer in the range of `i64`.
+    pub fn as_i64(&self) -> Option<i64> {
+        self.as_number()?.as_i64()
+    }
+
+    /// Returns an integer in the range of `u64`.
+    pub fn as_u64(&self) -> Option<u64> {
+        self.as_number()?.as_u64()
+    }
+
+    /// Returns an integer in the range of `i128`.
+    pub fn as_i128(&self) -> Option<i128> {
+        self.as_number()?.as_i128()
+    }
+
+    /// Returns an integer in the range of `u128`.
+    pub fn as_u128(&self) -> Option<u128> {
+        self.as_number()?.as_u128()
+    }
+
+    /// Returns a number as the nearest `f64`. See [`Number::as_f64`].
+    pub fn as_f64(&self) -> Option<f64> {
+        self.as_number()?.as_f64()
+    }
+
+    /// Returns a string.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns an array.
+    pub fn as_array(&self) -> Option<&Array> {
+        match self {
+            Self::Array(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// Returns an array for changes.
+    pub fn as_array_mut(&mut self) -> Option<&mut Array> {
+        match self {
+            Self::Array(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// Returns an object.
+    pub fn as_object(&self) -> Option<&Map<String, Self>> {
+        match self {
+            Self::Object(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// Returns an object for changes.
+    pub fn as_object_mut(&mut self) -> Option<&mut Map<String, Self>> {
+        match self {
+            Self::Object(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// Returns an element of an array or the value of a key of an object. `None` if it does not exist, or if the value
+    /// is of another type.
+    pub fn get<I: Index>(&self, index: I) -> Option<&Self> {
+        index.find_in(self)
+    }
+
+    /// Same as [`get`](Self::get), for changes.
+    pub fn get_mut<I: Index>(&mut self, index: I) -> Option<&mut Self> {
+        index.find_in_mut(self)
+    }
+
+    /// Returns the value at a JSON Pointer (RFC 6901), such as `/users/0/name`. The empty pointer is the value itself.
+    ///
+    /// `~1` in a key means `/`, `~0` means `~`. Indexes have no leading zeros.
+    ///
+    /// # Examples
+    /// ```
+    /// use tightwire_json::json;
+    ///
+    /// let value = json!({"users": [{"name": "Ada"}]});
+    /// assert_eq!(value.pointer("/users/0/name"), Some(&json!("Ada")));
+    /// assert_eq!(value.pointer("/users/1"), None);
+    /// ```
+    pub fn pointer(&self, pointer: &str) -> Option<&Self> {
+        tokens(pointer)?.try_fold(self, |value, token| match value {
+            Self::Object(map) => map.get(&token),
+            Self::Array(array) => array.get(position(&token)?),
+            _ => None,
+        })
+    }
+
+    /// Same as [`pointer`](Self::pointer), for changes.
+    pub fn pointer_mut(&mut self, pointer: &str) -> Option<&mut Self> {
+        tokens(pointer)?.try_fold(self, |value, token| match value {
+            Self::Object(map) => map.get_mut(&token),
+            Self::Array(array) => array.get_mut(position(&token)?),
+            _ => None,
+        })
+    }
+
+    /// Replaces the value by `null` and returns it.
+    pub fn take(&mut self) -> Self {
+        std::mem::take(self)
+    }
+
+    /// Sorts the entries of all objects in the tree by their keys, in byte order.
+    pub fn sort_all_objects(&mut self) {
+        match self {
+            Self::Object(map) => {
+                map.sort_keys();
+                map.values_mut().for_each(Self::sort_all_objects);
+            }
+            Self::Array(array) => array.iter_mut().for_each(Self::sort_all_objects),
+            _ => {}
+        }
+    }
+
+    /// Applies a JSON Merge Patch (RFC 7396): entries of objects are merged, entries that are `null` in the patch are
+    /// removed, and any other value is replaced.
+    ///
+    /// # Examples
+    /// ```
+    /// use tightwire_json::json;
+    ///
+    /// let mut user = json!({"name": "Ada", "role": "admin", "tags": [1, 2]});
+    /// user.merge(json!({"role": null, "tags": [3]}));
+    /// assert_eq!(user, json!({"name": "Ada", "tags": [3]}));
+    /// ```
+    pub fn merge(&mut self, patch: Self) {
+        let Self::Object(patch) = patch else {
+            *self = patch;
+            return;
+        };
+        if !self.is_object() {
+            *self = Self::Object(Map::new());
+        }
+        let Self::Object(target) = self else { return };
+        // One pass, because the removal of single entries without a change of the order takes time in proportion to their
+        // number.
+        if patch.values().any(Self::is_null) {
+            target.retain(|key, _| !patch.get(key).is_some_and(Self::is_null));
+        }
+        for (key, value) in patch {
+            if !value.is_null() {
+                target.entry(key).or_insert(Self::Null).merge(value);
+            }
+        }
+    }
+}
+
+/// Returns the unescaped tokens of a pointer. `None` if it does not begin with `/`.
+fn tokens(pointer: &str) -> Option<impl Iterator<Item = Cow<'_, str>>> {
+    let mut tokens = pointer.split('/');
+    (tokens.next() == Some("")).then(|| {
+        tokens.map(|token| match token.contains('~') {
+            true => token.replace("~1", "/").replace("~0", "~").into(),
+            false => token.into(),
+        })
+    })
+}
+
+/// Returns the index that a token of a pointer means (RFC 6901, section 4).
+fn position(token: &str) -> Option<usize> {
+    let digits = token.bytes().all(|byte| byte.is_ascii_digit());
+    (digits && (token == "0" || !token.starts_with('0'))).then(|| token.parse().ok())?
+}
+
+/// Index of a [`Value`]: a `usize` for arrays, or a string for objects.
+///
+/// This trait is sealed.
+pub trait Index: sealed::Sealed {
+    #[doc(hidden)]
+    fn find_in<'v>(&self, value: &'v Value) -> Option<&'v Value>;
+
+    #[doc(hidden)]
+    fn find_in_mut<'v>(&self, value: &'v mut Value) -> Option<&'v mut Value>;
+
+    #[doc(hidden)]
+    fn find_or_insert_in<'v>(&self, value: &'v mut Value) -> &'v mut Value;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for usize {}
+    impl Sealed for str {}
+    impl Sealed for String {}
+    impl Sealed for super::JsonString {}
+    impl<T: Sealed + ?Sized> Sealed for &T {}
+}
+
+impl Index for usize {
+    fn find_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+        value.as_array()?.get(*self)
+    }
+
+    fn find_in_mut<'v>(&self, value: &'v mut Value) -> Option<&'v mut Value> {
+        value.as_array_mut()?.get_mut(*self)
+    }
+
+    fn find_or_insert_in<'v>(&self, value: &'v mut Value) -> &'v mut Value {
+        match value {
+            Value::Array(array) => &mut array[*self],
+            other => panic!("index into {}, which is not an array", other.kind()),
+        }
+    }
+}
+
+impl Index for str {
+    fn find_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+        value.as_object()?.get(self)
+    }
+
+    fn find_in_mut<'v>(&self, value: &'v mut Value) -> Option<&'v mut Value> {
+        value.as_object_mut()?.get_mut(self)
+    }
+
+    fn find_or_insert_in<'v>(&self, value: &'v mut Value) -> &'v mut Value {
+        if value.is_null() {
+            *value = Value::Object(Map::new());
+        }
+        match value {
+            Value::Object(map) => map.entry(self).or_insert(Value::Null),
+            other => panic!("key of {}, which is not an object", other.kind()),
+        }
+    }
+}
+
+macro_rules! forward {
+    ($([$($generics:tt)*] $type:ty: $target:ty;)*) => {
+        $(
+            impl<$($generics)*> Index for $type {
+                fn find_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+                    <$target>::find_in(self, value)
+                }
+
+                fn find_in_mut<'v>(&self, value: &'v mut Value) -> Option<&'v mut Value> {
+                    <$target>::find_in_mut(self, value)
+                }
+
+                fn find_or_insert_in<'v>(&self, value: &'v mut Value) -> &'v mut Value {
+                    <$target>::find_or_insert_in(self, value)
+                }
+            }
+        )*
+    };
+}
+
+forward! {
+    [] String: str;
+    [] JsonString: str;
+    [T: Index + ?Sized] &T: T;
+}
+
+/// Returns `null` if the element or key does not exist, or if the value is of another type.
+impl<I: Index> ops::Index<I> for Value {
+    type Output = Self;
+
+    fn index(&self, index: I) -> &Self {
+        index.find_in(self).unwrap_or_default()
+    }
+}
+
+/// Inserts `null` for a key that does not exist. `null` becomes an object before.
+///
+/// # Panics
+/// If an element of an array does not exist, or if the value is of another type.
+impl<I: Index> ops::IndexMut<I> for Value {
+    fn index_mut(&mut self, index: I) -> &mut Self {
+        index.find_or_insert_in(self)
+    }
+}
+
+impl Default for &Value {
+    fn default() -> Self {
+        &Value::Null
+    }
+}
+
+impl Value {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::String(_) => "a string",
+            Self::Array(_) => "an array",
+            Self::Object(_) => "an object",
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Conversions and comparisons of strings.
+
+use std::borrow::{Borrow, Cow};
+use std::cmp::Ordering;
+use std::convert::Infallible;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
+
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::JsonString;
+
+impl Default for JsonString {
+    fn default() -> Self {
+        Self::from("")
+    }
+}
+
+impl fmt::Debug for JsonString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl fmt::Display for JsonString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.as_str(), f)
+    }
+}
+
+/// Same as the hash of the text.
+impl Hash for JsonString {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+/// Order of the bytes of the text.
+impl Ord for JsonString {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other)
+    }
+}
+
+impl PartialOrd for JsonString {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Borrow<str> for JsonString {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
+impl AsRef<str> for JsonString {
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl AsRef<[u8]> for JsonString {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+impl From<&String> for JsonString {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<Box<str>> for JsonString {
+    fn from(text: Box<str>) -> Self {
+        text.into_string().into()
+    }
+}
+
+impl From<Cow<'_, str>> for JsonString {
+    fn from(text: Cow<'_, str>) -> Self {
+        match text {
+            Cow::Borrowed(text) => text.into(),
+            Cow::Owned(text) => text.into(),
+        }
+    }
+}
+
+impl From<char> for JsonString {
+    fn from(char: char) -> Self {
+        Self::from(&*char.encode_utf8(&mut [0; 4]))
+    }
+}
+
+impl From<JsonString> for Box<str> {
+    fn from(text: JsonString) -> Self {
+        String::from(text).into()
+    }
+}
+
+impl FromStr for JsonString {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(text.into())
+    }
+}
+
+impl FromIterator<char> for JsonString {
+    fn from_iter<I: IntoIterator<Item = char>>(chars: I) -> Self {
+        chars.into_iter().collect::<String>().into()
+    }
+}
+
+macro_rules! equal {
+    ($($type:ty)*) => {
+        $(
+            impl PartialEq<$type> for JsonString {
+                fn eq(&self, other: &$type) -> bool {
+                    self.as_str() == AsRef::<str>::as_ref(other)
+                }
+            }
+
+            impl PartialEq<JsonString> for $type {
+                fn eq(&self, other: &JsonString) -> bool {
+                    other == self
+                }
+            }
+        )*
+    };
+}
+
+equal! { str &str String Cow<'_, str> }
+
+impl Serialize for JsonString {
+    #[inline]
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for JsonString {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct StringVisitor;
+
+        impl Visitor<'_> for StringVisitor {
+            type Value = JsonString;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<JsonString, E> {
+                Ok(text.into())
+            }
+
+            fn visit_string<E: de::Error>(self, text: String) -> Result<JsonString, E> {
+                Ok(text.into())
+            }
+        }
+
+        deserializer.deserialize_string(StringVisitor)
+    }
+}

@@ -1,0 +1,320 @@
+//! Trees as a source and target of serde, and numbers as written. Compared with serde_json.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Debug;
+
+use proptest::prelude::*;
+use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::{DeserializeOwned, IgnoredAny, IntoDeserializer};
+use serde::{Deserialize, Serialize};
+use tightwire_json::{
+    Codec, Error, Map, Number, RawValue, Value, from_str, from_value, json, to_string, to_value,
+};
+
+use super::value::theirs;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Shape {
+    Unit,
+    Newtype(i32),
+    Tuple(u8, Option<String>),
+    Struct { a: bool, b: Vec<Self> },
+    Empty {},
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Untagged {
+    Number(i64),
+    Text(String),
+    Map(BTreeMap<String, Self>),
+    List(Vec<Self>),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind")]
+enum Tagged {
+    A { a: u8 },
+    B(BTreeMap<String, f64>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Name {
+    A,
+    B,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Id(u16);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Everything {
+    shape: Vec<Shape>,
+    tagged: Tagged,
+    by_number: BTreeMap<i8, bool>,
+    by_bool: BTreeMap<bool, (u8, char)>,
+    by_name: BTreeMap<Name, Option<f64>>,
+    by_id: BTreeMap<Id, ()>,
+    wide: i128,
+    single: f32,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Untagged>,
+    value: Value,
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    let leaf = prop_oneof![
+        Just(Shape::Unit),
+        Just(Shape::Empty {}),
+        any::<i32>().prop_map(Shape::Newtype),
+        (any::<u8>(), any::<Option<String>>()).prop_map(|(number, text)| Shape::Tuple(number, text)),
+    ];
+    leaf.prop_recursive(3, 10, 3, |shape| {
+        (any::<bool>(), prop::collection::vec(shape, 0..3)).prop_map(|(a, b)| Shape::Struct { a, b })
+    })
+}
+
+fn everything() -> impl Strategy<Value = Everything> {
+    let finite = || any::<f64>().prop_filter("finite", |number| number.is_finite());
+    let tagged = prop_oneof![
+        any::<u8>().prop_map(|a| Tagged::A { a }),
+        prop::collection::btree_map("[a-c]", finite(), 0..3).prop_map(Tagged::B),
+    ];
+    let untagged = prop_oneof![
+        any::<i64>().prop_map(Untagged::Number),
+        any::<String>().prop_map(Untagged::Text),
+        prop::collection::vec(any::<i64>().prop_map(Untagged::Number), 0..3).prop_map(Untagged::List),
+    ];
+    let maps = (
+        any::<BTreeMap<i8, bool>>(),
+        any::<BTreeMap<bool, (u8, char)>>(),
+        prop::option::of(finite()).prop_map(|number| BTreeMap::from([(Name::B, number), (Name::A, None)])),
+        any::<u16>().prop_map(|id| BTreeMap::from([(Id(id), ())])),
+    );
+    let numbers = (any::<i64>(), any::<f32>().prop_filter("finite", |number| number.is_finite()));
+    let rest = prop::collection::btree_map("x[a-z]{0,3}", untagged, 0..3);
+    let shapes = prop::collection::vec(shape(), 0..3);
+    (shapes, tagged, maps, numbers, rest, theirs()).prop_map(|(shape, tagged, maps, numbers, rest, value)| {
+        Everything {
+            shape,
+            tagged,
+            by_number: maps.0,
+            by_bool: maps.1,
+            by_name: maps.2,
+            by_id: maps.3,
+            wide: numbers.0.into(),
+            single: numbers.1,
+            rest,
+            value: to_value(value).unwrap(),
+        }
+    })
+}
+
+/// Asserts that the conversion from a tree, owned and borrowed, equals that of serde_json.
+fn same<T: DeserializeOwned + Debug>(theirs: &serde_json::Value) -> Result<(), TestCaseError> {
+    let ours = to_value(theirs).unwrap();
+    let expected = serde_json::from_value::<T>(theirs.clone()).map_err(|_| ());
+    for actual in [T::deserialize(&ours), from_value(ours.clone())] {
+        prop_assert!(actual.as_ref().err().is_none_or(Error::is_data));
+        prop_assert_eq!(format!("{:?}", actual.map_err(|_| ())), format!("{:?}", expected), "{}", theirs);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn types_are_converted_as_by_serde_json(value in everything()) {
+        let tree = to_value(&value).unwrap();
+        prop_assert_eq!(serde_json::to_value(&tree).unwrap(), serde_json::to_value(&value).unwrap());
+        prop_assert_eq!(&Everything::deserialize(&tree).unwrap(), &value);
+        prop_assert_eq!(&Everything::deserialize(tree.as_object().unwrap()).unwrap(), &value);
+        prop_assert_eq!(from_value::<Everything>(tree).unwrap(), value);
+    }
+
+    #[test]
+    fn trees_are_converted_as_by_serde_json(theirs in theirs()) {
+        same::<serde_json::Value>(&theirs)?;
+        same::<IgnoredAny>(&theirs)?;
+        same::<Untagged>(&theirs)?;
+        same::<Vec<Untagged>>(&theirs)?;
+        same::<Option<bool>>(&theirs)?;
+        same::<i8>(&theirs)?;
+        same::<u128>(&theirs)?;
+        same::<f64>(&theirs)?;
+        same::<String>(&theirs)?;
+        same::<char>(&theirs)?;
+        same::<()>(&theirs)?;
+        same::<(Option<i64>, serde_json::Value)>(&theirs)?;
+        same::<BTreeMap<String, serde_json::Value>>(&theirs)?;
+        same::<BTreeMap<u8, IgnoredAny>>(&theirs)?;
+        same::<serde_bytes::ByteBuf>(&theirs)?;
+        same::<Box<RawValue>>(&theirs)?;
+    }
+
+    #[test]
+    fn trees_are_read_from_other_deserializers(theirs in theirs()) {
+        let ours = to_value(&theirs).unwrap();
+        prop_assert_eq!(&serde_json::from_value::<Value>(theirs.clone()).unwrap(), &ours);
+        prop_assert_eq!(&from_value::<Value>(ours.clone()).unwrap(), &ours);
+        prop_assert_eq!(&Value::deserialize(&ours).unwrap(), &ours);
+    }
+
+    #[test]
+    fn written_numbers_keep_their_text(text in "-?(0|[1-9][0-9]{0,30})([.][0-9]{1,20})?([eE][+-]?[0-9]{1,2})?") {
+        let number = Number::from_written(&text).unwrap();
+        prop_assert_eq!(number.as_written(), Some(&text[..]));
+        prop_assert_eq!(&number.to_string(), &text);
+        let tree = json!({"a": [number]});
+        let document = format!("{{\"a\":[{text}]}}");
+        for codec in [Codec::strict(), Codec::compat(), Codec::fast()] {
+            prop_assert_eq!(&codec.to_string(&tree).unwrap(), &document);
+        }
+        prop_assert_eq!(&tree.to_string(), &document);
+        prop_assert_eq!(&to_value(&tree).unwrap(), &tree);
+        prop_assert_eq!(&from_value::<Value>(tree.clone()).unwrap(), &tree);
+        prop_assert_eq!(&HashMap::<String, Vec<Number>>::deserialize(&tree).unwrap()["a"][0], &number);
+        // Other serializers and deserializers round as the decoder does.
+        let decoded: Value = from_str(&document).unwrap();
+        prop_assert_eq!(&serde_json::to_string(&tree).unwrap(), &decoded.to_string());
+        prop_assert_eq!(Untagged::deserialize(&tree).ok(), Untagged::deserialize(&decoded).ok());
+        prop_assert_eq!(number.as_f64(), decoded["a"][0].as_f64());
+        prop_assert_eq!(number.as_i128(), text.parse().ok());
+        prop_assert_eq!(number.as_u128(), text.parse().ok());
+        prop_assert_eq!(number.as_i64(), text.parse().ok());
+        prop_assert_eq!(from_value::<i128>(number.clone().into()).ok(), text.parse().ok());
+        prop_assert_eq!(text.parse::<Number>().unwrap(), from_str(&text).unwrap());
+    }
+}
+
+#[test]
+fn numbers() {
+    for text in
+        ["", "-", "+1", "01", "1.", ".5", "1e", " 1", "1 ", "0x1", "NaN", "1,2", "1\n", "[1]", "\"1\""]
+    {
+        assert!(Number::from_written(text).is_err() && text.parse::<Number>().is_err(), "{text:?}");
+    }
+    let number = |text| Number::from_written(text).unwrap();
+    assert!(number("1.0") == number("1.0") && number("1.0") != number("1.00") && number("1") != 1.into());
+    assert!("1e400".parse::<Number>().is_err() && number("1e400").as_f64().is_none());
+    assert!(serde_json::to_string(&number("1e400")).unwrap_err().to_string().contains("range"));
+    assert!(from_value::<f64>(number("1e400").into()).is_err() && from_value::<f32>(json!(1e300)).is_err());
+    assert!(number("1.5").is_f64() && !number("1").is_f64() && number("1").is_u64() && number("-0").is_i64());
+    assert_eq!(from_value::<(u8, f64)>(json!([number("-0"), number("-0")])).unwrap(), (0, -0.0));
+    assert!(Value::from(number("7")) == 7 && Value::from(number("7.5")) == 7.5);
+    assert_eq!(Number::from_i128(i128::MIN).unwrap().as_i128(), Some(i128::MIN));
+    assert_eq!(Number::from_u128(7), Some(7_u8.into()));
+    assert_eq!((Number::from_f64(f64::NAN), Number::from_f64(0.0)), (None, Number::from_f64(-0.0)));
+    assert_eq!(format!("{:?}", Value::from(number("1.10"))), "Number(1.10)");
+    assert_eq!(from_value::<i128>(to_value(i128::MAX).unwrap()).unwrap(), i128::MAX);
+    // Numbers as keys, and within an internally tagged enum, whose fields serde stores before it writes them.
+    assert_eq!(to_string(&BTreeMap::from([(Id(7), number("1.0"))])).unwrap(), r#"{"7":1.0}"#);
+    #[derive(Serialize)]
+    #[serde(tag = "kind")]
+    enum Outer {
+        Inner(Inner),
+    }
+    #[derive(Serialize)]
+    enum Inner {
+        Number { number: Number },
+    }
+    let outer = Outer::Inner(Inner::Number { number: number("1.0") });
+    assert_eq!(
+        to_string(&(outer, number("2.0"))).unwrap(),
+        r#"[{"kind":"Inner","Number":{"number":1.0}},2.0]"#
+    );
+}
+
+#[test]
+fn conversion_into_trees() {
+    assert_eq!(to_value([f64::NAN, 1.0]).unwrap(), json!([null, 1.0]));
+    assert_eq!(to_value(serde_bytes::Bytes::new(b"\x00\xff")).unwrap(), json!([0, 255]));
+    let raw = RawValue::from_string("{\"b\": 1, \"a\": [1.50]}".to_owned()).unwrap();
+    assert_eq!(to_value(&raw).unwrap(), json!({"b": 1, "a": [1.5]}));
+    assert!(to_value(HashMap::from([((), 1)])).unwrap_err().is_encode());
+    assert!(to_value(HashMap::from([(Some(1), 1)])).unwrap() == json!({"1": 1}));
+    assert_eq!(to_value(BTreeMap::from([('é', 1)])).unwrap(), json!({"é": 1}));
+    for value in [
+        json!([[1]]),
+        json!({"$serde_json::private::RawValue": "1"}),
+        json!({"$tightwire_json::Number": "1"}),
+    ] {
+        assert_eq!(from_str::<Value>(&value.to_string()).unwrap(), value);
+        assert!(from_str::<Number>(&value.to_string()).unwrap_err().is_data());
+        assert!(from_value::<Number>(value).unwrap_err().is_data());
+    }
+}
+
+#[test]
+fn conversion_from_trees() {
+    let value = json!({"name": "Ada", "tags": ["a", "b"]});
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct User<'a> {
+        name: &'a str,
+        #[serde(borrow)]
+        tags: Vec<&'a str>,
+    }
+    assert_eq!(User::deserialize(&value).unwrap(), User { name: "Ada", tags: vec!["a", "b"] });
+    let map = value.as_object().unwrap();
+    assert_eq!(BTreeMap::<&str, IgnoredAny>::deserialize(map).unwrap().len(), 2);
+    assert_eq!(Map::deserialize(map.into_deserializer()).unwrap(), *map);
+    for (value, message) in [
+        (json!({"Tuple": [1, null, 2]}), "an array with fewer elements"),
+        (json!({"Newtype": "x"}), "invalid type: string, expected i32"),
+        (json!({"Unit": 1, "Newtype": 1}), "invalid value: object, expected an object with one entry"),
+        (json!({"Unit": 1}), "invalid type: integer, expected unit"),
+        (json!("Newtype"), "invalid type: enum variant, expected newtype variant"),
+        (json!("Other"), "unknown variant"),
+        (json!(1), "invalid type: integer, expected a string or an object"),
+    ] {
+        let error = Shape::deserialize(&value).unwrap_err();
+        assert!(error.is_data() && error.to_string().contains(message), "{error}");
+        assert_eq!(from_value::<Shape>(value).unwrap_err().to_string(), error.to_string());
+    }
+    assert_eq!(from_value::<Shape>(json!({"Unit": null})).unwrap(), Shape::Unit);
+}
+
+#[test]
+fn length_hints_are_limited() {
+    struct Endless(usize);
+    impl Iterator for Endless {
+        type Item = u8;
+
+        fn next(&mut self) -> Option<u8> {
+            self.0 = self.0.checked_sub(1)?;
+            Some(1)
+        }
+
+        fn size_hint(&self) -> (usize, Option<usize>) {
+            (usize::MAX, Some(usize::MAX))
+        }
+    }
+    let elements = SeqDeserializer::<_, Error>::new(Endless(2));
+    assert_eq!(Value::deserialize(elements).unwrap(), json!([1, 1]));
+    let entries = MapDeserializer::<_, Error>::new(Endless(2).map(|value| ("a", value)));
+    assert_eq!(Value::deserialize(entries).unwrap(), json!({"a": 1}));
+}
+
+#[cfg(feature = "serde-json")]
+proptest! {
+    #[test]
+    fn serde_json_trees_are_converted_in_both_directions(theirs in theirs()) {
+        let ours = Value::from(theirs.clone());
+        prop_assert_eq!(&ours, &to_value(&theirs).unwrap());
+        prop_assert_eq!(serde_json::Value::from(ours), theirs);
+    }
+}
+
+#[cfg(feature = "serde-json")]
+#[test]
+fn serde_json_numbers_are_rounded() {
+    let number = |text| Number::from_written(text).unwrap();
+    for (text, expected) in
+        [("1.50", "1.5"), ("12345678901234567890123", "1.2345678901234568e+22"), ("-7", "-7")]
+    {
+        assert_eq!(serde_json::Number::try_from(number(text)).unwrap().to_string(), expected);
+    }
+    assert!(serde_json::Number::try_from(number("1e400")).is_err());
+    assert_eq!(serde_json::Value::from(Value::from(number("1e400"))), serde_json::Value::Null);
+}
