@@ -173,7 +173,9 @@ impl Parser {
     ///
     /// Takes linear time in the length of the pointer and the depth of the incomplete part.
     pub fn is_final(&self, pointer: &str) -> bool {
-        let Some(value) = self.value().and_then(|value| value.pointer(pointer)) else { return false };
+        if self.value().and_then(|value| value.pointer(pointer)).is_none() {
+            return false;
+        }
         let Some(incomplete) = self.incomplete() else { return true };
         let mut tokens = pointer.split('/').skip(1);
         let mut path = incomplete.path.iter();

@@ -13,9 +13,13 @@ pub struct JsonString(Repr);
 
 #[derive(Clone)]
 enum Repr {
-    Inline { len: u8, bytes: [u8; INLINE] },
+    Inline {
+        len: u8,
+        bytes: [u8; INLINE],
+    },
     Heap(Box<str>),
-    /// String that is still being received. Behind a pointer, because there is no room for a capacity.
+    /// String that is still being received.
+    #[allow(clippy::box_collection, reason = "the pointer has 8 bytes, a string 24")]
     Growing(Box<String>),
 }
 
@@ -31,12 +35,14 @@ impl JsonString {
 
     /// Appends in amortized constant time per byte. The string has spare capacity until [`shrink`](Self::shrink).
     pub(super) fn push_str(&mut self, text: &str) {
-        if let Repr::Growing(string) = &mut self.0 {
-            string.push_str(text);
-            return;
+        match &mut self.0 {
+            Repr::Growing(string) => string.push_str(text),
+            Repr::Inline { len, bytes } if usize::from(*len) + text.len() <= INLINE => {
+                bytes[usize::from(*len)..][..text.len()].copy_from_slice(text.as_bytes());
+                *len += text.len() as u8;
+            }
+            _ => self.0 = Repr::Growing(Box::new(self.as_str().to_owned() + text)),
         }
-        let string = self.as_str().to_owned() + text;
-        *self = Self::inline(&string).unwrap_or_else(|| Self(Repr::Growing(Box::new(string))));
     }
 
     /// Releases the spare capacity.
@@ -91,3 +97,28 @@ impl PartialEq for JsonString {
 }
 
 impl Eq for JsonString {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growing_strings_have_the_whole_text() {
+        for pieces in
+            [&["a", "é", ""][..], &["0123456789abcdef", "éé", "éé", "x"], &["", "0123456789abcdef0123456789"]]
+        {
+            let mut string = JsonString::from("");
+            for piece in pieces {
+                string.push_str(piece);
+            }
+            assert_eq!(string.as_str(), pieces.concat());
+            assert_eq!(String::from(string.clone()), pieces.concat());
+            string.shrink();
+            assert_eq!(string.as_str(), pieces.concat());
+            assert!(!matches!(string.0, Repr::Growing(_)));
+            // A complete string can grow again.
+            string.push_str("0123456789abcdef");
+            assert_eq!(string.as_str(), pieces.concat() + "0123456789abcdef");
+        }
+    }
+}
