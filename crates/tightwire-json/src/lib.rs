@@ -2,8 +2,8 @@
 //!
 //! Use it instead of `serde_json` if JSON takes a noticeable part of the CPU time, if
 //! documents come from untrusted clients, or if the output must match a Go service byte for byte. It works with the
-//! same `Serialize` and `Deserialize` types, and [`Value`], [`Map`], [`Number`] and [`RawValue`] are those of
-//! serde_json.
+//! same `Serialize` and `Deserialize` types. [`Value`], [`Map`] and [`Number`] have the methods of those of serde_json,
+//! and [`RawValue`] is that of serde_json.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -48,6 +48,7 @@
 //! | encode | [`to_string`], [`to_vec`], [`to_vec_pretty`], [`to_writer`]; [`to_buf`] appends to a reused buffer |
 //! | decode into owned values | [`from_str`], [`from_slice`], [`from_reader`] |
 //! | decode into values that borrow | [`from_str`], [`from_slice_borrowed`] |
+//! | values of unknown type | [`Value`], [`json!`], [`to_value`], [`from_value`] |
 //! | validate | [`is_valid`], [`Codec::validate`] |
 //! | several documents in a stream | [`Encoder`], [`Decoder`] |
 //! | incomplete text, as from a language model | [`partial::Parser`] |
@@ -60,6 +61,7 @@
 //! | `axum` | module `axum`: `Json` extractor and response for axum 0.8, with rejections as envelopes; enables `envelope` |
 //! | `validation` | `axum::ValidJson`: validates the body with garde; enables `axum` |
 //! | `serde-json`, `simd-json` | other variants of [`Backend`], for comparison |
+//! | `serde-json` | conversions between [`Value`], [`Map`] and [`Number`] and those of serde_json |
 //!
 //! # Limits
 //!
@@ -82,10 +84,13 @@
 //! - `-0` is accepted for integer types.
 //! - 128 levels of nesting are accepted, not 127.
 //! - An `f32` out of range is an error.
-//! - There is no `json!` macro and no `from_value`; use those of serde_json.
+//! - A [`Value`] has [`JsonString`]s in place of `String` and [`Array`]s in place of `Vec`. Its objects keep the order of
+//!   their entries, as with serde_json's feature `preserve_order`.
+//! - No object has a special meaning for [`Value`], such as `{"$serde_json::private::RawValue": "1"}`.
+//! - [`to_value`] converts integers of 128 bits.
 //!
 //! As in serde_json, a derived struct rejects duplicate keys and a map keeps the last value, unless [`Duplicates`] is
-//! set, and the object `{"$serde_json::private::RawValue": "1"}` has a special meaning for [`Value`].
+//! set.
 //!
 //! # Differences of `Mode::Compat` from Go
 //!
@@ -131,9 +136,10 @@ pub mod envelope;
 pub mod partial;
 /// Object of a tree, its entries and iterators.
 pub mod map {
-    pub use crate::value::{
-        Entry, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Map, OccupiedEntry, VacantEntry, Values,
-        ValuesMut,
+    pub use crate::value::Map;
+    pub use crate::value::map_entry::{Entry, OccupiedEntry, VacantEntry};
+    pub use crate::value::map_iter::{
+        IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut,
     };
 }
 pub mod value;

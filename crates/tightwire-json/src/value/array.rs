@@ -13,6 +13,7 @@ pub struct Array(Repr);
 #[derive(Clone)]
 enum Repr {
     /// Behind a pointer, because [`Value`] has no room for a capacity.
+    #[expect(clippy::box_collection, reason = "a `Vec` has 24 bytes")]
     Owned(Box<Vec<Value>>),
 }
 

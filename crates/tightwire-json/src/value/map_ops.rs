@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::de::bounded;
+use super::deserialize::bounded;
 use super::map::Entry;
 use super::map_entry::{self, OccupiedEntry, VacantEntry};
 use super::map_iter::{IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut};

@@ -2,17 +2,21 @@
 //!
 //! [`Value`] has 24 bytes. Strings of up to 22 bytes are stored in it, arrays and objects keep their order, and small
 //! objects are searched without hashing.
+//!
+//! The paths of this module and of [`map`](crate::map) are those of serde_json.
 
 mod access;
 mod array;
 mod array_ops;
 mod convert;
 mod de;
+mod de_parts;
+mod deserialize;
 pub(crate) mod growing;
 mod json;
 mod map;
-mod map_entry;
-mod map_iter;
+pub(crate) mod map_entry;
+pub(crate) mod map_iter;
 mod map_ops;
 mod number;
 mod ser;
@@ -26,10 +30,8 @@ use std::str::FromStr;
 
 pub use access::Index;
 pub use array::Array;
-pub use de::from_value;
+pub use deserialize::from_value;
 pub use map::Map;
-pub use map_entry::{Entry, OccupiedEntry, VacantEntry};
-pub use map_iter::{IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut};
 pub use number::Number;
 pub(crate) use number::as_text;
 pub use ser::{Serializer, to_value};
@@ -74,7 +76,7 @@ pub enum Value {
     /// Array.
     Array(Array),
     /// Object.
-    Object(Map<String, Value>),
+    Object(Map<String, Self>),
 }
 
 const _: () = assert!(size_of::<Value>() == 24, "trees are copied often");

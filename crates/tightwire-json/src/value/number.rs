@@ -10,7 +10,7 @@ use serde::de::{self, EnumAccess, Unexpected, VariantAccess, Visitor};
 use serde::ser::{Error as _, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 
-use super::de::VALUE_TOKEN;
+use super::deserialize::VALUE_TOKEN;
 use crate::Codec;
 use crate::error::{Error, Result, Syntax};
 use crate::ser::NUMBER_TOKEN;

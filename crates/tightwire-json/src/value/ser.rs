@@ -5,7 +5,7 @@ use std::fmt::Display;
 use serde::Serialize;
 use serde::ser::{self, Error as _};
 
-use super::de::bounded;
+use super::deserialize::bounded;
 use super::{JsonString, Map, Number, Value, as_text};
 use crate::error::{Error, Result};
 use crate::ser::{NUMBER_TOKEN, RAW_TOKEN, encode_key, is_token};

@@ -221,20 +221,28 @@ fn conversions_and_comparisons() {
     }
 
     let text = Value::from("a");
-    assert!(text == "a" && text == *"a" && "a" == text && *"a" == text && text != "b");
-    assert!(text == String::from("a") && String::from("a") == text && text == JsonString::from("a"));
     assert!(
-        Value::from(1) == 1 && 1_u8 == Value::from(1) && &Value::from(1) == 1_i64 && Value::from(1) != -1
+        equal(&text, "a") && equal(&text, &"a") && equal(&text, &String::from("a")) && !equal(&text, "b")
     );
-    assert!(Value::from(u64::MAX) == u64::MAX && Value::from(u64::MAX) != -1 && Value::from(-1) != u64::MAX);
-    assert!(Value::from(u128::MAX) == u128::MAX && Value::from(1.0) != 1 && Value::from(1) == 1.0);
-    assert!(Value::from(0.1_f32) == 0.1_f32 && Value::from(0.1) == 0.1 && Value::from(1e300) != 1e30_f32);
+    assert!(equal(&text, &JsonString::from("a")) && !equal(&text, &1) && !equal(&text, &true));
+    let (one, max, wide) = (Value::from(1), Value::from(u64::MAX), Value::from(u128::MAX));
+    assert!(equal(&one, &1_u8) && equal(&one, &1_i64) && equal(&one, &1.0) && !equal(&one, &-1));
     assert!(
-        Value::from(true) == true
-            && false != Value::from(true)
-            && Value::Null != false
-            && &mut Value::from(2) == 2
+        equal(&max, &u64::MAX) && !equal(&max, &-1) && equal(&wide, &u128::MAX) && !equal(&wide, &u64::MAX)
     );
+    let (tenth, large) = (Value::from(0.1), Value::from(1e300));
+    assert!(
+        equal(&tenth, &0.1) && equal(&tenth, &0.1_f32) && !equal(&large, &1e30_f32) && !equal(&tenth, &0)
+    );
+    assert!(equal(&Value::Bool(false), &false) && !equal(&Value::Null, &false));
+    assert!(&one == 1 && &mut one.clone() == 1);
+}
+
+/// Compares in both directions.
+fn equal<A: PartialEq<B> + ?Sized, B: PartialEq<A> + ?Sized>(one: &A, other: &B) -> bool {
+    let equal = one == other;
+    assert_eq!(other == one, equal);
+    equal
 }
 
 #[test]
@@ -254,8 +262,8 @@ fn strings() {
             assert_eq!(copy, string);
             assert_eq!(hash(&copy), hash(&text));
         }
-        assert!(string == text && string == *text && text == string && string == text.to_owned());
-        assert!(Cow::Borrowed(text) == string && string != "other");
+        assert!(equal(&string, text) && equal(&string, &text) && equal(&string, &text.to_owned()));
+        assert!(equal(&string, &Cow::Borrowed(text)) && !equal(&string, "other"));
         assert_eq!(
             (string.len(), string.as_bytes(), AsRef::<[u8]>::as_ref(&string)),
             (text.len(), text.as_bytes(), text.as_bytes())
@@ -289,7 +297,8 @@ fn arrays() {
     array.extend_from_slice(&[json!(5)]);
     array.retain(|value| *value != 2);
     assert_eq!(array.drain(..2).collect::<Vec<_>>(), [json!("a"), json!(1)]);
-    assert!(array == vec![3, 4, 5] && array == [3, 4, 5] && array == *&[3, 4, 5][..] && array != [3, 4]);
+    assert!(array == vec![3, 4, 5] && array == [3, 4, 5] && array == [3, 4, 5][..] && array != [3, 4]);
+    assert!(equal(&array, &array.to_vec()) && equal(&array, &array[..]) && !equal(&array, &[Value::Null]));
     for value in &mut array {
         *value = (value.as_i64().unwrap() * 10).into();
     }

@@ -1,0 +1,116 @@
+//! Deserialization of trees.
+
+use std::fmt;
+
+use serde::de::{
+    self, Deserialize, DeserializeOwned, Deserializer, EnumAccess, MapAccess, SeqAccess, Visitor,
+};
+
+use super::number::from_variant;
+use super::{JsonString, Map, Value};
+use crate::error::Result;
+
+/// Name of the newtype struct as which a [`Value`] is requested. The decoder of this crate recognizes it.
+pub(crate) const VALUE_TOKEN: &str = "$tightwire_json::Value";
+
+/// Maximum number of elements for which room is reserved because of a length hint.
+const MAX_HINT: usize = 4096;
+
+/// Returns the capacity for a length hint, which may be wrong.
+pub(super) fn bounded(hint: Option<usize>) -> usize {
+    hint.unwrap_or(0).min(MAX_HINT)
+}
+
+impl<'de> Deserialize<'de> for Value {
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(VALUE_TOKEN, ValueVisitor)
+    }
+}
+
+/// Builds a tree from any format. The last value of a duplicate key is kept, at the position of the first.
+struct ValueVisitor;
+
+macro_rules! visit {
+    ($($method:ident($type:ty))*) => {
+        $(
+            fn $method<E: de::Error>(self, value: $type) -> Result<Value, E> {
+                Ok(value.into())
+            }
+        )*
+    };
+}
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    visit! {
+        visit_bool(bool)
+        visit_i64(i64)
+        visit_i128(i128)
+        visit_u64(u64)
+        visit_u128(u128)
+        visit_f64(f64)
+        visit_str(&str)
+        visit_string(String)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        Value::deserialize(deserializer)
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut elements = Vec::<Value>::with_capacity(bounded(access.size_hint()));
+        while let Some(element) = access.next_element()? {
+            elements.push(element);
+        }
+        Ok(elements.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
+        let mut map = Map::with_capacity(bounded(access.size_hint()));
+        while let Some((key, value)) = access.next_entry::<JsonString, Value>()? {
+            map.insert(key, value);
+        }
+        Ok(map.into())
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Value, A::Error> {
+        from_variant(access).map(Value::Number)
+    }
+}
+
+/// Converts a tree to another type.
+///
+/// `T::deserialize(&value)` does the same without consuming the tree, and can borrow strings from it.
+///
+/// # Errors
+/// If the tree is not of the type `T`.
+///
+/// # Examples
+/// ```
+/// use tightwire_json::{from_value, json};
+///
+/// assert_eq!(from_value::<Vec<u8>>(json!([1, 2]))?, [1, 2]);
+/// assert!(from_value::<Vec<u8>>(json!([1, 256])).unwrap_err().is_data());
+/// # Ok::<(), tightwire_json::Error>(())
+/// ```
+pub fn from_value<T: DeserializeOwned>(value: Value) -> Result<T> {
+    T::deserialize(value)
+}
