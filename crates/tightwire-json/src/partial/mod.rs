@@ -192,8 +192,8 @@ impl Parser {
         }
     }
 
-    /// Returns whether the text is a complete document, so that [`finish`](Self::finish) returns a value. It may be
-    /// followed by white space, and a number at the root by more digits.
+    /// Returns whether the text is a complete document, so that [`finish`](Self::finish) returns a value, or an error if
+    /// the root is a number out of range. White space may follow, and more digits after a number at the root.
     pub fn is_complete(&self) -> bool {
         self.failure.is_none()
             && match self.state {

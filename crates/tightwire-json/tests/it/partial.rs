@@ -28,7 +28,10 @@ fn parse(text: &str, sizes: &[usize], limits: Limits) -> Result<Value> {
     }
     let is_complete = parser.is_complete();
     let result = parser.finish();
-    assert_eq!(is_complete, result.is_ok() || result.as_ref().is_err_and(|error| error.is_data()));
+    // A number at the root may be out of range.
+    assert!(
+        is_complete == result.is_ok() || is_complete && result.as_ref().is_err_and(|error| error.is_data())
+    );
     result
 }
 
