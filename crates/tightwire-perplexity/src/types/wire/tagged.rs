@@ -37,7 +37,8 @@ pub(crate) trait Tagged: Untagged {
         let Some(variant) = variant else { return Ok(Self::unknown(Value::Object(object))) };
         object.remove(Self::TAG);
         // Errors of `Value` contain values, which may be secrets.
-        let map = MapDeserializer::<_, <Value as Deserializer<'_>>::Error>::new(object.into_iter());
+        let fields = object.into_iter().map(|(name, value)| (String::from(name), value));
+        let map = MapDeserializer::<_, <Value as Deserializer<'_>>::Error>::new(fields);
         Self::read(variant, map).map_err(|_| E::custom("a field has the wrong type"))
     }
 }
@@ -57,7 +58,7 @@ pub(crate) fn read<'de, T: Tagged, A: MapAccess<'de>>(mut map: A) -> Result<T, A
         }
         None => {}
     }
-    while let Some((name, value)) = map.next_entry()? {
+    while let Some((name, value)) = map.next_entry::<String, _>()? {
         object.insert(name, value);
     }
     T::from_object(object)
