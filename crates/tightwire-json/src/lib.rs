@@ -84,8 +84,9 @@
 //! - `-0` is accepted for integer types.
 //! - 128 levels of nesting are accepted, not 127.
 //! - An `f32` out of range is an error.
-//! - A [`Value`] has [`JsonString`]s in place of `String` and [`Array`]s in place of `Vec`. Its objects keep the order of
-//!   their entries, as with serde_json's feature `preserve_order`.
+//! - A [`Value`] has [`JsonString`]s in place of `String` and [`Array`]s in place of `Vec`. Methods of [`Map`] with a
+//!   `String` as key take any type that converts into `JsonString`. Objects keep the order of their entries, as with
+//!   serde_json's feature `preserve_order`.
 //! - No object has a special meaning for [`Value`], such as `{"$serde_json::private::RawValue": "1"}`.
 //! - [`to_value`] converts integers of 128 bits.
 //!

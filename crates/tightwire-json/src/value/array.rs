@@ -7,6 +7,16 @@ use super::Value;
 /// Array of a [`Value`]. Dereferences to a slice.
 ///
 /// [`to_mut`](Self::to_mut) gives access to all methods of `Vec`.
+///
+/// # Examples
+/// ```
+/// use tightwire_json::{Array, json};
+///
+/// let mut array = Array::from([1, 2]);
+/// array.push(json!("a"));
+/// array.to_mut().dedup();
+/// assert_eq!(array, [json!(1), json!(2), json!("a")]);
+/// ```
 #[derive(Clone, Default)]
 pub struct Array(Repr);
 

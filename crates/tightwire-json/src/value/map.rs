@@ -15,6 +15,17 @@ const INDEXED: usize = 16;
 ///
 /// The parameters exist so that `Map<String, Value>` can be written as with serde_json; there is no other instance. Keys
 /// are [`JsonString`]s.
+///
+/// # Examples
+/// ```
+/// use tightwire_json::{Map, json};
+///
+/// let mut map = Map::new();
+/// map.insert("b", json!(1));
+/// map.insert("a", json!([2]));
+/// assert_eq!(map["a"][0], 2);
+/// assert!(map.keys().eq(["b", "a"]));
+/// ```
 pub struct Map<K = String, V = Value> {
     repr: Repr,
     parameters: PhantomData<fn() -> (K, V)>,

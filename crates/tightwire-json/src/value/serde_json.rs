@@ -11,7 +11,8 @@ impl From<TheirNumber> for Number {
         if let Some(value) = number.as_u64() {
             return value.into();
         }
-        if let Some(value) = number.as_i64() {
+        // With `arbitrary_precision`, `-0` is an integer.
+        if let Some(value @ ..0) = number.as_i64() {
             return value.into();
         }
         let text = number.to_string();

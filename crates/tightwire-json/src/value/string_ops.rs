@@ -3,11 +3,14 @@
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
 use std::convert::Infallible;
+use std::ffi::OsStr;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::path::Path;
 use std::str::FromStr;
 
-use serde::de::{self, Visitor};
+use serde::de::value::{BorrowedStrDeserializer, StringDeserializer};
+use serde::de::{self, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::JsonString;
@@ -68,6 +71,24 @@ impl AsRef<[u8]> for JsonString {
     }
 }
 
+impl AsRef<OsStr> for JsonString {
+    fn as_ref(&self) -> &OsStr {
+        self.as_str().as_ref()
+    }
+}
+
+impl AsRef<Path> for JsonString {
+    fn as_ref(&self) -> &Path {
+        self.as_str().as_ref()
+    }
+}
+
+impl From<&Self> for JsonString {
+    fn from(text: &Self) -> Self {
+        text.clone()
+    }
+}
+
 impl From<&String> for JsonString {
     fn from(text: &String) -> Self {
         text.as_str().into()
@@ -98,6 +119,24 @@ impl From<char> for JsonString {
 impl From<JsonString> for Box<str> {
     fn from(text: JsonString) -> Self {
         String::from(text).into()
+    }
+}
+
+impl From<&JsonString> for String {
+    fn from(text: &JsonString) -> Self {
+        text.as_str().to_owned()
+    }
+}
+
+impl From<JsonString> for Cow<'_, str> {
+    fn from(text: JsonString) -> Self {
+        Self::Owned(text.into())
+    }
+}
+
+impl<'a> From<&'a JsonString> for Cow<'a, str> {
+    fn from(text: &'a JsonString) -> Self {
+        Self::Borrowed(text)
     }
 }
 
@@ -139,6 +178,22 @@ impl Serialize for JsonString {
     #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self)
+    }
+}
+
+impl<'de, E: de::Error> IntoDeserializer<'de, E> for JsonString {
+    type Deserializer = StringDeserializer<E>;
+
+    fn into_deserializer(self) -> Self::Deserializer {
+        StringDeserializer::new(self.into())
+    }
+}
+
+impl<'de, E: de::Error> IntoDeserializer<'de, E> for &'de JsonString {
+    type Deserializer = BorrowedStrDeserializer<'de, E>;
+
+    fn into_deserializer(self) -> Self::Deserializer {
+        BorrowedStrDeserializer::new(self)
     }
 }
 

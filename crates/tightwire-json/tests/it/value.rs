@@ -6,7 +6,9 @@ use std::hash::{Hash, Hasher};
 use std::panic::catch_unwind;
 
 use proptest::prelude::*;
-use tightwire_json::{Array, JsonString, Map, Number, Value, from_str, json, to_string, to_value};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use tightwire_json::{Array, Error, JsonString, Map, Number, Value, from_str, json, to_string, to_value};
 
 /// Trees of serde_json.
 pub(crate) fn theirs() -> impl Strategy<Value = serde_json::Value> {
@@ -26,7 +28,7 @@ pub(crate) fn theirs() -> impl Strategy<Value = serde_json::Value> {
     leaf.prop_recursive(4, 40, 5, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            prop::collection::vec((key.clone(), inner), 0..24).prop_map(Value::from_iter),
+            prop::collection::vec((key.clone(), inner), 0..8).prop_map(Value::from_iter),
         ]
     })
 }
@@ -47,7 +49,7 @@ fn reversed(value: &Value) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn formatting_equals_that_of_serde_json(theirs in theirs()) {
@@ -107,6 +109,72 @@ proptest! {
         twice.merge(to_value(&theirs).unwrap());
         prop_assert_eq!(twice.to_string(), merged.to_string());
     }
+}
+
+/// Code for serde_json, run with both crates.
+#[test]
+fn code_for_serde_json_has_the_same_result() {
+    macro_rules! run {
+        ($json:ident) => {{
+            use $json::map::{Entry, Map};
+            use $json::value::{self, Index, from_value, to_value};
+            use $json::{Number, Value, json};
+
+            fn count<I: Index>(value: &Value, index: I) -> usize {
+                value.get(index).and_then(Value::as_array).map_or(0, |array| array.len())
+            }
+
+            fn leaves(value: &Value, out: &mut Vec<String>) {
+                match value {
+                    Value::Null => out.push(String::new()),
+                    Value::Bool(value) => out.push(value.to_string()),
+                    Value::Number(number) if number.is_f64() => out.push(number.to_string()),
+                    Value::Number(number) => out.push(number.as_i64().unwrap_or(-1).to_string()),
+                    Value::String(text) if text.is_empty() => out.push("empty".to_owned()),
+                    Value::String(text) => out.push(text.to_uppercase()),
+                    Value::Array(array) => array.iter().for_each(|value| leaves(value, out)),
+                    Value::Object(map) => {
+                        for (key, value) in map {
+                            out.push(key.to_string());
+                            leaves(value, out);
+                        }
+                    }
+                }
+            }
+
+            let mut map: Map<String, Value> = Map::new();
+            map.insert("a".to_string(), Value::from(1));
+            map.insert(String::from("b"), json!([1.5, "x", null]));
+            map.entry("c").or_insert_with(|| json!({})).as_object_mut().unwrap().insert("d".to_owned(), true.into());
+            *map.entry("a".to_owned()).or_insert(Value::Null) = Value::Number(Number::from_f64(2.5).unwrap());
+            if let Entry::Occupied(entry) = map.entry("b") {
+                assert_eq!(entry.key(), "b");
+            }
+            let mut value = Value::Object(map.clone());
+            if let Some(array) = value["b"].as_array_mut() {
+                array.push("y".into());
+                array.retain(|value| !value.is_null());
+                array.extend(vec![json!(3), json!("")]);
+            }
+            let names: Vec<String> = map.keys().map(|key| key.to_string()).collect();
+            let numbers = value["b"].as_array().into_iter().flatten().filter_map(Value::as_f64).sum::<f64>();
+            let mut out = Vec::new();
+            leaves(&value, &mut out);
+            for (key, value) in map.iter_mut() {
+                *value = Value::String(format!("{key}{value}").into());
+            }
+            let collected: Value = map.into_iter().filter(|(key, _)| key != "c").collect();
+            let list = from_value::<Vec<String>>(to_value(&names).unwrap()).unwrap();
+            let parsed: value::Value = "[1, {\"k\": \"v\"}]".parse().unwrap();
+            let text = parsed[1]["k"].as_str().map(str::to_owned).unwrap_or_default();
+            format!(
+                "{value} {value:?} {names:?} {numbers} {out:?} {collected} {list:?} {text} {} {}",
+                count(&value, "b") + count(&parsed, 0),
+                parsed == json!([1, {"k": text}]),
+            )
+        }};
+    }
+    assert_eq!(run!(tightwire_json), run!(serde_json));
 }
 
 /// RFC 7396, appendix A.
@@ -249,7 +317,9 @@ fn equal<A: PartialEq<B> + ?Sized, B: PartialEq<A> + ?Sized>(one: &A, other: &B)
 fn strings() {
     for text in ["", "short", "exactly 22 bytes of it", "a string that is longer than 22 bytes", "é\u{0}"] {
         let string = JsonString::from(text);
-        let copies: [JsonString; 7] = [
+        let copies: [JsonString; 9] = [
+            (&string).into(),
+            JsonString::deserialize(IntoDeserializer::<Error>::into_deserializer(string.clone())).unwrap(),
             text.to_owned().into(),
             (&text.to_owned()).into(),
             Box::<str>::from(text).into(),
@@ -276,6 +346,9 @@ fn strings() {
             (String::from(string.clone()), &*Box::<str>::from(string.clone())),
             (text.to_owned(), text)
         );
+        assert_eq!((Cow::from(&string), Cow::from(string.clone())), (text.into(), text.into()));
+        let borrowed = <&str>::deserialize(IntoDeserializer::<Error>::into_deserializer(&string));
+        assert_eq!((borrowed.unwrap(), String::from(&string)), (text, text.to_owned()));
         assert_eq!(to_string(&string).unwrap(), to_string(text).unwrap());
         assert_eq!(string.cmp(&"m".into()), text.cmp("m"));
     }

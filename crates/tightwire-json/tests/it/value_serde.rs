@@ -122,7 +122,7 @@ fn same<T: DeserializeOwned + Debug>(theirs: &serde_json::Value) -> Result<(), T
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn types_are_converted_as_by_serde_json(value in everything()) {
