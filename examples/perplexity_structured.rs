@@ -9,8 +9,8 @@ mod perplexity_api;
 
 use anyhow::Context as _;
 use serde::Deserialize;
-use tightwire_perplexity::Client;
 use tightwire_json::partial::Parser;
+use tightwire_perplexity::Client;
 use tightwire_perplexity::types::chat::{Accumulator, JsonSchema, Request, StreamMode};
 
 /// The requested value. The model receives the doc comments as descriptions.

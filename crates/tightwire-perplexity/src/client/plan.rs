@@ -85,11 +85,8 @@ impl Plan {
         let invalid = |error| Error::unencodable("query", error);
         let fields: tightwire_json::Map<String, Value> =
             tightwire_json::from_slice(&tightwire_json::to_vec(params).map_err(invalid)?).map_err(invalid)?;
-        self.query.extend(
-            fields
-                .into_iter()
-                .filter_map(|(name, value)| Some((String::from(name).into(), parameter(&value)?))),
-        );
+        self.query
+            .extend(fields.into_iter().filter_map(|(name, value)| Some((name.into(), parameter(&value)?))));
         Ok(())
     }
 
@@ -196,7 +193,7 @@ fn merge(body: &[u8], extras: &[ExtraField]) -> Result<Bytes> {
 fn parameter(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
-        Value::String(text) => Some(text.clone().into()),
+        Value::String(text) => Some(text.to_string()),
         Value::Array(values) => Some(values.iter().filter_map(parameter).collect::<Vec<_>>().join(",")),
         other => Some(other.to_string()),
     }

@@ -5,7 +5,7 @@ use std::mem;
 use tightwire_json::partial::Parser;
 use tightwire_json::{Result, Value};
 
-/// Parser of a growing text. It has no effect until it is used.
+/// Parser of a growing text. Parses nothing until it is used.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GrowingJson {
     parser: Parser,
@@ -13,7 +13,7 @@ pub(crate) struct GrowingJson {
     parsed: usize,
 }
 
-/// A cache of what the text says, so that it makes no difference.
+/// Always equal, because the value follows from the text.
 impl PartialEq for GrowingJson {
     fn eq(&self, _other: &Self) -> bool {
         true

@@ -40,7 +40,9 @@ use crate::types::{Extra, ObjectKind};
 ///
 /// The arguments of tool calls and the content of a structured output are JSON text. `partial_arguments` and
 /// `partial_content` parse what arrived since their last call, and return the value so far. Each byte is parsed once.
-/// Malformed text of a model is an error of these methods only; the accumulator keeps it as text.
+/// Malformed text of a model is an error of these methods only; the completion contains it as text.
+/// `finish_arguments` and `finish_content` return the complete value, which `tightwire_json::from_value` converts to a
+/// type without parsing the text again.
 ///
 /// ```
 /// use tightwire_perplexity::types::chat::Accumulator;
@@ -209,7 +211,7 @@ struct Slot {
     choice_extra: Extra,
     delta_extra: Extra,
     content_json: GrowingJson,
-    /// For each tool call that was asked for.
+    /// By position of the tool call.
     arguments_json: Vec<GrowingJson>,
 }
 

@@ -37,8 +37,7 @@ pub(crate) trait Tagged: Untagged {
         let Some(variant) = variant else { return Ok(Self::unknown(Value::Object(object))) };
         object.remove(Self::TAG);
         // Errors of `Value` contain values, which may be secrets.
-        let fields = object.into_iter().map(|(name, value)| (String::from(name), value));
-        let map = MapDeserializer::<_, <Value as Deserializer<'_>>::Error>::new(fields);
+        let map = MapDeserializer::<_, <Value as Deserializer<'_>>::Error>::new(object.into_iter());
         Self::read(variant, map).map_err(|_| E::custom("a field has the wrong type"))
     }
 }
