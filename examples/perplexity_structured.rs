@@ -1,4 +1,5 @@
-//! Gets an answer as a Rust value: the model's output follows a JSON schema derived from the type.
+//! Gets an answer as a Rust value: the model's output follows a JSON schema derived from the type. Prints its elements
+//! while they arrive.
 //!
 //! `cargo run --example perplexity_structured`. With `PERPLEXITY_API_KEY` it calls the real API, otherwise a
 //! mock server in this process, which generates sample values for the schema.
@@ -8,8 +9,9 @@ mod perplexity_api;
 
 use anyhow::Context as _;
 use serde::Deserialize;
+use tightwire_json::partial::Parser;
 use tightwire_perplexity::Client;
-use tightwire_perplexity::types::chat::{JsonSchema, Request};
+use tightwire_perplexity::types::chat::{Accumulator, JsonSchema, Request, StreamMode};
 
 /// The requested value. The model receives the doc comments as descriptions.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
@@ -29,20 +31,41 @@ pub(crate) struct Moon {
     pub(crate) discovered: Option<i32>,
 }
 
-pub(crate) async fn moons(client: &Client, planet: &str) -> anyhow::Result<Moons> {
+/// Calls `progress` with each moon as soon as it is complete, and returns the whole answer.
+pub(crate) async fn moons(
+    client: &Client,
+    planet: &str,
+    mut progress: impl FnMut(&tightwire_json::Value),
+) -> anyhow::Result<Moons> {
     let format = JsonSchema::new(schemars::schema_for!(Moons)).name("moons").strict(true);
     let request = Request::new("sonar", format!("Which are the three largest moons of {planet}?"))
-        .response_format(format);
-    let answer = client.chat().create(&request).await?;
-    tightwire_json::from_str(answer.text().unwrap_or_default())
-        .context("the answer does not match the schema")
+        .response_format(format)
+        .stream_mode(StreamMode::Concise);
+    let mut stream = client.chat().stream(&request).await?;
+    let mut answer = Accumulator::new();
+    let mut complete = 0;
+    while let Some(chunk) = stream.next().await {
+        answer.push(&chunk?);
+        while let Some(moon) = answer.partial_content()?.and_then(|parser| final_moon(parser, complete)) {
+            progress(moon);
+            complete += 1;
+        }
+    }
+    let value = answer.finish_content()?.context("there is no answer")?;
+    Moons::deserialize(value).context("the answer does not match the schema")
+}
+
+/// Returns an element of the list if it cannot change any more.
+fn final_moon(parser: &Parser, index: usize) -> Option<&tightwire_json::Value> {
+    let pointer = format!("/moons/{index}");
+    parser.is_final(&pointer).then(|| parser.value()?.pointer(&pointer))?
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let planet = std::env::args().nth(1).unwrap_or_else(|| "Jupiter".into());
     let (client, _server) = perplexity_api::connect().await?;
-    let moons = moons(&client, &planet).await?;
+    let moons = moons(&client, &planet, |moon| println!("received: {moon}")).await?;
     println!("{}:", moons.planet);
     for moon in moons.moons {
         let year = moon.discovered.map(|year| format!(", found in {year}")).unwrap_or_default();

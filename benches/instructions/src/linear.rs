@@ -19,6 +19,8 @@ use tightwire_sse::Decoder;
 type Work = (&'static str, fn(usize) -> bool);
 
 const ALL: &[Work] = &[
+    ("json/small_chunks_of_a_string", json_partial_string),
+    ("json/small_chunks_of_nested_arrays", json_partial_arrays),
     ("json/small_reads", json_small_reads),
     ("json/unsorted_maps", json_unsorted_maps),
     ("json/unsorted_raw_value", json_unsorted_raw_value),
@@ -84,6 +86,28 @@ fn json_unsorted_raw_value(size: usize) -> bool {
     let document = "{\"z\":\"text\",\"\\u0061\":".repeat(size) + "1" + &"}".repeat(size);
     let raw = tightwire_json::RawValue::from_string(document);
     raw.is_ok_and(|raw| tightwire_json::Codec::canonical().to_vec(&raw).is_ok())
+}
+
+/// Parses a document in small chunks and reads the value after each.
+fn json_partial(document: &str) -> bool {
+    let mut parser = tightwire_json::partial::Parser::new();
+    let mut rest = document;
+    while !rest.is_empty() {
+        let (chunk, next) = rest.split_at(rest.len().min(CHUNK));
+        if parser.push(chunk).is_err() || black_box(parser.value()).is_none() {
+            return false;
+        }
+        rest = next;
+    }
+    parser.finish().is_ok()
+}
+
+fn json_partial_string(size: usize) -> bool {
+    json_partial(&format!(r#"{{"text": ["{}"]}}"#, "some text".repeat(8 * size)))
+}
+
+fn json_partial_arrays(size: usize) -> bool {
+    json_partial(&format!("[{}0]", "[[[[[[[[1, 2]]]]]]]], ".repeat(size)))
 }
 
 fn json_duplicate_keys(size: usize) -> bool {

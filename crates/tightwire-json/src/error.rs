@@ -101,6 +101,10 @@ impl Error {
         Self { inner: Box::new(Inner { kind: Kind::Io, offset: None, source: Some(source.into()) }) }
     }
 
+    pub(crate) fn kind(&self) -> &Kind {
+        &self.inner.kind
+    }
+
     /// Adds an offset if the error has none.
     #[cold]
     pub(crate) fn at(mut self, offset: usize) -> Self {

@@ -53,6 +53,7 @@
 //! | canonical form (RFC 8785) for signatures and hashes | [`Codec::canonical`] |
 //! | several documents in a stream | [`Encoder`], [`Decoder`] |
 //! | lines, text sequences, elements of a large array | [`DocumentReader`] with [`LineDecoder`], [`TextSequenceDecoder`] or [`ElementDecoder`] |
+//! | incomplete text, as from a language model | [`partial::Parser`] |
 //!
 //! | feature | adds |
 //! | --- | --- |
@@ -137,6 +138,7 @@ pub use value::{Array, JsonString, Map, Number, Value, from_value, to_value};
 pub mod axum;
 #[cfg(feature = "envelope")]
 pub mod envelope;
+pub mod partial;
 /// Object of a tree, its entries and iterators.
 pub mod map {
     pub use crate::value::Map;

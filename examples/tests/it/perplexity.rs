@@ -44,7 +44,9 @@ async fn search_returns_results() {
 #[tokio::test]
 async fn structured_answer_matches_the_schema() {
     let (client, _server) = perplexity_api::local().await.unwrap();
-    let answer = perplexity_structured::moons(&client, "Jupiter").await.unwrap();
+    let mut complete = 0;
+    let answer = perplexity_structured::moons(&client, "Jupiter", |_| complete += 1).await.unwrap();
+    assert_eq!(complete, answer.moons.len());
     assert_eq!(answer.planet, "text");
     assert_eq!(answer.moons.len(), 1);
     assert_eq!(answer.moons[0].diameter, 1.5);

@@ -34,6 +34,7 @@ enum Repr {
     /// Array of a decoded document.
     Shared(Counted<Value>) = 3,
     /// Array inside of another container of a decoded document.
+    #[allow(dead_code, reason = "the decoder writes it as words")]
     Inner(Inner<Value>) = INNER,
 }
 

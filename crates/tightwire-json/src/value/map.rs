@@ -44,6 +44,7 @@ enum Repr {
     /// Object of a decoded document.
     Shared(Counted<Entry>) = 3,
     /// Object inside of another container of a decoded document.
+    #[allow(dead_code, reason = "the decoder writes it as words")]
     Inner(Inner<Entry>) = INNER,
 }
 

@@ -12,6 +12,7 @@ mod convert;
 mod de;
 mod de_parts;
 pub(crate) mod deserialize;
+pub(crate) mod growing;
 mod json;
 mod map;
 pub(crate) mod map_entry;

@@ -17,6 +17,16 @@ impl JsonString {
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
+
+    /// Appends in amortized constant time per byte. The string has spare capacity until [`shrink`](Self::shrink).
+    pub(super) fn push_str(&mut self, text: &str) {
+        self.0.push_str(text);
+    }
+
+    /// Releases the spare capacity.
+    pub(super) fn shrink(&mut self) {
+        *self = Self::from(std::mem::take(self).as_str());
+    }
 }
 
 impl Deref for JsonString {
@@ -30,19 +40,19 @@ impl Deref for JsonString {
 
 impl From<&str> for JsonString {
     fn from(text: &str) -> Self {
-        Self(Text::inline(text).unwrap_or_else(|| Text::heap(text.into())))
+        Self(Text::inline(text).unwrap_or_else(|| Text::heap(text.to_owned())))
     }
 }
 
 impl From<String> for JsonString {
     fn from(text: String) -> Self {
-        Self(Text::inline(&text).unwrap_or_else(|| Text::heap(text.into())))
+        Self(Text::inline(&text).unwrap_or_else(|| Text::heap(text)))
     }
 }
 
 impl From<JsonString> for String {
     fn from(text: JsonString) -> Self {
-        text.as_str().to_owned()
+        text.0.into_string()
     }
 }
 
@@ -53,3 +63,27 @@ impl PartialEq for JsonString {
 }
 
 impl Eq for JsonString {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growing_strings_have_the_whole_text() {
+        for pieces in
+            [&["a", "é", ""][..], &["0123456789abcdef", "éé", "éé", "x"], &["", "0123456789abcdef0123456789"]]
+        {
+            let mut string = JsonString::from("");
+            for piece in pieces {
+                string.push_str(piece);
+            }
+            assert_eq!(string.as_str(), pieces.concat());
+            assert_eq!(String::from(string.clone()), pieces.concat());
+            string.shrink();
+            assert_eq!(string.as_str(), pieces.concat());
+            // A complete string can grow again.
+            string.push_str("0123456789abcdef");
+            assert_eq!(string.as_str(), pieces.concat() + "0123456789abcdef");
+        }
+    }
+}

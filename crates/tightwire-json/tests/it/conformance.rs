@@ -8,7 +8,7 @@ use tightwire_json::{Codec, Mode, RawValue, Value};
 
 use crate::support;
 
-fn cases() -> Vec<(String, Vec<u8>)> {
+pub(crate) fn cases() -> Vec<(String, Vec<u8>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/json-test-suite/test_parsing");
     let mut cases: Vec<_> = fs::read_dir(&folder)
         .unwrap()

@@ -14,6 +14,7 @@ mod encode;
 mod envelope;
 mod go_compat;
 mod ndjson;
+mod partial;
 mod round_trip;
 mod stream;
 mod text_sequence;

@@ -193,7 +193,7 @@ fn merge(body: &[u8], extras: &[ExtraField]) -> Result<Bytes> {
 fn parameter(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => Some(text.to_string()),
         Value::Array(values) => Some(values.iter().filter_map(parameter).collect::<Vec<_>>().join(",")),
         other => Some(other.to_string()),
     }

@@ -39,6 +39,7 @@ mod arbitrary;
 mod common;
 mod extra;
 mod invalid;
+mod partial;
 #[cfg(test)]
 mod tests;
 mod wire;

@@ -149,7 +149,7 @@ async fn error_response(answer: &RecordedResponse) -> Result<(), Failure> {
     expect!(found == expected, "message {found:?}, expected {expected:?}");
     let member = |name: &str| match &document["error"][name] {
         Value::Null => None,
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => Some(text.to_string()),
         other => Some(other.to_string()),
     };
     expect!(error.code() == member("code").as_deref(), "code {:?}", error.code());

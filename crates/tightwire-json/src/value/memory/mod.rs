@@ -20,7 +20,7 @@
 
 mod builder;
 
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
@@ -150,12 +150,14 @@ pub(super) struct Text {
     bytes: [MaybeUninit<u8>; INLINE],
 }
 
-/// The text is a box.
+/// Bytes for the capacity of a string, before its pointer.
+const CAPACITY: usize = INLINE - 16;
+/// The text is a string that it owns.
 const HEAP: u8 = 0xfe;
 /// The text is in a [`Memory`], without a reference count.
 const VIEW: u8 = 0xff;
 
-// SAFETY: a text is a value, a box, or a shared reference to text that does not change.
+// SAFETY: a text is a value, a string, or a shared reference to text that does not change.
 unsafe impl Send for Text {}
 // SAFETY: as above.
 unsafe impl Sync for Text {}
@@ -169,14 +171,52 @@ impl Text {
         Some(Self { len: text.len() as u8, bytes })
     }
 
-    /// Returns a text that owns a box.
-    pub(super) fn heap(text: Box<str>) -> Self {
-        let text = Box::leak(text);
+    /// Returns a text that owns a string, with its capacity.
+    pub(super) fn heap(text: String) -> Self {
+        let mut text = ManuallyDrop::new(text);
         let mut bytes = [MaybeUninit::uninit(); INLINE];
+        // No address space has more than 2^48 bytes.
+        bytes[..CAPACITY].write_copy_of_slice(&(text.capacity() as u64).to_le_bytes()[..CAPACITY]);
         let words = [Word { pointer: text.as_mut_ptr() }, Word { len: text.len() }];
         // SAFETY: the last 16 bytes have room for two words; the write needs no alignment.
         unsafe { bytes.as_mut_ptr().add(INLINE - 16).cast::<[Word; 2]>().write_unaligned(words) };
         Self { len: HEAP, bytes }
+    }
+
+    /// Moves the string out of a text that owns one, which is empty afterwards. Copies any other text.
+    fn take(&mut self) -> String {
+        if self.len != HEAP {
+            return self.as_str().to_owned();
+        }
+        let mut capacity = [0; 8];
+        for (byte, value) in capacity.iter_mut().zip(&self.bytes[..CAPACITY]) {
+            // SAFETY: `heap` has written these bytes.
+            *byte = unsafe { value.assume_init() };
+        }
+        let (text, len) = (self.pointer(), self.as_str().len());
+        self.len = 0;
+        // SAFETY: `heap` has taken these parts from a string, and nothing else owns it, because this text is empty now.
+        unsafe { String::from_raw_parts(text.cast(), len, u64::from_le_bytes(capacity) as usize) }
+    }
+
+    pub(super) fn into_string(mut self) -> String {
+        self.take()
+    }
+
+    /// Appends in amortized constant time per byte.
+    pub(super) fn push_str(&mut self, text: &str) {
+        let len = usize::from(self.len);
+        match self.bytes.get_mut(len..len + text.len()).filter(|_| self.len < HEAP) {
+            Some(free) => {
+                free.write_copy_of_slice(text.as_bytes());
+                self.len += text.len() as u8;
+            }
+            None => {
+                let mut string = self.take();
+                string.push_str(text);
+                *self = Self::heap(string);
+            }
+        }
     }
 
     /// Returns the text that is not inline.
@@ -192,7 +232,7 @@ impl Text {
     #[inline]
     pub(super) fn as_str(&self) -> &str {
         // SAFETY: the constructors, and `Builder`, copy the first `len` bytes from a `str` between character
-        // boundaries. A pointer refers to a box that this text owns, or to a memory that exists as for `Inner::items`.
+        // boundaries. A pointer refers to a string that this text owns, or to a memory that exists as for `Inner::items`.
         unsafe {
             if self.len < HEAP {
                 let bytes = slice::from_raw_parts(self.bytes.as_ptr().cast(), self.len.into());
@@ -209,7 +249,7 @@ impl Clone for Text {
         if self.len < HEAP {
             Self { len: self.len, bytes: self.bytes }
         } else {
-            Self::heap(self.as_str().into())
+            Self::heap(self.as_str().to_owned())
         }
     }
 }
@@ -218,8 +258,7 @@ impl Drop for Text {
     #[inline]
     fn drop(&mut self) {
         if self.len == HEAP {
-            // SAFETY: `heap` leaked this box, and only this text owns it.
-            drop(unsafe { Box::from_raw(self.pointer()) });
+            drop(self.take());
         }
     }
 }

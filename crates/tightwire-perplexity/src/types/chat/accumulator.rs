@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use tightwire_json::Value;
+use tightwire_json::partial::Parser;
+
 use super::completion::{Choice, Completion, FinishReason};
 use super::content::{Content, Part};
 use super::message::{Delta, Message, Role};
 use super::reasoning::ReasoningStep;
 use super::tool::{FunctionCall, ToolCall};
 use crate::types::extra::FieldStore;
+use crate::types::partial::GrowingJson;
 use crate::types::{Extra, ObjectKind};
 
 /// Combines the chunks of a stream into one [`Completion`], for every stream mode.
@@ -29,6 +33,34 @@ use crate::types::{Extra, ObjectKind};
 /// }
 /// assert!(accumulator.is_finished());
 /// assert_eq!(accumulator.finish().text(), Some("Hello"));
+/// # Ok::<(), tightwire_json::Error>(())
+/// ```
+///
+/// # Incomplete JSON
+///
+/// The arguments of tool calls and the content of a structured output are JSON text. `partial_arguments` and
+/// `partial_content` parse what arrived since their last call, and return the value so far. Each byte is parsed once.
+/// Malformed text of a model is an error of these methods only; the completion contains it as text.
+/// `finish_arguments` and `finish_content` return the complete value, which `tightwire_json::from_value` converts to a
+/// type without parsing the text again.
+///
+/// ```
+/// use tightwire_perplexity::types::chat::Accumulator;
+///
+/// let mut accumulator = Accumulator::new();
+/// let mut cities = Vec::new();
+/// for arguments in [r#"{\"city\": \"Par"#, r#"is\", \"days\": 3}"#] {
+///     let chunk = format!(
+///         r#"{{"choices": [{{"delta": {{"tool_calls": [{{"index": 0, "function": {{"arguments": "{arguments}"}}}}]}}}}]}}"#
+///     );
+///     accumulator.push(&tightwire_json::from_str(&chunk)?);
+///     let Some(parser) = accumulator.partial_arguments(0)? else { continue };
+///     let city = parser.value().and_then(|value| value.get("city")?.as_str()).unwrap_or_default();
+///     cities.push((city.to_owned(), parser.is_final("/city")));
+/// }
+/// assert_eq!(cities, [("Par".to_owned(), false), ("Paris".to_owned(), true)]);
+/// let arguments = accumulator.finish_arguments(0)?.expect("the call exists");
+/// assert_eq!(arguments["days"], 3);
 /// # Ok::<(), tightwire_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -76,6 +108,57 @@ impl Accumulator {
     /// Returns the text of the first choice received so far.
     pub fn text(&self) -> &str {
         self.choices.values().next().map_or("", Slot::text)
+    }
+
+    /// Parses the text of the first choice as JSON, up to what was received, and returns the parser with the value so
+    /// far. For structured output. `None` if there is no choice yet.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not the beginning of a JSON document within the default limits. The text remains
+    /// available from [`text`](Self::text).
+    pub fn partial_content(&mut self) -> tightwire_json::Result<Option<&Parser>> {
+        let Some((text, parser)) = self.first().map(Slot::content) else { return Ok(None) };
+        parser.update(text).map(Some)
+    }
+
+    /// Returns the value of the text of the first choice, which must be a complete JSON document. Continues after the
+    /// part that [`partial_content`](Self::partial_content) has parsed. `None` if there is no choice.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not a complete JSON document within the default limits.
+    pub fn finish_content(&mut self) -> tightwire_json::Result<Option<Value>> {
+        let Some((text, parser)) = self.first().map(Slot::content) else { return Ok(None) };
+        parser.finish(text).map(Some)
+    }
+
+    /// Parses the arguments of a tool call of the first choice, up to what was received, and returns the parser with
+    /// the value so far. `call` is the position in [`Message::tool_calls`]. `None` if there is no such call yet.
+    ///
+    /// # Errors
+    /// Returns an error if the arguments are not the beginning of a JSON document within the default limits. Their text
+    /// remains part of the completion.
+    pub fn partial_arguments(&mut self, call: usize) -> tightwire_json::Result<Option<&Parser>> {
+        let Some((text, parser)) = self.first().and_then(|slot| slot.arguments(call)) else {
+            return Ok(None);
+        };
+        parser.update(text).map(Some)
+    }
+
+    /// Returns the complete arguments of a tool call of the first choice. Continues after the part that
+    /// [`partial_arguments`](Self::partial_arguments) has parsed. Like [`FunctionCall::parse`], returns an empty object
+    /// if the arguments are missing or empty. `None` if there is no such call.
+    ///
+    /// # Errors
+    /// Returns an error if the arguments are not a complete JSON document within the default limits.
+    pub fn finish_arguments(&mut self, call: usize) -> tightwire_json::Result<Option<Value>> {
+        let Some((text, parser)) = self.first().and_then(|slot| slot.arguments(call)) else {
+            return Ok(None);
+        };
+        parser.finish(if text.is_empty() { "{}" } else { text }).map(Some)
+    }
+
+    fn first(&mut self) -> Option<&mut Slot> {
+        self.choices.values_mut().next()
     }
 
     /// Returns whether the stream is complete: a chunk was marked as the last one, or a choice has a finish
@@ -127,6 +210,9 @@ struct Slot {
     finish_reason: Option<FinishReason>,
     choice_extra: Extra,
     delta_extra: Extra,
+    content_json: GrowingJson,
+    /// By position of the tool call.
+    arguments_json: Vec<GrowingJson>,
 }
 
 impl Slot {
@@ -143,6 +229,14 @@ impl Slot {
 
     /// Merges a complete message, without losing fields of an earlier one.
     fn push_message(&mut self, message: &Message) {
+        if message.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty()) {
+            self.arguments_json.clear();
+        }
+        let replaced = self.message.as_ref().map_or(0, |total| len(&total.content));
+        if len(&message.content) >= replaced {
+            let new = longer(Some(message), &self.appended);
+            self.content_json.replace(longer(self.message.as_ref(), &self.appended), new);
+        }
         let Some(total) = &mut self.message else {
             self.message = Some(message.clone());
             return;
@@ -165,7 +259,14 @@ impl Slot {
         }
         replace(&mut self.tool_call_id, &delta.tool_call_id);
         match &delta.content {
-            Some(Content::Text(text)) => self.appended.push_str(text),
+            Some(Content::Text(text)) => {
+                let total = self.message.as_ref().and_then(Message::text).unwrap_or_default();
+                let was_shorter = self.appended.len() <= total.len();
+                self.appended.push_str(text);
+                if was_shorter {
+                    self.content_json.replace(total, longer(self.message.as_ref(), &self.appended));
+                }
+            }
             Some(Content::Parts(parts)) => self.parts.extend_from_slice(parts),
             Some(Content::Unknown(_)) | None => {}
         }
@@ -176,10 +277,25 @@ impl Slot {
         self.delta_extra.merge(&delta.extra);
     }
 
-    /// Returns the longer of the complete message's text and the appended text.
     fn text(&self) -> &str {
-        let total = self.message.as_ref().and_then(Message::text).unwrap_or_default();
-        if total.len() >= self.appended.len() { total } else { &self.appended }
+        longer(self.message.as_ref(), &self.appended)
+    }
+
+    /// Returns the text and its parser.
+    fn content(&mut self) -> (&str, &mut GrowingJson) {
+        (longer(self.message.as_ref(), &self.appended), &mut self.content_json)
+    }
+
+    /// Returns the arguments of the tool call at a position, and their parser.
+    fn arguments(&mut self, call: usize) -> Option<(&str, &mut GrowingJson)> {
+        let complete = self.message.as_ref().and_then(|message| message.tool_calls.as_ref());
+        let calls = complete.filter(|calls| !calls.is_empty()).unwrap_or(&self.calls.list);
+        let function = calls.get(call)?.function.as_ref();
+        let text = function.and_then(|function| function.arguments.as_deref()).unwrap_or_default();
+        if self.arguments_json.len() <= call {
+            self.arguments_json.resize_with(call + 1, GrowingJson::default);
+        }
+        Some((text, &mut self.arguments_json[call]))
     }
 
     fn finish(self, index: u32) -> Choice {
@@ -263,6 +379,12 @@ fn append_call(call: &mut FunctionCall, fragment: &FunctionCall) {
         replace(&mut call.name, &fragment.name);
     }
     call.extra.merge(&fragment.extra);
+}
+
+/// Returns the longer of the complete message's text and the appended text.
+fn longer<'a>(message: Option<&'a Message>, appended: &'a str) -> &'a str {
+    let total = message.and_then(Message::text).unwrap_or_default();
+    if total.len() >= appended.len() { total } else { appended }
 }
 
 /// Returns the text length, or the number of parts.
@@ -377,5 +499,93 @@ mod tests {
         assert!(!accumulator.is_finished());
         accumulator.push(&tightwire_json::from_str(parts[3]).unwrap());
         assert!(accumulator.is_finished());
+    }
+
+    fn push(accumulator: &mut Accumulator, choice: &str) {
+        accumulator.push(&tightwire_json::from_str(&format!(r#"{{"choices": [{choice}]}}"#)).unwrap());
+    }
+
+    fn argument_delta(index: usize, arguments: &str) -> String {
+        let arguments = tightwire_json::to_string(arguments).unwrap();
+        format!(
+            r#"{{"delta": {{"tool_calls": [{{"index": {index}, "function": {{"arguments": {arguments}}}}}]}}}}"#
+        )
+    }
+
+    #[test]
+    fn arguments_are_decoded_while_they_arrive() {
+        let mut accumulator = Accumulator::new();
+        assert!(accumulator.partial_arguments(0).unwrap().is_none());
+        let arguments = r#"{"city": "S\u00e3o Paulo", "days": [1, 2]}"#;
+        for at in 0..arguments.len() {
+            push(&mut accumulator, &argument_delta(0, &arguments[at..=at]));
+            push(&mut accumulator, &argument_delta(1, if at == 0 { "{'" } else { "x" }));
+            let parser = accumulator.partial_arguments(0).unwrap().unwrap();
+            assert_eq!(parser.is_complete(), at + 1 == arguments.len());
+            if let Some(city) = parser.value().and_then(|value| value.get("city")?.as_str()) {
+                assert!("S\u{e3}o Paulo".starts_with(city));
+            }
+            // The parser of the second call has failed, which has no effect on the first.
+            assert_eq!(accumulator.partial_arguments(1).unwrap_err().offset(), Some(1));
+        }
+        let expected: Value = tightwire_json::from_str(arguments).unwrap();
+        assert_eq!(accumulator.clone().finish_arguments(0).unwrap(), Some(expected));
+        assert!(accumulator.finish_arguments(1).unwrap_err().is_syntax());
+        assert!(accumulator.finish_arguments(2).unwrap().is_none());
+        let completion = accumulator.finish();
+        let calls = completion.message().unwrap().tool_calls.clone().unwrap();
+        assert!(calls[1].function.as_ref().unwrap().arguments.as_ref().unwrap().starts_with("{'xx"));
+    }
+
+    #[test]
+    fn empty_arguments_are_an_empty_object() {
+        let mut accumulator = Accumulator::new();
+        push(&mut accumulator, r#"{"delta": {"tool_calls": [{"id": "a", "function": {"name": "f"}}]}}"#);
+        assert_eq!(accumulator.partial_arguments(0).unwrap().unwrap().value(), None);
+        assert_eq!(accumulator.finish_arguments(0).unwrap(), Some(tightwire_json::from_str("{}").unwrap()));
+    }
+
+    #[test]
+    fn the_calls_of_a_complete_message_replace_fragments() {
+        let mut accumulator = Accumulator::new();
+        push(&mut accumulator, &argument_delta(0, "[1,"));
+        assert!(!accumulator.partial_arguments(0).unwrap().unwrap().is_complete());
+        push(&mut accumulator, r#"{"message": {"tool_calls": [{"function": {"arguments": "{}"}}]}}"#);
+        assert!(accumulator.partial_arguments(0).unwrap().unwrap().is_complete());
+    }
+
+    /// The value of the content is that of the text, whatever replaces it.
+    #[test]
+    fn structured_output_is_decoded_while_it_arrives() {
+        let delta = |text: &str| {
+            format!(r#"{{"delta": {{"content": {}}}}}"#, tightwire_json::to_string(text).unwrap())
+        };
+        let message = |text: &str| {
+            format!(r#"{{"message": {{"content": {}}}}}"#, tightwire_json::to_string(text).unwrap())
+        };
+        let parts =
+            r#"{"message": {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}}"#;
+        let cases: [&[String]; 6] = [
+            &[delta("[1, "), delta("\"a"), delta("b\"]")],
+            &[delta("[1, "), message("[1, \"a"), delta("\"a"), message("[1, \"ab\"]")],
+            &[delta("[1, \"a"), message("[2, \"ab\"]")],
+            &[message("[3, \"a"), delta("[1, \"abc"), delta("\"]"), message("[4]")],
+            &[message("[5, 6]"), message("[7")],
+            &[message("7"), delta("\""), parts.to_owned(), delta("ab\"")],
+        ];
+        for case in cases {
+            let mut accumulator = Accumulator::new();
+            assert!(accumulator.partial_content().unwrap().is_none());
+            for choice in case {
+                push(&mut accumulator, choice);
+                let mut parser = Parser::new();
+                parser.push(accumulator.text()).unwrap();
+                let actual = accumulator.partial_content().unwrap().unwrap();
+                assert_eq!(actual.value(), parser.value(), "{case:?}");
+                assert_eq!(actual.incomplete(), parser.incomplete(), "{case:?}");
+            }
+            let expected: Value = tightwire_json::from_str(accumulator.text()).unwrap();
+            assert_eq!(accumulator.finish_content().unwrap(), Some(expected), "{case:?}");
+        }
     }
 }

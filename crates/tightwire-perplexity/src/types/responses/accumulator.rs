@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use tightwire_json::Value;
+use tightwire_json::partial::Parser;
+
 use super::common::{Role, Status};
 use super::event::Event;
 use super::output::{OutputContent, OutputItem, OutputMessage, OutputText};
 use super::response::{Response, Usage};
+use crate::types::partial::GrowingJson;
 
 /// Combines the events of a stream into one [`Response`].
 ///
@@ -46,6 +50,7 @@ pub struct Accumulator {
 struct Text {
     item_id: String,
     text: String,
+    json: GrowingJson,
 }
 
 impl Accumulator {
@@ -73,10 +78,14 @@ impl Accumulator {
                 self.items.insert(event.output_index, event.item.clone());
             }
             Event::OutputTextDelta(event) => {
-                self.text(event.output_index, event.content_index, &event.item_id).push_str(&event.delta);
+                self.text(event.output_index, event.content_index, &event.item_id)
+                    .text
+                    .push_str(&event.delta);
             }
             Event::OutputTextDone(event) => {
-                self.text(event.output_index, event.content_index, &event.item_id).clone_from(&event.text);
+                let text = self.text(event.output_index, event.content_index, &event.item_id);
+                text.json.replace(&text.text, &event.text);
+                text.text.clone_from(&event.text);
             }
             Event::SearchResults(event) => self.push_usage(event.usage.as_ref()),
             Event::ImageSearchResults(event) => self.push_usage(event.usage.as_ref()),
@@ -91,6 +100,28 @@ impl Accumulator {
         } else {
             self.response.output_text()
         }
+    }
+
+    /// Parses the text of the first content part, as received in text events, as JSON and returns the parser with the
+    /// value so far. For structured output. Each byte is parsed once. `None` if there is no text yet.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not the beginning of a JSON document within the default limits. The text remains
+    /// available from [`output_text`](Self::output_text).
+    pub fn partial_output(&mut self) -> tightwire_json::Result<Option<&Parser>> {
+        let Some(Text { text, json, .. }) = self.texts.values_mut().next() else { return Ok(None) };
+        json.update(text).map(Some)
+    }
+
+    /// Returns the value of the text of the first content part, as received in text events, which must be a complete
+    /// JSON document. Continues after the part that [`partial_output`](Self::partial_output) has parsed. `None` if
+    /// there is no text.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not a complete JSON document within the default limits.
+    pub fn finish_output(&mut self) -> tightwire_json::Result<Option<Value>> {
+        let Some(Text { text, json, .. }) = self.texts.values_mut().next() else { return Ok(None) };
+        json.finish(text).map(Some)
     }
 
     /// Returns the sequence number of the last event. A stream can be resumed after it.
@@ -143,12 +174,12 @@ impl Accumulator {
         }
     }
 
-    fn text(&mut self, output_index: u32, content_index: u32, item_id: &str) -> &mut String {
+    fn text(&mut self, output_index: u32, content_index: u32, item_id: &str) -> &mut Text {
         let text = self.texts.entry((output_index, content_index)).or_default();
         if text.item_id.is_empty() {
             item_id.clone_into(&mut text.item_id);
         }
-        &mut text.text
+        text
     }
 }
 
@@ -213,5 +244,26 @@ mod tests {
         let response = accumulator.finish();
         assert_eq!((&*response.id, &response.status), ("r", &Status::Failed));
         assert_eq!(response.error.unwrap().message, "no");
+    }
+
+    #[test]
+    fn structured_output_is_decoded_while_it_arrives() {
+        let mut accumulator = Accumulator::new();
+        assert!(accumulator.partial_output().unwrap().is_none());
+        let mut push = |event: &str| {
+            accumulator.push(&tightwire_json::from_str(event).unwrap());
+            let parser = accumulator.partial_output().unwrap().unwrap();
+            (parser.value().cloned(), parser.is_complete())
+        };
+        let value = |text| Some(tightwire_json::from_str::<Value>(text).unwrap());
+        let delta = |text| format!(r#"{{"type": "response.output_text.delta", "delta": "{text}"}}"#);
+        assert_eq!(push(&delta("[1, ")), (value("[1]"), false));
+        assert_eq!(push(&delta("[\\\"a")), (value(r#"[1, ["a"]]"#), false));
+        assert_eq!(push(&delta("b\\\"]]")), (value(r#"[1, ["ab"]]"#), true));
+        let done = r#"{"type": "response.output_text.done", "text": "[1, [\"ab\"]]"}"#;
+        assert_eq!(push(done), (value(r#"[1, ["ab"]]"#), true));
+        let other = r#"{"type": "response.output_text.done", "text": "[2]"}"#;
+        assert_eq!(push(other), (value("[2]"), true));
+        assert_eq!(accumulator.finish_output().unwrap(), value("[2]"));
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn read<'de, T: Tagged, A: MapAccess<'de>>(mut map: A) -> Result<T, A
         }
         None => {}
     }
-    while let Some((name, value)) = map.next_entry()? {
+    while let Some((name, value)) = map.next_entry::<String, _>()? {
         object.insert(name, value);
     }
     T::from_object(object)

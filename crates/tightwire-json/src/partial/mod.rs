@@ -1,0 +1,306 @@
+//! Incremental parser for incomplete JSON, such as tool arguments and structured output of a language model.
+//!
+//! [`Parser`] accepts the text in chunks of any size. After each chunk, [`Parser::value`] is the value of the text so
+//! far, and [`Parser::incomplete`] tells which part of it may still change. The grammar is strict: malformed text is an
+//! error at the same offset as in [`from_str`](crate::from_str), and nothing is repaired.
+//!
+//! ```
+//! use tightwire_json::partial::{Parser, Part, Segment};
+//!
+//! let mut arguments = Parser::new();
+//! arguments.push(r#"{"path": "src/main.rs", "content": "fn ma"#)?;
+//! assert!(arguments.is_final("/path"));
+//! assert!(!arguments.is_final("/content"));
+//!
+//! let open = arguments.incomplete().unwrap();
+//! assert_eq!(open.path, [Segment::Key("content")]);
+//! assert_eq!(open.part, Part::String("fn ma"));
+//!
+//! arguments.push(r#"in() {}\n"}"#)?;
+//! assert!(arguments.is_complete());
+//! assert_eq!(arguments.finish()?["content"], "fn main() {}\n");
+//! # Ok::<(), tightwire_json::Error>(())
+//! ```
+//!
+//! # Value of incomplete text
+//!
+//! | end of the text | in the value | [`Part`] |
+//! | --- | --- | --- |
+//! | in a string | its characters so far; an escape or surrogate pair is added when it is complete | `String` |
+//! | in an array or object | its complete elements or entries, and the incomplete last one | `Array`, `Object` |
+//! | in a key, or before the value of a key | nothing of this entry | `Key`, `Missing` |
+//! | in or directly after a number | nothing of it, because `12` may become `123` | `Number` |
+//! | in `true`, `false` or `null` | nothing of it | `Literal` |
+//!
+//! All other parts are final, with one exception: a later entry with the same key replaces the earlier one as soon as
+//! its value begins, as in the strict decoder.
+//!
+//! # Costs
+//!
+//! Each byte is parsed once, and no part of the value is copied or rebuilt when it grows. The work for a document is
+//! linear in its size for every chunk size; each call of [`Parser::push`] adds the depth of the open parts.
+
+mod parse;
+
+use std::fmt;
+
+use self::parse::State;
+use crate::codec::Limits;
+use crate::error::{Error, Kind, Result};
+use crate::value::growing;
+use crate::{Codec, Value};
+
+/// Incremental parser for one JSON document.
+///
+/// # Examples
+/// Prints a long string while it arrives:
+///
+/// ```
+/// let mut parser = tightwire_json::partial::Parser::new();
+/// let (mut printed, mut output) = (0, String::new());
+/// for chunk in [r#"{"ti"#, r#"tle": "Mo"#, r#"ons of Jup"#, r#"iter", "count""#, ": 95}"] {
+///     parser.push(chunk)?;
+///     if let Some(title) = parser.value().and_then(|value| value["title"].as_str()) {
+///         output.push_str(&title[printed..]);
+///         printed = title.len();
+///     }
+/// }
+/// assert_eq!(output, "Moons of Jupiter");
+/// assert_eq!(parser.finish()?["count"], 95);
+/// # Ok::<(), tightwire_json::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Parser {
+    codec: Codec,
+    /// Size of the chunks before the current one.
+    offset: usize,
+    state: State,
+    /// The value, except during a push: then its open parts are in `stack`.
+    root: Option<Value>,
+    /// Open arrays, objects and string from the root on.
+    stack: Vec<Value>,
+    /// Position of each open part in its parent. 0 for the root.
+    positions: Vec<usize>,
+    /// Key of the current entry of the innermost object.
+    key: String,
+    /// Text of an incomplete number.
+    number: String,
+    failure: Option<(Kind, Option<u64>)>,
+}
+
+impl Parser {
+    /// Creates a parser with the default limits.
+    pub fn new() -> Self {
+        Self::with_limits(Limits::new())
+    }
+
+    /// Creates a parser with limits of depth, size of the document and length of strings.
+    pub fn with_limits(limits: Limits) -> Self {
+        Self {
+            codec: Codec::strict().with_limits(limits),
+            offset: 0,
+            state: State::Value,
+            root: None,
+            stack: Vec::new(),
+            positions: Vec::new(),
+            key: String::new(),
+            number: String::new(),
+            failure: None,
+        }
+    }
+
+    /// Parses the next chunk of the text. A chunk may end anywhere, for example between the two escapes of a surrogate
+    /// pair.
+    ///
+    /// # Errors
+    /// [`Error::is_syntax`] if no document starts with the text, [`Error::is_limit`] if it exceeds a limit,
+    /// [`Error::is_data`] for a number out of range; with the offset since the start of the document. The limit for
+    /// strings applies to incomplete strings, too. The parser keeps the value before the error, and all further calls
+    /// return the same error.
+    pub fn push(&mut self, text: &str) -> Result<()> {
+        self.check()?;
+        self.open_stack();
+        let result = self.parse(text);
+        self.close_stack();
+        self.record(result)
+    }
+
+    /// Returns the value of the text so far, `None` if it has not begun. Takes constant time.
+    pub fn value(&self) -> Option<&Value> {
+        self.root.as_ref()
+    }
+
+    /// Returns the innermost incomplete part, `None` if the document is complete. Takes linear time in the depth of
+    /// the part.
+    pub fn incomplete(&self) -> Option<Incomplete<'_>> {
+        let mut path = Vec::new();
+        let mut open = self.root.as_ref().filter(|_| !self.positions.is_empty());
+        for position in self.positions.iter().skip(1) {
+            let (segment, child) = growing::child(open?, *position)?;
+            path.push(segment);
+            open = Some(child);
+        }
+        let next = match open {
+            Some(Value::Array(items)) => Some(Segment::Index(items.len())),
+            Some(_) => Some(Segment::Key(&self.key)),
+            None => None,
+        };
+        let part = match self.state {
+            State::End => return None,
+            State::FirstElement | State::AfterElement => Part::Array,
+            State::FirstKey | State::Key | State::AfterEntry => Part::Object,
+            State::Value if matches!(next, Some(Segment::Index(_))) => Part::Array,
+            State::String(string) if string.is_key => Part::Key(&self.key),
+            State::String(_) => Part::String(open.and_then(Value::as_str).unwrap_or_default()),
+            State::Value | State::Colon => {
+                path.extend(next);
+                Part::Missing
+            }
+            State::Number(_) => {
+                path.extend(next);
+                Part::Number(&self.number)
+            }
+            State::Literal { name, len } => {
+                path.extend(next);
+                Part::Literal(&name[..len])
+            }
+        };
+        Some(Incomplete { path, part })
+    }
+
+    /// Returns whether [`value`](Self::value) has a value at `pointer`, a JSON Pointer (RFC 6901), that cannot change
+    /// any more, except by a duplicate key. An array or object is final when its closing bracket was received.
+    ///
+    /// Takes linear time in the length of the pointer and the depth of the incomplete part.
+    pub fn is_final(&self, pointer: &str) -> bool {
+        if self.value().and_then(|value| value.pointer(pointer)).is_none() {
+            return false;
+        }
+        let Some(incomplete) = self.incomplete() else { return true };
+        let mut tokens = pointer.split('/').skip(1);
+        let mut path = incomplete.path.iter();
+        loop {
+            match (tokens.next(), path.next()) {
+                (Some(token), Some(segment)) if segment.is(token) => {}
+                (Some(_), _) => return true,
+                (None, Some(_)) => return false,
+                // If the new value has not begun, there is a complete one with the same key.
+                (None, None) => {
+                    return matches!(incomplete.part, Part::Missing | Part::Number(_) | Part::Literal(_));
+                }
+            }
+        }
+    }
+
+    /// Returns whether the text is a complete document, so that [`finish`](Self::finish) returns a value, or an error if
+    /// the root is a number out of range. White space may follow, and more digits after a number at the root.
+    pub fn is_complete(&self) -> bool {
+        self.failure.is_none()
+            && match self.state {
+                State::End => true,
+                State::Number(phase) => self.positions.is_empty() && phase.is_number(),
+                _ => false,
+            }
+    }
+
+    /// Returns the value of the complete document, without parsing it again. It is the value that
+    /// [`from_str`](crate::from_str) decodes from the whole text.
+    ///
+    /// # Errors
+    /// [`Error::is_eof`] if the document is incomplete, otherwise the errors of [`push`](Self::push).
+    pub fn finish(mut self) -> Result<Value> {
+        self.check()?;
+        if let State::Number(phase) = self.state
+            && phase.is_number()
+        {
+            self.open_stack();
+            self.end_number("", self.offset)?;
+            self.close_stack();
+        }
+        match self.root {
+            Some(value) if self.state == State::End => Ok(value),
+            _ => Err(Error::eof(self.offset)),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        match &self.failure {
+            Some((kind, offset)) => Err(Error::new(kind.clone(), *offset)),
+            None => Ok(()),
+        }
+    }
+
+    fn record(&mut self, result: Result<()>) -> Result<()> {
+        if let Err(error) = &result {
+            self.failure = Some((error.kind().clone(), error.offset()));
+        }
+        result
+    }
+}
+
+impl Default for Parser {
+    /// Returns [`Parser::new`].
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Omits the value.
+impl fmt::Debug for Parser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parser")
+            .field("offset", &self.offset)
+            .field("depth", &self.positions.len())
+            .field("failure", &self.failure)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Innermost incomplete part of a document. The arrays and objects that contain it are incomplete, too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Incomplete<'a> {
+    /// Path from the root to the part; for [`Part::Key`], to its object. Empty for the root.
+    pub path: Vec<Segment<'a>>,
+    /// Type of the part.
+    pub part: Part<'a>,
+}
+
+/// Step from an array or object to one of its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Segment<'a> {
+    /// Key of an object.
+    Key(&'a str),
+    /// Index of an array, from 0.
+    Index(usize),
+}
+
+impl Segment<'_> {
+    /// Returns whether `token` of a JSON Pointer is this segment.
+    fn is(&self, token: &str) -> bool {
+        match self {
+            Self::Key(key) => *key == token.replace("~1", "/").replace("~0", "~"),
+            Self::Index(index) => token.parse() == Ok(*index),
+        }
+    }
+}
+
+/// Type of an incomplete part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part<'a> {
+    /// The value has not begun: the text is empty, or ends between a key and its value.
+    Missing,
+    /// Array, after `[`, `,` or an element.
+    Array,
+    /// Object, after `{`, `,` or an entry.
+    Object,
+    /// Key without its closing quote: the characters so far.
+    Key(&'a str),
+    /// String without its closing quote: the characters so far.
+    String(&'a str),
+    /// Text of a number that may continue.
+    Number(&'a str),
+    /// First characters of `true`, `false` or `null`.
+    Literal(&'a str),
+}

@@ -1,0 +1,65 @@
+//! Changes of a tree whose document is still being received, for [`crate::partial`]. Positions avoid comparing keys.
+
+use super::Value;
+use crate::partial::Segment;
+
+/// Adds an element, or an entry that replaces one with the same key. Returns its position in the container.
+pub(crate) fn add(container: &mut Value, key: &str, value: Value) -> usize {
+    match container {
+        Value::Array(items) => {
+            let items = items.to_mut();
+            items.push(value);
+            items.len() - 1
+        }
+        Value::Object(map) => {
+            let found = map.find(key);
+            let entries = map.to_mut();
+            if let Some(position) = found
+                && let Some(slot) = entries.value_mut(position)
+            {
+                *slot = value;
+                return position;
+            }
+            entries.push(key.into(), value);
+            entries.entries().len() - 1
+        }
+        _ => 0,
+    }
+}
+
+/// Exchanges the value at a position of a container with `value`.
+pub(crate) fn swap(container: &mut Value, position: usize, value: &mut Value) {
+    let slot = match container {
+        Value::Array(items) => items.to_mut().get_mut(position),
+        Value::Object(map) => map.to_mut().value_mut(position),
+        _ => None,
+    };
+    if let Some(slot) = slot {
+        std::mem::swap(slot, value);
+    }
+}
+
+/// Returns the value at a position of a container.
+pub(crate) fn child(container: &Value, position: usize) -> Option<(Segment<'_>, &Value)> {
+    match container {
+        Value::Array(items) => items.get(position).map(|item| (Segment::Index(position), item)),
+        Value::Object(map) => {
+            map.entries().get(position).map(|entry| (Segment::Key(&entry.key), &entry.value))
+        }
+        _ => None,
+    }
+}
+
+/// Appends to an open string, in amortized constant time per byte.
+pub(crate) fn append(string: Option<&mut Value>, text: &str) {
+    if let Some(Value::String(string)) = string {
+        string.push_str(text);
+    }
+}
+
+/// Ends the growth of a value.
+pub(crate) fn complete(value: &mut Value) {
+    if let Value::String(string) = value {
+        string.shrink();
+    }
+}
