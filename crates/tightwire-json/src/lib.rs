@@ -23,12 +23,12 @@
 //!
 //! Add it with `cargo add tightwire-json`.
 //!
-//! Errors have a kind and a byte offset:
+//! Errors have a kind, a path and a position:
 //!
 //! ```
-//! let error = tightwire_json::from_str::<Vec<u8>>("[1, 2,]").unwrap_err();
-//! assert!(error.is_syntax());
-//! assert_eq!(error.offset(), Some(6));
+//! let error = tightwire_json::from_str::<Vec<u8>>("[1, 2, true]").unwrap_err();
+//! assert!(error.is_data());
+//! assert_eq!(error.to_string(), "[2]: expected an unsigned 8-bit integer, found a boolean (line 1, column 8)");
 //! ```
 //!
 //! A [`Codec`] has the same functions as methods, with options: limits, the output of Go, handling of duplicate keys.
@@ -50,6 +50,7 @@
 //! | decode into values that borrow | [`from_str`], [`from_slice_borrowed`] |
 //! | validate | [`is_valid`], [`Codec::validate`] |
 //! | several documents in a stream | [`Encoder`], [`Decoder`] |
+//! | find the cause of an error | [`Error::path`], [`Error::line`], [`Error::column`], [`Error::classify`] |
 //!
 //! | feature | adds |
 //! | --- | --- |
@@ -101,6 +102,7 @@ mod error;
 mod functions;
 #[cfg(feature = "ndjson")]
 mod ndjson;
+mod path;
 mod scan;
 mod sequence;
 mod ser;
@@ -110,7 +112,7 @@ pub use codec::{
     Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits, Mode, config_fastest_mode, config_standard_mode,
 };
 pub use de::Duplicates;
-pub use error::{Error, Result};
+pub use error::{Category, Error, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
 pub use functions::{
@@ -119,6 +121,7 @@ pub use functions::{
 };
 #[cfg(feature = "ndjson")]
 pub use ndjson::{DEFAULT_MAX_LINE, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream};
+pub use path::{Path, Segment};
 pub use sequence::{Decoder, Encoder};
 pub use serde_json::value::RawValue;
 pub use serde_json::{Map, Number, Value};

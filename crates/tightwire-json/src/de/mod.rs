@@ -16,6 +16,8 @@ mod string;
 mod survey;
 mod value;
 
+use std::marker::PhantomData;
+
 use serde::Deserialize;
 
 use self::duplicates::superseded;
@@ -69,7 +71,11 @@ pub enum Duplicates {
 
 /// Returns the document as text after checking its length and UTF-8.
 pub(crate) fn text<'a>(document: &'a [u8], limits: &Limits) -> Result<&'a str> {
-    check_len(document.len(), limits)?;
+    check_len(document, limits)?;
+    utf8(document).map_err(|error| error.in_document(document))
+}
+
+fn utf8(document: &[u8]) -> Result<&str> {
     simdutf8::basic::from_utf8(document).or_else(|_| {
         std::str::from_utf8(document).map_err(|error| match error.error_len() {
             Some(_) => Error::syntax(Syntax::Utf8, error.valid_up_to()),
@@ -78,10 +84,11 @@ pub(crate) fn text<'a>(document: &'a [u8], limits: &Limits) -> Result<&'a str> {
     })
 }
 
-/// Returns an error if a document of `len` bytes exceeds the limit.
-pub(crate) fn check_len(len: usize, limits: &Limits) -> Result<()> {
-    if len > limits.document {
-        return Err(Error::new(Kind::Limit(Limit::Document, limits.document), Some(limits.document as u64)));
+/// Returns an error if the document is larger than the limit.
+pub(crate) fn check_len(document: &[u8], limits: &Limits) -> Result<()> {
+    if document.len() > limits.document {
+        let kind = Kind::Limit(Limit::Document, limits.document);
+        return Err(Error::new(kind, Some(limits.document as u64)).in_document(document));
     }
     Ok(())
 }
@@ -90,6 +97,14 @@ pub(crate) fn check_len(len: usize, limits: &Limits) -> Result<()> {
 /// second time.
 #[inline]
 pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
+    match parse(text, rules) {
+        Ok(value) => Ok(value),
+        Err(error) => Err(error.in_document(text.as_bytes())),
+    }
+}
+
+#[inline(always)]
+fn parse<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
     let superseded = match rules.duplicates {
         Duplicates::ByType => Vec::new(),
         Duplicates::Last => superseded(text, rules),
@@ -98,26 +113,27 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     parser.superseded = &superseded;
     parser.byte_strings = rules.byte_strings;
-    let value = T::deserialize(&mut parser)?;
+    let value = parser.value(PhantomData)?;
     parser.end()?;
     Ok(value)
 }
 
 /// Checks that `text` is exactly one document.
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
-    if rules.duplicates == Duplicates::Error {
-        return duplicates::reject(text, rules);
-    }
-    let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
-    parser.skip_value(&mut ())?;
-    parser.end()
+    let result = if rules.duplicates == Duplicates::Error {
+        duplicates::reject(text, rules)
+    } else {
+        let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
+        parser.skip_value(&mut ()).and_then(|()| parser.end())
+    };
+    result.map_err(|error| error.in_document(text.as_bytes()))
 }
 
-/// Returns the string at the start of `document` with its escapes resolved.
+/// Returns the string at the start of `document` with its escapes resolved. An error has no path.
 pub(crate) fn leading_string(document: &[u8]) -> Result<String> {
     let end = string_len(document).ok_or_else(|| Error::eof(document.len()))?;
     let limits = Limits::unlimited();
-    let mut parser = Parser::new(text(&document[..end], &limits)?, &limits, LoneSurrogate::Replace);
+    let mut parser = Parser::new(utf8(&document[..end])?, &limits, LoneSurrogate::Replace);
     parser.key_start()?;
     Ok(parser.string()?.as_str().to_owned())
 }

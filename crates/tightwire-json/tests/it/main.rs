@@ -10,6 +10,7 @@ mod decode;
 mod differential;
 mod encode;
 mod envelope;
+mod errors;
 mod go_compat;
 mod ndjson;
 mod round_trip;
