@@ -22,6 +22,7 @@ const ALL: &[Work] = &[
     ("json/small_reads", json_small_reads),
     ("json/unsorted_maps", json_unsorted_maps),
     ("json/duplicate_keys", json_duplicate_keys),
+    ("json/errors_of_lines", json_errors_of_lines),
     ("parco/small_reads", parco_small_reads),
     ("perplexity/deltas", perplexity_deltas),
     ("psrp/objects_in_each_other", psrp_nested_objects),
@@ -82,6 +83,16 @@ fn json_unsorted_maps(size: usize) -> bool {
 fn json_duplicate_keys(size: usize) -> bool {
     let document = format!("{{{}\"a\":1}}", "\"a\":{\"b\":1},".repeat(size));
     tightwire_json::Codec::compat().from_str::<tightwire_json::Value>(&document).is_ok()
+}
+
+fn json_errors_of_lines(size: usize) -> bool {
+    let text = "{\"a\":[1,true]}\n".repeat(size);
+    let mut decoder = tightwire_json::LineDecoder::<Vec<u8>>::new();
+    let (mut chunk, mut errors) = (text.as_bytes(), 0);
+    while let Some(Err(_)) = decoder.next(&mut chunk) {
+        errors += 1;
+    }
+    errors == size
 }
 
 fn parco_small_reads(size: usize) -> bool {

@@ -11,8 +11,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Error of encoding or decoding.
 ///
-/// The `is_*` predicates tell its kind. `Display` writes the path of the value, what was expected and found, and the
-/// position: `users[3].address.zip: expected a string, found a number (line 12, column 9)`. The path is omitted for an
+/// The `is_*` predicates tell its kind. `Display` writes the path of the value, the expected and the found type, and
+/// the position: `users[3].address.zip: expected a string, found a number (line 12, column 9)`. The path is omitted for an
 /// error at the root, and the position if there is no document. `Display` does not print the source, and no values of
 /// the document: only keys, and the messages of `Serialize` and `Deserialize` implementations. The wording is not part
 /// of the API.
@@ -402,7 +402,7 @@ impl serde::ser::Error for Error {
     }
 }
 
-/// Returns the original error if it is an [`io::Error`]. Otherwise, the new error contains the old one, with the kinds
+/// Returns the source if it is an [`io::Error`]. Otherwise, the new error contains the old one, with the kinds
 /// of serde_json: [`io::ErrorKind::UnexpectedEof`] for a truncated document, [`io::ErrorKind::InvalidData`] for other
 /// errors of the document and the value.
 impl From<Error> for io::Error {
@@ -416,7 +416,8 @@ impl From<Error> for io::Error {
     }
 }
 
-/// Returns the type of a value with `article`. Omits the value itself, which may be a secret.
+/// Returns the type of a value with an article, `another` if the type is the expected one. Omits the value itself, which
+/// may be a secret.
 fn found(unexpected: de::Unexpected<'_>, another: bool) -> String {
     use de::Unexpected as U;
     let noun = match unexpected {
@@ -442,7 +443,7 @@ fn found(unexpected: de::Unexpected<'_>, another: bool) -> String {
 /// Returns a description in terms of JSON. Descriptions of serde and of derived types name the Rust type.
 fn plain(expected: &dyn de::Expected) -> String {
     /// Beginnings of the descriptions of derived types.
-    const DERIVED: [(&str, &str); 9] = [
+    const DERIVED: [(&str, &str); 8] = [
         ("struct variant ", "an object"),
         ("struct ", "an object"),
         ("internally tagged enum ", "an object"),
@@ -451,9 +452,11 @@ fn plain(expected: &dyn de::Expected) -> String {
         ("tuple struct ", "an array"),
         ("tuple variant ", "an array"),
         ("unit struct ", "null"),
-        ("a tuple of size ", "an array"),
     ];
     let text = expected.to_string();
+    if let Some(len) = text.strip_prefix("a tuple of size ") {
+        return format!("an array of length {len}");
+    }
     let derived = DERIVED.iter().find(|(start, _)| text.starts_with(start)).map(|(_, plain)| *plain);
     let plain = match (&*text, derived) {
         (_, Some(plain)) => match text.split_once(" with ") {

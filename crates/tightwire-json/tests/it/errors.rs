@@ -131,7 +131,7 @@ fn errors_of_the_type_name_the_value_and_its_position() {
             3,
         ),
         (r#""raw":"y""#, "", "duplicate field `raw`", 3, 3),
-        (r#""pair":[1]"#, ".pair", "expected an array of size 2, found 1 element", 3, 10),
+        (r#""pair":[1]"#, ".pair", "expected an array of length 2, found 1 element", 3, 10),
         (r#""pair":[1,2]"#, ".pair[1]", "expected a boolean, found a number", 3, 13),
         (r#""pair":[1,true,3]"#, ".pair", "more elements than expected", 3, 17),
         (
