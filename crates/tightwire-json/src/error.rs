@@ -1,5 +1,6 @@
 //! Error type of this crate.
 
+use std::borrow::Cow;
 use std::{fmt, io};
 
 use serde::de;
@@ -71,12 +72,30 @@ pub(crate) enum Kind {
     Eof,
     /// The document is valid JSON, but not of the requested type.
     Data(Box<str>),
+    /// The document is valid JSON, but not of the requested type. Formatted only by `Display`: serde makes such an error
+    /// for each variant of an untagged enum that does not match, and drops it.
+    Mismatch {
+        /// Description by the type.
+        expected: Box<str>,
+        found: Found,
+    },
     /// The document exceeds a limit.
     Limit(Limit, usize),
     /// The value cannot be encoded.
     Encode(Box<str>),
     /// Reading or writing failed.
     Io,
+}
+
+/// Value that is not of the requested type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Value of another type.
+    Type(&'static str),
+    /// Value of the expected type, which is nevertheless not accepted.
+    Value(&'static str),
+    /// Array or object with the wrong number of elements.
+    Len(usize),
 }
 
 /// Violation of RFC 8259.
@@ -136,6 +155,11 @@ impl Error {
         Self::new(Kind::Eof, Some(offset as u64))
     }
 
+    #[cold]
+    fn mismatch(expected: &dyn de::Expected, found: Found) -> Self {
+        Self::new(Kind::Mismatch { expected: expected.to_string().into(), found }, None)
+    }
+
     /// Wraps the error of a reader, writer, stream or sink.
     #[cold]
     pub(crate) fn io(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
@@ -185,7 +209,7 @@ impl Error {
                 offset += document[offset..].iter().take_while(is_space).count();
             }
             // A visitor rejected a key.
-            Place::Colon if matches!(kind, Kind::Data(_)) => offset = scan.last,
+            Place::Colon if self.is_data() => offset = scan.last,
             _ => {}
         }
         let before = &document[..offset];
@@ -249,7 +273,7 @@ impl Error {
 
     /// Returns `true` if the document is valid JSON, but not of the requested type.
     pub fn is_data(&self) -> bool {
-        matches!(self.inner.kind, Kind::Data(_))
+        matches!(self.inner.kind, Kind::Data(_) | Kind::Mismatch { .. })
     }
 
     /// Returns `true` if the document exceeds a limit of [`Limits`](crate::Limits) or the maximum length of a line.
@@ -274,7 +298,7 @@ impl Error {
         match self.inner.kind {
             Kind::Syntax(_) | Kind::Limit(..) => Category::Syntax,
             Kind::Eof => Category::Eof,
-            Kind::Data(_) | Kind::Encode(_) => Category::Data,
+            Kind::Data(_) | Kind::Mismatch { .. } | Kind::Encode(_) => Category::Data,
             Kind::Io => Category::Io,
         }
     }
@@ -362,6 +386,7 @@ impl fmt::Display for Error {
             })?,
             Kind::Eof => f.write_str("unexpected end of the document")?,
             Kind::Data(message) | Kind::Encode(message) => f.write_str(message)?,
+            Kind::Mismatch { expected, found } => write!(f, "expected {}, found {found}", plain(expected))?,
             Kind::Limit(what, limit) => match what {
                 Limit::Depth => write!(f, "the document is nested deeper than {limit} levels")?,
                 Limit::Document => write!(f, "the document is larger than {limit} bytes")?,
@@ -416,32 +441,38 @@ impl From<Error> for io::Error {
     }
 }
 
-/// Returns the type of a value with an article, `another` if the type is the expected one. Omits the value itself, which
-/// may be a secret.
-fn found(unexpected: de::Unexpected<'_>, another: bool) -> String {
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Type("null") | Self::Value("null") => f.write_str("null"),
+            Self::Type(noun) if noun.starts_with(['a', 'e', 'o']) => write!(f, "an {noun}"),
+            Self::Type(noun) => write!(f, "a {noun}"),
+            Self::Value(noun) => write!(f, "another {noun}"),
+            Self::Len(1) => f.write_str("1 element"),
+            Self::Len(len) => write!(f, "{len} elements"),
+        }
+    }
+}
+
+/// Returns the type of a value. Omits the value itself, which may be a secret.
+fn describe(unexpected: de::Unexpected<'_>) -> &'static str {
     use de::Unexpected as U;
-    let noun = match unexpected {
+    match unexpected {
         U::Bool(_) => "boolean",
         U::Unsigned(_) | U::Signed(_) => "number",
         U::Float(_) => "floating-point number",
         U::Char(_) | U::Str(_) => "string",
         U::Bytes(_) => "byte string",
-        U::Unit | U::Option => return "null".to_owned(),
+        U::Unit | U::Option => "null",
         U::Seq => "array",
         U::Map | U::NewtypeStruct => "object",
         U::Enum | U::UnitVariant | U::NewtypeVariant | U::TupleVariant | U::StructVariant => "enum variant",
-        U::Other(_) => return "another value".to_owned(),
-    };
-    let article = match (another, noun.as_bytes()[0]) {
-        (true, _) => "another",
-        (false, b'a' | b'e' | b'o') => "an",
-        (false, _) => "a",
-    };
-    format!("{article} {noun}")
+        U::Other(_) => "value",
+    }
 }
 
 /// Returns a description in terms of JSON. Descriptions of serde and of derived types name the Rust type.
-fn plain(expected: &dyn de::Expected) -> String {
+fn plain(text: &str) -> Cow<'_, str> {
     /// Beginnings of the descriptions of derived types.
     const DERIVED: [(&str, &str); 8] = [
         ("struct variant ", "an object"),
@@ -453,14 +484,13 @@ fn plain(expected: &dyn de::Expected) -> String {
         ("tuple variant ", "an array"),
         ("unit struct ", "null"),
     ];
-    let text = expected.to_string();
     if let Some(len) = text.strip_prefix("a tuple of size ") {
-        return format!("an array of length {len}");
+        return format!("an array of length {len}").into();
     }
     let derived = DERIVED.iter().find(|(start, _)| text.starts_with(start)).map(|(_, plain)| *plain);
-    let plain = match (&*text, derived) {
+    let plain = match (text, derived) {
         (_, Some(plain)) => match text.split_once(" with ") {
-            Some((_, elements)) => return format!("an array of {elements}"),
+            Some((_, elements)) => return format!("an array of {elements}").into(),
             None => plain,
         },
         ("i8", _) => "an 8-bit integer",
@@ -477,9 +507,9 @@ fn plain(expected: &dyn de::Expected) -> String {
         ("unit", _) => "null",
         ("a sequence", _) => "an array",
         ("a map", _) => "an object",
-        _ => return text,
+        _ => text,
     };
-    plain.to_owned()
+    plain.into()
 }
 
 /// Formats a list of field or variant names.
@@ -507,18 +537,17 @@ impl de::Error for Error {
 
     #[cold]
     fn invalid_type(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::custom(format_args!("expected {}, found {}", plain(expected), found(unexpected, false)))
+        Self::mismatch(expected, Found::Type(describe(unexpected)))
     }
 
     #[cold]
     fn invalid_value(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::custom(format_args!("expected {}, found {}", plain(expected), found(unexpected, true)))
+        Self::mismatch(expected, Found::Value(describe(unexpected)))
     }
 
     #[cold]
     fn invalid_length(len: usize, expected: &dyn de::Expected) -> Self {
-        let plural = if len == 1 { "" } else { "s" };
-        Self::custom(format_args!("expected {}, found {len} element{plural}", plain(expected)))
+        Self::mismatch(expected, Found::Len(len))
     }
 
     #[cold]

@@ -75,6 +75,7 @@ pub(crate) fn text<'a>(document: &'a [u8], limits: &Limits) -> Result<&'a str> {
     utf8(document).map_err(|error| error.in_document(document))
 }
 
+#[inline(always)]
 fn utf8(document: &[u8]) -> Result<&str> {
     simdutf8::basic::from_utf8(document).or_else(|_| {
         std::str::from_utf8(document).map_err(|error| match error.error_len() {
@@ -85,48 +86,49 @@ fn utf8(document: &[u8]) -> Result<&str> {
 }
 
 /// Returns an error if the document is larger than the limit.
+#[inline(always)]
 pub(crate) fn check_len(document: &[u8], limits: &Limits) -> Result<()> {
-    if document.len() > limits.document {
-        let kind = Kind::Limit(Limit::Document, limits.document);
-        return Err(Error::new(kind, Some(limits.document as u64)).in_document(document));
-    }
-    Ok(())
+    if document.len() > limits.document { Err(too_large(document, limits.document)) } else { Ok(()) }
+}
+
+#[cold]
+fn too_large(document: &[u8], limit: usize) -> Error {
+    Error::new(Kind::Limit(Limit::Document, limit), Some(limit as u64)).in_document(document)
 }
 
 /// Decodes exactly one document. An error of a `Deserialize` implementation is final: the document is not decoded a
 /// second time.
 #[inline]
 pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
-    match parse(text, rules) {
-        Ok(value) => Ok(value),
-        Err(error) => Err(error.in_document(text.as_bytes())),
-    }
-}
-
-#[inline(always)]
-fn parse<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
     let superseded = match rules.duplicates {
         Duplicates::ByType => Vec::new(),
         Duplicates::Last => superseded(text, rules),
-        Duplicates::Error => duplicates::reject(text, rules).map(|()| Vec::new())?,
+        Duplicates::Error => match duplicates::reject(text, rules) {
+            Ok(()) => Vec::new(),
+            Err(error) => return Err(error.in_document(text.as_bytes())),
+        },
     };
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     parser.superseded = &superseded;
     parser.byte_strings = rules.byte_strings;
-    let value = parser.value(PhantomData)?;
-    parser.end()?;
-    Ok(value)
+    let error = match parser.value(PhantomData) {
+        Ok(value) => match parser.end() {
+            Ok(()) => return Ok(value),
+            Err(error) => error,
+        },
+        Err(error) => error,
+    };
+    Err(error.in_document(parser.bytes))
 }
 
 /// Checks that `text` is exactly one document.
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
-    let result = if rules.duplicates == Duplicates::Error {
-        duplicates::reject(text, rules)
-    } else {
-        let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
-        parser.skip_value(&mut ()).and_then(|()| parser.end())
+    let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
+    let result = match rules.duplicates {
+        Duplicates::Error => duplicates::reject(text, rules),
+        Duplicates::ByType | Duplicates::Last => parser.skip_value(&mut ()).and_then(|()| parser.end()),
     };
-    result.map_err(|error| error.in_document(text.as_bytes()))
+    result.map_err(|error| error.in_document(parser.bytes))
 }
 
 /// Returns the string at the start of `document` with its escapes resolved. An error has no path.
