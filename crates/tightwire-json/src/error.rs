@@ -34,7 +34,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// let error = tightwire_json::from_str::<Vec<User>>(document).unwrap_err();
 /// assert_eq!(error.to_string(), "[1].name: expected a string, found a number (line 3, column 12)");
 /// assert_eq!(error.path().unwrap().to_string(), "[1].name");
-/// assert_eq!((error.line(), error.column(), error.offset()), (3, 12, Some(31)));
+/// assert_eq!((error.line(), error.column(), error.offset()), (3, 12, Some(32)));
 /// ```
 pub struct Error {
     inner: Box<Inner>,
