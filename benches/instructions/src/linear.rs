@@ -13,6 +13,7 @@ use pypi_proxy::Page;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use tightwire_perplexity::types::chat::Accumulator;
+use tightwire_json::ChunkDecoder as _;
 use tightwire_sse::Decoder;
 
 /// Name and operation, which returns whether it succeeded.
@@ -25,6 +26,7 @@ const ALL: &[Work] = &[
     ("json/unsorted_maps", json_unsorted_maps),
     ("json/unsorted_raw_value", json_unsorted_raw_value),
     ("json/duplicate_keys", json_duplicate_keys),
+    ("json/errors_of_lines", json_errors_of_lines),
     ("parco/small_reads", parco_small_reads),
     ("perplexity/deltas", perplexity_deltas),
     ("psrp/objects_in_each_other", psrp_nested_objects),
@@ -113,6 +115,16 @@ fn json_partial_arrays(size: usize) -> bool {
 fn json_duplicate_keys(size: usize) -> bool {
     let document = format!("{{{}\"a\":1}}", "\"a\":{\"b\":1},".repeat(size));
     tightwire_json::Codec::compat().from_str::<tightwire_json::Value>(&document).is_ok()
+}
+
+fn json_errors_of_lines(size: usize) -> bool {
+    let text = "{\"a\":[1,true]}\n".repeat(size);
+    let mut decoder = tightwire_json::LineDecoder::<Vec<u8>>::new();
+    let (mut chunk, mut errors) = (text.as_bytes(), 0);
+    while let Some(Err(_)) = decoder.next(&mut chunk) {
+        errors += 1;
+    }
+    errors == size
 }
 
 fn parco_small_reads(size: usize) -> bool {

@@ -234,7 +234,7 @@ impl Codec {
     ///
     /// # Errors
     /// [`Error::is_syntax`] if the document is not JSON in UTF-8, [`Error::is_eof`] if it is truncated,
-    /// [`Error::is_limit`] if it exceeds a limit, [`Error::is_data`] if it is not a `T`. All have an offset. The first
+    /// [`Error::is_limit`] if it exceeds a limit, [`Error::is_data`] if it is not a `T`. All have an offset, a line and a column. The first
     /// error in the document is reported, except that invalid UTF-8 takes precedence.
     pub fn from_slice<T: DeserializeOwned>(&self, document: &[u8]) -> Result<T> {
         backend::decode_owned(self.backend, de::text(document, &self.limits)?, &self.rules())
@@ -246,7 +246,7 @@ impl Codec {
     /// # Errors
     /// Same as [`from_slice`](Self::from_slice).
     pub fn from_str<'a, T: Deserialize<'a>>(&self, document: &'a str) -> Result<T> {
-        de::check_len(document.len(), &self.limits)?;
+        de::check_len(document.as_bytes(), &self.limits)?;
         backend::decode(self.backend, document, &self.rules())
     }
 

@@ -1,18 +1,41 @@
 //! Error type of this crate.
 
-use std::fmt;
+use std::borrow::Cow;
+use std::{fmt, io};
 
 use serde::de;
+
+use crate::path::{Path, Place, Scan, Segment, shorten};
 
 /// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Error of encoding or decoding.
 ///
-/// The `is_*` predicates tell its kind. `Display` does not print the source, and no values of the document: only names
-/// of fields, and the messages of `Serialize` and `Deserialize` implementations. The wording is not part of the API.
+/// The `is_*` predicates tell its kind. `Display` writes the path of the value, the expected and the found type, and
+/// the position: `users[3].address.zip: expected a string, found a number (line 12, column 9)`. The path is omitted for an
+/// error at the root, and the position if there is no document. `Display` does not print the source, and no values of
+/// the document: only keys, and the messages of `Serialize` and `Deserialize` implementations. The wording is not part
+/// of the API.
+///
+/// The path and the position are computed when an error leaves the decoder, in one pass over the document up to the
+/// error. A successful call does no work for them.
 ///
 /// The size of the type is one pointer.
+///
+/// # Examples
+/// ```
+/// #[derive(Debug, serde::Deserialize)]
+/// struct User {
+///     name: String,
+/// }
+///
+/// let document = "[\n  {\"name\": \"Ada\"},\n  {\"name\": 7}\n]";
+/// let error = tightwire_json::from_str::<Vec<User>>(document).unwrap_err();
+/// assert_eq!(error.to_string(), "[1].name: expected a string, found a number (line 3, column 12)");
+/// assert_eq!(error.path().unwrap().to_string(), "[1].name");
+/// assert_eq!((error.line(), error.column(), error.offset()), (3, 12, Some(32)));
+/// ```
 pub struct Error {
     inner: Box<Inner>,
 }
@@ -20,7 +43,25 @@ pub struct Error {
 struct Inner {
     kind: Kind,
     offset: Option<u64>,
+    /// The error concerns the value that ends at the offset, or that begins behind it.
+    is_near_value: bool,
+    line: usize,
+    column: usize,
+    path: Path,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// Kind of an [`Error`], with the variants of serde_json.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Category {
+    /// Reading or writing failed.
+    Io,
+    /// The document is not valid JSON, or exceeds a limit.
+    Syntax,
+    /// The document is valid JSON but not of the requested type, or the value cannot be encoded.
+    Data,
+    /// The document is truncated or empty.
+    Eof,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,12 +72,30 @@ pub(crate) enum Kind {
     Eof,
     /// The document is valid JSON, but not of the requested type.
     Data(Box<str>),
+    /// The document is valid JSON, but not of the requested type. Formatted only by `Display`: serde makes such an error
+    /// for each variant of an untagged enum that does not match, and drops it.
+    Mismatch {
+        /// Description by the type.
+        expected: Box<str>,
+        found: Found,
+    },
     /// The document exceeds a limit.
     Limit(Limit, usize),
     /// The value cannot be encoded.
     Encode(Box<str>),
     /// Reading or writing failed.
     Io,
+}
+
+/// Value that is not of the requested type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Value of another type.
+    Type(&'static str),
+    /// Value of the expected type, which is nevertheless not accepted.
+    Value(&'static str),
+    /// Array or object with the wrong number of elements.
+    Len(usize),
 }
 
 /// Violation of RFC 8259.
@@ -82,7 +141,9 @@ pub(crate) enum Limit {
 impl Error {
     #[cold]
     pub(crate) fn new(kind: Kind, offset: Option<u64>) -> Self {
-        Self { inner: Box::new(Inner { kind, offset, source: None }) }
+        let (is_near_value, path) = (false, Path::default());
+        let inner = Inner { kind, offset, is_near_value, line: 0, column: 0, path, source: None };
+        Self { inner: Box::new(inner) }
     }
 
     #[cold]
@@ -95,10 +156,17 @@ impl Error {
         Self::new(Kind::Eof, Some(offset as u64))
     }
 
+    #[cold]
+    fn mismatch(expected: &dyn de::Expected, found: Found) -> Self {
+        Self::new(Kind::Mismatch { expected: expected.to_string().into(), found }, None)
+    }
+
     /// Wraps the error of a reader, writer, stream or sink.
     #[cold]
     pub(crate) fn io(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self { inner: Box::new(Inner { kind: Kind::Io, offset: None, source: Some(source.into()) }) }
+        let mut error = Self::new(Kind::Io, None);
+        error.inner.source = Some(source.into());
+        error
     }
 
     pub(crate) fn kind(&self) -> &Kind {
@@ -109,6 +177,81 @@ impl Error {
     #[cold]
     pub(crate) fn at(mut self, offset: usize) -> Self {
         self.inner.offset.get_or_insert(offset as u64);
+        self
+    }
+
+    /// Adds the position of the value that ends at `offset`, or that begins behind `offset`, if the error has none.
+    #[cold]
+    pub(crate) fn near_value(mut self, offset: usize) -> Self {
+        self.inner.is_near_value |= self.inner.offset.is_none();
+        self.at(offset)
+    }
+
+    /// Adds line, column and path. `document` is the one that the offset refers to, and may be malformed. Does nothing
+    /// for an error that has no offset or already has a line.
+    #[cold]
+    pub(crate) fn in_document(mut self, document: &[u8]) -> Self {
+        let Inner { kind, offset: Some(place), line: 0, .. } = &*self.inner else { return self };
+        let mut offset = usize::try_from(*place).map_or(document.len(), |offset| offset.min(document.len()));
+        let scan = Scan::new(&document[..offset]);
+        let mut inside = matches!(scan.place, Place::Value | Place::String);
+        match scan.place {
+            // The number or literal name is malformed or cut off.
+            Place::Scalar
+                if matches!(
+                    kind,
+                    Kind::Eof | Kind::Limit(..) | Kind::Syntax(Syntax::Value | Syntax::Number)
+                ) =>
+            {
+                inside = true;
+            }
+            Place::Scalar | Place::After if self.inner.is_near_value => {
+                inside = true;
+                offset = scan.last;
+            }
+            Place::Value if self.inner.is_near_value => {
+                let is_space = |byte: &&u8| byte.is_ascii_whitespace();
+                offset += document[offset..].iter().take_while(is_space).count();
+            }
+            // A visitor rejected a key.
+            Place::Colon if self.is_data() => offset = scan.last,
+            _ => {}
+        }
+        let before = &document[..offset];
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
+        self.inner.path = scan.path(document, inside);
+        self.inner.offset = Some(offset as u64);
+        self.inner.line = memchr::memchr_iter(b'\n', before).count() + 1;
+        self.inner.column = offset - line_start + 1;
+        self
+    }
+
+    /// Adds the path of the value that was being encoded. `output` is the incomplete document.
+    #[cold]
+    pub(crate) fn in_output(mut self, output: &[u8]) -> Self {
+        let scan = Scan::new(output);
+        self.inner.path = scan.path(output, matches!(scan.place, Place::Value | Place::String));
+        self
+    }
+
+    /// Adds a key in front of the path.
+    #[cold]
+    pub(crate) fn inside_key(mut self, key: &str) -> Self {
+        self.inner.path.prepend(Segment::key(key));
+        self
+    }
+
+    /// Adds an index in front of the path.
+    #[cold]
+    pub(crate) fn inside_index(mut self, index: usize) -> Self {
+        self.inner.path.prepend(Segment::Index(index));
+        self
+    }
+
+    /// Sets line and column.
+    #[cold]
+    pub(crate) fn with_position(mut self, line: usize, column: usize) -> Self {
+        (self.inner.line, self.inner.column) = (line, column);
         self
     }
 
@@ -132,7 +275,7 @@ impl Error {
 
     /// Returns `true` if the document is valid JSON, but not of the requested type.
     pub fn is_data(&self) -> bool {
-        matches!(self.inner.kind, Kind::Data(_))
+        matches!(self.inner.kind, Kind::Data(_) | Kind::Mismatch { .. })
     }
 
     /// Returns `true` if the document exceeds a limit of [`Limits`](crate::Limits) or the maximum length of a line.
@@ -152,11 +295,65 @@ impl Error {
         matches!(self.inner.kind, Kind::Io)
     }
 
+    /// Returns the kind, as serde_json does: an exceeded limit is [`Category::Syntax`], and a value that cannot be
+    /// encoded [`Category::Data`]. The predicates distinguish them.
+    pub fn classify(&self) -> Category {
+        match self.inner.kind {
+            Kind::Syntax(_) | Kind::Limit(..) => Category::Syntax,
+            Kind::Eof => Category::Eof,
+            Kind::Data(_) | Kind::Mismatch { .. } | Kind::Encode(_) => Category::Data,
+            Kind::Io => Category::Io,
+        }
+    }
+
+    /// Returns the kind of the source, if [`is_io`](Self::is_io): [`io::ErrorKind::Other`] if the source is not an
+    /// [`io::Error`].
+    pub fn io_error_kind(&self) -> Option<io::ErrorKind> {
+        let kind = |source: &(dyn std::error::Error + Send + Sync + 'static)| {
+            source.downcast_ref::<io::Error>().map_or(io::ErrorKind::Other, io::Error::kind)
+        };
+        self.inner.source.as_deref().map(kind)
+    }
+
+    /// Returns the path of the value that the error concerns. `None` if it is the root, or if reading or writing
+    /// failed.
+    ///
+    /// | error | path |
+    /// | --- | --- |
+    /// | value of the wrong type, or rejected by its type | the value |
+    /// | missing, unknown or duplicate field; key of the wrong type | the object |
+    /// | malformed value, truncated document, limit | the innermost value that begins before the error |
+    /// | malformed text between two values, or in a key | the array or object |
+    /// | value that cannot be encoded | the value |
+    ///
+    /// serde buffers the content of a flattened field and of an internally tagged or untagged enum; an error inside of
+    /// it has the path of the object with the flattened field, or of the enum.
+    ///
+    /// A document that is too large or not UTF-8 is not validated before the error, so that its path is only correct if
+    /// the document is valid up to there.
+    pub fn path(&self) -> Option<&Path> {
+        Some(&self.inner.path).filter(|path| !path.segments().is_empty())
+    }
+
+    /// Returns the line of the error. The first line is 1; 0 means that there is no position: the error is one of
+    /// encoding or I/O.
+    ///
+    /// Counts from the start of the document. For NDJSON, it is the line in the stream.
+    pub fn line(&self) -> usize {
+        self.inner.line
+    }
+
+    /// Returns the column of the error in its line, in bytes. The first column is 1; 0 means that there is no position.
+    pub fn column(&self) -> usize {
+        self.inner.column
+    }
+
     /// Returns the byte offset of the error in the document, or in the stream for a [`Decoder`](crate::Decoder) or
     /// [`ChunkDecoder`](crate::ChunkDecoder).
     ///
     /// For a malformed document, it is the first byte that makes the document invalid. For a value of the wrong type,
-    /// it is the first byte of the value; for a missing field, the end of the object.
+    /// it is the first byte of the value; for an unknown or duplicate field, the key; for a missing field, the end of
+    /// the object.
     pub fn offset(&self) -> Option<u64> {
         self.inner.offset
     }
@@ -168,56 +365,43 @@ impl Error {
             _ => None,
         }
     }
-
-    /// Converts [`offset`](Self::offset) to line and column in `document`, the decoded input. Both start at 1; columns
-    /// count bytes. `None` if there is no offset or if it is outside of `document`.
-    ///
-    /// # Examples
-    /// ```
-    /// let document = b"{\n  \"a\": tru\n}";
-    /// let error = tightwire_json::from_slice::<tightwire_json::Value>(document).unwrap_err();
-    /// assert_eq!(error.line_column(document), Some((2, 11)));
-    /// ```
-    pub fn line_column(&self, document: &[u8]) -> Option<(usize, usize)> {
-        let offset = usize::try_from(self.inner.offset?).ok()?;
-        let before = document.get(..offset)?;
-        let lines = before.iter().filter(|byte| **byte == b'\n').count();
-        let column = before.iter().rev().take_while(|byte| **byte != b'\n').count();
-        Some((lines + 1, column + 1))
-    }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = self.path() {
+            write!(f, "{path}: ")?;
+        }
         match &self.inner.kind {
             Kind::Syntax(what) => f.write_str(match what {
-                Syntax::Value => "expected value",
+                Syntax::Value => "expected a value",
                 Syntax::ArrayEnd => "expected `,` or `]`",
                 Syntax::ObjectEnd => "expected `,` or `}`",
-                Syntax::Key => "expected string as object key",
+                Syntax::Key => "expected a string as key",
                 Syntax::Colon => "expected `:`",
                 Syntax::Number => "malformed number",
-                Syntax::Control => "unescaped control character in string",
-                Syntax::Escape => "invalid escape in string",
-                Syntax::Surrogate => "lone surrogate in string",
+                Syntax::Control => "unescaped control character in a string",
+                Syntax::Escape => "invalid escape in a string",
+                Syntax::Surrogate => "lone surrogate in a string",
                 Syntax::Utf8 => "invalid UTF-8",
-                Syntax::Trailing => "trailing characters",
+                Syntax::Trailing => "expected the end of the document",
                 Syntax::Duplicate => "duplicate key",
                 Syntax::RecordSeparator => "expected record separator",
             })?,
-            Kind::Eof => f.write_str("unexpected end of document")?,
+            Kind::Eof => f.write_str("unexpected end of the document")?,
             Kind::Data(message) | Kind::Encode(message) => f.write_str(message)?,
+            Kind::Mismatch { expected, found } => write!(f, "expected {}, found {found}", plain(expected))?,
             Kind::Limit(what, limit) => match what {
-                Limit::Depth => write!(f, "document is nested deeper than {limit} levels")?,
-                Limit::Document => write!(f, "document is larger than {limit} bytes")?,
-                Limit::String => write!(f, "string is longer than {limit} bytes")?,
-                Limit::Line => write!(f, "line is longer than {limit} bytes")?,
+                Limit::Depth => write!(f, "the document is nested deeper than {limit} levels")?,
+                Limit::Document => write!(f, "the document is larger than {limit} bytes")?,
+                Limit::String => write!(f, "the string is longer than {limit} bytes")?,
+                Limit::Line => write!(f, "the line is longer than {limit} bytes")?,
             },
             Kind::Io => f.write_str("reading or writing failed")?,
         }
-        match self.inner.offset {
-            Some(offset) => write!(f, " at offset {offset}"),
-            None => Ok(()),
+        match (self.inner.line, self.inner.column) {
+            (0, _) => Ok(()),
+            (line, column) => write!(f, " (line {line}, column {column})"),
         }
     }
 }
@@ -226,6 +410,9 @@ impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")
             .field("kind", &self.inner.kind)
+            .field("path", &format_args!("{}", self.inner.path))
+            .field("line", &self.inner.line)
+            .field("column", &self.inner.column)
             .field("offset", &self.inner.offset)
             .field("source", &self.inner.source)
             .finish()
@@ -244,21 +431,89 @@ impl serde::ser::Error for Error {
     }
 }
 
+/// Returns the source if it is an [`io::Error`]. Otherwise, the new error contains the old one, with the kinds
+/// of serde_json: [`io::ErrorKind::UnexpectedEof`] for a truncated document, [`io::ErrorKind::InvalidData`] for other
+/// errors of the document and the value.
+impl From<Error> for io::Error {
+    fn from(mut error: Error) -> Self {
+        match error.inner.source.take().map(|source| source.downcast::<Self>()) {
+            Some(Ok(original)) => *original,
+            Some(Err(source)) => Self::other(source),
+            None if error.is_eof() => Self::new(io::ErrorKind::UnexpectedEof, error),
+            None => Self::new(io::ErrorKind::InvalidData, error),
+        }
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Type("null") | Self::Value("null") => f.write_str("null"),
+            Self::Type(noun) if noun.starts_with(['a', 'e', 'o']) => write!(f, "an {noun}"),
+            Self::Type(noun) => write!(f, "a {noun}"),
+            Self::Value(noun) => write!(f, "another {noun}"),
+            Self::Len(1) => f.write_str("1 element"),
+            Self::Len(len) => write!(f, "{len} elements"),
+        }
+    }
+}
+
 /// Returns the type of a value. Omits the value itself, which may be a secret.
 fn describe(unexpected: de::Unexpected<'_>) -> &'static str {
     use de::Unexpected as U;
     match unexpected {
         U::Bool(_) => "boolean",
-        U::Unsigned(_) | U::Signed(_) => "integer",
-        U::Float(_) => "floating point number",
+        U::Unsigned(_) | U::Signed(_) => "number",
+        U::Float(_) => "floating-point number",
         U::Char(_) | U::Str(_) => "string",
-        U::Bytes(_) => "bytes",
+        U::Bytes(_) => "byte string",
         U::Unit | U::Option => "null",
         U::Seq => "array",
         U::Map | U::NewtypeStruct => "object",
         U::Enum | U::UnitVariant | U::NewtypeVariant | U::TupleVariant | U::StructVariant => "enum variant",
-        U::Other(_) => "other value",
+        U::Other(_) => "value",
     }
+}
+
+/// Returns a description in terms of JSON. Descriptions of serde and of derived types name the Rust type.
+fn plain(text: &str) -> Cow<'_, str> {
+    /// Beginnings of the descriptions of derived types.
+    const DERIVED: [(&str, &str); 8] = [
+        ("struct variant ", "an object"),
+        ("struct ", "an object"),
+        ("internally tagged enum ", "an object"),
+        ("adjacently tagged enum ", "an object"),
+        ("enum ", "a string or an object"),
+        ("tuple struct ", "an array"),
+        ("tuple variant ", "an array"),
+        ("unit struct ", "null"),
+    ];
+    if let Some(len) = text.strip_prefix("a tuple of size ") {
+        return format!("an array of length {len}").into();
+    }
+    let derived = DERIVED.iter().find(|(start, _)| text.starts_with(start)).map(|(_, plain)| *plain);
+    let plain = match (text, derived) {
+        (_, Some(plain)) => match text.split_once(" with ") {
+            Some((_, elements)) => return format!("an array of {elements}").into(),
+            None => plain,
+        },
+        ("i8", _) => "an 8-bit integer",
+        ("i16", _) => "a 16-bit integer",
+        ("i32", _) => "a 32-bit integer",
+        ("i64" | "isize", _) => "a 64-bit integer",
+        ("i128", _) => "a 128-bit integer",
+        ("u8", _) => "an unsigned 8-bit integer",
+        ("u16", _) => "an unsigned 16-bit integer",
+        ("u32", _) => "an unsigned 32-bit integer",
+        ("u64" | "usize", _) => "an unsigned 64-bit integer",
+        ("u128", _) => "an unsigned 128-bit integer",
+        ("f32" | "f64", _) => "a number",
+        ("unit", _) => "null",
+        ("a sequence", _) => "an array",
+        ("a map", _) => "an object",
+        _ => text,
+    };
+    plain.into()
 }
 
 /// Formats a list of field or variant names.
@@ -267,7 +522,12 @@ struct OneOf(&'static [&'static str]);
 impl fmt::Display for OneOf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, name) in self.0.iter().enumerate() {
-            write!(f, "{}`{name}`", if index == 0 { "" } else { ", " })?;
+            let separator = match index {
+                0 => "",
+                _ if index + 1 == self.0.len() => " or ",
+                _ => ", ",
+            };
+            write!(f, "{separator}`{name}`")?;
         }
         if self.0.is_empty() { f.write_str("none") } else { Ok(()) }
     }
@@ -281,30 +541,26 @@ impl de::Error for Error {
 
     #[cold]
     fn invalid_type(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::custom(format_args!("invalid type: {}, expected {expected}", describe(unexpected)))
+        Self::mismatch(expected, Found::Type(describe(unexpected)))
     }
 
     #[cold]
     fn invalid_value(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::custom(format_args!("invalid value: {}, expected {expected}", describe(unexpected)))
+        Self::mismatch(expected, Found::Value(describe(unexpected)))
+    }
+
+    #[cold]
+    fn invalid_length(len: usize, expected: &dyn de::Expected) -> Self {
+        Self::mismatch(expected, Found::Len(len))
     }
 
     #[cold]
     fn unknown_variant(_variant: &str, expected: &'static [&'static str]) -> Self {
-        Self::custom(format_args!("unknown variant, expected one of {}", OneOf(expected)))
+        Self::custom(format_args!("expected {}, found another variant", OneOf(expected)))
     }
 
     #[cold]
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        // The name is input of any length.
-        const MAX_FIELD_LEN: usize = 64;
-        let end =
-            (0..=MAX_FIELD_LEN.min(field.len())).rev().find(|&at| field.is_char_boundary(at)).unwrap_or(0);
-        let more = if end < field.len() { "..." } else { "" };
-        Self::custom(format_args!(
-            "unknown field `{}{more}`, expected one of {}",
-            &field[..end],
-            OneOf(expected)
-        ))
+        Self::custom(format_args!("unknown field `{}`, expected {}", shorten(field), OneOf(expected)))
     }
 }

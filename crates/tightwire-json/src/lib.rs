@@ -23,12 +23,12 @@
 //!
 //! Add it with `cargo add tightwire-json`.
 //!
-//! Errors have a kind and a byte offset:
+//! Errors have a kind, a path and a position:
 //!
 //! ```
-//! let error = tightwire_json::from_str::<Vec<u8>>("[1, 2,]").unwrap_err();
-//! assert!(error.is_syntax());
-//! assert_eq!(error.offset(), Some(6));
+//! let error = tightwire_json::from_str::<Vec<u8>>("[1, 2, true]").unwrap_err();
+//! assert!(error.is_data());
+//! assert_eq!(error.to_string(), "[2]: expected an unsigned 8-bit integer, found a boolean (line 1, column 8)");
 //! ```
 //!
 //! A [`Codec`] has the same functions as methods, with options: limits, the output of Go, handling of duplicate keys.
@@ -54,6 +54,7 @@
 //! | several documents in a stream | [`Encoder`], [`Decoder`] |
 //! | lines, text sequences, elements of a large array | [`DocumentReader`] with [`LineDecoder`], [`TextSequenceDecoder`] or [`ElementDecoder`] |
 //! | incomplete text, as from a language model | [`partial::Parser`] |
+//! | find the cause of an error | [`Error::path`], [`Error::line`], [`Error::column`], [`Error::classify`] |
 //!
 //! | feature | adds |
 //! | --- | --- |
@@ -108,6 +109,7 @@ mod codec;
 mod de;
 mod error;
 mod functions;
+mod path;
 mod scan;
 mod sequence;
 mod ser;
@@ -118,13 +120,14 @@ pub use codec::{
     Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits, Mode, config_fastest_mode, config_standard_mode,
 };
 pub use de::Duplicates;
-pub use error::{Error, Result};
+pub use error::{Category, Error, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
 pub use functions::{
     from_reader, from_slice, from_slice_borrowed, from_str, is_valid, to_buf, to_string, to_vec,
     to_vec_pretty, to_writer,
 };
+pub use path::{Path, Segment};
 pub use sequence::{Decoder, Encoder};
 pub use serde_json::value::RawValue;
 pub use stream::{

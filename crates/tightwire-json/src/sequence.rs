@@ -151,7 +151,8 @@ impl<R: Read> Decoder<R> {
     /// [`Error::is_data`].
     ///
     /// # Errors
-    /// Same as [`Codec::from_slice`], with offsets from the start of the stream, and [`Error::is_io`] if the reader
+    /// Same as [`Codec::from_slice`], with offsets from the start of the stream, but lines and columns from the start
+    /// of the document; and [`Error::is_io`] if the reader
     /// fails. An interrupted read is retried.
     pub fn decode<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
         if self.ended {
@@ -170,7 +171,8 @@ impl<R: Read> Decoder<R> {
             return Ok(None);
         }
         if !Boundary::may_begin(self.buffer[self.start]) {
-            return Err(Error::new(Kind::Syntax(Syntax::Value), Some(self.offset())));
+            let error = Error::syntax(Syntax::Value, 0).in_document(self.pending());
+            return Err(error.moved_by(self.offset()));
         }
         let mut boundary = Boundary::new();
         let end = loop {
@@ -179,9 +181,8 @@ impl<R: Read> Decoder<R> {
             }
             let limit = self.codec.limits().document;
             if self.end - self.start > limit {
-                let start = self.buffer_offset + self.start as u64;
-                let at = start.saturating_add(limit as u64);
-                return Err(Error::new(Kind::Limit(Limit::Document, limit), Some(at)));
+                let error = Error::new(Kind::Limit(Limit::Document, limit), Some(limit as u64));
+                return Err(error.in_document(self.pending()).moved_by(self.offset()));
             }
             if !self.fill()? {
                 // Only a number or literal name can end with the stream; anything else is truncated or malformed.

@@ -2,8 +2,9 @@
 
 use std::error::Error;
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
-use axum_core::extract::{FromRequest, Request};
+use axum_core::extract::{FromRequest, OptionalFromRequest, Request};
 use axum_core::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -12,7 +13,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::RequestId;
-use super::response::{encoding_failure, json_response};
+use super::response::{encoding_failure, json_response, request_codec};
+use crate::Codec;
 use crate::envelope::Envelope;
 
 /// Default maximum size of a request body: 2 MiB, as in axum. The layer `DefaultBodyLimit` of axum changes it for a
@@ -22,34 +24,92 @@ pub const DEFAULT_BODY_LIMIT: usize = 2 << 20;
 /// JSON body of a request or a response.
 ///
 /// As an extractor it accepts bodies of type `application/json` and `application/*+json` that contain exactly one
-/// document, up to the body limit ([`DEFAULT_BODY_LIMIT`]). A rejection is sent as an envelope, see [`JsonRejection`].
+/// document, up to the body limit ([`DEFAULT_BODY_LIMIT`]). It decodes with the codec of the router, see
+/// [the module](super#codec-of-a-router). A rejection is sent as an envelope, see [`JsonRejection`]. `Option<Json<T>>`
+/// is `None` for a request without a content type.
 ///
 /// As a response it has status 200 and the content type `application/json; charset=utf-8`. If the value cannot be
 /// encoded, the response has status 500 and an envelope with code 7000.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[must_use]
 pub struct Json<T>(pub T);
 
 impl<T> Json<T> {
-    /// Reads and decodes the body of a request with this id.
-    pub(super) async fn read<S>(request: Request, state: &S, id: &RequestId) -> Result<Self, JsonRejection>
+    /// Returns the value.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+
+    /// Encodes the value with this codec and returns the response. The implementation of [`IntoResponse`] uses
+    /// [`Codec::standard`].
+    pub fn into_response_with(self, codec: &Codec) -> Response
     where
-        T: DeserializeOwned,
-        S: Send + Sync,
+        T: Serialize,
     {
+        match codec.to_vec(&self.0) {
+            Ok(body) => json_response(StatusCode::OK, body),
+            Err(_) => encoding_failure("".into()),
+        }
+    }
+}
+
+impl<T: DeserializeOwned> Json<T> {
+    /// Decodes a body with [`Codec::standard`]. For bodies that were extracted as bytes before.
+    ///
+    /// # Errors
+    /// A rejection without request id if the body is empty or not a `T`.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, JsonRejection> {
+        Self::decode(bytes, &Codec::standard()).map_err(|reason| JsonRejection::new(reason, RequestId(None)))
+    }
+
+    fn decode(body: &[u8], codec: &Codec) -> Result<Self, Reason> {
+        if body.len() > codec.limits().document {
+            return Err(Reason::TooLarge);
+        }
+        if body.trim_ascii().is_empty() {
+            return Err(Reason::Empty);
+        }
+        codec.from_slice(body).map(Self).map_err(Reason::Invalid)
+    }
+
+    /// Reads and decodes the body of a request with this id.
+    pub(super) async fn read<S: Send + Sync>(
+        request: Request,
+        state: &S,
+        id: &RequestId,
+    ) -> Result<Self, JsonRejection> {
         let reject = |reason| JsonRejection::new(reason, id.clone());
         if !is_json(request.headers()) {
             return Err(reject(Reason::MediaType));
         }
+        let codec = request_codec(request.extensions());
         let body = Bytes::from_request(request, state).await.map_err(|rejection| {
             reject(match rejection.status() {
                 StatusCode::PAYLOAD_TOO_LARGE => Reason::TooLarge,
                 _ => Reason::Unreadable,
             })
         })?;
-        if body.trim_ascii().is_empty() {
-            return Err(reject(Reason::Empty));
-        }
-        crate::from_slice(&body).map(Self).map_err(|error| reject(Reason::Invalid(error)))
+        Self::decode(&body, &codec).map_err(reject)
+    }
+}
+
+impl<T> Deref for Json<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Json<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+impl<T> From<T> for Json<T> {
+    fn from(value: T) -> Self {
+        Self(value)
     }
 }
 
@@ -67,12 +127,25 @@ where
     }
 }
 
+/// `None` if the request has no content type, as in axum.
+impl<T, S> OptionalFromRequest<S> for Json<T>
+where
+    T: DeserializeOwned,
+    S: Send + Sync,
+{
+    type Rejection = JsonRejection;
+
+    async fn from_request(request: Request, state: &S) -> Result<Option<Self>, Self::Rejection> {
+        if !request.headers().contains_key(CONTENT_TYPE) {
+            return Ok(None);
+        }
+        <Self as FromRequest<S>>::from_request(request, state).await.map(Some)
+    }
+}
+
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
-        match crate::to_vec(&self.0) {
-            Ok(body) => json_response(StatusCode::OK, body),
-            Err(_) => encoding_failure("".into()),
-        }
+        self.into_response_with(&Codec::standard())
     }
 }
 
@@ -92,10 +165,10 @@ fn is_json(headers: &HeaderMap) -> bool {
 ///
 /// | reason | code | HTTP | message |
 /// | --- | --- | --- | --- |
-/// | not one document of the expected type | 1001 | 400 | `invalid request body: ` and the error of the decoder |
+/// | not one document of the expected type | 1001 | 400 | `invalid request body: ` and the error of the decoder, with path, line and column |
 /// | empty body | 1001 | 400 | `invalid request body: request body is empty` |
 /// | truncated body | 1001 | 400 | `invalid request body: request body cannot be read` |
-/// | body larger than the limit | 1005 | 413 | `Request entity too large` |
+/// | body larger than the limit of the body or the codec | 1005 | 413 | `Request entity too large` |
 /// | other content type, or none | 1006 | 415 | `Unsupported media type` |
 #[derive(Debug)]
 pub struct JsonRejection {
@@ -137,7 +210,7 @@ impl JsonRejection {
         matches!(self.reason, Reason::Unreadable)
     }
 
-    /// Returns the error of the decoder, with its offset in the body.
+    /// Returns the error of the decoder, with path and position in the body.
     pub fn json_error(&self) -> Option<&crate::Error> {
         match &self.reason {
             Reason::Invalid(error) => Some(error),

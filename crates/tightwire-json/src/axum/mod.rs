@@ -25,8 +25,41 @@
 //! ```
 //!
 //! Responses are encoded completely before the first byte is sent, so that an encoding error becomes a response with
-//! status 500 instead of a truncated body. Requests and responses use the process-wide mode, see
-//! [`config_fastest_mode`](crate::config_fastest_mode).
+//! status 500 instead of a truncated body.
+//!
+//! # Codec of a router
+//!
+//! [`Json`] and `ValidJson` decode with the [`Codec`](crate::Codec) in the extensions of the request, so that a router
+//! sets limits and mode for all of its routes and every type of state. Without one, they use
+//! [`Codec::standard`](crate::Codec::standard). Add the layer after the routes: axum applies a layer only to the routes
+//! that exist already.
+//!
+//! A response is encoded by `IntoResponse`, which has no access to the request or the state, and therefore uses
+//! `Codec::standard`. A handler that encodes with the codec of the router extracts it and calls
+//! [`Json::into_response_with`] or [`Envelope::into_response_with`](crate::envelope::Envelope::into_response_with).
+//! Rejections use `Codec::standard`, too: they contain only strings and numbers.
+//!
+//! ```
+//! use axum::response::Response;
+//! use axum::routing::post;
+//! use axum::{Extension, Router};
+//! use tightwire_json::axum::Json;
+//! use tightwire_json::{Codec, Limits, Value};
+//!
+//! #[derive(Clone)]
+//! struct AppState {
+//!     codec: Codec,
+//! }
+//!
+//! /// Decodes and encodes with the codec of the router.
+//! async fn echo(codec: Codec, Json(value): Json<Value>) -> Response {
+//!     Json(value).into_response_with(&codec)
+//! }
+//!
+//! let state = AppState { codec: Codec::compat().with_limits(Limits::new().max_depth(16)) };
+//! let app: Router =
+//!     Router::new().route("/echo", post(echo)).layer(Extension(state.codec)).with_state(state);
+//! ```
 
 mod json;
 mod response;

@@ -6,11 +6,12 @@ use std::convert::Infallible;
 use axum_core::body::Body;
 use axum_core::extract::FromRequestParts;
 use axum_core::response::{IntoResponse, Response};
-use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
+use http::{Extensions, StatusCode};
 use serde::Serialize;
 
+use crate::Codec;
 use crate::envelope::Envelope;
 
 /// Header of the request id.
@@ -52,18 +53,41 @@ impl<S: Sync> FromRequestParts<S> for RequestId {
     }
 }
 
-/// Responds with [`Envelope::http_status`] and the envelope as body. A status outside of 100..=999 becomes 500.
-///
-/// If the data cannot be encoded, responds with status 500 and an envelope with code 7000 and the same request id.
-impl<T: Serialize> IntoResponse for Envelope<T> {
-    fn into_response(self) -> Response {
-        match crate::to_vec(&self) {
+/// Extractor of the codec of the router: the [`Codec`] in the extensions of the request, or [`Codec::standard`] if there
+/// is none. Never fails. Requires the feature `axum`.
+impl<S: Sync> FromRequestParts<S> for Codec {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
+        Ok(request_codec(&parts.extensions))
+    }
+}
+
+/// Returns the codec for the body of a request.
+pub(super) fn request_codec(extensions: &Extensions) -> Codec {
+    extensions.get().copied().unwrap_or_else(Codec::standard)
+}
+
+impl<T: Serialize> Envelope<T> {
+    /// Encodes the envelope with this codec and returns the response. The implementation of [`IntoResponse`] uses
+    /// [`Codec::standard`]. Requires the feature `axum`.
+    pub fn into_response_with(self, codec: &Codec) -> Response {
+        match codec.to_vec(&self) {
             Ok(body) => {
                 let status = StatusCode::from_u16(self.http_status());
                 json_response(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body)
             }
             Err(_) => encoding_failure(self.request_id),
         }
+    }
+}
+
+/// Responds with [`Envelope::http_status`] and the envelope as body. A status outside of 100..=999 becomes 500.
+///
+/// If the data cannot be encoded, responds with status 500 and an envelope with code 7000 and the same request id.
+impl<T: Serialize> IntoResponse for Envelope<T> {
+    fn into_response(self) -> Response {
+        self.into_response_with(&Codec::standard())
     }
 }
 

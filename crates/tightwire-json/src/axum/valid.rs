@@ -2,22 +2,47 @@
 
 use std::error::Error;
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
-use axum_core::extract::{FromRequest, Request};
+use axum_core::extract::{FromRequest, OptionalFromRequest, Request};
 use axum_core::response::{IntoResponse, Response};
 use garde::Validate;
+use http::header::CONTENT_TYPE;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Json, JsonRejection, RequestId};
 use crate::envelope::Envelope;
 
-/// Extractor that decodes a body as [`Json`] does and validates the value with garde.
+/// Extractor that decodes a body as [`Json`] does and validates the value with garde. `Option<ValidJson<T>>` is `None`
+/// for a request without a content type.
 ///
 /// Validation errors are sent as an envelope with status 400, code 1004 and [`FieldErrors`] as data; its message is
 /// the first error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[must_use]
 pub struct ValidJson<T>(pub T);
+
+impl<T> ValidJson<T> {
+    /// Returns the value.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> Deref for ValidJson<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for ValidJson<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
 
 /// Validation errors of a request body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +118,32 @@ where
         match value.validate() {
             Ok(()) => Ok(Self(value)),
             Err(report) => Err(ValidJsonRejection::Fields { errors: FieldErrors::new(&report), request_id }),
+        }
+    }
+}
+
+/// `None` if the request has no content type, as in axum.
+impl<T, S> OptionalFromRequest<S> for ValidJson<T>
+where
+    T: DeserializeOwned + Validate<Context: Default>,
+    S: Send + Sync,
+{
+    type Rejection = ValidJsonRejection;
+
+    async fn from_request(request: Request, state: &S) -> Result<Option<Self>, Self::Rejection> {
+        if !request.headers().contains_key(CONTENT_TYPE) {
+            return Ok(None);
+        }
+        <Self as FromRequest<S>>::from_request(request, state).await.map(Some)
+    }
+}
+
+impl ValidJsonRejection {
+    /// Returns the error of the decoder, with path and position in the body.
+    pub fn json_error(&self) -> Option<&crate::Error> {
+        match self {
+            Self::Body(rejection) => rejection.json_error(),
+            Self::Fields { .. } => None,
         }
     }
 }

@@ -34,7 +34,7 @@ impl<'de> de::SeqAccess<'de> for Elements<'_, 'de, '_> {
             _ => return Err(self.parser.syntax(Syntax::ArrayEnd)),
         }
         self.count = self.count.saturating_add(1);
-        seed.deserialize(&mut *self.parser).map(Some)
+        self.parser.value(seed).map(Some)
     }
 
     /// Guesses that an array is as long as the shorter of the previous two arrays at its depth, so that a vector of
@@ -110,7 +110,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_, 'de, '_> {
     #[inline]
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value> {
         self.parser.colon()?;
-        seed.deserialize(&mut *self.parser)
+        self.parser.value(seed)
     }
 
     /// Reads the key and the value of an entry in one call. serde's default implementation calls two methods, and
@@ -126,7 +126,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_, 'de, '_> {
         }
         let key = key.deserialize(Key(self.parser))?;
         self.parser.colon()?;
-        let value = value.deserialize(&mut *self.parser)?;
+        let value = self.parser.value(value)?;
         Ok(Some((key, value)))
     }
 }
@@ -158,7 +158,7 @@ impl<'de> de::VariantAccess<'de> for Variant<'_, 'de, '_> {
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value> {
-        seed.deserialize(self.0)
+        self.0.value(seed)
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value> {

@@ -17,6 +17,8 @@ mod survey;
 mod tree;
 mod value;
 
+use std::marker::PhantomData;
+
 use serde::Deserialize;
 
 use self::duplicates::superseded;
@@ -77,13 +79,18 @@ const SMALL: usize = 1024;
 
 /// Returns the document as text after checking its length and UTF-8.
 pub(crate) fn text<'a>(document: &'a [u8], limits: &Limits) -> Result<&'a str> {
-    check_len(document.len(), limits)?;
+    check_len(document, limits)?;
     // A smaller fixed cost than that of the vector engine.
     if document.len() <= SMALL
         && let Some(text) = scan::ascii(document)
     {
         return Ok(text);
     }
+    utf8(document).map_err(|error| error.in_document(document))
+}
+
+#[inline(always)]
+fn utf8(document: &[u8]) -> Result<&str> {
     simdutf8::basic::from_utf8(document).or_else(|_| {
         std::str::from_utf8(document).map_err(|error| match error.error_len() {
             Some(_) => Error::syntax(Syntax::Utf8, error.valid_up_to()),
@@ -92,12 +99,15 @@ pub(crate) fn text<'a>(document: &'a [u8], limits: &Limits) -> Result<&'a str> {
     })
 }
 
-/// Returns an error if a document of `len` bytes exceeds the limit.
-pub(crate) fn check_len(len: usize, limits: &Limits) -> Result<()> {
-    if len > limits.document {
-        return Err(Error::new(Kind::Limit(Limit::Document, limits.document), Some(limits.document as u64)));
-    }
-    Ok(())
+/// Returns an error if the document is larger than the limit.
+#[inline(always)]
+pub(crate) fn check_len(document: &[u8], limits: &Limits) -> Result<()> {
+    if document.len() > limits.document { Err(too_large(document, limits.document)) } else { Ok(()) }
+}
+
+#[cold]
+fn too_large(document: &[u8], limit: usize) -> Error {
+    Error::new(Kind::Limit(Limit::Document, limit), Some(limit as u64)).in_document(document)
 }
 
 /// Decodes exactly one document. An error of a `Deserialize` implementation is final: the document is not decoded a
@@ -107,32 +117,40 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
     let superseded = match rules.duplicates {
         Duplicates::ByType => Vec::new(),
         Duplicates::Last => superseded(text, rules),
-        Duplicates::Error => duplicates::reject(text, rules).map(|()| Vec::new())?,
+        Duplicates::Error => match duplicates::reject(text, rules) {
+            Ok(()) => Vec::new(),
+            Err(error) => return Err(error.in_document(text.as_bytes())),
+        },
     };
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     parser.superseded = &superseded;
     parser.byte_strings = rules.byte_strings;
     parser.keeps_numbers = rules.keeps_numbers;
-    let value = T::deserialize(&mut parser)?;
-    parser.end()?;
-    Ok(value)
+    let error = match parser.value(PhantomData) {
+        Ok(value) => match parser.end() {
+            Ok(()) => return Ok(value),
+            Err(error) => error,
+        },
+        Err(error) => error,
+    };
+    Err(error.in_document(parser.bytes))
 }
 
 /// Checks that `text` is exactly one document.
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
-    if rules.duplicates == Duplicates::Error {
-        return duplicates::reject(text, rules);
-    }
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
-    parser.skip_value(&mut ())?;
-    parser.end()
+    let result = match rules.duplicates {
+        Duplicates::Error => duplicates::reject(text, rules),
+        Duplicates::ByType | Duplicates::Last => parser.skip_value(&mut ()).and_then(|()| parser.end()),
+    };
+    result.map_err(|error| error.in_document(parser.bytes))
 }
 
-/// Returns the string at the start of `document` with its escapes resolved.
+/// Returns the string at the start of `document` with its escapes resolved. An error has no path.
 pub(crate) fn leading_string(document: &[u8]) -> Result<String> {
     let end = string_len(document).ok_or_else(|| Error::eof(document.len()))?;
     let limits = Limits::unlimited();
-    let mut parser = Parser::new(text(&document[..end], &limits)?, &limits, LoneSurrogate::Replace);
+    let mut parser = Parser::new(utf8(&document[..end])?, &limits, LoneSurrogate::Replace);
     parser.key_start()?;
     Ok(parser.string()?.as_str().to_owned())
 }

@@ -1,5 +1,7 @@
 //! Parser state and the tokens between values.
 
+use serde::de::DeserializeSeed;
+
 use super::{ByteStrings, LoneSurrogate};
 use crate::codec::Limits;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
@@ -101,6 +103,15 @@ impl<'de, 'p> Parser<'de, 'p> {
         match self.peek() {
             Some(byte) => Ok(byte),
             None => Err(self.eof()),
+        }
+    }
+
+    /// Deserializes the next value. An error that the type returns without an offset gets that of the value.
+    #[inline(always)]
+    pub(super) fn value<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value> {
+        match seed.deserialize(&mut *self) {
+            Ok(value) => Ok(value),
+            Err(error) => Err(error.near_value(self.at)),
         }
     }
 

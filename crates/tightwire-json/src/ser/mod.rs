@@ -41,7 +41,9 @@ impl<S: Style> Serializer<S> {
     #[inline]
     pub(crate) fn document<T: Serialize + ?Sized>(raw_values: RawValues, value: &T) -> Result<Vec<u8>> {
         let mut serializer = Self::new(new_vec(), raw_values);
-        value.serialize(&mut serializer)?;
+        if let Err(error) = value.serialize(&mut serializer) {
+            return Err(error.in_output(&serializer.out));
+        }
         sort::sort(&mut serializer.out, serializer.unsorted);
         record_len(&mut serializer.out);
         Ok(serializer.out)
@@ -61,10 +63,11 @@ impl<S: Style> Serializer<S> {
             sort::sort(&mut serializer.out, serializer.unsorted);
         }
         *buffer = serializer.out;
-        if result.is_err() {
+        result.map_err(|error| {
+            let error = error.in_output(&buffer[before..]);
             buffer.truncate(before);
-        }
-        result
+            error
+        })
     }
 
     fn string(&mut self, text: &str) {
@@ -246,9 +249,10 @@ impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<()> {
         self.out.push(b'"');
-        let result = fmt::write(&mut Escaping(self), format_args!("{value}"));
+        fmt::write(&mut Escaping(self), format_args!("{value}"))
+            .map_err(|_| <Error as ser::Error>::custom("a `Display` implementation returned an error"))?;
         self.out.push(b'"');
-        result.map_err(|_| ser::Error::custom("a `Display` implementation returned an error"))
+        Ok(())
     }
 }
 

@@ -17,7 +17,7 @@ pub const DEFAULT_MAX_LINE: usize = 1 << 20;
 /// A line ends with LF or CRLF, optional for the last line. Empty lines are skipped. A line that is not a document of
 /// the type is an error, as for [`Codec::from_slice`]. A line that exceeds [`max_line`](Self::max_line) is
 /// [`Error::is_limit`] and is skipped in constant memory. After every error, decoding continues with the next line.
-/// Offsets of errors count from the start of the stream.
+/// Offsets and lines of errors count from the start of the stream.
 ///
 /// # Examples
 /// ```
@@ -37,6 +37,8 @@ pub struct LineDecoder<T> {
     line: Vec<u8>,
     /// Offset of the current line in the stream.
     start: u64,
+    /// Number of lines before the current one.
+    lines: usize,
     /// Length of the current line so far, including skipped bytes.
     seen: u64,
     /// The current line exceeds the limit, and the error was returned.
@@ -58,6 +60,7 @@ impl<T: DeserializeOwned> LineDecoder<T> {
             max_line: DEFAULT_MAX_LINE,
             line: Vec::new(),
             start: 0,
+            lines: 0,
             seen: 0,
             skipping: false,
             documents,
@@ -82,15 +85,15 @@ impl<T: DeserializeOwned> LineDecoder<T> {
         if len > self.max_line {
             self.skipping = true;
             self.line = Vec::new();
-            return Err(self.too_long(self.start));
+            return Err(self.too_long(self.start, self.lines + 1));
         }
         self.line.extend_from_slice(part);
         Ok(())
     }
 
-    fn too_long(&self, start: u64) -> Error {
+    fn too_long(&self, start: u64, line: usize) -> Error {
         let at = start.saturating_add(self.max_line as u64);
-        Error::new(Kind::Limit(Limit::Line, self.max_line), Some(at))
+        Error::new(Kind::Limit(Limit::Line, self.max_line), Some(at)).with_position(line, self.max_line + 1)
     }
 
     /// Decodes the current line, of which `part` is the last part. `end` is the length of the line end.
@@ -98,6 +101,7 @@ impl<T: DeserializeOwned> LineDecoder<T> {
         let start = self.start;
         self.seen += part.len() as u64;
         self.start += self.seen + end;
+        self.lines += 1;
         self.seen = 0;
         if std::mem::take(&mut self.skipping) {
             return None;
@@ -111,12 +115,15 @@ impl<T: DeserializeOwned> LineDecoder<T> {
         };
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.len() > self.max_line {
-            return Some(Err(self.too_long(start)));
+            return Some(Err(self.too_long(start, self.lines)));
         }
         if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
             return None;
         }
-        Some(self.codec.from_slice(line).map_err(|error| error.moved_by(start)))
+        Some(self.codec.from_slice(line).map_err(|error| {
+            let column = error.column();
+            error.moved_by(start).with_position(self.lines, column)
+        }))
     }
 }
 
@@ -140,7 +147,7 @@ impl<T: DeserializeOwned> ChunkDecoder for LineDecoder<T> {
 
     fn finish(&mut self) -> Option<Result<T>> {
         let result = self.line_end(&[], 0);
-        self.start = 0;
+        (self.start, self.lines) = (0, 0);
         result
     }
 }

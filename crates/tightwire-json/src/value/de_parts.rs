@@ -12,16 +12,6 @@ use serde::forward_to_deserialize_any;
 use super::{JsonString, Number};
 use crate::error::{Error, Result};
 
-/// Adds the key of an entry to an error in its value.
-fn at_key(error: Error, _key: &str) -> Error {
-    error
-}
-
-/// Adds the index of an element to an error in it.
-fn at_index(error: Error, _index: usize) -> Error {
-    error
-}
-
 /// String of a tree, owned or borrowed.
 pub(super) trait Text<'de>: AsRef<str> {
     fn visit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value>;
@@ -117,7 +107,7 @@ where
         let Some(element) = self.elements.next() else { return Ok(None) };
         let index = self.next;
         self.next += 1;
-        seed.deserialize(element).map(Some).map_err(|error| at_index(error, index))
+        seed.deserialize(element).map(Some).map_err(|error| error.inside_index(index))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -149,7 +139,7 @@ where
             .current
             .take()
             .ok_or_else(|| <Error as de::Error>::custom("value requested before its key"))?;
-        seed.deserialize(value).map_err(|error| at_key(error, key.as_ref()))
+        seed.deserialize(value).map_err(|error| error.inside_key(key.as_ref()))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -181,7 +171,7 @@ impl<K: AsRef<str>, N> Variant<K, N> {
     /// Reads the content, which is a value of the type `expected`.
     fn content<T>(self, expected: &'static str, read: impl FnOnce(N) -> Result<T>) -> Result<T> {
         match self.content {
-            Some(content) => read(content).map_err(|error| at_key(error, self.variant.as_ref())),
+            Some(content) => read(content).map_err(|error| error.inside_key(self.variant.as_ref())),
             None => Err(de::Error::invalid_type(Unexpected::UnitVariant, &expected)),
         }
     }

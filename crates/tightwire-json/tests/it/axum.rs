@@ -1,11 +1,11 @@
 //! Extractors and responses in an axum router.
 #![cfg(all(feature = "axum", feature = "validation"))]
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, FromRequest};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use garde::Validate;
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt;
@@ -13,6 +13,7 @@ use serde::ser::{Error as _, Serialize, Serializer};
 use serde::{Deserialize, Serialize as DeriveSerialize};
 use tightwire_json::axum::{DEFAULT_BODY_LIMIT, Json, MAX_REQUEST_ID, RequestId, ValidJson};
 use tightwire_json::envelope::Envelope;
+use tightwire_json::{Codec, Limits, Value};
 use tower::ServiceExt;
 
 #[derive(Debug, Deserialize, DeriveSerialize, Validate)]
@@ -45,6 +46,11 @@ fn app() -> Router {
             post(async |Json(text): Json<String>| Json(text.len())).layer(DefaultBodyLimit::max(16)),
         )
         .route("/text", post(async |Json(text): Json<String>| Json(text.len())))
+        .route("/optional", post(async |json: Option<Json<NewUser>>| Json(json.map(|json| json.age))))
+        .route(
+            "/optional-valid",
+            post(async |json: Option<ValidJson<NewUser>>| Json(json.map(|json| json.age))),
+        )
         .route("/broken", get(async |id: RequestId| Envelope::success(Unencodable).with_request_id(id)))
         .route("/broken-body", get(async || Json(Unencodable)))
         .route("/locked", get(async || Err::<Json<()>, _>(Envelope::error(423, 3002, "Resource locked"))))
@@ -59,7 +65,11 @@ async fn parts(response: Response<Body>) -> (u16, String, String) {
 }
 
 async fn send(request: Request<Body>) -> (u16, String) {
-    let (status, content_type, body) = parts(app().oneshot(request).await.unwrap()).await;
+    send_to(app(), request).await
+}
+
+async fn send_to(app: Router, request: Request<Body>) -> (u16, String) {
+    let (status, content_type, body) = parts(app.oneshot(request).await.unwrap()).await;
     assert_eq!(content_type, "application/json; charset=utf-8");
     (status, body)
 }
@@ -126,6 +136,129 @@ async fn a_body_must_be_one_document_of_the_type() {
     }
     let (status, _) = post_to("/text", JSON, &b"\"\xff\""[..]).await;
     assert_eq!(status, 400, "the body is not UTF-8");
+}
+
+#[tokio::test]
+async fn rejections_have_path_line_and_column() {
+    for path in ["/users", "/valid", "/optional", "/optional-valid"] {
+        for (body, message) in [
+            (
+                "{\"name\":\"ada\",\n \"age\":\"secret\"}",
+                "age: expected an unsigned 8-bit integer, found a string (line 2, column 8)",
+            ),
+            ("{\"name\":\"ada\",\n \"age\":3,}", "expected a string as key (line 2, column 10)"),
+            ("{\"name\":\"ada", "name: unexpected end of the document (line 1, column 13)"),
+        ] {
+            let expected = error(400, 1001, &format!("invalid request body: {message}"));
+            assert_eq!(post_to(path, JSON, body).await, expected, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_optional_body_is_none_without_a_content_type() {
+    for path in ["/optional", "/optional-valid"] {
+        assert_eq!(send(Request::post(path).body(ADA.into()).unwrap()).await, (200, "null".to_owned()));
+        assert_eq!(post_to(path, JSON, ADA).await, (200, "36".to_owned()));
+        assert_eq!(post_to(path, "text/plain", ADA).await, error(415, 1006, "Unsupported media type"));
+        assert_eq!(
+            post_to(path, JSON, "").await,
+            error(400, 1001, "invalid request body: request body is empty")
+        );
+    }
+}
+
+#[derive(Clone)]
+struct AppState {
+    codec: Codec,
+}
+
+#[derive(Debug, Deserialize, DeriveSerialize, Validate)]
+#[serde(transparent)]
+struct Anything(#[garde(skip)] Value);
+
+/// Returns routes for a router with any type of state.
+fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    Router::new()
+        .route(
+            "/json",
+            post(async |codec: Codec, Json(value): Json<Value>| Json(value).into_response_with(&codec)),
+        )
+        .route("/valid", post(async |ValidJson(value): ValidJson<Anything>| Json(value)))
+        .route("/optional", post(async |value: Option<Json<Value>>| Json(value.is_some())))
+        .route(
+            "/envelope",
+            post(async |codec: Codec, Json(value): Json<Value>| {
+                Envelope::success(value).into_response_with(&codec)
+            }),
+        )
+        .route("/broken", post(async |codec: Codec| Json(Unencodable).into_response_with(&codec)))
+}
+
+#[tokio::test]
+async fn a_router_has_a_codec() {
+    let limits = Limits::new().max_depth(2).max_document(20).max_string(5);
+    let state = AppState { codec: Codec::compat().with_limits(limits) };
+    let with_codec: Router = routes().layer(Extension(state.codec)).with_state(state);
+    let request = |path: &str, body: &str| {
+        Request::post(path).header("content-type", JSON).body(Body::from(body.to_owned())).unwrap()
+    };
+    let text = r#"{"b":"<","a":1.0}"#;
+    for (path, compat, standard) in [
+        ("/json", r#"{"a":1,"b":"\u003c"}"#, r#"{"b":"<","a":1.0}"#),
+        (
+            "/envelope",
+            r#"{"code":0,"http_code":200,"message":"success","data":{"a":1,"b":"\u003c"}}"#,
+            r#"{"code":0,"http_code":200,"message":"success","data":{"b":"<","a":1.0}}"#,
+        ),
+        // `IntoResponse` does not know the codec.
+        ("/valid", r#"{"b":"<","a":1.0}"#, r#"{"b":"<","a":1.0}"#),
+        ("/optional", "true", "true"),
+    ] {
+        assert_eq!(
+            send_to(with_codec.clone(), request(path, text)).await,
+            (200, compat.to_owned()),
+            "{path}"
+        );
+        assert_eq!(send_to(routes(), request(path, text)).await, (200, standard.to_owned()), "{path}");
+        for (body, expected) in [
+            (
+                "[[[]]]",
+                error(
+                    400,
+                    1001,
+                    "invalid request body: [0][0]: the document is nested deeper than 2 levels (line 1, column 3)",
+                ),
+            ),
+            (
+                "[\"123456\"]",
+                error(
+                    400,
+                    1001,
+                    "invalid request body: [0]: the string is longer than 5 bytes (line 1, column 2)",
+                ),
+            ),
+            ("[                    ]", error(413, 1005, "Request entity too large")),
+        ] {
+            assert_eq!(send_to(with_codec.clone(), request(path, body)).await, expected, "{path}");
+            assert_eq!(send_to(routes(), request(path, body)).await.0, 200, "{path}");
+        }
+    }
+    let failure = error(500, 7000, "Internal server error");
+    assert_eq!(send_to(with_codec, request("/broken", "")).await, failure);
+}
+
+#[test]
+fn the_wrapper_gives_access_to_the_value() {
+    let mut json = Json::from(vec![1]);
+    json.push(2);
+    assert_eq!((json.len(), json.into_inner()), (2, vec![1, 2]));
+    assert_eq!(Json::<Vec<u8>>::from_bytes(b"[1]").unwrap(), Json(vec![1]));
+    assert!(Json::<Vec<u8>>::from_bytes(b" ").unwrap_err().is_empty());
+    let rejection = Json::<Vec<u8>>::from_bytes(b"[true]").unwrap_err();
+    let error = rejection.json_error().unwrap();
+    assert_eq!((error.path().unwrap().to_string(), error.line(), error.column()), ("[0]".to_owned(), 1, 2));
+    assert_eq!(rejection.to_envelope().message, format!("invalid request body: {error}"));
 }
 
 #[tokio::test]
@@ -228,5 +361,6 @@ async fn rejections_implement_error() {
         let rejection = ValidJson::<NewUser>::from_request(request(body.into()), &()).await.unwrap_err();
         assert_eq!(rejection.to_string(), expected);
         assert!(std::error::Error::source(&rejection).is_none());
+        assert!(rejection.json_error().is_none());
     }
 }

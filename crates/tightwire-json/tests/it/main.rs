@@ -12,6 +12,7 @@ mod differential;
 mod elements;
 mod encode;
 mod envelope;
+mod errors;
 mod go_compat;
 mod ndjson;
 mod partial;

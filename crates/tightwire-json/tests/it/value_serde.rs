@@ -261,12 +261,12 @@ fn conversion_from_trees() {
     assert_eq!(Map::deserialize(map.into_deserializer()).unwrap(), *map);
     for (value, message) in [
         (json!({"Tuple": [1, null, 2]}), "an array with fewer elements"),
-        (json!({"Newtype": "x"}), "invalid type: string, expected i32"),
-        (json!({"Unit": 1, "Newtype": 1}), "invalid value: object, expected an object with one entry"),
-        (json!({"Unit": 1}), "invalid type: integer, expected unit"),
-        (json!("Newtype"), "invalid type: enum variant, expected newtype variant"),
-        (json!("Other"), "unknown variant"),
-        (json!(1), "invalid type: integer, expected a string or an object"),
+        (json!({"Newtype": "x"}), "Newtype: expected a 32-bit integer, found a string"),
+        (json!({"Unit": 1, "Newtype": 1}), "expected an object with one entry"),
+        (json!({"Unit": 1}), "Unit: expected null, found "),
+        (json!("Newtype"), "variant"),
+        (json!("Other"), "expected `Unit`, `Newtype`, `Tuple`, `Struct` or `Empty`, found another variant"),
+        (json!(1), "expected a string or an object, found "),
     ] {
         let error = Shape::deserialize(&value).unwrap_err();
         assert!(error.is_data() && error.to_string().contains(message), "{error}");
