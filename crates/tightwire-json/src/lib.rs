@@ -2,8 +2,8 @@
 //!
 //! Use it instead of `serde_json` if JSON takes a noticeable part of the CPU time, if
 //! documents come from untrusted clients, or if the output must match a Go service byte for byte. It works with the
-//! same `Serialize` and `Deserialize` types, and [`Value`], [`Map`], [`Number`] and [`RawValue`] are those of
-//! serde_json.
+//! same `Serialize` and `Deserialize` types, and has the functions and types of serde_json under the same names;
+//! `MIGRATION.md` lists the differences. [`Value`], [`Map`] and [`Number`] are those of serde_json.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -45,9 +45,12 @@
 //!
 //! | task | use |
 //! | --- | --- |
-//! | encode | [`to_string`], [`to_vec`], [`to_vec_pretty`], [`to_writer`]; [`to_buf`] appends to a reused buffer |
-//! | decode into owned values | [`from_str`], [`from_slice`], [`from_reader`] |
-//! | decode into values that borrow | [`from_str`], [`from_slice_borrowed`] |
+//! | encode | [`to_string`], [`to_vec`], [`to_writer`]; [`to_buf`] appends to a reused buffer |
+//! | encode with indentation | [`to_string_pretty`], [`to_vec_pretty`], [`to_writer_pretty`] |
+//! | decode, also into values that borrow | [`from_str`], [`from_slice`] |
+//! | decode from a reader | [`from_reader`] |
+//! | keep a part of a document as text | [`RawValue`], [`to_raw_value`] |
+//! | traits of serde | [`Deserializer`], [`StreamDeserializer`], [`Serializer`] |
 //! | validate | [`is_valid`], [`Codec::validate`] |
 //! | several documents in a stream | [`Encoder`], [`Decoder`] |
 //!
@@ -58,7 +61,6 @@
 //! | `envelope` | module `envelope`: response object with code, message and data |
 //! | `axum` | module `axum`: `Json` extractor and response for axum 0.8, with rejections as envelopes; enables `envelope` |
 //! | `validation` | `axum::ValidJson`: validates the body with garde; enables `axum` |
-//! | `serde-json`, `simd-json` | other variants of [`Backend`], for comparison |
 //!
 //! # Limits
 //!
@@ -72,7 +74,6 @@
 //!   errors in both directions.
 //! - [`Mode::Strict`] writes the same bytes as serde_json, except that serde_json writes NaN as `null`.
 //!   [`Mode::Compat`] writes the same bytes as Go's `encoding/json`.
-//! - All [`Backend`]s return the same values, kinds of errors and offsets.
 //! - Nothing is written for a value that cannot be encoded.
 //!
 //! # Differences from serde_json
@@ -84,7 +85,7 @@
 //! - There is no `json!` macro and no `from_value`; use those of serde_json.
 //!
 //! As in serde_json, a derived struct rejects duplicate keys and a map keeps the last value, unless [`Duplicates`] is
-//! set, and the object `{"$serde_json::private::RawValue": "1"}` has a special meaning for [`Value`].
+//! set.
 //!
 //! # Differences of `Mode::Compat` from Go
 //!
@@ -93,34 +94,35 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod backend;
 mod boundary;
 mod codec;
-mod de;
+pub mod de;
 mod error;
 mod functions;
 #[cfg(feature = "ndjson")]
 mod ndjson;
+mod raw;
 mod scan;
 mod sequence;
-mod ser;
+pub mod ser;
 
-pub use backend::{Backend, backend, is_using_simd};
 pub use codec::{
     Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits, Mode, config_fastest_mode, config_standard_mode,
 };
-pub use de::Duplicates;
+pub use de::{Deserializer, Duplicates, StreamDeserializer};
 pub use error::{Error, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
 pub use functions::{
-    from_reader, from_slice, from_slice_borrowed, from_str, is_valid, to_buf, to_string, to_vec,
-    to_vec_pretty, to_writer,
+    from_reader, from_slice, from_str, is_valid, to_buf, to_string, to_string_pretty, to_vec, to_vec_pretty,
+    to_writer, to_writer_pretty,
 };
 #[cfg(feature = "ndjson")]
 pub use ndjson::{DEFAULT_MAX_LINE, LineDecoder, NdjsonBody, NdjsonSink, NdjsonStream};
+pub use raw::{RawValue, to_raw_value};
+pub use scan::is_using_simd;
 pub use sequence::{Decoder, Encoder};
-pub use serde_json::value::RawValue;
+pub use ser::Serializer;
 pub use serde_json::{Map, Number, Value};
 
 #[cfg(feature = "axum")]

@@ -1,29 +1,37 @@
-//! Decoder: a serde deserializer over a document.
+//! Deserializer, and its inputs.
 //!
-//! `parser` has the position and the tokens between values, `string` and `number` parse these two, `skip` validates
-//! values without building them, `value` and `access` implement the traits of serde. UTF-8 is validated before
-//! parsing, so that strings without escapes are slices of the document.
+//! The names are those of `serde_json::de`. Most programs only need the functions of the crate root.
+
+// The parser is a serde deserializer over a document.
+//
+// `parser` has the position and the tokens between values, `string` and `number` parse these two, `skip` validates
+// values without building them, `value` and `access` implement the traits of serde. UTF-8 is validated before parsing,
+// so that strings without escapes are slices of the document. `source` tells whether decoded values may borrow them.
 
 mod access;
 mod decimal;
+mod deserializer;
 mod duplicates;
 mod key;
 mod number;
 mod parser;
+mod read;
 mod skip;
+mod source;
 mod string;
-#[cfg(any(feature = "serde-json", feature = "simd-json"))]
-mod survey;
 mod value;
 
 use serde::Deserialize;
 
+use self::deserializer::{Action, State};
+pub use self::deserializer::{Deserializer, StreamDeserializer};
 use self::duplicates::superseded;
 use self::parser::Parser;
-#[cfg(any(feature = "serde-json", feature = "simd-json"))]
-pub(crate) use self::survey::survey;
+pub use self::read::{Fused, IoRead, Read, SliceRead, StrRead};
 use crate::codec::Limits;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
+#[doc(no_inline)]
+pub use crate::functions::{from_reader, from_slice, from_str};
 
 /// Options of decoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,11 +98,7 @@ pub(crate) fn check_len(len: usize, limits: &Limits) -> Result<()> {
 /// second time.
 #[inline]
 pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
-    let superseded = match rules.duplicates {
-        Duplicates::ByType => Vec::new(),
-        Duplicates::Last => superseded(text, rules),
-        Duplicates::Error => duplicates::reject(text, rules).map(|()| Vec::new())?,
-    };
+    let superseded = superseded(text, 0, rules)?;
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     parser.superseded = &superseded;
     parser.byte_strings = rules.byte_strings;
@@ -106,7 +110,7 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
 /// Checks that `text` is exactly one document.
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
     if rules.duplicates == Duplicates::Error {
-        return duplicates::reject(text, rules);
+        superseded(text, 0, rules)?;
     }
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     parser.skip_value(&mut ())?;

@@ -1,5 +1,10 @@
 //! Parser state and the tokens between values.
 
+use std::marker::PhantomData;
+
+use super::source::Borrowed;
+#[cfg(doc)]
+use super::source::Copied;
 use super::{ByteStrings, LoneSurrogate};
 use crate::codec::Limits;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
@@ -13,10 +18,11 @@ pub(super) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
     }
 }
 
-/// Document and the current position.
-pub(crate) struct Parser<'de, 'p> {
-    pub(super) text: &'de str,
-    pub(super) bytes: &'de [u8],
+/// Document and the current position. `M` is [`Borrowed`] or [`Copied`].
+#[allow(missing_debug_implementations, reason = "not nameable outside of the crate")]
+pub struct Parser<'t, 'p, M = Borrowed> {
+    pub(super) text: &'t str,
+    pub(super) bytes: &'t [u8],
     /// Offset of the next byte.
     pub(super) at: usize,
     /// Remaining levels of nesting.
@@ -30,11 +36,21 @@ pub(crate) struct Parser<'de, 'p> {
     pub(super) superseded: &'p [usize],
     /// Maximum length of a string, a copy of `limits.string`.
     pub(super) string_limit: usize,
+    source: PhantomData<M>,
 }
 
-impl<'de, 'p> Parser<'de, 'p> {
+impl<'t, 'p> Parser<'t, 'p> {
+    /// Returns a parser of a document that the decoded values may borrow from.
     #[inline]
-    pub(super) fn new(text: &'de str, limits: &'p Limits, lone_surrogate: LoneSurrogate) -> Self {
+    pub(super) fn new(text: &'t str, limits: &'p Limits, lone_surrogate: LoneSurrogate) -> Self {
+        Self::any(text, limits, lone_surrogate)
+    }
+}
+
+impl<'t, 'p, M> Parser<'t, 'p, M> {
+    /// Returns a parser of a document whose lifetime `M` determines.
+    #[inline]
+    pub(super) fn any(text: &'t str, limits: &'p Limits, lone_surrogate: LoneSurrogate) -> Self {
         Self {
             text,
             bytes: text.as_bytes(),
@@ -46,6 +62,7 @@ impl<'de, 'p> Parser<'de, 'p> {
             scratch: String::new(),
             superseded: &[],
             string_limit: limits.string,
+            source: PhantomData,
         }
     }
 

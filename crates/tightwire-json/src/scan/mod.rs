@@ -3,7 +3,7 @@
 //! The decoder searches for the closing quote, a backslash or a control character, the encoder for the characters to
 //! escape. [`find`] searches; [`push_string`] searches and copies in one pass.
 //!
-//! This is the only module of the crate with `unsafe` code: loads through `core::arch`, the call of a function
+//! The `unsafe` code of this module: loads through `core::arch`, the call of a function
 //! compiled for AVX2, and stores into the spare capacity of a `Vec`. [`Portable`] is the safe equivalent of the vector
 //! engines; property tests compare them.
 #![allow(unsafe_code, reason = "vector loads and stores into spare capacity; see the module text")]
@@ -13,6 +13,12 @@ mod copy;
 mod x86;
 
 pub(crate) use copy::{push_body, push_entry, push_string};
+
+/// Returns whether strings are scanned with vector instructions on this platform. Otherwise they are scanned eight
+/// bytes at a time.
+pub fn is_using_simd() -> bool {
+    cfg!(target_arch = "x86_64")
+}
 
 /// Bytes per block.
 pub(crate) const BLOCK: usize = 16;

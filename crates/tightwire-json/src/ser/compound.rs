@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde::{Serialize, ser};
 
-use super::Serializer;
+use super::VecSerializer;
 use super::raw;
 use super::sort::{self, Unsorted};
 use super::style::Style;
@@ -21,7 +21,7 @@ pub(crate) enum Tail {
 
 /// Serializer of an array or object.
 pub(crate) struct Compound<'s, S> {
-    serializer: &'s mut Serializer<S>,
+    serializer: &'s mut VecSerializer<S>,
     first: bool,
     tail: Tail,
     /// Offset of the first entry of an object in the output.
@@ -36,13 +36,13 @@ pub(crate) struct Compound<'s, S> {
 
 impl<'s, S: Style> Compound<'s, S> {
     #[inline]
-    pub(super) fn array(serializer: &'s mut Serializer<S>, tail: Tail) -> Self {
+    pub(super) fn array(serializer: &'s mut VecSerializer<S>, tail: Tail) -> Self {
         serializer.out.push(b'[');
         Self { serializer, first: true, tail, start: 0, last_key: 0, in_order: true, first_inner: 0 }
     }
 
     #[inline]
-    pub(super) fn object(serializer: &'s mut Serializer<S>, tail: Tail) -> Self {
+    pub(super) fn object(serializer: &'s mut VecSerializer<S>, tail: Tail) -> Self {
         serializer.out.push(b'{');
         let (start, first_inner) = (serializer.out.len(), serializer.unsorted.len());
         Self { serializer, first: true, tail, start, last_key: start, in_order: true, first_inner }
@@ -58,12 +58,21 @@ impl<'s, S: Style> Compound<'s, S> {
     }
 
     #[inline]
-    fn close(self, bracket: u8) -> Result<()> {
+    pub(super) fn close(self, bracket: u8) -> &'s mut VecSerializer<S> {
         self.serializer.out.push(bracket);
         if self.tail == Tail::Brace {
             self.serializer.out.push(b'}');
         }
-        Ok(())
+        self.serializer
+    }
+
+    #[inline]
+    pub(super) fn close_map(self) -> Result<&'s mut VecSerializer<S>> {
+        if S::SORTED && !self.in_order {
+            let VecSerializer { out, unsorted, .. } = &mut *self.serializer;
+            unsorted.push(Unsorted::new(out, self.start, unsorted, self.first_inner)?);
+        }
+        Ok(self.close(b'}'))
     }
 }
 
@@ -82,7 +91,8 @@ macro_rules! arrays {
 
                 #[inline]
                 fn end(self) -> Result<()> {
-                    self.close(b']')
+                    self.close(b']');
+                    Ok(())
                 }
             }
         )*
@@ -122,11 +132,7 @@ impl<S: Style> ser::SerializeMap for Compound<'_, S> {
 
     #[inline]
     fn end(self) -> Result<()> {
-        if S::SORTED && !self.in_order {
-            let Serializer { out, unsorted, .. } = &mut *self.serializer;
-            unsorted.push(Unsorted::new(out, self.start, unsorted, self.first_inner)?);
-        }
-        self.close(b'}')
+        self.close_map().map(|_| ())
     }
 }
 
@@ -143,25 +149,34 @@ impl<S: Style> ser::SerializeStructVariant for Compound<'_, S> {
 
     #[inline]
     fn end(self) -> Result<()> {
-        self.close(b'}')
+        self.close(b'}');
+        Ok(())
     }
 }
 
-/// Serializer of a struct, or of a raw value, which serde_json serializes as a struct.
+/// Serializer of a struct, or of a raw value, which serializes as a struct.
 pub(crate) struct Fields<'s, S> {
-    serializer: &'s mut Serializer<S>,
+    serializer: &'s mut VecSerializer<S>,
     first: bool,
     raw: bool,
 }
 
 impl<'s, S: Style> Fields<'s, S> {
     #[inline(always)]
-    pub(super) fn new(serializer: &'s mut Serializer<S>, name: &'static str) -> Self {
+    pub(super) fn new(serializer: &'s mut VecSerializer<S>, name: &'static str) -> Self {
         let raw = raw::is_token(name);
         if !raw {
             serializer.out.push(b'{');
         }
         Self { serializer, first: true, raw }
+    }
+
+    #[inline(always)]
+    pub(super) fn close(self) -> &'s mut VecSerializer<S> {
+        if !self.raw {
+            self.serializer.out.push(b'}');
+        }
+        self.serializer
     }
 }
 
@@ -181,9 +196,7 @@ impl<S: Style> ser::SerializeStruct for Fields<'_, S> {
 
     #[inline(always)]
     fn end(self) -> Result<()> {
-        if !self.raw {
-            self.serializer.out.push(b'}');
-        }
+        self.close();
         Ok(())
     }
 }
@@ -193,7 +206,7 @@ impl<S: Style> ser::SerializeStruct for Fields<'_, S> {
 /// Keys are strings, and numbers, booleans and enum variants written as strings, with the comma before the key and the
 /// colon after it. The text of a raw value is a string that is written without quotes.
 struct Text<'s, S, const RAW: bool> {
-    serializer: &'s mut Serializer<S>,
+    serializer: &'s mut VecSerializer<S>,
     comma: bool,
 }
 

@@ -1,16 +1,15 @@
 //! Raw values: values that contain JSON text.
 //!
-//! serde has no method for them. serde_json serializes its `RawValue`, and numbers with `arbitrary_precision`, as a
-//! struct with a reserved name and one field.
+//! serde has no method for them. `RawValue`, that of serde_json, and its numbers with `arbitrary_precision`, serialize
+//! as a struct with a reserved name and one field.
 
 use serde::ser;
 
 use crate::codec::Limits;
 use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
+use crate::raw::raw_token;
 
-/// Struct name of `serde_json::value::RawValue`.
-pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
 /// Struct name of `serde_json::Number` if a program enables serde_json's feature `arbitrary_precision`.
 const NUMBER_TOKEN: &str = "$serde_json::private::Number";
 
@@ -27,8 +26,7 @@ pub(crate) enum RawValues {
 
 #[inline(always)]
 pub(super) fn is_token(name: &'static str) -> bool {
-    // No Rust type has a name that starts with `$`. The name is a constant at most call sites.
-    name.starts_with('$') && (name == RAW_TOKEN || name == NUMBER_TOKEN)
+    name.starts_with('$') && (raw_token(name).is_some() || name == NUMBER_TOKEN)
 }
 
 pub(super) fn push_raw(out: &mut Vec<u8>, raw_values: RawValues, text: &str) -> Result<()> {
