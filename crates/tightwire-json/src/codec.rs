@@ -118,14 +118,18 @@ impl Codec {
     }
 
     /// Encodes `value` with one line per element and entry, indented by `indent` per level. Empty arrays and objects
-    /// stay on one line. Raw values are indented, too.
+    /// stay on one line. Raw values are written without changes, in [`Mode::Compat`] with indentation.
     ///
     /// The output is valid JSON only if `indent` is white space as defined by RFC 8259: space, tab, CR, LF.
     ///
     /// # Errors
     /// Same as [`to_vec`](Self::to_vec).
     pub fn to_vec_pretty<T: Serialize + ?Sized>(&self, value: &T, indent: &str) -> Result<Vec<u8>> {
-        let compact = self.to_vec(value)?;
+        let compact = match self.mode {
+            Mode::Strict => VecSerializer::<Plain>::document(RawValues::MarkChecked, value),
+            Mode::Fast => VecSerializer::<Plain>::document(RawValues::MarkTrusted, value),
+            Mode::Compat => VecSerializer::<Go>::document(RawValues::Compact, value),
+        }?;
         let mut pretty = Vec::with_capacity(compact.len() * 2);
         ser::indent(&mut pretty, &compact, indent);
         Ok(pretty)

@@ -3,7 +3,7 @@
 //! Use it instead of `serde_json` if JSON takes a noticeable part of the CPU time, if
 //! documents come from untrusted clients, or if the output must match a Go service byte for byte. It works with the
 //! same `Serialize` and `Deserialize` types, and has the functions and types of serde_json under the same names;
-//! `MIGRATION.md` lists the differences. [`Value`], [`Map`] and [`Number`] are those of serde_json.
+//! [`migration`] lists the differences. [`Value`], [`Map`] and [`Number`] are those of serde_json.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -78,10 +78,11 @@
 //!
 //! # Differences from serde_json
 //!
+//! [`migration`] lists all of them. The most important ones:
+//!
+//! - NaN and infinity cannot be encoded.
 //! - Lone surrogates and malformed UTF-8 are errors in skipped values and raw values, too.
-//! - `-0` is accepted for integer types.
-//! - 128 levels of nesting are accepted, not 127.
-//! - An `f32` out of range is an error.
+//! - A document has at most 64 MiB and 128 levels, unless [`Limits`] are set.
 //! - There is no `json!` macro and no `from_value`; use those of serde_json.
 //!
 //! As in serde_json, a derived struct rejects duplicate keys and a map keeps the last value, unless [`Duplicates`] is
@@ -129,3 +130,6 @@ pub use serde_json::{Map, Number, Value};
 pub mod axum;
 #[cfg(feature = "envelope")]
 pub mod envelope;
+#[doc = include_str!("../MIGRATION.md")]
+#[cfg(any(doc, doctest))]
+pub mod migration {}

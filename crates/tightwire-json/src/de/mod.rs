@@ -27,7 +27,7 @@ use self::deserializer::{Action, State};
 pub use self::deserializer::{Deserializer, StreamDeserializer};
 use self::duplicates::superseded;
 use self::parser::Parser;
-pub use self::read::{Fused, IoRead, Read, SliceRead, StrRead};
+pub use self::read::{IoRead, Read, SliceRead, StrRead};
 use crate::codec::Limits;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 #[doc(no_inline)]

@@ -13,10 +13,8 @@ pub trait Read<'de>: private::Input<'de> {}
 
 impl<'de, R: private::Input<'de>> Read<'de> for R {}
 
-/// Input that never yields a value after the first error.
-pub trait Fused: private::Fused {}
-
-impl<R: private::Fused> Fused for R {}
+/// Input without I/O errors. Not nameable outside of the crate.
+pub trait Fused {}
 
 pub(super) mod private {
     use super::{Action, Result, State};
@@ -31,8 +29,6 @@ pub(super) mod private {
         /// Returns the number of consumed bytes.
         fn offset(&self) -> u64;
     }
-
-    pub trait Fused {}
 }
 
 /// Returns the number of bytes of white space (section 2) at the start of `bytes`.
@@ -94,7 +90,7 @@ impl<'a> private::Input<'a> for StrRead<'a> {
     }
 }
 
-impl private::Fused for StrRead<'_> {}
+impl Fused for StrRead<'_> {}
 
 impl fmt::Debug for StrRead<'_> {
     /// Omits the text.
@@ -156,7 +152,7 @@ impl<'a> private::Input<'a> for SliceRead<'a> {
     }
 }
 
-impl private::Fused for SliceRead<'_> {}
+impl Fused for SliceRead<'_> {}
 
 impl fmt::Debug for SliceRead<'_> {
     /// Omits the bytes.

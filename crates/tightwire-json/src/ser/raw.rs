@@ -22,7 +22,14 @@ pub(crate) enum RawValues {
     Trust,
     /// Without white space and with the escapes of Go, after validation.
     Compact,
+    /// Unchanged between two [`MARK`]s, after validation. Indentation removes the marks.
+    MarkChecked,
+    /// Unchanged between two [`MARK`]s, without validation.
+    MarkTrusted,
 }
+
+/// Byte that the encoder does not write otherwise, because it is not valid in JSON.
+pub(super) const MARK: u8 = 1;
 
 #[inline(always)]
 pub(super) fn is_token(name: &'static str) -> bool {
@@ -30,7 +37,7 @@ pub(super) fn is_token(name: &'static str) -> bool {
 }
 
 pub(super) fn push_raw(out: &mut Vec<u8>, raw_values: RawValues, text: &str) -> Result<()> {
-    if raw_values != RawValues::Trust {
+    if !matches!(raw_values, RawValues::Trust | RawValues::MarkTrusted) {
         // No limits: the text is already in memory, and validation does not recurse.
         let rules = Rules {
             limits: Limits::unlimited(),
@@ -44,6 +51,11 @@ pub(super) fn push_raw(out: &mut Vec<u8>, raw_values: RawValues, text: &str) -> 
     match raw_values {
         RawValues::Check | RawValues::Trust => out.extend_from_slice(text.as_bytes()),
         RawValues::Compact => push_compact(out, text),
+        RawValues::MarkChecked | RawValues::MarkTrusted => {
+            out.push(MARK);
+            out.extend_from_slice(text.as_bytes());
+            out.push(MARK);
+        }
     }
     Ok(())
 }

@@ -96,20 +96,24 @@ impl<W: Write> Serializer<W> {
     /// Returns a serializer with [`Codec::standard`] that writes one line per element and entry, indented by two
     /// spaces per level. See [`Codec::to_writer_pretty`] for another indentation.
     pub fn pretty(writer: W) -> Self {
-        let mut serializer = Self::new(writer);
-        serializer.target.pretty = true;
-        serializer
+        Self::any(writer, Codec::standard(), true)
     }
 
     /// Returns a serializer with this codec that writes no white space.
     pub fn with_codec(writer: W, codec: Codec) -> Self {
-        let out = super::new_vec();
-        let vec = match codec.mode() {
-            Mode::Strict => Styled::Plain(VecSerializer::new(out, RawValues::Check)),
-            Mode::Fast => Styled::Plain(VecSerializer::new(out, RawValues::Trust)),
-            Mode::Compat => Styled::Go(VecSerializer::new(out, RawValues::Compact)),
+        Self::any(writer, codec, false)
+    }
+
+    fn any(writer: W, codec: Codec, pretty: bool) -> Self {
+        let plain = |raw_values| Styled::Plain(VecSerializer::new(super::new_vec(), raw_values));
+        let vec = match (codec.mode(), pretty) {
+            (Mode::Strict, false) => plain(RawValues::Check),
+            (Mode::Strict, true) => plain(RawValues::MarkChecked),
+            (Mode::Fast, false) => plain(RawValues::Trust),
+            (Mode::Fast, true) => plain(RawValues::MarkTrusted),
+            (Mode::Compat, _) => Styled::Go(VecSerializer::new(super::new_vec(), RawValues::Compact)),
         };
-        Self { vec, target: Target { writer, pretty: false } }
+        Self { vec, target: Target { writer, pretty } }
     }
 }
 

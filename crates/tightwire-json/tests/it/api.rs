@@ -512,6 +512,16 @@ fn raw_values_of_both_crates_are_decoded_and_encoded() {
     both.serialize(&mut serializer).unwrap();
     RawValue::from_string("[ 1 ]".to_owned()).unwrap().serialize(&mut serializer).unwrap();
     assert_eq!(serializer.into_inner(), format!("{document}[ 1 ]").as_bytes());
+    let pretty = serde_json::to_string_pretty(&both.theirs).unwrap();
+    assert_eq!(tightwire_json::to_string_pretty(&both.ours).unwrap(), "[1, 2]");
+    assert_eq!(tightwire_json::to_string_pretty(&both.theirs).unwrap(), pretty);
+    let pretty = serde_json::to_string_pretty(&(both.theirs, [both.theirs])).unwrap();
+    assert_eq!(tightwire_json::to_string_pretty(&(both.theirs, [both.theirs])).unwrap(), pretty);
+    let mut serializer = Serializer::pretty(Vec::new());
+    (both.theirs, [both.theirs]).serialize(&mut serializer).unwrap();
+    assert_eq!(serializer.into_inner(), pretty.as_bytes());
+    let indented = Codec::compat().to_string_pretty(&[both.ours], " ").unwrap();
+    assert_eq!(indented, "[\n [\n  1,\n  2\n ]\n]");
     // Other keys do not make a raw value.
     let text = r#"{"$tightwire_json::private::RawValue": "[1"}"#;
     assert_eq!(tightwire_json::from_str::<&RawValue>(text).unwrap().get(), text);
