@@ -46,7 +46,7 @@ fn run<'t, 'de, M: Source<'t, 'de>, A: Action<'de>>(
     *at += space(&text.as_bytes()[*at..]);
     let start = *at;
     let limit = state.codec.limits().document;
-    // Of a value that exceeds the limit, the parser gets at least one byte more than the limit.
+    // One byte more than the limit, so that a value of exactly this length is known to be complete.
     let end = start.saturating_add(limit).saturating_add(1);
     let end = (end..text.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(text.len());
     let result = state.run::<M, A>(&text[..end], at, action);
