@@ -1,10 +1,12 @@
-//! Compares the backends with each other and with serde_json. All backends must return the same value, or the same kind
-//! of error at the same offset. A document that serde_json accepts must decode to the same value, except for documented
-//! differences. The first bytes of the input set the limits.
+//! Compares the decoder with serde_json, and its entry points with each other. A document that serde_json accepts must
+//! decode to the same value, except for documented differences. If a document is decoded, a `Deserializer` must return the
+//! same value. The first bytes of the input set the limits.
 #![no_main]
 
-use tightwire_json::{Backend, Codec, Limits, Value};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
+use tightwire_json::de::{Deserializer, IoRead, SliceRead};
+use tightwire_json::{Codec, Limits, Value};
 
 /// Value, or kind (syntax, EOF, data, limit) and offset of the error.
 type Outcome = Result<String, (bool, bool, bool, bool, Option<u64>)>;
@@ -16,11 +18,14 @@ fn outcome(result: tightwire_json::Result<Value>) -> Outcome {
     })
 }
 
-/// Asserts that all backends return the same, and returns it.
+/// Asserts that all entry points return the same, and returns it.
 fn decoded(codec: Codec, document: &[u8]) -> Outcome {
     let native = outcome(codec.from_slice(document));
-    for backend in [Backend::SerdeJson, Backend::SimdJson] {
-        assert_eq!(outcome(codec.with_backend(backend).from_slice(document)), native, "{backend:?}");
+    let first = Value::deserialize(&mut Deserializer::with_codec(SliceRead::new(document), codec));
+    let read = Value::deserialize(&mut Deserializer::with_codec(IoRead::new(document), codec));
+    if native.is_ok() {
+        assert_eq!(outcome(first), native);
+        assert_eq!(outcome(read), native);
     }
     assert_eq!(codec.from_slice::<IgnoredAny>(document).is_ok(), codec.is_valid(document));
     native

@@ -116,7 +116,7 @@ macro_rules! libraries {
 libraries! {
     /// tightwire-json.
     Ours, "ours", None, serde_json::Value, |buffer, value| Encoder::new(buffer).encode(value);
-        tightwire_json::to_vec, tightwire_json::to_buf, tightwire_json::from_slice_borrowed,
+        tightwire_json::to_vec, tightwire_json::to_buf, tightwire_json::from_slice,
         tightwire_json::from_reader;
     /// serde_json.
     SerdeJson, "serde_json", Some("1.0.154"), serde_json::Value;

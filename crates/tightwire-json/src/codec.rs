@@ -1,17 +1,17 @@
 //! Codecs: encoding and decoding with explicit options.
 
+use std::cell::Cell;
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{self, Backend};
 use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
-use crate::ser::{self, Canonical, Go, Plain, RawValues, Serializer};
+use crate::ser::{self, Canonical, Go, Plain, RawValues, VecSerializer};
 
-/// Options of encoding and decoding: mode, limits, handling of duplicate keys, and backend.
+/// Options of encoding and decoding: mode, limits, and handling of duplicate keys.
 ///
 /// # Examples
 /// ```
@@ -30,7 +30,6 @@ pub struct Codec {
     limits: Limits,
     duplicates: Duplicates,
     keeps_numbers: bool,
-    backend: Backend,
 }
 
 impl Codec {
@@ -41,7 +40,7 @@ impl Codec {
             Mode::Strict | Mode::Fast => Duplicates::ByType,
             Mode::Canonical => Duplicates::Error,
         };
-        Self { mode, limits: Limits::new(), duplicates, keeps_numbers: false, backend: Backend::Native }
+        Self { mode, limits: Limits::new(), duplicates, keeps_numbers: false }
     }
 
     /// Returns a codec with [`Mode::Strict`].
@@ -113,13 +112,6 @@ impl Codec {
         self
     }
 
-    /// Sets the decoder implementation. Default: [`Backend::Native`].
-    #[must_use]
-    pub const fn with_backend(mut self, backend: Backend) -> Self {
-        self.backend = backend;
-        self
-    }
-
     /// Returns the mode.
     pub const fn mode(&self) -> Mode {
         self.mode
@@ -128,19 +120,6 @@ impl Codec {
     /// Returns the limits of decoding.
     pub const fn limits(&self) -> Limits {
         self.limits
-    }
-
-    /// Returns the configured backend.
-    pub const fn backend(&self) -> Backend {
-        self.backend
-    }
-
-    /// Returns the backend that [`from_slice`](Self::from_slice) tries first for `document`: the configured one, or
-    /// [`Backend::Native`] if the configured one might decode this document differently.
-    pub fn backend_for(&self, document: &[u8]) -> Backend {
-        let applies = de::text(document, &self.limits)
-            .is_ok_and(|text| backend::applies(self.backend, text, &self.rules()));
-        if applies { self.backend } else { Backend::Native }
     }
 
     pub(crate) fn rules(&self) -> Rules {
@@ -166,10 +145,10 @@ impl Codec {
     #[inline]
     pub fn to_vec<T: Serialize + ?Sized>(&self, value: &T) -> Result<Vec<u8>> {
         match self.mode {
-            Mode::Strict => Serializer::<Plain>::document(RawValues::Check, value),
-            Mode::Fast => Serializer::<Plain>::document(RawValues::Trust, value),
-            Mode::Compat => Serializer::<Go>::document(RawValues::Compact, value),
-            Mode::Canonical => Serializer::<Canonical>::document(RawValues::Check, value),
+            Mode::Strict => VecSerializer::<Plain>::document(RawValues::Check, value),
+            Mode::Fast => VecSerializer::<Plain>::document(RawValues::Trust, value),
+            Mode::Compat => VecSerializer::<Go>::document(RawValues::Compact, value),
+            Mode::Canonical => VecSerializer::<Canonical>::document(RawValues::Check, value),
         }
     }
 
@@ -178,23 +157,49 @@ impl Codec {
     /// # Errors
     /// Same as [`to_vec`](Self::to_vec).
     pub fn to_string<T: Serialize + ?Sized>(&self, value: &T) -> Result<String> {
-        let document = self.to_vec(value)?;
-        String::from_utf8(document).map_err(|_| serde::ser::Error::custom("the document is not UTF-8"))
+        utf8(self.to_vec(value)?)
     }
 
     /// Encodes `value` with one line per element and entry, indented by `indent` per level. Empty arrays and objects
-    /// stay on one line. With [`Mode::Canonical`], keys and numbers are those of the canonical form, but the document is
-    /// not canonical because of the white space.
+    /// stay on one line. Raw values are written without changes, in [`Mode::Compat`] with indentation. With
+    /// [`Mode::Canonical`], keys and numbers are those of the canonical form, but the document is not canonical because of
+    /// the white space.
     ///
     /// The output is valid JSON only if `indent` is white space as defined by RFC 8259: space, tab, CR, LF.
     ///
     /// # Errors
     /// Same as [`to_vec`](Self::to_vec).
     pub fn to_vec_pretty<T: Serialize + ?Sized>(&self, value: &T, indent: &str) -> Result<Vec<u8>> {
-        let compact = self.to_vec(value)?;
+        let compact = match self.mode {
+            Mode::Strict => VecSerializer::<Plain>::document(RawValues::MarkChecked, value),
+            Mode::Fast => VecSerializer::<Plain>::document(RawValues::MarkTrusted, value),
+            Mode::Compat => VecSerializer::<Go>::document(RawValues::Compact, value),
+            Mode::Canonical => VecSerializer::<Canonical>::document(RawValues::Check, value),
+        }?;
         let mut pretty = Vec::with_capacity(compact.len() * 2);
         ser::indent(&mut pretty, &compact, indent);
         Ok(pretty)
+    }
+
+    /// Encodes `value` like [`to_vec_pretty`](Self::to_vec_pretty) into a new string.
+    ///
+    /// # Errors
+    /// Same as [`to_vec`](Self::to_vec).
+    pub fn to_string_pretty<T: Serialize + ?Sized>(&self, value: &T, indent: &str) -> Result<String> {
+        utf8(self.to_vec_pretty(value, indent)?)
+    }
+
+    /// Encodes `value` like [`to_vec_pretty`](Self::to_vec_pretty), then writes the complete document.
+    ///
+    /// # Errors
+    /// Same as [`to_writer`](Self::to_writer).
+    pub fn to_writer_pretty<W: Write, T: Serialize + ?Sized>(
+        &self,
+        mut writer: W,
+        value: &T,
+        indent: &str,
+    ) -> Result<()> {
+        writer.write_all(&self.to_vec_pretty(value, indent)?).map_err(Error::io)
     }
 
     /// Encodes `value`, then writes the complete document.
@@ -214,10 +219,10 @@ impl Codec {
     #[inline]
     pub fn to_buf<T: Serialize + ?Sized>(&self, buffer: &mut Vec<u8>, value: &T) -> Result<()> {
         match self.mode {
-            Mode::Strict => Serializer::<Plain>::append(buffer, RawValues::Check, value),
-            Mode::Fast => Serializer::<Plain>::append(buffer, RawValues::Trust, value),
-            Mode::Compat => Serializer::<Go>::append(buffer, RawValues::Compact, value),
-            Mode::Canonical => Serializer::<Canonical>::append(buffer, RawValues::Check, value),
+            Mode::Strict => VecSerializer::<Plain>::append(buffer, RawValues::Check, value),
+            Mode::Fast => VecSerializer::<Plain>::append(buffer, RawValues::Trust, value),
+            Mode::Compat => VecSerializer::<Go>::append(buffer, RawValues::Compact, value),
+            Mode::Canonical => VecSerializer::<Canonical>::append(buffer, RawValues::Check, value),
         }
     }
 
@@ -230,14 +235,16 @@ impl Codec {
         self.to_vec(value).map(Into::into)
     }
 
-    /// Decodes a document into an owned value.
+    /// Decodes a document into a value that may borrow from it: strings without escapes become `&str`, or
+    /// `Cow::Borrowed` in fields with `#[serde(borrow)]`. A string with escapes cannot be decoded into `&str`; use
+    /// `Cow<str>`.
     ///
     /// # Errors
     /// [`Error::is_syntax`] if the document is not JSON in UTF-8, [`Error::is_eof`] if it is truncated,
     /// [`Error::is_limit`] if it exceeds a limit, [`Error::is_data`] if it is not a `T`. All have an offset, a line and a column. The first
     /// error in the document is reported, except that invalid UTF-8 takes precedence.
-    pub fn from_slice<T: DeserializeOwned>(&self, document: &[u8]) -> Result<T> {
-        backend::decode_owned(self.backend, de::text(document, &self.limits)?, &self.rules())
+    pub fn from_slice<'a, T: Deserialize<'a>>(&self, document: &'a [u8]) -> Result<T> {
+        de::decode(de::text(document, &self.limits)?, &self.rules())
     }
 
     /// Decodes a document into a value that may borrow from it. Skips the UTF-8 check of
@@ -247,27 +254,27 @@ impl Codec {
     /// Same as [`from_slice`](Self::from_slice).
     pub fn from_str<'a, T: Deserialize<'a>>(&self, document: &'a str) -> Result<T> {
         de::check_len(document.as_bytes(), &self.limits)?;
-        backend::decode(self.backend, document, &self.rules())
-    }
-
-    /// Decodes a document into a value that may borrow from it: strings without escapes become `&str`, or
-    /// `Cow::Borrowed` in fields with `#[serde(borrow)]`.
-    ///
-    /// # Errors
-    /// Same as [`from_slice`](Self::from_slice). A string with escapes cannot be decoded into `&str`; use `Cow<str>`.
-    pub fn from_slice_borrowed<'a, T: Deserialize<'a>>(&self, document: &'a [u8]) -> Result<T> {
-        backend::decode(self.backend, de::text(document, &self.limits)?, &self.rules())
+        de::decode(document, &self.rules())
     }
 
     /// Reads to the end, then decodes. Reads at most one byte more than [`Limits::max_document`].
+    ///
+    /// Each thread keeps the buffer of its last document for the next one, unless it is larger than 64 KiB.
     ///
     /// # Errors
     /// Same as [`from_slice`](Self::from_slice), and [`Error::is_io`] if the reader fails.
     pub fn from_reader<R: Read, T: DeserializeOwned>(&self, reader: R) -> Result<T> {
         let bound = u64::try_from(self.limits.document).unwrap_or(u64::MAX).saturating_add(1);
-        let mut document = Vec::new();
-        reader.take(bound).read_to_end(&mut document).map_err(Error::io)?;
-        self.from_slice(&document)
+        // A thread that is being destroyed has no buffer.
+        let mut document = READ_BUFFER.try_with(Cell::take).unwrap_or_default();
+        document.clear();
+        document.reserve(INITIAL_CAPACITY);
+        let read = reader.take(bound).read_to_end(&mut document).map_err(Error::io);
+        let result = read.and_then(|_| self.from_slice(&document));
+        if document.capacity() <= RETAINED_CAPACITY {
+            let _ = READ_BUFFER.try_with(|buffer| buffer.set(document));
+        }
+        result
     }
 
     /// Checks that `document` is valid JSON within the limits.
@@ -282,6 +289,21 @@ impl Codec {
     pub fn is_valid(&self, document: &[u8]) -> bool {
         self.validate(document).is_ok()
     }
+}
+
+fn utf8(document: Vec<u8>) -> Result<String> {
+    String::from_utf8(document).map_err(|_| serde::ser::Error::custom("the document is not UTF-8"))
+}
+
+/// Minimum capacity of the buffer of [`Codec::from_reader`], in bytes.
+const INITIAL_CAPACITY: usize = 8 << 10;
+
+/// Maximum capacity of a buffer that a thread keeps for the next document, in bytes.
+const RETAINED_CAPACITY: usize = 64 << 10;
+
+thread_local! {
+    /// Buffer of the last document that [`Codec::from_reader`] read.
+    static READ_BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 impl Default for Codec {

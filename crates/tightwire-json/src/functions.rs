@@ -38,18 +38,38 @@ pub fn to_string<T: Serialize + ?Sized>(value: &T) -> Result<String> {
     Codec::standard().to_string(value)
 }
 
-/// Encodes `value` with line breaks and indentation. See [`Codec::to_vec_pretty`].
+/// Indentation of the root functions.
+pub(crate) const INDENT: &str = "  ";
+
+/// Encodes `value` with line breaks, indented by two spaces per level. See [`Codec::to_vec_pretty`].
+///
+/// # Errors
+/// Same as [`Codec::to_vec`].
+pub fn to_vec_pretty<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
+    Codec::standard().to_vec_pretty(value, INDENT)
+}
+
+/// Encodes `value` with line breaks, indented by two spaces per level. See [`Codec::to_string_pretty`].
 ///
 /// # Errors
 /// Same as [`Codec::to_vec`].
 ///
 /// # Examples
 /// ```
-/// assert_eq!(tightwire_json::to_vec_pretty(&[1, 2], "  ")?, b"[\n  1,\n  2\n]");
+/// assert_eq!(tightwire_json::to_string_pretty(&[1, 2])?, "[\n  1,\n  2\n]");
 /// # Ok::<(), tightwire_json::Error>(())
 /// ```
-pub fn to_vec_pretty<T: Serialize + ?Sized>(value: &T, indent: &str) -> Result<Vec<u8>> {
-    Codec::standard().to_vec_pretty(value, indent)
+pub fn to_string_pretty<T: Serialize + ?Sized>(value: &T) -> Result<String> {
+    Codec::standard().to_string_pretty(value, INDENT)
+}
+
+/// Encodes `value` with line breaks, indented by two spaces per level, then writes the complete document. See
+/// [`Codec::to_writer_pretty`].
+///
+/// # Errors
+/// Same as [`Codec::to_writer`].
+pub fn to_writer_pretty<W: Write, T: Serialize + ?Sized>(writer: W, value: &T) -> Result<()> {
+    Codec::standard().to_writer_pretty(writer, value, INDENT)
 }
 
 /// Encodes `value`, then writes the complete document. See [`Codec::to_writer`].
@@ -89,7 +109,7 @@ pub fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Result<bytes::Bytes> {
     Codec::standard().to_bytes(value)
 }
 
-/// Decodes a document into an owned value. See [`Codec::from_slice`].
+/// Decodes a document into a value that may borrow from it. See [`Codec::from_slice`].
 ///
 /// # Errors
 /// Same as [`Codec::from_slice`].
@@ -104,7 +124,7 @@ pub fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Result<bytes::Bytes> {
 /// assert_eq!(error.offset(), Some(7));
 /// # Ok::<(), tightwire_json::Error>(())
 /// ```
-pub fn from_slice<T: DeserializeOwned>(document: &[u8]) -> Result<T> {
+pub fn from_slice<'a, T: Deserialize<'a>>(document: &'a [u8]) -> Result<T> {
     Codec::standard().from_slice(document)
 }
 
@@ -121,14 +141,6 @@ pub fn from_slice<T: DeserializeOwned>(document: &[u8]) -> Result<T> {
 /// ```
 pub fn from_str<'a, T: Deserialize<'a>>(document: &'a str) -> Result<T> {
     Codec::standard().from_str(document)
-}
-
-/// Decodes a document into a value that may borrow from it. See [`Codec::from_slice_borrowed`].
-///
-/// # Errors
-/// Same as [`Codec::from_slice_borrowed`].
-pub fn from_slice_borrowed<'a, T: Deserialize<'a>>(document: &'a [u8]) -> Result<T> {
-    Codec::standard().from_slice_borrowed(document)
 }
 
 /// Reads to the end, then decodes into an owned value. See [`Codec::from_reader`].

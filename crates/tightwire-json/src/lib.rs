@@ -2,8 +2,8 @@
 //!
 //! Use it instead of `serde_json` if JSON takes a noticeable part of the CPU time, if
 //! documents come from untrusted clients, or if the output must match a Go service byte for byte. It works with the
-//! same `Serialize` and `Deserialize` types. [`Value`], [`Map`] and [`Number`] have the methods of those of serde_json,
-//! and [`RawValue`] is that of serde_json.
+//! same `Serialize` and `Deserialize` types, and has the functions and types of serde_json under the same names;
+//! [`migration`] lists the differences.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -45,9 +45,12 @@
 //!
 //! | task | use |
 //! | --- | --- |
-//! | encode | [`to_string`], [`to_vec`], [`to_vec_pretty`], [`to_writer`]; [`to_buf`] appends to a reused buffer |
-//! | decode into owned values | [`from_str`], [`from_slice`], [`from_reader`] |
-//! | decode into values that borrow | [`from_str`], [`from_slice_borrowed`] |
+//! | encode | [`to_string`], [`to_vec`], [`to_writer`]; [`to_buf`] appends to a reused buffer |
+//! | encode with indentation | [`to_string_pretty`], [`to_vec_pretty`], [`to_writer_pretty`] |
+//! | decode, also into values that borrow | [`from_str`], [`from_slice`] |
+//! | decode from a reader | [`from_reader`] |
+//! | keep a part of a document as text | [`RawValue`], [`to_raw_value`] |
+//! | traits of serde | [`Deserializer`], [`StreamDeserializer`], [`Serializer`] |
 //! | values of unknown type | [`Value`], [`json!`], [`to_value`], [`from_value`] |
 //! | validate | [`is_valid`], [`Codec::validate`] |
 //! | canonical form (RFC 8785) for signatures and hashes | [`Codec::canonical`] |
@@ -63,7 +66,6 @@
 //! | `envelope` | module `envelope`: response object with code, message and data |
 //! | `axum` | module `axum`: `Json` extractor and response for axum 0.8, with rejections as envelopes; enables `envelope` |
 //! | `validation` | `axum::ValidJson`: validates the body with garde; enables `axum` |
-//! | `serde-json`, `simd-json` | other variants of [`Backend`], for comparison |
 //! | `serde-json` | conversions between [`Value`], [`Map`] and [`Number`] and those of serde_json |
 //!
 //! # Limits
@@ -78,20 +80,18 @@
 //!   errors in both directions.
 //! - [`Mode::Strict`] writes the same bytes as serde_json, except that serde_json writes NaN as `null`.
 //!   [`Mode::Compat`] writes the same bytes as Go's `encoding/json`, [`Mode::Canonical`] those of RFC 8785.
-//! - All [`Backend`]s return the same values, kinds of errors and offsets.
 //! - Nothing is written for a value that cannot be encoded.
 //!
 //! # Differences from serde_json
 //!
+//! [`migration`] lists all of them. The most important ones:
+//!
+//! - NaN and infinity cannot be encoded.
 //! - Lone surrogates and malformed UTF-8 are errors in skipped values and raw values, too.
-//! - `-0` is accepted for integer types.
-//! - 128 levels of nesting are accepted, not 127.
-//! - An `f32` out of range is an error.
+//! - A document has at most 64 MiB and 128 levels, unless [`Limits`] are set.
 //! - A [`Value`] has [`JsonString`]s in place of `String` and [`Array`]s in place of `Vec`. Methods of [`Map`] with a
 //!   `String` as key take any type that converts into `JsonString`. Objects keep the order of their entries, as with
 //!   serde_json's feature `preserve_order`.
-//! - No object has a special meaning for [`Value`], such as `{"$serde_json::private::RawValue": "1"}`.
-//! - [`to_value`] converts integers of 128 bits.
 //!
 //! As in serde_json, a derived struct rejects duplicate keys and a map keeps the last value, unless [`Duplicates`] is
 //! set.
@@ -103,33 +103,34 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod backend;
 mod boundary;
 mod codec;
-mod de;
+pub mod de;
 mod error;
 mod functions;
 mod path;
+mod raw;
 mod scan;
 mod sequence;
-mod ser;
+pub mod ser;
 mod stream;
 
-pub use backend::{Backend, backend, is_using_simd};
 pub use codec::{
     Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits, Mode, config_fastest_mode, config_standard_mode,
 };
-pub use de::Duplicates;
+pub use de::{Deserializer, Duplicates, StreamDeserializer};
 pub use error::{Category, Error, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
 pub use functions::{
-    from_reader, from_slice, from_slice_borrowed, from_str, is_valid, to_buf, to_string, to_vec,
-    to_vec_pretty, to_writer,
+    from_reader, from_slice, from_str, is_valid, to_buf, to_string, to_string_pretty, to_vec, to_vec_pretty,
+    to_writer, to_writer_pretty,
 };
 pub use path::{Path, Segment};
+pub use raw::{RawValue, to_raw_value};
+pub use scan::is_using_simd;
 pub use sequence::{Decoder, Encoder};
-pub use serde_json::value::RawValue;
+pub use ser::Serializer;
 pub use stream::{
     ChunkDecoder, DEFAULT_MAX_LINE, DocumentReader, ElementDecoder, LineDecoder, TextSequenceDecoder,
 };
@@ -151,3 +152,6 @@ pub mod map {
     };
 }
 pub mod value;
+#[doc = include_str!("../MIGRATION.md")]
+#[cfg(any(doc, doctest))]
+pub mod migration {}

@@ -158,7 +158,7 @@ impl<R: Read> Decoder<R> {
         if self.ended {
             return Ok(None);
         }
-        let result = self.next();
+        let result = self.next_document();
         self.ended = match &result {
             Ok(value) => value.is_none(),
             Err(error) => !error.is_data(),
@@ -166,7 +166,23 @@ impl<R: Read> Decoder<R> {
         result
     }
 
-    fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
+    fn next_document<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
+        let codec = self.codec;
+        let Some(document) = self.document()? else { return Ok(None) };
+        let len = document.len();
+        let result = codec.from_slice(document);
+        let start = self.offset();
+        self.consume(len);
+        result.map(Some).map_err(|error| error.moved_by(start))
+    }
+
+    /// Sets the codec of the following documents.
+    pub(crate) fn set_codec(&mut self, codec: Codec) {
+        self.codec = codec;
+    }
+
+    /// Returns the next document without consuming it, `None` at the end of the stream.
+    pub(crate) fn document(&mut self) -> Result<Option<&[u8]>> {
         if !self.skip_space()? {
             return Ok(None);
         }
@@ -189,14 +205,16 @@ impl<R: Read> Decoder<R> {
                 break self.end;
             }
         };
-        let start = self.start;
-        self.start = end;
-        let result = self.codec.from_slice(&self.buffer[start..end]);
-        result.map(Some).map_err(|error| error.moved_by(self.buffer_offset + start as u64))
+        Ok(Some(&self.buffer[self.start..end]))
+    }
+
+    /// Consumes `len` bytes of the buffered input.
+    pub(crate) fn consume(&mut self, len: usize) {
+        self.start += len;
     }
 
     /// Skips white space. Returns `false` at the end of the stream.
-    fn skip_space(&mut self) -> Result<bool> {
+    pub(crate) fn skip_space(&mut self) -> Result<bool> {
         loop {
             let is_space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
             let space = self.pending().iter().take_while(is_space).count();
@@ -211,7 +229,7 @@ impl<R: Read> Decoder<R> {
     }
 
     /// Returns the buffered input.
-    fn pending(&self) -> &[u8] {
+    pub(crate) fn pending(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 

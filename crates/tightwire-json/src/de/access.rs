@@ -4,11 +4,12 @@ use serde::de::{self, DeserializeSeed, Deserializer, Visitor};
 
 use super::key::Key;
 use super::parser::Parser;
+use super::source::Source;
 use crate::error::{Error, Result, Syntax};
 
 /// Elements of an array. The parser is positioned after the opening bracket.
-pub(super) struct Elements<'a, 'de, 'p> {
-    pub(super) parser: &'a mut Parser<'de, 'p>,
+pub(super) struct Elements<'a, 't, 'p, M> {
+    pub(super) parser: &'a mut Parser<'t, 'p, M>,
     /// Number of elements so far.
     pub(super) count: u32,
 }
@@ -16,7 +17,7 @@ pub(super) struct Elements<'a, 'de, 'p> {
 /// Size of the smallest vector that is allocated at once. Below it, `Vec` reserves as much without a hint.
 const LEAST_HINT: u32 = 5;
 
-impl<'de> de::SeqAccess<'de> for Elements<'_, 'de, '_> {
+impl<'t, 'de, M: Source<'t, 'de>> de::SeqAccess<'de> for Elements<'_, 't, '_, M> {
     type Error = Error;
 
     #[inline]
@@ -52,12 +53,12 @@ impl<'de> de::SeqAccess<'de> for Elements<'_, 'de, '_> {
 }
 
 /// Entries of an object. The parser is positioned after the opening brace.
-pub(super) struct Entries<'a, 'de, 'p> {
-    pub(super) parser: &'a mut Parser<'de, 'p>,
+pub(super) struct Entries<'a, 't, 'p, M> {
+    pub(super) parser: &'a mut Parser<'t, 'p, M>,
     pub(super) first: bool,
 }
 
-impl Entries<'_, '_, '_> {
+impl<M> Entries<'_, '_, '_, M> {
     /// Advances past the opening quote of the next key. Returns `false` at the end of the object.
     #[inline(always)]
     fn next_key(&mut self) -> Result<bool> {
@@ -99,7 +100,7 @@ impl Entries<'_, '_, '_> {
     }
 }
 
-impl<'de> de::MapAccess<'de> for Entries<'_, 'de, '_> {
+impl<'t, 'de, M: Source<'t, 'de>> de::MapAccess<'de> for Entries<'_, 't, '_, M> {
     type Error = Error;
 
     #[inline]
@@ -132,9 +133,9 @@ impl<'de> de::MapAccess<'de> for Entries<'_, 'de, '_> {
 }
 
 /// Enum variant encoded as an object with one entry. The parser is positioned after the opening brace.
-pub(super) struct Variant<'a, 'de, 'p>(pub(super) &'a mut Parser<'de, 'p>);
+pub(super) struct Variant<'a, 't, 'p, M>(pub(super) &'a mut Parser<'t, 'p, M>);
 
-impl<'de> de::EnumAccess<'de> for Variant<'_, 'de, '_> {
+impl<'t, 'de, M: Source<'t, 'de>> de::EnumAccess<'de> for Variant<'_, 't, '_, M> {
     type Error = Error;
     type Variant = Self;
 
@@ -150,7 +151,7 @@ impl<'de> de::EnumAccess<'de> for Variant<'_, 'de, '_> {
     }
 }
 
-impl<'de> de::VariantAccess<'de> for Variant<'_, 'de, '_> {
+impl<'t, 'de, M: Source<'t, 'de>> de::VariantAccess<'de> for Variant<'_, 't, '_, M> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<()> {

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::Rules;
 use super::parser::Parser;
 use super::skip::Observer;
 use super::string::Text;
+use super::{Duplicates, Rules};
 use crate::error::{Error, Result, Syntax};
 
 /// Observer that collects the keys of each open object.
@@ -55,22 +55,24 @@ impl Observer for Keys<'_, '_> {
     }
 }
 
-fn walk(text: &str, rules: &Rules, reject: bool) -> Result<Vec<usize>> {
+/// Walks the value at `start` and returns the offsets of the keys that a later key replaces.
+fn walk(text: &str, start: usize, rules: &Rules, reject: bool) -> Result<Vec<usize>> {
     let mut keys = Keys { text, rules, open: Vec::new(), superseded: Vec::new(), reject };
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
+    parser.at = start;
     parser.skip_value(&mut keys)?;
-    parser.end()?;
     keys.superseded.sort_unstable();
     Ok(keys.superseded)
 }
 
-/// Returns an error if the document is malformed or has a duplicate key.
-pub(super) fn reject(text: &str, rules: &Rules) -> Result<()> {
-    walk(text, rules, true).map(|_| ())
-}
-
-/// Returns the offsets of the keys that a later key of the same object replaces, in ascending order. Empty if the
-/// document is malformed: decoding reports the error.
-pub(super) fn superseded(text: &str, rules: &Rules) -> Vec<usize> {
-    walk(text, rules, false).unwrap_or_default()
+/// Returns the offsets of the keys of the value at `start` to skip, in ascending order, as the rules require.
+///
+/// With [`Duplicates::Error`], a malformed value or a duplicate key is an error. With [`Duplicates::Last`], the result
+/// for a malformed value is empty: decoding reports the error.
+pub(super) fn superseded(text: &str, start: usize, rules: &Rules) -> Result<Vec<usize>> {
+    match rules.duplicates {
+        Duplicates::ByType => Ok(Vec::new()),
+        Duplicates::Last => Ok(walk(text, start, rules, false).unwrap_or_default()),
+        Duplicates::Error => walk(text, start, rules, true).map(|_| Vec::new()),
+    }
 }

@@ -3,25 +3,32 @@
 use serde::de::{self, Deserializer, Visitor};
 
 use super::parser::{Parser, locate};
+use super::source::Source;
 use crate::error::{Error, Result};
-use crate::ser::RAW_TOKEN;
+use crate::raw::raw_token;
 
 /// Key of an object. The parser is positioned after the opening quote.
-pub(super) struct Key<'a, 'de, 'p>(pub(super) &'a mut Parser<'de, 'p>);
+pub(super) struct Key<'a, 't, 'p, M>(pub(super) &'a mut Parser<'t, 'p, M>);
 
-impl<'de> Key<'_, 'de, '_> {
+impl<'t, M> Key<'_, 't, '_, M> {
     #[inline(always)]
-    fn text<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+    fn text<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         self.0.visit_open_string(visitor)
     }
 
     /// Reads a number between the quotes. Any other key is passed to the visitor as a string, so that the error names
     /// the expected type.
-    fn number<V: Visitor<'de>>(
+    fn number<'de, V: Visitor<'de>>(
         self,
         visitor: V,
-        read: impl FnOnce(&mut Parser<'de, '_>, V) -> Result<V::Value>,
-    ) -> Result<V::Value> {
+        read: impl FnOnce(&mut Parser<'t, '_, M>, V) -> Result<V::Value>,
+    ) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         let Self(parser) = self;
         let start = parser.at - 1;
         let Some(b'-' | b'0'..=b'9') = parser.bytes.get(parser.at) else {
@@ -59,7 +66,7 @@ macro_rules! number {
     };
 }
 
-impl<'de> Deserializer<'de> for Key<'_, 'de, '_> {
+impl<'t, 'de, M: Source<'t, 'de>> Deserializer<'de> for Key<'_, 't, '_, M> {
     type Error = Error;
 
     serde::forward_to_deserialize_any! {
@@ -100,7 +107,7 @@ impl<'de> Deserializer<'de> for Key<'_, 'de, '_> {
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
-        if name == RAW_TOKEN {
+        if raw_token(name).is_some() {
             self.0.at -= 1;
             return self.0.deserialize_newtype_struct(name, visitor);
         }

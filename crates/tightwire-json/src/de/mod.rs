@@ -1,19 +1,24 @@
-//! Decoder: a serde deserializer over a document.
+//! Deserializer, and its inputs.
 //!
-//! `parser` has the position and the tokens between values, `string` and `number` parse these two, `skip` validates
-//! values without building them, `value` and `access` implement the traits of serde. UTF-8 is validated before
-//! parsing, so that strings without escapes are slices of the document.
+//! The names are those of `serde_json::de`. Most programs only need the functions of the crate root.
+
+// The parser is a serde deserializer over a document.
+//
+// `parser` has the position and the tokens between values, `string` and `number` parse these two, `skip` validates
+// values without building them, `value` and `access` implement the traits of serde. UTF-8 is validated before parsing,
+// so that strings without escapes are slices of the document. `source` tells whether decoded values may borrow them.
 
 mod access;
 mod decimal;
+mod deserializer;
 mod duplicates;
 mod key;
 mod number;
 mod parser;
+mod read;
 mod skip;
+mod source;
 mod string;
-#[cfg(any(feature = "serde-json", feature = "simd-json"))]
-mod survey;
 mod tree;
 mod value;
 
@@ -21,13 +26,16 @@ use std::marker::PhantomData;
 
 use serde::Deserialize;
 
+use self::deserializer::{Action, State};
+pub use self::deserializer::{Deserializer, StreamDeserializer};
 use self::duplicates::superseded;
 use self::parser::Parser;
+pub use self::read::{IoRead, Read, SliceRead, StrRead};
 pub(crate) use self::skip::Levels;
-#[cfg(any(feature = "serde-json", feature = "simd-json"))]
-pub(crate) use self::survey::survey;
 use crate::codec::Limits;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
+#[doc(no_inline)]
+pub use crate::functions::{from_reader, from_slice, from_str};
 use crate::scan;
 
 /// Options of decoding.
@@ -114,13 +122,9 @@ fn too_large(document: &[u8], limit: usize) -> Error {
 /// second time.
 #[inline]
 pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
-    let superseded = match rules.duplicates {
-        Duplicates::ByType => Vec::new(),
-        Duplicates::Last => superseded(text, rules),
-        Duplicates::Error => match duplicates::reject(text, rules) {
-            Ok(()) => Vec::new(),
-            Err(error) => return Err(error.in_document(text.as_bytes())),
-        },
+    let superseded = match superseded(text, 0, rules) {
+        Ok(superseded) => superseded,
+        Err(error) => return Err(error.in_document(text.as_bytes())),
     };
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     parser.superseded = &superseded;
@@ -140,9 +144,10 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     let result = match rules.duplicates {
-        Duplicates::Error => duplicates::reject(text, rules),
-        Duplicates::ByType | Duplicates::Last => parser.skip_value(&mut ()).and_then(|()| parser.end()),
+        Duplicates::Error => superseded(text, 0, rules).map(|_| ()),
+        Duplicates::ByType | Duplicates::Last => Ok(()),
     };
+    let result = result.and_then(|()| parser.skip_value(&mut ())).and_then(|()| parser.end());
     result.map_err(|error| error.in_document(parser.bytes))
 }
 

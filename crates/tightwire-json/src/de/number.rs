@@ -148,7 +148,7 @@ struct Parts {
     integer: bool,
 }
 
-impl Parser<'_, '_> {
+impl<M> Parser<'_, '_, M> {
     /// Reads the digits at the current position into `value` and returns their number.
     #[inline(always)]
     fn digits(&mut self, value: &mut u64) -> usize {

@@ -1,7 +1,12 @@
 //! Parser state and the tokens between values.
 
+use std::marker::PhantomData;
+
 use serde::de::DeserializeSeed;
 
+#[cfg(doc)]
+use super::source::Copied;
+use super::source::{Borrowed, Source};
 use super::{ByteStrings, LoneSurrogate};
 use crate::codec::Limits;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
@@ -21,10 +26,11 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
 }
 
-/// Document and the current position.
-pub(crate) struct Parser<'de, 'p> {
-    pub(super) text: &'de str,
-    pub(super) bytes: &'de [u8],
+/// Document and the current position. `M` is [`Borrowed`] or [`Copied`].
+#[allow(missing_debug_implementations, reason = "not nameable outside of the crate")]
+pub struct Parser<'t, 'p, M = Borrowed> {
+    pub(super) text: &'t str,
+    pub(super) bytes: &'t [u8],
     /// Offset of the next byte.
     pub(super) at: usize,
     /// Remaining levels of nesting.
@@ -41,14 +47,24 @@ pub(crate) struct Parser<'de, 'p> {
     pub(super) string_limit: usize,
     /// Lengths of the last two arrays at each of the first depths, the last one first.
     pub(super) lengths: [(u32, u32); LENGTHS],
+    source: PhantomData<M>,
 }
 
 /// Number of depths at which the lengths of arrays are recorded.
 const LENGTHS: usize = 8;
 
-impl<'de, 'p> Parser<'de, 'p> {
+impl<'t, 'p> Parser<'t, 'p> {
+    /// Returns a parser of a document that the decoded values may borrow from.
     #[inline]
-    pub(super) fn new(text: &'de str, limits: &'p Limits, lone_surrogate: LoneSurrogate) -> Self {
+    pub(super) fn new(text: &'t str, limits: &'p Limits, lone_surrogate: LoneSurrogate) -> Self {
+        Self::any(text, limits, lone_surrogate)
+    }
+}
+
+impl<'t, 'p, M> Parser<'t, 'p, M> {
+    /// Returns a parser of a document whose lifetime `M` determines.
+    #[inline]
+    pub(super) fn any(text: &'t str, limits: &'p Limits, lone_surrogate: LoneSurrogate) -> Self {
         Self {
             text,
             bytes: text.as_bytes(),
@@ -62,6 +78,7 @@ impl<'de, 'p> Parser<'de, 'p> {
             superseded: &[],
             string_limit: limits.string,
             lengths: [(0, 0); LENGTHS],
+            source: PhantomData,
         }
     }
 
@@ -108,7 +125,10 @@ impl<'de, 'p> Parser<'de, 'p> {
 
     /// Deserializes the next value. An error that the type returns without an offset gets that of the value.
     #[inline(always)]
-    pub(super) fn value<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value> {
+    pub(super) fn value<'de, T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         match seed.deserialize(&mut *self) {
             Ok(value) => Ok(value),
             Err(error) => Err(error.near_value(self.at)),

@@ -1,11 +1,9 @@
 //! Validation of values without building them.
 
-use std::ops::Range;
-
 use super::parser::Parser;
 use crate::error::{Result, Syntax};
 
-/// Callbacks for the objects and numbers of a skipped value.
+/// Callbacks for the objects of a skipped value.
 pub(super) trait Observer {
     /// Called at the start of an object.
     fn open(&mut self) {}
@@ -15,8 +13,6 @@ pub(super) trait Observer {
     }
     /// Called at the end of the innermost object.
     fn close(&mut self) {}
-    /// Called for each number, which is at `number` of `text`.
-    fn number(&mut self, _text: &str, _number: Range<usize>) {}
 }
 
 impl Observer for () {}
@@ -59,7 +55,7 @@ impl Levels {
     }
 }
 
-impl Parser<'_, '_> {
+impl<M> Parser<'_, '_, M> {
     /// Validates and consumes the next value, without recursion.
     pub(super) fn skip_value(&mut self, observer: &mut impl Observer) -> Result<()> {
         let mut levels = Levels::default();
@@ -69,11 +65,7 @@ impl Parser<'_, '_> {
                     self.at += 1;
                     self.skip_string()?;
                 }
-                b'-' | b'0'..=b'9' => {
-                    let start = self.at;
-                    self.skip_number()?;
-                    observer.number(self.text, start..self.at);
-                }
+                b'-' | b'0'..=b'9' => self.skip_number()?,
                 b'{' => {
                     self.enter()?;
                     observer.open();

@@ -7,9 +7,9 @@ use crate::scan;
 
 /// String of a document.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Text<'de, 's> {
+pub(super) enum Text<'t, 's> {
     /// Slice of the document: the string has no escapes.
-    Borrowed(&'de str),
+    Borrowed(&'t str),
     /// Copy in the scratch buffer, with its escapes resolved.
     Unescaped(&'s str),
 }
@@ -77,10 +77,10 @@ static HEX: [u8; 256] = {
 /// Initial capacity of the scratch buffer, in bytes, unless the rest of the document is shorter.
 const SCRATCH_CAPACITY: usize = 256;
 
-impl<'de> Parser<'de, '_> {
+impl<'t, M> Parser<'t, '_, M> {
     /// Reads a string. The parser is positioned after the opening quote.
     #[inline(always)]
-    pub(super) fn string(&mut self) -> Result<Text<'de, '_>> {
+    pub(super) fn string(&mut self) -> Result<Text<'t, '_>> {
         let start = self.at;
         // The same slice for all, so that the quote proves a character boundary.
         let text = self.text;
@@ -94,7 +94,7 @@ impl<'de> Parser<'de, '_> {
     }
 
     #[inline(never)]
-    fn string_with_escapes(&mut self, start: usize) -> Result<Text<'de, '_>> {
+    fn string_with_escapes(&mut self, start: usize) -> Result<Text<'t, '_>> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         scratch.reserve((self.bytes.len() - start).min(SCRATCH_CAPACITY));

@@ -9,8 +9,8 @@ use crate::value::memory::{Builder, Container};
 use crate::value::{Array, JsonString, Map, Number, Value};
 
 /// Decoder of one tree.
-struct Tree<'a, 'de, 'p> {
-    parser: &'a mut Parser<'de, 'p>,
+struct Tree<'a, 'de, 'p, M> {
+    parser: &'a mut Parser<'de, 'p, M>,
     bytes: &'de [u8],
     builder: Builder,
 }
@@ -25,7 +25,7 @@ struct Level {
 }
 
 /// Decodes the array or object at the current position. The rest of the document has less than 4 GiB.
-pub(super) fn decode(parser: &mut Parser<'_, '_>) -> Result<Value> {
+pub(super) fn decode<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
     let bytes = parser.bytes;
     let mut tree = Tree { builder: Builder::new(bytes.len() - parser.at), parser, bytes };
     tree.run()?;
@@ -33,7 +33,7 @@ pub(super) fn decode(parser: &mut Parser<'_, '_>) -> Result<Value> {
 }
 
 /// Decodes the next value without the shared memory, and keeps the text of numbers.
-pub(super) fn decode_with_written_numbers(parser: &mut Parser<'_, '_>) -> Result<Value> {
+pub(super) fn decode_with_written_numbers<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
     match parser.expect()? {
         b'{' => {
             parser.enter()?;
@@ -65,13 +65,19 @@ pub(super) fn decode_with_written_numbers(parser: &mut Parser<'_, '_>) -> Result
             parser.skip_number()?;
             Number::from_written(&parser.text[start..parser.at]).map(Value::Number)
         }
-        // Not an array, object or number.
-        _ => serde::Deserialize::deserialize(parser),
+        b'"' => {
+            parser.at += 1;
+            Ok(Value::String(parser.string()?.as_str().into()))
+        }
+        b't' => parser.literal(b"true").map(|()| Value::Bool(true)),
+        b'f' => parser.literal(b"false").map(|()| Value::Bool(false)),
+        b'n' => parser.literal(b"null").map(|()| Value::Null),
+        _ => Err(parser.syntax(Syntax::Value)),
     }
 }
 
 /// Consumes the comma after an element. Returns the closing bracket if it is next, and any other byte otherwise.
-fn next(parser: &mut Parser<'_, '_>, bracket: u8, end: Syntax) -> Result<u8> {
+fn next<M>(parser: &mut Parser<'_, '_, M>, bracket: u8, end: Syntax) -> Result<u8> {
     match parser.expect()? {
         b',' => {
             parser.at += 1;
@@ -87,7 +93,7 @@ fn next(parser: &mut Parser<'_, '_>, bracket: u8, end: Syntax) -> Result<u8> {
     }
 }
 
-impl Tree<'_, '_, '_> {
+impl<M> Tree<'_, '_, '_, M> {
     /// Skips white space, and returns the next byte and its position.
     #[inline(always)]
     fn expect(&mut self, at: usize) -> Result<(usize, u8)> {

@@ -1,22 +1,27 @@
 //! Deserializer of a value.
 
 use base64_simd::STANDARD;
-use serde::de::value::{BorrowedStrDeserializer, MapDeserializer, StrDeserializer};
+use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{self, Unexpected, Visitor};
 
 use super::ByteStrings;
 use super::access::{Elements, Entries, Variant};
 use super::number::Number;
 use super::parser::{Parser, locate};
+use super::source::Source;
 use super::string::Text;
 use super::tree;
 use crate::error::{Error, Result, Syntax};
-use crate::ser::{NUMBER_TOKEN, RAW_TOKEN};
+use crate::raw::raw_token;
+use crate::ser::NUMBER_TOKEN;
 use crate::value::{ARRAY_TOKEN, MAP_TOKEN, VALUE_TOKEN, hand_over};
 
-impl<'de> Parser<'de, '_> {
+impl<'t, M> Parser<'t, '_, M> {
     #[inline]
-    fn visit_number<V: Visitor<'de>>(&mut self, visitor: V, float: bool) -> Result<V::Value> {
+    fn visit_number<'de, V: Visitor<'de>>(&mut self, visitor: V, float: bool) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         match self.expect()? {
             b'-' | b'0'..=b'9' => {}
             _ => return Err(self.mismatch(&visitor)),
@@ -33,12 +38,18 @@ impl<'de> Parser<'de, '_> {
     }
 
     #[inline]
-    fn visit_integer<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+    fn visit_integer<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         self.visit_number(visitor, false)
     }
 
     #[inline]
-    fn visit_text<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+    fn visit_text<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         match self.expect()? {
             b'"' => {}
             _ => return Err(self.mismatch(&visitor)),
@@ -49,17 +60,23 @@ impl<'de> Parser<'de, '_> {
 
     /// Visits a string. The parser is positioned after the opening quote.
     #[inline(always)]
-    pub(super) fn visit_open_string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+    pub(super) fn visit_open_string<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         let start = self.at - 1;
         let result = match self.string()? {
-            Text::Borrowed(text) => visitor.visit_borrowed_str(text),
+            Text::Borrowed(text) => M::visit_str(text, visitor),
             Text::Unescaped(text) => visitor.visit_str(text),
         };
         locate(result, start)
     }
 
     /// Visits the bytes of a string. The parser is positioned after the opening quote.
-    pub(super) fn visit_open_bytes<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+    pub(super) fn visit_open_bytes<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         let start = self.at - 1;
         let byte_strings = self.byte_strings;
         let result = match self.string()? {
@@ -67,14 +84,17 @@ impl<'de> Parser<'de, '_> {
                 Ok(bytes) => visitor.visit_byte_buf(bytes),
                 Err(_) => Err(de::Error::invalid_value(Unexpected::Str(""), &"a string in base64")),
             },
-            Text::Borrowed(text) => visitor.visit_borrowed_bytes(text.as_bytes()),
+            Text::Borrowed(text) => M::visit_bytes(text.as_bytes(), visitor),
             Text::Unescaped(text) => visitor.visit_bytes(text.as_bytes()),
         };
         locate(result, start)
     }
 
     #[inline]
-    fn visit_array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+    fn visit_array<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         let start = self.at;
         self.enter()?;
         let value = locate(visitor.visit_seq(Elements { parser: self, count: 0 }), start)?;
@@ -82,7 +102,10 @@ impl<'de> Parser<'de, '_> {
     }
 
     #[inline]
-    fn visit_object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+    fn visit_object<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         self.enter()?;
         let value = match visitor.visit_map(Entries { parser: self, first: true }) {
             Ok(value) => value,
@@ -104,19 +127,28 @@ impl<'de> Parser<'de, '_> {
 
     /// Not inlined, so that scalars in `deserialize_any` do not pay for the stack frame of containers.
     #[inline(never)]
-    fn visit_any_array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+    fn visit_any_array<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         self.visit_array(visitor)
     }
 
     /// Same as [`visit_any_array`](Self::visit_any_array).
     #[inline(never)]
-    fn visit_any_number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+    fn visit_any_number<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         self.visit_number(visitor, true)
     }
 
     /// Same as [`visit_any_array`](Self::visit_any_array).
     #[inline(never)]
-    fn visit_any_object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+    fn visit_any_object<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
         self.visit_object(visitor)
     }
 
@@ -134,7 +166,7 @@ impl<'de> Parser<'de, '_> {
 
     /// Returns the error for a value of another type than `visitor` expects, or for a malformed value.
     #[cold]
-    fn mismatch<V: Visitor<'de>>(&mut self, visitor: &V) -> Error {
+    fn mismatch<'de, V: Visitor<'de>>(&mut self, visitor: &V) -> Error {
         let start = self.at;
         let error: Result<Error> = (|| {
             let unexpected = match self.expect()? {
@@ -198,7 +230,7 @@ macro_rules! wide {
     };
 }
 
-impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
+impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, M> {
     type Error = Error;
 
     #[inline]
@@ -294,16 +326,13 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
 
     #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
-        if name == RAW_TOKEN {
+        if let Some(token) = raw_token(name) {
             self.expect()?;
             let start = self.at;
             self.skip_value(&mut ())?;
-            // `RawValue` deserializes from a map with one entry.
-            let entry = [RAW_TOKEN, &self.text[start..self.at]].map(BorrowedStrDeserializer::<Error>::new);
-            return locate(
-                visitor.visit_map(MapDeserializer::new(std::iter::once(<(_, _)>::from(entry)))),
-                start,
-            );
+            // Raw values are deserialized from a map with one entry.
+            let entry = (M::text(token), M::text(&self.text[start..self.at]));
+            return locate(visitor.visit_map(MapDeserializer::new(std::iter::once(entry))), start);
         }
         let first: &[u8] = match name {
             VALUE_TOKEN => b"{[",
@@ -389,7 +418,7 @@ impl<'de> de::Deserializer<'de> for &mut Parser<'de, '_> {
                 let start = self.at;
                 self.at += 1;
                 let result = match self.string()? {
-                    Text::Borrowed(text) => visitor.visit_enum(BorrowedStrDeserializer::new(text)),
+                    Text::Borrowed(text) => visitor.visit_enum(M::text(text)),
                     Text::Unescaped(text) => visitor.visit_enum(StrDeserializer::new(text)),
                 };
                 locate(result, start)

@@ -5,7 +5,7 @@
 //!
 //! The numbers of the decoder and encoder use [`digits`], [`decimals`] and [`push_block`].
 //!
-//! This is the only module of the crate with `unsafe` code: loads through `core::arch`, the call of a function
+//! The `unsafe` code of this module: loads through `core::arch`, the call of a function
 //! compiled for AVX2, stores into the spare capacity of a `Vec`, and conversions of bytes to text that are known to be
 //! UTF-8. [`Portable`] is the safe equivalent of the vector engines; property tests compare them.
 #![allow(unsafe_code, reason = "vector loads and stores into spare capacity; see the module text")]
@@ -15,6 +15,12 @@ mod copy;
 mod x86;
 
 pub(crate) use copy::{push_block, push_body, push_entry, push_short, push_string, push_text};
+
+/// Returns whether strings are scanned with vector instructions on this platform. Otherwise they are scanned eight
+/// bytes at a time.
+pub fn is_using_simd() -> bool {
+    cfg!(target_arch = "x86_64")
+}
 
 /// Bytes per block.
 pub(crate) const BLOCK: usize = 16;

@@ -4,9 +4,9 @@ use std::fmt::Display;
 
 use serde::{Serialize, ser};
 
-use super::Serializer;
+use super::VecSerializer;
 use super::number;
-use super::sort::Keys;
+use super::sort::{Keys, Order};
 use super::style::{Plain, Style};
 use super::{RawValues, raw};
 use crate::de::leading_string;
@@ -23,7 +23,7 @@ pub(crate) enum Tail {
 
 /// Serializer of an array or object.
 pub(crate) struct Compound<'s, S> {
-    serializer: &'s mut Serializer<S>,
+    serializer: &'s mut VecSerializer<S>,
     first: bool,
     tail: Tail,
     /// Keys of an object.
@@ -32,13 +32,13 @@ pub(crate) struct Compound<'s, S> {
 
 impl<'s, S: Style> Compound<'s, S> {
     #[inline]
-    pub(super) fn array(serializer: &'s mut Serializer<S>, tail: Tail) -> Self {
+    pub(super) fn array(serializer: &'s mut VecSerializer<S>, tail: Tail) -> Self {
         serializer.out.push(b'[');
         Self { serializer, first: true, tail, keys: Keys::default() }
     }
 
     #[inline]
-    pub(super) fn object(serializer: &'s mut Serializer<S>, tail: Tail) -> Self {
+    pub(super) fn object(serializer: &'s mut VecSerializer<S>, tail: Tail) -> Self {
         serializer.out.push(b'{');
         let keys = Keys::new(&serializer.out, &serializer.unsorted);
         Self { serializer, first: true, tail, keys }
@@ -54,12 +54,28 @@ impl<'s, S: Style> Compound<'s, S> {
     }
 
     #[inline]
-    fn close(self, bracket: u8) -> Result<()> {
+    pub(super) fn close(self, bracket: u8) -> &'s mut VecSerializer<S> {
         self.serializer.out.push(bracket);
         if self.tail == Tail::Brace {
             self.serializer.out.push(b'}');
         }
-        Ok(())
+        self.serializer
+    }
+
+    #[inline]
+    pub(super) fn close_map(self) -> Result<&'s mut VecSerializer<S>> {
+        self.close_object(S::MAPS)
+    }
+
+    #[inline]
+    pub(super) fn close_struct(self) -> Result<&'s mut VecSerializer<S>> {
+        self.close_object(S::STRUCTS)
+    }
+
+    #[inline]
+    fn close_object(self, order: Option<Order>) -> Result<&'s mut VecSerializer<S>> {
+        self.keys.close(order, &self.serializer.out, &mut self.serializer.unsorted)?;
+        Ok(self.close(b'}'))
     }
 }
 
@@ -78,7 +94,8 @@ macro_rules! arrays {
 
                 #[inline]
                 fn end(self) -> Result<()> {
-                    self.close(b']')
+                    self.close(b']');
+                    Ok(())
                 }
             }
         )*
@@ -112,8 +129,7 @@ impl<S: Style> ser::SerializeMap for Compound<'_, S> {
 
     #[inline]
     fn end(self) -> Result<()> {
-        self.keys.close(S::MAPS, &self.serializer.out, &mut self.serializer.unsorted)?;
-        self.close(b'}')
+        self.close_map().map(|_| ())
     }
 }
 
@@ -132,14 +148,13 @@ impl<S: Style> ser::SerializeStructVariant for Compound<'_, S> {
 
     #[inline]
     fn end(self) -> Result<()> {
-        self.keys.close(S::STRUCTS, &self.serializer.out, &mut self.serializer.unsorted)?;
-        self.close(b'}')
+        self.close_struct().map(|_| ())
     }
 }
 
-/// Serializer of a struct, or of a raw value, which serde_json serializes as a struct.
+/// Serializer of a struct, or of a raw value, which serializes as a struct.
 pub(crate) struct Fields<'s, S> {
-    serializer: &'s mut Serializer<S>,
+    serializer: &'s mut VecSerializer<S>,
     first: bool,
     raw: bool,
     keys: Keys,
@@ -147,13 +162,22 @@ pub(crate) struct Fields<'s, S> {
 
 impl<'s, S: Style> Fields<'s, S> {
     #[inline(always)]
-    pub(super) fn new(serializer: &'s mut Serializer<S>, name: &'static str) -> Self {
+    pub(super) fn new(serializer: &'s mut VecSerializer<S>, name: &'static str) -> Self {
         let raw = raw::is_token(name);
         if !raw {
             serializer.out.push(b'{');
         }
         let keys = Keys::new(&serializer.out, &serializer.unsorted);
         Self { serializer, first: true, raw, keys }
+    }
+
+    #[inline(always)]
+    pub(super) fn close(self) -> Result<&'s mut VecSerializer<S>> {
+        if !self.raw {
+            self.keys.close(S::STRUCTS, &self.serializer.out, &mut self.serializer.unsorted)?;
+            self.serializer.out.push(b'}');
+        }
+        Ok(self.serializer)
     }
 }
 
@@ -175,11 +199,7 @@ impl<S: Style> ser::SerializeStruct for Fields<'_, S> {
 
     #[inline(always)]
     fn end(self) -> Result<()> {
-        if !self.raw {
-            self.keys.close(S::STRUCTS, &self.serializer.out, &mut self.serializer.unsorted)?;
-            self.serializer.out.push(b'}');
-        }
-        Ok(())
+        self.close().map(|_| ())
     }
 }
 
@@ -188,7 +208,7 @@ impl<S: Style> ser::SerializeStruct for Fields<'_, S> {
 /// Keys are strings, and numbers, booleans and enum variants written as strings, with the comma before the key and the
 /// colon after it. The text of a raw value is a string that is written without quotes.
 struct Text<'s, S, const RAW: bool> {
-    serializer: &'s mut Serializer<S>,
+    serializer: &'s mut VecSerializer<S>,
     comma: bool,
 }
 
@@ -203,7 +223,7 @@ impl<S: Style, const RAW: bool> Text<'_, S, RAW> {
     }
 
     /// Writes a number or boolean in quotes.
-    fn quoted(self, write: impl FnOnce(&mut Serializer<S>) -> Result<()>) -> Result<()> {
+    fn quoted(self, write: impl FnOnce(&mut VecSerializer<S>) -> Result<()>) -> Result<()> {
         if RAW {
             return Self::reject();
         }
@@ -226,7 +246,7 @@ impl<S: Style, const RAW: bool> Text<'_, S, RAW> {
 
 /// Returns the string as which a map key is encoded.
 pub(crate) fn encode_key<T: Serialize + ?Sized>(key: &T) -> Result<String> {
-    let mut serializer = Serializer::<Plain>::new(Vec::new(), RawValues::Check);
+    let mut serializer = VecSerializer::<Plain>::new(Vec::new(), RawValues::Check);
     key.serialize(Text::<Plain, false> { serializer: &mut serializer, comma: false })?;
     leading_string(&serializer.out)
 }

@@ -1,9 +1,12 @@
-//! Encoder: a serde serializer that appends to a `Vec`.
+//! Serializer.
+//!
+//! The names are those of `serde_json::ser`. Most programs only need the functions of the crate root.
 
 mod compound;
 mod number;
 mod pretty;
 mod raw;
+mod serializer;
 mod sort;
 mod style;
 
@@ -14,17 +17,20 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::ser;
 
+use self::compound::Tail;
 pub(crate) use self::compound::encode_key;
-use self::compound::{Compound, Fields, Tail};
 pub(crate) use self::pretty::indent;
-pub(crate) use self::raw::{NUMBER_TOKEN, RAW_TOKEN, RawValues, is_token};
+pub(crate) use self::raw::{NUMBER_TOKEN, RawValues, is_token};
+pub use self::serializer::{Compound, Fields, Serializer};
 use self::sort::Unsorted;
 pub(crate) use self::style::{Canonical, Go, Plain, Style};
 use crate::error::{Error, Result};
+#[doc(no_inline)]
+pub use crate::functions::{to_string, to_string_pretty, to_vec, to_vec_pretty, to_writer, to_writer_pretty};
 use crate::scan::{push_body, push_string};
 
-/// Serializer of one document.
-pub(crate) struct Serializer<S> {
+/// Serializer of one document that appends to a vector.
+pub(crate) struct VecSerializer<S> {
     out: Vec<u8>,
     raw_values: RawValues,
     /// Objects whose entries have to be sorted.
@@ -32,7 +38,7 @@ pub(crate) struct Serializer<S> {
     style: PhantomData<S>,
 }
 
-impl<S: Style> Serializer<S> {
+impl<S: Style> VecSerializer<S> {
     fn new(out: Vec<u8>, raw_values: RawValues) -> Self {
         Self { out, raw_values, unsorted: Vec::new(), style: PhantomData }
     }
@@ -70,6 +76,12 @@ impl<S: Style> Serializer<S> {
         })
     }
 
+    /// Removes the last document.
+    fn clear(&mut self) {
+        self.out.clear();
+        self.unsorted.clear();
+    }
+
     fn string(&mut self, text: &str) {
         push_string::<S::Set>(&mut self.out, text);
     }
@@ -92,7 +104,7 @@ macro_rules! integers {
                 let start = self.out.len();
                 number::$push(&mut self.out, value);
                 if S::CANONICAL && !number::is_double(&mut self.out, start) {
-                    return Serializer::<S>::not_exact();
+                    return VecSerializer::<S>::not_exact();
                 }
                 Ok(())
             }
@@ -100,16 +112,16 @@ macro_rules! integers {
     };
 }
 
-impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
+impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Compound<'s, S>;
-    type SerializeTuple = Compound<'s, S>;
-    type SerializeTupleStruct = Compound<'s, S>;
-    type SerializeTupleVariant = Compound<'s, S>;
-    type SerializeMap = Compound<'s, S>;
-    type SerializeStruct = Fields<'s, S>;
-    type SerializeStructVariant = Compound<'s, S>;
+    type SerializeSeq = compound::Compound<'s, S>;
+    type SerializeTuple = compound::Compound<'s, S>;
+    type SerializeTupleStruct = compound::Compound<'s, S>;
+    type SerializeTupleVariant = compound::Compound<'s, S>;
+    type SerializeMap = compound::Compound<'s, S>;
+    type SerializeStruct = compound::Fields<'s, S>;
+    type SerializeStructVariant = compound::Compound<'s, S>;
 
     #[inline]
     fn serialize_bool(self, value: bool) -> Result<()> {
@@ -126,7 +138,7 @@ impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
     #[inline]
     fn serialize_f32(self, value: f32) -> Result<()> {
         if !value.is_finite() {
-            return Serializer::<S>::not_finite();
+            return VecSerializer::<S>::not_finite();
         }
         S::push_f32(&mut self.out, value);
         Ok(())
@@ -135,7 +147,7 @@ impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
     #[inline]
     fn serialize_f64(self, value: f64) -> Result<()> {
         if !value.is_finite() {
-            return Serializer::<S>::not_finite();
+            return VecSerializer::<S>::not_finite();
         }
         S::push_f64(&mut self.out, value);
         Ok(())
@@ -204,15 +216,15 @@ impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
 
     #[inline]
     fn serialize_seq(self, _len: Option<usize>) -> Result<Self::SerializeSeq> {
-        Ok(Compound::array(self, Tail::None))
+        Ok(compound::Compound::array(self, Tail::None))
     }
 
     fn serialize_tuple(self, _len: usize) -> Result<Self::SerializeTuple> {
-        Ok(Compound::array(self, Tail::None))
+        Ok(compound::Compound::array(self, Tail::None))
     }
 
     fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Self::SerializeTupleStruct> {
-        Ok(Compound::array(self, Tail::None))
+        Ok(compound::Compound::array(self, Tail::None))
     }
 
     fn serialize_tuple_variant(
@@ -223,17 +235,17 @@ impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
         _len: usize,
     ) -> Result<Self::SerializeTupleVariant> {
         self.variant(variant);
-        Ok(Compound::array(self, Tail::Brace))
+        Ok(compound::Compound::array(self, Tail::Brace))
     }
 
     #[inline]
     fn serialize_map(self, _len: Option<usize>) -> Result<Self::SerializeMap> {
-        Ok(Compound::object(self, Tail::None))
+        Ok(compound::Compound::object(self, Tail::None))
     }
 
     #[inline]
     fn serialize_struct(self, name: &'static str, _len: usize) -> Result<Self::SerializeStruct> {
-        Ok(Fields::new(self, name))
+        Ok(compound::Fields::new(self, name))
     }
 
     fn serialize_struct_variant(
@@ -244,7 +256,7 @@ impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
         _len: usize,
     ) -> Result<Self::SerializeStructVariant> {
         self.variant(variant);
-        Ok(Compound::object(self, Tail::Brace))
+        Ok(compound::Compound::object(self, Tail::Brace))
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<()> {
@@ -256,7 +268,7 @@ impl<'s, S: Style> ser::Serializer for &'s mut Serializer<S> {
     }
 }
 
-impl<S: Style> Serializer<S> {
+impl<S: Style> VecSerializer<S> {
     /// Opens the object around the content of an enum variant and writes its key.
     fn variant(&mut self, name: &str) {
         self.out.push(b'{');
@@ -266,7 +278,7 @@ impl<S: Style> Serializer<S> {
 
 /// Writer that escapes the output of a `Display` implementation. Each part is valid UTF-8, so that no escaped character
 /// extends over two parts.
-struct Escaping<'s, S>(&'s mut Serializer<S>);
+struct Escaping<'s, S>(&'s mut VecSerializer<S>);
 
 impl<S: Style> fmt::Write for Escaping<'_, S> {
     fn write_str(&mut self, part: &str) -> fmt::Result {

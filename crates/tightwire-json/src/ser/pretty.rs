@@ -1,9 +1,10 @@
 //! Indentation of a compact document.
 
+use super::raw::MARK;
 use crate::de::string_len;
 
 /// Appends `compact` with one line per element and entry, each indented by `unit` per level. Empty arrays and objects
-/// stay on one line.
+/// stay on one line. Text between two [`MARK`]s is copied.
 pub(crate) fn indent(out: &mut Vec<u8>, compact: &[u8], unit: &str) {
     let mut level = 0;
     let mut rest = compact;
@@ -17,6 +18,11 @@ pub(crate) fn indent(out: &mut Vec<u8>, compact: &[u8], unit: &str) {
         }
         rest = remaining;
         match byte {
+            &MARK => {
+                let end = memchr::memchr(MARK, rest).unwrap_or(rest.len());
+                out.extend_from_slice(&rest[..end]);
+                rest = rest.get(end + 1..).unwrap_or_default();
+            }
             b'{' | b'[' => {
                 out.push(*byte);
                 if let [close @ (b'}' | b']'), remaining @ ..] = rest {
@@ -37,8 +43,6 @@ pub(crate) fn indent(out: &mut Vec<u8>, compact: &[u8], unit: &str) {
                 line(out, unit, level);
             }
             b':' => out.extend_from_slice(b": "),
-            // Only raw values contain white space.
-            b' ' | b'\t' | b'\n' | b'\r' => {}
             _ => out.push(*byte),
         }
     }

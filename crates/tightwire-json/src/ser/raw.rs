@@ -1,20 +1,19 @@
 //! Raw values: values that contain JSON text.
 //!
-//! serde has no method for them. serde_json serializes its `RawValue`, and numbers with `arbitrary_precision`, as a
-//! struct with a reserved name and one field. Written numbers of this crate are the same within a newtype struct of this
-//! name.
+//! serde has no method for them. `RawValue`, that of serde_json, and its numbers with `arbitrary_precision`, serialize
+//! as a struct with a reserved name and one field. Written numbers of this crate are the same within a newtype struct of
+//! this name.
 
 use serde::ser;
 
-use super::Serializer;
+use super::VecSerializer;
 use super::sort::Keys;
 use super::style::Style;
 use crate::codec::Limits;
 use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
+use crate::raw::raw_token;
 
-/// Struct name of `serde_json::value::RawValue`.
-pub(crate) const RAW_TOKEN: &str = "$serde_json::private::RawValue";
 /// Struct name of `serde_json::Number` if a program enables serde_json's feature `arbitrary_precision`.
 const FOREIGN_NUMBER_TOKEN: &str = "$serde_json::private::Number";
 /// Struct name of a written [`Number`](crate::Number).
@@ -29,17 +28,24 @@ pub(crate) enum RawValues {
     Trust,
     /// Without white space and with the escapes of Go, after validation.
     Compact,
+    /// Unchanged between two [`MARK`]s, after validation. Indentation removes the marks.
+    MarkChecked,
+    /// Unchanged between two [`MARK`]s, without validation.
+    MarkTrusted,
 }
+
+/// Byte that the encoder does not write otherwise, because it is not valid in JSON.
+pub(super) const MARK: u8 = 1;
 
 #[inline(always)]
 pub(crate) fn is_token(name: &'static str) -> bool {
-    // No Rust type has a name that starts with `$`. The name is a constant at most call sites.
-    name.starts_with('$') && matches!(name, RAW_TOKEN | NUMBER_TOKEN | FOREIGN_NUMBER_TOKEN)
+    name.starts_with('$')
+        && (raw_token(name).is_some() || matches!(name, NUMBER_TOKEN | FOREIGN_NUMBER_TOKEN))
 }
 
-pub(super) fn push_raw<S: Style>(serializer: &mut Serializer<S>, text: &str) -> Result<()> {
+pub(super) fn push_raw<S: Style>(serializer: &mut VecSerializer<S>, text: &str) -> Result<()> {
     let raw_values = serializer.raw_values;
-    if raw_values != RawValues::Trust {
+    if !matches!(raw_values, RawValues::Trust | RawValues::MarkTrusted) {
         // No limits: the text is already in memory, and validation does not recurse.
         let rules = Rules {
             limits: Limits::unlimited(),
@@ -55,12 +61,17 @@ pub(super) fn push_raw<S: Style>(serializer: &mut Serializer<S>, text: &str) -> 
         _ if S::CANONICAL => rewrite(serializer, text)?,
         RawValues::Check | RawValues::Trust => serializer.out.extend_from_slice(text.as_bytes()),
         RawValues::Compact => push_compact(&mut serializer.out, text),
+        RawValues::MarkChecked | RawValues::MarkTrusted => {
+            serializer.out.push(MARK);
+            serializer.out.extend_from_slice(text.as_bytes());
+            serializer.out.push(MARK);
+        }
     }
     Ok(())
 }
 
 /// Writes the tokens of a valid document in the style of the serializer. Does not recurse.
-fn rewrite<S: Style>(serializer: &mut Serializer<S>, text: &str) -> Result<()> {
+fn rewrite<S: Style>(serializer: &mut VecSerializer<S>, text: &str) -> Result<()> {
     // Keys of each open object, `None` for an array.
     let mut open: Vec<Option<Keys>> = Vec::new();
     let mut rest = text.trim_start();

@@ -7,7 +7,7 @@ use serde::forward_to_deserialize_any;
 use super::de_parts::{Text, Variant, visit_array, visit_object, visit_variant};
 use super::{Map, Value};
 use crate::error::{Error, Result};
-use crate::ser::RAW_TOKEN;
+use crate::raw::raw_token;
 
 macro_rules! numbers {
     ($($method:ident)*) => {
@@ -106,8 +106,8 @@ macro_rules! value_deserializer {
                     name: &'static str,
                     visitor: V,
                 ) -> Result<V::Value> {
-                    if name == RAW_TOKEN {
-                        let entry = std::iter::once((RAW_TOKEN, crate::to_string(&self)?));
+                    if let Some(token) = raw_token(name) {
+                        let entry = std::iter::once((token, crate::to_string(&self)?));
                         return visitor.visit_map(MapDeserializer::new(entry));
                     }
                     match self {

@@ -119,7 +119,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let document = match f.alternate() {
             false => crate::to_vec(self),
-            true => crate::to_vec_pretty(self, "  "),
+            true => crate::to_vec_pretty(self),
         };
         f.write_str(str::from_utf8(&document.map_err(|_| fmt::Error)?).map_err(|_| fmt::Error)?)
     }

@@ -8,7 +8,8 @@ use serde::ser::{self, Error as _};
 use super::deserialize::bounded;
 use super::{JsonString, Map, Number, Value, as_text};
 use crate::error::{Error, Result};
-use crate::ser::{NUMBER_TOKEN, RAW_TOKEN, encode_key, is_token};
+use crate::raw::raw_token;
+use crate::ser::{NUMBER_TOKEN, encode_key, is_token};
 
 impl Serialize for Value {
     #[inline]
@@ -288,10 +289,10 @@ impl ser::SerializeStruct for Fields {
             Self::Raw(raw) => {
                 let text = to_value(value)?;
                 let text = text.as_str().ok_or_else(|| Error::custom("raw value is not a string"))?;
-                *raw = match key {
-                    RAW_TOKEN => crate::from_str(text)
+                *raw = match raw_token(key) {
+                    Some(_) => crate::from_str(text)
                         .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?,
-                    _ => Value::Number(Number::from_written(text)?),
+                    None => Value::Number(Number::from_written(text)?),
                 };
                 Ok(())
             }

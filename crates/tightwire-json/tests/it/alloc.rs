@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tightwire_json::{Codec, from_slice, from_slice_borrowed, is_valid, to_vec};
+use tightwire_json::{Codec, Deserializer, Serializer, from_slice, is_valid, to_vec};
 
 use test_support::counting::allocations;
 
@@ -66,7 +66,7 @@ fn decoding_borrowed_values_allocates_only_for_containers() {
     plain.tags = vec!["a", "b", "c"];
     plain.note = String::new();
     let document = to_vec(&plain).unwrap();
-    let (count, read) = allocations(|| from_slice_borrowed::<Record<'_>>(&document).unwrap());
+    let (count, read) = allocations(|| from_slice::<Record<'_>>(&document).unwrap());
     assert_eq!(read.name, plain.name);
     // The vector of tags and the only node of the map.
     assert_eq!(count, 2);
@@ -107,6 +107,36 @@ fn skipping_and_validating_do_not_allocate() {
     assert!(valid);
     assert_eq!(count, 0);
     let (count, result) = allocations(|| from_slice::<serde::de::IgnoredAny>(&document));
+    result.unwrap();
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn small_documents_from_readers_do_not_allocate_for_the_text() {
+    let document = format!("[{:2000}]", 1);
+    for _ in 0..2 {
+        let (count, value) =
+            allocations(|| tightwire_json::from_reader::<_, [u8; 1]>(document.as_bytes()).unwrap());
+        assert_eq!(value, [1]);
+        assert!(count <= 1);
+    }
+    let (count, _) = allocations(|| tightwire_json::from_reader::<_, [u8; 1]>(document.as_bytes()).unwrap());
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn a_deserializer_and_a_serializer_reuse_their_buffers() {
+    let text = r#"[1,"\n",{"a":null}]"#.repeat(50_000);
+    let (usage, count) = test_support::counting::usage(|| {
+        let values = Deserializer::from_reader(text.as_bytes()).into_iter::<serde::de::IgnoredAny>();
+        values.map(Result::unwrap).count()
+    });
+    assert_eq!(count, 50_000);
+    assert!(usage.bytes < 32 << 10, "{usage:?}");
+
+    let (record, mut serializer) = (record(), Serializer::new(std::io::sink()));
+    record.serialize(&mut serializer).unwrap();
+    let (count, result) = allocations(|| record.serialize(&mut serializer));
     result.unwrap();
     assert_eq!(count, 0);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
 use serde::{Serialize, Serializer};
-use tightwire_json::{Codec, RawValue, to_string, to_vec_pretty};
+use tightwire_json::{Codec, RawValue, to_string};
 
 #[derive(Serialize)]
 enum Shape {
@@ -115,7 +115,7 @@ fn raw_values_are_validated_compacted_or_trusted_by_mode() {
 fn pretty_output_equals_that_of_serde_json() {
     let value = serde_json::json!({"a": [], "b": {}, "c": [1, {"d": "x,{\"y\":"}], "e": null});
     for indent in ["", "\t", "   "] {
-        let ours = to_vec_pretty(&value, indent).unwrap();
+        let ours = Codec::strict().to_vec_pretty(&value, indent).unwrap();
         let mut theirs = Vec::new();
         let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
         value.serialize(&mut serde_json::Serializer::with_formatter(&mut theirs, formatter)).unwrap();

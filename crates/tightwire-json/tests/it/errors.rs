@@ -507,7 +507,7 @@ proptest! {
         let replaced = place.get(&all);
         *value.pointer_mut(replaced).unwrap() = Value::Bool(true);
         let indent = if pretty { "  " } else { "" };
-        let document = tightwire_json::to_vec_pretty(&value, indent).unwrap();
+        let document = Codec::strict().to_vec_pretty(&value, indent).unwrap();
         let error = from_slice::<Unbool>(&document).err().unwrap();
         prop_assert_eq!(&pointer(&error), replaced);
         prop_assert_eq!(value.pointer(&pointer(&error)), Some(&Value::Bool(true)));

@@ -4,6 +4,7 @@
 mod support;
 
 mod alloc;
+mod api;
 mod axum;
 mod canonical;
 mod conformance;

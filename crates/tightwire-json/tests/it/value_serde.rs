@@ -150,7 +150,7 @@ proptest! {
         same::<BTreeMap<String, serde_json::Value>>(&theirs)?;
         same::<BTreeMap<u8, IgnoredAny>>(&theirs)?;
         same::<serde_bytes::ByteBuf>(&theirs)?;
-        same::<Box<RawValue>>(&theirs)?;
+        same::<Box<serde_json::value::RawValue>>(&theirs)?;
     }
 
     #[test]

@@ -182,7 +182,7 @@ impl Plan {
 /// Merges `extras` into the JSON object `body`. They override fields of the body, and later ones override earlier
 /// ones. The fields are sorted by name. Values are copied verbatim, so numbers of any length stay exact.
 fn merge(body: &[u8], extras: &[ExtraField]) -> Result<Bytes> {
-    let mut fields: BTreeMap<Cow<'_, str>, &RawValue> = tightwire_json::from_slice_borrowed(body)
+    let mut fields: BTreeMap<Cow<'_, str>, &RawValue> = tightwire_json::from_slice(body)
         .map_err(|error| Error::invalid("extra_body", "requires a JSON object as body").with_source(error))?;
     fields.extend(extras.iter().map(|(name, value)| (Cow::Borrowed(&**name), &**value)));
     let merged = tightwire_json::to_vec(&fields).map_err(|error| Error::unencodable("extra_body", error))?;

@@ -1,0 +1,335 @@
+//! Public serializer.
+
+use std::fmt::{self, Display};
+use std::io::Write;
+
+use serde::{Serialize, ser};
+
+use super::style::{Canonical, Go, Plain, Style};
+use super::{RawValues, VecSerializer, compound, indent, sort};
+use crate::codec::{Codec, Mode};
+use crate::error::{Error, Result};
+use crate::functions::INDENT;
+
+/// One type per output style.
+enum Styled<P, G, C> {
+    Plain(P),
+    Go(G),
+    Canonical(C),
+}
+
+/// Evaluates an expression for any style.
+macro_rules! any {
+    ($styled:expr, $inner:ident => $result:expr) => {
+        match $styled {
+            Styled::Plain($inner) => $result,
+            Styled::Go($inner) => $result,
+            Styled::Canonical($inner) => $result,
+        }
+    };
+}
+
+/// Starts an array or object in any style.
+macro_rules! start {
+    ($type:ident, $serializer:expr, $vec:ident => $inner:expr) => {{
+        let Serializer { vec, target } = $serializer;
+        let inner = match vec {
+            Styled::Plain($vec) => {
+                $vec.clear();
+                Styled::Plain($inner?)
+            }
+            Styled::Go($vec) => {
+                $vec.clear();
+                Styled::Go($inner?)
+            }
+            Styled::Canonical($vec) => {
+                $vec.clear();
+                Styled::Canonical($inner?)
+            }
+        };
+        Ok($type { inner, target })
+    }};
+}
+
+/// Encodes values into a writer, as a [`serde::Serializer`].
+///
+/// The functions [`to_writer`](crate::to_writer) and [`to_writer_pretty`](crate::to_writer_pretty) are sufficient for
+/// one value of a type that implements `Serialize`. Use this type with crates that wrap a serializer.
+///
+/// Each value is encoded into a buffer that is reused, and then written with one call of [`Write::write_all`]. Nothing
+/// is written for a value that cannot be encoded. Nothing is written between values.
+///
+/// # Examples
+/// ```
+/// use serde::{Serialize, Serializer as _};
+/// use tightwire_json::Serializer;
+///
+/// let mut serializer = Serializer::new(Vec::new());
+/// serializer.collect_seq(0..3)?;
+/// "four".serialize(&mut serializer)?;
+/// assert_eq!(serializer.into_inner(), b"[0,1,2]\"four\"");
+/// # Ok::<(), tightwire_json::Error>(())
+/// ```
+pub struct Serializer<W> {
+    vec: Styled<VecSerializer<Plain>, VecSerializer<Go>, VecSerializer<Canonical>>,
+    target: Target<W>,
+}
+
+struct Target<W> {
+    writer: W,
+    pretty: bool,
+}
+
+impl<W: Write> Target<W> {
+    /// Writes a complete document.
+    fn write<S: Style>(&mut self, serializer: &mut VecSerializer<S>) -> Result<()> {
+        sort::sort(&mut serializer.out, std::mem::take(&mut serializer.unsorted));
+        if self.pretty {
+            let mut pretty = Vec::with_capacity(serializer.out.len() * 2);
+            indent(&mut pretty, &serializer.out, INDENT);
+            serializer.out = pretty;
+        }
+        self.writer.write_all(&serializer.out).map_err(Error::io)
+    }
+}
+
+impl<W: Write> Serializer<W> {
+    /// Returns a serializer with [`Codec::standard`] that writes no white space.
+    pub fn new(writer: W) -> Self {
+        Self::with_codec(writer, Codec::standard())
+    }
+
+    /// Returns a serializer with [`Codec::standard`] that writes one line per element and entry, indented by two
+    /// spaces per level. See [`Codec::to_writer_pretty`] for another indentation.
+    pub fn pretty(writer: W) -> Self {
+        Self::any(writer, Codec::standard(), true)
+    }
+
+    /// Returns a serializer with this codec that writes no white space.
+    pub fn with_codec(writer: W, codec: Codec) -> Self {
+        Self::any(writer, codec, false)
+    }
+
+    fn any(writer: W, codec: Codec, pretty: bool) -> Self {
+        let plain = |raw_values| Styled::Plain(VecSerializer::new(super::new_vec(), raw_values));
+        let vec = match (codec.mode(), pretty) {
+            (Mode::Strict, false) => plain(RawValues::Check),
+            (Mode::Strict, true) => plain(RawValues::MarkChecked),
+            (Mode::Fast, false) => plain(RawValues::Trust),
+            (Mode::Fast, true) => plain(RawValues::MarkTrusted),
+            (Mode::Canonical, _) => Styled::Canonical(VecSerializer::new(super::new_vec(), RawValues::Check)),
+            (Mode::Compat, _) => Styled::Go(VecSerializer::new(super::new_vec(), RawValues::Compact)),
+        };
+        Self { vec, target: Target { writer, pretty } }
+    }
+}
+
+impl<W> Serializer<W> {
+    /// Returns the writer.
+    pub fn into_inner(self) -> W {
+        self.target.writer
+    }
+}
+
+impl<W> fmt::Debug for Serializer<W> {
+    /// Omits the buffered document.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serializer").finish_non_exhaustive()
+    }
+}
+
+macro_rules! documents {
+    ($($method:ident $(<$generic:ident>)? ($($argument:ident: $type:ty),*))*) => {
+        $(
+            fn $method $(<$generic: Serialize + ?Sized>)? (self, $($argument: $type),*) -> Result<()> {
+                any!(&mut self.vec, vec => {
+                    vec.clear();
+                    ser::Serializer::$method(&mut *vec, $($argument),*)?;
+                    self.target.write(vec)
+                })
+            }
+        )*
+    };
+}
+
+impl<'a, W: Write> ser::Serializer for &'a mut Serializer<W> {
+    type Ok = ();
+    type Error = Error;
+    type SerializeSeq = Compound<'a, W>;
+    type SerializeTuple = Compound<'a, W>;
+    type SerializeTupleStruct = Compound<'a, W>;
+    type SerializeTupleVariant = Compound<'a, W>;
+    type SerializeMap = Compound<'a, W>;
+    type SerializeStruct = Fields<'a, W>;
+    type SerializeStructVariant = Compound<'a, W>;
+
+    documents! {
+        serialize_bool(value: bool)
+        serialize_i8(value: i8)
+        serialize_i16(value: i16)
+        serialize_i32(value: i32)
+        serialize_i64(value: i64)
+        serialize_i128(value: i128)
+        serialize_u8(value: u8)
+        serialize_u16(value: u16)
+        serialize_u32(value: u32)
+        serialize_u64(value: u64)
+        serialize_u128(value: u128)
+        serialize_f32(value: f32)
+        serialize_f64(value: f64)
+        serialize_char(value: char)
+        serialize_str(value: &str)
+        serialize_bytes(value: &[u8])
+        serialize_none()
+        serialize_some<T>(value: &T)
+        serialize_unit()
+        serialize_unit_struct(name: &'static str)
+        serialize_unit_variant(name: &'static str, index: u32, variant: &'static str)
+        serialize_newtype_struct<T>(name: &'static str, value: &T)
+        serialize_newtype_variant<T>(name: &'static str, index: u32, variant: &'static str, value: &T)
+    }
+
+    fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq> {
+        start!(Compound, self, vec => vec.serialize_seq(len))
+    }
+
+    fn serialize_tuple(self, len: usize) -> Result<Self::SerializeTuple> {
+        start!(Compound, self, vec => vec.serialize_tuple(len))
+    }
+
+    fn serialize_tuple_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeTupleStruct> {
+        start!(Compound, self, vec => vec.serialize_tuple_struct(name, len))
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        len: usize,
+    ) -> Result<Self::SerializeTupleVariant> {
+        start!(Compound, self, vec => vec.serialize_tuple_variant(name, index, variant, len))
+    }
+
+    fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap> {
+        start!(Compound, self, vec => vec.serialize_map(len))
+    }
+
+    fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct> {
+        start!(Fields, self, vec => vec.serialize_struct(name, len))
+    }
+
+    fn serialize_struct_variant(
+        self,
+        name: &'static str,
+        index: u32,
+        variant: &'static str,
+        len: usize,
+    ) -> Result<Self::SerializeStructVariant> {
+        start!(Compound, self, vec => vec.serialize_struct_variant(name, index, variant, len))
+    }
+
+    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<()> {
+        any!(&mut self.vec, vec => {
+            vec.clear();
+            ser::Serializer::collect_str(&mut *vec, value)?;
+            self.target.write(vec)
+        })
+    }
+}
+
+/// Array, map or enum variant that a [`Serializer`] is writing.
+pub struct Compound<'a, W> {
+    inner:
+        Styled<compound::Compound<'a, Plain>, compound::Compound<'a, Go>, compound::Compound<'a, Canonical>>,
+    target: &'a mut Target<W>,
+}
+
+impl<W> fmt::Debug for Compound<'_, W> {
+    /// Omits the buffered document.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Compound").finish_non_exhaustive()
+    }
+}
+
+macro_rules! arrays {
+    ($($kind:ident::$element:ident)*) => {
+        $(
+            impl<W: Write> ser::$kind for Compound<'_, W> {
+                type Ok = ();
+                type Error = Error;
+
+                fn $element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
+                    any!(&mut self.inner, array => ser::$kind::$element(array, value))
+                }
+
+                fn end(self) -> Result<()> {
+                    any!(self.inner, array => self.target.write(array.close(b']')))
+                }
+            }
+        )*
+    };
+}
+
+arrays! {
+    SerializeSeq::serialize_element
+    SerializeTuple::serialize_element
+    SerializeTupleStruct::serialize_field
+    SerializeTupleVariant::serialize_field
+}
+
+impl<W: Write> ser::SerializeMap for Compound<'_, W> {
+    type Ok = ();
+    type Error = Error;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
+        any!(&mut self.inner, map => map.serialize_key(key))
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
+        any!(&mut self.inner, map => map.serialize_value(value))
+    }
+
+    fn end(self) -> Result<()> {
+        any!(self.inner, map => self.target.write(map.close_map()?))
+    }
+}
+
+impl<W: Write> ser::SerializeStructVariant for Compound<'_, W> {
+    type Ok = ();
+    type Error = Error;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
+        any!(&mut self.inner, object => ser::SerializeStructVariant::serialize_field(object, key, value))
+    }
+
+    fn end(self) -> Result<()> {
+        any!(self.inner, object => self.target.write(object.close_struct()?))
+    }
+}
+
+/// Struct that a [`Serializer`] is writing.
+pub struct Fields<'a, W> {
+    inner: Styled<compound::Fields<'a, Plain>, compound::Fields<'a, Go>, compound::Fields<'a, Canonical>>,
+    target: &'a mut Target<W>,
+}
+
+impl<W> fmt::Debug for Fields<'_, W> {
+    /// Omits the buffered document.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fields").finish_non_exhaustive()
+    }
+}
+
+impl<W: Write> ser::SerializeStruct for Fields<'_, W> {
+    type Ok = ();
+    type Error = Error;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
+        any!(&mut self.inner, fields => fields.serialize_field(key, value))
+    }
+
+    fn end(self) -> Result<()> {
+        any!(self.inner, fields => self.target.write(fields.close()?))
+    }
+}
