@@ -52,7 +52,7 @@ pub(crate) async fn moons(
         }
     }
     let value = answer.finish_content()?.context("there is no answer")?;
-    Moons::deserialize(value).context("the answer does not match the schema")
+    tightwire_json::from_value(value).context("the answer does not match the schema")
 }
 
 /// Returns an element of the list if it cannot change any more.
