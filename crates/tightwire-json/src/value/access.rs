@@ -214,8 +214,7 @@ impl Value {
             *self = Self::Object(Map::new());
         }
         let Self::Object(target) = self else { return };
-        // One pass, because the removal of single entries without a change of the order takes time in proportion to their
-        // number.
+        // One pass, because the removal of a single entry takes linear time if the order stays.
         if patch.values().any(Self::is_null) {
             target.retain(|key, _| !patch.get(key).is_some_and(Self::is_null));
         }

@@ -11,7 +11,7 @@ mod array_ops;
 mod convert;
 mod de;
 mod de_parts;
-mod deserialize;
+pub(crate) mod deserialize;
 pub(crate) mod growing;
 mod json;
 mod map;
@@ -47,8 +47,8 @@ use crate::error::{Error, Result};
 /// `Display` writes the compact document, and `{:#}` the document with line breaks and an indentation of two spaces.
 /// `Debug` writes all values.
 ///
-/// Comparing, cloning, hashing, formatting and dropping are recursive, as in serde_json. Decoded documents are limited in
-/// depth; a program that builds deeper trees itself may overflow the stack.
+/// Comparing, cloning, hashing, converting, merging and dropping are recursive, as in serde_json. Decoded documents are
+/// limited in depth; a program that builds deeper trees itself may overflow the stack.
 ///
 /// # Examples
 /// ```
