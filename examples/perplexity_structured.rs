@@ -37,7 +37,8 @@ pub(crate) async fn moons(
     planet: &str,
     mut progress: impl FnMut(&tightwire_json::Value),
 ) -> anyhow::Result<Moons> {
-    let format = JsonSchema::new(schemars::schema_for!(Moons)).name("moons").strict(true);
+    let format =
+        JsonSchema::new(tightwire_json::to_value(schemars::schema_for!(Moons))?).name("moons").strict(true);
     let request = Request::new("sonar", format!("Which are the three largest moons of {planet}?"))
         .response_format(format)
         .stream_mode(StreamMode::Concise);
