@@ -37,7 +37,8 @@ pub(crate) async fn moons(
     planet: &str,
     mut progress: impl FnMut(&tightwire_json::Value),
 ) -> anyhow::Result<Moons> {
-    let format = JsonSchema::new(schemars::schema_for!(Moons)).name("moons").strict(true);
+    let format =
+        JsonSchema::new(tightwire_json::to_value(schemars::schema_for!(Moons))?).name("moons").strict(true);
     let request = Request::new("sonar", format!("Which are the three largest moons of {planet}?"))
         .response_format(format)
         .stream_mode(StreamMode::Concise);
@@ -52,7 +53,7 @@ pub(crate) async fn moons(
         }
     }
     let value = answer.finish_content()?.context("there is no answer")?;
-    Moons::deserialize(value).context("the answer does not match the schema")
+    tightwire_json::from_value(value).context("the answer does not match the schema")
 }
 
 /// Returns an element of the list if it cannot change any more.

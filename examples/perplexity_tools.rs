@@ -40,7 +40,7 @@ fn run(call: &FunctionCall) -> String {
 
 /// Returns the answer to a question, and the number of tool calls.
 pub(crate) async fn ask(client: &Client, question: &str) -> anyhow::Result<(String, usize)> {
-    let schema = schemars::schema_for!(Place);
+    let schema = tightwire_json::to_value(schemars::schema_for!(Place))?;
     let tool = Tool::function(Function::new("weather", "Tells the weather of a city", schema));
     let mut request = Request::new("sonar-pro", question).tools([tool]).tool_choice(ToolChoice::Required);
     let mut calls = 0;
