@@ -91,6 +91,12 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
 
     #[inline(never)]
     fn skip_space(&mut self) -> Option<u8> {
+        self.after_space()
+    }
+
+    /// Skips white space and returns the next byte, `None` at the end.
+    #[inline(always)]
+    fn after_space(&mut self) -> Option<u8> {
         // A single space or little indentation, for which a block takes longer.
         if let Some(near) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<5>)
             && let Some(count) = near.iter().position(|byte| !is_space(*byte))
@@ -213,7 +219,17 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Consumes a byte. Returns the error `what` if another one is next.
     #[inline(always)]
     fn token(&mut self, byte: u8, what: Syntax) -> Result<()> {
-        if self.peek() != Some(byte) {
+        if self.bytes.get(self.at) != Some(&byte) {
+            return self.token_after_space(byte, what);
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Not inlined, so that the code for documents without white space is short.
+    #[inline(never)]
+    fn token_after_space(&mut self, byte: u8, what: Syntax) -> Result<()> {
+        if self.after_space() != Some(byte) {
             return Err(self.unexpected(what));
         }
         self.at += 1;
