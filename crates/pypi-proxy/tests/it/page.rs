@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use pypi_proxy::{ApiVersion, Error, Metadata, Page, ProjectList};
-use tightwire_json::Value;
+use tightwire_json::{Value, json};
 
 use crate::page_model;
 
@@ -117,18 +117,18 @@ prop_compose! {
               more in proptest::option::of("[ -~äß\\\\\"]{0,20}")) -> Value {
         let mut file = tightwire_json::Map::new();
         if url_first {
-            file.insert("url".into(), url.clone().into());
+            file.insert("url", url.clone().into());
         }
-        file.insert("filename".into(), name.into());
+        file.insert("filename", name.into());
         if has_hashes {
-            file.insert("hashes".into(), serde_json::json!({"sha256": "00"}));
+            file.insert("hashes", json!({"sha256": "00"}));
         }
-        file.insert("url".into(), url.into());
+        file.insert("url", url.into());
         if let Some(size) = size {
-            file.insert("size".into(), size.into());
+            file.insert("size", size.into());
         }
         if let Some(more) = more {
-            file.insert("x-more".into(), serde_json::json!([more, {"url": 1}]));
+            file.insert("x-more", json!([more, {"url": 1}]));
         }
         file.into()
     }
@@ -138,14 +138,14 @@ proptest! {
     /// Compares rewriting in place with parsing and serializing.
     #[test]
     fn rewriting_matches_a_parse_and_serialize_model(files in proptest::collection::vec(file(), 0..8), pretty: bool) {
-        let upstream = serde_json::json!({"files": files, "name": "a", "x": {"y": []}});
+        let upstream = json!({"files": files, "name": "a", "x": {"y": []}});
         let document = if pretty { tightwire_json::to_vec_pretty(&upstream) } else { tightwire_json::to_vec(&upstream) }.unwrap();
         let mut expected = upstream;
-        expected["meta"] = serde_json::json!({"api-version": "1.0"});
+        expected["meta"] = json!({"api-version": "1.0"});
         for file in expected["files"].as_array_mut().unwrap() {
             file["url"] = file["filename"].clone();
             if file.get("hashes").is_none() {
-                file["hashes"] = serde_json::json!({});
+                file["hashes"] = json!({});
             }
         }
         let page = Page::from_json(document).unwrap();
