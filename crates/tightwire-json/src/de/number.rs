@@ -195,7 +195,7 @@ impl<M> Parser<'_, '_, M> {
 
     /// Reads a number, without a search for each group of digits if it has at most 19 digits and no exponent.
     #[inline(never)]
-    fn decimal(&mut self) -> Result<Number> {
+    pub(super) fn decimal(&mut self) -> Result<Number> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let mut padded = [0; 32];
         let block = Block::new(match rest.first_chunk() {

@@ -5,7 +5,7 @@
 use super::number;
 use super::parser::Parser;
 use crate::error::{Result, Syntax};
-use crate::value::memory::{Builder, Container};
+use crate::value::memory::{Builder, Object};
 use crate::value::{Array, JsonString, Map, Number, Value};
 
 /// Decoder of one tree.
@@ -13,22 +13,17 @@ struct Tree<'a, 'de, 'p, M> {
     parser: &'a mut Parser<'de, 'p, M>,
     bytes: &'de [u8],
     builder: Builder,
-}
-
-/// Open array or object.
-struct Level {
-    container: Container,
-    /// Closing bracket.
-    closing: u8,
-    /// Whether a key was written with escapes.
-    escapes: bool,
+    /// Whether the last number was a float, as probably the next one.
+    floats: bool,
 }
 
 /// Decodes the array or object at the current position. The rest of the document has less than 4 GiB.
 pub(super) fn decode<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
     let bytes = parser.bytes;
-    let mut tree = Tree { builder: Builder::new(bytes.len() - parser.at), parser, bytes };
-    tree.run()?;
+    let mut tree = Tree { builder: Builder::new(bytes.len() - parser.at), parser, bytes, floats: false };
+    let (at, levels) = (tree.parser.at, tree.parser.levels);
+    let byte = bytes[at];
+    tree.parser.at = tree.value(at, byte, levels, |_| 0)?;
     Ok(tree.builder.finish())
 }
 
@@ -116,111 +111,140 @@ impl<M> Tree<'_, '_, '_, M> {
         Err(self.parser.syntax(what))
     }
 
-    /// Decodes an array or object, and pushes it.
-    fn run(&mut self) -> Result<()> {
-        let max_levels = self.parser.levels;
-        let mut open = Vec::new();
-        let mut at = self.parser.at;
-        let mut byte = self.bytes[at];
-        let mut level = Level { container: self.builder.root(), closing: 0, escapes: false };
-        loop {
-            if level.closing == b'}' {
-                (at, byte) = self.key(at, byte, &mut level)?;
+    /// Decodes the value that starts at `at` with `byte`, and pushes it. Returns the position after it.
+    ///
+    /// `levels` is the number of levels that may still be opened.
+    // In a debug build, the frames of the recursion would be too large for the stack of a thread.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn value(
+        &mut self,
+        at: usize,
+        byte: u8,
+        levels: usize,
+        context: impl FnOnce(&Self) -> usize,
+    ) -> Result<usize> {
+        // Most values are strings and numbers. Comparisons are predicted better than a jump table.
+        if byte == b'"' {
+            return match self.builder.push_text(self.parser.text, at + 1, self.parser.string_limit) {
+                Some(end) => Ok(end + 1),
+                None => self.text_with_escapes(at + 1),
+            };
+        }
+        if byte.is_ascii_digit() || byte == b'-' {
+            self.parser.at = at;
+            if self.floats
+                && let Some(value) = self.parser.fraction()
+            {
+                self.builder.push_float(value);
+                return Ok(self.parser.at);
             }
-            // Most values are strings and numbers. Comparisons are predicted better than a jump table.
-            if byte == b'"' {
-                at = match self.builder.push_text(self.parser.text, at + 1, self.parser.string_limit) {
-                    Some(end) => end + 1,
-                    None => self.text_with_escapes(at + 1)?,
-                };
-            } else if byte.is_ascii_digit() || byte == b'-' {
-                self.parser.at = at;
-                match self.parser.number()? {
-                    number::Number::Unsigned(value) => self.builder.push_unsigned(value),
-                    number::Number::Signed(value) => self.builder.push_signed(value),
-                    number::Number::Float(value) => self.builder.push_float(value),
-                }
-                at = self.parser.at;
-            } else if byte == b'{' || byte == b'[' {
-                if open.len() >= max_levels {
-                    self.parser.at = at;
-                    return Err(self.parser.too_deep());
-                }
-                // In ASCII, a closing bracket is two after its opening bracket.
-                let closing = byte + 2;
-                (at, byte) = self.expect(at + 1)?;
-                if byte != closing {
-                    let container = self.builder.open(&level.container, level.closing == b'}');
-                    open.push(std::mem::replace(&mut level, Level { container, closing, escapes: false }));
-                    continue;
-                }
-                self.builder.push_empty(closing == b'}');
-                at += 1;
-            } else if byte == b'n' && self.is_next(at, b"null") {
+            let number = self.parser.number()?;
+            self.floats = matches!(number, number::Number::Float(_));
+            match number {
+                number::Number::Unsigned(value) => self.builder.push_unsigned(value),
+                number::Number::Signed(value) => self.builder.push_signed(value),
+                number::Number::Float(value) => self.builder.push_float(value),
+            }
+            return Ok(self.parser.at);
+        }
+        match byte {
+            b'{' => self.object(at, levels, context(self)),
+            b'[' => self.array(at, levels, context(self)),
+            b'n' if self.is_next(at, b"null") => {
                 self.builder.push_null();
-                at += 4;
-            } else if byte == b't' && self.is_next(at, b"true") {
+                Ok(at + 4)
+            }
+            b't' if self.is_next(at, b"true") => {
                 self.builder.push_bool(true);
-                at += 4;
-            } else if byte == b'f' && self.is_next(at, b"false") {
+                Ok(at + 4)
+            }
+            b'f' if self.is_next(at, b"false") => {
                 self.builder.push_bool(false);
-                at += 5;
-            } else {
-                return self.malformed(at);
+                Ok(at + 5)
             }
-            loop {
-                if open.is_empty() {
-                    self.parser.at = at;
-                    return Ok(());
-                }
-                (at, byte) = self.expect(at)?;
-                if byte == b',' {
-                    (at, byte) = self.expect(at + 1)?;
-                    break;
-                }
-                match (byte == level.closing, level.closing) {
-                    (true, b']') => self.builder.push_array(&level.container),
-                    (true, _) => self.builder.push_object(&level.container, level.escapes),
-                    (false, b']') => return self.fail(at, Syntax::ArrayEnd),
-                    (false, _) => return self.fail(at, Syntax::ObjectEnd),
-                }
+            _ => self.malformed(at),
+        }
+    }
+
+    /// Returns the error for too many levels.
+    #[cold]
+    fn too_deep<T>(&mut self, at: usize) -> Result<T> {
+        self.parser.at = at;
+        Err(self.parser.too_deep())
+    }
+
+    #[inline(never)]
+    fn array(&mut self, at: usize, levels: usize, context: usize) -> Result<usize> {
+        let Some(levels) = levels.checked_sub(1) else { return self.too_deep(at) };
+        let (mut at, mut byte) = self.expect(at + 1)?;
+        if byte == b']' {
+            self.builder.push_empty(false);
+            return Ok(at + 1);
+        }
+        let from = self.builder.len();
+        loop {
+            at = self.value(at, byte, levels, |_| context + 1)?;
+            (at, byte) = self.expect(at)?;
+            match byte {
+                b',' => (at, byte) = self.expect(at + 1)?,
+                b']' => break,
+                _ => return self.fail(at, Syntax::ArrayEnd),
+            }
+        }
+        self.builder.push_array(from);
+        Ok(at + 1)
+    }
+
+    #[inline(never)]
+    fn object(&mut self, at: usize, levels: usize, context: usize) -> Result<usize> {
+        let Some(levels) = levels.checked_sub(1) else { return self.too_deep(at) };
+        let (mut at, mut byte) = self.expect(at + 1)?;
+        if byte == b'}' {
+            self.builder.push_empty(true);
+            return Ok(at + 1);
+        }
+        let mut object = self.builder.object(context);
+        loop {
+            if byte != b'"' {
+                return self.fail(at, Syntax::Key);
+            }
+            at = match self.builder.push_expected(self.parser.text, at + 1, &mut object) {
+                Some(end) => end + 1,
+                None => self.key(at + 1, &mut object)?,
+            };
+            (at, byte) = self.expect(at)?;
+            if byte != b':' {
+                return self.fail(at, Syntax::Colon);
+            }
+            (at, byte) = self.expect(at + 1)?;
+            at = self.value(at, byte, levels, |tree| tree.builder.context())?;
+            if self.is_next(at, b",\"") {
                 at += 1;
-                if let Some(outer) = open.pop() {
-                    level = outer;
-                }
+                byte = b'"';
+                continue;
+            }
+            (at, byte) = self.expect(at)?;
+            match byte {
+                b',' => (at, byte) = self.expect(at + 1)?,
+                b'}' => break,
+                _ => return self.fail(at, Syntax::ObjectEnd),
             }
         }
+        self.builder.push_object(&object);
+        Ok(at + 1)
     }
 
-    /// Decodes the key that starts at `at` with `byte`, and pushes it. Returns the position of its value, and the first
-    /// byte of it.
-    #[inline(always)]
-    fn key(&mut self, at: usize, byte: u8, level: &mut Level) -> Result<(usize, u8)> {
-        if byte != b'"' {
-            return self.fail(at, Syntax::Key);
-        }
-        let (text, limit) = (self.parser.text, self.parser.string_limit);
-        let end = match self.builder.push_expected(text, at + 1, &mut level.container) {
-            Some(end) => Some(end),
-            None => self.builder.push_text(text, at + 1, limit),
-        };
-        let at = match end {
-            Some(end) => end + 1,
+    /// Decodes a key that is not the expected one, after the opening quote.
+    #[inline(never)]
+    fn key(&mut self, start: usize, object: &mut Object) -> Result<usize> {
+        object.differs();
+        match self.builder.push_text(self.parser.text, start, self.parser.string_limit) {
+            Some(end) => Ok(end + 1),
             None => {
-                level.escapes = true;
-                self.text_with_escapes(at + 1)?
+                object.has_escapes();
+                self.text_with_escapes(start)
             }
-        };
-        let (at, byte) = self.expect(at)?;
-        if byte != b':' {
-            return self.fail(at, Syntax::Colon);
         }
-        self.expect(at + 1)
-    }
-
-    #[inline(always)]
-    fn is_next<const N: usize>(&self, at: usize, bytes: &[u8; N]) -> bool {
-        self.bytes.get(at..).and_then(<[u8]>::first_chunk::<N>) == Some(bytes)
     }
 
     /// Returns the error for a malformed literal name or another byte.
@@ -237,5 +261,10 @@ impl<M> Tree<'_, '_, '_, M> {
         self.parser.at = start;
         self.builder.push_copy(self.parser.string()?.as_str());
         Ok(self.parser.at)
+    }
+
+    #[inline(always)]
+    fn is_next<const N: usize>(&self, at: usize, bytes: &[u8; N]) -> bool {
+        self.bytes.get(at..).and_then(<[u8]>::first_chunk::<N>) == Some(bytes)
     }
 }

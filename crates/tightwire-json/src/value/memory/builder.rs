@@ -23,14 +23,13 @@ const MAX_FIRST_CHUNK: usize = 1 << 20;
 /// Number of shapes that are remembered.
 const SHAPES: usize = 128;
 
-/// Open array or object.
+/// Open object, with the keys of an object in the same context that has been decoded before.
 ///
-/// It has the keys of an object in the same context that has been decoded before. Most documents have many objects with
-/// the same keys, so that comparing the document with the expected key is faster than searching for its end.
-pub(crate) struct Container {
-    /// Number of values and keys on the stack before the container.
+/// Most documents have many objects with the same keys, so that comparing the document with the expected key is faster
+/// than searching for its end.
+pub(crate) struct Object {
+    /// Number of values and keys on the stack before the object.
     from: usize,
-    /// Hash of the key of the array or object in its parent.
     context: usize,
     /// Next expected entry.
     next: NonNull<Entry>,
@@ -38,6 +37,19 @@ pub(crate) struct Container {
     remaining: usize,
     /// Whether all keys so far were the expected ones.
     holds: bool,
+    escapes: bool,
+}
+
+impl Object {
+    /// Records that a key is not the expected one.
+    pub(crate) fn differs(&mut self) {
+        self.holds = false;
+    }
+
+    /// Records that a key was written with escapes, so that its text cannot be compared with other documents.
+    pub(crate) fn has_escapes(&mut self) {
+        self.escapes = true;
+    }
 }
 
 /// Shapes of a thread. They are in the memory of one document, and `document` tells them from those of others.
@@ -217,34 +229,31 @@ impl Builder {
         }
     }
 
-    /// Returns the container for the root of the document.
-    pub(crate) fn root(&self) -> Container {
-        self.container(0)
+    /// Returns the number of values and keys on the stack.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
     }
 
-    /// Opens an array or object in another one.
+    /// Returns the context of the value of the last key: a hash of the length and the first bytes of the key.
     #[inline(always)]
-    pub(crate) fn open(&self, parent: &Container, parent_is_object: bool) -> Container {
-        self.container(match self.slots.last() {
-            // The last slot is the key: its length and its first bytes.
-            // SAFETY: all words of slots are initialized.
-            Some(key) if parent_is_object => {
-                (unsafe { key[0].bits }.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
-            }
-            _ => parent.context + 1,
-        })
+    pub(crate) fn context(&self) -> usize {
+        // SAFETY: all words of slots are initialized.
+        let word = self.slots.last().map_or(0, |key| unsafe { key[0].bits });
+        (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
     }
 
+    /// Opens an object. The context is any number that is the same for objects that probably have the same keys.
     #[inline(always)]
-    fn container(&self, context: usize) -> Container {
-        let from = self.slots.len();
-        let known = self.shapes.as_ref().map(|shapes| (shapes.shapes[context % SHAPES], shapes.document));
-        match known {
-            Some((shape, document)) if shape.document == document => {
-                Container { from, context, next: shape.entries, remaining: shape.len as usize, holds: true }
+    pub(crate) fn object(&self, context: usize) -> Object {
+        let (from, mut next, mut remaining, mut holds) = (self.slots.len(), NonNull::dangling(), 0, false);
+        if let Some(shapes) = &self.shapes {
+            let shape = &shapes.shapes[context % SHAPES];
+            if shape.document == shapes.document {
+                (next, remaining, holds) = (shape.entries, shape.len as usize, true);
             }
-            _ => Container { from, context, next: NonNull::dangling(), remaining: 0, holds: false },
         }
+        Object { from, context, next, remaining, holds, escapes: false }
     }
 
     /// Pushes the key that begins at `start`, after an opening quote, if it is the expected one. Returns the offset of the
@@ -254,14 +263,14 @@ impl Builder {
         &mut self,
         document: &str,
         start: usize,
-        shape: &mut Container,
+        object: &mut Object,
     ) -> Option<usize> {
-        if shape.remaining > 0 {
+        if object.remaining > 0 {
             // SAFETY: the entry is in the memory, and `remaining` counts the entries. `push` has written its words.
-            let key = unsafe { shape.next.cast::<Slot>().read() };
+            let key = unsafe { object.next.cast::<Slot>().read() };
             // SAFETY: as above, or the end of the entries.
-            shape.next = unsafe { shape.next.add(1) };
-            shape.remaining -= 1;
+            object.next = unsafe { object.next.add(1) };
+            object.remaining -= 1;
             let bytes = document.as_bytes();
             let end = match MASKS.get(len_byte(&key)) {
                 Some(mask) => {
@@ -286,28 +295,27 @@ impl Builder {
                 return Some(end);
             }
         }
-        shape.holds = false;
         None
     }
 
-    /// Replaces the values of an open array by the array.
+    /// Replaces the values from `from` on by an array of them. There is at least one.
     #[inline(always)]
-    pub(crate) fn push_array(&mut self, array: &Container) {
-        let len = self.slots.len() - array.from;
-        let items = self.move_slots(array.from, len, UNINDEXED);
+    pub(crate) fn push_array(&mut self, from: usize) {
+        let len = self.slots.len() - from;
+        let items = self.move_slots(from, len, UNINDEXED);
         self.push_container(Tag::Array, items);
     }
 
-    /// Replaces the keys and values of an open object by the object. Of duplicate keys, the last value is used at the
-    /// position of the first. `escapes` tells whether a key was written with escapes.
+    /// Replaces the keys and values of an open object by the object. There is at least one entry. Of duplicate keys, the
+    /// last value is used at the position of the first.
     #[inline(always)]
-    pub(crate) fn push_object(&mut self, object: &Container, escapes: bool) {
+    pub(crate) fn push_object(&mut self, object: &Object) {
         let count = self.slots.len() - object.from;
         if object.holds && count < 2 * INDEXED {
             let items = self.move_slots(object.from, count / 2, UNINDEXED);
             self.push_container(Tag::Object, items);
         } else {
-            self.push_new_object(object.from, object.context, escapes);
+            self.push_new_object(object.from, object.context, object.escapes);
         }
     }
 

@@ -25,7 +25,7 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
-pub(crate) use self::builder::{Builder, Container};
+pub(crate) use self::builder::{Builder, Object};
 use super::map::Index;
 
 /// Memory of one decoded document.
