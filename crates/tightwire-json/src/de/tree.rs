@@ -131,21 +131,7 @@ impl<M> Tree<'_, '_, '_, M> {
             };
         }
         if byte.is_ascii_digit() || byte == b'-' {
-            self.parser.at = at;
-            if self.floats
-                && let Some(value) = self.parser.fraction()
-            {
-                self.builder.push_float(value);
-                return Ok(self.parser.at);
-            }
-            let number = self.parser.number()?;
-            self.floats = matches!(number, number::Number::Float(_));
-            match number {
-                number::Number::Unsigned(value) => self.builder.push_unsigned(value),
-                number::Number::Signed(value) => self.builder.push_signed(value),
-                number::Number::Float(value) => self.builder.push_float(value),
-            }
-            return Ok(self.parser.at);
+            return self.number(at);
         }
         match byte {
             b'{' => self.object(at, levels, context(self)),
@@ -245,6 +231,25 @@ impl<M> Tree<'_, '_, '_, M> {
                 self.text_with_escapes(start)
             }
         }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn number(&mut self, at: usize) -> Result<usize> {
+        self.parser.at = at;
+        if self.floats
+            && let Some(value) = self.parser.fraction()
+        {
+            self.builder.push_float(value);
+            return Ok(self.parser.at);
+        }
+        let number = self.parser.number()?;
+        self.floats = matches!(number, number::Number::Float(_));
+        match number {
+            number::Number::Unsigned(value) => self.builder.push_unsigned(value),
+            number::Number::Signed(value) => self.builder.push_signed(value),
+            number::Number::Float(value) => self.builder.push_float(value),
+        }
+        Ok(self.parser.at)
     }
 
     /// Returns the error for a malformed literal name or another byte.

@@ -187,7 +187,7 @@ impl Builder {
 
     /// Pushes the string or key that begins at `start`, after an opening quote, if it is not longer than `limit` and has
     /// no escapes. Returns the offset of the closing quote.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_text(&mut self, document: &str, start: usize, limit: usize) -> Option<usize> {
         let bytes = document.as_bytes();
         let end = scan::find(bytes, start);
@@ -258,7 +258,7 @@ impl Builder {
 
     /// Pushes the key that begins at `start`, after an opening quote, if it is the expected one. Returns the offset of the
     /// closing quote.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_expected(
         &mut self,
         document: &str,
@@ -299,7 +299,7 @@ impl Builder {
     }
 
     /// Replaces the values from `from` on by an array of them. There is at least one.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_array(&mut self, from: usize) {
         let len = self.slots.len() - from;
         let items = self.move_slots(from, len, UNINDEXED);
@@ -308,7 +308,7 @@ impl Builder {
 
     /// Replaces the keys and values of an open object by the object. There is at least one entry. Of duplicate keys, the
     /// last value is used at the position of the first.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_object(&mut self, object: &Object) {
         let count = self.slots.len() - object.from;
         if object.holds && count < 2 * INDEXED {
