@@ -12,8 +12,8 @@ use psrp::fragment::{Assembler, Fragmenter};
 use pypi_proxy::Page;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use tightwire_perplexity::types::chat::Accumulator;
 use tightwire_json::ChunkDecoder as _;
+use tightwire_perplexity::types::chat::Accumulator;
 use tightwire_sse::Decoder;
 
 /// Name and operation, which returns whether it succeeded.
