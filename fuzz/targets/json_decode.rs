@@ -52,5 +52,9 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     }
     assert_eq!(codec.to_vec(&value_again).expect("it was encoded before"), again);
     let pretty = codec.to_vec_pretty(&value, "  ").expect("a decoded value can be encoded");
+    if matches!(codec.mode(), Mode::Strict | Mode::Fast) {
+        assert_eq!(serde_json::to_vec(&value).expect("a tree can be encoded"), again);
+        assert_eq!(serde_json::to_vec_pretty(&value).expect("a tree can be encoded"), pretty);
+    }
     assert_eq!(unlimited.from_slice::<Value>(&pretty).expect("an encoded document can be decoded"), value_again);
 });

@@ -14,7 +14,7 @@ use super::tree;
 use crate::error::{Error, Result, Syntax};
 use crate::raw::raw_token;
 use crate::ser::NUMBER_TOKEN;
-use crate::value::{ARRAY_TOKEN, MAP_TOKEN, VALUE_TOKEN, hand_over};
+use crate::value::{ARRAY_TOKEN, MAP_TOKEN, VALUE_TOKEN, hand_over, memory};
 
 impl<'t, M> Parser<'t, '_, M> {
     #[inline]
@@ -350,7 +350,11 @@ impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, 
             return locate(hand_over(tree, visitor), start);
         }
         // A tree keeps the last of duplicate keys, but in another order than `Duplicates::Last`.
-        if first.contains(&byte) && self.superseded.is_empty() && u32::try_from(self.bytes.len()).is_ok() {
+        if first.contains(&byte)
+            && self.superseded.is_empty()
+            && memory::IS_SUPPORTED
+            && u32::try_from(self.bytes.len()).is_ok()
+        {
             let tree = tree::decode(self)?;
             return locate(hand_over(tree, visitor), start);
         }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::mem::ManuallyDrop;
 
 use serde::de::{
     self, Deserialize, DeserializeOwned, Deserializer, EnumAccess, MapAccess, SeqAccess, Unexpected, Visitor,
@@ -22,19 +23,27 @@ pub(crate) const MAP_TOKEN: &str = "$tightwire_json::Map";
 static MARK: [u8; 1] = [0];
 
 thread_local! {
-    static HANDED_OVER: Cell<Option<Value>> = const { Cell::new(None) };
+    /// Without a destructor, so that documents can also be decoded in destructors of other variables of the thread.
+    static HANDED_OVER: Cell<Option<ManuallyDrop<Value>>> = const { Cell::new(None) };
 }
 
 /// Returns a decoded tree to a visitor that requested one of the tokens. serde has no method for it: the visitor gets
 /// bytes that only this crate has, and takes the tree from a variable of the thread.
 pub(crate) fn hand_over<'de, V: Visitor<'de>>(tree: Value, visitor: V) -> Result<V::Value> {
-    HANDED_OVER.set(Some(tree));
-    visitor.visit_borrowed_bytes(&MARK)
+    HANDED_OVER.set(Some(ManuallyDrop::new(tree)));
+    let result = visitor.visit_borrowed_bytes(&MARK);
+    // Visitors of other types do not take it.
+    drop(taken());
+    result
+}
+
+fn taken() -> Option<Value> {
+    HANDED_OVER.take().map(ManuallyDrop::into_inner)
 }
 
 /// Returns the tree that was handed over to a visitor with these bytes.
 pub(super) fn handed_over<E: de::Error>(bytes: &[u8], expected: &dyn de::Expected) -> Result<Value, E> {
-    let tree = if std::ptr::eq(bytes, &MARK) { HANDED_OVER.take() } else { None };
+    let tree = if std::ptr::eq(bytes, &MARK) { taken() } else { None };
     tree.ok_or_else(|| E::invalid_type(Unexpected::Bytes(bytes), expected))
 }
 

@@ -1,7 +1,13 @@
 //! Decoded trees, which share memory, compared with trees of vectors and boxes.
 
+use std::cell::Cell;
+use std::fmt;
+use std::sync::mpsc;
+
 use proptest::prelude::*;
-use tightwire_json::{Codec, Duplicates, Limits, Value, from_slice, from_str, to_string};
+use serde::de::value::{BorrowedBytesDeserializer, Error as PlainError};
+use serde::{Deserialize, Deserializer};
+use tightwire_json::{Codec, Duplicates, Limits, Value, from_slice, from_str, json, to_string};
 
 use crate::support::{document, outcome};
 
@@ -189,4 +195,56 @@ fn fields_of_structs_can_be_trees() {
         assert!(error.is_data());
         assert!(error.offset().is_some_and(|at| at >= offset), "{error}");
     }
+}
+
+#[test]
+fn destructors_of_a_thread_can_decode() {
+    struct Last(mpsc::Sender<Value>);
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            self.0.send(from_str(r#"[{"a":1}]"#).unwrap()).unwrap();
+        }
+    }
+
+    thread_local! {
+        static LAST: Cell<Option<Last>> = const { Cell::new(None) };
+    }
+
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        // Registered before the variables of the decoder, so that it is dropped after them.
+        LAST.set(Some(Last(sender)));
+        drop(from_str::<Value>("[1]"));
+    });
+    thread.join().unwrap();
+    assert_eq!(receiver.recv().unwrap(), json!([{"a": 1}]));
+}
+
+#[test]
+fn trees_are_released_if_the_visitor_does_not_take_them() {
+    struct Other<'a>(&'a [u8]);
+
+    impl<'de: 'a, 'a> Deserialize<'de> for Other<'a> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Visitor;
+
+            impl<'de> serde::de::Visitor<'de> for Visitor {
+                type Value = Other<'de>;
+
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str("bytes")
+                }
+
+                fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Other<'de>, E> {
+                    Ok(Other(bytes))
+                }
+            }
+
+            deserializer.deserialize_newtype_struct("$tightwire_json::Value", Visitor)
+        }
+    }
+
+    let Other(bytes) = from_str("[1]").unwrap();
+    Value::deserialize(BorrowedBytesDeserializer::<PlainError>::new(bytes)).unwrap_err();
 }

@@ -15,7 +15,12 @@ use crate::scan;
 /// Value or key that is not yet in the memory, as words of the layout of [`Value`].
 type Slot = [Word; 3];
 
-const _: () = assert!(size_of::<Value>() == 24 && size_of::<Entry>() == 48 && align_of::<Entry>() == 8);
+/// Whether the layouts of this platform are those that [`Builder`] writes. Otherwise trees are vectors and boxes.
+pub(crate) const IS_SUPPORTED: bool = size_of::<usize>() == 8 && align_of::<u64>() == 8;
+
+const _: () = assert!(
+    !IS_SUPPORTED || size_of::<Value>() == 24 && size_of::<Entry>() == 48 && align_of::<Entry>() == 8
+);
 
 /// Maximum words of the first chunk.
 const MAX_FIRST_CHUNK: usize = 1 << 20;
@@ -99,7 +104,8 @@ impl Drop for Builder {
         let mut slots = std::mem::take(&mut self.slots);
         slots.clear();
         slots.shrink_to(MAX_SLOTS);
-        SCRATCH.set(self.shapes.take().map(|shapes| (slots, shapes)));
+        // Fails while the thread ends.
+        _ = SCRATCH.try_with(|scratch| scratch.set(self.shapes.take().map(|shapes| (slots, shapes))));
     }
 }
 
@@ -107,7 +113,7 @@ impl Builder {
     /// Returns a builder for a document of this length, which is less than 4 GiB.
     pub(crate) fn new(document_len: usize) -> Self {
         let memory = Arc::new_uninit();
-        let (slots, mut shapes) = SCRATCH.take().unwrap_or_else(|| {
+        let (slots, mut shapes) = SCRATCH.try_with(Cell::take).ok().flatten().unwrap_or_else(|| {
             let none = Remembered { entries: NonNull::dangling(), len: 0, document: 0 };
             (Vec::with_capacity(32), Box::new(Shapes { shapes: [none; SHAPES], document: 0 }))
         });
@@ -367,7 +373,7 @@ impl Builder {
     /// Moves the slots from `from` on into the memory, as an array or object of `len` items. There is at least one slot.
     #[inline(always)]
     fn move_slots(&mut self, from: usize, len: usize, index: u32) -> NonNull<Word> {
-        const { assert!(size_of::<Header>() == 16 && align_of::<Header>() == 8) };
+        const { assert!(!IS_SUPPORTED || size_of::<Header>() == 16 && align_of::<Header>() == 8) };
         let count = self.slots.len() - from;
         let header = self.allocate((size_of::<Header>() + size_of::<Slot>() * count) / 8).cast::<Header>();
         // SAFETY: the memory has room for a header and the slots. Copies words, not slots: wider loads would wait for the

@@ -14,6 +14,7 @@
 //! - A [`Header`] precedes the items of each array and object.
 //! - The layouts of [`Value`](super::Value), its numbers, arrays, objects and texts, and of entries are defined by
 //!   `repr`, because [`Builder`] writes them as three words. Stores of other widths would delay the copy into the memory.
+//!   On platforms with other layouts than [`IS_SUPPORTED`] requires, nothing is decoded into the memory.
 //!
 //! Property tests compare trees in this memory with the same trees of vectors and boxes.
 #![allow(unsafe_code, reason = "trees in shared memory; see the module text")]
@@ -25,7 +26,7 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
-pub(crate) use self::builder::{Builder, Object};
+pub(crate) use self::builder::{Builder, IS_SUPPORTED, Object};
 use super::map::Index;
 
 /// Memory of one decoded document.
@@ -175,7 +176,7 @@ impl Text {
     pub(super) fn heap(text: String) -> Self {
         let mut text = ManuallyDrop::new(text);
         let mut bytes = [MaybeUninit::uninit(); INLINE];
-        // No address space has more than 2^48 bytes.
+        assert!(text.capacity() as u64 >> (8 * CAPACITY) == 0, "the capacity of a string has six bytes");
         bytes[..CAPACITY].write_copy_of_slice(&(text.capacity() as u64).to_le_bytes()[..CAPACITY]);
         let words = [Word { pointer: text.as_mut_ptr() }, Word { len: text.len() }];
         // SAFETY: the last 16 bytes have room for two words; the write needs no alignment.
