@@ -1,4 +1,4 @@
-//! Error type of this crate.
+//! Error type.
 
 use std::borrow::Cow;
 use std::{fmt, io};
