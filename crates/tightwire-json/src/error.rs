@@ -262,6 +262,19 @@ impl Error {
         self
     }
 
+    /// Adds the lines in front of the document, and the bytes in front of it in its first line, to the position.
+    #[cold]
+    pub(crate) fn behind(mut self, lines: usize, columns: usize) -> Self {
+        let Inner { line, column, .. } = &mut *self.inner;
+        match *line {
+            0 => return self,
+            1 => *column += columns,
+            _ => {}
+        }
+        *line += lines;
+        self
+    }
+
     /// Returns `true` if the document is not valid JSON (RFC 8259): malformed, not UTF-8, or with a lone surrogate; or
     /// if it has a duplicate key and [`Duplicates::Error`](crate::Duplicates::Error) is set.
     pub fn is_syntax(&self) -> bool {

@@ -185,11 +185,13 @@ impl Number {
 
 /// Returns an error if `text` is not a number (RFC 8259, section 6).
 fn check(text: &str) -> Result<()> {
-    let (first, last) = (text.bytes().next(), text.bytes().next_back());
-    match (first, last) {
-        (Some(b'-' | b'0'..=b'9'), Some(b'0'..=b'9')) => Codec::standard().validate(text.as_bytes()),
-        (None, _) | (Some(b'-' | b'0'..=b'9'), _) => Err(Error::syntax(Syntax::Number, text.len())),
-        _ => Err(Error::syntax(Syntax::Number, 0)),
+    let bytes = text.as_bytes();
+    let len = bytes.trim_ascii_end().len();
+    let error = |offset| Err(Error::syntax(Syntax::Number, offset).in_document(bytes));
+    match bytes {
+        [] | [b'-' | b'0'..=b'9', ..] if len == bytes.len() => Codec::standard().validate(bytes),
+        [b'-' | b'0'..=b'9', ..] => error(len),
+        _ => error(0),
     }
 }
 
