@@ -1,4 +1,4 @@
-//! Error type of this crate.
+//! Error type.
 
 use std::borrow::Cow;
 use std::{fmt, io};
@@ -259,6 +259,19 @@ impl Error {
     #[cold]
     pub(crate) fn moved_by(mut self, start: u64) -> Self {
         self.inner.offset = self.inner.offset.map(|offset| offset + start);
+        self
+    }
+
+    /// Adds the lines in front of the document, and the bytes in front of it in its first line, to the position.
+    #[cold]
+    pub(crate) fn behind(mut self, lines: usize, columns: usize) -> Self {
+        let Inner { line, column, .. } = &mut *self.inner;
+        match *line {
+            0 => return self,
+            1 => *column += columns,
+            _ => {}
+        }
+        *line += lines;
         self
     }
 

@@ -106,7 +106,7 @@
 mod boundary;
 mod codec;
 pub mod de;
-mod error;
+pub mod error;
 mod functions;
 mod path;
 mod raw;

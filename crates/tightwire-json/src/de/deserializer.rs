@@ -11,7 +11,7 @@ use super::read::{Fused, IoRead, Read, SliceRead, StrRead};
 use super::source::Source;
 use super::superseded;
 use crate::codec::Codec;
-use crate::error::{Error, Kind, Result, Syntax};
+use crate::error::{Error, Result};
 use crate::raw::RawValue;
 
 /// Call of a method of serde's `Deserializer`, for the parser of any [`Source`].
@@ -35,25 +35,26 @@ impl fmt::Debug for State {
 }
 
 impl State {
-    /// Runs `action` at the offset `at` of `text`, and sets `at` to the end of the value.
+    /// Runs `action` at the start of `text`. Returns the length of the value, and its result.
     #[inline]
     pub(super) fn run<'t, 'de, M: Source<'t, 'de>, A: Action<'de>>(
         &mut self,
         text: &'t str,
-        at: &mut usize,
         action: A,
-    ) -> Result<A::Value> {
+    ) -> (usize, Result<A::Value>) {
         let rules = self.codec.rules();
-        let superseded = superseded(text, *at, &rules)?;
+        let superseded = match superseded(text, &rules) {
+            Ok(superseded) => superseded,
+            Err(error) => return (0, Err(error)),
+        };
         let mut parser = Parser::<M>::any(text, &rules.limits, rules.lone_surrogate);
-        parser.at = *at;
         parser.superseded = &superseded;
         parser.byte_strings = rules.byte_strings;
+        parser.keeps_numbers = rules.keeps_numbers;
         parser.scratch = std::mem::take(&mut self.scratch);
-        let result = action.run(&mut parser);
-        *at = parser.at;
+        let result = action.run(&mut parser).map_err(|error| error.near_value(parser.at));
         self.scratch = parser.scratch;
-        result
+        (parser.at, result)
     }
 }
 
@@ -110,7 +111,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     pub fn end(&mut self) -> Result<()> {
         match self.read.peek()? {
             None => Ok(()),
-            Some(_) => Err(Error::new(Kind::Syntax(Syntax::Trailing), Some(self.read.offset()))),
+            Some(_) => Err(self.read.trailing()),
         }
     }
 
@@ -280,7 +281,7 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Iterator for StreamDeserializer<'de
         match self.deserializer.read.behind() {
             None | Some(b' ' | b'\n' | b'\t' | b'\r' | b'"' | b'[' | b']' | b'{' | b'}' | b',' | b':') => {}
             Some(_) if matches!(first, b'[' | b'{' | b'"') => {}
-            Some(_) => return Some(Err(Error::new(Kind::Syntax(Syntax::Trailing), Some(self.offset)))),
+            Some(_) => return Some(Err(self.deserializer.read.trailing())),
         }
         Some(result)
     }

@@ -55,24 +55,23 @@ impl Observer for Keys<'_, '_> {
     }
 }
 
-/// Walks the value at `start` and returns the offsets of the keys that a later key replaces.
-fn walk(text: &str, start: usize, rules: &Rules, reject: bool) -> Result<Vec<usize>> {
+/// Walks the value at the start of `text` and returns the offsets of the keys that a later key replaces.
+fn walk(text: &str, rules: &Rules, reject: bool) -> Result<Vec<usize>> {
     let mut keys = Keys { text, rules, open: Vec::new(), superseded: Vec::new(), reject };
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
-    parser.at = start;
     parser.skip_value(&mut keys)?;
     keys.superseded.sort_unstable();
     Ok(keys.superseded)
 }
 
-/// Returns the offsets of the keys of the value at `start` to skip, in ascending order, as the rules require.
+/// Returns the offsets of the keys of the value at the start of `text` to skip, in ascending order, as the rules require.
 ///
 /// With [`Duplicates::Error`], a malformed value or a duplicate key is an error. With [`Duplicates::Last`], the result
 /// for a malformed value is empty: decoding reports the error.
-pub(super) fn superseded(text: &str, start: usize, rules: &Rules) -> Result<Vec<usize>> {
+pub(super) fn superseded(text: &str, rules: &Rules) -> Result<Vec<usize>> {
     match rules.duplicates {
         Duplicates::ByType => Ok(Vec::new()),
-        Duplicates::Last => Ok(walk(text, start, rules, false).unwrap_or_default()),
-        Duplicates::Error => walk(text, start, rules, true).map(|_| Vec::new()),
+        Duplicates::Last => Ok(walk(text, rules, false).unwrap_or_default()),
+        Duplicates::Error => walk(text, rules, true).map(|_| Vec::new()),
     }
 }

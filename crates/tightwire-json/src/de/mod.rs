@@ -122,7 +122,7 @@ fn too_large(document: &[u8], limit: usize) -> Error {
 /// second time.
 #[inline]
 pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
-    let superseded = match superseded(text, 0, rules) {
+    let superseded = match superseded(text, rules) {
         Ok(superseded) => superseded,
         Err(error) => return Err(error.in_document(text.as_bytes())),
     };
@@ -144,7 +144,7 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
     let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
     let result = match rules.duplicates {
-        Duplicates::Error => superseded(text, 0, rules).map(|_| ()),
+        Duplicates::Error => superseded(text, rules).map(|_| ()),
         Duplicates::ByType | Duplicates::Last => Ok(()),
     };
     let result = result.and_then(|()| parser.skip_value(&mut ())).and_then(|()| parser.end());

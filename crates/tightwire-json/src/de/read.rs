@@ -17,7 +17,7 @@ impl<'de, R: private::Input<'de>> Read<'de> for R {}
 pub trait Fused {}
 
 pub(super) mod private {
-    use super::{Action, Result, State};
+    use super::{Action, Error, Result, State};
 
     pub trait Input<'de> {
         /// Runs `action` at the next value, and consumes the value.
@@ -28,6 +28,8 @@ pub(super) mod private {
         fn behind(&self) -> Option<u8>;
         /// Returns the number of consumed bytes.
         fn offset(&self) -> u64;
+        /// Returns the error for text behind the last value.
+        fn trailing(&mut self) -> Error;
     }
 }
 
@@ -36,48 +38,80 @@ fn space(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
 }
 
-/// Runs `action` at the value that follows the offset `at` of `text`, and sets `at` to its end.
+/// Runs `action` at the value at the start of `text`. Returns the length of the value, and its result.
 fn run<'t, 'de, M: Source<'t, 'de>, A: Action<'de>>(
     text: &'t str,
-    at: &mut usize,
     state: &mut State,
     action: A,
-) -> Result<A::Value> {
-    *at += space(&text.as_bytes()[*at..]);
-    let start = *at;
+) -> (usize, Result<A::Value>) {
     let limit = state.codec.limits().document;
     // One byte more than the limit, so that a value of exactly this length is known to be complete.
-    let end = start.saturating_add(limit).saturating_add(1);
+    let end = limit.saturating_add(1);
     let end = (end..text.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(text.len());
-    let result = state.run::<M, A>(&text[..end], at, action);
+    let (len, result) = state.run::<M, A>(&text[..end], action);
     let is_cut = end < text.len() && matches!(&result, Err(error) if error.is_eof());
-    if is_cut || *at - start > limit {
-        let offset = (start as u64).saturating_add(limit as u64);
-        return Err(Error::new(Kind::Limit(Limit::Document, limit), Some(offset)));
+    if is_cut || len > limit {
+        return (len, Err(Error::new(Kind::Limit(Limit::Document, limit), Some(limit as u64))));
     }
-    result
+    (len, result)
 }
 
 /// Input from a `str`.
 pub struct StrRead<'a> {
     text: &'a str,
     at: usize,
+    lines: Lines,
+}
+
+/// Lines of the input before an offset.
+#[derive(Default)]
+struct Lines {
+    at: usize,
+    count: usize,
+    /// Offset of the line at `at`.
+    start: usize,
+}
+
+impl Lines {
+    /// Adds position and path to an error of the value at the offset `start`, whose own offset is relative to the value.
+    /// Values are never before that of the previous call, so that many errors take linear time.
+    #[cold]
+    fn locate(&mut self, error: Error, input: &[u8], start: usize) -> Error {
+        let passed = &input[self.at..start];
+        self.count += memchr::memchr_iter(b'\n', passed).count();
+        if let Some(end) = memchr::memrchr(b'\n', passed) {
+            self.start = self.at + end + 1;
+        }
+        self.at = start;
+        error.in_document(&input[start..]).moved_by(start as u64).behind(self.count, start - self.start)
+    }
 }
 
 impl<'a> StrRead<'a> {
     /// Returns an input that starts at the first byte of `text`.
     pub fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+        Self { text, at: 0, lines: Lines::default() }
+    }
+}
+
+impl StrRead<'_> {
+    /// Skips white space and returns the offset behind it.
+    fn skip_space(&mut self) -> usize {
+        self.at += space(&self.text.as_bytes()[self.at..]);
+        self.at
     }
 }
 
 impl<'a> private::Input<'a> for StrRead<'a> {
     fn value<A: Action<'a>>(&mut self, state: &mut State, action: A) -> Result<A::Value> {
-        run::<Borrowed, A>(self.text, &mut self.at, state, action)
+        let start = self.skip_space();
+        let (len, result) = run::<Borrowed, A>(&self.text[start..], state, action);
+        self.at += len;
+        result.map_err(|error| self.lines.locate(error, self.text.as_bytes(), start))
     }
 
     fn peek(&mut self) -> Result<Option<u8>> {
-        self.at += space(&self.text.as_bytes()[self.at..]);
+        self.skip_space();
         Ok(self.behind())
     }
 
@@ -87,6 +121,10 @@ impl<'a> private::Input<'a> for StrRead<'a> {
 
     fn offset(&self) -> u64 {
         self.at as u64
+    }
+
+    fn trailing(&mut self) -> Error {
+        self.lines.locate(Error::syntax(Syntax::Trailing, 0), self.text.as_bytes(), self.at)
     }
 }
 
@@ -121,24 +159,32 @@ impl<'a> SliceRead<'a> {
         Self { bytes: slice, valid: StrRead::new(text), is_malformed }
     }
 
-    /// Returns the error at the end of the valid prefix.
-    fn invalid(&self) -> Error {
+    /// Returns the error at the end of the valid prefix. It concerns the value at the offset `start`.
+    fn invalid(&self, start: usize) -> Error {
         match self.is_malformed {
-            true => Error::syntax(Syntax::Utf8, self.valid.text.len()),
-            false => Error::eof(self.bytes.len()),
+            true => Error::syntax(Syntax::Utf8, self.valid.text.len() - start),
+            false => Error::eof(self.bytes.len() - start),
         }
     }
 }
 
 impl<'a> private::Input<'a> for SliceRead<'a> {
     fn value<A: Action<'a>>(&mut self, state: &mut State, action: A) -> Result<A::Value> {
-        let result = self.valid.value(state, action);
-        result.map_err(|error| if error.is_eof() { self.invalid() } else { error })
+        let start = self.valid.skip_space();
+        let (len, result) = run::<Borrowed, A>(&self.valid.text[start..], state, action);
+        self.valid.at += len;
+        result.map_err(|error| {
+            let error = if error.is_eof() { self.invalid(start) } else { error };
+            self.valid.lines.locate(error, self.bytes, start)
+        })
     }
 
     fn peek(&mut self) -> Result<Option<u8>> {
         match self.valid.peek()? {
-            None if self.valid.text.len() < self.bytes.len() => Err(self.invalid()),
+            None if self.valid.text.len() < self.bytes.len() => {
+                let start = self.valid.at;
+                Err(self.valid.lines.locate(self.invalid(start), self.bytes, start))
+            }
             next => Ok(next),
         }
     }
@@ -149,6 +195,10 @@ impl<'a> private::Input<'a> for SliceRead<'a> {
 
     fn offset(&self) -> u64 {
         self.valid.offset()
+    }
+
+    fn trailing(&mut self) -> Error {
+        self.valid.lines.locate(Error::syntax(Syntax::Trailing, 0), self.bytes, self.valid.at)
     }
 }
 
@@ -166,6 +216,9 @@ impl fmt::Debug for SliceRead<'_> {
 /// It reads blocks of 8 KiB and more, and buffers the bytes behind a value for the next one. The buffer has at most
 /// [`Limits::max_document`](crate::Limits::max_document) plus 8 KiB. A value is decoded as soon as its last byte is
 /// read; for a number or literal name, one byte more.
+///
+/// Line and column of an error count from the start of its value. With the other inputs, they count from the start of
+/// the input.
 #[derive(Debug)]
 pub struct IoRead<R> {
     decoder: Decoder<R>,
@@ -182,17 +235,21 @@ impl<'de, R: io::Read> private::Input<'de> for IoRead<R> {
     fn value<A: Action<'de>>(&mut self, state: &mut State, action: A) -> Result<A::Value> {
         self.decoder.set_codec(state.codec);
         let Some(document) = self.decoder.document()? else {
-            return Err(Error::new(Kind::Eof, Some(self.decoder.offset())));
+            return Err(Error::eof(0).in_document(b"").moved_by(self.decoder.offset()));
         };
-        let mut at = 0;
-        let result = super::text(document, &state.codec.limits()).and_then(|text| {
-            let value = run::<Copied, A>(text, &mut at, state, action)?;
+        let (len, result) = match super::text(document, &state.codec.limits()) {
+            Ok(text) => run::<Copied, A>(text, state, action),
+            Err(error) => (0, Err(error)),
+        };
+        let result = match result {
             // A number or literal name must not be followed by another one. Otherwise each value would require a
             // search for the end of all.
-            if at < text.len() { Err(Error::syntax(Syntax::Trailing, at)) } else { Ok(value) }
-        });
+            Ok(_) if len < document.len() => Err(Error::syntax(Syntax::Trailing, len)),
+            result => result,
+        };
+        let result = result.map_err(|error| error.in_document(document));
         let start = self.decoder.offset();
-        self.decoder.consume(at);
+        self.decoder.consume(len);
         result.map_err(|error| error.moved_by(start))
     }
 
@@ -206,6 +263,10 @@ impl<'de, R: io::Read> private::Input<'de> for IoRead<R> {
 
     fn offset(&self) -> u64 {
         self.decoder.offset()
+    }
+
+    fn trailing(&mut self) -> Error {
+        Error::new(Kind::Syntax(Syntax::Trailing), Some(self.offset()))
     }
 }
 
@@ -224,5 +285,9 @@ impl<'de, R: private::Input<'de>> private::Input<'de> for &mut R {
 
     fn offset(&self) -> u64 {
         (**self).offset()
+    }
+
+    fn trailing(&mut self) -> Error {
+        (**self).trailing()
     }
 }

@@ -185,11 +185,13 @@ impl Number {
 
 /// Returns an error if `text` is not a number (RFC 8259, section 6).
 fn check(text: &str) -> Result<()> {
-    let (first, last) = (text.bytes().next(), text.bytes().next_back());
-    match (first, last) {
-        (Some(b'-' | b'0'..=b'9'), Some(b'0'..=b'9')) => Codec::standard().validate(text.as_bytes()),
-        (None, _) | (Some(b'-' | b'0'..=b'9'), _) => Err(Error::syntax(Syntax::Number, text.len())),
-        _ => Err(Error::syntax(Syntax::Number, 0)),
+    let bytes = text.as_bytes();
+    let len = bytes.trim_ascii_end().len();
+    let error = |offset| Err(Error::syntax(Syntax::Number, offset).in_document(bytes));
+    match bytes {
+        [] | [b'-' | b'0'..=b'9', ..] if len == bytes.len() => Codec::standard().validate(bytes),
+        [b'-' | b'0'..=b'9', ..] => error(len),
+        _ => error(0),
     }
 }
 
@@ -405,58 +407,67 @@ macro_rules! integers {
     };
 }
 
-/// Written numbers are passed as `u64`, `i64` or `f64`, and unchanged to [`Number`] and [`Value`](super::Value).
-impl<'de> Deserializer<'de> for &Number {
-    type Error = Error;
+/// Implements the trait for owned and borrowed numbers.
+macro_rules! number_deserializer {
+    ($($type:ty)*) => {
+        $(
+            /// Written numbers are passed as `u64`, `i64` or `f64`, and unchanged to [`Number`] and [`Value`](super::Value).
+            impl<'de> Deserializer<'de> for $type {
+                type Error = Error;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match &self.0 {
-            Repr::Unsigned(value) => visitor.visit_u64(*value),
-            Repr::Signed(value) => visitor.visit_i64(*value),
-            Repr::Float(value) => visitor.visit_f64(*value),
-            Repr::Written(text) => parse(text).ok_or_else(out_of_range)?.deserialize_any(visitor),
-        }
-    }
+                fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+                    match &self.0 {
+                        Repr::Unsigned(value) => visitor.visit_u64(*value),
+                        Repr::Signed(value) => visitor.visit_i64(*value),
+                        Repr::Float(value) => visitor.visit_f64(*value),
+                        Repr::Written(text) => parse(text).ok_or_else(out_of_range)?.deserialize_any(visitor),
+                    }
+                }
 
-    integers! {
-        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
-    }
+                integers! {
+                    deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+                    deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+                }
 
-    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match self.as_i128() {
-            Some(value) => visitor.visit_i128(value),
-            None => self.deserialize_any(visitor),
-        }
-    }
+                fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+                    match self.as_i128() {
+                        Some(value) => visitor.visit_i128(value),
+                        None => self.deserialize_any(visitor),
+                    }
+                }
 
-    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match self.as_u128() {
-            Some(value) => visitor.visit_u128(value),
-            None => self.deserialize_any(visitor),
-        }
-    }
+                fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+                    match self.as_u128() {
+                        Some(value) => visitor.visit_u128(value),
+                        None => self.deserialize_any(visitor),
+                    }
+                }
 
-    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_f32(self.as_f32().ok_or_else(out_of_range)?)
-    }
+                fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+                    visitor.visit_f32(self.as_f32().ok_or_else(out_of_range)?)
+                }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
-        match &self.0 {
-            Repr::Written(text) if name == NUMBER_TOKEN || name == VALUE_TOKEN => {
-                let entry = std::iter::once((NUMBER_TOKEN, &***text));
-                visitor.visit_enum(MapAccessDeserializer::new(MapDeserializer::new(entry)))
+                fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
+                    match &self.0 {
+                        Repr::Written(text) if name == NUMBER_TOKEN || name == VALUE_TOKEN => {
+                            let entry = std::iter::once((NUMBER_TOKEN, &***text));
+                            visitor.visit_enum(MapAccessDeserializer::new(MapDeserializer::new(entry)))
+                        }
+                        _ => visitor.visit_newtype_struct(self),
+                    }
+                }
+
+                fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+                    visitor.visit_some(self)
+                }
+
+                forward_to_deserialize_any! {
+                    bool f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct enum identifier
+                    ignored_any
+                }
             }
-            _ => visitor.visit_newtype_struct(self),
-        }
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_some(self)
-    }
-
-    forward_to_deserialize_any! {
-        bool f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct enum identifier
-        ignored_any
-    }
+        )*
+    };
 }
+
+number_deserializer! { Number &Number }

@@ -9,9 +9,10 @@ use proptest::prelude::*;
 use serde::de::{DeserializeSeed, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer as _, Serialize, Serializer as _};
 use test_support::Pieces;
-use tightwire_json::de::{IoRead, SliceRead, StrRead};
+use tightwire_json::de::{IoRead, Read, SliceRead, StrRead};
 use tightwire_json::{
-    Codec, Deserializer, Duplicates, Limits, RawValue, Serializer, StreamDeserializer, Value, to_raw_value,
+    Codec, Deserializer, Duplicates, Error, Limits, RawValue, Serializer, StreamDeserializer, Value,
+    to_raw_value,
 };
 
 use crate::support::{document, mutated, outcome};
@@ -157,6 +158,64 @@ fn paths_of_errors_are_tracked() {
         value.serialize(serde_path_to_error::Serializer::new(&mut serializer, &mut track)).unwrap_err();
     assert!(error.is_encode());
     assert_eq!(track.path().to_string(), "a[1]");
+}
+
+#[test]
+fn errors_of_deserializers_have_a_path_and_a_position() {
+    fn second<'de, R: Read<'de>>(read: R) -> String {
+        let mut values = Deserializer::new(read).into_iter::<BTreeMap<String, Vec<u8>>>();
+        assert!(values.next().unwrap().is_ok());
+        values.next().unwrap().unwrap_err().to_string()
+    }
+    // Path and message, line and column in the text, and line and column in the value.
+    for (text, message, position, in_value) in [
+        ("{}\n {\"a\":\n[x]}", "a[0]: expected a value", (3, 2), (2, 2)),
+        (
+            "\n{}{\"a\":[1,true]}",
+            "a[1]: expected an unsigned 8-bit integer, found a boolean",
+            (2, 11),
+            (1, 9),
+        ),
+        ("{}\n\n 5", "expected an object, found a number", (3, 2), (1, 1)),
+        ("{} {\"a\":[", "a[0]: unexpected end of the document", (1, 10), (1, 7)),
+        ("{} ]", "expected a value", (1, 4), (1, 1)),
+    ] {
+        let expected = |(line, column)| format!("{message} (line {line}, column {column})");
+        assert_eq!(second(StrRead::new(text)), expected(position));
+        assert_eq!(second(SliceRead::new(text.as_bytes())), expected(position));
+        assert_eq!(second(IoRead::new(text.as_bytes())), expected(in_value));
+    }
+    let bytes: [(&[u8], &str); 2] = [
+        (b"{} {\"a\xff\":0}", "invalid UTF-8 (line 1, column 7)"),
+        (b"{}\n \xff", "invalid UTF-8 (line 2, column 2)"),
+    ];
+    for (text, expected) in bytes {
+        assert_eq!(second(SliceRead::new(text)), expected);
+    }
+}
+
+#[test]
+fn errors_for_trailing_text_have_a_position() {
+    let mut deserializer = Deserializer::from_str("[]\n 1x\n");
+    assert!(Value::deserialize(&mut deserializer).is_ok());
+    let position = |error: Error| (error.line(), error.column());
+    assert_eq!(position(deserializer.end().unwrap_err()), (2, 2));
+    let mut values = deserializer.into_iter::<Value>();
+    assert_eq!(position(values.next().unwrap().unwrap_err()), (2, 3));
+    let mut values = Deserializer::from_slice(b" 1x").into_iter::<Value>();
+    assert_eq!(position(values.next().unwrap().unwrap_err()), (1, 3));
+    let mut values = Deserializer::from_reader(&b"\n1x"[..]).into_iter::<Value>();
+    assert_eq!(position(values.next().unwrap().unwrap_err()), (1, 2));
+}
+
+#[test]
+fn names_of_serde_json_have_the_same_paths() {
+    use tightwire_json::error::{Category, Error, Result};
+    use tightwire_json::value::{RawValue, to_raw_value};
+
+    let error: Result<Box<RawValue>> = to_raw_value(&f64::NAN);
+    let error: Error = error.unwrap_err();
+    assert_eq!(error.classify(), Category::Data);
 }
 
 /// Appends the numbers of an array to a vector.

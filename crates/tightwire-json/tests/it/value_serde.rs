@@ -185,6 +185,7 @@ proptest! {
         prop_assert_eq!(number.as_i64(), text.parse().ok());
         prop_assert_eq!(from_value::<i128>(number.clone().into()).ok(), text.parse().ok());
         prop_assert_eq!(text.parse::<Number>().unwrap(), from_str(&text).unwrap());
+        prop_assert_eq!(f64::deserialize(&number).unwrap(), f64::deserialize(number).unwrap());
     }
 }
 
@@ -194,6 +195,10 @@ fn numbers() {
         ["", "-", "+1", "01", "1.", ".5", "1e", " 1", "1 ", "0x1", "NaN", "1,2", "1\n", "[1]", "\"1\""]
     {
         assert!(Number::from_written(text).is_err() && text.parse::<Number>().is_err(), "{text:?}");
+    }
+    for (text, position) in [("", (1, 1)), (" 1", (1, 1)), ("1 ", (1, 2)), ("1.x", (1, 3))] {
+        let error = text.parse::<Number>().unwrap_err();
+        assert_eq!((error.line(), error.column()), position, "{text:?}");
     }
     let number = |text| Number::from_written(text).unwrap();
     assert!(number("1.0") == number("1.0") && number("1.0") != number("1.00") && number("1") != 1.into());
