@@ -4,6 +4,8 @@
 
 use std::fmt::Write;
 
+use serde::de::DeserializeOwned;
+
 use super::types::structs;
 
 /// Kind of a document.
@@ -70,6 +72,14 @@ impl Size {
             Kind::Coastline => [(10_351, 10_351), (103_710, 103_710), (1_049_809, 1_049_809)],
         };
         lengths[self as usize]
+    }
+}
+
+/// Generates a document of at least `length` bytes and decodes it.
+pub fn generated<T: DeserializeOwned>(kind: Kind, length: usize) -> T {
+    match serde_json::from_slice(&kind.generate(length)) {
+        Ok(value) => value,
+        Err(error) => unreachable!("generated documents have their type, as tests check: {error}"),
     }
 }
 
@@ -314,7 +324,6 @@ structs! {
 mod tests {
     use super::*;
     use serde::Serialize;
-    use serde::de::DeserializeOwned;
     use serde_json::Value;
 
     fn same_as_tree<T: DeserializeOwned + Serialize>(document: &[u8]) {

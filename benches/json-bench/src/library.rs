@@ -19,7 +19,7 @@ pub trait Library: Default {
     /// Version, `None` for tightwire-json.
     const VERSION: Option<&'static str>;
 
-    /// Tree of values, which is that of serde_json for tightwire-json.
+    /// Tree of values.
     type Tree: Serialize + DeserializeOwned + Check;
 
     /// Encodes into a new vector.
@@ -54,6 +54,15 @@ pub trait Library: Default {
         Self::to_vec(tree)
     }
 
+    /// Encodes into a new vector, with line breaks.
+    fn to_vec_pretty<T: Serialize>(value: &T) -> Option<Vec<u8>>;
+
+    /// Converts a value to a tree.
+    fn to_value<T: Serialize>(value: &T) -> Option<Self::Tree>;
+
+    /// Converts a tree to another type.
+    fn from_value<T: DeserializeOwned>(tree: &Self::Tree) -> Option<T>;
+
     /// Encodes a line with an encoder for streams, if the library has one, and appends it to a buffer.
     fn line<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
         Self::to_buf(buffer, value)?;
@@ -70,7 +79,8 @@ pub trait Borrowing: Library {
 
 macro_rules! libraries {
     ($($(#[$meta:meta])* $name:ident, $text:literal, $version:expr, $tree:ty $(, $line:expr)?;
-       $to_vec:expr, $to_buf:expr, $from_slice:expr, $from_reader:expr;)+) => {
+       $to_vec:expr, $to_buf:expr, $from_slice:expr, $from_reader:expr,
+       $to_vec_pretty:expr, $to_value:expr, $from_value:expr;)+) => {
         $(
             $(#[$meta])*
             #[derive(Clone, Copy, Debug, Default)]
@@ -97,6 +107,18 @@ macro_rules! libraries {
                     $from_reader(document).ok()
                 }
 
+                fn to_vec_pretty<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+                    $to_vec_pretty(value).ok()
+                }
+
+                fn to_value<T: Serialize>(value: &T) -> Option<Self::Tree> {
+                    $to_value(value).ok()
+                }
+
+                fn from_value<T: DeserializeOwned>(tree: &Self::Tree) -> Option<T> {
+                    $from_value(tree).ok()
+                }
+
                 $(
                     fn line<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
                         $line(buffer, value).ok()
@@ -115,15 +137,17 @@ macro_rules! libraries {
 
 libraries! {
     /// tightwire-json.
-    Ours, "ours", None, serde_json::Value, |buffer, value| Encoder::new(buffer).encode(value);
+    Ours, "ours", None, tightwire_json::Value, |buffer, value| Encoder::new(buffer).encode(value);
         tightwire_json::to_vec, tightwire_json::to_buf, tightwire_json::from_slice,
-        tightwire_json::from_reader;
+        tightwire_json::from_reader, tightwire_json::to_vec_pretty, tightwire_json::to_value, T::deserialize;
     /// serde_json.
     SerdeJson, "serde_json", Some("1.0.154"), serde_json::Value;
-        serde_json::to_vec, serde_json::to_writer, serde_json::from_slice, serde_json::from_reader;
+        serde_json::to_vec, serde_json::to_writer, serde_json::from_slice, serde_json::from_reader,
+        serde_json::to_vec_pretty, serde_json::to_value, T::deserialize;
     /// sonic-rs.
     SonicRs, "sonic-rs", Some("0.5.10"), sonic_rs::Value;
-        sonic_rs::to_vec, sonic_rs::to_writer, sonic_rs::from_slice, sonic_rs::from_reader;
+        sonic_rs::to_vec, sonic_rs::to_writer, sonic_rs::from_slice, sonic_rs::from_reader,
+        sonic_rs::to_vec_pretty, sonic_rs::to_value, sonic_rs::from_value;
 }
 
 /// simd-json, which modifies its input: every operation copies the document into a reused buffer. Its working memory is
@@ -180,6 +204,18 @@ impl Library for SimdJson {
     fn tree_to_vec(tree: &simd_json::OwnedValue) -> Option<Vec<u8>> {
         Some(tree.encode().into_bytes())
     }
+
+    fn to_vec_pretty<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+        simd_json::to_vec_pretty(value).ok()
+    }
+
+    fn to_value<T: Serialize>(value: &T) -> Option<simd_json::OwnedValue> {
+        simd_json::serde::to_owned_value(value).ok()
+    }
+
+    fn from_value<T: DeserializeOwned>(tree: &simd_json::OwnedValue) -> Option<T> {
+        simd_json::serde::from_refowned_value(tree).ok()
+    }
 }
 
 /// Returns how rows describe an operation of a library. `form` is appended to the name, and is the class.
@@ -192,11 +228,13 @@ pub fn implementation<L: Library>(form: &str) -> Impl {
     .class(form)
 }
 
-fn length(document: Option<Vec<u8>>) -> u64 {
+/// Returns the length of an encoded document.
+pub fn length(document: Option<Vec<u8>>) -> u64 {
     document.map_or(0, |document| black_box(&document).len() as u64)
 }
 
-fn checked<T: Check>(value: Option<T>) -> u64 {
+/// Returns the check value of a decoded value.
+pub fn checked<T: Check>(value: Option<T>) -> u64 {
     value.map_or(0, |value| black_box(&value).check())
 }
 
@@ -301,7 +339,7 @@ mod tests {
         all(&payload::api_dynamic());
         all(&payload::api_typed());
         all(&payload::user());
-        all(&payload::page());
+        all(&payload::page(20));
         all(&payload::test_dynamic());
         all(&payload::test_typed());
         all(&payload::complex_dynamic());

@@ -1,9 +1,8 @@
 //! Documents of several types and lengths that are encoded or decoded in turn.
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use super::documents::{Catalogue, Coastline, Kind, Messages};
+use super::documents::{Catalogue, Coastline, Kind, Messages, generated};
 use super::families::{ApiOwned, CatalogueOwned, CoastlineOwned, MessagesOwned, PageOwned, TestOwned};
 use super::library::{self, Library};
 use super::payload;
@@ -37,7 +36,7 @@ impl Default for Mix {
             Mixed::Api(payload::api_typed()),
             Mixed::Coastline(generated(Kind::Coastline, 6_000)),
             Mixed::Messages(generated(Kind::Messages, 500)),
-            Mixed::Page(payload::page()),
+            Mixed::Page(payload::page(20)),
             Mixed::Catalogue(generated(Kind::Catalogue, 300)),
             Mixed::Catalogue(generated(Kind::Catalogue, 12_000)),
             Mixed::Api(payload::api_typed()),
@@ -92,12 +91,5 @@ impl Mix {
             Mixed::Coastline(value) => value.check(),
         };
         self.documents.iter().map(|(value, _)| check(value)).sum()
-    }
-}
-
-fn generated<T: DeserializeOwned>(kind: Kind, length: usize) -> T {
-    match serde_json::from_slice(&kind.generate(length)) {
-        Ok(value) => value,
-        Err(error) => unreachable!("generated documents have their type, as tests check: {error}"),
     }
 }

@@ -67,10 +67,14 @@ pub fn user() -> UserData<String> {
     parsed(USER)
 }
 
-/// Returns the page of 20 users.
-pub fn page() -> PageResponse<String> {
+/// Size, number of users and length of pages like those of an API.
+pub const PAGES: [(&str, i64, u64); 3] =
+    [("10k", 37, 10_479), ("1m", 3_720, 1_049_921), ("4m", 14_840, 4_196_171)];
+
+/// Returns a page of users.
+pub fn page(users: i64) -> PageResponse<String> {
     let user = |i: i64| {
-        let username = format!("user{}", char::from(b'A' + i as u8));
+        let username = format!("user{}", char::from(b'A' + (i % 26) as u8));
         UserData {
             id: 10_000 + i,
             email: format!("{username}@example.com"),
@@ -91,7 +95,7 @@ pub fn page() -> PageResponse<String> {
     PageResponse {
         code: 0,
         message: "success".to_owned(),
-        data: Some(Page { list: (0..20).map(user).collect(), total_pages: 10 }),
+        data: Some(Page { list: (0..users).map(user).collect(), total_pages: 10 }),
         total: 200,
         page: 1,
         page_size: 20,
@@ -135,7 +139,9 @@ mod tests {
     fn payloads_have_the_published_lengths() {
         assert_eq!(text(&api_dynamic()).len(), 329);
         assert_eq!(text(&user()).len(), 310);
-        assert_eq!(text(&page()).len(), 5711);
+        assert_eq!(text(&page(20)).len(), 5711);
+        let lengths = PAGES.map(|(_, users, _)| text(&page(users)).len() as u64);
+        assert_eq!(lengths, PAGES.map(|(_, _, length)| length));
         assert_eq!(text(&test_dynamic()).len(), 327);
         assert_eq!(text(&complex_dynamic()).len(), 333);
     }

@@ -184,7 +184,7 @@ macro_rules! trees {
     };
 }
 
-trees!(Value, simd_json::OwnedValue, sonic_rs::Value);
+trees!(tightwire_json::Value, Value, simd_json::OwnedValue, sonic_rs::Value);
 
 impl Check for Messages {
     fn check(&self) -> u64 {

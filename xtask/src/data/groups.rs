@@ -51,8 +51,8 @@ mod tests {
     fn the_first_group_has_the_row() {
         let file: GroupsFile = committed("groups.toml");
         let title = |key| file.of(key).map(|group| group.title.as_str());
-        assert_eq!(title("json/citm_1m_encode"), Some("JSON written, 10 kB to 1 MB"));
-        assert_eq!(title("json/citm_1m_decode"), Some("JSON read, 10 kB to 1 MB"));
+        assert_eq!(title("json/citm_1m_encode"), Some("JSON written, 10 kB to 4 MB"));
+        assert_eq!(title("json/citm_1m_decode"), Some("JSON read, 10 kB to 4 MB"));
         assert_eq!(title("pypi_proxy/page_refresh"), Some("handlers and pages of the proxy"));
         assert_eq!(title("nothing/here"), None);
     }
