@@ -51,6 +51,11 @@ pub use crate::raw::{RawValue, to_raw_value};
 /// `Display` writes the compact document, and `{:#}` the document with line breaks and an indentation of two spaces.
 /// `Debug` writes all values.
 ///
+/// The arrays, objects and long strings of a decoded document share one block of memory. Therefore a clone of a decoded
+/// array or object takes constant time, and a part that is cloned or taken keeps the memory of the whole document. A
+/// change copies the entries of the changed array or object first. [`to_value`]`(&part)` returns a copy without shared
+/// memory.
+///
 /// Comparing, cloning, hashing, converting, merging and dropping are recursive, as in serde_json. Decoded documents are
 /// limited in depth; a program that builds deeper trees itself may overflow the stack.
 ///

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tightwire_json::{Codec, Deserializer, Serializer, from_slice, is_valid, to_vec};
+use tightwire_json::{
+    Codec, Deserializer, Serializer, Value, from_slice, from_str, is_valid, to_value, to_vec,
+};
 
-use test_support::counting::allocations;
+use test_support::counting::{allocations, usage};
 
 #[derive(Serialize, Deserialize)]
 struct Record<'a> {
@@ -93,10 +95,10 @@ fn long_arrays_before_short_ones_do_not_cause_large_allocations() {
     rows.extend(vec![vec![1_u64; 2]; 10_000]);
     rows.extend(vec![Vec::new(); 10_000]);
     let document = to_vec(&rows).unwrap();
-    let (usage, decoded) = test_support::counting::usage(|| from_slice::<Vec<Vec<u64>>>(&document).unwrap());
+    let (used, decoded) = usage(|| from_slice::<Vec<Vec<u64>>>(&document).unwrap());
     assert_eq!(decoded, rows);
     // Growing by doubling takes at most four times the elements of the two long rows; the first short row has a hint.
-    assert!(usage.bytes < 5_000_000, "{usage:?}");
+    assert!(used.bytes < 5_000_000, "{used:?}");
     assert!(decoded[3..].iter().all(|row| row.capacity() <= 4));
 }
 
@@ -127,12 +129,12 @@ fn small_documents_from_readers_do_not_allocate_for_the_text() {
 #[test]
 fn a_deserializer_and_a_serializer_reuse_their_buffers() {
     let text = r#"[1,"\n",{"a":null}]"#.repeat(50_000);
-    let (usage, count) = test_support::counting::usage(|| {
+    let (used, count) = usage(|| {
         let values = Deserializer::from_reader(text.as_bytes()).into_iter::<serde::de::IgnoredAny>();
         values.map(Result::unwrap).count()
     });
     assert_eq!(count, 50_000);
-    assert!(usage.bytes < 32 << 10, "{usage:?}");
+    assert!(used.bytes < 32 << 10, "{used:?}");
 
     let (record, mut serializer) = (record(), Serializer::new(std::io::sink()));
     record.serialize(&mut serializer).unwrap();
@@ -156,8 +158,20 @@ fn a_small_document_after_large_ones_allocates_little() {
     let large = "x".repeat(1 << 20);
     for _ in 0..4 {
         to_vec(&large).unwrap();
-        let (usage, document) = test_support::counting::usage(|| to_vec("small").unwrap());
-        assert!(usage.bytes < 1024, "{usage:?}");
+        let (used, document) = usage(|| to_vec("small").unwrap());
+        assert!(used.bytes < 1024, "{used:?}");
         drop(document);
     }
+}
+
+#[test]
+fn trees_inside_of_other_types_have_memory_of_their_size() {
+    let document = format!("[{}[1, 2]]", "[1, 2], {\"key\": 3}, ".repeat(1000));
+    let (used, trees) = usage(|| from_str::<Vec<Value>>(&document).unwrap());
+    assert_eq!(trees.len(), 2001);
+    assert!(used.bytes < 2001 * 512 + 4 * document.len(), "{used:?}");
+
+    let (used, tree) = usage(|| from_str::<Value>(&document).unwrap());
+    assert_eq!(tree, to_value(trees).unwrap());
+    assert!(used.count < 12 && used.bytes < 24 * document.len(), "{used:?}");
 }

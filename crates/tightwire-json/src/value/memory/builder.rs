@@ -22,8 +22,11 @@ const _: () = assert!(
     !IS_SUPPORTED || size_of::<Value>() == 24 && size_of::<Entry>() == 48 && align_of::<Entry>() == 8
 );
 
-/// Maximum words of the first chunk.
-const MAX_FIRST_CHUNK: usize = 1 << 20;
+/// Minimum words of the first chunk.
+const MIN_CHUNK: usize = 32;
+
+/// Maximum words of a chunk, unless one array or object needs more.
+const MAX_CHUNK: usize = 1 << 20;
 
 /// Number of shapes that are remembered.
 const SHAPES: usize = 128;
@@ -110,8 +113,8 @@ impl Drop for Builder {
 }
 
 impl Builder {
-    /// Returns a builder for a document of this length, which is less than 4 GiB.
-    pub(crate) fn new(document_len: usize) -> Self {
+    /// Returns a builder. `bytes` is the expected length of the text, which is less than 4 GiB.
+    pub(crate) fn new(bytes: usize) -> Self {
         let memory = Arc::new_uninit();
         let (slots, mut shapes) = SCRATCH.try_with(Cell::take).ok().flatten().unwrap_or_else(|| {
             let none = Remembered { entries: NonNull::dangling(), len: 0, document: 0 };
@@ -127,7 +130,7 @@ impl Builder {
             shapes: Some(shapes),
             next: NonNull::dangling(),
             free: 0,
-            following: (document_len / 4 + 16).min(MAX_FIRST_CHUNK),
+            following: (bytes / 4).clamp(MIN_CHUNK, MAX_CHUNK),
         }
     }
 
@@ -426,7 +429,7 @@ impl Builder {
         let chunk = Chunk::new(self.following.max(words));
         self.free = chunk.0.len();
         self.next = chunk.0.cast();
-        self.following = self.free.saturating_mul(2).min(MAX_FIRST_CHUNK);
+        self.following = self.free.saturating_mul(2).min(MAX_CHUNK);
         self.chunks.push(chunk);
     }
 
