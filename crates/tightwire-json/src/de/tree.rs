@@ -27,7 +27,7 @@ struct Level {
 /// Decodes the array or object at the current position. The rest of the document has less than 4 GiB.
 pub(super) fn decode<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
     let bytes = parser.bytes;
-    let mut tree = Tree { builder: Builder::new(bytes.len() - parser.at), parser, bytes };
+    let mut tree = Tree { builder: Builder::new(bytes.len() - parser.at, parser.at == 0), parser, bytes };
     tree.run()?;
     Ok(tree.builder.finish())
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tightwire_json::{Codec, Deserializer, Serializer, from_slice, is_valid, to_vec};
+use tightwire_json::{Codec, Deserializer, Serializer, Value, from_slice, from_str, is_valid, to_vec};
 
 use test_support::counting::allocations;
 
@@ -98,6 +98,24 @@ fn long_arrays_before_short_ones_do_not_cause_large_allocations() {
     // Growing by doubling takes at most four times the elements of the two long rows; the first short row has a hint.
     assert!(usage.bytes < 5_000_000, "{usage:?}");
     assert!(decoded[3..].iter().all(|row| row.capacity() <= 4));
+}
+
+#[test]
+fn many_trees_in_a_document_take_memory_in_proportion_to_it() {
+    let elements = 10_000;
+    let text = r#"{"a":[1]},"#.repeat(elements);
+    let array = format!("[{}]", text.trim_end_matches(','));
+    let (in_array, trees) = test_support::counting::usage(|| from_str::<Vec<Value>>(&array).unwrap());
+    assert_eq!(trees.len(), elements);
+    let lines = text.replace(',', "\n");
+    let (in_stream, trees) = test_support::counting::usage(|| {
+        let values = Deserializer::from_str(&lines).into_iter::<Value>();
+        values.collect::<Result<Vec<_>, _>>().unwrap()
+    });
+    assert_eq!(trees.len(), elements);
+    for usage in [in_array, in_stream] {
+        assert!(usage.bytes < 1000 * elements, "{usage:?}");
+    }
 }
 
 #[test]

@@ -51,6 +51,8 @@ struct Shapes {
     shapes: [Remembered; SHAPES],
     /// Number of the current document.
     document: u64,
+    /// Words that the previous document took.
+    words: usize,
 }
 
 /// Entries of a decoded object.
@@ -98,24 +100,29 @@ impl Drop for Builder {
 }
 
 impl Builder {
-    /// Returns a builder for a document of this length, which is less than 4 GiB.
-    pub(crate) fn new(document_len: usize) -> Self {
+    /// Returns a builder for a tree in the last `rest` bytes of a document, which are less than 4 GiB. `is_first` tells
+    /// whether the tree is the first value, and probably all of the document.
+    ///
+    /// The first chunk for another tree is as large as the previous tree. A chunk in proportion to the rest of the
+    /// document for each tree would take quadratic memory.
+    pub(crate) fn new(rest: usize, is_first: bool) -> Self {
         let memory = Arc::new_uninit();
         let (slots, mut shapes) = SCRATCH.try_with(Cell::take).ok().flatten().unwrap_or_else(|| {
             let none = Remembered { entries: NonNull::dangling(), len: 0, document: 0 };
-            (Vec::with_capacity(32), Box::new(Shapes { shapes: [none; SHAPES], document: 0 }))
+            (Vec::with_capacity(32), Box::new(Shapes { shapes: [none; SHAPES], document: 0, words: 0 }))
         });
         shapes.document += 1;
+        let most = (rest / 4 + 16).min(MAX_FIRST_CHUNK);
         Self {
             address: Arc::as_ptr(&memory).cast(),
             memory: Some(memory),
             chunks: Vec::new(),
             indexes: Vec::new(),
             slots,
-            shapes: Some(shapes),
             next: NonNull::dangling(),
             free: 0,
-            following: (document_len / 4 + 16).min(MAX_FIRST_CHUNK),
+            following: if is_first { most } else { shapes.words.min(most) },
+            shapes: Some(shapes),
         }
     }
 
@@ -443,6 +450,9 @@ impl Builder {
             && let Some(slot) = Arc::get_mut(&mut memory)
         {
             let (chunks, indexes) = (std::mem::take(&mut self.chunks), std::mem::take(&mut self.indexes));
+            if let Some(shapes) = &mut self.shapes {
+                shapes.words = chunks.iter().map(|chunk| chunk.0.len()).sum::<usize>() - self.free;
+            }
             slot.write(Memory { _chunks: chunks, indexes });
             // SAFETY: the line above has initialized the memory. This reference becomes that of the returned pointer.
             std::mem::forget(unsafe { memory.assume_init() });
