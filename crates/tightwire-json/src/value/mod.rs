@@ -48,6 +48,9 @@ pub use crate::raw::{RawValue, to_raw_value};
 /// It has the methods of serde_json's `Value`, with [`JsonString`] in place of `String` and [`Array`] in place of `Vec`.
 /// Objects keep the order of their entries.
 ///
+/// The arrays and objects of a decoded document share memory, which is released when the last of them is dropped. A small
+/// part that is cloned or taken keeps the memory of the whole document; [`to_value`]`(&part)` returns a copy that does not.
+///
 /// `Display` writes the compact document, and `{:#}` the document with line breaks and an indentation of two spaces.
 /// `Debug` writes all values.
 ///
