@@ -12,6 +12,7 @@ use super::source::Source;
 use super::superseded;
 use crate::codec::Codec;
 use crate::error::{Error, Kind, Result, Syntax};
+use crate::grammar::is_delimiter;
 use crate::raw::RawValue;
 
 /// Call of a method of serde's `Deserializer`, for the parser of any [`Source`].
@@ -45,10 +46,9 @@ impl State {
     ) -> Result<A::Value> {
         let rules = self.codec.rules();
         let superseded = superseded(text, *at, &rules)?;
-        let mut parser = Parser::<M>::any(text, &rules.limits, rules.lone_surrogate);
+        let mut parser = Parser::<M>::any(text, &rules);
         parser.at = *at;
         parser.superseded = &superseded;
-        parser.byte_strings = rules.byte_strings;
         parser.scratch = std::mem::take(&mut self.scratch);
         let result = action.run(&mut parser);
         *at = parser.at;
@@ -278,11 +278,11 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Iterator for StreamDeserializer<'de
         }
         self.offset = self.deserializer.read.offset();
         match self.deserializer.read.behind() {
-            None | Some(b' ' | b'\n' | b'\t' | b'\r' | b'"' | b'[' | b']' | b'{' | b'}' | b',' | b':') => {}
-            Some(_) if matches!(first, b'[' | b'{' | b'"') => {}
-            Some(_) => return Some(Err(Error::new(Kind::Syntax(Syntax::Trailing), Some(self.offset)))),
+            Some(byte) if !is_delimiter(byte) && !matches!(first, b'[' | b'{' | b'"') => {
+                Some(Err(Error::new(Kind::Syntax(Syntax::Trailing), Some(self.offset))))
+            }
+            _ => Some(result),
         }
-        Some(result)
     }
 }
 

@@ -5,6 +5,7 @@ use std::{fmt, io};
 use super::source::{Borrowed, Copied, Source};
 use super::{Action, State};
 use crate::error::{Error, Kind, Limit, Result, Syntax};
+use crate::grammar::is_space;
 use crate::sequence::Decoder;
 
 /// Input of a [`Deserializer`](super::Deserializer). Sealed: implemented by [`StrRead`], [`SliceRead`], [`IoRead`] and
@@ -33,7 +34,7 @@ pub(super) mod private {
 
 /// Returns the number of bytes of white space (section 2) at the start of `bytes`.
 fn space(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
+    bytes.iter().take_while(|byte| is_space(**byte)).count()
 }
 
 /// Runs `action` at the value that follows the offset `at` of `text`, and sets `at` to its end.
@@ -53,7 +54,7 @@ fn run<'t, 'de, M: Source<'t, 'de>, A: Action<'de>>(
     let is_cut = end < text.len() && matches!(&result, Err(error) if error.is_eof());
     if is_cut || *at - start > limit {
         let offset = (start as u64).saturating_add(limit as u64);
-        return Err(Error::new(Kind::Limit(Limit::Document, limit), Some(offset)));
+        return Err(Error::over_limit(Limit::Document, limit, offset));
     }
     result
 }

@@ -40,6 +40,8 @@ pub use ser::{Serializer, to_value};
 pub use string::JsonString;
 
 use crate::error::{Error, Result};
+#[doc(no_inline)]
+pub use crate::raw::{RawValue, to_raw_value};
 
 /// Any JSON value.
 ///
