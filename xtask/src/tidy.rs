@@ -414,7 +414,7 @@ mod tests {
         let manifest = "[features]\na = [\"dep:serde_json\", \"serde_json?/preserve_order\", \"serde_json/std\"]\n\
             [dependencies]\nserde_json = { workspace = true, features = [\"arbitrary_precision\"] }\n\
             [dev-dependencies]\nserde_json = { workspace = true, features = [\"raw_value\"] }\n";
-        let manifest = manifest.parse().unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
         let features: Vec<_> = serde_json_features(&manifest).collect();
         assert_eq!(features, ["arbitrary_precision", "preserve_order", "std"]);
     }

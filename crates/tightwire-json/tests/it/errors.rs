@@ -500,8 +500,8 @@ proptest! {
         let indent = if pretty { "  " } else { "" };
         let document = Codec::strict().to_vec_pretty(&value, indent).unwrap();
         let error = from_slice::<Unbool>(&document).err().unwrap();
-        prop_assert_eq!(&pointer(error.path().map_or(&[], Path::segments)), replaced);
-        prop_assert_eq!(value.pointer(&pointer(error.path().map_or(&[], Path::segments))), Some(&Value::Bool(true)));
+        prop_assert_eq!(&pointer(error.path().map_or(&[][..], Path::segments)), replaced);
+        prop_assert_eq!(value.pointer(&pointer(error.path().map_or(&[][..], Path::segments))), Some(&Value::Bool(true)));
         let offset = usize::try_from(error.offset().unwrap()).unwrap();
         prop_assert!(document[offset..].starts_with(b"true"));
         let line = document.split(|byte| *byte == b'\n').nth(error.line() - 1).unwrap();
