@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
-use serde_json::{Value as Json, json};
+use tightwire_json::{Value as Json, json};
 use tightwire_parco::schema::{self, Schema, Value};
 use tightwire_parco::{Decode, Encode, WireExt as _};
 
@@ -88,7 +88,7 @@ fn go(arguments: &[&str], input: String) -> anyhow::Result<String> {
 }
 
 fn json_of(text: &str) -> anyhow::Result<Json> {
-    Ok(serde_json::from_str(text)?)
+    Ok(tightwire_json::from_str(text)?)
 }
 
 fn hex(bytes: &[u8]) -> String {

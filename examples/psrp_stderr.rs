@@ -10,7 +10,7 @@ use std::io::{IsTerminal as _, Read, Write};
 
 use psrp::clixml::{ConsoleEvent, ConsoleFilter, Document, ReadOptions};
 use psrp::terminal_safe;
-use serde_json::json;
+use tightwire_json::json;
 
 const SAMPLE: &[u8] = b"make: two targets\n#< CLIXML\r\n<Objs Version=\"1.1.0.1\" \
     xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">\
@@ -31,7 +31,7 @@ fn main() -> anyhow::Result<()> {
 fn objects(document: &Document, out: &mut impl Write) -> anyhow::Result<()> {
     for item in document.items() {
         let (_, value) = item?;
-        serde_json::to_writer_pretty(&mut *out, &value)?;
+        tightwire_json::to_writer_pretty(&mut *out, &value)?;
         writeln!(out)?;
     }
     Ok(())

@@ -16,7 +16,7 @@ use pypi_proxy::page_cache::{self, PageCache};
 use pypi_proxy::serve::{self, Proxy};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
-use serde_json::json;
+use tightwire_json::json;
 use tokio::net::TcpListener;
 
 const FILE: &str = "demo-1.0-py3-none-any.whl";

@@ -18,7 +18,7 @@ use axum::routing::post;
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use http::StatusCode;
 use serde::Deserialize;
-use serde_json::json;
+use tightwire_json::json;
 use tightwire_sse::{Backoff, Block, EventSource, JsonStreamExt, SseBody};
 use tokio::net::TcpListener;
 
@@ -87,7 +87,7 @@ async fn serve(listener: TcpListener) -> anyhow::Result<()> {
 
 /// Returns an event stream, or an error message.
 async fn complete(body: Bytes) -> Response {
-    match serde_json::from_slice::<serde_json::Value>(&body) {
+    match tightwire_json::from_slice::<tightwire_json::Value>(&body) {
         Ok(body) if body["stream"] == true => SseBody::new(blocks()).into_response().map(Body::new),
         _ => (StatusCode::BAD_REQUEST, "set `stream` to true\n").into_response(),
     }

@@ -28,7 +28,7 @@ use futures_util::StreamExt;
 use http::StatusCode;
 use http::header::LOCATION;
 use serde::Deserialize;
-use serde_json::json;
+use tightwire_json::json;
 use tightwire_sse::{Backoff, EventSource, Message};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
@@ -115,7 +115,7 @@ async fn stop(State(service): State<Arc<Service>>) -> StatusCode {
 
 /// Opens a stream and returns the path of its control URL.
 async fn open(State(service): State<Arc<Service>>, body: Bytes) -> Result<impl IntoResponse, BadRequest> {
-    let parameters: Parameters = serde_json::from_slice(&body).map_err(bad_request)?;
+    let parameters: Parameters = tightwire_json::from_slice(&body).map_err(bad_request)?;
     let callbacks =
         Callbacks { client: service.callbacks.clone(), url: parameters.callback_url.clone(), sent: 0 };
     let source = source(parameters).map_err(bad_request)?;
@@ -131,7 +131,7 @@ async fn command(
     Path(id): Path<u64>,
     body: Bytes,
 ) -> Result<StatusCode, BadRequest> {
-    let command = serde_json::from_slice(&body).map_err(bad_request)?;
+    let command = tightwire_json::from_slice(&body).map_err(bad_request)?;
     let Some(commands) = service.streams().get(&id).cloned() else { return Ok(StatusCode::NOT_FOUND) };
     // The error is ignored: the stream may have ended.
     let _ = commands.send(command);

@@ -272,6 +272,12 @@ fn manifest(package: &Package, problems: &mut Vec<String>) {
             problems.push(format!("{at}: package.{key} is not taken from the workspace"));
         }
     }
+    if let Some(feature) = serde_json_features(manifest).find(|feature| !["alloc", "std"].contains(feature))
+        && package.is_published()
+    {
+        problems
+            .push(format!("{at}: {feature} of serde_json would change how other crates of a build decode"));
+    }
     if manifest.get("lints").and_then(|lints| lints.get("workspace")).is_none() {
         problems.push(format!("{at}: lints are not taken from the workspace"));
     }
@@ -286,6 +292,20 @@ fn manifest(package: &Package, problems: &mut Vec<String>) {
             problems.push(format!("{at}: [[{kind}]] needs bench = false"));
         }
     }
+}
+
+/// Returns the features of serde_json that a package enables outside of its tests.
+fn serde_json_features(manifest: &toml::Table) -> impl Iterator<Item = &str> {
+    let dependency = || manifest.get("dependencies")?.get("serde_json")?.get("features");
+    let features = manifest.get("features").and_then(toml::Value::as_table).into_iter().flatten();
+    let of_features = features.flat_map(|(_, enabled)| strings(enabled)).filter_map(|feature| {
+        feature.strip_prefix("serde_json/").or_else(|| feature.strip_prefix("serde_json?/"))
+    });
+    dependency().into_iter().flat_map(strings).chain(of_features)
+}
+
+fn strings(array: &toml::Value) -> impl Iterator<Item = &str> {
+    array.as_array().into_iter().flatten().filter_map(toml::Value::as_str)
 }
 
 /// Parses the dependency table in ARCHITECTURE.md.
@@ -387,6 +407,16 @@ mod tests {
         let mut problems = Vec::new();
         directions(&text, &[package("a", "x"), package("b", "a"), package("z", "x")], &mut problems);
         assert_eq!(problems.len(), 3, "{problems:?}");
+    }
+
+    #[test]
+    fn features_of_serde_json_are_found() {
+        let manifest = "[features]\na = [\"dep:serde_json\", \"serde_json?/preserve_order\", \"serde_json/std\"]\n\
+            [dependencies]\nserde_json = { workspace = true, features = [\"arbitrary_precision\"] }\n\
+            [dev-dependencies]\nserde_json = { workspace = true, features = [\"raw_value\"] }\n";
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let features: Vec<_> = serde_json_features(&manifest).collect();
+        assert_eq!(features, ["arbitrary_precision", "preserve_order", "std"]);
     }
 
     #[test]

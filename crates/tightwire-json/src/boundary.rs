@@ -1,5 +1,7 @@
 //! Search for the end of a document in a stream, without validating it.
 
+use crate::grammar::is_delimiter;
+
 /// Context of the next byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -56,12 +58,7 @@ impl Boundary {
                 (State::Open, _) => {}
                 (State::Start, b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => self.state = State::Scalar,
                 (State::Start, _) => return Some(self.at),
-                (
-                    State::Scalar,
-                    b' ' | b'\t' | b'\n' | b'\r' | b',' | b':' | b'[' | b']' | b'{' | b'}' | b'"',
-                ) => {
-                    return Some(self.at - 1);
-                }
+                (State::Scalar, byte) if is_delimiter(*byte) => return Some(self.at - 1),
                 (State::Scalar, _) => {}
                 (State::String, b'\\') => self.state = State::Escape,
                 (State::String, b'"') if self.depth == 0 => return Some(self.at),

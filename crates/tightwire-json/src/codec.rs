@@ -241,8 +241,8 @@ impl Codec {
     ///
     /// # Errors
     /// [`Error::is_syntax`] if the document is not JSON in UTF-8, [`Error::is_eof`] if it is truncated,
-    /// [`Error::is_limit`] if it exceeds a limit, [`Error::is_data`] if it is not a `T`. All have an offset, a line and a column. The first
-    /// error in the document is reported, except that invalid UTF-8 takes precedence.
+    /// [`Error::is_limit`] if it exceeds a limit, [`Error::is_data`] if it is not a `T`. All have an offset, a line and
+    /// a column. The first error in the document is reported, except that invalid UTF-8 takes precedence.
     pub fn from_slice<'a, T: Deserialize<'a>>(&self, document: &'a [u8]) -> Result<T> {
         de::decode(de::text(document, &self.limits)?, &self.rules())
     }
@@ -338,11 +338,6 @@ impl Limits {
         Self { depth: DEFAULT_MAX_DEPTH, document: DEFAULT_MAX_DOCUMENT, string: usize::MAX }
     }
 
-    /// Returns no limits. Only for parsing without recursion, of text that this program produced.
-    pub(crate) const fn unlimited() -> Self {
-        Self { depth: usize::MAX, document: usize::MAX, string: usize::MAX }
-    }
-
     /// Sets the maximum nesting of arrays and objects. Default: [`DEFAULT_MAX_DEPTH`]; capped at [`Limits::MAX_DEPTH`].
     #[must_use]
     pub const fn max_depth(mut self, levels: usize) -> Self {
@@ -351,7 +346,8 @@ impl Limits {
     }
 
     /// Sets the maximum size of a document in bytes, including white space. [`Decoder`](crate::Decoder) buffers up to
-    /// 8 KiB more; [`ElementDecoder`](crate::ElementDecoder) applies the limit to each element. Default: [`DEFAULT_MAX_DOCUMENT`]; `usize::MAX` means no limit.
+    /// 8 KiB more; [`ElementDecoder`](crate::ElementDecoder) applies the limit to each element. Default:
+    /// [`DEFAULT_MAX_DOCUMENT`]; `usize::MAX` means no limit.
     #[must_use]
     pub const fn max_document(mut self, bytes: usize) -> Self {
         self.document = bytes;

@@ -1,10 +1,11 @@
-//! Error type.
+//! Error type. The paths are those of serde_json.
 
 use std::borrow::Cow;
 use std::{fmt, io};
 
 use serde::de;
 
+use crate::grammar::is_space;
 use crate::path::{Path, Place, Scan, Segment, shorten};
 
 /// Result type of this crate.
@@ -157,6 +158,11 @@ impl Error {
     }
 
     #[cold]
+    pub(crate) fn over_limit(what: Limit, limit: usize, offset: u64) -> Self {
+        Self::new(Kind::Limit(what, limit), Some(offset))
+    }
+
+    #[cold]
     fn mismatch(expected: &dyn de::Expected, found: Found) -> Self {
         Self::new(Kind::Mismatch { expected: expected.to_string().into(), found }, None)
     }
@@ -210,8 +216,7 @@ impl Error {
                 offset = scan.last;
             }
             Place::Value if self.inner.is_near_value => {
-                let is_space = |byte: &&u8| byte.is_ascii_whitespace();
-                offset += document[offset..].iter().take_while(is_space).count();
+                offset += document[offset..].iter().take_while(|byte| is_space(**byte)).count();
             }
             // A visitor rejected a key.
             Place::Colon if self.is_data() => offset = scan.last,

@@ -1,9 +1,8 @@
 //! Fast JSON for serde types, with limits on untrusted input and optional output identical to Go's.
 //!
-//! Use it instead of `serde_json` if JSON takes a noticeable part of the CPU time, if
-//! documents come from untrusted clients, or if the output must match a Go service byte for byte. It works with the
-//! same `Serialize` and `Deserialize` types, and has the functions and types of serde_json under the same names;
-//! [`migration`] lists the differences.
+//! Use it instead of `serde_json` if JSON takes a noticeable part of the CPU time, if documents come from untrusted
+//! clients, or if the output must match a Go service byte for byte. It works with the same `Serialize` and `Deserialize`
+//! types, and has the functions and types of serde_json under the same names; [`migration`] lists the differences.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -31,7 +30,20 @@
 //! assert_eq!(error.to_string(), "[2]: expected an unsigned 8-bit integer, found a boolean (line 1, column 8)");
 //! ```
 //!
-//! A [`Codec`] has the same functions as methods, with options: limits, the output of Go, handling of duplicate keys.
+//! A [`Value`] is a tree for documents of unknown structure:
+//!
+//! ```
+//! use tightwire_json::{Value, json};
+//!
+//! let mut user: Value = tightwire_json::from_str(r#"{"id": 7, "tags": ["new"]}"#)?;
+//! user["name"] = json!("Ada");
+//! assert_eq!(user["tags"][0], "new");
+//! assert_eq!(user.to_string(), r#"{"id":7,"tags":["new"],"name":"Ada"}"#);
+//! # Ok::<(), tightwire_json::Error>(())
+//! ```
+//!
+//! A [`Codec`] has the same functions as methods, with options: limits, the output of Go, handling of duplicate keys,
+//! numbers as written.
 //!
 //! ```
 //! use tightwire_json::{Codec, Limits};
@@ -49,15 +61,16 @@
 //! | encode with indentation | [`to_string_pretty`], [`to_vec_pretty`], [`to_writer_pretty`] |
 //! | decode, also into values that borrow | [`from_str`], [`from_slice`] |
 //! | decode from a reader | [`from_reader`] |
-//! | keep a part of a document as text | [`RawValue`], [`to_raw_value`] |
-//! | traits of serde | [`Deserializer`], [`StreamDeserializer`], [`Serializer`] |
 //! | values of unknown type | [`Value`], [`json!`], [`to_value`], [`from_value`] |
+//! | find the cause of an error | [`Error::path`], [`Error::line`], [`Error::column`], [`Error::classify`] |
+//! | keep a part of a document as text | [`RawValue`], [`to_raw_value`] |
+//! | keep all digits of numbers | [`Codec::with_written_numbers`], [`Number::from_written`] |
 //! | validate | [`is_valid`], [`Codec::validate`] |
 //! | canonical form (RFC 8785) for signatures and hashes | [`Codec::canonical`] |
-//! | several documents in a stream | [`Encoder`], [`Decoder`] |
+//! | several documents in a stream | [`Encoder`], [`Decoder`], [`StreamDeserializer`] |
 //! | lines, text sequences, elements of a large array | [`DocumentReader`] with [`LineDecoder`], [`TextSequenceDecoder`] or [`ElementDecoder`] |
 //! | incomplete text, as from a language model | [`partial::Parser`] |
-//! | find the cause of an error | [`Error::path`], [`Error::line`], [`Error::column`], [`Error::classify`] |
+//! | traits of serde | [`Deserializer`], [`Serializer`], [`value::Serializer`] |
 //!
 //! | feature | adds |
 //! | --- | --- |
@@ -67,6 +80,8 @@
 //! | `axum` | module `axum`: `Json` extractor and response for axum 0.8, with rejections as envelopes; enables `envelope` |
 //! | `validation` | `axum::ValidJson`: validates the body with garde; enables `axum` |
 //! | `serde-json` | conversions between [`Value`], [`Map`] and [`Number`] and those of serde_json |
+//!
+//! A feature only adds items. None changes how this crate or another crate of the build encodes or decodes.
 //!
 //! # Limits
 //!
@@ -108,7 +123,9 @@ mod codec;
 pub mod de;
 pub mod error;
 mod functions;
+mod grammar;
 mod path;
+mod pointer;
 mod raw;
 mod scan;
 mod sequence;
@@ -119,7 +136,7 @@ pub use codec::{
     Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits, Mode, config_fastest_mode, config_standard_mode,
 };
 pub use de::{Deserializer, Duplicates, StreamDeserializer};
-pub use error::{Category, Error, Result};
+pub use error::{Error, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
 pub use functions::{
@@ -142,7 +159,6 @@ pub use value::{Array, JsonString, Map, Number, Value, from_value, to_value};
 pub mod axum;
 #[cfg(feature = "envelope")]
 pub mod envelope;
-pub mod partial;
 /// Object of a tree, its entries and iterators.
 pub mod map {
     pub use crate::value::Map;
@@ -151,6 +167,7 @@ pub mod map {
         IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut,
     };
 }
+pub mod partial;
 pub mod value;
 #[doc = include_str!("../MIGRATION.md")]
 #[cfg(any(doc, doctest))]

@@ -7,6 +7,7 @@ use std::fmt;
 
 use crate::codec::Limits;
 use crate::de::{leading_string, string_len};
+use crate::grammar::{is_delimiter, is_space};
 
 /// Maximum number of segments of a [`Path`].
 const MAX_SEGMENTS: usize = 32;
@@ -37,11 +38,11 @@ pub struct Path {
     truncated: bool,
 }
 
-/// Step of a [`Path`] from an array or object to a value in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Segment {
-    /// Key of an object. If it is longer than 64 bytes, only its start, followed by `...`.
-    Key(String),
+/// Step of a path from an array or object to a value in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Segment<K = String> {
+    /// Key of an object. In the [`Path`] of an error, at most 64 bytes of it, followed by `...` if it is longer.
+    Key(K),
     /// Index in an array; the first element has index 0.
     Index(usize),
 }
@@ -144,7 +145,7 @@ impl Scan {
         let mut at = 0;
         while let Some(byte) = document.get(at) {
             at = match byte {
-                b' ' | b'\t' | b'\n' | b'\r' => at + 1,
+                _ if is_space(*byte) => at + 1,
                 b'"' => {
                     let len = string_len(&document[at..]);
                     scan.string(at, len.is_some());
@@ -155,8 +156,7 @@ impl Scan {
                     at + 1
                 }
                 _ => {
-                    let is_end = |byte: &u8| b" \t\n\r,:{}[]\"".contains(byte);
-                    let len = document[at..].iter().position(is_end);
+                    let len = document[at..].iter().position(|byte| is_delimiter(*byte));
                     scan.value(at, if len.is_some() { Place::After } else { Place::Scalar });
                     len.map_or(document.len(), |len| at + len.max(1))
                 }

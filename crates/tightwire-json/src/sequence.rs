@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::boundary::Boundary;
 use crate::codec::Codec;
-use crate::error::{Error, Kind, Limit, Result, Syntax};
+use crate::error::{Error, Limit, Result, Syntax};
+use crate::grammar::is_space;
 
 /// Maximum capacity of the buffer between documents, in bytes.
 pub(crate) const RETAINED_CAPACITY: usize = 1 << 20;
@@ -152,8 +153,7 @@ impl<R: Read> Decoder<R> {
     ///
     /// # Errors
     /// Same as [`Codec::from_slice`], with offsets from the start of the stream, but lines and columns from the start
-    /// of the document; and [`Error::is_io`] if the reader
-    /// fails. An interrupted read is retried.
+    /// of the document; and [`Error::is_io`] if the reader fails. An interrupted read is retried.
     pub fn decode<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
         if self.ended {
             return Ok(None);
@@ -197,7 +197,7 @@ impl<R: Read> Decoder<R> {
             }
             let limit = self.codec.limits().document;
             if self.end - self.start > limit {
-                let error = Error::new(Kind::Limit(Limit::Document, limit), Some(limit as u64));
+                let error = Error::over_limit(Limit::Document, limit, limit as u64);
                 return Err(error.in_document(self.pending()).moved_by(self.offset()));
             }
             if !self.fill()? {
@@ -216,9 +216,7 @@ impl<R: Read> Decoder<R> {
     /// Skips white space. Returns `false` at the end of the stream.
     pub(crate) fn skip_space(&mut self) -> Result<bool> {
         loop {
-            let is_space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-            let space = self.pending().iter().take_while(is_space).count();
-            self.start += space;
+            self.start += self.pending().iter().take_while(|byte| is_space(**byte)).count();
             if self.start < self.end {
                 return Ok(true);
             }

@@ -1,7 +1,7 @@
 //! Events of a scripted stream.
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde::Serialize;
 
 /// One block of an event stream.
 ///
@@ -19,8 +19,12 @@ impl Event {
     }
 
     /// Creates an event with JSON data on one line.
-    pub fn json(data: &Value) -> Self {
-        Self::data(&data.to_string())
+    ///
+    /// # Panics
+    ///
+    /// Panics if the data cannot be encoded, for example if it contains NaN.
+    pub fn json<T: Serialize + ?Sized>(data: &T) -> Self {
+        Self::data(&tightwire_json::to_string(data).expect("data that can be encoded"))
     }
 
     /// Creates the `[DONE]` event that ends a stream of the API.

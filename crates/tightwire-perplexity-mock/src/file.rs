@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::Method;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use serde::Deserialize;
-use serde_json::Value;
+use tightwire_json::Value;
 use toml::Spanned;
 
 use crate::error::{Error, Result};

@@ -6,7 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use serde_json::{Value, json};
+use serde::Serialize;
+use tightwire_json::json;
 
 use crate::event::Event;
 
@@ -111,8 +112,12 @@ impl MockResponse {
     }
 
     /// Creates a JSON response with status 200.
-    pub fn json(body: &Value) -> Self {
-        Self::bytes("application/json", body.to_string())
+    ///
+    /// # Panics
+    ///
+    /// Panics if the body cannot be encoded, for example if it contains NaN.
+    pub fn json<T: Serialize + ?Sized>(body: &T) -> Self {
+        Self::bytes("application/json", tightwire_json::to_vec(body).expect("a body that can be encoded"))
     }
 
     /// Creates a response with status 200 and this body, for example malformed JSON.

@@ -5,7 +5,7 @@ use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderMap, Method};
 use percent_encoding::percent_decode_str;
-use serde_json::Value;
+use tightwire_json::Value;
 
 /// A request received by the server.
 ///
@@ -65,7 +65,7 @@ impl Request {
 
     /// Returns the body as JSON, or `None` if it is not JSON.
     pub fn json(&self) -> Option<Value> {
-        serde_json::from_slice(&self.body).ok()
+        tightwire_json::from_slice(&self.body).ok()
     }
 }
 

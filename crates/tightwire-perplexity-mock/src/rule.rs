@@ -1,7 +1,8 @@
 //! Rules of a scenario, and path patterns.
 
 use http::{HeaderName, Method};
-use serde_json::Value;
+use serde::Serialize;
+use tightwire_json::Value;
 
 use crate::mock_response::MockResponse;
 use crate::request::Request;
@@ -89,9 +90,14 @@ impl Rule {
     }
 
     /// Requires a JSON body with this value at the JSON pointer (RFC 6901).
+    ///
+    /// # Panics
+    ///
+    /// Panics if the value cannot be encoded.
     #[must_use]
-    pub fn body_field(mut self, pointer: &str, value: impl Into<Value>) -> Self {
-        self.body.push((pointer.to_owned(), value.into()));
+    pub fn body_field(mut self, pointer: &str, value: impl Serialize) -> Self {
+        let value = tightwire_json::to_value(value).expect("a value that can be encoded");
+        self.body.push((pointer.to_owned(), value));
         self
     }
 

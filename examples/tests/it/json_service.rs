@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "`main` is not called")]
 mod program;
 
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 use tokio::net::TcpListener;
 
 /// Starts the service and returns its base URL.
@@ -25,7 +25,7 @@ async fn send(request: reqwest::RequestBuilder) -> (u16, Value) {
     let response = request.send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "application/json; charset=utf-8");
     let status = response.status().as_u16();
-    (status, serde_json::from_slice(&response.bytes().await.unwrap()).unwrap())
+    (status, tightwire_json::from_slice(&response.bytes().await.unwrap()).unwrap())
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ fn the_output_in_the_readme() {
     let readme = include_str!("../../README.md");
     let mut lines = readme.lines().skip_while(|line| !line.starts_with("    [3, 104, 101, 121, "));
     let (bytes, model) = (lines.next().unwrap().trim(), lines.next().unwrap().trim());
-    let bytes: Vec<u8> = serde_json::from_str(bytes).unwrap();
+    let bytes: Vec<u8> = tightwire_json::from_str(bytes).unwrap();
     let decoded: Example = parco_builder::schema().decode_exact(&bytes).unwrap();
     assert_eq!(decoded, Example::new(decoded.created_at));
     let sorted = |text: &str| text.replace(r#"{"math": 5, "english": 6}"#, r#"{"english": 6, "math": 5}"#);

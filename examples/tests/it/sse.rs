@@ -8,7 +8,7 @@ mod sse_chat;
 mod sse_contract_service;
 
 use http_body_util::BodyExt as _;
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 use tokio::net::TcpListener;
 
 #[tokio::test]
@@ -31,7 +31,7 @@ async fn received_events_are_reported_by_callbacks() {
         let sender = sender.clone();
         async move {
             let body = request.into_body().collect().await.unwrap().to_bytes();
-            sender.send(serde_json::from_slice::<Value>(&body).unwrap()).unwrap();
+            sender.send(tightwire_json::from_slice::<Value>(&body).unwrap()).unwrap();
         }
     };
     let harness = axum::Router::new()
@@ -48,7 +48,7 @@ async fn received_events_are_reported_by_callbacks() {
 
     let client = reqwest::Client::new();
     let capabilities = client.get(&url).send().await.unwrap().bytes().await.unwrap();
-    let capabilities: Value = serde_json::from_slice(&capabilities).unwrap();
+    let capabilities: Value = tightwire_json::from_slice(&capabilities).unwrap();
     assert!(capabilities["capabilities"].as_array().unwrap().contains(&json!("restart")));
     let parameters = json!({
         "tag": "test", "streamUrl": format!("{base}/stream"), "callbackUrl": format!("{base}/callback"),

@@ -91,15 +91,18 @@ mod tests {
         assert!(page.filtered(|_| true).unwrap().is_none());
         let page = page.filtered(|file| file.name().contains("1.0")).unwrap().unwrap();
         assert_eq!((page.name(), page.last_serial(), page.files().len()), ("Demo", Some(7), 1));
-        let json: serde_json::Value = serde_json::from_slice(page.json()).unwrap();
-        let expected = serde_json::json!({
+        let json: tightwire_json::Value = tightwire_json::from_slice(page.json()).unwrap();
+        let expected = tightwire_json::json!({
             "meta": {"api-version": "1.4", "_last-serial": 7, "x": 1}, "name": "Demo", "versions": ["1.0"],
             "files": [{"filename": "demo-1.0.tar.gz", "url": "demo-1.0.tar.gz", "hashes": {}, "x": [1]}],
             "project-status": {"status": "active"},
         });
         assert_eq!(json, expected);
         let nothing = page.filtered(|_| false).unwrap().unwrap();
-        let json: serde_json::Value = serde_json::from_slice(nothing.json()).unwrap();
-        assert_eq!((&json["files"], &json["versions"]), (&serde_json::json!([]), &serde_json::json!([])));
+        let json: tightwire_json::Value = tightwire_json::from_slice(nothing.json()).unwrap();
+        assert_eq!(
+            (&json["files"], &json["versions"]),
+            (&tightwire_json::json!([]), &tightwire_json::json!([]))
+        );
     }
 }

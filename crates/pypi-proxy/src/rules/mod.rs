@@ -302,7 +302,7 @@ mod tests {
     fn version_is_removed_with_its_last_file() {
         let versions = |rules: &Rules, now| {
             let page = rules.page(&name("demo"), page(), at(now)).unwrap().page;
-            serde_json::from_slice::<serde_json::Value>(page.json()).unwrap()["versions"].to_string()
+            tightwire_json::from_slice::<tightwire_json::Value>(page.json()).unwrap()["versions"].to_string()
         };
         let min_age = Duration::from_secs(100);
         let rules = Rules { min_age, min_age_unknown: UnknownAge::Allow, ..Rules::default() };

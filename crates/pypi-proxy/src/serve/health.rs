@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 

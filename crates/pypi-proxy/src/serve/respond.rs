@@ -205,7 +205,7 @@ pub(super) type CountedRejection = (ProxyResponse, RejectionReason);
 /// Creates a response with problem details (RFC 9457). uv shows them; for installers that only show the status line,
 /// the title is also the reason phrase.
 fn problem(status: StatusCode, title: &'static str, detail: &str) -> ProxyResponse {
-    let body = serde_json::json!({"title": title, "status": status.as_u16(), "detail": detail});
+    let body = tightwire_json::json!({"title": title, "status": status.as_u16(), "detail": detail});
     let mut response = ProxyResponse::typed(status, "application/problem+json", body.to_string());
     response.reason = Some(title);
     response

@@ -99,7 +99,7 @@ async fn requests_without_a_valid_login_get_401() {
     let refused = proxy.get(FILE, &[]).await;
     assert_eq!(refused.headers()["www-authenticate"], "Basic realm=\"pypi-proxy\", charset=\"UTF-8\"");
     assert_eq!(refused.headers()["content-type"], "application/problem+json");
-    let body: Value = serde_json::from_slice(&refused.bytes().await.unwrap()).unwrap();
+    let body: Value = tightwire_json::from_slice(&refused.bytes().await.unwrap()).unwrap();
     assert!(body["detail"].as_str().unwrap().contains("requires a login"), "{body}");
     // Shared caches must not store it.
     let file = proxy.get(FILE, &[("authorization", &good[0])]).await;

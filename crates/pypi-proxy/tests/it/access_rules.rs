@@ -68,7 +68,7 @@ async fn refused(response: Response, title: &str, detail: &str) {
     let reason = response.extensions().get::<hyper::ext::ReasonPhrase>().unwrap();
     assert_eq!(std::str::from_utf8(reason.as_bytes()).unwrap(), title);
     assert_eq!(response.headers()["content-type"], "application/problem+json");
-    let body: Value = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
+    let body: Value = tightwire_json::from_slice(&response.bytes().await.unwrap()).unwrap();
     assert_eq!((&body["title"], &body["status"]), (&title.into(), &403.into()));
     assert!(body["detail"].as_str().unwrap().contains(detail), "{body}");
 }

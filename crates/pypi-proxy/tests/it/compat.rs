@@ -20,7 +20,7 @@ fn index() -> Server {
                 r#"{"meta":{"api-version":"1.0"},"projects":[{"name":"Demo"},{"name":"other"}]}"#,
             ),
             "/simple/demo/" => {
-                let mut page: Value = serde_json::from_str(&hashed_page(files())).unwrap();
+                let mut page: Value = tightwire_json::from_str(&hashed_page(files())).unwrap();
                 page["files"][0]["yanked"] = "broken <b>".into();
                 page["files"][0]["requires-python"] = ">=3.8,<4".into();
                 page["files"][0]["upload-time"] = "2025-11-30T12:00:00.123456Z".into();
@@ -237,13 +237,13 @@ async fn pages_preserve_all_fields_of_the_index() {
     for prefix in PREFIXES {
         let proxy = start(prefix, &index.url("/simple"), &[]).await;
         let list = send(&proxy, "GET", "/simple/", &[("accept", V1)]).await.text().await.unwrap();
-        let list: Value = serde_json::from_str(&list).unwrap();
+        let list: Value = tightwire_json::from_str(&list).unwrap();
         assert_eq!(list["meta"]["api-version"], "1.0");
         assert_eq!(list["projects"], json!([{"name": "Demo"}, {"name": "other"}]));
         let list = send(&proxy, "GET", "/index/", &[("accept", "text/html")]).await.text().await.unwrap();
         assert!(list.contains("<a href=\"demo/\">") && list.contains("<a href=\"other/\">"), "{list}");
         let page = send(&proxy, "GET", "/simple/demo/", &[("accept", V1)]).await.text().await.unwrap();
-        let page: Value = serde_json::from_str(&page).unwrap();
+        let page: Value = tightwire_json::from_str(&page).unwrap();
         let file = &page["files"][0];
         // Relative, so that it works below any path.
         assert_eq!(file["url"], "demo-1.0-py3-none-any.whl");

@@ -610,7 +610,7 @@ async fn hostile_pages_are_parsed_or_rejected() {
             // JSON may contain it as text.
             assert!(!query.is_empty() || !text.contains("<script>"), "{name}{query}");
             if status == 200 && !query.is_empty() {
-                let page: Value = serde_json::from_str(&text).unwrap();
+                let page: Value = tightwire_json::from_str(&text).unwrap();
                 for file in page["files"].as_array().unwrap() {
                     assert!(!file["filename"].as_str().unwrap().contains('/'), "{name}");
                     assert_eq!(file["url"], file["filename"]);

@@ -90,7 +90,7 @@ async fn metadata(proxy: &RunningProxy, name: &str) -> (u16, Bytes) {
 /// Returns the files of the page in their order.
 async fn files(proxy: &RunningProxy) -> Vec<Value> {
     let page = proxy.json("/simple/demo/", &[("accept", JSON.1)]).await;
-    page["files"].as_array().unwrap().clone()
+    page["files"].as_array().unwrap().to_vec()
 }
 
 /// Waits until the files on the page have changed and returns them.

@@ -154,7 +154,7 @@ async fn health_has_the_fields_of_groxpi_and_proxpi() {
     let response = proxy.get("/health", &[]).await;
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["content-type"], "application/json");
-    let health: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap();
+    let health: Value = tightwire_json::from_str(&response.text().await.unwrap()).unwrap();
     assert_eq!((&health["status"], &health["data"]["state"]), (&"success".into(), &"ok".into()));
     assert!(health["timestamp"].as_u64().unwrap() > 1_700_000_000);
     let data = &health["data"];

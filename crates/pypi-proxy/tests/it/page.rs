@@ -249,8 +249,8 @@ fn rendered_html_round_trips_and_is_escaped() {
 
 fn list(names: &[&str]) -> ProjectList {
     let projects: Vec<_> =
-        names.iter().map(|name| serde_json::json!({"name": name, "_last-serial": 1})).collect();
-    ProjectList::from_json(tightwire_json::to_vec(&serde_json::json!({"projects": projects})).unwrap())
+        names.iter().map(|name| tightwire_json::json!({"name": name, "_last-serial": 1})).collect();
+    ProjectList::from_json(tightwire_json::to_vec(&tightwire_json::json!({"projects": projects})).unwrap())
         .unwrap()
 }
 

@@ -30,7 +30,7 @@ fn pages(server: &Server, ttl: Duration, config: page_cache::Config) -> PageCach
 async fn json(pages: &PageCache, project: &str) -> Result<(Value, CacheStatus), Error> {
     let served = pages.project(&name(project)).await?;
     let variant = served.page.variant(Form::Json, Coding::Identity).await;
-    Ok((serde_json::from_slice(&variant.body.bytes().unwrap()).unwrap(), served.status))
+    Ok((tightwire_json::from_slice(&variant.body.bytes().unwrap()).unwrap(), served.status))
 }
 
 const LONG: Duration = Duration::from_secs(3600);

@@ -55,7 +55,7 @@ async fn the_program_serves_with_variables_of_groxpi_or_proxpi() {
         }
         assert_eq!(index.last()["authorization"], "Basic cmVhZGVyOmh1bnRlcjI=");
         let log = proxy.end(signal).await;
-        let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let events: Vec<Value> = log.lines().map(|line| tightwire_json::from_str(line).unwrap()).collect();
         assert_eq!(events[0]["origin"], format!("{prefix}_INDEX_URL"));
         let requests: Vec<_> =
             events.iter().filter(|event| event["target"] == "pypi_proxy::access").collect();
@@ -104,7 +104,7 @@ async fn each_request_writes_exactly_one_log_line() {
         assert!(!log.lines().any(|line| line.starts_with("FORGED")));
         for line in lines {
             if format == "json" {
-                let event: Value = serde_json::from_str(line).unwrap();
+                let event: Value = tightwire_json::from_str(line).unwrap();
                 assert!(event["status"].as_u64().unwrap() >= 400 && event["bytes"].is_u64(), "{line}");
             } else {
                 let members = "client=127.0.0.1 method=GET path=\"/ status=4 bytes= ms= cache=\"-\" whole=";

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 
 /// Timeout of one operation. The browser starts slowly on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(90);
@@ -60,7 +60,7 @@ impl Browser {
         let (sender, from) = channel();
         std::thread::spawn(move || {
             for message in BufReader::new(answers).split(0) {
-                let message = serde_json::from_slice(&message.unwrap()).unwrap();
+                let message = tightwire_json::from_slice(&message.unwrap()).unwrap();
                 if sender.send(message).is_err() {
                     return;
                 }

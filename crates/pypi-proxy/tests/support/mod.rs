@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use pypi_proxy::store::Digest;
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 
 use proxy::TIMEOUT;
 use server::{Server, ranged, respond};
@@ -31,8 +31,8 @@ pub(crate) mod prelude {
     pub(crate) use bytes::Bytes;
     pub(crate) use futures_util::future::join_all;
     pub(crate) use reqwest::{Method, Response};
-    pub(crate) use serde_json::{Value, json};
     pub(crate) use test_support::optional::skip;
+    pub(crate) use tightwire_json::{Value, json};
 
     pub(crate) use super::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with, upstream};
     pub(crate) use super::server::{

@@ -1,7 +1,7 @@
 //! Properties of all pages, for the tests and the fuzz targets.
 
 use pypi_proxy::{ByteRange, Coding, Form, Page, ProjectList};
-use serde_json::Value;
+use tightwire_json::Value;
 
 /// Checks a document in JSON: if it is accepted, it is valid JSON, and the output equals it except for the URLs.
 pub(crate) fn json(document: &[u8]) {
@@ -11,7 +11,7 @@ pub(crate) fn json(document: &[u8]) {
         let Ok(page) = page else { continue };
         // Lone surrogates are passed on.
         let (Ok(before), Ok(after)) =
-            (serde_json::from_slice::<Value>(document), serde_json::from_slice::<Value>(page.json()))
+            (tightwire_json::from_slice::<Value>(document), tightwire_json::from_slice::<Value>(page.json()))
         else {
             assert!(
                 document.windows(3).any(|window| window.eq_ignore_ascii_case(b"\\ud")) || is_odd(document)

@@ -6,8 +6,8 @@ use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
 use tempfile::TempDir;
+use tightwire_json::Value;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
@@ -82,7 +82,7 @@ impl Served {
     pub(crate) async fn start(mut command: Command) -> Self {
         let (log, output) = Log::new();
         let mut child = command.stdout(Stdio::null()).stderr(output).spawn().unwrap();
-        let address = |line: &str| match serde_json::from_str::<Value>(line) {
+        let address = |line: &str| match tightwire_json::from_str::<Value>(line) {
             Ok(event) => event["address"].as_str().map(str::to_owned),
             Err(_) => line.split_once("address=").map(|(_, address)| address.trim().to_owned()),
         };
@@ -109,14 +109,14 @@ impl Served {
 
     /// Waits for an event in a log in JSON.
     pub(crate) async fn event(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
-        let find = |line: &str| serde_json::from_str(line).ok().filter(&is_it);
+        let find = |line: &str| tightwire_json::from_str(line).ok().filter(&is_it);
         self.log.find(&mut self.child, find).await
     }
 
     /// Checks that every request succeeded, so that no client used a fallback.
     pub(crate) fn has_only_good_answers(&self) {
         for line in self.log.all() {
-            let event: Value = serde_json::from_str(&line).unwrap();
+            let event: Value = tightwire_json::from_str(&line).unwrap();
             let is_answer = event["target"] == "pypi_proxy::access";
             let is_good = event["level"] == "INFO"
                 && (!is_answer || event["status"].as_u64().unwrap() < 400 && event["whole"] == true);

@@ -160,9 +160,9 @@ impl RunningProxy {
         exposition::parse(&response.text().await.unwrap())
     }
 
-    pub(crate) async fn json(&self, path: &str, headers: &[(&str, &str)]) -> serde_json::Value {
+    pub(crate) async fn json(&self, path: &str, headers: &[(&str, &str)]) -> tightwire_json::Value {
         let text = self.get(path, headers).await.text().await.unwrap();
-        serde_json::from_str(&text).unwrap()
+        tightwire_json::from_str(&text).unwrap()
     }
 
     /// Stops the server, waits until it has ended, and closes its store.

@@ -12,6 +12,7 @@ use super::source::Source;
 use super::superseded;
 use crate::codec::Codec;
 use crate::error::{Error, Result};
+use crate::grammar::is_delimiter;
 use crate::raw::RawValue;
 
 /// Call of a method of serde's `Deserializer`, for the parser of any [`Source`].
@@ -47,10 +48,8 @@ impl State {
             Ok(superseded) => superseded,
             Err(error) => return (0, Err(error)),
         };
-        let mut parser = Parser::<M>::any(text, &rules.limits, rules.lone_surrogate);
+        let mut parser = Parser::<M>::any(text, &rules);
         parser.superseded = &superseded;
-        parser.byte_strings = rules.byte_strings;
-        parser.keeps_numbers = rules.keeps_numbers;
         parser.scratch = std::mem::take(&mut self.scratch);
         let result = action.run(&mut parser).map_err(|error| error.near_value(parser.at));
         self.scratch = parser.scratch;
@@ -279,11 +278,11 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Iterator for StreamDeserializer<'de
         }
         self.offset = self.deserializer.read.offset();
         match self.deserializer.read.behind() {
-            None | Some(b' ' | b'\n' | b'\t' | b'\r' | b'"' | b'[' | b']' | b'{' | b'}' | b',' | b':') => {}
-            Some(_) if matches!(first, b'[' | b'{' | b'"') => {}
-            Some(_) => return Some(Err(self.deserializer.read.trailing())),
+            Some(byte) if !is_delimiter(byte) && !matches!(first, b'[' | b'{' | b'"') => {
+                Some(Err(self.deserializer.read.trailing()))
+            }
+            _ => Some(result),
         }
-        Some(result)
     }
 }
 

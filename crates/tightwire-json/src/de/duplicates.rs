@@ -23,7 +23,7 @@ struct Keys<'de, 'r> {
 
 impl<'de> Keys<'de, '_> {
     fn resolve(&self, start: usize, end: usize) -> Result<Cow<'de, str>> {
-        let mut parser = Parser::new(&self.text[..end], &self.rules.limits, self.rules.lone_surrogate);
+        let mut parser = Parser::new(&self.text[..end], self.rules);
         parser.at = start + 1;
         Ok(match parser.string()? {
             Text::Borrowed(key) => Cow::Borrowed(key),
@@ -58,7 +58,7 @@ impl Observer for Keys<'_, '_> {
 /// Walks the value at the start of `text` and returns the offsets of the keys that a later key replaces.
 fn walk(text: &str, rules: &Rules, reject: bool) -> Result<Vec<usize>> {
     let mut keys = Keys { text, rules, open: Vec::new(), superseded: Vec::new(), reject };
-    let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
+    let mut parser = Parser::new(text, rules);
     parser.skip_value(&mut keys)?;
     keys.superseded.sort_unstable();
     Ok(keys.superseded)

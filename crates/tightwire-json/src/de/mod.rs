@@ -33,7 +33,7 @@ use self::parser::Parser;
 pub use self::read::{IoRead, Read, SliceRead, StrRead};
 pub(crate) use self::skip::Levels;
 use crate::codec::Limits;
-use crate::error::{Error, Kind, Limit, Result, Syntax};
+use crate::error::{Error, Limit, Result, Syntax};
 #[doc(no_inline)]
 pub use crate::functions::{from_reader, from_slice, from_str};
 use crate::scan;
@@ -47,6 +47,17 @@ pub(crate) struct Rules {
     pub(crate) byte_strings: ByteStrings,
     /// Whether numbers of trees keep their text.
     pub(crate) keeps_numbers: bool,
+}
+
+impl Rules {
+    /// Only for parsing without recursion, of text that this program produced or that is already in memory.
+    pub(crate) const UNLIMITED: Self = Self {
+        limits: Limits { depth: usize::MAX, document: usize::MAX, string: usize::MAX },
+        lone_surrogate: LoneSurrogate::Replace,
+        duplicates: Duplicates::ByType,
+        byte_strings: ByteStrings::Utf8,
+        keeps_numbers: false,
+    };
 }
 
 /// How a string is decoded into a byte buffer.
@@ -115,7 +126,7 @@ pub(crate) fn check_len(document: &[u8], limits: &Limits) -> Result<()> {
 
 #[cold]
 fn too_large(document: &[u8], limit: usize) -> Error {
-    Error::new(Kind::Limit(Limit::Document, limit), Some(limit as u64)).in_document(document)
+    Error::over_limit(Limit::Document, limit, limit as u64).in_document(document)
 }
 
 /// Decodes exactly one document. An error of a `Deserialize` implementation is final: the document is not decoded a
@@ -126,10 +137,8 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
         Ok(superseded) => superseded,
         Err(error) => return Err(error.in_document(text.as_bytes())),
     };
-    let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
+    let mut parser = Parser::new(text, rules);
     parser.superseded = &superseded;
-    parser.byte_strings = rules.byte_strings;
-    parser.keeps_numbers = rules.keeps_numbers;
     let error = match parser.value(PhantomData) {
         Ok(value) => match parser.end() {
             Ok(()) => return Ok(value),
@@ -142,7 +151,7 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
 
 /// Checks that `text` is exactly one document.
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
-    let mut parser = Parser::new(text, &rules.limits, rules.lone_surrogate);
+    let mut parser = Parser::new(text, rules);
     let result = match rules.duplicates {
         Duplicates::Error => superseded(text, rules).map(|_| ()),
         Duplicates::ByType | Duplicates::Last => Ok(()),
@@ -154,8 +163,7 @@ pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
 /// Returns the string at the start of `document` with its escapes resolved. An error has no path.
 pub(crate) fn leading_string(document: &[u8]) -> Result<String> {
     let end = string_len(document).ok_or_else(|| Error::eof(document.len()))?;
-    let limits = Limits::unlimited();
-    let mut parser = Parser::new(utf8(&document[..end])?, &limits, LoneSurrogate::Replace);
+    let mut parser = Parser::new(utf8(&document[..end])?, &Rules::UNLIMITED);
     parser.key_start()?;
     Ok(parser.string()?.as_str().to_owned())
 }

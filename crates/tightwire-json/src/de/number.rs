@@ -393,12 +393,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::codec::Limits;
-    use crate::de::LoneSurrogate;
+    use crate::codec::Codec;
 
     fn number(text: &str) -> Result<Number> {
-        let limits = Limits::new();
-        let mut parser = Parser::new(text, &limits, LoneSurrogate::Error);
+        let rules = Codec::strict().rules();
+        let mut parser = Parser::new(text, &rules);
         let number = parser.number()?;
         parser.end()?;
         Ok(number)
@@ -427,8 +426,8 @@ mod tests {
     /// Checks all functions that read a number against the standard library.
     fn agrees_with_the_standard_library(text: &str, rest: &str) {
         let document = format!("{text}{rest}");
-        let limits = Limits::new();
-        let parser = || Parser::new(&document, &limits, LoneSurrogate::Error);
+        let rules = Codec::strict().rules();
+        let parser = || Parser::new(&document, &rules);
         let integer = !text.contains(['.', 'e', 'E']) && text != "-0";
         let expected = match (text.parse::<u64>(), text.parse::<i64>(), text.parse::<f64>()) {
             (Ok(value), ..) if integer => Some(Number::Unsigned(value)),
@@ -500,8 +499,8 @@ mod tests {
             text in "(-|[0-9])[0-9]{0,12}[0-9.eE+x-]{0,3}[0-9]{0,17}[0-9.eE+x-]{0,3}", rest in "[ ]{0,40}",
         ) {
             let document = format!("{text}{rest}");
-            let limits = Limits::new();
-            let parser = || Parser::new(&document, &limits, LoneSurrogate::Error);
+            let rules = Codec::strict().rules();
+            let parser = || Parser::new(&document, &rules);
             let mut skipped = parser();
             let expected = skipped.skip_number();
             for read in [Parser::number, Parser::decimal, Parser::any_number] {

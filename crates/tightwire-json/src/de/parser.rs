@@ -7,9 +7,10 @@ use serde::de::DeserializeSeed;
 #[cfg(doc)]
 use super::source::Copied;
 use super::source::{Borrowed, Source};
-use super::{ByteStrings, LoneSurrogate};
+use super::{ByteStrings, LoneSurrogate, Rules};
 use crate::codec::Limits;
-use crate::error::{Error, Kind, Limit, Result, Syntax};
+use crate::error::{Error, Limit, Result, Syntax};
+use crate::grammar::is_space;
 use crate::scan;
 
 /// Adds the offset to an error that has none.
@@ -19,11 +20,6 @@ pub(super) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
         Ok(value) => Ok(value),
         Err(error) => Err(error.at(offset)),
     }
-}
-
-#[inline(always)]
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
 }
 
 /// Document and the current position. `M` is [`Borrowed`] or [`Copied`].
@@ -56,24 +52,25 @@ const LENGTHS: usize = 8;
 impl<'t, 'p> Parser<'t, 'p> {
     /// Returns a parser of a document that the decoded values may borrow from.
     #[inline]
-    pub(super) fn new(text: &'t str, limits: &'p Limits, lone_surrogate: LoneSurrogate) -> Self {
-        Self::any(text, limits, lone_surrogate)
+    pub(super) fn new(text: &'t str, rules: &'p Rules) -> Self {
+        Self::any(text, rules)
     }
 }
 
 impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Returns a parser of a document whose lifetime `M` determines.
     #[inline]
-    pub(super) fn any(text: &'t str, limits: &'p Limits, lone_surrogate: LoneSurrogate) -> Self {
+    pub(super) fn any(text: &'t str, rules: &'p Rules) -> Self {
+        let limits = &rules.limits;
         Self {
             text,
             bytes: text.as_bytes(),
             at: 0,
             levels: limits.depth,
             limits,
-            lone_surrogate,
-            byte_strings: ByteStrings::Utf8,
-            keeps_numbers: false,
+            lone_surrogate: rules.lone_surrogate,
+            byte_strings: rules.byte_strings,
+            keeps_numbers: rules.keeps_numbers,
             scratch: String::new(),
             superseded: &[],
             string_limit: limits.string,
@@ -182,7 +179,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
 
     #[cold]
     pub(super) fn too_deep(&self) -> Error {
-        Error::new(Kind::Limit(Limit::Depth, self.limits.depth), Some(self.at as u64))
+        Error::over_limit(Limit::Depth, self.limits.depth, self.at as u64)
     }
 
     /// Consumes the closing bracket at the current position.

@@ -5,6 +5,7 @@ use std::{fmt, io};
 use super::source::{Borrowed, Copied, Source};
 use super::{Action, State};
 use crate::error::{Error, Kind, Limit, Result, Syntax};
+use crate::grammar::is_space;
 use crate::sequence::Decoder;
 
 /// Input of a [`Deserializer`](super::Deserializer). Sealed: implemented by [`StrRead`], [`SliceRead`], [`IoRead`] and
@@ -35,7 +36,7 @@ pub(super) mod private {
 
 /// Returns the number of bytes of white space (section 2) at the start of `bytes`.
 fn space(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
+    bytes.iter().take_while(|byte| is_space(**byte)).count()
 }
 
 /// Runs `action` at the value at the start of `text`. Returns the length of the value, and its result.
@@ -51,7 +52,7 @@ fn run<'t, 'de, M: Source<'t, 'de>, A: Action<'de>>(
     let (len, result) = state.run::<M, A>(&text[..end], action);
     let is_cut = end < text.len() && matches!(&result, Err(error) if error.is_eof());
     if is_cut || len > limit {
-        return (len, Err(Error::new(Kind::Limit(Limit::Document, limit), Some(limit as u64))));
+        return (len, Err(Error::over_limit(Limit::Document, limit, limit as u64)));
     }
     (len, result)
 }

@@ -2,7 +2,7 @@
 
 use super::LoneSurrogate;
 use super::parser::Parser;
-use crate::error::{Error, Kind, Limit, Result, Syntax};
+use crate::error::{Error, Limit, Result, Syntax};
 use crate::scan;
 
 /// String of a document.
@@ -134,8 +134,7 @@ impl<'t, M> Parser<'t, '_, M> {
             }
         }
         if self.at - start > self.string_limit {
-            let limit = Kind::Limit(Limit::String, self.string_limit);
-            return Err(Error::new(limit, Some(start as u64 - 1)));
+            return Err(Error::over_limit(Limit::String, self.string_limit, start as u64 - 1));
         }
         self.at += 1;
         Ok(())

@@ -5,7 +5,8 @@
 //! error at the same offset as in [`from_str`](crate::from_str), and nothing is repaired.
 //!
 //! ```
-//! use tightwire_json::partial::{Parser, Part, Segment};
+//! use tightwire_json::Segment;
+//! use tightwire_json::partial::{Parser, Part};
 //!
 //! let mut arguments = Parser::new();
 //! arguments.push(r#"{"path": "src/main.rs", "content": "fn ma"#)?;
@@ -48,7 +49,7 @@ use self::parse::State;
 use crate::codec::Limits;
 use crate::error::{Error, Kind, Result};
 use crate::value::growing;
-use crate::{Codec, Value};
+use crate::{Codec, Segment, Value, pointer};
 
 /// Incremental parser for one JSON document.
 ///
@@ -142,7 +143,7 @@ impl Parser {
         }
         let next = match open {
             Some(Value::Array(items)) => Some(Segment::Index(items.len())),
-            Some(_) => Some(Segment::Key(&self.key)),
+            Some(_) => Some(Segment::Key(self.key.as_str())),
             None => None,
         };
         let part = match self.state {
@@ -177,11 +178,12 @@ impl Parser {
             return false;
         }
         let Some(incomplete) = self.incomplete() else { return true };
-        let mut tokens = pointer.split('/').skip(1);
+        let Some(mut tokens) = pointer::tokens(pointer) else { return false };
         let mut path = incomplete.path.iter();
         loop {
             match (tokens.next(), path.next()) {
-                (Some(token), Some(segment)) if segment.is(token) => {}
+                (Some(token), Some(Segment::Key(key))) if token == *key => {}
+                (Some(token), Some(Segment::Index(index))) if pointer::index(&token) == Some(*index) => {}
                 (Some(_), _) => return true,
                 (None, Some(_)) => return false,
                 // If the new value has not begun, there is a complete one with the same key.
@@ -198,7 +200,7 @@ impl Parser {
         self.failure.is_none()
             && match self.state {
                 State::End => true,
-                State::Number(phase) => self.positions.is_empty() && phase.is_number(),
+                State::Number(number) => self.positions.is_empty() && number.is_number(),
                 _ => false,
             }
     }
@@ -210,8 +212,8 @@ impl Parser {
     /// [`Error::is_eof`] if the document is incomplete, otherwise the errors of [`push`](Self::push).
     pub fn finish(mut self) -> Result<Value> {
         self.check()?;
-        if let State::Number(phase) = self.state
-            && phase.is_number()
+        if let State::Number(number) = self.state
+            && number.is_number()
         {
             self.open_stack();
             self.end_number("", self.offset)?;
@@ -260,29 +262,10 @@ impl fmt::Debug for Parser {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Incomplete<'a> {
-    /// Path from the root to the part; for [`Part::Key`], to its object. Empty for the root.
-    pub path: Vec<Segment<'a>>,
+    /// Path from the root to the part; for [`Part::Key`], to its object. Empty for the root. Keys are complete.
+    pub path: Vec<Segment<&'a str>>,
     /// Type of the part.
     pub part: Part<'a>,
-}
-
-/// Step from an array or object to one of its values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Segment<'a> {
-    /// Key of an object.
-    Key(&'a str),
-    /// Index of an array, from 0.
-    Index(usize),
-}
-
-impl Segment<'_> {
-    /// Returns whether `token` of a JSON Pointer is this segment.
-    fn is(&self, token: &str) -> bool {
-        match self {
-            Self::Key(key) => *key == token.replace("~1", "/").replace("~0", "~"),
-            Self::Index(index) => token.parse() == Ok(*index),
-        }
-    }
 }
 
 /// Type of an incomplete part.

@@ -1,11 +1,12 @@
 //! State machine over the bytes of a chunk.
 
 use super::Parser;
-use crate::error::{Error, Kind, Limit, Result, Syntax};
+use crate::error::{Error, Limit, Result, Syntax};
+use crate::grammar::{NumberState, NumberStep, is_space};
 use crate::value::growing;
 use crate::{Array, Map, Value, scan};
 
-/// What the next byte belongs to.
+/// Context of the next byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// Value at the root, after a colon, or after a comma in an array.
@@ -22,7 +23,7 @@ pub(super) enum State {
     /// Comma or end of an object.
     AfterEntry,
     String(Open),
-    Number(Phase),
+    Number(NumberState),
     /// One of the names of section 3, of which `len` bytes were read.
     Literal {
         name: &'static str,
@@ -41,7 +42,7 @@ pub(super) struct Open {
     escape: Escape,
     /// Offset of the backslash of the current escape, of the first one in a surrogate pair.
     backslash: usize,
-    /// High surrogate that waits for its low one.
+    /// High surrogate without its low one so far.
     high: Option<u32>,
 }
 
@@ -55,42 +56,6 @@ enum Escape {
         value: u32,
         digits: u8,
     },
-}
-
-/// Part of a number that was read last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
-    Start,
-    Minus,
-    Zero,
-    Integer,
-    Point,
-    Fraction,
-    Exponent,
-    ExponentSign,
-    ExponentDigits,
-}
-
-impl Phase {
-    /// Returns the phase after `byte`, `None` if the byte does not continue the number.
-    fn next(self, byte: u8) -> Option<Self> {
-        Some(match (self, byte) {
-            (Self::Start, b'-') => Self::Minus,
-            (Self::Start | Self::Minus, b'0') => Self::Zero,
-            (Self::Start | Self::Minus, b'1'..=b'9') | (Self::Integer, b'0'..=b'9') => Self::Integer,
-            (Self::Zero | Self::Integer, b'.') => Self::Point,
-            (Self::Point | Self::Fraction, b'0'..=b'9') => Self::Fraction,
-            (Self::Zero | Self::Integer | Self::Fraction, b'e' | b'E') => Self::Exponent,
-            (Self::Exponent, b'+' | b'-') => Self::ExponentSign,
-            (Self::Exponent | Self::ExponentSign | Self::ExponentDigits, b'0'..=b'9') => Self::ExponentDigits,
-            _ => return None,
-        })
-    }
-
-    /// Returns whether the text so far is a number.
-    pub(super) fn is_number(self) -> bool {
-        matches!(self, Self::Zero | Self::Integer | Self::Fraction | Self::ExponentDigits)
-    }
 }
 
 impl Parser {
@@ -128,7 +93,7 @@ impl Parser {
         }
         let end = (0..=rest).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
         self.parse_allowed(&text[..end])?;
-        Err(Error::new(Kind::Limit(Limit::Document, limit), Some(limit as u64)))
+        Err(Error::over_limit(Limit::Document, limit, limit as u64))
     }
 
     fn parse_allowed(&mut self, text: &str) -> Result<()> {
@@ -136,9 +101,9 @@ impl Parser {
         while let Some(byte) = text.as_bytes().get(at) {
             at = match self.state {
                 State::String(open) => self.string(open, text, at)?,
-                State::Number(phase) => self.number(phase, text, at)?,
+                State::Number(number) => self.number(number, text, at)?,
                 State::Literal { name, len } => self.literal(name, len, text, at)?,
-                _ if matches!(byte, b' ' | b'\n' | b'\t' | b'\r') => at + 1,
+                _ if is_space(*byte) => at + 1,
                 state => self.token(state, *byte, text, at)?,
             };
         }
@@ -184,7 +149,7 @@ impl Parser {
             b'{' => return self.container_start(Value::Object(Map::new()), State::FirstKey, at),
             b'-' | b'0'..=b'9' => {
                 self.number.clear();
-                self.state = State::Number(Phase::Start);
+                self.state = State::Number(NumberState::Start);
             }
             b't' => self.state = literal("true"),
             b'f' => self.state = literal("false"),
@@ -197,7 +162,7 @@ impl Parser {
     fn container_start(&mut self, container: Value, state: State, at: usize) -> Result<usize> {
         let limit = self.codec.limits().depth;
         if self.stack.len() >= limit {
-            return Err(Error::new(Kind::Limit(Limit::Depth, limit), Some((self.offset + at) as u64)));
+            return Err(Error::over_limit(Limit::Depth, limit, (self.offset + at) as u64));
         }
         self.open(container);
         self.state = state;
@@ -313,7 +278,7 @@ impl Parser {
     fn check_string(&self, start: usize, end: usize) -> Result<()> {
         let limit = self.codec.limits().string;
         if self.offset + end - start > limit {
-            return Err(Error::new(Kind::Limit(Limit::String, limit), Some(start as u64 - 1)));
+            return Err(Error::over_limit(Limit::String, limit, start as u64 - 1));
         }
         Ok(())
     }
@@ -378,19 +343,19 @@ impl Parser {
     }
 
     /// Reads a number up to its end or the end of the chunk.
-    fn number(&mut self, mut phase: Phase, text: &str, start: usize) -> Result<usize> {
+    fn number(&mut self, mut number: NumberState, text: &str, start: usize) -> Result<usize> {
         for (at, byte) in text.bytes().enumerate().skip(start) {
-            match phase.next(byte) {
-                Some(next) => phase = next,
-                None if phase.is_number() && !(phase == Phase::Zero && byte.is_ascii_digit()) => {
+            match number.step(byte) {
+                NumberStep::Next(next) => number = next,
+                NumberStep::End => {
                     self.end_number(&text[start..at], self.offset + at)?;
                     return Ok(at);
                 }
-                None => return Err(self.error(Syntax::Number, at)),
+                NumberStep::Malformed => return Err(self.error(Syntax::Number, at)),
             }
         }
         self.number.push_str(&text[start..]);
-        self.state = State::Number(phase);
+        self.state = State::Number(number);
         Ok(text.len())
     }
 

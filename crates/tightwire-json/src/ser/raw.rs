@@ -9,8 +9,7 @@ use serde::ser;
 use super::VecSerializer;
 use super::sort::Keys;
 use super::style::Style;
-use crate::codec::Limits;
-use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
+use crate::de::{self, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
 use crate::raw::raw_token;
 
@@ -47,13 +46,8 @@ pub(super) fn push_raw<S: Style>(serializer: &mut VecSerializer<S>, text: &str) 
     let raw_values = serializer.raw_values;
     if !matches!(raw_values, RawValues::Trust | RawValues::MarkTrusted) {
         // No limits: the text is already in memory, and validation does not recurse.
-        let rules = Rules {
-            limits: Limits::unlimited(),
-            lone_surrogate: if S::CANONICAL { LoneSurrogate::Error } else { LoneSurrogate::Replace },
-            duplicates: Duplicates::ByType,
-            byte_strings: ByteStrings::Utf8,
-            keeps_numbers: false,
-        };
+        let lone_surrogate = if S::CANONICAL { LoneSurrogate::Error } else { LoneSurrogate::Replace };
+        let rules = Rules { lone_surrogate, ..Rules::UNLIMITED };
         de::validate(text, &rules)
             .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?;
     }

@@ -2,7 +2,7 @@
 
 use super::scanner::{Event, Scanner};
 use crate::codec::Codec;
-use crate::error::{Error, Kind, Limit, Result};
+use crate::error::{Error, Limit, Result};
 use crate::sequence::RETAINED_CAPACITY;
 
 /// Scanner and the key or value that is being captured.
@@ -29,17 +29,8 @@ impl Capture {
         Self { scanner: Scanner::new(codec, offset), captured: None, buffer: Vec::new() }
     }
 
-    /// Starts to capture a key of at most `max` bytes, at its first byte.
-    pub(super) fn begin_key(&mut self, max: usize) {
-        self.begin(max, true);
-    }
-
-    /// Starts to capture a value of at most `max` bytes, at its first byte.
-    pub(super) fn begin_value(&mut self, max: usize) {
-        self.begin(max, false);
-    }
-
-    fn begin(&mut self, max: usize, is_key: bool) {
+    /// Starts to capture a key or value of at most `max` bytes, at its first byte.
+    pub(super) fn begin(&mut self, max: usize, is_key: bool) {
         self.buffer.clear();
         self.buffer.shrink_to(RETAINED_CAPACITY);
         self.captured = Some(Captured { start: self.scanner.offset, max, is_key });
@@ -72,7 +63,7 @@ impl Capture {
             if self.buffer.len() + len > max {
                 if !is_key {
                     let at = start.saturating_add(max as u64);
-                    return Err(Error::new(Kind::Limit(Limit::Document, max), Some(at)));
+                    return Err(Error::over_limit(Limit::Document, max, at));
                 }
                 self.captured = None;
             } else if event.is_none() {

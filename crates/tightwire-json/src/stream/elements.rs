@@ -1,16 +1,18 @@
 //! Elements of an array inside a document.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::DeserializeOwned;
+use serde::de::{self, DeserializeOwned};
 
 use super::ChunkDecoder;
 use super::capture::Capture;
 use super::scanner::Event;
 use crate::codec::Codec;
-use crate::de;
+use crate::de::leading_string;
 use crate::error::{Error, Kind, Result};
+use crate::pointer;
 
 /// Decodes the elements of one array of a document that may be larger than the memory.
 ///
@@ -60,7 +62,7 @@ pub struct ElementDecoder<T> {
 struct Token {
     key: String,
     /// The token as an array index.
-    index: Option<u64>,
+    index: Option<usize>,
 }
 
 /// Position in the document.
@@ -71,7 +73,7 @@ struct Progress {
     /// The last key is the one of the path.
     is_key: bool,
     /// Number of elements seen of the innermost array of the path.
-    index: u64,
+    index: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,25 +93,6 @@ impl Progress {
 }
 
 impl Token {
-    /// Resolves the escapes of a token (section 4). Returns `None` for a malformed one.
-    fn parse(token: &str) -> Option<Self> {
-        let mut parts = token.split('~');
-        let mut key = parts.next()?.to_owned();
-        for part in parts {
-            let char = match part.as_bytes().first()? {
-                b'0' => '~',
-                b'1' => '/',
-                _ => return None,
-            };
-            key.push(char);
-            key.push_str(&part[1..]);
-        }
-        let is_index =
-            token == "0" || !token.starts_with('0') && token.bytes().all(|byte| byte.is_ascii_digit());
-        let index = if is_index { token.parse().ok() } else { None };
-        Some(Self { key, index })
-    }
-
     /// Maximum length of this key in a document, with its quotes: each byte of a character may be written as six.
     fn max_len(&self) -> usize {
         2 + 6 * self.key.len()
@@ -119,7 +102,7 @@ impl Token {
     fn is_key(&self, key: &[u8]) -> bool {
         match key {
             [b'"', text @ .., b'"'] if !text.contains(&b'\\') => text == self.key.as_bytes(),
-            _ => de::leading_string(key).is_ok_and(|key| key == self.key),
+            _ => leading_string(key).is_ok_and(|key| key == self.key),
         }
     }
 }
@@ -138,21 +121,18 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
     /// # Errors
     /// Same as [`new`](Self::new).
     pub fn with_codec(pointer: &str, codec: Codec) -> Result<Self> {
-        let mut tokens = pointer.split('/');
-        let is_rooted = tokens.next() == Some("");
-        match tokens.map(Token::parse).collect() {
-            Some(tokens) if is_rooted => Ok(Self {
-                codec,
-                pointer: pointer.into(),
-                tokens,
-                progress: Progress::new(&codec),
-                elements: PhantomData,
-            }),
-            _ => {
-                let message = format!("`{pointer}` is not a JSON pointer");
-                Err(Error::new(Kind::Data(message.into()), None))
-            }
-        }
+        let tokens = pointer::tokens(pointer).filter(|_| pointer::has_valid_escapes(pointer));
+        let Some(tokens) = tokens else {
+            return Err(de::Error::custom(format_args!("`{pointer}` is not a JSON pointer")));
+        };
+        let token = |key: Cow<'_, str>| Token { index: pointer::index(&key), key: key.into_owned() };
+        Ok(Self {
+            codec,
+            pointer: pointer.into(),
+            tokens: tokens.map(token).collect(),
+            progress: Progress::new(&codec),
+            elements: PhantomData,
+        })
     }
 
     /// Decodes the next element that ends in `chunk`. An outer error ends decoding.
@@ -164,7 +144,7 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
             // The token for the watched container. Keys occur only in containers of the path.
             let token = capture.scanner.watched.checked_sub(1).and_then(|level| self.tokens.get(level));
             match event {
-                Event::Key => capture.begin_key(token.map_or(0, Token::max_len)),
+                Event::Key => capture.begin(token.map_or(0, Token::max_len), true),
                 Event::Value(byte) => self.value(byte)?,
                 Event::End => {
                     let Some((text, start)) = capture.end(part) else { continue };
@@ -196,7 +176,7 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
         let level = capture.scanner.watched;
         let is_on_path = match phase {
             Phase::Inside => {
-                capture.begin_value(self.codec.limits().document);
+                capture.begin(self.codec.limits().document, false);
                 return Ok(());
             }
             Phase::After | Phase::Failed => return Ok(()),

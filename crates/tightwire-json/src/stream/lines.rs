@@ -7,7 +7,8 @@ use serde::de::DeserializeOwned;
 
 use super::ChunkDecoder;
 use crate::codec::Codec;
-use crate::error::{Error, Kind, Limit, Result};
+use crate::error::{Error, Limit, Result};
+use crate::grammar::is_space;
 
 /// Default of [`LineDecoder::max_line`]: 1 MiB.
 pub const DEFAULT_MAX_LINE: usize = 1 << 20;
@@ -93,7 +94,7 @@ impl<T: DeserializeOwned> LineDecoder<T> {
 
     fn too_long(&self, start: u64, line: usize) -> Error {
         let at = start.saturating_add(self.max_line as u64);
-        Error::new(Kind::Limit(Limit::Line, self.max_line), Some(at)).with_position(line, self.max_line + 1)
+        Error::over_limit(Limit::Line, self.max_line, at).with_position(line, self.max_line + 1)
     }
 
     /// Decodes the current line, of which `part` is the last part. `end` is the length of the line end.
@@ -117,7 +118,7 @@ impl<T: DeserializeOwned> LineDecoder<T> {
         if line.len() > self.max_line {
             return Some(Err(self.too_long(start, self.lines)));
         }
-        if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+        if line.iter().all(|byte| is_space(*byte)) {
             return None;
         }
         Some(self.codec.from_slice(line).map_err(|error| {

@@ -3,6 +3,7 @@
 use crate::codec::{Codec, Limits};
 use crate::de::{Levels, LoneSurrogate};
 use crate::error::{Error, Kind, Limit, Result, Syntax};
+use crate::grammar::{NumberState, NumberStep, is_space};
 use crate::scan;
 
 /// Context of the next byte.
@@ -22,22 +23,9 @@ enum State {
     Escape,
     /// After `\u` and this number of digits.
     Hex(u8),
-    Number(Number),
+    Number(NumberState),
     /// Inside a literal name, with the expected rest.
     Literal(&'static [u8]),
-}
-
-/// Last part of a number.
-#[derive(Debug, Clone, Copy)]
-enum Number {
-    Minus,
-    Zero,
-    Integer,
-    Point,
-    Fraction,
-    Exponent,
-    ExponentSign,
-    ExponentDigits,
 }
 
 /// Boundary of a key or value in the watched container. The end of a number or literal name is reported at the next
@@ -139,7 +127,6 @@ impl Scanner {
     /// Processes `byte`, the first byte of `rest`, or a part of a string. Returns the number of consumed bytes.
     #[inline]
     fn step(&mut self, byte: u8, rest: &[u8]) -> Result<(usize, Option<Event>)> {
-        let is_space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         match self.state {
             State::String | State::Escape | State::Hex(_) => return self.string(byte, rest),
             State::Number(number) => return self.number(number, byte),
@@ -148,7 +135,7 @@ impl Scanner {
                 Some((expected, name)) if *expected == byte => self.state = State::Literal(name),
                 Some(_) => return Err(self.syntax(Syntax::Value)),
             },
-            _ if is_space => {}
+            _ if is_space(byte) => {}
             State::FirstValue if byte == b']' => return Ok((1, self.close())),
             State::FirstKey if byte == b'}' => return Ok((1, self.close())),
             State::Value | State::FirstValue => return self.value(byte),
@@ -179,9 +166,7 @@ impl Scanner {
             b'"' => State::String,
             b'{' => State::FirstKey,
             b'[' => State::FirstValue,
-            b'-' => State::Number(Number::Minus),
-            b'0' => State::Number(Number::Zero),
-            b'1'..=b'9' => State::Number(Number::Integer),
+            b'-' | b'0'..=b'9' => State::Number(NumberState::Start),
             b't' => State::Literal(b"rue"),
             b'f' => State::Literal(b"alse"),
             b'n' => State::Literal(b"ull"),
@@ -193,10 +178,10 @@ impl Scanner {
         self.state = state;
         match byte {
             b'"' => self.open_string(false),
+            b'-' | b'0'..=b'9' => return self.number(NumberState::Start, byte),
             b'{' | b'[' => {
                 if self.depth == self.limits.depth {
-                    let limit = Kind::Limit(Limit::Depth, self.limits.depth);
-                    return Err(Error::new(limit, Some(self.offset)));
+                    return Err(Error::over_limit(Limit::Depth, self.limits.depth, self.offset));
                 }
                 self.levels.push(byte == b'{');
                 self.depth += 1;
@@ -230,23 +215,15 @@ impl Scanner {
         }
     }
 
-    fn number(&mut self, number: Number, byte: u8) -> Result<(usize, Option<Event>)> {
-        use Number as N;
-        let next = match (number, byte) {
-            (N::Minus, b'0') => N::Zero,
-            (N::Minus, b'1'..=b'9') | (N::Integer, b'0'..=b'9') => N::Integer,
-            (N::Zero | N::Integer, b'.') => N::Point,
-            (N::Point | N::Fraction, b'0'..=b'9') => N::Fraction,
-            (N::Zero | N::Integer | N::Fraction, b'e' | b'E') => N::Exponent,
-            (N::Exponent, b'+' | b'-') => N::ExponentSign,
-            (N::Exponent | N::ExponentSign | N::ExponentDigits, b'0'..=b'9') => N::ExponentDigits,
-            (N::Zero, b'0'..=b'9') | (N::Minus | N::Point | N::Exponent | N::ExponentSign, _) => {
-                return Err(self.syntax(Syntax::Number));
+    fn number(&mut self, number: NumberState, byte: u8) -> Result<(usize, Option<Event>)> {
+        match number.step(byte) {
+            NumberStep::Next(next) => {
+                self.state = State::Number(next);
+                Ok((1, None))
             }
-            (N::Zero | N::Integer | N::Fraction | N::ExponentDigits, _) => return Ok((0, self.value_end())),
-        };
-        self.state = State::Number(next);
-        Ok((1, None))
+            NumberStep::End => Ok((0, self.value_end())),
+            NumberStep::Malformed => Err(self.syntax(Syntax::Number)),
+        }
     }
 
     fn open_string(&mut self, is_key: bool) {
@@ -270,8 +247,7 @@ impl Scanner {
             return Ok((1, event));
         }
         if remaining == 0 {
-            let limit = Kind::Limit(Limit::String, self.limits.string);
-            return Err(Error::new(limit, Some(self.string.quote)));
+            return Err(Error::over_limit(Limit::String, self.limits.string, self.string.quote));
         }
         if text > 0 {
             let text = text.min(usize::try_from(remaining).unwrap_or(usize::MAX));

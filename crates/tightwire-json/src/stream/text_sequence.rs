@@ -10,6 +10,7 @@ use super::capture::Capture;
 use super::scanner::Event;
 use crate::codec::Codec;
 use crate::error::{Error, Result, Syntax};
+use crate::grammar::is_space;
 use crate::sequence::RECORD_SEPARATOR;
 
 /// Decodes JSON text sequences (RFC 7464, `application/json-seq`): a record separator (0x1E) before each document and
@@ -80,13 +81,13 @@ impl<T: DeserializeOwned> TextSequenceDecoder<T> {
         while !text.is_empty() {
             let (event, part) = self.capture.advance(text)?;
             match event {
-                Some(Event::Value(_)) => self.capture.begin_value(self.codec.limits().document),
+                Some(Event::Value(_)) => self.capture.begin(self.codec.limits().document, false),
                 Some(Event::End) => {
                     let Some((document, start)) = self.capture.end(part) else { continue };
                     let is_delimited = document.starts_with(b"\"")
                         || document.starts_with(b"{")
                         || document.starts_with(b"[")
-                        || matches!(text.first(), Some(b' ' | b'\t' | b'\n' | b'\r'));
+                        || text.first().is_some_and(|byte| is_space(*byte));
                     // Otherwise, the next byte is an error.
                     if is_delimited {
                         let document = self.codec.from_slice(document);

@@ -1,9 +1,9 @@
 //! Access to the parts of a tree.
 
-use std::borrow::Cow;
 use std::ops;
 
 use super::{Array, JsonString, Map, Number, Value};
+use crate::pointer;
 
 impl Value {
     /// Returns whether the value is `null`.
@@ -161,18 +161,18 @@ impl Value {
     /// assert_eq!(value.pointer("/users/1"), None);
     /// ```
     pub fn pointer(&self, pointer: &str) -> Option<&Self> {
-        tokens(pointer)?.try_fold(self, |value, token| match value {
+        pointer::tokens(pointer)?.try_fold(self, |value, token| match value {
             Self::Object(map) => map.get(&token),
-            Self::Array(array) => array.get(position(&token)?),
+            Self::Array(array) => array.get(pointer::index(&token)?),
             _ => None,
         })
     }
 
     /// Same as [`pointer`](Self::pointer), for changes.
     pub fn pointer_mut(&mut self, pointer: &str) -> Option<&mut Self> {
-        tokens(pointer)?.try_fold(self, |value, token| match value {
+        pointer::tokens(pointer)?.try_fold(self, |value, token| match value {
             Self::Object(map) => map.get_mut(&token),
-            Self::Array(array) => array.get_mut(position(&token)?),
+            Self::Array(array) => array.get_mut(pointer::index(&token)?),
             _ => None,
         })
     }
@@ -224,23 +224,6 @@ impl Value {
             }
         }
     }
-}
-
-/// Returns the unescaped tokens of a pointer. `None` if it does not begin with `/`.
-fn tokens(pointer: &str) -> Option<impl Iterator<Item = Cow<'_, str>>> {
-    let mut tokens = pointer.split('/');
-    (tokens.next() == Some("")).then(|| {
-        tokens.map(|token| match token.contains('~') {
-            true => token.replace("~1", "/").replace("~0", "~").into(),
-            false => token.into(),
-        })
-    })
-}
-
-/// Returns the index that a token of a pointer means (RFC 6901, section 4).
-fn position(token: &str) -> Option<usize> {
-    let digits = token.bytes().all(|byte| byte.is_ascii_digit());
-    (digits && (token == "0" || !token.starts_with('0'))).then(|| token.parse().ok())?
 }
 
 /// Index of a [`Value`]: a `usize` for arrays, or a string for objects.

@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::fmt;
 use std::mem::ManuallyDrop;
 
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{
     self, Deserialize, DeserializeOwned, Deserializer, EnumAccess, MapAccess, SeqAccess, Unexpected, Visitor,
 };
 
 use super::number::from_variant;
-use super::{JsonString, Map, Value};
+use super::{Array, Map, Value};
 use crate::error::Result;
 
 /// Name of the newtype struct as which a [`Value`] is requested. The decoder of this crate recognizes it.
@@ -109,20 +110,12 @@ impl<'de> Visitor<'de> for ValueVisitor {
         deserializer.deserialize_any(self)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut elements = Vec::<Value>::with_capacity(bounded(access.size_hint()));
-        while let Some(element) = access.next_element()? {
-            elements.push(element);
-        }
-        Ok(elements.into())
+    fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<Value, A::Error> {
+        Array::deserialize(SeqAccessDeserializer::new(access)).map(Value::Array)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut map = Map::with_capacity(bounded(access.size_hint()));
-        while let Some((key, value)) = access.next_entry::<JsonString, Value>()? {
-            map.insert(key, value);
-        }
-        Ok(map.into())
+    fn visit_map<A: MapAccess<'de>>(self, access: A) -> Result<Value, A::Error> {
+        Map::deserialize(MapAccessDeserializer::new(access)).map(Value::Object)
     }
 
     fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Value, E> {

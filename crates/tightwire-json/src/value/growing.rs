@@ -1,7 +1,7 @@
 //! Changes of a tree whose document is still being received, for [`crate::partial`]. Positions avoid comparing keys.
 
 use super::Value;
-use crate::partial::Segment;
+use crate::Segment;
 
 /// Adds an element, or an entry that replaces one with the same key. Returns its position in the container.
 pub(crate) fn add(container: &mut Value, key: &str, value: Value) -> usize {
@@ -40,11 +40,11 @@ pub(crate) fn swap(container: &mut Value, position: usize, value: &mut Value) {
 }
 
 /// Returns the value at a position of a container.
-pub(crate) fn child(container: &Value, position: usize) -> Option<(Segment<'_>, &Value)> {
+pub(crate) fn child(container: &Value, position: usize) -> Option<(Segment<&str>, &Value)> {
     match container {
         Value::Array(items) => items.get(position).map(|item| (Segment::Index(position), item)),
         Value::Object(map) => {
-            map.entries().get(position).map(|entry| (Segment::Key(&entry.key), &entry.value))
+            map.entries().get(position).map(|entry| (Segment::Key(entry.key.as_str()), &entry.value))
         }
         _ => None,
     }

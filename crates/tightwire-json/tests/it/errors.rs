@@ -8,12 +8,13 @@ use serde::de::{self, DeserializeOwned, Deserializer, IgnoredAny, Visitor};
 use serde::ser::{SerializeSeq, Serializer};
 use serde::{Deserialize, Serialize};
 use tightwire_json::ChunkDecoder as _;
+use tightwire_json::error::Category;
 use tightwire_json::{
-    Category, Codec, Decoder, Duplicates, Error, Limits, RawValue, Segment, Value, from_slice, from_str,
+    Codec, Decoder, Duplicates, Error, Limits, Path, RawValue, Segment, Value, from_slice, from_str,
     to_string,
 };
 
-use crate::support;
+use crate::support::{self, pointer};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -485,16 +486,6 @@ fn pointers(value: &Value, at: &str, all: &mut Vec<String>) {
     }
 }
 
-/// Returns the path of an error as a JSON pointer (RFC 6901).
-fn pointer(error: &Error) -> String {
-    let segments = error.path().map_or(&[][..], |path| path.segments());
-    let token = |segment: &Segment| match segment {
-        Segment::Index(index) => format!("/{index}"),
-        Segment::Key(key) => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
-    };
-    segments.iter().map(token).collect()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
@@ -509,8 +500,8 @@ proptest! {
         let indent = if pretty { "  " } else { "" };
         let document = Codec::strict().to_vec_pretty(&value, indent).unwrap();
         let error = from_slice::<Unbool>(&document).err().unwrap();
-        prop_assert_eq!(&pointer(&error), replaced);
-        prop_assert_eq!(value.pointer(&pointer(&error)), Some(&Value::Bool(true)));
+        prop_assert_eq!(&pointer(error.path().map_or(&[][..], Path::segments)), replaced);
+        prop_assert_eq!(value.pointer(&pointer(error.path().map_or(&[][..], Path::segments))), Some(&Value::Bool(true)));
         let offset = usize::try_from(error.offset().unwrap()).unwrap();
         prop_assert!(document[offset..].starts_with(b"true"));
         let line = document.split(|byte| *byte == b'\n').nth(error.line() - 1).unwrap();

@@ -1,13 +1,13 @@
 //! `partial::Parser`.
 
 use proptest::prelude::*;
-use tightwire_json::partial::{Parser, Part, Segment};
-use tightwire_json::{Codec, Limits, Result, Value, from_str};
+use tightwire_json::partial::{Parser, Part};
+use tightwire_json::{Codec, Limits, Result, Segment, Value, from_str};
 
 use test_support::counting::usage;
 
 use crate::conformance::cases;
-use crate::support::{document, mutated, outcome};
+use crate::support::{document, mutated, outcome, pointer};
 
 /// Parses `text` in chunks of the given sizes, repeated; a size is rounded up to the next character.
 fn parse(text: &str, sizes: &[usize], limits: Limits) -> Result<Value> {
@@ -177,15 +177,6 @@ proptest! {
         let is_limit = |outcome: &std::result::Result<Value, (&str, _)>| matches!(outcome, Err(("limit", _)));
         prop_assert!(whole == strict || whole.is_err() && (is_limit(&strict) || is_limit(&whole)), "{:?}", strict);
     }
-}
-
-fn pointer(path: &[Segment<'_>]) -> String {
-    path.iter()
-        .map(|segment| match segment {
-            Segment::Key(key) => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
-            Segment::Index(index) => format!("/{index}"),
-        })
-        .collect()
 }
 
 #[test]

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, IgnoredAny, IntoDeserializer};
 use serde::{Deserialize, Serialize};
+use tightwire_json::de::{Deserializer, StrRead};
 use tightwire_json::{
     Codec, Error, Map, Number, RawValue, Value, from_str, from_value, json, to_string, to_value,
 };
@@ -175,6 +176,10 @@ proptest! {
         prop_assert_eq!(&to_value(&tree).unwrap(), &tree);
         prop_assert_eq!(&from_value::<Value>(tree.clone()).unwrap(), &tree);
         prop_assert_eq!(&HashMap::<String, Vec<Number>>::deserialize(&tree).unwrap()["a"][0], &number);
+        let codec = Codec::strict().with_written_numbers(true);
+        prop_assert_eq!(&codec.from_str::<Value>(&document).unwrap(), &tree);
+        let mut deserializer = Deserializer::with_codec(StrRead::new(&document), codec);
+        prop_assert_eq!(&Value::deserialize(&mut deserializer).unwrap(), &tree);
         // Other serializers and deserializers round as the decoder does.
         let decoded: Value = from_str(&document).unwrap();
         prop_assert_eq!(&serde_json::to_string(&tree).unwrap(), &decoded.to_string());

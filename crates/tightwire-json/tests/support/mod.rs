@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use proptest::prelude::*;
-use tightwire_json::{ChunkDecoder, Codec, DocumentReader, Mode};
+use tightwire_json::{ChunkDecoder, Codec, DocumentReader, Mode, Segment};
 
 /// Returns a codec for every mode. `Mode::Canonical` decodes as `Mode::Strict` does, except for duplicate keys.
 pub(crate) fn codecs() -> [Codec; 3] {
@@ -104,6 +104,15 @@ pub(crate) fn split<'a>(mut bytes: &'a [u8], lengths: &[usize]) -> Vec<&'a [u8]>
     }
     chunks.push(bytes);
     chunks
+}
+
+/// Returns a path as a JSON Pointer (RFC 6901).
+pub(crate) fn pointer<K: AsRef<str>>(path: &[Segment<K>]) -> String {
+    let token = |segment: &Segment<K>| match segment {
+        Segment::Index(index) => format!("/{index}"),
+        Segment::Key(key) => format!("/{}", key.as_ref().replace('~', "~0").replace('/', "~1")),
+    };
+    path.iter().map(token).collect()
 }
 
 fn number() -> impl Strategy<Value = String> {

@@ -1,6 +1,6 @@
 //! Chat completions, buffered and streamed.
 
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 
 use super::error::{self, ApiError, ApiResult};
 use super::input::Input;

@@ -1,7 +1,7 @@
 //! Error responses of the API, in all formats.
 
 use http::StatusCode;
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 
 use crate::mock_response::MockResponse;
 

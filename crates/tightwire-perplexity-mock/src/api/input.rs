@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
-use serde_json::{Map, Value, json};
+use tightwire_json::{Map, Value, json};
 
 use super::error::{self, ApiError};
 use crate::request::Request;
@@ -21,7 +21,7 @@ pub(crate) struct Input {
 impl Input {
     pub(crate) fn of(request: &Request) -> Result<Self, ApiError> {
         let location = vec![json!("body")];
-        match serde_json::from_slice(&request.body) {
+        match tightwire_json::from_slice(&request.body) {
             Ok(Value::Object(fields)) => Ok(Self { fields, location }),
             Ok(_) => Err(error::schema(&location, "Input should be an object", "dict_type")),
             Err(error) => {

@@ -1,7 +1,7 @@
 //! Endpoints of stored objects: asynchronous completions, browser sessions, files, batches, skills.
 
 use http::StatusCode;
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 
 use super::chat::Completion;
 use super::error::{self, ApiError, ApiResult};
@@ -170,7 +170,7 @@ fn results(content: &[u8]) -> String {
     let content = String::from_utf8_lossy(content);
     let requests = content.lines().filter(|line| !line.trim().is_empty());
     let result = |(index, line): (usize, &str)| {
-        let request: Value = serde_json::from_str(line).unwrap_or_default();
+        let request: Value = tightwire_json::from_str(line).unwrap_or_default();
         let prompt = text::prompt(&request["body"]["input"]);
         let result = json!({
             "id": format!("batch_req_{}", index + 1),

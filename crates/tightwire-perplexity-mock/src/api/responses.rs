@@ -1,6 +1,6 @@
 //! Responses endpoint: create, stream, poll, cancel.
 
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 
 use super::error::{self, ApiError, ApiResult};
 use super::input::Input;

@@ -1,6 +1,6 @@
 //! Sample values for JSON schemas, for structured output and tool arguments.
 
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 
 use super::input::Input;
 use super::text;
@@ -78,7 +78,7 @@ impl Sampler<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Map;
+    use tightwire_json::Map;
 
     use super::*;
 

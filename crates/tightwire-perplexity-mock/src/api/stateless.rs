@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
+use tightwire_json::{JsonString, Map, Value, json};
 
 use super::error::{self, ApiError, ApiResult};
 use super::input::Input;
@@ -126,13 +126,13 @@ pub(crate) fn decisions(_state: &mut State, call: &Call<'_>) -> ApiResult {
     let model = input.required_text("model")?;
     let state = input.required("state")?;
     let questions = input.nested("questions")?;
-    let answer = |(name, question): (&String, &Value)| {
+    let answer = |(name, question): (&JsonString, &Value)| {
         let criteria = &question["criteria"];
         let answer = match questions.nested(name)?.required_text("type")? {
             "noul" => json!({"type": "noul", "noul": 0.9}),
             "choice" => {
                 let options = criteria.as_object();
-                let first = options.and_then(|options| options.keys().next()).map_or("", String::as_str);
+                let first = options.and_then(|options| options.keys().next()).map_or("", JsonString::as_str);
                 json!({"type": "choice", "choice": first, "confidence": 1.0, "probabilities": {first: 1.0}})
             }
             "score" => {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use http::HeaderValue;
 use http::header::CONTENT_DISPOSITION;
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 
 use super::Call;
 use super::error::{self, ApiError, ApiResult};

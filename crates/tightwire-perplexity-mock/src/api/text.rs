@@ -1,6 +1,6 @@
 //! Text of requests and generated responses.
 
-use serde_json::Value;
+use tightwire_json::Value;
 
 /// Maximum characters of the prompt that are repeated. A stream repeats them with every word, so its size is
 /// quadratic.
@@ -9,7 +9,7 @@ const MAX_REPEATED: usize = 1_000;
 /// Returns the text of a message's content: a string, or the concatenated text parts.
 pub(crate) fn of_content(content: &Value) -> String {
     match content {
-        Value::String(text) => text.clone(),
+        Value::String(text) => text.into(),
         Value::Array(parts) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
         _ => String::new(),
     }

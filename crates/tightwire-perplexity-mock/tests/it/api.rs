@@ -1,6 +1,6 @@
 //! The built-in API: state, pagination, errors. `recorded.rs` compares the fields of the responses.
 
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 
 use crate::support::{Client, api, hello};
 
@@ -198,7 +198,7 @@ async fn batch_output_has_a_line_per_request() {
     let done = client.get("/v1/batches/batch_1").await.json();
     assert_eq!(done["request_counts"], json!({"total": 2, "completed": 2, "failed": 0}));
     let output = client.get(&format!("/v1/files/{}/content", done["output_file_id"].as_str().unwrap())).await;
-    let first: Value = serde_json::from_str(output.text().lines().next().unwrap()).unwrap();
+    let first: Value = tightwire_json::from_str(output.text().lines().next().unwrap()).unwrap();
     assert_eq!((&first["custom_id"], &first["response"]["status_code"]), (&json!("x"), &json!(200)));
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use tightwire_json::json;
 use tightwire_perplexity_mock::{Effect, Event, Mock, MockResponse, Position, Rule, Scenario};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

@@ -2,7 +2,7 @@
 //! least the fields of the recorded one.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 use tightwire_perplexity_mock::Mock;
 
 use crate::support;
@@ -104,7 +104,7 @@ fn events(body: &str) -> Vec<Value> {
     body.lines()
         .filter_map(|line| line.strip_prefix("data: "))
         .filter(|data| *data != "[DONE]")
-        .map(|data| serde_json::from_str(data).expect("data is JSON"))
+        .map(|data| tightwire_json::from_str(data).expect("data is JSON"))
         .collect()
 }
 
@@ -112,7 +112,7 @@ fn events(body: &str) -> Vec<Value> {
 async fn responses_have_the_fields_of_the_recorded_ones() {
     let mut compared = 0;
     for line in include_str!("../data/recorded.jsonl").lines() {
-        let exchange: Exchange = serde_json::from_str(line).unwrap();
+        let exchange: Exchange = tightwire_json::from_str(line).unwrap();
         let name = &exchange.scenario;
         let answer = replay(&exchange).await;
         assert_eq!(answer.status, exchange.status, "{name}: {}", answer.text());
@@ -124,7 +124,7 @@ async fn responses_have_the_fields_of_the_recorded_ones() {
             let first = if exchange.target.contains("starting_after=0") { 1 } else { 0 };
             events(recorded)[first..].iter().flat_map(|event| missing_item(event, &ours, name)).collect()
         } else {
-            missing(&serde_json::from_str(recorded).unwrap(), &answer.json(), name)
+            missing(&tightwire_json::from_str(recorded).unwrap(), &answer.json(), name)
         };
         assert_eq!(lacking, Vec::<String>::new(), "{}", answer.text());
         compared += 1;

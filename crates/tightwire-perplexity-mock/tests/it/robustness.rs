@@ -3,7 +3,7 @@
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::select;
-use serde_json::{Value, json};
+use tightwire_json::{Value, json};
 
 use crate::support;
 

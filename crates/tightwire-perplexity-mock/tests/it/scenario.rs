@@ -1,7 +1,7 @@
 //! Scenario files.
 
 use proptest::prelude::*;
-use serde_json::json;
+use tightwire_json::json;
 use tightwire_perplexity_mock::{Error, Scenario};
 
 use crate::support::{hello, start};

@@ -1,6 +1,6 @@
 //! Server: authentication, rules, record, limits, shutdown.
 
-use serde_json::json;
+use tightwire_json::json;
 use tightwire_perplexity_mock::{Auth, Config, Error, Event, Mock, MockResponse, Rule, Scenario};
 use tokio::net::TcpStream;
 

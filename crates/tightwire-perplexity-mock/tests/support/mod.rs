@@ -9,7 +9,7 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client as Pool;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use serde_json::Value;
+use tightwire_json::Value;
 use tightwire_perplexity_mock::{Mock, Scenario};
 
 /// Limit for requests that hang; no test depends on its value.
@@ -31,7 +31,7 @@ pub struct ReceivedResponse {
 
 impl ReceivedResponse {
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).expect("the body is JSON")
+        tightwire_json::from_slice(&self.body).expect("the body is JSON")
     }
 
     pub fn text(&self) -> &str {
@@ -47,7 +47,7 @@ impl ReceivedResponse {
         let mut data: Vec<&str> =
             self.text().lines().filter_map(|line| line.strip_prefix("data: ")).collect();
         assert_eq!(data.pop(), Some("[DONE]"));
-        data.into_iter().map(|data| serde_json::from_str(data).expect("data is JSON")).collect()
+        data.into_iter().map(|data| tightwire_json::from_str(data).expect("data is JSON")).collect()
     }
 }
 
@@ -138,5 +138,5 @@ pub async fn start(scenario: Scenario) -> (Mock, Client) {
 
 /// Returns a minimal chat request.
 pub fn hello() -> Value {
-    serde_json::json!({"model": "sonar", "messages": [{"role": "user", "content": "Hello there"}]})
+    tightwire_json::json!({"model": "sonar", "messages": [{"role": "user", "content": "Hello there"}]})
 }

@@ -260,7 +260,7 @@ fn decode<T: DeserializeOwned + 'static>(exchange: Exchange) -> Result<Response<
             Ok(Response { head, body, value })
         }
         Err(error) => {
-            let error = Error::decode::<T>(body, error).with_origin(head.origin());
+            let error = Error::decode(body, error).with_origin(head.origin());
             span.record_error(&error);
             Err(error)
         }

@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
-use serde::de::DeserializeOwned;
 
 use super::{BoxError, Details, Error, Kind, Origin, body};
 use crate::retry::retry_after;
@@ -64,15 +63,10 @@ impl Error {
         Self::with_details(Kind::Stream, Details { parsed, body, ..Details::default() })
     }
 
-    /// Creates the error for a body that is not a `T`. Decodes it again with a decoder that tracks the path.
-    pub(crate) fn decode<T: DeserializeOwned>(body: Bytes, source: tightwire_json::Error) -> Self {
-        let mut decoder = serde_json::Deserializer::from_slice(&body);
-        let path = match serde_path_to_error::deserialize::<_, T>(&mut decoder) {
-            Err(error) => Some(error.path().to_string()).filter(|path| path != "."),
-            // The decoders disagree in rare cases; the byte offset of `source` remains.
-            Ok(_) => None,
-        };
-        let details = Details { path: path.map(Into::into), body: Some(body), ..Details::default() };
+    /// Creates the error for a body that has another type than expected.
+    pub(crate) fn decode(body: Bytes, source: tightwire_json::Error) -> Self {
+        let path = source.path().map(|path| path.to_string().into());
+        let details = Details { path, body: Some(body), ..Details::default() };
         Self::with_details(Kind::Decode, details).with_source(source)
     }
 
@@ -198,8 +192,8 @@ impl Error {
         self.inner.kind == Kind::Decode
     }
 
-    /// Returns the path of the unexpected value, as field names and indices with dots, for an
-    /// [`is_decode`](Self::is_decode) error if known. The source has the byte offset.
+    /// Returns the path of the unexpected value, such as `choices[0].index`, for an [`is_decode`](Self::is_decode)
+    /// error. `None` if it is the whole body. The source has the line, the column and the byte offset.
     pub fn path(&self) -> Option<&str> {
         self.inner.details.path.as_deref()
     }
@@ -372,7 +366,7 @@ mod tests {
         let body = Bytes::from_static(br#"{"list":[1,"x"]}"#);
         type Target = std::collections::BTreeMap<String, Vec<u8>>;
         let source = tightwire_json::from_slice::<Target>(&body).unwrap_err();
-        let error = Error::decode::<Target>(body.clone(), source);
+        let error = Error::decode(body.clone(), source);
         assert!(error.is_decode());
         assert_eq!(error.path(), Some("list[1]"));
         assert_eq!(error.body(), Some(&body));

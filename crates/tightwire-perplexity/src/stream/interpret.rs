@@ -138,7 +138,7 @@ fn interpret<T: StreamItem>(event: &tightwire_sse::EventRef<'_>, malformed: Malf
     Some(match codec().from_str::<T>(data) {
         Ok(item) => Step::Item(item),
         Err(error) => {
-            let error = Error::decode::<T>(Bytes::copy_from_slice(data.as_bytes()), error);
+            let error = Error::decode(Bytes::copy_from_slice(data.as_bytes()), error);
             match malformed {
                 Malformed::End => Step::Failed(error),
                 Malformed::Skip => Step::Skipped(error),

@@ -13,7 +13,7 @@ fn recorded_responses_decode_as_expected() {
 
 /// Runs a recording of one response.
 fn run(method: &str, target: &str, status: u16, kind: &str, body: &str) -> replies::Report {
-    let line = serde_json::json!({
+    let line = tightwire_json::json!({
         "client": "none", "scenario": "made up", "attempt": 0,
         "request": {"method": method, "target": target},
         "response": {"status": status, "headers": [["content-type", kind]], "body": body},

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use http::Method;
-use serde_json::json;
+use tightwire_json::json;
 use tightwire_perplexity::types::{async_chat, chat, files, responses};
 use tightwire_perplexity::{Client, ClientBuilder, Connect, Jitter, Proxy, RetryPolicy};
 use tightwire_perplexity_mock::{Event, Mock, MockResponse, Rule, Scenario};

@@ -54,7 +54,7 @@ pub(super) async fn html(proxy: &State) -> ProxyResponse {
 /// Response with the data of the page, which its script requests to update it.
 pub(super) async fn json(proxy: &State) -> ProxyResponse {
     // Serializing texts and numbers can't fail.
-    let view = serde_json::to_string(&*view(proxy).await).unwrap_or_default();
+    let view = tightwire_json::to_string(&*view(proxy).await).unwrap_or_default();
     private("application/json", view)
 }
 

@@ -107,7 +107,7 @@ async fn rules_and_dashboard_use_existing_metrics() {
     assert_eq!(wrong, [""; 0]);
     assert!(names > 20 && !recorded.is_empty());
 
-    let dashboard: Value = serde_json::from_str(&file("grafana/pypi-proxy.json")).unwrap();
+    let dashboard: Value = tightwire_json::from_str(&file("grafana/pypi-proxy.json")).unwrap();
     let mut queries = Vec::new();
     members(&dashboard, "expr", &mut queries);
     members(&dashboard["templating"], "query", &mut queries);

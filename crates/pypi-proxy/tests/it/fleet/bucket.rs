@@ -197,7 +197,7 @@ impl Network {
         let response = request.send().await.unwrap();
         let (status, text) = (response.status(), response.text().await.unwrap());
         assert!(status.is_success(), "{path}: {status} {text}");
-        serde_json::from_str(&text).unwrap()
+        tightwire_json::from_str(&text).unwrap()
     }
 
     /// Adds a fault in one direction: `upstream` to the bucket or `downstream` from it.

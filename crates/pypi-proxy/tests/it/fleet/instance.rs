@@ -67,7 +67,7 @@ impl Instance {
     /// Waits until `/health` reports this state, `ok` or `degraded`.
     pub(crate) async fn becomes(&self, state: &str) {
         let is_so = async || {
-            let health: Value = serde_json::from_str(&self.text("/health").await.1).unwrap();
+            let health: Value = tightwire_json::from_str(&self.text("/health").await.1).unwrap();
             health["data"]["state"] == state
         };
         until(&format!("its health is {state}"), is_so).await;

@@ -66,6 +66,8 @@ struct Shapes {
     shapes: [Remembered; SHAPES],
     /// Number of the current document.
     document: u64,
+    /// Words that the last tree needed.
+    words: usize,
 }
 
 /// Entries of a decoded object.
@@ -113,14 +115,18 @@ impl Drop for Builder {
 }
 
 impl Builder {
-    /// Returns a builder. `bytes` is the expected length of the text, which is less than 4 GiB.
-    pub(crate) fn new(bytes: usize) -> Self {
+    /// Returns a builder for a tree in the last `rest` bytes of a text, which are less than 4 GiB.
+    ///
+    /// The text may have many trees. Therefore the size of the first chunk follows from the last tree, and not only from
+    /// the rest of the text.
+    pub(crate) fn new(rest: usize) -> Self {
         let memory = Arc::new_uninit();
         let (slots, mut shapes) = SCRATCH.try_with(Cell::take).ok().flatten().unwrap_or_else(|| {
             let none = Remembered { entries: NonNull::dangling(), len: 0, document: 0 };
-            (Vec::with_capacity(32), Box::new(Shapes { shapes: [none; SHAPES], document: 0 }))
+            (Vec::with_capacity(32), Box::new(Shapes { shapes: [none; SHAPES], document: 0, words: 0 }))
         });
         shapes.document += 1;
+        let following = (rest / 4).min(2 * shapes.words).clamp(MIN_CHUNK, MAX_CHUNK);
         Self {
             address: Arc::as_ptr(&memory).cast(),
             memory: Some(memory),
@@ -130,7 +136,7 @@ impl Builder {
             shapes: Some(shapes),
             next: NonNull::dangling(),
             free: 0,
-            following: (bytes / 4).clamp(MIN_CHUNK, MAX_CHUNK),
+            following,
         }
     }
 
@@ -453,6 +459,9 @@ impl Builder {
         if let Some(mut memory) = self.memory.take()
             && let Some(slot) = Arc::get_mut(&mut memory)
         {
+            if let Some(shapes) = &mut self.shapes {
+                shapes.words = self.chunks.iter().map(|chunk| chunk.0.len()).sum::<usize>() - self.free;
+            }
             let (chunks, indexes) = (std::mem::take(&mut self.chunks), std::mem::take(&mut self.indexes));
             slot.write(Memory { _chunks: chunks, indexes });
             // SAFETY: the line above has initialized the memory. This reference becomes that of the returned pointer.

@@ -1,0 +1,62 @@
+//! Parts of the grammar (RFC 8259) that several parsers share.
+
+/// Returns whether `byte` is white space (section 2).
+#[inline(always)]
+pub(crate) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
+}
+
+/// Returns whether `byte` ends a number or literal name before it.
+#[inline(always)]
+pub(crate) fn is_delimiter(byte: u8) -> bool {
+    is_space(byte) || matches!(byte, b',' | b':' | b'[' | b']' | b'{' | b'}' | b'"')
+}
+
+/// Position in a number (section 6) whose text arrives in parts: the part that was read last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NumberState {
+    Start,
+    Minus,
+    Zero,
+    Integer,
+    Point,
+    Fraction,
+    Exponent,
+    ExponentSign,
+    ExponentDigits,
+}
+
+/// Effect of a byte in or after a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NumberStep {
+    /// The byte belongs to the number.
+    Next(NumberState),
+    /// The number ends before the byte.
+    End,
+    /// The number is malformed at the byte.
+    Malformed,
+}
+
+impl NumberState {
+    /// Returns the effect of the next byte.
+    pub(crate) fn step(self, byte: u8) -> NumberStep {
+        NumberStep::Next(match (self, byte) {
+            (Self::Start, b'-') => Self::Minus,
+            (Self::Start | Self::Minus, b'0') => Self::Zero,
+            (Self::Start | Self::Minus, b'1'..=b'9') | (Self::Integer, b'0'..=b'9') => Self::Integer,
+            (Self::Zero | Self::Integer, b'.') => Self::Point,
+            (Self::Point | Self::Fraction, b'0'..=b'9') => Self::Fraction,
+            (Self::Zero | Self::Integer | Self::Fraction, b'e' | b'E') => Self::Exponent,
+            (Self::Exponent, b'+' | b'-') => Self::ExponentSign,
+            (Self::Exponent | Self::ExponentSign | Self::ExponentDigits, b'0'..=b'9') => Self::ExponentDigits,
+            (Self::Zero, b'0'..=b'9') => return NumberStep::Malformed,
+            _ if self.is_number() => return NumberStep::End,
+            _ => return NumberStep::Malformed,
+        })
+    }
+
+    /// Returns whether the text so far is a number.
+    pub(crate) fn is_number(self) -> bool {
+        matches!(self, Self::Zero | Self::Integer | Self::Fraction | Self::ExponentDigits)
+    }
+}
