@@ -155,10 +155,18 @@ impl<'t, M> Parser<'t, '_, M> {
     /// Returns the error for a visitor that stopped before the end of an array or object.
     #[cold]
     fn leftover(&mut self, end: Syntax) -> Error {
-        match self.peek() {
+        let next = self.peek();
+        let start = self.at;
+        if next == Some(b',') {
+            self.at += 1;
+            if matches!(self.peek(), None | Some(b']' | b'}')) {
+                return self.unexpected(if end == Syntax::ObjectEnd { Syntax::Key } else { Syntax::Value });
+            }
+        }
+        match next {
             Some(b',' | b'"' | b'{' | b'[' | b't' | b'f' | b'n' | b'-' | b'0'..=b'9') => {
                 let error: Error = de::Error::custom("more elements than expected");
-                error.at(self.at)
+                error.at(start)
             }
             _ => self.unexpected(end),
         }

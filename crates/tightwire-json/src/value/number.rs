@@ -411,7 +411,8 @@ macro_rules! integers {
 macro_rules! number_deserializer {
     ($($type:ty)*) => {
         $(
-            /// Written numbers are passed as `u64`, `i64` or `f64`, and unchanged to [`Number`] and [`Value`](super::Value).
+            /// Written numbers are passed as `u64`, `i64` or `f64`, and unchanged to [`Number`] and
+            /// [`Value`](super::Value).
             impl<'de> Deserializer<'de> for $type {
                 type Error = Error;
 
@@ -447,7 +448,11 @@ macro_rules! number_deserializer {
                     visitor.visit_f32(self.as_f32().ok_or_else(out_of_range)?)
                 }
 
-                fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value> {
+                fn deserialize_newtype_struct<V: Visitor<'de>>(
+                    self,
+                    name: &'static str,
+                    visitor: V,
+                ) -> Result<V::Value> {
                     match &self.0 {
                         Repr::Written(text) if name == NUMBER_TOKEN || name == VALUE_TOKEN => {
                             let entry = std::iter::once((NUMBER_TOKEN, &***text));
@@ -462,8 +467,8 @@ macro_rules! number_deserializer {
                 }
 
                 forward_to_deserialize_any! {
-                    bool f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct enum identifier
-                    ignored_any
+                    bool f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct enum
+                    identifier ignored_any
                 }
             }
         )*

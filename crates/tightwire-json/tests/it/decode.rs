@@ -119,6 +119,10 @@ fn enum_variants_are_decoded_from_strings_and_objects() {
     assert_eq!(read("\"Newtype\""), Err(("data", Some(0))));
     assert_eq!(read("\"Other\""), Err(("data", Some(0))));
     assert_eq!(read("{\"Newtype\":7,\"Unit\":null}"), Err(("data", Some(12))));
+    // Behind an element too many, the document may be malformed.
+    assert_eq!(read("{\"Newtype\":7,}"), Err(("syntax", Some(13))));
+    assert_eq!(read("{\"Tuple\":[1,2,]}"), Err(("syntax", Some(14))));
+    assert_eq!(read("{\"Tuple\":[1,2, "), Err(("eof", Some(15))));
     assert_eq!(read("{}"), Err(("data", Some(1))));
     assert_eq!(read("7"), Err(("data", Some(0))));
 }
