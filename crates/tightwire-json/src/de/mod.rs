@@ -130,6 +130,7 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
     parser.superseded = &superseded;
     parser.byte_strings = rules.byte_strings;
     parser.keeps_numbers = rules.keeps_numbers;
+    parser.is_document = true;
     let error = match parser.value(PhantomData) {
         Ok(value) => match parser.end() {
             Ok(()) => return Ok(value),

@@ -39,6 +39,8 @@ pub struct Parser<'t, 'p, M = Borrowed> {
     pub(super) lone_surrogate: LoneSurrogate,
     pub(super) byte_strings: ByteStrings,
     pub(super) keeps_numbers: bool,
+    /// Whether `text` is exactly one document. Otherwise other values may follow the first one.
+    pub(super) is_document: bool,
     /// Buffer for strings with escapes.
     pub(super) scratch: String,
     /// Offsets of keys that a later key of the same object replaces, in ascending order.
@@ -74,6 +76,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
             lone_surrogate,
             byte_strings: ByteStrings::Utf8,
             keeps_numbers: false,
+            is_document: false,
             scratch: String::new(),
             superseded: &[],
             string_limit: limits.string,

@@ -19,9 +19,9 @@ struct Tree<'a, 'de, 'p, M> {
 
 /// Decodes the array or object at the current position. The rest of the document has less than 4 GiB.
 pub(super) fn decode<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
-    let Parser { bytes, at, levels, .. } = *parser;
-    // The memory of a tree that is not the whole document begins small: a document may have many of them.
-    let expected = if at == 0 { bytes.len() } else { 0 };
+    let Parser { bytes, at, levels, limits, is_document, .. } = *parser;
+    // The memory of a tree that is not the whole document begins small: a document or stream may have many of them.
+    let expected = if is_document && levels == limits.depth { bytes.len() - at } else { 0 };
     let mut tree = Tree { builder: Builder::new(expected), parser, bytes, floats: false };
     tree.parser.at = tree.value(at, bytes[at], levels, |_| 0)?;
     Ok(tree.builder.finish())
