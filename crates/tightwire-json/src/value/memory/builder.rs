@@ -464,8 +464,11 @@ impl Builder {
             }
             let (chunks, indexes) = (std::mem::take(&mut self.chunks), std::mem::take(&mut self.indexes));
             slot.write(Memory { _chunks: chunks, indexes });
-            // SAFETY: the line above has initialized the memory. This reference becomes that of the returned pointer.
-            std::mem::forget(unsafe { memory.assume_init() });
+            // SAFETY: the line above has initialized the memory.
+            let memory = unsafe { memory.assume_init() };
+            // This reference becomes that of the returned pointer.
+            let address = Arc::into_raw(memory);
+            debug_assert_eq!(address, self.address, "headers have the address of the memory");
         }
         Counted(root)
     }

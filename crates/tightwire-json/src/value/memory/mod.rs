@@ -168,7 +168,7 @@ impl Text {
     #[inline]
     pub(super) fn inline(text: &str) -> Option<Self> {
         let mut bytes = [MaybeUninit::new(0); INLINE];
-        bytes.get_mut(..text.len())?.write_copy_of_slice(text.as_bytes());
+        write(bytes.get_mut(..text.len())?, text.as_bytes());
         Some(Self { len: text.len() as u8, bytes })
     }
 
@@ -177,7 +177,7 @@ impl Text {
         let mut text = ManuallyDrop::new(text);
         let mut bytes = [MaybeUninit::uninit(); INLINE];
         assert!(text.capacity() as u64 >> (8 * CAPACITY) == 0, "the capacity of a string has six bytes");
-        bytes[..CAPACITY].write_copy_of_slice(&(text.capacity() as u64).to_le_bytes()[..CAPACITY]);
+        write(&mut bytes[..CAPACITY], &(text.capacity() as u64).to_le_bytes()[..CAPACITY]);
         let words = [Word { pointer: text.as_mut_ptr() }, Word { len: text.len() }];
         // SAFETY: the last 16 bytes have room for two words; the write needs no alignment.
         unsafe { bytes.as_mut_ptr().add(INLINE - 16).cast::<[Word; 2]>().write_unaligned(words) };
@@ -209,7 +209,7 @@ impl Text {
         let len = usize::from(self.len);
         match self.bytes.get_mut(len..len + text.len()).filter(|_| self.len < HEAP) {
             Some(free) => {
-                free.write_copy_of_slice(text.as_bytes());
+                write(free, text.as_bytes());
                 self.len += text.len() as u8;
             }
             None => {
@@ -243,6 +243,14 @@ impl Text {
             }
         }
     }
+}
+
+/// Copies bytes. The method of slices needs a newer compiler than the package.
+#[inline(always)]
+fn write(to: &mut [MaybeUninit<u8>], from: &[u8]) {
+    assert_eq!(to.len(), from.len(), "the slices have the same length");
+    // SAFETY: both slices have this length, and do not overlap, because one is borrowed exclusively.
+    unsafe { to.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(from.as_ptr(), from.len()) };
 }
 
 impl Clone for Text {
