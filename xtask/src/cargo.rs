@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use tightwire_json::Value;
+use serde_json::Value;
 
 use crate::workspace::Workspace;
 
@@ -55,7 +55,7 @@ impl Messages {
     }
 
     pub(crate) fn parse(is_success: bool, text: &str) -> Self {
-        let messages = text.lines().filter_map(|line| tightwire_json::from_str(line).ok()).collect();
+        let messages = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         Self { is_success, messages }
     }
 

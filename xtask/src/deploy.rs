@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use tightwire_json::Value;
+use serde_json::Value;
 
 use crate::interop::{self, Language};
 use crate::process::{self, Finished, Skipped, is_installed};
@@ -208,7 +208,7 @@ fn prometheus(scene: &Scene) -> Result<Skipped> {
     promtool(&["check", "config"], Path::new("prometheus.yml"))?;
     promtool(&["test", "rules"], Path::new("rules.test.yml"))?;
     // There is no checker for expressions alone, so the queries of the dashboard are checked as recording rules.
-    let dashboard: Value = tightwire_json::from_str(&scene.read("grafana/pypi-proxy.json")?)?;
+    let dashboard: Value = serde_json::from_str(&scene.read("grafana/pypi-proxy.json")?)?;
     let panels = dashboard["panels"].as_array().context("a dashboard has panels")?;
     let mut rules = "groups:\n- name: dashboard\n  rules:\n".to_owned();
     let targets = panels.iter().filter_map(|panel| panel["targets"].as_array()).flatten();

@@ -60,7 +60,7 @@ pub(crate) fn save(report: &Report, sources: &Sources, workspace: &Workspace) ->
     let day = saved.date.split('T').next().unwrap_or_default();
     let path = directory(workspace).join(format!("{day}-{}.json", saved.commit));
     fs::create_dir_all(directory(workspace))?;
-    fs::write(&path, tightwire_json::to_string_pretty(&saved)? + "\n")?;
+    fs::write(&path, serde_json::to_string_pretty(&saved)? + "\n")?;
     crate::say(&format!("{}\n", path.display()));
     Ok(())
 }
@@ -96,7 +96,7 @@ fn read(directory: &Path) -> Result<Vec<Saved>> {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "json") {
             let text = fs::read_to_string(&path)?;
-            runs.push(tightwire_json::from_str(&text).with_context(|| path.display().to_string())?);
+            runs.push(serde_json::from_str(&text).with_context(|| path.display().to_string())?);
         }
     }
     runs.sort_by(|a, b| a.date.cmp(&b.date));

@@ -95,13 +95,13 @@ pub(crate) fn read(path: &Path) -> Result<Report> {
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    tightwire_json::from_str(&text).with_context(|| format!("unexpected content of {}", path.display()))
+    serde_json::from_str(&text).with_context(|| format!("unexpected content of {}", path.display()))
 }
 
 /// Returns the content of `report.json`, with one row per line.
 pub(crate) fn json(report: &Report) -> Result<String> {
-    let without_rows = tightwire_json::to_string(&Report { rows: Vec::new(), ..report.clone() })?;
-    let rows: Vec<String> = report.rows.iter().map(tightwire_json::to_string).collect::<Result<_, _>>()?;
+    let without_rows = serde_json::to_string(&Report { rows: Vec::new(), ..report.clone() })?;
+    let rows: Vec<String> = report.rows.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
     Ok(without_rows.replacen("\"rows\":[]", &format!("\"rows\":[\n{}\n]", rows.join(",\n")), 1) + "\n")
 }
 

@@ -91,9 +91,7 @@ fn list(executable: &Path) -> Result<Vec<Row>> {
     ensure!(output.status.success(), "{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
     let text = String::from_utf8_lossy(&output.stdout);
     let lines = text.lines().filter(|line| line.starts_with('{'));
-    lines
-        .map(|line| tightwire_json::from_str(line).with_context(|| format!("not a list line: {line}")))
-        .collect()
+    lines.map(|line| serde_json::from_str(line).with_context(|| format!("not a list line: {line}"))).collect()
 }
 
 #[cfg(test)]

@@ -23,8 +23,7 @@ struct Line {
 pub(crate) fn sample(text: &str, key: &str, implementation: &str) -> Result<Option<Sample>> {
     let (mut times, mut last) = (Vec::new(), None);
     for text in text.lines().map(str::trim).filter(|line| line.starts_with('{')) {
-        let line: Line =
-            tightwire_json::from_str(text).with_context(|| format!("not a result line: {text}"))?;
+        let line: Line = serde_json::from_str(text).with_context(|| format!("not a result line: {text}"))?;
         if line.key != key || line.implementation != implementation {
             continue;
         }

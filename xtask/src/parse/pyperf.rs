@@ -36,7 +36,7 @@ struct Run {
 
 /// Parses the first benchmark. The time is the median of all values of all runs.
 pub(crate) fn sample(text: &str) -> Result<Option<Sample>> {
-    let file: File = tightwire_json::from_str(text)?;
+    let file: File = serde_json::from_str(text)?;
     ensure!(file.version == "1.0", "pyperf file of version {}, expected 1.0", file.version);
     let Some(benchmark) = file.benchmarks.into_iter().next() else { return Ok(None) };
     let times: Vec<f64> =
