@@ -40,6 +40,7 @@ const TREE: &str = "tree";
 /// Adds an implementation per library to a row: ours and those of [`peers!`].
 macro_rules! all {
     ($from:expr, |$row:ident, $library:ident| $added:expr) => {{
+        #[allow(clippy::redundant_locals, reason = "not every row is a variable")]
         let $row = $from;
         let $row = {
             type $library = Ours;
@@ -52,6 +53,7 @@ macro_rules! all {
 /// Adds an implementation per peer to a row.
 macro_rules! peers {
     ($from:expr, |$row:ident, $library:ident| $added:expr) => {{
+        #[allow(clippy::redundant_locals, reason = "not every row is a variable")]
         let $row = $from;
         let $row = {
             type $library = SerdeJson;

@@ -26,14 +26,13 @@ const IN_MEMORY: &str = "in memory";
 const READER: &str = "from a reader";
 
 pub(crate) fn rows(suite: &mut Suite) {
-    let input = &Kind::Messages.generate(10 << 10);
     trees(suite);
     values(suite, &generated(Kind::Messages, 10 << 10));
     elements(suite);
     lines(suite);
     partial(suite);
     raw_values(suite);
-    errors(suite, input);
+    errors(suite);
 }
 
 fn peer(name: &str, version: &str, class: &str) -> Impl {
@@ -246,7 +245,8 @@ fn lines(suite: &mut Suite) {
         });
 }
 
-/// A document of 10 KB in chunks of 16 bytes, with its value after each chunk. The peers parse from the start each time.
+/// A document of 10 KB in chunks of 16 bytes, with its value after each chunk. The peers parse from the start each time;
+/// the tree of jiter borrows from the text.
 fn partial(suite: &mut Suite) {
     let input = Kind::Catalogue.generate(10 << 10);
     let text = String::from_utf8_lossy(&input);
@@ -278,14 +278,14 @@ fn partial(suite: &mut Suite) {
                     _ => 0,
                 }
             };
-            ends().map(parse).last().unwrap_or_default()
+            ends().fold(0, |_, end| parse(end))
         })
         .run(peer("partial-json-fixer and serde_json", "0.5.5", TREE), expected, || {
             let parse = |end| {
                 let document = partial_json_fixer::fix_json(black_box(&text[..end]));
                 library::checked(serde_json::from_str::<serde_json::Value>(&document).ok())
             };
-            ends().map(parse).last().unwrap_or_default()
+            ends().fold(0, |_, end| parse(end))
         });
 }
 
@@ -310,10 +310,11 @@ fn raw_values(suite: &mut Suite) {
 }
 
 /// Decoding that fails at the end of a document, and the message of the error.
-fn errors(suite: &mut Suite, input: &[u8]) {
+fn errors(suite: &mut Suite) {
     fn message<E: Display>(result: Result<Messages, E>) -> u64 {
         result.map_or_else(|error| u64::from(!black_box(error.to_string()).is_empty()), |_| 0)
     }
+    let input = Kind::Messages.generate(10 << 10);
     let end = input.iter().rposition(|byte| *byte == b':').unwrap_or_default();
     let input = [&input[..=end], b"true}}"].concat();
     let input = input.as_slice();
