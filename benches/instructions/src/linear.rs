@@ -85,7 +85,7 @@ fn json_unsorted_maps(size: usize) -> bool {
 }
 
 fn json_unsorted_raw_value(size: usize) -> bool {
-    let document = "{\"z\":\"text\",\"\\u0061\":".repeat(size) + "1" + &"}".repeat(size);
+    let document = format!("[{}0]", r#"{"z":"text","\u0061":{"y":[1.50],"x":{}}}, "#.repeat(size));
     let raw = tightwire_json::RawValue::from_string(document);
     raw.is_ok_and(|raw| tightwire_json::Codec::canonical().to_vec(&raw).is_ok())
 }
