@@ -56,6 +56,8 @@ impl Store {
     pub fn collect(&self, unused_ttl: Option<Duration>, max_bytes: u64) -> Result<GcReport, Error> {
         let inner = &self.0;
         let found = scan(&inner.config.dir, &inner.scan_lock, &Arc::downgrade(inner)).unwrap_or_default();
+        // A scan between the eviction of a file and its deletion would add it again.
+        let _no_scan = inner.scan_lock.lock();
         let before = self.usage(CacheArea::Files);
         if let Some(unused_ttl) = unused_ttl {
             let now = SystemTime::now();
