@@ -31,7 +31,7 @@ pub(crate) struct Moon {
     pub(crate) discovered: Option<i32>,
 }
 
-/// Calls `progress` with each moon as soon as it is complete, and returns the whole answer.
+/// Calls `progress` with each complete moon, and returns the whole answer.
 pub(crate) async fn moons(
     client: &Client,
     planet: &str,

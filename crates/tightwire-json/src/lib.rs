@@ -126,6 +126,7 @@ mod functions;
 mod grammar;
 mod path;
 mod pointer;
+mod powers;
 mod raw;
 mod scan;
 mod sequence;

@@ -3,6 +3,7 @@
 use super::decimal;
 use super::parser::Parser;
 use crate::error::{Error, Kind, Result, Syntax};
+use crate::powers::{EXACT_POWERS, POWERS};
 use crate::scan;
 
 /// Parsed number. Integers are exact, floats are rounded correctly.
@@ -14,22 +15,6 @@ pub(super) enum Number {
     /// Number with a fraction or an exponent, integer that exceeds 64 bits, or `-0`.
     Float(f64),
 }
-
-/// Powers of ten that are exact as a float.
-const EXACT_POWERS: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-    1e19, 1e20, 1e21, 1e22,
-];
-
-const POWERS: [u64; 17] = {
-    let mut powers = [1; 17];
-    let mut index = 1;
-    while index < powers.len() {
-        powers[index] = powers[index - 1] * 10;
-        index += 1;
-    }
-    powers
-};
 
 /// Returns the value of the first `count` digits of a block. `count` is 1 to 8. Converts all digits in parallel, which
 /// the benchmark rows `json/citm_*_decode` and `json/canada_*_decode` measure.

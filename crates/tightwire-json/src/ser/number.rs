@@ -1,6 +1,7 @@
 //! Formatting of numbers.
 
 use super::style::{Canonical, Style};
+use crate::powers::{EXACT_POWERS, POWERS};
 use crate::scan::{decimals, digits_of, push_block, push_short};
 
 const E8: u64 = 100_000_000;
@@ -78,26 +79,6 @@ pub(super) fn is_double(out: &mut Vec<u8>, start: usize) -> bool {
 const FIRST: u64 = 1023 - 16;
 const LAST: u64 = 1023 + 51;
 const EXPONENTS: usize = (LAST - FIRST + 1) as usize;
-
-const POWERS: [u64; 17] = {
-    let mut powers = [1; 17];
-    let mut index = 1;
-    while index < powers.len() {
-        powers[index] = powers[index - 1] * 10;
-        index += 1;
-    }
-    powers
-};
-
-const EXACT_POWERS: [f64; 17] = {
-    let mut powers = [1.0; 17];
-    let mut index = 0;
-    while index < powers.len() {
-        powers[index] = POWERS[index] as f64;
-        index += 1;
-    }
-    powers
-};
 
 /// Number of decimals for each exponent from [`FIRST`] on: as many as possible, so that two numbers with this number of
 /// decimals differ by more than two adjacent floats do, but at most 16.

@@ -16,7 +16,7 @@ use crate::sequence::RECORD_SEPARATOR;
 /// Decodes JSON text sequences (RFC 7464, `application/json-seq`): a record separator (0x1E) before each document and
 /// a line feed after it.
 ///
-/// A document is returned as soon as it is complete. Errors, after each of which decoding continues (section 2.1):
+/// A document is returned as soon as it is complete. Decoding continues after these errors (section 2.1):
 ///
 /// - A document is not of the type, or has duplicate keys if they are rejected.
 /// - A document is malformed or truncated, or bytes other than white space follow it. The rest up to the next record

@@ -21,7 +21,7 @@ impl PartialEq for GrowingJson {
 }
 
 impl GrowingJson {
-    /// Parses what was appended to the text since the last call.
+    /// Parses the text that has been appended since the last call.
     pub(crate) fn update(&mut self, text: &str) -> Result<&Parser> {
         let appended = text.get(self.parsed..).unwrap_or_default();
         self.parsed = text.len();

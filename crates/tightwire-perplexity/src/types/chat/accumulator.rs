@@ -110,8 +110,8 @@ impl Accumulator {
         self.choices.values().next().map_or("", Slot::text)
     }
 
-    /// Parses the text of the first choice as JSON, up to what was received, and returns the parser with the value so
-    /// far. For structured output. `None` if there is no choice yet.
+    /// Parses the text of the first choice that has been received so far as JSON, for structured output. Returns the
+    /// parser, which has the partial value. `None` if there is no choice yet.
     ///
     /// # Errors
     /// Returns an error if the text is not the beginning of a JSON document within the default limits. The text remains
@@ -131,8 +131,8 @@ impl Accumulator {
         parser.finish(text).map(Some)
     }
 
-    /// Parses the arguments of a tool call of the first choice, up to what was received, and returns the parser with
-    /// the value so far. `call` is the position in [`Message::tool_calls`]. `None` if there is no such call yet.
+    /// Parses the arguments of a tool call of the first choice that have been received so far. Returns the parser, which
+    /// has the partial value. `call` is the position in [`Message::tool_calls`]. `None` if there is no such call yet.
     ///
     /// # Errors
     /// Returns an error if the arguments are not the beginning of a JSON document within the default limits. Their text
