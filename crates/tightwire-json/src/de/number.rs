@@ -36,6 +36,35 @@ fn value_of_two(high: [u8; 8], low: [u8; 8], count: usize) -> u64 {
     value_of(high, 8) * POWERS[(count - 8) & 15] + value_of(low, count - 8)
 }
 
+/// Reads an integer of at most 15 digits, or 8 after a minus sign, that ends inside of the block. Returns it and its
+/// length. Most numbers are such integers.
+#[inline(always)]
+pub(super) fn short_integer(block: &[u8; 16]) -> Option<(Number, usize)> {
+    let word = |at: usize| block.get(at..).and_then(<[u8]>::first_chunk::<8>).copied();
+    let negative = block[0] == b'-';
+    let first = usize::from(negative);
+    let end = (!(scan::digits(block) | u32::from(negative))).trailing_zeros() as usize;
+    let count = end - first;
+    let is_zero = block[first] == b'0';
+    if matches!(block.get(end)?, b'.' | b'e' | b'E') || (is_zero && (count > 1 || negative)) {
+        return None;
+    }
+    let number = match (negative, count) {
+        (false, 1..=8) => Number::Unsigned(value_of(word(0)?, count)),
+        (false, 9..) => Number::Unsigned(value_of_two(word(0)?, word(8)?, count)),
+        (true, 1..=8) => Number::Signed(-value_of(word(1)?, count).cast_signed()),
+        _ => return None,
+    };
+    Some((number, end))
+}
+
+/// Reads a number with a fraction, such as a price or a coordinate. Returns it and its length, or `None` if it is another
+/// number or malformed.
+#[inline(always)]
+pub(super) fn fraction(block: &[u8; 32]) -> Option<(f64, usize)> {
+    Block::new(block).fraction()
+}
+
 /// Start of a document's rest, in which a number is read if it ends before the block does.
 struct Block<'a> {
     bytes: &'a [u8; 32],
@@ -148,32 +177,11 @@ impl<M> Parser<'_, '_, M> {
     /// Reads the number that begins at the current position with a digit or a minus sign.
     #[inline(always)]
     pub(super) fn number(&mut self) -> Result<Number> {
-        // Fast path: most numbers are integers of at most 15 digits, or 8 after a minus sign.
-        if let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<16>) {
-            let word = |at: usize| block.get(at..).and_then(<[u8]>::first_chunk::<8>).copied();
-            let negative = block[0] == b'-';
-            let first = usize::from(negative);
-            let end = (!(scan::digits(block) | u32::from(negative))).trailing_zeros() as usize;
-            let count = end - first;
-            if let Some(next) = block.get(end)
-                && !matches!(next, b'.' | b'e' | b'E')
-                && (block[first] != b'0' || (count == 1 && !negative))
-            {
-                let number = match (negative, count, word(first), word(8)) {
-                    (false, 1..=8, Some(word), _) => Some(Number::Unsigned(value_of(word, count))),
-                    (false, 9.., Some(high), Some(low)) => {
-                        Some(Number::Unsigned(value_of_two(high, low, count)))
-                    }
-                    (true, 1..=8, Some(word), _) => {
-                        Some(Number::Signed(-value_of(word, count).cast_signed()))
-                    }
-                    _ => None,
-                };
-                if let Some(number) = number {
-                    self.at += end;
-                    return Ok(number);
-                }
-            }
+        if let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk)
+            && let Some((number, len)) = short_integer(block)
+        {
+            self.at += len;
+            return Ok(number);
         }
         self.decimal()
     }
@@ -199,12 +207,11 @@ impl<M> Parser<'_, '_, M> {
         self.any_number()
     }
 
-    /// Reads a number with a fraction, such as a price or a coordinate. Returns `None` without consuming anything if
-    /// [`number`](Self::number) has to read it.
+    /// Reads a number with a fraction. Returns `None` without consuming anything if [`number`](Self::number) has to read
+    /// it.
     #[inline(always)]
     pub(super) fn fraction(&mut self) -> Option<f64> {
-        let block = self.bytes.get(self.at..)?.first_chunk()?;
-        let (value, len) = Block::new(block).fraction()?;
+        let (value, len) = fraction(self.bytes.get(self.at..)?.first_chunk()?)?;
         self.at += len;
         Some(value)
     }

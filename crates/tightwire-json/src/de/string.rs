@@ -93,8 +93,9 @@ impl<'t, M> Parser<'t, '_, M> {
         }
     }
 
+    /// Reads a string of any length and with any escapes. `start` is the offset after the opening quote.
     #[inline(never)]
-    fn string_with_escapes(&mut self, start: usize) -> Result<Text<'t, '_>> {
+    pub(super) fn string_with_escapes(&mut self, start: usize) -> Result<Text<'t, '_>> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         scratch.reserve((self.bytes.len() - start).min(SCRATCH_CAPACITY));

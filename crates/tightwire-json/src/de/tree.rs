@@ -5,23 +5,27 @@
 use super::number;
 use super::parser::Parser;
 use crate::error::{Result, Syntax};
-use crate::value::memory::{Builder, Object};
+use crate::value::memory::{self, Builder, Object};
 use crate::value::{Array, JsonString, Map, Number, Value};
 
 /// Decoder of one tree.
 struct Tree<'a, 'de, 'p, M> {
     parser: &'a mut Parser<'de, 'p, M>,
     bytes: &'de [u8],
-    builder: Builder,
+    builder: Builder<'de>,
     /// Whether the last number was a float, as probably the next one.
     floats: bool,
 }
 
 /// Decodes the array or object at the current position. The rest of the document has less than 4 GiB.
 pub(super) fn decode<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
-    let Parser { bytes, at, levels, .. } = *parser;
-    let mut tree = Tree { builder: Builder::new(bytes.len() - at), parser, bytes, floats: false };
-    tree.parser.at = tree.value(at, bytes[at], levels, |_| 0)?;
+    let Parser { text, bytes, at, levels, string_limit, .. } = *parser;
+    let mut tree =
+        Tree { builder: Builder::new(text, bytes.len() - at, string_limit), parser, bytes, floats: false };
+    // Documents that begin alike probably have the same keys.
+    let start = bytes.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
+    let context = memory::context(u64::from_le_bytes(start));
+    tree.parser.at = tree.value(at, bytes[at], levels, |_| context)?;
     Ok(tree.builder.finish())
 }
 
@@ -123,7 +127,7 @@ impl<M> Tree<'_, '_, '_, M> {
     ) -> Result<usize> {
         // Most values are strings and numbers. Comparisons are predicted better than a jump table.
         if byte == b'"' {
-            return match self.builder.push_text(self.parser.text, at + 1, self.parser.string_limit) {
+            return match self.builder.push_text(at + 1) {
                 Some(end) => Ok(end + 1),
                 None => self.text_with_escapes(at + 1),
             };
@@ -192,16 +196,15 @@ impl<M> Tree<'_, '_, '_, M> {
             if byte != b'"' {
                 return self.fail(at, Syntax::Key);
             }
-            at = match self.builder.push_expected(self.parser.text, at + 1, &mut object) {
+            at = match self.builder.push_expected(at + 1, &mut object) {
                 Some(end) => end + 1,
                 None => self.key(at + 1, &mut object)?,
             };
-            (at, byte) = self.expect(at)?;
-            if byte != b':' {
-                return self.fail(at, Syntax::Colon);
+            match self.bytes.get(at..) {
+                Some([b':', next, ..]) if *next > b' ' => (at, byte) = (at + 1, *next),
+                _ => (at, byte) = self.colon(at)?,
             }
-            (at, byte) = self.expect(at + 1)?;
-            at = self.value(at, byte, levels, |tree| tree.builder.context())?;
+            at = self.value(at, byte, levels, |tree| tree.builder.context(&object))?;
             if self.is_next(at, b",\"") {
                 at += 1;
                 byte = b'"';
@@ -218,36 +221,55 @@ impl<M> Tree<'_, '_, '_, M> {
         Ok(at + 1)
     }
 
+    /// Consumes a colon, and returns the next byte and its position.
+    #[inline(never)]
+    fn colon(&mut self, at: usize) -> Result<(usize, u8)> {
+        let (at, byte) = self.expect(at)?;
+        if byte != b':' {
+            return self.fail(at, Syntax::Colon);
+        }
+        self.expect(at + 1)
+    }
+
     /// Decodes a key that is not the expected one, after the opening quote.
     #[inline(never)]
     fn key(&mut self, start: usize, object: &mut Object) -> Result<usize> {
-        object.differs();
-        match self.builder.push_text(self.parser.text, start, self.parser.string_limit) {
-            Some(end) => Ok(end + 1),
-            None => {
-                object.has_escapes();
-                self.text_with_escapes(start)
-            }
-        }
+        let end = self.builder.push_text(start);
+        let after = match end {
+            Some(end) => end + 1,
+            None => self.text_with_escapes(start)?,
+        };
+        self.builder.make_key(object, end.is_none());
+        Ok(after)
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn number(&mut self, at: usize) -> Result<usize> {
-        self.parser.at = at;
-        if self.floats
-            && let Some(value) = self.parser.fraction()
-        {
-            self.builder.push_float(value);
-            return Ok(self.parser.at);
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        // The last number probably was of the same kind.
+        if self.floats {
+            if let Some((value, len)) = rest.first_chunk().and_then(number::fraction) {
+                self.builder.push_float(value);
+                return Ok(at + len);
+            }
+        } else if let Some((number, len)) = rest.first_chunk().and_then(number::short_integer) {
+            self.push_number(number);
+            return Ok(at + len);
         }
-        let number = self.parser.number()?;
+        self.parser.at = at;
+        let number = self.parser.decimal()?;
         self.floats = matches!(number, number::Number::Float(_));
+        self.push_number(number);
+        Ok(self.parser.at)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn push_number(&mut self, number: number::Number) {
         match number {
             number::Number::Unsigned(value) => self.builder.push_unsigned(value),
             number::Number::Signed(value) => self.builder.push_signed(value),
             number::Number::Float(value) => self.builder.push_float(value),
         }
-        Ok(self.parser.at)
     }
 
     /// Returns the error for a malformed literal name or another byte.
@@ -261,8 +283,7 @@ impl<M> Tree<'_, '_, '_, M> {
     /// Decodes the string or key after the opening quote, of any length and with any escapes.
     #[inline(never)]
     fn text_with_escapes(&mut self, start: usize) -> Result<usize> {
-        self.parser.at = start;
-        self.builder.push_copy(self.parser.string()?.as_str());
+        self.builder.push_copy(self.parser.string_with_escapes(start)?.as_str());
         Ok(self.parser.at)
     }
 

@@ -32,10 +32,10 @@ enum Repr {
     #[expect(clippy::box_collection, reason = "a `Vec` has 24 bytes")]
     Owned(Box<Vec<Value>>) = 2,
     /// Array of a decoded document.
-    Shared(Counted<Value>) = 3,
+    Shared(Counted<Array>) = 3,
     /// Array inside of another container of a decoded document.
     #[allow(dead_code, reason = "the decoder writes it as words")]
-    Inner(Inner<Value>) = INNER,
+    Inner(Inner<Array>) = INNER,
 }
 
 impl Clone for Repr {
@@ -79,7 +79,7 @@ impl Array {
     }
 
     /// Returns the elements of an array of a [`Builder`](super::memory::Builder), `None` for an empty one.
-    pub(super) fn into_inner(self) -> Option<Inner<Value>> {
+    pub(super) fn into_inner(self) -> Option<Inner<Self>> {
         match self.0 {
             Repr::Inner(items) => Some(items),
             _ => None,
@@ -87,8 +87,8 @@ impl Array {
     }
 }
 
-impl From<Counted<Value>> for Array {
-    fn from(items: Counted<Value>) -> Self {
+impl From<Counted<Self>> for Array {
+    fn from(items: Counted<Self>) -> Self {
         Self(Repr::Shared(items))
     }
 }

@@ -15,13 +15,13 @@ pub(crate) fn add(container: &mut Value, key: &str, value: Value) -> usize {
             let found = map.find(key);
             let entries = map.to_mut();
             if let Some(position) = found
-                && let Some(slot) = entries.value_mut(position)
+                && let Some(slot) = entries.values_mut().get_mut(position)
             {
                 *slot = value;
                 return position;
             }
             entries.push(key.into(), value);
-            entries.entries().len() - 1
+            entries.keys().len() - 1
         }
         _ => 0,
     }
@@ -31,7 +31,7 @@ pub(crate) fn add(container: &mut Value, key: &str, value: Value) -> usize {
 pub(crate) fn swap(container: &mut Value, position: usize, value: &mut Value) {
     let slot = match container {
         Value::Array(items) => items.to_mut().get_mut(position),
-        Value::Object(map) => map.to_mut().value_mut(position),
+        Value::Object(map) => map.to_mut().values_mut().get_mut(position),
         _ => None,
     };
     if let Some(slot) = slot {
@@ -44,7 +44,7 @@ pub(crate) fn child(container: &Value, position: usize) -> Option<(Segment<&str>
     match container {
         Value::Array(items) => items.get(position).map(|item| (Segment::Index(position), item)),
         Value::Object(map) => {
-            map.entries().get(position).map(|entry| (Segment::Key(entry.key.as_str()), &entry.value))
+            map.iter().nth(position).map(|(key, value)| (Segment::Key(key.as_str()), value))
         }
         _ => None,
     }

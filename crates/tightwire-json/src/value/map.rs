@@ -1,7 +1,9 @@
 //! Objects of trees.
 
 use std::hash::BuildHasher;
+use std::iter::Zip;
 use std::marker::PhantomData;
+use std::vec;
 
 use foldhash::fast::RandomState;
 use hashbrown::{HashTable, hash_table};
@@ -42,10 +44,10 @@ enum Repr {
     /// Behind a pointer, because [`Value`] has no room for it.
     Owned(Box<Owned>) = 2,
     /// Object of a decoded document.
-    Shared(Counted<Entry>) = 3,
+    Shared(Counted<Map>) = 3,
     /// Object inside of another container of a decoded document.
     #[allow(dead_code, reason = "the decoder writes it as words")]
-    Inner(Inner<Entry>) = INNER,
+    Inner(Inner<Map>) = INNER,
 }
 
 impl Clone for Repr {
@@ -53,32 +55,31 @@ impl Clone for Repr {
         match self {
             Self::Empty => Self::Empty,
             Self::Owned(owned) => Self::Owned(owned.clone()),
-            Self::Shared(entries) => Self::Shared(entries.clone()),
-            Self::Inner(entries) => Self::Shared(entries.counted()),
+            Self::Shared(items) => Self::Shared(items.clone()),
+            Self::Inner(items) => Self::Shared(items.counted()),
         }
     }
 }
 
-/// Key and value.
+/// Key. The tag makes it look like a [`Value`], which the decoder writes.
 #[derive(Debug, Clone)]
 #[repr(C)]
-pub(super) struct Entry {
-    /// Makes a key with its tag look like a [`Value`], which the decoder writes.
+pub(super) struct Key {
     tag: u8,
-    pub(super) key: JsonString,
-    pub(super) value: Value,
+    pub(super) text: JsonString,
 }
 
-impl Entry {
-    pub(super) fn new(key: JsonString, value: Value) -> Self {
-        Self { tag: 0, key, value }
+impl From<JsonString> for Key {
+    fn from(text: JsonString) -> Self {
+        Self { tag: 0, text }
     }
 }
 
-/// Entries of an object that can be changed.
+/// Entries of an object that can be changed. There are as many keys as values.
 #[derive(Clone, Default)]
 pub(super) struct Owned {
-    entries: Vec<Entry>,
+    keys: Vec<Key>,
+    values: Vec<Value>,
     /// Present from [`INDEXED`] entries on. Stays when entries are removed, so that a change around this number does not
     /// build it again and again.
     index: Option<Index>,
@@ -96,30 +97,25 @@ impl Index {
         Self { positions: HashTable::with_capacity(capacity), state: RandomState::default() }
     }
 
-    fn new(entries: &[Entry]) -> Self {
-        let mut index = Self::with_capacity(entries.len());
-        for (position, entry) in entries.iter().enumerate() {
-            index.find_or_insert(&entry.key, position, |position| &entries[position].key);
+    fn new(keys: &[Key]) -> Self {
+        let mut index = Self::with_capacity(keys.len());
+        for position in 0..keys.len() {
+            index.find_or_insert(&keys[position].text, position, keys);
         }
         index
     }
 
-    /// Returns the position of a key. `keys` returns the key at a position.
-    fn find<'a>(&self, key: &str, keys: impl Fn(usize) -> &'a JsonString) -> Option<usize> {
-        let is_same = |position: &u32| keys(*position as usize).as_str() == key;
+    /// Returns the position of a key, if it is one of `keys`.
+    fn find(&self, key: &str, keys: &[Key]) -> Option<usize> {
+        let is_same = |position: &u32| keys.get(*position as usize).is_some_and(|other| *other.text == *key);
         self.positions.find(self.state.hash_one(key), is_same).map(|position| *position as usize)
     }
 
     /// Returns the position of a key, or adds it with this position.
-    fn find_or_insert<'a>(
-        &mut self,
-        key: &str,
-        position: usize,
-        keys: impl Fn(usize) -> &'a JsonString,
-    ) -> Option<usize> {
+    fn find_or_insert(&mut self, key: &str, position: usize, keys: &[Key]) -> Option<usize> {
         let hash = self.state.hash_one(key);
-        let is_same = |position: &u32| keys(*position as usize).as_str() == key;
-        let hash_of = |position: &u32| self.state.hash_one(keys(*position as usize).as_str());
+        let is_same = |position: &u32| *keys[*position as usize].text == *key;
+        let hash_of = |position: &u32| self.state.hash_one(keys[*position as usize].text.as_str());
         match self.positions.entry(hash, is_same, hash_of) {
             hash_table::Entry::Occupied(entry) => Some(*entry.get() as usize),
             hash_table::Entry::Vacant(entry) => {
@@ -147,87 +143,117 @@ impl Index {
 }
 
 impl Owned {
-    pub(super) fn entries(&self) -> &[Entry] {
-        &self.entries
+    pub(super) fn keys(&self) -> &[Key] {
+        &self.keys
     }
 
-    /// Returns the entries. Only their values may be changed.
-    pub(super) fn entries_mut(&mut self) -> &mut [Entry] {
-        &mut self.entries
+    pub(super) fn values(&self) -> &[Value] {
+        &self.values
     }
 
-    pub(super) fn value_mut(&mut self, position: usize) -> Option<&mut Value> {
-        self.entries.get_mut(position).map(|entry| &mut entry.value)
+    pub(super) fn values_mut(&mut self) -> &mut [Value] {
+        &mut self.values
+    }
+
+    pub(super) fn entries_mut(&mut self) -> (&[Key], &mut [Value]) {
+        (&self.keys, &mut self.values)
     }
 
     pub(super) fn reserve(&mut self, additional: usize) {
-        self.entries.reserve(additional);
+        self.keys.reserve(additional);
+        self.values.reserve(additional);
     }
 
     /// Appends an entry with a new key.
     pub(super) fn push(&mut self, key: JsonString, value: Value) -> &mut Value {
-        self.entries.push(Entry::new(key, value));
-        let position = self.entries.len() - 1;
+        let position = self.keys.len();
+        self.keys.push(key.into());
+        self.values.push(value);
         match &mut self.index {
             Some(index) => {
-                let key = |position: usize| &self.entries[position].key;
-                index.find_or_insert(key(position), position, key);
+                index.find_or_insert(&self.keys[position].text, position, &self.keys);
             }
             None => self.rebuild(),
         }
-        &mut self.entries[position].value
+        &mut self.values[position]
     }
 
     /// Removes an entry and moves the last one to its position.
     ///
     /// # Panics
     /// If `position` is out of range.
-    pub(super) fn swap_remove(&mut self, position: usize) -> Entry {
+    pub(super) fn swap_remove(&mut self, position: usize) -> (JsonString, Value) {
         if let Some(index) = &mut self.index {
-            let last = self.entries.len() - 1;
-            index.remove(&self.entries[position].key, position);
+            let last = self.keys.len() - 1;
+            index.remove(&self.keys[position].text, position);
             if position != last {
-                index.replace(&self.entries[last].key, last, position);
+                index.replace(&self.keys[last].text, last, position);
             }
         }
-        self.entries.swap_remove(position)
+        (self.keys.swap_remove(position).text, self.values.swap_remove(position))
+    }
+
+    /// Removes an entry. The order of the others is unchanged.
+    ///
+    /// # Panics
+    /// If `position` is out of range.
+    pub(super) fn shift_remove(&mut self, position: usize) -> (JsonString, Value) {
+        let removed = (self.keys.remove(position).text, self.values.remove(position));
+        self.rebuild();
+        removed
+    }
+
+    /// Inserts an entry with a new key before the one at `position`.
+    ///
+    /// # Panics
+    /// If `position` is out of range.
+    pub(super) fn shift_insert(&mut self, position: usize, key: JsonString, value: Value) {
+        self.keys.insert(position, key.into());
+        self.values.insert(position, value);
+        self.rebuild();
     }
 
     /// Changes the entries in any way that does not add a key twice.
-    pub(super) fn change<T>(&mut self, change: impl FnOnce(&mut Vec<Entry>) -> T) -> T {
-        self.index = None;
-        let result = change(&mut self.entries);
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut Vec<(Key, Value)>)) {
+        let mut entries = std::mem::take(self).into_entries().collect();
+        change(&mut entries);
+        (self.keys, self.values) = entries.into_iter().unzip();
         self.rebuild();
-        result
     }
 
     fn rebuild(&mut self) {
-        self.index = (self.entries.len() >= INDEXED).then(|| Index::new(&self.entries));
+        self.index = (self.keys.len() >= INDEXED).then(|| Index::new(&self.keys));
     }
 
-    pub(super) fn into_entries(self) -> Vec<Entry> {
-        self.entries
+    pub(super) fn into_entries(self) -> Zip<vec::IntoIter<Key>, vec::IntoIter<Value>> {
+        self.keys.into_iter().zip(self.values)
+    }
+
+    pub(super) fn into_keys(self) -> Vec<Key> {
+        self.keys
+    }
+
+    pub(super) fn into_values(self) -> Vec<Value> {
+        self.values
     }
 }
 
 /// Moves duplicate keys to the end: the last value is kept, at the position of the first. Returns the number of
 /// different keys, and the index of a large object.
-pub(super) fn deduplicate(entries: &mut [Entry]) -> (usize, Option<Index>) {
-    let mut index = (entries.len() >= INDEXED).then(|| Index::with_capacity(entries.len()));
+pub(super) fn deduplicate(keys: &mut [Key], values: &mut [Value]) -> (usize, Option<Index>) {
+    let mut index = (keys.len() >= INDEXED).then(|| Index::with_capacity(keys.len()));
     let mut kept = 0;
-    for at in 0..entries.len() {
-        let (before, key) = (&entries[..kept], &entries[at].key);
+    for at in 0..keys.len() {
+        let (before, key) = (&keys[..kept], &keys[at].text);
         let first = match &mut index {
-            Some(index) => index.find_or_insert(key, kept, |position| &before[position].key),
-            None => before.iter().position(|entry| entry.key == *key),
+            Some(index) => index.find_or_insert(key, kept, before),
+            None => before.iter().position(|other| other.text == *key),
         };
         match first {
-            Some(position) => {
-                let (before, rest) = entries.split_at_mut(at);
-                std::mem::swap(&mut before[position].value, &mut rest[0].value);
-            }
+            Some(position) => values.swap(position, at),
             None => {
-                entries.swap(kept, at);
+                keys.swap(kept, at);
+                values.swap(kept, at);
                 kept += 1;
             }
         }
@@ -241,28 +267,42 @@ impl Map<String, Value> {
         Self { repr: Repr::Empty, parameters: PhantomData }
     }
 
-    /// Returns the entries in order.
+    /// Returns the keys in order.
     #[inline]
-    pub(super) fn entries(&self) -> &[Entry] {
+    pub(super) fn key_slice(&self) -> &[Key] {
         match &self.repr {
             Repr::Empty => &[],
-            Repr::Owned(owned) => &owned.entries,
-            Repr::Shared(entries) => entries.inner().items(),
-            Repr::Inner(entries) => entries.items(),
+            Repr::Owned(owned) => &owned.keys,
+            Repr::Shared(items) => items.inner().keys(),
+            Repr::Inner(items) => items.keys(),
+        }
+    }
+
+    /// Returns the values in order.
+    #[inline]
+    pub(super) fn value_slice(&self) -> &[Value] {
+        match &self.repr {
+            Repr::Empty => &[],
+            Repr::Owned(owned) => &owned.values,
+            Repr::Shared(items) => items.inner().items(),
+            Repr::Inner(items) => items.items(),
+        }
+    }
+
+    fn index(&self) -> Option<&Index> {
+        match &self.repr {
+            Repr::Empty => None,
+            Repr::Owned(owned) => owned.index.as_ref(),
+            Repr::Shared(items) => items.inner().index(),
+            Repr::Inner(items) => items.index(),
         }
     }
 
     /// Returns the position of a key.
     pub(super) fn find(&self, key: &str) -> Option<usize> {
-        let index = match &self.repr {
-            Repr::Empty => None,
-            Repr::Owned(owned) => owned.index.as_ref(),
-            Repr::Shared(entries) => entries.inner().index(),
-            Repr::Inner(entries) => entries.index(),
-        };
-        match index {
-            Some(index) => index.find(key, |position| &self.entries()[position].key),
-            None => self.entries().iter().position(|entry| entry.key.as_str() == key),
+        match self.index() {
+            Some(index) => index.find(key, self.key_slice()),
+            None => self.key_slice().iter().position(|other| other.text.as_str() == key),
         }
     }
 
@@ -270,7 +310,8 @@ impl Map<String, Value> {
     /// the elements of its values.
     pub(super) fn to_mut(&mut self) -> &mut Owned {
         if !matches!(self.repr, Repr::Owned(_)) {
-            let mut owned = Box::new(Owned { entries: self.entries().to_vec(), index: None });
+            let (keys, values) = (self.key_slice().to_vec(), self.value_slice().to_vec());
+            let mut owned = Box::new(Owned { keys, values, index: None });
             owned.rebuild();
             self.repr = Repr::Owned(owned);
         }
@@ -281,17 +322,17 @@ impl Map<String, Value> {
     }
 
     /// Returns the entries of an object of a [`Builder`](super::memory::Builder), `None` for an empty one.
-    pub(super) fn into_inner(self) -> Option<Inner<Entry>> {
+    pub(super) fn into_inner(self) -> Option<Inner<Self>> {
         match self.repr {
-            Repr::Inner(entries) => Some(entries),
+            Repr::Inner(items) => Some(items),
             _ => None,
         }
     }
 }
 
-impl From<Counted<Entry>> for Map<String, Value> {
-    fn from(entries: Counted<Entry>) -> Self {
-        Self { repr: Repr::Shared(entries), parameters: PhantomData }
+impl From<Counted<Self>> for Map<String, Value> {
+    fn from(items: Counted<Self>) -> Self {
+        Self { repr: Repr::Shared(items), parameters: PhantomData }
     }
 }
 
@@ -310,9 +351,6 @@ impl Clone for Map<String, Value> {
 /// Objects are equal if they have the same keys with the same values, in any order.
 impl PartialEq for Map<String, Value> {
     fn eq(&self, other: &Self) -> bool {
-        self.entries().len() == other.entries().len()
-            && self.entries().iter().all(|entry| {
-                other.find(&entry.key).is_some_and(|position| other.entries()[position].value == entry.value)
-            })
+        self.len() == other.len() && self.iter().all(|(key, value)| other.get(key) == Some(value))
     }
 }

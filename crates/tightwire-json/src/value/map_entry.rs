@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::map::{self, Owned};
+use super::map::Owned;
 use super::{JsonString, Value};
 
 /// Entry of a [`Map`](super::Map), from [`Map::entry`](super::Map::entry).
@@ -71,28 +71,24 @@ impl<'a> VacantEntry<'a> {
 }
 
 impl<'a> OccupiedEntry<'a> {
-    fn entry(&self) -> &map::Entry {
-        &self.owned.entries()[self.position]
-    }
-
     /// Returns the key.
     pub fn key(&self) -> &JsonString {
-        &self.entry().key
+        &self.owned.keys()[self.position].text
     }
 
     /// Returns the value.
     pub fn get(&self) -> &Value {
-        &self.entry().value
+        &self.owned.values()[self.position]
     }
 
     /// Returns the value for changes.
     pub fn get_mut(&mut self) -> &mut Value {
-        &mut self.owned.entries_mut()[self.position].value
+        &mut self.owned.values_mut()[self.position]
     }
 
     /// Returns the value for changes, with the lifetime of the object.
     pub fn into_mut(self) -> &'a mut Value {
-        &mut self.owned.entries_mut()[self.position].value
+        &mut self.owned.values_mut()[self.position]
     }
 
     /// Sets the value and returns the previous one.
@@ -117,7 +113,7 @@ impl<'a> OccupiedEntry<'a> {
 
     /// Removes the entry and returns it. The last entry takes its position. Takes constant time.
     pub fn swap_remove_entry(self) -> (JsonString, Value) {
-        self.owned.swap_remove(self.position).into()
+        self.owned.swap_remove(self.position)
     }
 
     /// Removes the entry and returns its value. The order of the other entries is unchanged. Takes time in proportion to
@@ -128,7 +124,7 @@ impl<'a> OccupiedEntry<'a> {
 
     /// Removes the entry and returns it. Same as [`shift_remove`](Self::shift_remove) otherwise.
     pub fn shift_remove_entry(self) -> (JsonString, Value) {
-        self.owned.change(|entries| entries.remove(self.position)).into()
+        self.owned.shift_remove(self.position)
     }
 }
 

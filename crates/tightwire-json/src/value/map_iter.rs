@@ -1,15 +1,15 @@
 //! Iterators over objects.
 
-use std::iter::FusedIterator;
+use std::iter::{FusedIterator, Zip};
 use std::{slice, vec};
 
-use super::map::Entry;
+use super::map::Key;
 use super::{JsonString, Value};
 
 macro_rules! iterators {
     ($(
         $(#[$attribute:meta])*
-        $name:ident $(<$lifetime:lifetime>)? ($inner:ty) -> $item:ty, $entry:ident => $part:expr;
+        $name:ident $(<$lifetime:lifetime>)? ($inner:ty) -> $item:ty, $entry:pat => $part:expr;
     )*) => {
         $(
             $(#[$attribute])*
@@ -44,22 +44,24 @@ macro_rules! iterators {
 iterators! {
     /// Entries of an object, from [`Map::iter`](super::Map::iter).
     #[derive(Clone)]
-    Iter<'a>(slice::Iter<'a, Entry>) -> (&'a JsonString, &'a Value), entry => (&entry.key, &entry.value);
+    Iter<'a>(Zip<slice::Iter<'a, Key>, slice::Iter<'a, Value>>) -> (&'a JsonString, &'a Value),
+        (key, value) => (&key.text, value);
     /// Entries of an object, from [`Map::iter_mut`](super::Map::iter_mut).
-    IterMut<'a>(slice::IterMut<'a, Entry>) -> (&'a JsonString, &'a mut Value),
-        entry => (&entry.key, &mut entry.value);
+    IterMut<'a>(Zip<slice::Iter<'a, Key>, slice::IterMut<'a, Value>>) -> (&'a JsonString, &'a mut Value),
+        (key, value) => (&key.text, value);
     /// Owned entries of an object, from its `into_iter`.
-    IntoIter(vec::IntoIter<Entry>) -> (JsonString, Value), entry => entry.into();
+    IntoIter(Zip<vec::IntoIter<Key>, vec::IntoIter<Value>>) -> (JsonString, Value),
+        (key, value) => (key.text, value);
     /// Keys of an object, from [`Map::keys`](super::Map::keys).
     #[derive(Clone)]
-    Keys<'a>(slice::Iter<'a, Entry>) -> &'a JsonString, entry => &entry.key;
+    Keys<'a>(slice::Iter<'a, Key>) -> &'a JsonString, key => &key.text;
     /// Owned keys of an object, from [`Map::into_keys`](super::Map::into_keys).
-    IntoKeys(vec::IntoIter<Entry>) -> JsonString, entry => entry.key;
+    IntoKeys(vec::IntoIter<Key>) -> JsonString, key => key.text;
     /// Values of an object, from [`Map::values`](super::Map::values).
     #[derive(Clone)]
-    Values<'a>(slice::Iter<'a, Entry>) -> &'a Value, entry => &entry.value;
+    Values<'a>(slice::Iter<'a, Value>) -> &'a Value, value => value;
     /// Values of an object, from [`Map::values_mut`](super::Map::values_mut).
-    ValuesMut<'a>(slice::IterMut<'a, Entry>) -> &'a mut Value, entry => &mut entry.value;
+    ValuesMut<'a>(slice::IterMut<'a, Value>) -> &'a mut Value, value => value;
     /// Owned values of an object, from [`Map::into_values`](super::Map::into_values).
-    IntoValues(vec::IntoIter<Entry>) -> Value, entry => entry.value;
+    IntoValues(vec::IntoIter<Value>) -> Value, value => value;
 }

@@ -9,7 +9,7 @@ use serde::de::{self, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::deserialize::{MAP_TOKEN, bounded, handed_over};
-use super::map::Entry;
+use super::map::Owned;
 use super::map_entry::{self, OccupiedEntry, VacantEntry};
 use super::map_iter::{IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut};
 use super::{JsonString, Map, Value};
@@ -26,12 +26,12 @@ impl Map<String, Value> {
     /// Returns the number of entries.
     #[inline]
     pub fn len(&self) -> usize {
-        self.entries().len()
+        self.key_slice().len()
     }
 
     /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
-        self.entries().is_empty()
+        self.key_slice().is_empty()
     }
 
     /// Removes all entries.
@@ -41,19 +41,19 @@ impl Map<String, Value> {
 
     /// Returns the value of a key.
     pub fn get<Q: AsRef<str> + ?Sized>(&self, key: &Q) -> Option<&Value> {
-        Some(&self.entries()[self.find(key.as_ref())?].value)
+        self.value_slice().get(self.find(key.as_ref())?)
     }
 
     /// Returns the value of a key, for changes.
     pub fn get_mut<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<&mut Value> {
         let position = self.find(key.as_ref())?;
-        self.to_mut().value_mut(position)
+        self.to_mut().values_mut().get_mut(position)
     }
 
     /// Returns the entry of a key.
     pub fn get_key_value<Q: AsRef<str> + ?Sized>(&self, key: &Q) -> Option<(&JsonString, &Value)> {
-        let entry = &self.entries()[self.find(key.as_ref())?];
-        Some((&entry.key, &entry.value))
+        let position = self.find(key.as_ref())?;
+        Some((&self.key_slice()[position].text, &self.value_slice()[position]))
     }
 
     /// Returns whether there is an entry with this key.
@@ -80,11 +80,10 @@ impl Map<String, Value> {
     pub fn shift_insert(&mut self, index: usize, key: impl Into<JsonString>, value: Value) -> Option<Value> {
         let key = key.into();
         let position = self.find(&key);
-        self.to_mut().change(|entries| {
-            let previous = position.map(|position| entries.remove(position).value);
-            entries.insert(index, Entry::new(key, value));
-            previous
-        })
+        let owned = self.to_mut();
+        let previous = position.map(|position| owned.shift_remove(position).1);
+        owned.shift_insert(index, key, value);
+        previous
     }
 
     /// Removes a key and returns its value. Same as [`swap_remove`](Self::swap_remove).
@@ -105,7 +104,7 @@ impl Map<String, Value> {
     /// Removes a key and returns it with its value. The last entry takes its position. Takes constant time.
     pub fn swap_remove_entry<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<(JsonString, Value)> {
         let position = self.find(key.as_ref())?;
-        Some(self.to_mut().swap_remove(position).into())
+        Some(self.to_mut().swap_remove(position))
     }
 
     /// Removes a key and returns its value. The order of the other entries is unchanged. Takes time in proportion to
@@ -117,7 +116,7 @@ impl Map<String, Value> {
     /// Removes a key and returns it with its value. Same as [`shift_remove`](Self::shift_remove) otherwise.
     pub fn shift_remove_entry<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<(JsonString, Value)> {
         let position = self.find(key.as_ref())?;
-        Some(self.to_mut().change(|entries| entries.remove(position)).into())
+        Some(self.to_mut().shift_remove(position))
     }
 
     /// Moves all entries of `other` into this object. Values of keys that exist in both are replaced.
@@ -137,58 +136,54 @@ impl Map<String, Value> {
     /// Returns an iterator over the entries, in order.
     #[inline]
     pub fn iter(&self) -> Iter<'_> {
-        Iter(self.entries().iter())
+        Iter(self.key_slice().iter().zip(self.value_slice()))
     }
 
     /// Returns an iterator over the entries, in order, with values for changes.
     pub fn iter_mut(&mut self) -> IterMut<'_> {
-        IterMut(self.to_mut().entries_mut().iter_mut())
+        let (keys, values) = self.to_mut().entries_mut();
+        IterMut(keys.iter().zip(values))
     }
 
     /// Returns an iterator over the keys, in order.
     pub fn keys(&self) -> Keys<'_> {
-        Keys(self.entries().iter())
+        Keys(self.key_slice().iter())
     }
 
     /// Returns an iterator over the values, in order.
     pub fn values(&self) -> Values<'_> {
-        Values(self.entries().iter())
+        Values(self.value_slice().iter())
     }
 
     /// Returns an iterator over the values, in order, for changes.
     pub fn values_mut(&mut self) -> ValuesMut<'_> {
-        ValuesMut(self.to_mut().entries_mut().iter_mut())
+        ValuesMut(self.to_mut().values_mut().iter_mut())
     }
 
     /// Returns an iterator over the owned keys, in order.
     pub fn into_keys(self) -> IntoKeys {
-        IntoKeys(self.into_entries())
+        IntoKeys(self.into_owned().into_keys().into_iter())
     }
 
     /// Returns an iterator over the owned values, in order.
     pub fn into_values(self) -> IntoValues {
-        IntoValues(self.into_entries())
+        IntoValues(self.into_owned().into_values().into_iter())
     }
 
-    fn into_entries(mut self) -> std::vec::IntoIter<Entry> {
-        std::mem::take(self.to_mut()).into_entries().into_iter()
+    fn into_owned(mut self) -> Owned {
+        std::mem::take(self.to_mut())
     }
 
     /// Removes the entries for which `keep` returns `false`. The order of the others is unchanged.
     pub fn retain(&mut self, mut keep: impl FnMut(&JsonString, &mut Value) -> bool) {
-        self.to_mut().change(|entries| entries.retain_mut(|entry| keep(&entry.key, &mut entry.value)));
+        self.to_mut().change(|entries| entries.retain_mut(|(key, value)| keep(&key.text, value)));
     }
 
     /// Sorts the entries by their keys, in byte order. Values are not changed: see
     /// [`sort_all_objects`](Value::sort_all_objects).
     pub fn sort_keys(&mut self) {
-        self.to_mut().change(|entries| entries.sort_unstable_by(|one, other| one.key.cmp(&other.key)));
-    }
-}
-
-impl From<Entry> for (JsonString, Value) {
-    fn from(entry: Entry) -> Self {
-        (entry.key, entry.value)
+        self.to_mut()
+            .change(|entries| entries.sort_unstable_by(|(one, _), (other, _)| one.text.cmp(&other.text)));
     }
 }
 
@@ -251,7 +246,7 @@ impl IntoIterator for Map<String, Value> {
     type IntoIter = IntoIter;
 
     fn into_iter(self) -> IntoIter {
-        IntoIter(self.into_entries())
+        IntoIter(self.into_owned().into_entries())
     }
 }
 

@@ -6,21 +6,17 @@ use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
 
-use super::super::map::{Entry, INDEXED, Index, deduplicate};
+use super::super::map::{INDEXED, Index, Key, deduplicate};
 use super::super::number::Kind;
 use super::super::{Array, Map, Tag, Value};
-use super::{Chunk, Counted, Header, INLINE, INNER, Inner, Memory, UNINDEXED, VIEW, Word};
+use super::{Chunk, Counted, Header, INLINE, INNER, Inner, Memory, Slot, UNINDEXED, VIEW, Word};
 use crate::scan;
-
-/// Value or key that is not yet in the memory, as words of the layout of [`Value`].
-type Slot = [Word; 3];
 
 /// Whether the layouts of this platform are those that [`Builder`] writes. Otherwise trees are vectors and boxes.
 pub(crate) const IS_SUPPORTED: bool = size_of::<usize>() == 8 && align_of::<u64>() == 8;
 
-const _: () = assert!(
-    !IS_SUPPORTED || size_of::<Value>() == 24 && size_of::<Entry>() == 48 && align_of::<Entry>() == 8
-);
+const _: () =
+    assert!(!IS_SUPPORTED || size_of::<Value>() == 24 && align_of::<Value>() == 8 && size_of::<Key>() == 24);
 
 /// Minimum words of the first chunk.
 const MIN_CHUNK: usize = 32;
@@ -31,70 +27,141 @@ const MAX_CHUNK: usize = 1 << 20;
 /// Number of shapes that are remembered.
 const SHAPES: usize = 128;
 
-/// Open object, with the keys of an object in the same context that has been decoded before.
+/// Maximum number of keys of an object that later documents of a thread are compared with.
+const MAX_KEPT: usize = 32;
+
+/// Maximum length of these keys that are not inline, together, in bytes.
+const MAX_KEPT_TEXT: usize = 1024;
+
+/// Keys of an object in the memory.
+#[derive(Clone, Copy)]
+struct Shape {
+    keys: NonNull<Slot>,
+    len: u32,
+    /// Number of the index, [`UNINDEXED`] if there is none.
+    index: u32,
+}
+
+impl Shape {
+    const EMPTY: Self = Self { keys: NonNull::dangling(), len: 0, index: UNINDEXED };
+}
+
+/// Open object. It is expected to have the keys of the last object in the same context.
 ///
 /// Most documents have many objects with the same keys, so that comparing the document with the expected key is faster
-/// than searching for its end.
+/// than searching for its end. Objects share the keys in the memory.
 pub(crate) struct Object {
-    /// Number of values and keys on the stack before the object.
+    /// Number of values on the stack before the object.
     from: usize,
     context: usize,
-    /// Next expected entry.
-    next: NonNull<Entry>,
-    /// Number of expected entries.
-    remaining: usize,
-    /// Whether all keys so far were the expected ones.
-    holds: bool,
-    escapes: bool,
+    shape: Shape,
+    /// Next expected key.
+    next: NonNull<Slot>,
+    /// End of the expected keys.
+    end: NonNull<Slot>,
+    /// Number of keys on the stack before the object, `None` as long as all keys are the expected ones.
+    keys: Option<usize>,
+    has_escapes: bool,
 }
 
-impl Object {
-    /// Records that a key is not the expected one.
-    pub(crate) fn differs(&mut self) {
-        self.holds = false;
-    }
-
-    /// Records that a key was written with escapes, so that its text cannot be compared with other documents.
-    pub(crate) fn has_escapes(&mut self) {
-        self.escapes = true;
-    }
-}
-
-/// Shapes of a thread. They are in the memory of one document, and `document` tells them from those of others.
+/// Keys that the objects of a thread are expected to have, by context.
 struct Shapes {
-    /// Entries of the last object in each context, with different keys without escapes.
-    shapes: [Remembered; SHAPES],
+    /// Last object in each context, with the number of the document whose memory has its keys.
+    current: [(u64, Shape); SHAPES],
+    /// Objects of earlier documents.
+    kept: [Kept; SHAPES],
+    /// Bits of the contexts with new keys in the current document.
+    new: u128,
     /// Number of the current document.
     document: u64,
     /// Words that the last tree needed.
     words: usize,
 }
 
-/// Entries of a decoded object.
-#[derive(Clone, Copy)]
-struct Remembered {
-    entries: NonNull<Entry>,
-    len: u32,
-    document: u64,
+/// Copy of the keys of an object.
+#[derive(Default)]
+struct Kept {
+    keys: Vec<Slot>,
+    /// Keys that are not inline.
+    texts: Vec<Box<[u8]>>,
+    /// Length of the longest key, in bytes.
+    longest: usize,
+    index: Option<Index>,
+}
+
+impl Shapes {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            current: [(0, Shape::EMPTY); SHAPES],
+            kept: std::array::from_fn(|_| Kept::default()),
+            new: 0,
+            document: 0,
+            words: 0,
+        })
+    }
+
+    /// Copies the new keys of the current document, which is complete, for later documents.
+    #[cold]
+    fn keep(&mut self, indexes: &[Index]) {
+        while self.new != 0 {
+            let context = self.new.trailing_zeros() as usize;
+            self.new &= self.new - 1;
+            let (_, shape) = self.current[context];
+            // SAFETY: the memory of the document exists.
+            let keys = unsafe { shape.keys() };
+            let mut kept = Kept { index: indexes.get(shape.index as usize).cloned(), ..Kept::default() };
+            let mut free = MAX_KEPT_TEXT;
+            for mut key in keys.iter().copied().take(MAX_KEPT + 1) {
+                let text = text(&key);
+                kept.longest = kept.longest.max(text.len());
+                if text.len() > INLINE {
+                    free = free.saturating_sub(text.len());
+                    let text: Box<[u8]> = text.into();
+                    key[1].pointer = text.as_ptr();
+                    kept.texts.push(text);
+                }
+                kept.keys.push(key);
+            }
+            if free > 0 && keys.len() <= MAX_KEPT {
+                self.kept[context] = kept;
+            }
+        }
+    }
+}
+
+impl Shape {
+    /// # Safety
+    /// The memory with the keys exists.
+    unsafe fn keys(&self) -> &[Slot] {
+        // SAFETY: the memory has so many keys there.
+        unsafe { slice::from_raw_parts(self.keys.as_ptr(), self.len as usize) }
+    }
 }
 
 /// Slots that a thread keeps, at most.
 const MAX_SLOTS: usize = 1 << 14;
 
+/// Values, keys and expected keys.
+type Scratch = ([Vec<Slot>; 2], Box<Shapes>);
+
 thread_local! {
     /// Buffers that the next document of the thread reuses.
-    static SCRATCH: Cell<Option<(Vec<Slot>, Box<Shapes>)>> = const { Cell::new(None) };
+    static SCRATCH: Cell<Option<Scratch>> = const { Cell::new(None) };
 }
 
 /// Writer of a [`Memory`].
-pub(crate) struct Builder {
+pub(crate) struct Builder<'de> {
+    document: &'de str,
     memory: Option<Arc<MaybeUninit<Memory>>>,
     /// Address of the memory.
     address: *const Memory,
+    first: Option<Chunk>,
     chunks: Vec<Chunk>,
     indexes: Vec<Index>,
-    /// Values of open arrays and objects, each key before its value.
+    /// Values of open arrays and objects.
     slots: Vec<Slot>,
+    /// Keys of open objects with other keys than expected.
+    keys: Vec<Slot>,
     /// Present until the builder is dropped.
     shapes: Option<Box<Shapes>>,
     /// Free part of the last chunk.
@@ -102,45 +169,54 @@ pub(crate) struct Builder {
     free: usize,
     /// Words of the next chunk.
     following: usize,
+    string_limit: usize,
 }
 
-impl Drop for Builder {
+impl Drop for Builder<'_> {
     fn drop(&mut self) {
-        let mut slots = std::mem::take(&mut self.slots);
-        slots.clear();
-        slots.shrink_to(MAX_SLOTS);
+        let slots = [&mut self.slots, &mut self.keys].map(|slots| {
+            slots.clear();
+            slots.shrink_to(MAX_SLOTS);
+            std::mem::take(slots)
+        });
         // Fails while the thread ends.
         _ = SCRATCH.try_with(|scratch| scratch.set(self.shapes.take().map(|shapes| (slots, shapes))));
     }
 }
 
-impl Builder {
-    /// Returns a builder for a tree in the last `rest` bytes of a text, which are less than 4 GiB.
+impl<'de> Builder<'de> {
+    /// Returns a builder for a tree in the last `rest` bytes of a document, which are less than 4 GiB.
     ///
-    /// The text may have many trees. Therefore the size of the first chunk follows from the last tree, and not only from
-    /// the rest of the text.
-    pub(crate) fn new(rest: usize) -> Self {
+    /// The document may have many trees. Therefore the size of the first chunk follows from the last tree, and not only
+    /// from the rest.
+    pub(crate) fn new(document: &'de str, rest: usize, string_limit: usize) -> Self {
         let memory = Arc::new_uninit();
-        let (slots, mut shapes) = SCRATCH.try_with(Cell::take).ok().flatten().unwrap_or_else(|| {
-            let none = Remembered { entries: NonNull::dangling(), len: 0, document: 0 };
-            (Vec::with_capacity(32), Box::new(Shapes { shapes: [none; SHAPES], document: 0, words: 0 }))
-        });
+        let ([slots, keys], mut shapes) = SCRATCH
+            .try_with(Cell::take)
+            .ok()
+            .flatten()
+            .unwrap_or_else(|| ([Vec::with_capacity(32), Vec::with_capacity(32)], Shapes::new()));
         shapes.document += 1;
+        shapes.new = 0;
         let following = (rest / 4).min(2 * shapes.words).clamp(MIN_CHUNK, MAX_CHUNK);
         Self {
+            document,
             address: Arc::as_ptr(&memory).cast(),
             memory: Some(memory),
+            first: None,
             chunks: Vec::new(),
             indexes: Vec::new(),
             slots,
+            keys,
             shapes: Some(shapes),
             next: NonNull::dangling(),
             free: 0,
             following,
+            string_limit,
         }
     }
 
-    /// Pushes a value or key.
+    /// Pushes a value.
     #[inline(always)]
     fn push(&mut self, first: u64, second: Word, third: Word) {
         self.slots.reserve(1);
@@ -148,7 +224,7 @@ impl Builder {
         unsafe { self.write(first, second, third) };
     }
 
-    /// Writes a value or key after the last one. Three stores from registers: a copy of an array would go through memory.
+    /// Writes a value after the last one. Three stores from registers: a copy of an array would go through memory.
     ///
     /// # Safety
     /// The vector has room for one more slot.
@@ -200,14 +276,14 @@ impl Builder {
         self.push(Tag::Number as u64, Word { bits: (kind as u64).to_le() }, Word { bits });
     }
 
-    /// Pushes the string or key that begins at `start`, after an opening quote, if it is not longer than `limit` and has
-    /// no escapes. Returns the offset of the closing quote.
+    /// Pushes the string that begins at `start`, after an opening quote, if it has no escapes and is not too
+    /// long. Returns the offset of the closing quote.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn push_text(&mut self, document: &str, start: usize, limit: usize) -> Option<usize> {
-        let bytes = document.as_bytes();
+    pub(crate) fn push_text(&mut self, start: usize) -> Option<usize> {
+        let bytes = self.document.as_bytes();
         let end = scan::find(bytes, start);
         let len = end - start;
-        if bytes.get(end) != Some(&b'"') || len > limit {
+        if bytes.get(end) != Some(&b'"') || len > self.string_limit {
             return None;
         }
         // The text is between two quotes, so that it begins and ends at character boundaries.
@@ -220,12 +296,12 @@ impl Builder {
                 [words[1] & mask[1], words[2] & mask[2]].map(|word| Word { bits: word.to_le() });
             self.push(first, second, third);
         } else {
-            self.push_copy(&document[start..end]);
+            self.push_copy(&self.document[start..end]);
         }
         Some(end)
     }
 
-    /// Pushes any string or key.
+    /// Pushes any string.
     #[inline(never)]
     pub(crate) fn push_copy(&mut self, text: &str) {
         let mut bytes = [0; 24];
@@ -236,15 +312,13 @@ impl Builder {
             let [first, second, third] = words(&bytes);
             self.push(first, Word { bits: second.to_le() }, Word { bits: third.to_le() });
         } else {
-            let pointer = self.allocate(text.len().div_ceil(8)).cast::<u8>().as_ptr();
-            // SAFETY: `allocate` has returned new memory of at least `text.len()` bytes.
-            unsafe { pointer.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
+            let pointer = self.copy_text(text.as_bytes());
             let first = u64::from(VIEW) << 8 | Tag::String as u64;
             self.push(first, Word { pointer }, Word { len: text.len() });
         }
     }
 
-    /// Returns the number of values and keys on the stack.
+    /// Returns the number of values on the stack.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
@@ -252,126 +326,164 @@ impl Builder {
 
     /// Returns the context of the value of the last key: a hash of the length and the first bytes of the key.
     #[inline(always)]
-    pub(crate) fn context(&self) -> usize {
-        // SAFETY: all words of slots are initialized.
-        let word = self.slots.last().map_or(0, |key| unsafe { key[0].bits });
-        (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
+    pub(crate) fn context(&self, object: &Object) -> usize {
+        let first = match object.keys {
+            // SAFETY: an expected key precedes the next one. All words of slots are initialized.
+            None => unsafe { object.next.sub(1).read()[0].bits },
+            // SAFETY: as above.
+            Some(_) => self.keys.last().map_or(0, |key| unsafe { key[0].bits }),
+        };
+        context(first)
     }
 
     /// Opens an object. The context is any number that is the same for objects that probably have the same keys.
     #[inline(always)]
-    pub(crate) fn object(&self, context: usize) -> Object {
-        let (from, mut next, mut remaining, mut holds) = (self.slots.len(), NonNull::dangling(), 0, false);
-        if let Some(shapes) = &self.shapes {
-            let shape = &shapes.shapes[context % SHAPES];
-            if shape.document == shapes.document {
-                (next, remaining, holds) = (shape.entries, shape.len as usize, true);
-            }
-        }
-        Object { from, context, next, remaining, holds, escapes: false }
+    pub(crate) fn object(&mut self, context: usize) -> Object {
+        let (from, context) = (self.slots.len(), context % SHAPES);
+        let shape = match &self.shapes {
+            Some(shapes) if shapes.current[context].0 == shapes.document => shapes.current[context].1,
+            _ => self.restore(context),
+        };
+        // SAFETY: the memory has so many keys there.
+        let end = unsafe { shape.keys.add(shape.len as usize) };
+        Object { from, context, shape, next: shape.keys, end, keys: None, has_escapes: false }
     }
 
-    /// Pushes the key that begins at `start`, after an opening quote, if it is the expected one. Returns the offset of the
-    /// closing quote.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn push_expected(
-        &mut self,
-        document: &str,
-        start: usize,
-        object: &mut Object,
-    ) -> Option<usize> {
-        if object.remaining > 0 {
-            // SAFETY: the entry is in the memory, and `remaining` counts the entries. `push` has written its words.
-            let key = unsafe { object.next.cast::<Slot>().read() };
-            // SAFETY: as above, or the end of the entries.
-            object.next = unsafe { object.next.add(1) };
-            object.remaining -= 1;
-            let bytes = document.as_bytes();
-            let end = match MASKS.get(len_byte(&key)) {
-                Some(mask) => {
-                    let words = words_before(bytes, start);
-                    let is_same =
-                        words.is_some_and(|words| is_text(&key, [0, 1, 2].map(|at| words[at] & mask[at])));
-                    is_same.then_some(start + len_byte(&key))
+    /// Copies the keys of an earlier document into the memory, and returns them.
+    #[inline(never)]
+    fn restore(&mut self, context: usize) -> Shape {
+        let Some(mut shapes) = self.shapes.take() else { return Shape::EMPTY };
+        let kept = &shapes.kept[context];
+        let mut shape = Shape::EMPTY;
+        // The limit of this document may be lower.
+        if !kept.keys.is_empty() && kept.longest <= self.string_limit {
+            let mut index = UNINDEXED;
+            if let Some(kept) = &kept.index {
+                self.indexes.push(kept.clone());
+                index = self.indexes.len() as u32 - 1;
+            }
+            shape = Shape { keys: self.copy_keys(&kept.keys), len: kept.keys.len() as u32, index };
+            if !kept.texts.is_empty() {
+                for (at, key) in kept.keys.iter().enumerate().filter(|(_, key)| text(key).len() > INLINE) {
+                    let pointer = self.copy_text(text(key));
+                    // SAFETY: `copy_keys` has copied so many keys there.
+                    unsafe { (*shape.keys.as_ptr().add(at))[1].pointer = pointer };
                 }
-                None => {
-                    let text = long_text(&key);
-                    bytes
-                        .get(start..)
-                        .is_some_and(|rest| rest.starts_with(text))
-                        .then_some(start + text.len())
-                }
-            };
-            if let Some(end) = end
-                && bytes.get(end) == Some(&b'"')
-            {
-                // SAFETY: all words of slots are initialized.
-                self.push(u64::from_le(unsafe { key[0].bits }), key[1], key[2]);
-                return Some(end);
             }
         }
-        None
+        shapes.current[context] = (shapes.document, shape);
+        self.shapes = Some(shapes);
+        shape
+    }
+
+    /// Accepts the key that begins at `start`, after an opening quote, if it is the expected one. Returns the offset of
+    /// the closing quote.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn push_expected(&mut self, start: usize, object: &mut Object) -> Option<usize> {
+        if object.next == object.end {
+            return None;
+        }
+        // SAFETY: the key is in the memory, before the end of the keys of the shape.
+        let key = unsafe { object.next.as_ref() };
+        let bytes = self.document.as_bytes();
+        let len = len_byte(key);
+        let is_same = match (MASKS.get(len), words_before(bytes, start)) {
+            (Some(mask), Some(words)) => is_text(key, [0, 1, 2].map(|at| words[at] & mask[at])),
+            // The key is long, or near the end of the document.
+            _ => bytes.get(start..).is_some_and(|rest| rest.starts_with(text(key))),
+        };
+        let end = start + if len == usize::from(VIEW) { text(key).len() } else { len };
+        if !is_same || bytes.get(end) != Some(&b'"') {
+            return None;
+        }
+        if object.keys.is_some() {
+            self.keys.push(*key);
+        }
+        // SAFETY: as above.
+        object.next = unsafe { object.next.add(1) };
+        Some(end)
+    }
+
+    /// Makes the string that was pushed last a key, which is not the expected one.
+    pub(crate) fn make_key(&mut self, object: &mut Object, has_escapes: bool) {
+        let Some(key) = self.slots.pop() else { return };
+        if object.keys.is_none() {
+            object.keys = Some(self.keys.len());
+            // SAFETY: the memory exists. There is a value for each key so far.
+            let keys = unsafe { object.shape.keys() };
+            self.keys.extend_from_slice(&keys[..self.slots.len() - object.from]);
+        }
+        object.has_escapes |= has_escapes;
+        self.keys.push(key);
     }
 
     /// Replaces the values from `from` on by an array of them. There is at least one.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_array(&mut self, from: usize) {
         let len = self.slots.len() - from;
-        let items = self.move_slots(from, len, UNINDEXED);
-        self.push_container(Tag::Array, items);
+        let header = self.allocate((size_of::<Header>() + size_of::<Slot>() * len) / 8).cast();
+        self.move_slots(from, header, UNINDEXED);
+        self.push_container(Tag::Array, header);
     }
 
-    /// Replaces the keys and values of an open object by the object. There is at least one entry. Of duplicate keys, the
-    /// last value is used at the position of the first.
+    /// Replaces the values of an open object by the object. There is at least one. Of duplicate keys, the last value is
+    /// used at the position of the first.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_object(&mut self, object: &Object) {
-        let count = self.slots.len() - object.from;
-        if object.holds && count < 2 * INDEXED {
-            let items = self.move_slots(object.from, count / 2, UNINDEXED);
-            self.push_container(Tag::Object, items);
-        } else {
-            self.push_new_object(object.from, object.context, object.escapes);
-        }
+        let shape = match object.keys {
+            None => object.shape,
+            Some(keys) => self.new_shape(object, keys),
+        };
+        let len = self.slots.len() - object.from;
+        let words = self.allocate((8 + size_of::<Header>() + size_of::<Slot>() * len) / 8);
+        // SAFETY: the memory has room for a pointer, a header and the slots.
+        let header = unsafe {
+            words.cast().write(shape.keys);
+            words.add(1).cast()
+        };
+        self.move_slots(object.from, header, shape.index);
+        self.push_container(Tag::Object, header);
     }
 
-    /// Same as [`push_object`](Self::push_object) for an object with other keys than expected.
+    /// Removes duplicate keys of an object with other keys than expected, from `from` on, and copies its keys into the
+    /// memory.
     #[inline(never)]
-    fn push_new_object(&mut self, from: usize, context: usize, escapes: bool) {
-        let index = self.check_keys(from);
-        let len = (self.slots.len() - from) / 2;
-        let items = self.move_slots(from, len, index);
+    fn new_shape(&mut self, object: &Object, from: usize) -> Shape {
+        let mut index = UNINDEXED;
+        let len = self.keys.len() - from;
+        if len >= INDEXED || !self.are_distinct(from) {
+            // SAFETY: slots have the layout of keys and values. Slots are not dropped.
+            let (keys, values) = unsafe {
+                (
+                    slice::from_raw_parts_mut(self.keys.as_mut_ptr().add(from).cast::<Key>(), len),
+                    slice::from_raw_parts_mut(self.slots.as_mut_ptr().add(object.from).cast::<Value>(), len),
+                )
+            };
+            let (len, new) = deduplicate(keys, values);
+            self.keys.truncate(from + len);
+            self.slots.truncate(object.from + len);
+            if let Some(new) = new {
+                index = self.indexes.len() as u32;
+                self.indexes.push(new);
+            }
+        }
+        let keys = self.keys.split_off(from);
+        let shape = Shape { keys: self.copy_keys(&keys), len: keys.len() as u32, index };
         if let Some(shapes) = &mut self.shapes
-            && !escapes
+            && !object.has_escapes
         {
-            let document = shapes.document;
-            shapes.shapes[context % SHAPES] = Remembered { entries: items.cast(), len: len as u32, document };
+            shapes.current[object.context] = (shapes.document, shape);
+            shapes.new |= 1 << object.context;
         }
-        self.push_container(Tag::Object, items);
-    }
-
-    /// Removes duplicate keys. Returns the number of the index.
-    fn check_keys(&mut self, from: usize) -> u32 {
-        let len = (self.slots.len() - from) / 2;
-        if len < INDEXED && self.are_distinct(from) {
-            return UNINDEXED;
-        }
-        // SAFETY: the slots are keys and values in turn, which is the layout of entries. Slots are not dropped.
-        let entries =
-            unsafe { slice::from_raw_parts_mut(self.slots[from..].as_mut_ptr().cast::<Entry>(), len) };
-        let (len, index) = deduplicate(entries);
-        self.slots.truncate(from + 2 * len);
-        index.map_or(UNINDEXED, |index| {
-            self.indexes.push(index);
-            self.indexes.len() as u32 - 1
-        })
+        shape
     }
 
     /// Returns `true` if the keys of an object certainly are different from each other: a hash sets one of 1024 bits for
     /// each key.
     fn are_distinct(&self, from: usize) -> bool {
         let mut bits = [0_u64; 16];
-        self.slots[from..].chunks_exact(2).all(|entry| {
-            let hash = hash(&entry[0]) >> 54;
+        self.keys[from..].iter().all(|key| {
+            let hash = hash(key) >> 54;
             let (word, bit) = (&mut bits[(hash / 64) as usize], 1 << (hash % 64));
             let is_new = *word & bit == 0;
             *word |= bit;
@@ -379,16 +491,31 @@ impl Builder {
         })
     }
 
-    /// Moves the slots from `from` on into the memory, as an array or object of `len` items. There is at least one slot.
+    /// Returns a copy of keys in the memory.
+    fn copy_keys(&mut self, keys: &[Slot]) -> NonNull<Slot> {
+        let copy: NonNull<Slot> = self.allocate(size_of_val(keys) / 8).cast();
+        // SAFETY: `allocate` has returned new memory for the keys.
+        unsafe { copy.as_ptr().copy_from_nonoverlapping(keys.as_ptr(), keys.len()) };
+        copy
+    }
+
+    /// Returns a copy of a text in the memory.
+    fn copy_text(&mut self, text: &[u8]) -> *const u8 {
+        let copy = self.allocate(text.len().div_ceil(8)).cast::<u8>().as_ptr();
+        // SAFETY: `allocate` has returned new memory of at least `text.len()` bytes.
+        unsafe { copy.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
+        copy
+    }
+
+    /// Writes the header of an array or object, and moves the slots from `from` on behind it. There is room for them.
     #[inline(always)]
-    fn move_slots(&mut self, from: usize, len: usize, index: u32) -> NonNull<Word> {
+    fn move_slots(&mut self, from: usize, header: NonNull<Header>, index: u32) {
         const { assert!(!IS_SUPPORTED || size_of::<Header>() == 16 && align_of::<Header>() == 8) };
         let count = self.slots.len() - from;
-        let header = self.allocate((size_of::<Header>() + size_of::<Slot>() * count) / 8).cast::<Header>();
-        // SAFETY: the memory has room for a header and the slots. Copies words, not slots: wider loads would wait for the
-        // stores of `push`.
+        // SAFETY: the callers have allocated the memory. Copies words, not slots: wider loads would wait for the stores of
+        // `push`.
         unsafe {
-            header.write(Header { memory: self.address, len: len as u32, index });
+            header.write(Header { memory: self.address, len: count as u32, index });
             let items = header.add(1).cast::<Word>();
             let source = self.slots.as_ptr().add(from).cast::<Word>();
             for at in 0..count {
@@ -397,16 +524,17 @@ impl Builder {
                 }
             }
             self.slots.set_len(from);
-            items
         }
     }
 
     /// Pushes an array or object after its slots were moved into the memory.
     #[inline(always)]
-    fn push_container(&mut self, tag: Tag, items: NonNull<Word>) {
-        let pointer = items.cast().as_ptr();
-        // SAFETY: the vector has had a slot there.
-        unsafe { self.write(tag as u64, Word { bits: u64::from(INNER).to_le() }, Word { pointer }) };
+    fn push_container(&mut self, tag: Tag, header: NonNull<Header>) {
+        // SAFETY: the items follow the header, and the vector has had a slot there.
+        unsafe {
+            let pointer = header.add(1).cast().as_ptr();
+            self.write(tag as u64, Word { bits: u64::from(INNER).to_le() }, Word { pointer });
+        }
     }
 
     /// Pushes an empty array or object.
@@ -436,7 +564,10 @@ impl Builder {
         self.free = chunk.0.len();
         self.next = chunk.0.cast();
         self.following = self.free.saturating_mul(2).min(MAX_CHUNK);
-        self.chunks.push(chunk);
+        match self.first {
+            None => self.first = Some(chunk),
+            Some(_) => self.chunks.push(chunk),
+        }
     }
 
     /// Returns the array or object on the stack, which becomes the owner of the memory.
@@ -448,7 +579,7 @@ impl Builder {
                 Value::Array(array.into_inner().map_or_else(Array::new, |items| self.counted(items).into()))
             }
             Value::Object(map) => {
-                Value::Object(map.into_inner().map_or_else(Map::new, |entries| self.counted(entries).into()))
+                Value::Object(map.into_inner().map_or_else(Map::new, |items| self.counted(items).into()))
             }
             scalar => scalar,
         }
@@ -460,10 +591,17 @@ impl Builder {
             && let Some(slot) = Arc::get_mut(&mut memory)
         {
             if let Some(shapes) = &mut self.shapes {
-                shapes.words = self.chunks.iter().map(|chunk| chunk.0.len()).sum::<usize>() - self.free;
+                let words = self.first.iter().chain(&self.chunks).map(|chunk| chunk.0.len()).sum::<usize>();
+                shapes.words = words - self.free;
+                if shapes.new != 0 {
+                    shapes.keep(&self.indexes);
+                }
             }
-            let (chunks, indexes) = (std::mem::take(&mut self.chunks), std::mem::take(&mut self.indexes));
-            slot.write(Memory { _chunks: chunks, indexes });
+            slot.write(Memory {
+                _first: self.first.take(),
+                _others: std::mem::take(&mut self.chunks),
+                indexes: std::mem::take(&mut self.indexes),
+            });
             // SAFETY: the line above has initialized the memory.
             let memory = unsafe { memory.assume_init() };
             // This reference becomes that of the returned pointer.
@@ -474,6 +612,12 @@ impl Builder {
     }
 }
 
+/// Returns the context for the first word of a key or document.
+#[inline(always)]
+pub(crate) fn context(word: u64) -> usize {
+    (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
+}
+
 /// Returns the second byte of a text: its length, or [`VIEW`].
 #[inline(always)]
 fn len_byte(text: &Slot) -> usize {
@@ -481,11 +625,14 @@ fn len_byte(text: &Slot) -> usize {
     usize::from((u64::from_le(unsafe { text[0].bits }) >> 8) as u8)
 }
 
-/// Returns a text in the memory.
-fn long_text(text: &Slot) -> &[u8] {
-    debug_assert_eq!(len_byte(text), usize::from(VIEW), "an inline text has no pointer");
-    // SAFETY: `push_copy` has written a pointer into the memory, which exists, and the length.
-    unsafe { slice::from_raw_parts(text[1].pointer, text[2].len) }
+/// Returns the text of a key.
+fn text(key: &Slot) -> &[u8] {
+    match len_byte(key) {
+        // SAFETY: `push_copy` has written a pointer and the length. The pointer is to a text in the memory, or a kept one.
+        len if len == usize::from(VIEW) => unsafe { slice::from_raw_parts(key[1].pointer, key[2].len) },
+        // SAFETY: at most `INLINE` bytes follow the tag and the length, and all of them are initialized.
+        len => unsafe { slice::from_raw_parts(key.as_ptr().cast::<u8>().add(2), len) },
+    }
 }
 
 /// Returns a hash of a key.
@@ -493,7 +640,7 @@ fn long_text(text: &Slot) -> &[u8] {
 fn hash(key: &Slot) -> u64 {
     let [first, second, third] = match len_byte(key) {
         len if len == usize::from(VIEW) => {
-            let text = long_text(key);
+            let text = text(key);
             let word = |bytes: Option<&[u8; 8]>| bytes.copied().map_or(0, u64::from_le_bytes);
             [text.len() as u64, word(text.first_chunk()), word(text.last_chunk())]
         }
@@ -515,8 +662,13 @@ fn is_text(key: &Slot, words: [u64; 3]) -> bool {
 /// Returns the words from two bytes before `start` on.
 #[inline(always)]
 fn words_before(bytes: &[u8], start: usize) -> Option<[u64; 3]> {
-    let end = start.checked_add(INLINE)?;
-    bytes.get(end.wrapping_sub(24)..end)?.first_chunk().map(words)
+    // One comparison for both ends: the difference wraps around if it is negative.
+    if start.wrapping_sub(2) < bytes.len().saturating_sub(23) {
+        // SAFETY: 24 bytes begin at this offset.
+        let block = unsafe { bytes.as_ptr().add(start - 2).cast::<[u8; 24]>().as_ref() };
+        return block.map(words);
+    }
+    None
 }
 
 #[inline(always)]

@@ -12,7 +12,7 @@
 //!   to a [`Counted`] of the same memory. To own a value, or to change it, code has to clone it: cloning an array or
 //!   object creates a [`Counted`], cloning a string copies the text.
 //! - A [`Header`] precedes the items of each array and object.
-//! - The layouts of [`Value`](super::Value), its numbers, arrays, objects and texts, and of entries are defined by
+//! - The layouts of [`Value`](super::Value), its numbers, arrays, objects and texts, and of keys are defined by
 //!   `repr`, because [`Builder`] writes them as three words. Stores of other widths would delay the copy into the memory.
 //!   On platforms with other layouts than [`IS_SUPPORTED`] requires, nothing is decoded into the memory.
 //!
@@ -21,17 +21,22 @@
 
 mod builder;
 
+use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
-pub(crate) use self::builder::{Builder, IS_SUPPORTED, Object};
-use super::map::Index;
+pub(crate) use self::builder::{Builder, IS_SUPPORTED, Object, context};
+#[cfg(doc)]
+use super::Array;
+use super::map::{Index, Key};
+use super::{Map, Value};
 
 /// Memory of one decoded document.
 pub(super) struct Memory {
-    _chunks: Vec<Chunk>,
+    _first: Option<Chunk>,
+    _others: Vec<Chunk>,
     /// Indexes of large objects.
     indexes: Vec<Index>,
 }
@@ -71,8 +76,9 @@ struct Header {
 
 const UNINDEXED: u32 = u32::MAX;
 
-/// Items of an array or object in a [`Memory`], without a reference count.
-pub(super) struct Inner<T>(NonNull<T>);
+/// Items of an [`Array`] or [`Map`] in a [`Memory`], without a reference count. Before the header of an object is a
+/// pointer to its keys.
+pub(super) struct Inner<T>(NonNull<Value>, PhantomData<T>);
 
 // SAFETY: the items do not change, and are not dropped through this pointer, so that it is like a shared reference.
 unsafe impl<T: Sync> Send for Inner<T> {}
@@ -80,21 +86,40 @@ unsafe impl<T: Sync> Send for Inner<T> {}
 unsafe impl<T: Sync> Sync for Inner<T> {}
 
 impl<T> Inner<T> {
-    /// Returns the items.
+    /// Returns the elements or the values of the entries.
     #[inline]
-    pub(super) fn items(&self) -> &[T] {
-        // SAFETY: `Builder::items` wrote so many items. The memory exists while `self` is borrowed: `self` is inside of
-        // it and was reached through a counted reference, or `self` is the pointer of a counted reference.
+    pub(super) fn items(&self) -> &[Value] {
+        // SAFETY: `Builder::move_slots` wrote so many items. The memory exists while `self` is borrowed: `self` is inside
+        // of it and was reached through a counted reference, or `self` is the pointer of a counted reference.
         unsafe { slice::from_raw_parts(self.0.as_ptr(), self.header().len as usize) }
     }
 
     #[inline]
     fn header(&self) -> &Header {
-        // SAFETY: `Builder::items` wrote a header before the items; the memory exists, as above.
+        // SAFETY: `Builder::move_slots` wrote a header before the items; the memory exists, as above.
         unsafe { self.0.cast::<Header>().sub(1).as_ref() }
     }
 
-    /// Returns the index of an object.
+    /// Returns a pointer to the same items that keeps the memory.
+    pub(super) fn counted(&self) -> Counted<T> {
+        // SAFETY: the pointer is that of an `Arc<Memory>`, which exists, as above.
+        unsafe { Arc::increment_strong_count(self.header().memory) };
+        Counted(Self(self.0, PhantomData))
+    }
+}
+
+impl Inner<Map> {
+    /// Returns the keys of the entries.
+    #[inline]
+    pub(super) fn keys(&self) -> &[Key] {
+        // SAFETY: `Builder::push_object` wrote a pointer to at least as many keys before the header of each object.
+        unsafe {
+            let keys = self.0.cast::<Header>().sub(1).cast::<NonNull<Key>>().sub(1).read();
+            slice::from_raw_parts(keys.as_ptr(), self.header().len as usize)
+        }
+    }
+
+    /// Returns the index of an object. It may have more keys than the object.
     #[inline]
     pub(super) fn index(&self) -> Option<&Index> {
         let Header { memory, index, .. } = *self.header();
@@ -103,13 +128,6 @@ impl<T> Inner<T> {
         }
         // SAFETY: a counted reference exists, so that `Builder::finish` has initialized the memory.
         unsafe { &*memory }.indexes.get(index as usize)
-    }
-
-    /// Returns a pointer to the same items that keeps the memory.
-    pub(super) fn counted(&self) -> Counted<T> {
-        // SAFETY: the pointer is that of an `Arc<Memory>`, which exists, as above.
-        unsafe { Arc::increment_strong_count(self.header().memory) };
-        Counted(Self(self.0))
     }
 }
 
@@ -271,6 +289,9 @@ impl Drop for Text {
         }
     }
 }
+
+/// Value or key as words of the layout of [`Value`].
+type Slot = [Word; 3];
 
 /// Eight bytes of a value or key.
 #[repr(C)]
