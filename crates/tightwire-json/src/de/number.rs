@@ -149,7 +149,7 @@ impl<M> Parser<'_, '_, M> {
     #[inline(always)]
     pub(super) fn number(&mut self) -> Result<Number> {
         // Fast path: most numbers are integers of at most 15 digits, or 8 after a minus sign.
-        if let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<16>) {
+        if let Some(block) = scan::chunk::<16>(self.bytes, self.at) {
             let word = |at: usize| block.get(at..).and_then(<[u8]>::first_chunk::<8>).copied();
             let negative = block[0] == b'-';
             let first = usize::from(negative);
@@ -203,7 +203,7 @@ impl<M> Parser<'_, '_, M> {
     /// [`number`](Self::number) has to read it.
     #[inline(always)]
     pub(super) fn fraction(&mut self) -> Option<f64> {
-        let block = self.bytes.get(self.at..)?.first_chunk()?;
+        let block = scan::chunk(self.bytes, self.at)?;
         let (value, len) = Block::new(block).fraction()?;
         self.at += len;
         Some(value)

@@ -100,7 +100,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
         if self.bytes.get(at) == Some(&b' ') && self.bytes.get(at + 1).is_some_and(|byte| *byte > b' ') {
             return at + 1;
         }
-        while let Some(block) = self.bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) {
+        while let Some(block) = scan::chunk::<16>(self.bytes, at) {
             let count = (!scan::spaces(block)).trailing_zeros() as usize;
             if count < block.len() {
                 return at + count;
@@ -191,7 +191,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
 
     #[inline(always)]
     pub(super) fn next_is<const N: usize>(&self, bytes: &[u8; N]) -> bool {
-        self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<N>) == Some(bytes)
+        scan::chunk(self.bytes, self.at) == Some(bytes)
     }
 
     /// Consumes the opening quote of a key and returns its offset.
