@@ -177,7 +177,12 @@ pub(crate) fn digits_of(value: u32) -> u64 {
 /// Returns the `N` bytes at the offset `at`, or `None` if fewer follow. Executes fewer instructions than two slices.
 #[inline(always)]
 pub(crate) fn chunk<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
-    bytes.get(at..at.checked_add(N)?)?.first_chunk()
+    const { assert!(N > 0) };
+    if bytes.len().saturating_sub(at) < N {
+        return None;
+    }
+    // SAFETY: `at + N` is at most the length, and an array of bytes needs no alignment.
+    Some(unsafe { &*bytes.as_ptr().add(at).cast::<[u8; N]>() })
 }
 
 /// Returns the text if all bytes are ASCII.
@@ -229,19 +234,37 @@ pub(crate) fn find(bytes: &[u8], from: usize) -> usize {
     find_in_tail::<Json>(bytes, at)
 }
 
-/// Returns the text between the quote before the offset `start` and the next special byte. If there is no quote before
-/// `start`, or if the special byte is not a quote, returns the offset of the special byte, or the length of `text`.
+/// Returns the text from the offset `start` to the next special byte if that is a quote. Otherwise, or if `start` is not
+/// on a character boundary, returns the offset of the special byte, or the length of `text`.
 #[inline(always)]
 pub(crate) fn quoted(text: &str, start: usize) -> Result<&str, usize> {
     let bytes = text.as_bytes();
-    let end = find(bytes, start);
-    let is_quote = |at: usize| bytes.get(at) == Some(&b'"');
-    if is_quote(end) && is_quote(start.wrapping_sub(1)) {
-        // SAFETY: `start <= end` and both are offsets in `text`, because `find` returns no offset before `start`. A quote
-        // is before `start` and at `end`, so that both are on character boundaries.
+    let Some(block) = chunk::<BLOCK>(bytes, start) else {
+        return quoted_in_tail(text, start);
+    };
+    let mask = mask16::<Json>(block);
+    let (end, byte) = if mask == 0 {
+        let end = find(bytes, start + BLOCK);
+        (end, bytes.get(end).copied())
+    } else {
+        let count = mask.trailing_zeros() as usize;
+        (start + count, Some(block[count % BLOCK]))
+    };
+    if byte == Some(b'"') && block[0].cast_signed() >= -0x40 {
+        // SAFETY: the text has a byte at `start`, which is not inside of a character, and a quote at `end`, which is not
+        // before `start`. Both are on character boundaries.
         Ok(unsafe { text.get_unchecked(start..end) })
     } else {
         Err(end)
+    }
+}
+
+#[inline(never)]
+fn quoted_in_tail(text: &str, start: usize) -> Result<&str, usize> {
+    let end = find_in_tail::<Json>(text.as_bytes(), start);
+    match text.get(start..end) {
+        Some(quoted) if text.as_bytes().get(end) == Some(&b'"') => Ok(quoted),
+        _ => Err(end),
     }
 }
 
@@ -312,6 +335,23 @@ mod tests {
                 masks_of_numbers_and_spaces_agree(&block);
                 block[BLOCK - 1 - at] = b' ';
                 masks_of_numbers_and_spaces_agree(&block);
+            }
+        }
+    }
+
+    #[test]
+    fn quoted_text_ends_at_a_quote() {
+        for len in 0..100 {
+            for (end, more) in
+                [("\"", ""), ("\"", "\",\"abc\":12345678"), ("\\", "n\""), ("\n", "\""), ("", "")]
+            {
+                let text = format!("\"{}{end}{more}", "\u{e9}".repeat(len));
+                let expected = if end == "\"" { Ok(&text[1..=2 * len]) } else { Err(1 + 2 * len) };
+                assert_eq!(quoted(&text, 1), expected, "{text}");
+                if len > 0 {
+                    assert_eq!(quoted(&text, 2), Err(1 + 2 * len), "{text}");
+                }
+                assert!(quoted(&text, text.len() + 9).is_err());
             }
         }
     }
