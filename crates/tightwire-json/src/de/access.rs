@@ -11,7 +11,7 @@ use crate::error::{Error, Result, Syntax};
 pub(super) struct Elements<'a, 't, 'p, M> {
     pub(super) parser: &'a mut Parser<'t, 'p, M>,
     /// Number of elements so far.
-    pub(super) count: u32,
+    pub(super) count: usize,
 }
 
 /// Size of the smallest vector that is allocated at once. Below it, `Vec` reserves as much without a hint.
@@ -26,7 +26,7 @@ impl<'t, 'de, M: Source<'t, 'de>> de::SeqAccess<'de> for Elements<'_, 't, '_, M>
             b']' => {
                 let depth = self.parser.depth();
                 if let Some(lengths) = self.parser.lengths.get_mut(depth) {
-                    *lengths = (self.count, lengths.0);
+                    *lengths = (u32::try_from(self.count).unwrap_or(u32::MAX), lengths.0);
                 }
                 return Ok(None);
             }
@@ -34,7 +34,7 @@ impl<'t, 'de, M: Source<'t, 'de>> de::SeqAccess<'de> for Elements<'_, 't, '_, M>
             b',' => self.parser.at += 1,
             _ => return Err(self.parser.syntax(Syntax::ArrayEnd)),
         }
-        self.count = self.count.saturating_add(1);
+        self.count += 1;
         self.parser.value(seed).map(Some)
     }
 
@@ -55,48 +55,61 @@ impl<'t, 'de, M: Source<'t, 'de>> de::SeqAccess<'de> for Elements<'_, 't, '_, M>
 /// Entries of an object. The parser is positioned after the opening brace.
 pub(super) struct Entries<'a, 't, 'p, M> {
     pub(super) parser: &'a mut Parser<'t, 'p, M>,
-    pub(super) first: bool,
+    /// Offset after the opening brace.
+    pub(super) start: usize,
 }
 
 impl<M> Entries<'_, '_, '_, M> {
     /// Advances past the opening quote of the next key. Returns `false` at the end of the object.
     #[inline(always)]
     fn next_key(&mut self) -> Result<bool> {
-        let found = self.next_entry()?;
-        if found && !self.parser.superseded.is_empty() { self.skip_superseded() } else { Ok(found) }
+        if !self.next_entry()? {
+            return Ok(false);
+        }
+        let mut at = self.parser.at;
+        if !self.parser.superseded.is_empty() {
+            match self.skip_superseded()? {
+                Some(next) => at = next,
+                None => return Ok(false),
+            }
+        }
+        // In both cases, so that the compiler keeps the position in a register.
+        self.parser.at = at;
+        Ok(true)
     }
 
     /// Same as [`next_key`](Self::next_key), including keys that a later key replaces.
     #[inline(always)]
     fn next_entry(&mut self) -> Result<bool> {
+        let is_first = self.parser.at == self.start;
         match self.parser.expect()? {
-            b',' if !self.first => {
+            b',' if !is_first => {
                 self.parser.at += 1;
                 self.parser.key_start()?;
             }
-            b'"' if self.first => self.parser.at += 1,
+            b'"' if is_first => self.parser.at += 1,
             b'}' => return Ok(false),
             _ => {
-                let what = if self.first { Syntax::Key } else { Syntax::ObjectEnd };
+                let what = if is_first { Syntax::Key } else { Syntax::ObjectEnd };
                 return Err(self.parser.syntax(what));
             }
         }
-        self.first = false;
         Ok(true)
     }
 
-    /// Skips entries whose key a later entry has, too. The parser is positioned after the opening quote of a key.
+    /// Skips entries whose key a later entry has, too. The parser is positioned after the opening quote of a key. Returns
+    /// the offset after the opening quote of the next key, `None` at the end of the object.
     #[cold]
-    fn skip_superseded(&mut self) -> Result<bool> {
+    fn skip_superseded(&mut self) -> Result<Option<usize>> {
         while self.parser.superseded.binary_search(&(self.parser.at - 1)).is_ok() {
             self.parser.skip_string()?;
             self.parser.colon()?;
             self.parser.skip_value(&mut ())?;
             if !self.next_entry()? {
-                return Ok(false);
+                return Ok(None);
             }
         }
-        Ok(true)
+        Ok(Some(self.parser.at))
     }
 }
 

@@ -177,7 +177,7 @@ impl<M> Parser<'_, '_, M> {
     /// Reads the number that begins at the current position with a digit or a minus sign.
     #[inline(always)]
     pub(super) fn number(&mut self) -> Result<Number> {
-        if let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk)
+        if let Some(block) = scan::chunk(self.bytes, self.at)
             && let Some((number, len)) = short_integer(block)
         {
             self.at += len;
@@ -211,7 +211,7 @@ impl<M> Parser<'_, '_, M> {
     /// it.
     #[inline(always)]
     pub(super) fn fraction(&mut self) -> Option<f64> {
-        let (value, len) = fraction(self.bytes.get(self.at..)?.first_chunk()?)?;
+        let (value, len) = fraction(scan::chunk(self.bytes, self.at)?)?;
         self.at += len;
         Some(value)
     }

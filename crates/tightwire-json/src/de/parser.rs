@@ -83,38 +83,32 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
     #[inline(always)]
     pub(super) fn peek(&mut self) -> Option<u8> {
         let byte = *self.bytes.get(self.at)?;
-        if byte > b' ' { Some(byte) } else { self.skip_space() }
+        if byte > b' ' {
+            return Some(byte);
+        }
+        self.at = self.after_space(self.at);
+        self.bytes.get(self.at).copied()
     }
 
+    /// Returns the offset of the first byte at or after `at` that is not white space, or the length of the document.
+    ///
+    /// Not inlined, so that the code for documents without white space is short. Does not change the parser, so that the
+    /// compiler keeps the position in a register: loading it from memory after each token takes longer than the token.
     #[inline(never)]
-    fn skip_space(&mut self) -> Option<u8> {
-        self.after_space()
-    }
-
-    /// Skips white space and returns the next byte, `None` at the end.
-    #[inline(always)]
-    fn after_space(&mut self) -> Option<u8> {
-        // A single space or little indentation, for which a block takes longer.
-        if let Some(near) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<5>)
-            && let Some(count) = near.iter().position(|byte| !is_space(*byte))
-        {
-            self.at += count;
-            return Some(near[count]);
+    fn after_space(&self, mut at: usize) -> usize {
+        // A single space, for which a block takes longer.
+        if self.bytes.get(at) == Some(&b' ') && self.bytes.get(at + 1).is_some_and(|byte| *byte > b' ') {
+            return at + 1;
         }
-        while let Some(block) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<16>) {
+        while let Some(block) = scan::chunk::<16>(self.bytes, at) {
             let count = (!scan::spaces(block)).trailing_zeros() as usize;
-            self.at += count.min(block.len());
-            if let Some(byte) = block.get(count) {
-                return Some(*byte);
+            if count < block.len() {
+                return at + count;
             }
+            at += block.len();
         }
-        loop {
-            let byte = *self.bytes.get(self.at)?;
-            if !is_space(byte) {
-                return Some(byte);
-            }
-            self.at += 1;
-        }
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        at + rest.iter().position(|byte| !is_space(*byte)).unwrap_or(rest.len())
     }
 
     /// Skips white space and returns the next byte. The end of the document is an error.
@@ -197,7 +191,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
 
     #[inline(always)]
     pub(super) fn next_is<const N: usize>(&self, bytes: &[u8; N]) -> bool {
-        self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<N>) == Some(bytes)
+        scan::chunk(self.bytes, self.at) == Some(bytes)
     }
 
     /// Consumes the opening quote of a key and returns its offset.
@@ -217,17 +211,10 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
     #[inline(always)]
     fn token(&mut self, byte: u8, what: Syntax) -> Result<()> {
         if self.bytes.get(self.at) != Some(&byte) {
-            return self.token_after_space(byte, what);
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    /// Not inlined, so that the code for documents without white space is short.
-    #[inline(never)]
-    fn token_after_space(&mut self, byte: u8, what: Syntax) -> Result<()> {
-        if self.after_space() != Some(byte) {
-            return Err(self.unexpected(what));
+            self.at = self.after_space(self.at);
+            if self.bytes.get(self.at) != Some(&byte) {
+                return Err(self.unexpected(what));
+            }
         }
         self.at += 1;
         Ok(())

@@ -24,7 +24,7 @@ impl Text<'_, '_> {
 
 /// Output of a string whose escapes are resolved. `()` discards it.
 trait Sink {
-    /// Appends `text` from the offset `from` to the next special byte, and returns its offset.
+    /// Appends `text` from the offset `from` to a special byte, and returns its offset. May resolve escapes before it.
     fn text(&mut self, text: &str, from: usize) -> usize;
     fn char(&mut self, char: char);
 }
@@ -32,7 +32,7 @@ trait Sink {
 impl Sink for String {
     #[inline(always)]
     fn text(&mut self, text: &str, from: usize) -> usize {
-        scan::push_text(self, text, from)
+        scan::push_unescaped(self, text, from)
     }
 
     #[inline(always)]
@@ -49,18 +49,6 @@ impl Sink for () {
 
     fn char(&mut self, _char: char) {}
 }
-
-/// Characters of the escapes with one character after the backslash, and NUL for all other characters.
-static SHORT_ESCAPES: [u8; 256] = {
-    let mut table = [0; 256];
-    let pairs = *b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
-    let mut at = 0;
-    while at < pairs.len() {
-        table[pairs[at] as usize] = pairs[at + 1];
-        at += 2;
-    }
-    table
-};
 
 /// Values of hexadecimal digits, and 255 for all other characters.
 static HEX: [u8; 256] = {
@@ -82,27 +70,29 @@ impl<'t, M> Parser<'t, '_, M> {
     #[inline(always)]
     pub(super) fn string(&mut self) -> Result<Text<'t, '_>> {
         let start = self.at;
-        // The same slice for all, so that the quote proves a character boundary.
-        let text = self.text;
-        let end = scan::find(text.as_bytes(), start);
-        if text.as_bytes().get(end) == Some(&b'"') && end - start <= self.string_limit {
-            self.at = end + 1;
-            Ok(Text::Borrowed(&text[start..end]))
-        } else {
-            self.string_with_escapes(start)
-        }
+        let (text, end) = match scan::quoted(self.text, start) {
+            Ok(text) if text.len() <= self.string_limit => (Some(text), start + text.len() + 1),
+            _ => (None, self.string_with_escapes(start)?),
+        };
+        // In both cases, so that the compiler keeps the position in a register.
+        self.at = end;
+        Ok(match text {
+            Some(text) => Text::Borrowed(text),
+            None => Text::Unescaped(&self.scratch),
+        })
     }
 
-    /// Reads a string of any length and with any escapes. `start` is the offset after the opening quote.
+    /// Reads a string of any length and with any escapes into the scratch buffer. `start` is the offset after the opening
+    /// quote. Returns the offset after the string.
     #[inline(never)]
-    pub(super) fn string_with_escapes(&mut self, start: usize) -> Result<Text<'t, '_>> {
+    pub(super) fn string_with_escapes(&mut self, start: usize) -> Result<usize> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         scratch.reserve((self.bytes.len() - start).min(SCRATCH_CAPACITY));
         let result = self.walk_string(start, &mut scratch);
         self.scratch = scratch;
         result?;
-        Ok(Text::Unescaped(&self.scratch))
+        Ok(self.at)
     }
 
     /// Validates and consumes a string. The parser is positioned after the opening quote.
@@ -146,7 +136,7 @@ impl<'t, M> Parser<'t, '_, M> {
     fn escape(&mut self, sink: &mut impl Sink) -> Result<()> {
         let backslash = self.at;
         self.at += 1;
-        match self.bytes.get(self.at).map(|byte| (byte, SHORT_ESCAPES[usize::from(*byte)])) {
+        match self.bytes.get(self.at).map(|byte| (byte, scan::SHORT_ESCAPES[usize::from(*byte)])) {
             Some((_, char @ 1..)) => {
                 self.at += 1;
                 sink.char(char::from(char));
@@ -195,15 +185,15 @@ impl<'t, M> Parser<'t, '_, M> {
 
     /// Reads four hexadecimal digits.
     fn hex(&mut self) -> Result<u32> {
-        let mut value = 0;
-        for _ in 0..4 {
-            let digit = self.bytes.get(self.at).map_or(u8::MAX, |byte| HEX[usize::from(*byte)]);
-            if digit == u8::MAX {
-                return Err(self.unexpected(Syntax::Escape));
-            }
-            value = value << 4 | u32::from(digit);
-            self.at += 1;
+        let digit = |byte: u8| u32::from(HEX[usize::from(byte)]);
+        if let Some([a, b, c, d]) = scan::chunk(self.bytes, self.at).map(|four: &[u8; 4]| four.map(digit))
+            && (a | b | c | d) < 16
+        {
+            self.at += 4;
+            return Ok(a << 12 | b << 8 | c << 4 | d);
         }
-        Ok(value)
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        self.at += rest.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+        Err(self.unexpected(Syntax::Escape))
     }
 }

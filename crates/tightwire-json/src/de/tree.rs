@@ -5,6 +5,7 @@
 use super::number;
 use super::parser::Parser;
 use crate::error::{Result, Syntax};
+use crate::scan;
 use crate::value::memory::{self, Builder, Object};
 use crate::value::{Array, JsonString, Map, Number, Value};
 
@@ -23,7 +24,7 @@ pub(super) fn decode<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
     let mut tree =
         Tree { builder: Builder::new(text, bytes.len() - at, string_limit), parser, bytes, floats: false };
     // Documents that begin alike probably have the same keys.
-    let start = bytes.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
+    let start = scan::chunk(bytes, at).copied().unwrap_or_default();
     let context = memory::context(u64::from_le_bytes(start));
     tree.parser.at = tree.value(at, bytes[at], levels, |_| context)?;
     Ok(tree.builder.finish())
@@ -200,8 +201,8 @@ impl<M> Tree<'_, '_, '_, M> {
                 Some(end) => end + 1,
                 None => self.key(at + 1, &mut object)?,
             };
-            match self.bytes.get(at..) {
-                Some([b':', next, ..]) if *next > b' ' => (at, byte) = (at + 1, *next),
+            match scan::chunk(self.bytes, at) {
+                Some([b':', next]) if *next > b' ' => (at, byte) = (at + 1, *next),
                 _ => (at, byte) = self.colon(at)?,
             }
             at = self.value(at, byte, levels, |tree| tree.builder.context(&object))?;
@@ -245,14 +246,13 @@ impl<M> Tree<'_, '_, '_, M> {
 
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn number(&mut self, at: usize) -> Result<usize> {
-        let rest = self.bytes.get(at..).unwrap_or_default();
         // The last number probably was of the same kind.
         if self.floats {
-            if let Some((value, len)) = rest.first_chunk().and_then(number::fraction) {
+            if let Some((value, len)) = scan::chunk(self.bytes, at).and_then(number::fraction) {
                 self.builder.push_float(value);
                 return Ok(at + len);
             }
-        } else if let Some((number, len)) = rest.first_chunk().and_then(number::short_integer) {
+        } else if let Some((number, len)) = scan::chunk(self.bytes, at).and_then(number::short_integer) {
             self.push_number(number);
             return Ok(at + len);
         }
@@ -283,12 +283,13 @@ impl<M> Tree<'_, '_, '_, M> {
     /// Decodes the string or key after the opening quote, of any length and with any escapes.
     #[inline(never)]
     fn text_with_escapes(&mut self, start: usize) -> Result<usize> {
-        self.builder.push_copy(self.parser.string_with_escapes(start)?.as_str());
-        Ok(self.parser.at)
+        let end = self.parser.string_with_escapes(start)?;
+        self.builder.push_copy(&self.parser.scratch);
+        Ok(end)
     }
 
     #[inline(always)]
     fn is_next<const N: usize>(&self, at: usize, bytes: &[u8; N]) -> bool {
-        self.bytes.get(at..).and_then(<[u8]>::first_chunk::<N>) == Some(bytes)
+        scan::chunk(self.bytes, at) == Some(bytes)
     }
 }

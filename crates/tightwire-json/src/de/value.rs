@@ -107,7 +107,8 @@ impl<'t, M> Parser<'t, '_, M> {
         M: Source<'t, 'de>,
     {
         self.enter()?;
-        let value = match visitor.visit_map(Entries { parser: self, first: true }) {
+        let start = self.at;
+        let value = match visitor.visit_map(Entries { parser: self, start }) {
             Ok(value) => value,
             // A missing field is reported at the end of the object.
             Err(error) => return Err(error.at(self.at)),

@@ -1,6 +1,6 @@
 //! Copying of strings into a `Vec` with escapes.
 
-use super::{BLOCK, Json, Set, find_by_blocks, find_in_tail, mask16, short};
+use super::{BLOCK, Json, Set, chunk, find_by_blocks, find_in_tail, mask16, short};
 
 /// Maximum number of bytes that [`push_entry`] writes in addition to the text: a comma, two quotes, a colon.
 const FRAME: usize = 4;
@@ -58,41 +58,91 @@ pub(crate) fn push_short(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// Appends `text` from the offset `from` to the next special byte, and returns the offset of that byte, or the length of
-/// `text`. Searches and copies in one pass.
+/// Characters of the escapes with one character after the backslash, and NUL for all other characters.
+pub(crate) static SHORT_ESCAPES: [u8; 256] = {
+    let mut table = [0; 256];
+    let pairs = *b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
+    let mut at = 0;
+    while at < pairs.len() {
+        table[pairs[at] as usize] = pairs[at + 1];
+        at += 2;
+    }
+    table
+};
+
+/// Appends `text` from the offset `from` to the next special byte, and resolves escapes with one character after the
+/// backslash. Returns the offset of the first special byte that begins no such escape, or the length of `text`. Searches
+/// and copies in one pass. In the last bytes of `text`, it stops at every special byte.
 ///
 /// # Panics
 /// If `from` is not on a character boundary.
 #[inline(always)]
-pub(crate) fn push_text(out: &mut String, text: &str, from: usize) -> usize {
+pub(crate) fn push_unescaped(out: &mut String, text: &str, from: usize) -> usize {
     assert!(text.is_char_boundary(from), "inside of a character");
     let bytes = text.as_bytes();
-    // Taken, because a block may end inside of a character.
-    let mut copied = std::mem::take(out).into_bytes();
+    // SAFETY: the bytes are UTF-8 when the length is set below: `from..at` is on character boundaries, because `from` is
+    // one by the assertion, all special bytes are ASCII, and so are the characters of the table.
+    let out = unsafe { out.as_mut_vec() };
+    let mut len = out.len();
     let mut at = from;
-    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
-        copied.reserve(BLOCK);
+    while let Some(block) = chunk::<BLOCK>(bytes, at) {
+        if out.capacity() - len < BLOCK {
+            // SAFETY: the bytes before `len` are initialised.
+            unsafe { reserve_after(out, len, BLOCK) };
+        }
         let mask = mask16::<Json>(block);
         let count = (mask.trailing_zeros() as usize).min(BLOCK);
-        // SAFETY: `reserve` guarantees capacity for a block, and at most its bytes are added to the length.
-        unsafe {
-            let len = copied.len();
-            copied.as_mut_ptr().add(len).cast::<[u8; BLOCK]>().write_unaligned(*block);
-            copied.set_len(len + count);
-        }
+        // SAFETY: there is capacity for a block after `len`.
+        let end = unsafe {
+            let to = out.as_mut_ptr().add(len);
+            to.cast::<[u8; BLOCK]>().write_unaligned(*block);
+            to.add(count)
+        };
+        len += count;
         at += count;
-        if mask != 0 {
-            // SAFETY: `out` was UTF-8, and `from..at` is on character boundaries: `from` is one by the assertion, and
-            // all special bytes are ASCII.
-            *out = unsafe { String::from_utf8_unchecked(copied) };
+        if mask == 0 {
+            continue;
+        }
+        let char = match bytes.get(at..at + 2) {
+            Some([b'\\', char]) => SHORT_ESCAPES[usize::from(*char)],
+            _ => 0,
+        };
+        if char == 0 {
+            // SAFETY: the bytes before `len` are initialised, and UTF-8 as explained above.
+            unsafe { out.set_len(len) };
             return at;
         }
+        // SAFETY: a bit of the mask is set, so that `count` is less than the length of the block with capacity.
+        unsafe { end.write(char) };
+        len += 1;
+        at += 2;
     }
     let end = find_in_tail::<Json>(bytes, at);
-    copied.extend_from_slice(&bytes[at..end]);
-    // SAFETY: as above; the end of `text` is also a boundary.
-    *out = unsafe { String::from_utf8_unchecked(copied) };
+    let tail = &bytes[at..end];
+    // SAFETY: as above. There is capacity before the length is set, because `at` may be inside of a character; the end of
+    // `text` is a character boundary.
+    unsafe {
+        reserve_after(out, len, tail.len());
+        out.set_len(len);
+    }
+    out.extend_from_slice(tail);
     end
+}
+
+/// Reserves capacity after the first `len` bytes, which are more than the vector has.
+///
+/// # Safety
+/// The first `len` bytes are initialised.
+#[inline]
+unsafe fn reserve_after(out: &mut Vec<u8>, len: usize, additional: usize) {
+    let before = out.len();
+    // Taken, because the bytes may end inside of a character if this panics.
+    let mut taken = std::mem::take(out);
+    // SAFETY: guaranteed by the caller. The length is necessary because `reserve` only preserves these bytes.
+    unsafe { taken.set_len(len) };
+    taken.reserve(additional);
+    taken.truncate(before);
+    *out = taken;
 }
 
 /// Appends the string if nothing in `text` is special. Otherwise appends nothing and returns `false`.
@@ -255,10 +305,25 @@ mod tests {
 
     fn text_is_copied_to_the_next_special_byte(text: &str) {
         for from in (0..=text.len()).filter(|from| text.is_char_boundary(*from)) {
-            let expected = find_by_blocks::<Json>(text.as_bytes(), from);
             let mut out = String::from("ab");
-            assert_eq!(push_text(&mut out, text, from), expected);
-            assert_eq!(out.strip_prefix("ab"), Some(&text[from..expected]));
+            let end = push_unescaped(&mut out, text, from);
+            let (mut at, mut expected) = (from, String::from("ab"));
+            loop {
+                let special = find_by_blocks::<Json>(text.as_bytes(), at);
+                expected.push_str(&text[at..special]);
+                at = special;
+                if at >= end {
+                    break;
+                }
+                let char = SHORT_ESCAPES[usize::from(text.as_bytes()[at + 1])];
+                assert!(text.as_bytes()[at] == b'\\' && char != 0, "{text}");
+                expected.push(char::from(char));
+                at += 2;
+            }
+            assert_eq!((end, out), (at, expected));
+            let is_short =
+                |[backslash, char]: &[u8; 2]| *backslash == b'\\' && SHORT_ESCAPES[usize::from(*char)] != 0;
+            assert!(text.len() - end < BLOCK || !text.as_bytes()[end..].first_chunk().is_some_and(is_short));
         }
     }
 
@@ -267,7 +332,11 @@ mod tests {
         for len in 0..70 {
             text_is_copied_to_the_next_special_byte(&"x".repeat(len));
             text_is_copied_to_the_next_special_byte(
-                &("x".repeat(len) + "\u{2603}".repeat(20).as_str() + "\\n"),
+                &("x".repeat(len)
+                    + "\u{2603}".repeat(20).as_str()
+                    + "\\n\\\"\\\\"
+                    + &"y".repeat(20)
+                    + "\\u0041"),
             );
         }
     }

@@ -14,7 +14,9 @@ mod copy;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(crate) use copy::{push_block, push_body, push_entry, push_short, push_string, push_text};
+pub(crate) use copy::{
+    SHORT_ESCAPES, push_block, push_body, push_entry, push_short, push_string, push_unescaped,
+};
 
 /// Returns whether strings are scanned with vector instructions on this platform. Otherwise they are scanned eight
 /// bytes at a time.
@@ -172,6 +174,17 @@ pub(crate) fn digits_of(value: u32) -> u64 {
     tens | (pairs - tens * 10) << 8
 }
 
+/// Returns the `N` bytes at the offset `at`, or `None` if fewer follow. Executes fewer instructions than two slices.
+#[inline(always)]
+pub(crate) fn chunk<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
+    const { assert!(N > 0) };
+    if bytes.len().saturating_sub(at) < N {
+        return None;
+    }
+    // SAFETY: `at + N` is at most the length, and an array of bytes needs no alignment.
+    Some(unsafe { &*bytes.as_ptr().add(at).cast::<[u8; N]>() })
+}
+
 /// Returns the text if all bytes are ASCII.
 #[inline]
 pub(crate) fn ascii(bytes: &[u8]) -> Option<&str> {
@@ -208,7 +221,7 @@ const NEAR: usize = 4 * BLOCK;
 #[inline(always)]
 pub(crate) fn find(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
-    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+    while let Some(block) = chunk::<BLOCK>(bytes, at) {
         let mask = mask16::<Json>(block);
         if mask != 0 {
             return at + mask.trailing_zeros() as usize;
@@ -219,6 +232,40 @@ pub(crate) fn find(bytes: &[u8], from: usize) -> usize {
         }
     }
     find_in_tail::<Json>(bytes, at)
+}
+
+/// Returns the text from the offset `start` to the next special byte if that is a quote. Otherwise, or if `start` is not
+/// on a character boundary, returns the offset of the special byte, or the length of `text`.
+#[inline(always)]
+pub(crate) fn quoted(text: &str, start: usize) -> Result<&str, usize> {
+    let bytes = text.as_bytes();
+    let Some(block) = chunk::<BLOCK>(bytes, start) else {
+        return quoted_in_tail(text, start);
+    };
+    let mask = mask16::<Json>(block);
+    let (end, byte) = if mask == 0 {
+        let end = find(bytes, start + BLOCK);
+        (end, bytes.get(end).copied())
+    } else {
+        let count = mask.trailing_zeros() as usize;
+        (start + count, Some(block[count % BLOCK]))
+    };
+    if byte == Some(b'"') && block[0].cast_signed() >= -0x40 {
+        // SAFETY: the text has a byte at `start`, which is not inside of a character, and a quote at `end`, which is not
+        // before `start`. Both are on character boundaries.
+        Ok(unsafe { text.get_unchecked(start..end) })
+    } else {
+        Err(end)
+    }
+}
+
+#[inline(never)]
+fn quoted_in_tail(text: &str, start: usize) -> Result<&str, usize> {
+    let end = find_in_tail::<Json>(text.as_bytes(), start);
+    match text.get(start..end) {
+        Some(quoted) if text.as_bytes().get(end) == Some(&b'"') => Ok(quoted),
+        _ => Err(end),
+    }
 }
 
 fn find_in_tail<S: Set>(bytes: &[u8], from: usize) -> usize {
@@ -238,7 +285,7 @@ fn find_far(bytes: &[u8], from: usize) -> usize {
 /// Returns the index of the first byte of `S` at or after `from`, or the length of `bytes`.
 fn find_by_blocks<S: Set>(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
-    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+    while let Some(block) = chunk::<BLOCK>(bytes, at) {
         let mask = mask16::<S>(block);
         if mask != 0 {
             return at + mask.trailing_zeros() as usize;
@@ -288,6 +335,23 @@ mod tests {
                 masks_of_numbers_and_spaces_agree(&block);
                 block[BLOCK - 1 - at] = b' ';
                 masks_of_numbers_and_spaces_agree(&block);
+            }
+        }
+    }
+
+    #[test]
+    fn quoted_text_ends_at_a_quote() {
+        for len in 0..100 {
+            for (end, more) in
+                [("\"", ""), ("\"", "\",\"abc\":12345678"), ("\\", "n\""), ("\n", "\""), ("", "")]
+            {
+                let text = format!("\"{}{end}{more}", "\u{e9}".repeat(len));
+                let expected = if end == "\"" { Ok(&text[1..=2 * len]) } else { Err(1 + 2 * len) };
+                assert_eq!(quoted(&text, 1), expected, "{text}");
+                if len > 0 {
+                    assert_eq!(quoted(&text, 2), Err(1 + 2 * len), "{text}");
+                }
+                assert!(quoted(&text, text.len() + 9).is_err());
             }
         }
     }

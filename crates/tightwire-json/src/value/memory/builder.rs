@@ -280,15 +280,10 @@ impl<'de> Builder<'de> {
     /// long. Returns the offset of the closing quote.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_text(&mut self, start: usize) -> Option<usize> {
-        let bytes = self.document.as_bytes();
-        let end = scan::find(bytes, start);
-        let len = end - start;
-        if bytes.get(end) != Some(&b'"') || len > self.string_limit {
-            return None;
-        }
-        // The text is between two quotes, so that it begins and ends at character boundaries.
+        let text = scan::quoted(self.document, start).ok().filter(|text| text.len() <= self.string_limit)?;
+        let len = text.len();
         if let Some(mask) = MASKS.get(len)
-            && let Some(words) = words_before(bytes, start)
+            && let Some(words) = words_before(self.document.as_bytes(), start)
             && words[0] >> 8 & 0xff == u64::from(b'"')
         {
             let first = words[0] & mask[0] & !0xffff | (len as u64) << 8 | Tag::String as u64;
@@ -296,9 +291,9 @@ impl<'de> Builder<'de> {
                 [words[1] & mask[1], words[2] & mask[2]].map(|word| Word { bits: word.to_le() });
             self.push(first, second, third);
         } else {
-            self.push_copy(&self.document[start..end]);
+            self.push_copy(text);
         }
-        Some(end)
+        Some(start + len)
     }
 
     /// Pushes any string.
@@ -662,13 +657,7 @@ fn is_text(key: &Slot, words: [u64; 3]) -> bool {
 /// Returns the words from two bytes before `start` on.
 #[inline(always)]
 fn words_before(bytes: &[u8], start: usize) -> Option<[u64; 3]> {
-    // One comparison for both ends: the difference wraps around if it is negative.
-    if start.wrapping_sub(2) < bytes.len().saturating_sub(23) {
-        // SAFETY: 24 bytes begin at this offset.
-        let block = unsafe { bytes.as_ptr().add(start - 2).cast::<[u8; 24]>().as_ref() };
-        return block.map(words);
-    }
-    None
+    scan::chunk(bytes, start.wrapping_sub(2)).map(words)
 }
 
 #[inline(always)]
