@@ -198,7 +198,7 @@ impl<'de> Builder<'de> {
             .unwrap_or_else(|| ([Vec::with_capacity(32), Vec::with_capacity(32)], Shapes::new()));
         shapes.document += 1;
         shapes.new = 0;
-        let following = (rest / 4).min(2 * shapes.words).clamp(MIN_CHUNK, MAX_CHUNK);
+        let following = (rest / 4 * 3).min(shapes.words + shapes.words / 4).clamp(MIN_CHUNK, MAX_CHUNK);
         Self {
             document,
             address: Arc::as_ptr(&memory).cast(),
