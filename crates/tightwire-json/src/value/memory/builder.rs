@@ -1,14 +1,14 @@
 //! Writer of a [`Memory`].
 
 use std::cell::Cell;
-use std::mem::MaybeUninit;
-use std::ptr::NonNull;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
 use super::super::map::{Entry, INDEXED, Index, deduplicate};
-use super::super::number::Kind;
-use super::super::{Array, Map, Tag, Value};
+use super::super::number::{Kind, Repr};
+use super::super::{Array, Map, Number, Tag, Value};
 use super::{Chunk, Counted, Header, INLINE, INNER, Inner, Memory, UNINDEXED, VIEW, Word};
 use crate::scan;
 
@@ -16,7 +16,7 @@ use crate::scan;
 type Slot = [Word; 3];
 
 /// Whether the layouts of this platform are those that [`Builder`] writes. Otherwise trees are vectors and boxes.
-pub(crate) const IS_SUPPORTED: bool = size_of::<usize>() == 8 && align_of::<u64>() == 8;
+pub(crate) const IS_SUPPORTED: bool = cfg!(target_pointer_width = "64");
 
 const _: () = assert!(
     !IS_SUPPORTED || size_of::<Value>() == 24 && size_of::<Entry>() == 48 && align_of::<Entry>() == 8
@@ -49,6 +49,17 @@ pub(crate) struct Object {
 }
 
 impl Object {
+    /// Returns an object with unknown keys, after `from` values and keys on the stack.
+    #[inline(always)]
+    pub(crate) fn new(from: usize) -> Self {
+        Self { from, context: 0, next: NonNull::dangling(), remaining: 0, holds: false, escapes: false }
+    }
+
+    /// Returns the number of values and keys on the stack before the object.
+    pub(crate) fn from(&self) -> usize {
+        self.from
+    }
+
     /// Records that a key is not the expected one.
     pub(crate) fn differs(&mut self) {
         self.holds = false;
@@ -87,7 +98,8 @@ thread_local! {
 }
 
 /// Writer of a [`Memory`].
-pub(crate) struct Builder {
+#[allow(missing_debug_implementations, reason = "not nameable outside of the crate")]
+pub struct Builder {
     memory: Option<Arc<MaybeUninit<Memory>>>,
     /// Address of the memory.
     address: *const Memory,
@@ -228,20 +240,57 @@ impl Builder {
     /// Pushes any string or key.
     #[inline(never)]
     pub(crate) fn push_copy(&mut self, text: &str) {
-        let mut bytes = [0; 24];
         if text.len() <= INLINE {
-            bytes[0] = Tag::String as u8;
-            bytes[1] = text.len() as u8;
-            bytes[2..][..text.len()].copy_from_slice(text.as_bytes());
-            let [first, second, third] = words(&bytes);
-            self.push(first, Word { bits: second.to_le() }, Word { bits: third.to_le() });
+            let (start, rest) = text.as_bytes().split_at(text.len().min(16));
+            let [start, rest] = [start, rest].map(|part| u128::from_le_bytes(scan::short(part)));
+            let first = (start as u64) << 16 | (text.len() as u64) << 8 | Tag::String as u64;
+            let third = (start >> 112 | rest << 16) as u64;
+            let [second, third] = [(start >> 48) as u64, third].map(|word| Word { bits: word.to_le() });
+            self.push(first, second, third);
         } else {
-            let pointer = self.allocate(text.len().div_ceil(8)).cast::<u8>().as_ptr();
-            // SAFETY: `allocate` has returned new memory of at least `text.len()` bytes.
-            unsafe { pointer.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
+            let pointer = self.copy(text);
             let first = u64::from(VIEW) << 8 | Tag::String as u64;
             self.push(first, Word { pointer }, Word { len: text.len() });
         }
+    }
+
+    /// Copies a text into the memory.
+    fn copy(&mut self, text: &str) -> *mut u8 {
+        let pointer = self.allocate(text.len().div_ceil(8)).cast::<u8>().as_ptr();
+        // SAFETY: `allocate` has returned new memory of at least `text.len()` bytes.
+        unsafe { pointer.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
+        pointer
+    }
+
+    /// Pushes a value. Returns `false` for an array or object, which is not pushed.
+    #[inline(always)]
+    pub(crate) fn push_scalar(&mut self, value: &Value) -> bool {
+        match value {
+            Value::Null => self.push_null(),
+            Value::Bool(value) => self.push_bool(*value),
+            Value::Number(Number(Repr::Unsigned(value))) => self.push_unsigned(*value),
+            Value::Number(Number(Repr::Signed(value))) => self.push_signed(*value),
+            Value::Number(Number(Repr::Float(value))) => self.push_float(*value),
+            Value::Number(Number(Repr::Written(text))) => self.push_written(text),
+            Value::String(text) => self.push_copy(text),
+            Value::Array(_) | Value::Object(_) => return false,
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn push_written(&mut self, text: &str) {
+        const { assert!(!IS_SUPPORTED || size_of::<Box<str>>() == 16 && align_of::<Box<str>>() == 8) };
+        let bytes = ptr::slice_from_raw_parts_mut(self.copy(text), text.len());
+        let pointer = self.allocate(2).cast::<ManuallyDrop<Box<str>>>().as_ptr();
+        // SAFETY: `allocate` has returned new memory of the size of the box. Neither it nor the box around it, which
+        // the number has, is ever dropped, and the text is only read.
+        unsafe { pointer.write(ManuallyDrop::new(Box::from_raw(bytes as *mut str))) };
+        self.push(
+            Tag::Number as u64,
+            Word { bits: (Kind::Written as u64).to_le() },
+            Word { pointer: pointer.cast() },
+        );
     }
 
     /// Returns the number of values and keys on the stack.
@@ -261,14 +310,14 @@ impl Builder {
     /// Opens an object. The context is any number that is the same for objects that probably have the same keys.
     #[inline(always)]
     pub(crate) fn object(&self, context: usize) -> Object {
-        let (from, mut next, mut remaining, mut holds) = (self.slots.len(), NonNull::dangling(), 0, false);
+        let mut object = Object { context, ..Object::new(self.slots.len()) };
         if let Some(shapes) = &self.shapes {
             let shape = &shapes.shapes[context % SHAPES];
             if shape.document == shapes.document {
-                (next, remaining, holds) = (shape.entries, shape.len as usize, true);
+                (object.next, object.remaining, object.holds) = (shape.entries, shape.len as usize, true);
             }
         }
-        Object { from, context, next, remaining, holds, escapes: false }
+        object
     }
 
     /// Pushes the key that begins at `start`, after an opening quote, if it is the expected one. Returns the offset of the
@@ -311,6 +360,30 @@ impl Builder {
             }
         }
         None
+    }
+
+    /// Compares the last key with the expected one. Returns `false` if it is not a text.
+    #[inline(always)]
+    pub(crate) fn end_key(&self, object: &mut Object) -> bool {
+        let Some(key) = self.slots.last() else { return false };
+        if object.remaining > 0 {
+            // SAFETY: as in `push_expected`.
+            let expected = unsafe { object.next.cast::<Slot>().read() };
+            // SAFETY: as above, or the end of the entries.
+            object.next = unsafe { object.next.add(1) };
+            object.remaining -= 1;
+            if is_same(key, &expected) {
+                return true;
+            }
+        }
+        object.differs();
+        // SAFETY: all words of slots are initialized.
+        u64::from_le(unsafe { key[0].bits }) as u8 == Tag::String as u8
+    }
+
+    /// Removes the values and keys from `len` on.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.slots.truncate(len);
     }
 
     /// Replaces the values from `from` on by an array of them. There is at least one.
@@ -486,6 +559,17 @@ fn long_text(text: &Slot) -> &[u8] {
     debug_assert_eq!(len_byte(text), usize::from(VIEW), "an inline text has no pointer");
     // SAFETY: `push_copy` has written a pointer into the memory, which exists, and the length.
     unsafe { slice::from_raw_parts(text[1].pointer, text[2].len) }
+}
+
+/// Returns whether two keys certainly are the same text.
+#[inline(always)]
+fn is_same(left: &Slot, right: &Slot) -> bool {
+    // SAFETY: all words of slots are initialized.
+    let [first, second, third] = [0, 1, 2].map(|at| unsafe { (left[at].bits, right[at].bits) });
+    match len_byte(left) == usize::from(VIEW) {
+        false => ((first.0 ^ first.1) | (second.0 ^ second.1) | (third.0 ^ third.1)) == 0,
+        true => len_byte(right) == usize::from(VIEW) && long_text(left) == long_text(right),
+    }
 }
 
 /// Returns a hash of a key.
