@@ -10,7 +10,7 @@ use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
 use serde::{Deserialize, Serialize, Serializer};
 use tightwire_json::de::{Deserializer, StrRead};
 use tightwire_json::{
-    Codec, Error, Map, Number, RawValue, Value, from_str, from_value, json, to_string, to_value,
+    Codec, Error, Limits, Map, Number, RawValue, Value, from_str, from_value, json, to_string, to_value,
 };
 
 use super::value::theirs;
@@ -297,6 +297,11 @@ fn nested_values_are_converted_as_by_encoding_and_decoding() {
     assert_eq!(tree, from_str::<Value>(&to_string(&value).unwrap()).unwrap());
     let wide = to_value([i128::MIN, 1]).unwrap();
     assert_eq!(wide, json!([i128::MIN, 1]));
+
+    let codec = Codec::strict().with_limits(Limits::new().max_depth(Limits::MAX_DEPTH));
+    let deep = format!("{}1{}", "[{\"a\":".repeat(256), "}]".repeat(256));
+    let deep = codec.from_str::<Value>(&deep).unwrap();
+    assert_eq!(to_value(&deep).unwrap(), deep);
 
     // Parts outlive the tree, and can be changed.
     let (mut part, number) = (tree[2].clone(), wide[0].clone());
