@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
-use crate::ser::{self, Canonical, Go, Plain, RawValues, VecSerializer};
+use crate::ser::{self, Canonical, Go, Plain, Pretty, RawValues, VecSerializer};
 
 /// Options of encoding and decoding: mode, limits, and handling of duplicate keys.
 ///
@@ -145,10 +145,10 @@ impl Codec {
     #[inline]
     pub fn to_vec<T: Serialize + ?Sized>(&self, value: &T) -> Result<Vec<u8>> {
         match self.mode {
-            Mode::Strict => VecSerializer::<Plain>::document(RawValues::Check, value),
-            Mode::Fast => VecSerializer::<Plain>::document(RawValues::Trust, value),
-            Mode::Compat => VecSerializer::<Go>::document(RawValues::Compact, value),
-            Mode::Canonical => VecSerializer::<Canonical>::document(RawValues::Check, value),
+            Mode::Strict => VecSerializer::document(Plain, RawValues::Check, value),
+            Mode::Fast => VecSerializer::document(Plain, RawValues::Trust, value),
+            Mode::Compat => VecSerializer::document(Go, RawValues::Compact, value),
+            Mode::Canonical => VecSerializer::document(Canonical, RawValues::Check, value),
         }
     }
 
@@ -170,15 +170,14 @@ impl Codec {
     /// # Errors
     /// Same as [`to_vec`](Self::to_vec).
     pub fn to_vec_pretty<T: Serialize + ?Sized>(&self, value: &T, indent: &str) -> Result<Vec<u8>> {
+        let pretty = Pretty::new(indent);
         let compact = match self.mode {
-            Mode::Strict => VecSerializer::<Plain>::document(RawValues::MarkChecked, value),
-            Mode::Fast => VecSerializer::<Plain>::document(RawValues::MarkTrusted, value),
-            Mode::Compat => VecSerializer::<Go>::document(RawValues::Compact, value),
-            Mode::Canonical => VecSerializer::<Canonical>::document(RawValues::Check, value),
+            Mode::Strict => return VecSerializer::document(pretty, RawValues::Check, value),
+            Mode::Fast => return VecSerializer::document(pretty, RawValues::Trust, value),
+            Mode::Compat => VecSerializer::document(Go, RawValues::Compact, value),
+            Mode::Canonical => VecSerializer::document(Canonical, RawValues::Check, value),
         }?;
-        let mut pretty = Vec::with_capacity(compact.len() * 2);
-        ser::indent(&mut pretty, &compact, indent);
-        Ok(pretty)
+        Ok(ser::indent(&compact, &pretty))
     }
 
     /// Encodes `value` like [`to_vec_pretty`](Self::to_vec_pretty) into a new string.
@@ -219,10 +218,10 @@ impl Codec {
     #[inline]
     pub fn to_buf<T: Serialize + ?Sized>(&self, buffer: &mut Vec<u8>, value: &T) -> Result<()> {
         match self.mode {
-            Mode::Strict => VecSerializer::<Plain>::append(buffer, RawValues::Check, value),
-            Mode::Fast => VecSerializer::<Plain>::append(buffer, RawValues::Trust, value),
-            Mode::Compat => VecSerializer::<Go>::append(buffer, RawValues::Compact, value),
-            Mode::Canonical => VecSerializer::<Canonical>::append(buffer, RawValues::Check, value),
+            Mode::Strict => VecSerializer::append(Plain, buffer, RawValues::Check, value),
+            Mode::Fast => VecSerializer::append(Plain, buffer, RawValues::Trust, value),
+            Mode::Compat => VecSerializer::append(Go, buffer, RawValues::Compact, value),
+            Mode::Canonical => VecSerializer::append(Canonical, buffer, RawValues::Check, value),
         }
     }
 

@@ -89,6 +89,7 @@ impl<'t, M> Parser<'t, '_, M> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         scratch.reserve((self.bytes.len() - start).min(SCRATCH_CAPACITY));
+        self.at = start;
         let result = self.walk_string(start, &mut scratch);
         self.scratch = scratch;
         result?;
@@ -98,24 +99,31 @@ impl<'t, M> Parser<'t, '_, M> {
     /// Validates and consumes a string. The parser is positioned after the opening quote.
     #[inline(always)]
     pub(super) fn skip_string(&mut self) -> Result<()> {
-        let start = self.at;
+        self.at = self.string_end(self.at)?;
+        Ok(())
+    }
+
+    /// Validates the string after the opening quote, and returns the position after the closing quote.
+    #[inline(always)]
+    pub(super) fn string_end(&mut self, start: usize) -> Result<usize> {
         let end = scan::find(self.bytes, start);
         if self.bytes.get(end) == Some(&b'"') && end - start <= self.string_limit {
-            self.at = end + 1;
-            Ok(())
-        } else {
-            self.skip_string_with_escapes(start)
+            return Ok(end + 1);
         }
+        self.end_of_string_with_escapes(start, end)
     }
 
+    /// Same as [`string_end`](Self::string_end) for a string with the first special byte at `special`.
     #[inline(never)]
-    fn skip_string_with_escapes(&mut self, start: usize) -> Result<()> {
-        self.walk_string(start, &mut ())
+    fn end_of_string_with_escapes(&mut self, start: usize, special: usize) -> Result<usize> {
+        self.at = special;
+        self.walk_string(start, &mut ())?;
+        Ok(self.at)
     }
 
-    /// Reads a string from `start`, the offset after the opening quote, and consumes the closing quote.
+    /// Reads the rest of the string that begins at `start`, the offset after the opening quote, and consumes the closing
+    /// quote.
     fn walk_string(&mut self, start: usize, sink: &mut impl Sink) -> Result<()> {
-        self.at = start;
         loop {
             self.at = sink.text(self.text, self.at);
             match self.bytes.get(self.at) {

@@ -240,7 +240,7 @@ impl<M> Tree<'_, '_, '_, M> {
             Some(end) => end + 1,
             None => self.text_with_escapes(start)?,
         };
-        self.builder.make_key(object, end.is_none());
+        self.builder.end_new_key(object, end.is_none());
         Ok(after)
     }
 

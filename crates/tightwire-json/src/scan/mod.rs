@@ -192,9 +192,9 @@ pub(crate) fn ascii(bytes: &[u8]) -> Option<&str> {
     bytes.is_ascii().then(|| unsafe { std::str::from_utf8_unchecked(bytes) })
 }
 
-/// Loads up to 16 bytes and fills the rest with zeros. Two overlapping loads are cheaper than a loop.
+/// Loads at most 16 bytes and fills the rest with zeros. Two overlapping loads are cheaper than a loop.
 #[inline(always)]
-fn short(bytes: &[u8]) -> [u8; BLOCK] {
+pub(crate) fn short(bytes: &[u8]) -> [u8; BLOCK] {
     let len = bytes.len();
     let word = if let (Some(low), Some(high)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         u128::from(u64::from_le_bytes(*low))
@@ -358,8 +358,8 @@ mod tests {
 
     #[test]
     fn short_loads_every_byte_and_fills_with_zeros() {
-        let bytes: Vec<u8> = (1..=15).collect();
-        for len in 0..=15 {
+        let bytes: Vec<u8> = (1..=16).collect();
+        for len in 0..=16 {
             let block = short(&bytes[..len]);
             assert_eq!(block[..len], bytes[..len]);
             assert!(block[len..].iter().all(|byte| *byte == 0), "{len}");

@@ -11,7 +11,6 @@ use super::style::{Plain, Style};
 use super::{RawValues, raw};
 use crate::de::leading_string;
 use crate::error::{Error, Result};
-use crate::scan::push_entry;
 
 /// Bracket to write after the closing bracket of an array or object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,31 +32,29 @@ pub(crate) struct Compound<'s, S> {
 impl<'s, S: Style> Compound<'s, S> {
     #[inline]
     pub(super) fn array(serializer: &'s mut VecSerializer<S>, tail: Tail) -> Self {
-        serializer.out.push(b'[');
+        serializer.open(b'[');
         Self { serializer, first: true, tail, keys: Keys::default() }
     }
 
     #[inline]
     pub(super) fn object(serializer: &'s mut VecSerializer<S>, tail: Tail) -> Self {
-        serializer.out.push(b'{');
+        serializer.open(b'{');
         let keys = Keys::new(&serializer.out, &serializer.unsorted);
         Self { serializer, first: true, tail, keys }
     }
 
     #[inline]
     fn element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        if !self.first {
-            self.serializer.out.push(b',');
-        }
+        self.serializer.separate(!self.first);
         self.first = false;
         value.serialize(&mut *self.serializer)
     }
 
     #[inline]
     pub(super) fn close(self, bracket: u8) -> &'s mut VecSerializer<S> {
-        self.serializer.out.push(bracket);
+        self.serializer.close(bracket, self.first);
         if self.tail == Tail::Brace {
-            self.serializer.out.push(b'}');
+            self.serializer.close(b'}', false);
         }
         self.serializer
     }
@@ -140,7 +137,7 @@ impl<S: Style> ser::SerializeStructVariant for Compound<'_, S> {
     #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
         let before = self.serializer.out.len();
-        push_entry::<S::Set>(&mut self.serializer.out, !self.first, key);
+        self.serializer.push_key(!self.first, key);
         self.keys.push(S::STRUCTS, &self.serializer.out, before + usize::from(!self.first));
         self.first = false;
         value.serialize(&mut *self.serializer)
@@ -165,7 +162,7 @@ impl<'s, S: Style> Fields<'s, S> {
     pub(super) fn new(serializer: &'s mut VecSerializer<S>, name: &'static str) -> Self {
         let raw = raw::is_token(name);
         if !raw {
-            serializer.out.push(b'{');
+            serializer.open(b'{');
         }
         let keys = Keys::new(&serializer.out, &serializer.unsorted);
         Self { serializer, first: true, raw, keys }
@@ -175,7 +172,7 @@ impl<'s, S: Style> Fields<'s, S> {
     pub(super) fn close(self) -> Result<&'s mut VecSerializer<S>> {
         if !self.raw {
             self.keys.close(S::STRUCTS, &self.serializer.out, &mut self.serializer.unsorted)?;
-            self.serializer.out.push(b'}');
+            self.serializer.close(b'}', self.first);
         }
         Ok(self.serializer)
     }
@@ -191,7 +188,7 @@ impl<S: Style> ser::SerializeStruct for Fields<'_, S> {
             return value.serialize(Text::<S, true> { serializer: &mut *self.serializer, comma: false });
         }
         let before = self.serializer.out.len();
-        push_entry::<S::Set>(&mut self.serializer.out, !self.first, key);
+        self.serializer.push_key(!self.first, key);
         self.keys.push(S::STRUCTS, &self.serializer.out, before + usize::from(!self.first));
         self.first = false;
         value.serialize(&mut *self.serializer)
@@ -218,7 +215,7 @@ impl<S: Style, const RAW: bool> Text<'_, S, RAW> {
         if RAW {
             return raw::push_raw(self.serializer, text);
         }
-        push_entry::<S::Set>(&mut self.serializer.out, self.comma, text);
+        self.serializer.push_key(self.comma, text);
         Ok(())
     }
 
@@ -227,12 +224,11 @@ impl<S: Style, const RAW: bool> Text<'_, S, RAW> {
         if RAW {
             return Self::reject();
         }
-        if self.comma {
-            self.serializer.out.push(b',');
-        }
+        self.serializer.separate(self.comma);
         self.serializer.out.push(b'"');
         write(&mut *self.serializer)?;
-        self.serializer.out.extend_from_slice(b"\":");
+        self.serializer.out.push(b'"');
+        self.serializer.colon();
         Ok(())
     }
 
@@ -246,7 +242,7 @@ impl<S: Style, const RAW: bool> Text<'_, S, RAW> {
 
 /// Returns the string as which a map key is encoded.
 pub(crate) fn encode_key<T: Serialize + ?Sized>(key: &T) -> Result<String> {
-    let mut serializer = VecSerializer::<Plain>::new(Vec::new(), RawValues::Check);
+    let mut serializer = VecSerializer::new(Plain, Vec::new(), RawValues::Check);
     key.serialize(Text::<Plain, false> { serializer: &mut serializer, comma: false })?;
     leading_string(&serializer.out)
 }
@@ -322,11 +318,9 @@ impl<S: Style, const RAW: bool> ser::Serializer for Text<'_, S, RAW> {
         if RAW {
             return self.text(&value.to_string());
         }
-        if self.comma {
-            self.serializer.out.push(b',');
-        }
+        self.serializer.separate(self.comma);
         (&mut *self.serializer).collect_str(value)?;
-        self.serializer.out.push(b':');
+        self.serializer.colon();
         Ok(())
     }
 

@@ -12,7 +12,6 @@ mod style;
 
 use std::cell::Cell;
 use std::fmt::{self, Display};
-use std::marker::PhantomData;
 
 use serde::Serialize;
 use serde::ser;
@@ -23,11 +22,11 @@ pub(crate) use self::pretty::indent;
 pub(crate) use self::raw::{NUMBER_TOKEN, RawValues, is_token};
 pub use self::serializer::{Compound, Fields, Serializer};
 use self::sort::Unsorted;
-pub(crate) use self::style::{Canonical, Go, Plain, Style};
+pub(crate) use self::style::{Canonical, Go, Plain, Pretty, Style};
 use crate::error::{Error, Result};
 #[doc(no_inline)]
 pub use crate::functions::{to_string, to_string_pretty, to_vec, to_vec_pretty, to_writer, to_writer_pretty};
-use crate::scan::{push_body, push_string};
+use crate::scan::{push_body, push_entry, push_string};
 
 /// Serializer of one document that appends to a vector.
 pub(crate) struct VecSerializer<S> {
@@ -35,18 +34,24 @@ pub(crate) struct VecSerializer<S> {
     raw_values: RawValues,
     /// Objects whose entries have to be sorted.
     unsorted: Vec<Unsorted>,
-    style: PhantomData<S>,
+    style: S,
+    /// Number of open arrays and objects, if the style is [`PRETTY`](Style::PRETTY).
+    level: usize,
 }
 
 impl<S: Style> VecSerializer<S> {
-    fn new(out: Vec<u8>, raw_values: RawValues) -> Self {
-        Self { out, raw_values, unsorted: Vec::new(), style: PhantomData }
+    fn new(style: S, out: Vec<u8>, raw_values: RawValues) -> Self {
+        Self { out, raw_values, unsorted: Vec::new(), style, level: 0 }
     }
 
     /// Encodes `value` into a new vector.
     #[inline]
-    pub(crate) fn document<T: Serialize + ?Sized>(raw_values: RawValues, value: &T) -> Result<Vec<u8>> {
-        let mut serializer = Self::new(new_vec(), raw_values);
+    pub(crate) fn document<T: Serialize + ?Sized>(
+        style: S,
+        raw_values: RawValues,
+        value: &T,
+    ) -> Result<Vec<u8>> {
+        let mut serializer = Self::new(style, new_vec(), raw_values);
         if let Err(error) = value.serialize(&mut serializer) {
             return Err(error.in_output(&serializer.out));
         }
@@ -57,13 +62,14 @@ impl<S: Style> VecSerializer<S> {
 
     /// Appends `value` to `buffer`. On an error the buffer is unchanged.
     pub(crate) fn append<T: Serialize + ?Sized>(
+        style: S,
         buffer: &mut Vec<u8>,
         raw_values: RawValues,
         value: &T,
     ) -> Result<()> {
         let before = buffer.len();
         // Takes the vector, because a reference to it would cost another indirection per byte.
-        let mut serializer = Self::new(std::mem::take(buffer), raw_values);
+        let mut serializer = Self::new(style, std::mem::take(buffer), raw_values);
         let result = value.serialize(&mut serializer);
         if result.is_ok() {
             sort::sort(&mut serializer.out, serializer.unsorted);
@@ -80,6 +86,53 @@ impl<S: Style> VecSerializer<S> {
     fn clear(&mut self) {
         self.out.clear();
         self.unsorted.clear();
+        self.level = 0;
+    }
+
+    /// Writes an opening bracket.
+    #[inline(always)]
+    fn open(&mut self, bracket: u8) {
+        self.out.push(bracket);
+        if S::PRETTY {
+            self.level += 1;
+        }
+    }
+
+    /// Starts an element or entry, after a comma if another one precedes it.
+    #[inline(always)]
+    fn separate(&mut self, comma: bool) {
+        if comma {
+            self.out.push(b',');
+        }
+        self.style.push_line(&mut self.out, self.level);
+    }
+
+    /// Writes a key, with the comma before it and the colon after it.
+    #[inline(always)]
+    fn push_key(&mut self, comma: bool, key: &str) {
+        if S::PRETTY {
+            self.separate(comma);
+            push_string::<S::Set>(&mut self.out, key);
+            self.colon();
+        } else {
+            push_entry::<S::Set>(&mut self.out, comma, key);
+        }
+    }
+
+    fn colon(&mut self) {
+        self.out.extend_from_slice(if S::PRETTY { b": " } else { b":" });
+    }
+
+    /// Writes a closing bracket.
+    #[inline(always)]
+    fn close(&mut self, bracket: u8, is_empty: bool) {
+        if S::PRETTY {
+            self.level -= 1;
+            if !is_empty {
+                self.style.push_line(&mut self.out, self.level);
+            }
+        }
+        self.out.push(bracket);
     }
 
     fn string(&mut self, text: &str) {
@@ -165,8 +218,7 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<()> {
-        S::push_bytes(&mut self.out, value);
-        Ok(())
+        S::push_bytes(self, value)
     }
 
     #[inline]
@@ -210,7 +262,7 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
     ) -> Result<()> {
         self.variant(variant);
         value.serialize(&mut *self)?;
-        self.out.push(b'}');
+        self.close(b'}', false);
         Ok(())
     }
 
@@ -271,8 +323,8 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
 impl<S: Style> VecSerializer<S> {
     /// Opens the object around the content of an enum variant and writes its key.
     fn variant(&mut self, name: &str) {
-        self.out.push(b'{');
-        crate::scan::push_entry::<S::Set>(&mut self.out, false, name);
+        self.open(b'{');
+        self.push_key(false, name);
     }
 }
 

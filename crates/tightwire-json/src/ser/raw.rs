@@ -27,14 +27,7 @@ pub(crate) enum RawValues {
     Trust,
     /// Without white space and with the escapes of Go, after validation.
     Compact,
-    /// Unchanged between two [`MARK`]s, after validation. Indentation removes the marks.
-    MarkChecked,
-    /// Unchanged between two [`MARK`]s, without validation.
-    MarkTrusted,
 }
-
-/// Byte that the encoder does not write otherwise, because it is not valid in JSON.
-pub(super) const MARK: u8 = 1;
 
 #[inline(always)]
 pub(crate) fn is_token(name: &'static str) -> bool {
@@ -44,7 +37,7 @@ pub(crate) fn is_token(name: &'static str) -> bool {
 
 pub(super) fn push_raw<S: Style>(serializer: &mut VecSerializer<S>, text: &str) -> Result<()> {
     let raw_values = serializer.raw_values;
-    if !matches!(raw_values, RawValues::Trust | RawValues::MarkTrusted) {
+    if raw_values != RawValues::Trust {
         // No limits: the text is already in memory, and validation does not recurse.
         let lone_surrogate = if S::CANONICAL { LoneSurrogate::Error } else { LoneSurrogate::Replace };
         let rules = Rules { lone_surrogate, ..Rules::UNLIMITED };
@@ -55,11 +48,6 @@ pub(super) fn push_raw<S: Style>(serializer: &mut VecSerializer<S>, text: &str) 
         _ if S::CANONICAL => rewrite(serializer, text)?,
         RawValues::Check | RawValues::Trust => serializer.out.extend_from_slice(text.as_bytes()),
         RawValues::Compact => push_compact(&mut serializer.out, text),
-        RawValues::MarkChecked | RawValues::MarkTrusted => {
-            serializer.out.push(MARK);
-            serializer.out.extend_from_slice(text.as_bytes());
-            serializer.out.push(MARK);
-        }
     }
     Ok(())
 }

@@ -5,15 +5,16 @@ use std::io::Write;
 
 use serde::{Serialize, ser};
 
-use super::style::{Canonical, Go, Plain, Style};
-use super::{RawValues, VecSerializer, compound, indent, sort};
+use super::style::{Canonical, Go, Plain, Pretty, Style};
+use super::{RawValues, VecSerializer, compound, sort};
 use crate::codec::{Codec, Mode};
 use crate::error::{Error, Result};
 use crate::functions::INDENT;
 
 /// One type per output style.
-enum Styled<P, G, C> {
+enum Styled<P, I, G, C> {
     Plain(P),
+    Pretty(I),
     Go(G),
     Canonical(C),
 }
@@ -23,6 +24,7 @@ macro_rules! any {
     ($styled:expr, $inner:ident => $result:expr) => {
         match $styled {
             Styled::Plain($inner) => $result,
+            Styled::Pretty($inner) => $result,
             Styled::Go($inner) => $result,
             Styled::Canonical($inner) => $result,
         }
@@ -32,11 +34,15 @@ macro_rules! any {
 /// Starts an array or object in any style.
 macro_rules! start {
     ($type:ident, $serializer:expr, $vec:ident => $inner:expr) => {{
-        let Serializer { vec, target } = $serializer;
+        let Serializer { vec, writer } = $serializer;
         let inner = match vec {
             Styled::Plain($vec) => {
                 $vec.clear();
                 Styled::Plain($inner?)
+            }
+            Styled::Pretty($vec) => {
+                $vec.clear();
+                Styled::Pretty($inner?)
             }
             Styled::Go($vec) => {
                 $vec.clear();
@@ -47,7 +53,7 @@ macro_rules! start {
                 Styled::Canonical($inner?)
             }
         };
-        Ok($type { inner, target })
+        Ok($type { inner, writer })
     }};
 }
 
@@ -71,26 +77,19 @@ macro_rules! start {
 /// # Ok::<(), tightwire_json::Error>(())
 /// ```
 pub struct Serializer<W> {
-    vec: Styled<VecSerializer<Plain>, VecSerializer<Go>, VecSerializer<Canonical>>,
-    target: Target<W>,
-}
-
-struct Target<W> {
+    vec: Styled<
+        VecSerializer<Plain>,
+        VecSerializer<Pretty<'static>>,
+        VecSerializer<Go>,
+        VecSerializer<Canonical>,
+    >,
     writer: W,
-    pretty: bool,
 }
 
-impl<W: Write> Target<W> {
-    /// Writes a complete document.
-    fn write<S: Style>(&mut self, serializer: &mut VecSerializer<S>) -> Result<()> {
-        sort::sort(&mut serializer.out, std::mem::take(&mut serializer.unsorted));
-        if self.pretty {
-            let mut pretty = Vec::with_capacity(serializer.out.len() * 2);
-            indent(&mut pretty, &serializer.out, INDENT);
-            serializer.out = pretty;
-        }
-        self.writer.write_all(&serializer.out).map_err(Error::io)
-    }
+/// Writes a complete document.
+fn write<S: Style>(writer: &mut impl Write, serializer: &mut VecSerializer<S>) -> Result<()> {
+    sort::sort(&mut serializer.out, std::mem::take(&mut serializer.unsorted));
+    writer.write_all(&serializer.out).map_err(Error::io)
 }
 
 impl<W: Write> Serializer<W> {
@@ -102,32 +101,29 @@ impl<W: Write> Serializer<W> {
     /// Returns a serializer with [`Codec::standard`] that writes one line per element and entry, indented by two
     /// spaces per level. See [`Codec::to_writer_pretty`] for another indentation.
     pub fn pretty(writer: W) -> Self {
-        Self::any(writer, Codec::standard(), true)
+        let raw_values =
+            if Codec::standard().mode() == Mode::Fast { RawValues::Trust } else { RawValues::Check };
+        let vec = VecSerializer::new(Pretty::new(INDENT), super::new_vec(), raw_values);
+        Self { vec: Styled::Pretty(vec), writer }
     }
 
     /// Returns a serializer with this codec that writes no white space.
     pub fn with_codec(writer: W, codec: Codec) -> Self {
-        Self::any(writer, codec, false)
-    }
-
-    fn any(writer: W, codec: Codec, pretty: bool) -> Self {
-        let plain = |raw_values| Styled::Plain(VecSerializer::new(super::new_vec(), raw_values));
-        let vec = match (codec.mode(), pretty) {
-            (Mode::Strict, false) => plain(RawValues::Check),
-            (Mode::Strict, true) => plain(RawValues::MarkChecked),
-            (Mode::Fast, false) => plain(RawValues::Trust),
-            (Mode::Fast, true) => plain(RawValues::MarkTrusted),
-            (Mode::Canonical, _) => Styled::Canonical(VecSerializer::new(super::new_vec(), RawValues::Check)),
-            (Mode::Compat, _) => Styled::Go(VecSerializer::new(super::new_vec(), RawValues::Compact)),
+        let out = super::new_vec();
+        let vec = match codec.mode() {
+            Mode::Strict => Styled::Plain(VecSerializer::new(Plain, out, RawValues::Check)),
+            Mode::Fast => Styled::Plain(VecSerializer::new(Plain, out, RawValues::Trust)),
+            Mode::Canonical => Styled::Canonical(VecSerializer::new(Canonical, out, RawValues::Check)),
+            Mode::Compat => Styled::Go(VecSerializer::new(Go, out, RawValues::Compact)),
         };
-        Self { vec, target: Target { writer, pretty } }
+        Self { vec, writer }
     }
 }
 
 impl<W> Serializer<W> {
     /// Returns the writer.
     pub fn into_inner(self) -> W {
-        self.target.writer
+        self.writer
     }
 }
 
@@ -145,7 +141,7 @@ macro_rules! documents {
                 any!(&mut self.vec, vec => {
                     vec.clear();
                     ser::Serializer::$method(&mut *vec, $($argument),*)?;
-                    self.target.write(vec)
+                    write(&mut self.writer, vec)
                 })
             }
         )*
@@ -233,16 +229,20 @@ impl<'a, W: Write> ser::Serializer for &'a mut Serializer<W> {
         any!(&mut self.vec, vec => {
             vec.clear();
             ser::Serializer::collect_str(&mut *vec, value)?;
-            self.target.write(vec)
+            write(&mut self.writer, vec)
         })
     }
 }
 
 /// Array, map or enum variant that a [`Serializer`] is writing.
 pub struct Compound<'a, W> {
-    inner:
-        Styled<compound::Compound<'a, Plain>, compound::Compound<'a, Go>, compound::Compound<'a, Canonical>>,
-    target: &'a mut Target<W>,
+    inner: Styled<
+        compound::Compound<'a, Plain>,
+        compound::Compound<'a, Pretty<'static>>,
+        compound::Compound<'a, Go>,
+        compound::Compound<'a, Canonical>,
+    >,
+    writer: &'a mut W,
 }
 
 impl<W> fmt::Debug for Compound<'_, W> {
@@ -264,7 +264,7 @@ macro_rules! arrays {
                 }
 
                 fn end(self) -> Result<()> {
-                    any!(self.inner, array => self.target.write(array.close(b']')))
+                    any!(self.inner, array => write(self.writer, array.close(b']')))
                 }
             }
         )*
@@ -291,7 +291,7 @@ impl<W: Write> ser::SerializeMap for Compound<'_, W> {
     }
 
     fn end(self) -> Result<()> {
-        any!(self.inner, map => self.target.write(map.close_map()?))
+        any!(self.inner, map => write(self.writer, map.close_map()?))
     }
 }
 
@@ -304,14 +304,19 @@ impl<W: Write> ser::SerializeStructVariant for Compound<'_, W> {
     }
 
     fn end(self) -> Result<()> {
-        any!(self.inner, object => self.target.write(object.close_struct()?))
+        any!(self.inner, object => write(self.writer, object.close_struct()?))
     }
 }
 
 /// Struct that a [`Serializer`] is writing.
 pub struct Fields<'a, W> {
-    inner: Styled<compound::Fields<'a, Plain>, compound::Fields<'a, Go>, compound::Fields<'a, Canonical>>,
-    target: &'a mut Target<W>,
+    inner: Styled<
+        compound::Fields<'a, Plain>,
+        compound::Fields<'a, Pretty<'static>>,
+        compound::Fields<'a, Go>,
+        compound::Fields<'a, Canonical>,
+    >,
+    writer: &'a mut W,
 }
 
 impl<W> fmt::Debug for Fields<'_, W> {
@@ -330,6 +335,6 @@ impl<W: Write> ser::SerializeStruct for Fields<'_, W> {
     }
 
     fn end(self) -> Result<()> {
-        any!(self.inner, fields => self.target.write(fields.close()?))
+        any!(self.inner, fields => write(self.writer, fields.close()?))
     }
 }

@@ -1,32 +1,70 @@
 //! The output styles.
 
 use base64_simd::STANDARD;
+use serde::ser::Serializer as _;
 
-use super::number;
 use super::sort::Order;
-use crate::scan::{Html, Json, Set, push_short};
+use super::{VecSerializer, number};
+use crate::error::Result;
+use crate::scan::{Html, Json, Set, push_block, push_short};
 
-/// Differences between the output styles.
-pub(crate) trait Style {
+/// Differences between the output styles. The defaults are those of serde_json.
+pub(crate) trait Style: Sized {
     /// Characters to escape.
     type Set: Set;
     /// Order of the entries of maps, `None` for the order of iteration.
-    const MAPS: Option<Order>;
+    const MAPS: Option<Order> = None;
     /// Order of the fields of structs, `None` for the order of declaration.
-    const STRUCTS: Option<Order>;
+    const STRUCTS: Option<Order> = None;
     /// Whether integers that are not exact as a double are errors, and raw values are rewritten in this style.
-    const CANONICAL: bool;
+    const CANONICAL: bool = false;
+    /// Whether each element and entry has its own line, and a space follows the colon.
+    const PRETTY: bool = false;
+
     /// Appends a finite number.
-    fn push_f32(out: &mut Vec<u8>, value: f32);
+    #[inline]
+    fn push_f32(out: &mut Vec<u8>, value: f32) {
+        push_short(out, zmij::Buffer::new().format_finite(value).as_bytes());
+    }
+
     /// Appends a finite number.
-    fn push_f64(out: &mut Vec<u8>, value: f64);
+    #[inline]
+    fn push_f64(out: &mut Vec<u8>, value: f64) {
+        number::push_float(out, value);
+    }
+
     /// Appends a byte string.
-    fn push_bytes(out: &mut Vec<u8>, value: &[u8]);
+    fn push_bytes(serializer: &mut VecSerializer<Self>, value: &[u8]) -> Result<()> {
+        serializer.collect_seq(value)
+    }
+
+    /// Appends a line break and the indentation of a level.
+    #[inline(always)]
+    fn push_line(&self, _out: &mut Vec<u8>, _level: usize) {}
 }
 
 /// Output of serde_json.
 #[derive(Debug)]
 pub(crate) struct Plain;
+
+/// Output of serde_json with line breaks.
+#[derive(Debug)]
+pub(crate) struct Pretty<'u> {
+    /// Indentation of one level.
+    unit: &'u str,
+    /// Line break and the first bytes of the indentation.
+    block: [u8; 32],
+}
+
+impl<'u> Pretty<'u> {
+    pub(crate) fn new(unit: &'u str) -> Self {
+        let mut block = [b'\n'; 32];
+        for (byte, space) in block[1..].iter_mut().zip(unit.bytes().cycle()) {
+            *byte = space;
+        }
+        Self { unit, block }
+    }
+}
 
 /// Output of Go's `encoding/json`.
 #[derive(Debug)]
@@ -38,37 +76,28 @@ pub(crate) struct Canonical;
 
 impl Style for Plain {
     type Set = Json;
-    const MAPS: Option<Order> = None;
-    const STRUCTS: Option<Order> = None;
-    const CANONICAL: bool = false;
+}
 
-    #[inline]
-    fn push_f32(out: &mut Vec<u8>, value: f32) {
-        push_short(out, zmij::Buffer::new().format_finite(value).as_bytes());
-    }
+impl Style for Pretty<'_> {
+    type Set = Json;
+    const PRETTY: bool = true;
 
-    #[inline]
-    fn push_f64(out: &mut Vec<u8>, value: f64) {
-        number::push_float(out, value);
-    }
-
-    fn push_bytes(out: &mut Vec<u8>, value: &[u8]) {
-        out.push(b'[');
-        for (index, byte) in value.iter().enumerate() {
-            if index != 0 {
-                out.push(b',');
-            }
-            number::push_unsigned(out, u64::from(*byte));
+    #[inline(always)]
+    fn push_line(&self, out: &mut Vec<u8>, level: usize) {
+        let len = 1 + level * self.unit.len();
+        if len <= self.block.len() {
+            return push_block(out, self.block, len);
         }
-        out.push(b']');
+        out.push(b'\n');
+        for _ in 0..level {
+            out.extend_from_slice(self.unit.as_bytes());
+        }
     }
 }
 
 impl Style for Go {
     type Set = Html;
     const MAPS: Option<Order> = Some(Order::Bytes);
-    const STRUCTS: Option<Order> = None;
-    const CANONICAL: bool = false;
 
     fn push_f32(out: &mut Vec<u8>, value: f32) {
         let exponential = value != 0.0 && !(1e-6..1e21).contains(&value.abs());
@@ -81,10 +110,11 @@ impl Style for Go {
     }
 
     /// Go writes `[]byte` in base64 (RFC 4648, section 4).
-    fn push_bytes(out: &mut Vec<u8>, value: &[u8]) {
-        out.push(b'"');
-        STANDARD.encode_append(value, out);
-        out.push(b'"');
+    fn push_bytes(serializer: &mut VecSerializer<Self>, value: &[u8]) -> Result<()> {
+        serializer.out.push(b'"');
+        STANDARD.encode_append(value, &mut serializer.out);
+        serializer.out.push(b'"');
+        Ok(())
     }
 }
 
@@ -103,9 +133,5 @@ impl Style for Canonical {
     /// Section 3.2.2.3. ECMAScript and Go write numbers alike, except for `-0`, which becomes `0` by the addition.
     fn push_f64(out: &mut Vec<u8>, value: f64) {
         Go::push_f64(out, value + 0.0);
-    }
-
-    fn push_bytes(out: &mut Vec<u8>, value: &[u8]) {
-        Plain::push_bytes(out, value);
     }
 }

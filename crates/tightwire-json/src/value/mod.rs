@@ -48,16 +48,13 @@ pub use crate::raw::{RawValue, to_raw_value};
 /// It has the methods of serde_json's `Value`, with [`JsonString`] in place of `String` and [`Array`] in place of `Vec`.
 /// Objects keep the order of their entries.
 ///
-/// The arrays and objects of a decoded document share memory, which is released when the last of them is dropped. A small
-/// part that is cloned or taken keeps the memory of the whole document; [`to_value`]`(&part)` returns a copy that does not.
-///
 /// `Display` writes the compact document, and `{:#}` the document with line breaks and an indentation of two spaces.
 /// `Debug` writes all values.
 ///
-/// The arrays, objects and long strings of a decoded document share one block of memory. Therefore a clone of a decoded
-/// array or object takes constant time, and a part that is cloned or taken keeps the memory of the whole document. A
-/// change copies the entries of the changed array or object first. [`to_value`]`(&part)` returns a copy without shared
-/// memory.
+/// The arrays, objects and long strings of a decoded document, or of a result of [`to_value`], share memory. Therefore a
+/// clone of an array or object takes constant time, and a part that is cloned or taken keeps the memory of the whole
+/// tree. A change copies the entries of the changed array or object first. [`to_value`]`(&part)` returns a copy with
+/// memory of its own.
 ///
 /// Comparing, cloning, hashing, converting, merging and dropping are recursive, as in serde_json. Decoded documents are
 /// limited in depth; a program that builds deeper trees itself may overflow the stack.

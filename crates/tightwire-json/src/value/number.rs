@@ -50,7 +50,7 @@ pub(super) enum Repr {
     Float(f64) = Kind::Float as u8,
     /// Number as written in the document. Behind two pointers, because [`Value`](super::Value) has no room for the
     /// length.
-    Written(Box<Box<str>>),
+    Written(Box<Box<str>>) = Kind::Written as u8,
 }
 
 /// Tags of [`Repr`].
@@ -59,6 +59,7 @@ pub(super) enum Kind {
     Unsigned = 0,
     Signed = 1,
     Float = 2,
+    Written = 3,
 }
 
 impl Number {

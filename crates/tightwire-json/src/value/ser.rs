@@ -1,12 +1,12 @@
 //! Serialization of trees, and of other types into trees.
 
-use std::fmt::Display;
+use std::borrow::BorrowMut;
 
 use serde::Serialize;
-use serde::ser::{self, Error as _};
+use serde::ser;
 
-use super::deserialize::bounded;
-use super::{JsonString, Map, Number, Value, as_text};
+use super::memory::{Object, Stack, context};
+use super::{Number, Value, as_text};
 use crate::error::{Error, Result};
 use crate::raw::raw_token;
 use crate::ser::{NUMBER_TOKEN, encode_key, is_token};
@@ -30,6 +30,8 @@ impl Serialize for Value {
 /// There are these differences: NaN and infinity become `null`, as in serde_json; an `f32` becomes the equal `f64`; and
 /// integers that exceed 64 bits become written numbers (see [`Number::from_written`]).
 ///
+/// The arrays and objects of the tree share memory, like those of a decoded document (see [`Value`]).
+///
 /// # Errors
 /// If a map key cannot be written as a string, if a raw value is not JSON, or if the `Serialize` implementation returns
 /// an error.
@@ -49,11 +51,12 @@ pub fn to_value<T: Serialize>(value: T) -> Result<Value> {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Serializer;
 
-macro_rules! from {
-    ($($method:ident($type:ty))*) => {
+macro_rules! forward {
+    ($($method:ident $(<$generic:ident>)? ($($argument:ident: $type:ty),*) -> $ok:ty;)*) => {
         $(
-            fn $method(self, value: $type) -> Result<Value> {
-                Ok(value.into())
+            #[inline]
+            fn $method $(<$generic: Serialize + ?Sized>)? (self, $($argument: $type),*) -> Result<$ok> {
+                To(Root).$method($($argument),*)
             }
         )*
     };
@@ -62,15 +65,140 @@ macro_rules! from {
 impl ser::Serializer for Serializer {
     type Ok = Value;
     type Error = Error;
-    type SerializeSeq = Elements;
-    type SerializeTuple = Elements;
-    type SerializeTupleStruct = Elements;
-    type SerializeTupleVariant = Elements;
-    type SerializeMap = Entries;
-    type SerializeStruct = Fields;
-    type SerializeStructVariant = Entries;
+    type SerializeSeq = Elements<Root>;
+    type SerializeTuple = Elements<Root>;
+    type SerializeTupleStruct = Elements<Root>;
+    type SerializeTupleVariant = Elements<Root>;
+    type SerializeMap = Entries<Root>;
+    type SerializeStruct = Fields<Root>;
+    type SerializeStructVariant = Entries<Root>;
 
-    from! {
+    forward! {
+        serialize_bool(value: bool) -> Value;
+        serialize_i8(value: i8) -> Value;
+        serialize_i16(value: i16) -> Value;
+        serialize_i32(value: i32) -> Value;
+        serialize_i64(value: i64) -> Value;
+        serialize_i128(value: i128) -> Value;
+        serialize_u8(value: u8) -> Value;
+        serialize_u16(value: u16) -> Value;
+        serialize_u32(value: u32) -> Value;
+        serialize_u64(value: u64) -> Value;
+        serialize_u128(value: u128) -> Value;
+        serialize_f32(value: f32) -> Value;
+        serialize_f64(value: f64) -> Value;
+        serialize_char(value: char) -> Value;
+        serialize_str(value: &str) -> Value;
+        serialize_bytes(value: &[u8]) -> Value;
+        serialize_none() -> Value;
+        serialize_some<T>(value: &T) -> Value;
+        serialize_unit() -> Value;
+        serialize_unit_struct(name: &'static str) -> Value;
+        serialize_unit_variant(name: &'static str, index: u32, variant: &'static str) -> Value;
+        serialize_newtype_struct<T>(name: &'static str, value: &T) -> Value;
+        serialize_newtype_variant<T>(name: &'static str, index: u32, variant: &'static str, value: &T) -> Value;
+        serialize_seq(len: Option<usize>) -> Self::SerializeSeq;
+        serialize_tuple(len: usize) -> Self::SerializeTuple;
+        serialize_tuple_struct(name: &'static str, len: usize) -> Self::SerializeTupleStruct;
+        serialize_tuple_variant(name: &'static str, index: u32, variant: &'static str, len: usize)
+            -> Self::SerializeTupleVariant;
+        serialize_map(len: Option<usize>) -> Self::SerializeMap;
+        serialize_struct(name: &'static str, len: usize) -> Self::SerializeStruct;
+        serialize_struct_variant(name: &'static str, index: u32, variant: &'static str, len: usize)
+            -> Self::SerializeStructVariant;
+    }
+}
+
+/// Receiver of a value: [`Root`], or the stack of the container around it.
+pub trait Target: Sized {
+    /// Result of serialization.
+    type Ok;
+    /// Stack for the values of an array or object.
+    type Stack: BorrowMut<Stack>;
+
+    /// Receives a value.
+    fn value(self, value: Value) -> Result<Self::Ok>;
+    /// Receives a string.
+    fn text(self, text: &str) -> Self::Ok;
+    fn stack(self) -> Self::Stack;
+    /// Receives the array or object on the top of the stack.
+    fn container(stack: Self::Stack) -> Self::Ok;
+}
+
+/// The value is the root of a tree.
+#[derive(Debug)]
+pub struct Root;
+
+impl Target for Root {
+    type Ok = Value;
+    type Stack = Stack;
+
+    fn value(self, value: Value) -> Result<Value> {
+        Ok(value)
+    }
+
+    fn text(self, text: &str) -> Value {
+        text.into()
+    }
+
+    fn stack(self) -> Stack {
+        Stack::new("", 0, usize::MAX)
+    }
+
+    fn container(stack: Stack) -> Value {
+        stack.finish()
+    }
+}
+
+impl Target for &mut Stack {
+    type Ok = ();
+    type Stack = Self;
+
+    #[inline(always)]
+    fn value(self, value: Value) -> Result<()> {
+        if self.push_scalar(&value) { Ok(()) } else { value.serialize(To(self)) }
+    }
+
+    #[inline(always)]
+    fn text(self, text: &str) {
+        self.push_copy(text);
+    }
+
+    #[inline(always)]
+    fn stack(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn container(_stack: Self) {}
+}
+
+/// Serializer of a value for a target.
+struct To<T>(T);
+
+macro_rules! values {
+    ($($method:ident($type:ty))*) => {
+        $(
+            #[inline]
+            fn $method(self, value: $type) -> Result<T::Ok> {
+                self.0.value(value.into())
+            }
+        )*
+    };
+}
+
+impl<T: Target> ser::Serializer for To<T> {
+    type Ok = T::Ok;
+    type Error = Error;
+    type SerializeSeq = Elements<T>;
+    type SerializeTuple = Elements<T>;
+    type SerializeTupleStruct = Elements<T>;
+    type SerializeTupleVariant = Elements<T>;
+    type SerializeMap = Entries<T>;
+    type SerializeStruct = Fields<T>;
+    type SerializeStructVariant = Entries<T>;
+
+    values! {
         serialize_bool(bool)
         serialize_i8(i8)
         serialize_i16(i16)
@@ -84,28 +212,38 @@ impl ser::Serializer for Serializer {
         serialize_u128(u128)
         serialize_f32(f32)
         serialize_f64(f64)
-        serialize_str(&str)
-        serialize_bytes(&[u8])
     }
 
-    fn serialize_char(self, value: char) -> Result<Value> {
-        Ok(Value::String(value.into()))
+    fn serialize_char(self, value: char) -> Result<T::Ok> {
+        self.serialize_str(value.encode_utf8(&mut [0; 4]))
     }
 
-    fn serialize_none(self) -> Result<Value> {
-        Ok(Value::Null)
+    #[inline]
+    fn serialize_str(self, value: &str) -> Result<T::Ok> {
+        Ok(self.0.text(value))
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Value> {
+    fn serialize_bytes(self, value: &[u8]) -> Result<T::Ok> {
+        self.collect_seq(value)
+    }
+
+    #[inline]
+    fn serialize_none(self) -> Result<T::Ok> {
+        self.serialize_unit()
+    }
+
+    #[inline]
+    fn serialize_some<V: Serialize + ?Sized>(self, value: &V) -> Result<T::Ok> {
         value.serialize(self)
     }
 
-    fn serialize_unit(self) -> Result<Value> {
-        Ok(Value::Null)
+    #[inline]
+    fn serialize_unit(self) -> Result<T::Ok> {
+        self.0.value(Value::Null)
     }
 
-    fn serialize_unit_struct(self, _name: &'static str) -> Result<Value> {
-        Ok(Value::Null)
+    fn serialize_unit_struct(self, _name: &'static str) -> Result<T::Ok> {
+        self.serialize_unit()
     }
 
     fn serialize_unit_variant(
@@ -113,36 +251,45 @@ impl ser::Serializer for Serializer {
         _name: &'static str,
         _index: u32,
         variant: &'static str,
-    ) -> Result<Value> {
-        Ok(variant.into())
+    ) -> Result<T::Ok> {
+        self.serialize_str(variant)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<Value> {
+    #[inline]
+    fn serialize_newtype_struct<V: Serialize + ?Sized>(self, name: &'static str, value: &V) -> Result<T::Ok> {
         match name {
             NUMBER_TOKEN => as_text(|| value.serialize(self)),
             _ => value.serialize(self),
         }
     }
 
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+    fn serialize_newtype_variant<V: Serialize + ?Sized>(
         self,
         _name: &'static str,
         _index: u32,
         variant: &'static str,
-        value: &T,
-    ) -> Result<Value> {
-        Ok(variant_object(Some(variant), to_value(value)?))
+        value: &V,
+    ) -> Result<T::Ok> {
+        let mut stack = self.0.stack();
+        let object = push_variant(stack.borrow_mut(), variant);
+        value.serialize(To(stack.borrow_mut()))?;
+        close(stack.borrow_mut(), &object)?;
+        Ok(T::container(stack))
     }
 
-    fn serialize_seq(self, len: Option<usize>) -> Result<Elements> {
-        Ok(Elements { variant: None, elements: Vec::with_capacity(bounded(len)) })
+    #[inline]
+    fn serialize_seq(self, _len: Option<usize>) -> Result<Elements<T>> {
+        let mut stack = self.0.stack();
+        let from = stack.borrow_mut().len();
+        Ok(Elements { stack, from, variant: None })
     }
 
-    fn serialize_tuple(self, len: usize) -> Result<Elements> {
+    #[inline]
+    fn serialize_tuple(self, len: usize) -> Result<Elements<T>> {
         self.serialize_seq(Some(len))
     }
 
-    fn serialize_tuple_struct(self, _name: &'static str, len: usize) -> Result<Elements> {
+    fn serialize_tuple_struct(self, _name: &'static str, len: usize) -> Result<Elements<T>> {
         self.serialize_seq(Some(len))
     }
 
@@ -151,20 +298,30 @@ impl ser::Serializer for Serializer {
         _name: &'static str,
         _index: u32,
         variant: &'static str,
-        len: usize,
-    ) -> Result<Elements> {
-        Ok(Elements { variant: Some(variant), elements: Vec::with_capacity(bounded(Some(len))) })
+        _len: usize,
+    ) -> Result<Elements<T>> {
+        let mut stack = self.0.stack();
+        let variant = Some(push_variant(stack.borrow_mut(), variant));
+        let from = stack.borrow_mut().len();
+        Ok(Elements { stack, from, variant })
     }
 
-    fn serialize_map(self, len: Option<usize>) -> Result<Entries> {
-        Ok(Entries { variant: None, map: Map::with_capacity(bounded(len)), key: JsonString::default() })
+    #[inline]
+    fn serialize_map(self, _len: Option<usize>) -> Result<Entries<T>> {
+        let mut stack = self.0.stack();
+        let object = stack.borrow_mut().object(0);
+        Ok(Entries { stack, object, variant: None })
     }
 
-    fn serialize_struct(self, name: &'static str, len: usize) -> Result<Fields> {
-        match is_token(name) {
-            true => Ok(Fields::Raw(Value::Null)),
-            false => self.serialize_map(Some(len)).map(Fields::Entries),
+    #[inline]
+    fn serialize_struct(self, name: &'static str, _len: usize) -> Result<Fields<T>> {
+        if is_token(name) {
+            return Ok(Fields::Raw(self.0, Value::Null));
         }
+        let mut stack = self.0.stack();
+        // Structs of one type have the same keys.
+        let object = stack.borrow_mut().object(context(name.as_ptr().addr() as u64));
+        Ok(Fields::Entries(Entries { stack, object, variant: None }))
     }
 
     fn serialize_struct_variant(
@@ -172,45 +329,84 @@ impl ser::Serializer for Serializer {
         _name: &'static str,
         _index: u32,
         variant: &'static str,
-        len: usize,
-    ) -> Result<Entries> {
-        Ok(Entries { variant: Some(variant), ..self.serialize_map(Some(len))? })
-    }
-
-    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<Value> {
-        Ok(value.to_string().into())
+        _len: usize,
+    ) -> Result<Entries<T>> {
+        let mut stack = self.0.stack();
+        let outer = push_variant(stack.borrow_mut(), variant);
+        let object = stack.borrow_mut().object(context(variant.as_ptr().addr() as u64));
+        Ok(Entries { stack, object, variant: Some(outer) })
     }
 }
 
-/// Returns the object around the content of an enum variant.
-fn variant_object(variant: Option<&'static str>, content: Value) -> Value {
-    match variant {
-        Some(variant) => Value::from_iter([(variant, content)]),
-        None => content,
+/// Pushes a value. An error leaves the stack unchanged, because the type may ignore it.
+#[inline]
+fn push<V: Serialize + ?Sized>(stack: &mut Stack, value: &V) -> Result<()> {
+    let lens = stack.lens();
+    let result = value.serialize(To(&mut *stack));
+    if result.is_err() {
+        stack.truncate(lens);
     }
+    result
+}
+
+/// Opens the object around the content of an enum variant, and pushes its key.
+fn push_variant(stack: &mut Stack, variant: &'static str) -> Object {
+    let mut object = Object::new(stack.len());
+    stack.push_copy(variant);
+    stack.end_key(&mut object);
+    object
+}
+
+/// Replaces the values of an open object by the object.
+#[inline]
+fn close(stack: &mut Stack, object: &Object) -> Result<()> {
+    match stack.len() - object.from() {
+        0 => stack.push_empty(true),
+        count if u32::try_from(count).is_ok() => stack.push_object(object),
+        _ => return too_many(),
+    }
+    Ok(())
+}
+
+#[cold]
+fn too_many() -> Result<()> {
+    Err(ser::Error::custom("an array or object has too many elements"))
 }
 
 /// Serializer of an array.
-#[derive(Debug)]
-pub struct Elements {
-    variant: Option<&'static str>,
-    elements: Vec<Value>,
+#[allow(missing_debug_implementations, reason = "not nameable outside of the crate")]
+pub struct Elements<T: Target> {
+    stack: T::Stack,
+    /// Number of values on the stack before the array.
+    from: usize,
+    /// Object around the content of an enum variant.
+    variant: Option<Object>,
 }
 
 macro_rules! arrays {
     ($($kind:ident::$element:ident)*) => {
         $(
-            impl ser::$kind for Elements {
-                type Ok = Value;
+            impl<T: Target> ser::$kind for Elements<T> {
+                type Ok = T::Ok;
                 type Error = Error;
 
-                fn $element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-                    self.elements.push(to_value(value)?);
-                    Ok(())
+                #[inline]
+                fn $element<V: Serialize + ?Sized>(&mut self, value: &V) -> Result<()> {
+                    push(self.stack.borrow_mut(), value)
                 }
 
-                fn end(self) -> Result<Value> {
-                    Ok(variant_object(self.variant, self.elements.into()))
+                #[inline]
+                fn end(mut self) -> Result<T::Ok> {
+                    let stack = self.stack.borrow_mut();
+                    match stack.len() - self.from {
+                        0 => stack.push_empty(false),
+                        count if u32::try_from(count).is_ok() => stack.push_array(self.from),
+                        _ => too_many()?,
+                    }
+                    if let Some(variant) = &self.variant {
+                        close(stack, variant)?;
+                    }
+                    Ok(T::container(self.stack))
                 }
             }
         )*
@@ -225,70 +421,106 @@ arrays! {
 }
 
 /// Serializer of an object.
-#[derive(Debug)]
-pub struct Entries {
-    variant: Option<&'static str>,
-    map: Map<String, Value>,
-    /// Key without a value.
-    key: JsonString,
+#[allow(missing_debug_implementations, reason = "not nameable outside of the crate")]
+pub struct Entries<T: Target> {
+    stack: T::Stack,
+    object: Object,
+    /// Object around the content of an enum variant.
+    variant: Option<Object>,
 }
 
-impl ser::SerializeMap for Entries {
-    type Ok = Value;
+impl<T: Target> Entries<T> {
+    #[inline]
+    fn field<V: Serialize + ?Sized>(&mut self, key: &'static str, value: &V) -> Result<()> {
+        let stack = self.stack.borrow_mut();
+        stack.push_copy(key);
+        stack.end_key(&mut self.object);
+        let result = push(stack, value);
+        if result.is_err() {
+            stack.drop_key(&mut self.object);
+        }
+        result
+    }
+
+    #[inline]
+    fn close(mut self) -> Result<T::Ok> {
+        let stack = self.stack.borrow_mut();
+        stack.drop_key(&mut self.object);
+        close(stack, &self.object)?;
+        if let Some(variant) = &self.variant {
+            close(stack, variant)?;
+        }
+        Ok(T::container(self.stack))
+    }
+}
+
+impl<T: Target> ser::SerializeMap for Entries<T> {
+    type Ok = T::Ok;
     type Error = Error;
 
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
-        self.key = match to_value(key)? {
-            Value::String(key) => key,
+    #[inline]
+    fn serialize_key<K: Serialize + ?Sized>(&mut self, key: &K) -> Result<()> {
+        let stack = self.stack.borrow_mut();
+        stack.drop_key(&mut self.object);
+        push(stack, key)?;
+        if !stack.end_key(&mut self.object) {
             // Other keys are rare, and so are written as by the encoder.
-            _ => encode_key(key)?.into(),
-        };
+            stack.push_copy(&encode_key(key)?);
+            stack.end_key(&mut self.object);
+        }
         Ok(())
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.map.insert(std::mem::take(&mut self.key), to_value(value)?);
-        Ok(())
+    #[inline]
+    fn serialize_value<V: Serialize + ?Sized>(&mut self, value: &V) -> Result<()> {
+        let stack = self.stack.borrow_mut();
+        if !stack.has_key(&self.object) {
+            return Err(ser::Error::custom("a map has a value without a key"));
+        }
+        push(stack, value)
     }
 
-    fn end(self) -> Result<Value> {
-        Ok(variant_object(self.variant, self.map.into()))
+    #[inline]
+    fn end(self) -> Result<T::Ok> {
+        self.close()
     }
 }
 
-impl ser::SerializeStructVariant for Entries {
-    type Ok = Value;
+impl<T: Target> ser::SerializeStructVariant for Entries<T> {
+    type Ok = T::Ok;
     type Error = Error;
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-        self.map.insert(key, to_value(value)?);
-        Ok(())
+    fn serialize_field<V: Serialize + ?Sized>(&mut self, key: &'static str, value: &V) -> Result<()> {
+        self.field(key, value)
     }
 
-    fn end(self) -> Result<Value> {
-        Ok(variant_object(self.variant, self.map.into()))
+    fn end(self) -> Result<T::Ok> {
+        self.close()
     }
 }
 
 /// Serializer of a struct, or of a raw value or number, which are serialized as a struct with their text.
-#[derive(Debug)]
-pub enum Fields {
+#[allow(missing_debug_implementations, reason = "not nameable outside of the crate")]
+pub enum Fields<T: Target> {
     /// Struct.
-    Entries(Entries),
+    Entries(Entries<T>),
     /// Raw value or number.
-    Raw(Value),
+    Raw(T, Value),
 }
 
-impl ser::SerializeStruct for Fields {
-    type Ok = Value;
+impl<T: Target> ser::SerializeStruct for Fields<T> {
+    type Ok = T::Ok;
     type Error = Error;
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
+    #[inline]
+    fn serialize_field<V: Serialize + ?Sized>(&mut self, key: &'static str, value: &V) -> Result<()> {
         match self {
-            Self::Entries(entries) => ser::SerializeStructVariant::serialize_field(entries, key, value),
-            Self::Raw(raw) => {
+            Self::Entries(entries) => entries.field(key, value),
+            Self::Raw(_, raw) => {
                 let text = to_value(value)?;
-                let text = text.as_str().ok_or_else(|| Error::custom("raw value is not a string"))?;
+                let text = text
+                    .as_str()
+                    .ok_or_else(|| <Error as ser::Error>::custom("raw value is not a string"))?;
                 *raw = match raw_token(key) {
                     Some(_) => crate::from_str(text)
                         .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?,
@@ -299,10 +531,11 @@ impl ser::SerializeStruct for Fields {
         }
     }
 
-    fn end(self) -> Result<Value> {
+    #[inline]
+    fn end(self) -> Result<T::Ok> {
         match self {
-            Self::Entries(entries) => ser::SerializeMap::end(entries),
-            Self::Raw(value) => Ok(value),
+            Self::Entries(entries) => entries.close(),
+            Self::Raw(target, value) => target.value(value),
         }
     }
 }

@@ -165,6 +165,17 @@ fn a_small_document_after_large_ones_allocates_little() {
 }
 
 #[test]
+fn conversion_into_a_tree_rarely_allocates() {
+    let records: Vec<_> = (0..1000).map(|_| record()).collect();
+    let document = to_vec(&records).unwrap();
+    let (used, tree) = usage(|| to_value(&records).unwrap());
+    assert_eq!(tree.as_array().unwrap().len(), 1000);
+    assert!(used.count < 60 && used.bytes < 10 * document.len(), "{used:?}");
+    let (count, _) = allocations(|| to_value(1.5).unwrap());
+    assert_eq!(count, 0);
+}
+
+#[test]
 fn many_trees_in_a_document_take_memory_in_proportion_to_it() {
     let elements = 10_000;
     let text = r#"{"a":[1]},"#.repeat(elements);

@@ -106,20 +106,50 @@ fn raw_values_are_validated_compacted_or_trusted_by_mode() {
         assert!(Codec::strict().to_vec(&Unchecked(bad)).unwrap_err().is_encode());
         assert!(Codec::compat().to_vec(&Unchecked(bad)).unwrap_err().is_encode());
         assert_eq!(Codec::fast().to_string(&[Unchecked(bad)]).unwrap(), format!("[{bad}]"));
-        // Indenting an invalid document terminates.
-        Codec::fast().to_vec_pretty(&[Unchecked(bad), Unchecked("]}")], " ").unwrap();
+        let pretty = Codec::fast().to_string_pretty(&[Unchecked(bad), Unchecked("]}")], " ").unwrap();
+        assert_eq!(pretty, format!("[\n {bad},\n ]}}\n]"));
     }
 }
 
 #[test]
 fn pretty_output_equals_that_of_serde_json() {
-    let value = serde_json::json!({"a": [], "b": {}, "c": [1, {"d": "x,{\"y\":"}], "e": null});
-    for indent in ["", "\t", "   "] {
-        let ours = Codec::strict().to_vec_pretty(&value, indent).unwrap();
-        let mut theirs = Vec::new();
-        let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
-        value.serialize(&mut serde_json::Serializer::with_formatter(&mut theirs, formatter)).unwrap();
-        assert_eq!(String::from_utf8(ours).unwrap(), String::from_utf8(theirs).unwrap());
+    fn same(value: &impl Serialize) {
+        for indent in ["", "\t", "   ", " \n \r                            "] {
+            let ours = Codec::strict().to_string_pretty(value, indent).unwrap();
+            let mut theirs = Vec::new();
+            let formatter = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
+            value.serialize(&mut serde_json::Serializer::with_formatter(&mut theirs, formatter)).unwrap();
+            assert_eq!(ours, String::from_utf8(theirs).unwrap());
+        }
+    }
+    same(&serde_json::json!({"a": [], "b": {}, "c": [1, {"d": "x,{\"y\":"}], "e": null}));
+    same(&[Shape::Unit, Shape::Newtype(1), Shape::Tuple(1, 2), Shape::Struct { a: 1, b: () }]);
+    same(&(serde_bytes::Bytes::new(b""), serde_bytes::Bytes::new(b"ab"), ((), [0; 0], [[[[1.5]]]])));
+    same(&BTreeMap::from([(1, BTreeMap::from([(true, 'x')])), (-2, BTreeMap::new())]));
+    same(&BTreeMap::from([("\"", 1), ("b", 2)]));
+    let displayed = [(Displayed("k"), Some(1)), (Displayed(""), None)];
+    let mut serializer = tightwire_json::Serializer::pretty(Vec::new());
+    serializer.collect_map(displayed.iter().map(|(key, value)| (key, value))).unwrap();
+    assert_eq!(serializer.into_inner(), b"{\n  \"k\\\"<\": 1,\n  \"\\\"<\": null\n}");
+}
+
+#[test]
+fn pretty_output_after_an_error_starts_at_the_first_level() {
+    let mut serializer = tightwire_json::Serializer::pretty(Vec::new());
+    let error = [[f64::NAN]].serialize(&mut serializer).unwrap_err();
+    assert!(error.is_encode());
+    [1].serialize(&mut serializer).unwrap();
+    assert_eq!(serializer.into_inner(), b"[\n  1\n]");
+    let error = Codec::strict().to_vec_pretty(&BTreeMap::from([("a", [0.0, f64::NAN])]), "  ").unwrap_err();
+    assert_eq!(error.path().unwrap().to_string(), "a[1]");
+}
+
+#[test]
+fn all_modes_indent_alike() {
+    let value = serde_json::json!({"a": {"b": [], "c": [1, {"d": "x,{\"y\": "}]}, "e": {}, "f": null});
+    let expected = serde_json::to_string_pretty(&value).unwrap();
+    for codec in [Codec::strict(), Codec::fast(), Codec::compat(), Codec::canonical()] {
+        assert_eq!(codec.to_string_pretty(&value, "  ").unwrap(), expected, "{codec:?}");
     }
 }
 

@@ -1,13 +1,14 @@
 //! Decoded trees, which share memory, compared with trees of vectors and boxes.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::mpsc;
 
 use proptest::prelude::*;
 use serde::de::value::{BorrowedBytesDeserializer, Error as PlainError};
 use serde::{Deserialize, Deserializer};
-use tightwire_json::{Codec, Duplicates, Limits, Value, from_slice, from_str, json, to_string};
+use tightwire_json::{Codec, Duplicates, Limits, Value, from_slice, from_str, json, to_string, to_value};
 
 use crate::support::{document, outcome};
 
@@ -197,6 +198,17 @@ fn keys_of_earlier_documents_are_copied() {
                 assert!(!object.contains_key(&format!("{key}{}", object.len())), "{document}");
             }
         }
+    }
+}
+
+#[test]
+fn keys_of_other_trees_are_not_compared_with_escapes() {
+    let map = BTreeMap::from([(r#"a"b"#, 1)]);
+    // Each depth is another context of expected keys.
+    for depth in 0..128 {
+        assert_eq!(to_value(&map).unwrap().to_string(), r#"{"a\"b":1}"#);
+        let document = "[".repeat(depth) + r#"{"a"b":1}"# + &"]".repeat(depth);
+        assert!(from_str::<Value>(&document).is_err(), "{document}");
     }
 }
 

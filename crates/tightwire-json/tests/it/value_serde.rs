@@ -6,10 +6,11 @@ use std::fmt::Debug;
 use proptest::prelude::*;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, IgnoredAny, IntoDeserializer};
-use serde::{Deserialize, Serialize};
+use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
+use serde::{Deserialize, Serialize, Serializer};
 use tightwire_json::de::{Deserializer, StrRead};
 use tightwire_json::{
-    Codec, Error, Map, Number, RawValue, Value, from_str, from_value, json, to_string, to_value,
+    Codec, Error, Limits, Map, Number, RawValue, Value, from_str, from_value, json, to_string, to_value,
 };
 
 use super::value::theirs;
@@ -254,6 +255,93 @@ fn conversion_into_trees() {
         assert!(from_str::<Number>(&value.to_string()).unwrap_err().is_data());
         assert!(from_value::<Number>(value).unwrap_err().is_data());
     }
+}
+
+#[test]
+fn nested_values_are_converted_as_by_encoding_and_decoding() {
+    /// Struct with a duplicate key.
+    struct Duplicate;
+    impl Serialize for Duplicate {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut fields = serializer.serialize_struct("Duplicate", 4)?;
+            for (key, value) in [("a", "1"), ("a key of 23 or more bytes", "2"), ("b", "3"), ("a", "4")] {
+                fields.serialize_field(key, value)?;
+            }
+            fields.end()
+        }
+    }
+    /// Converts another value while it is converted.
+    struct Nested;
+    impl Serialize for Nested {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            to_value([Duplicate, Duplicate]).unwrap().serialize(serializer)
+        }
+    }
+    let raw =
+        RawValue::from_string("{\"b\": 1, \"a\": [1.50, \"text of 23 or more bytes\"]}".to_owned()).unwrap();
+    let text = RawValue::from_string("\"text of 23 or more bytes\"".to_owned()).unwrap();
+    let many: BTreeMap<_, _> = (0..40).map(|index| (index, [index])).collect();
+    let texts: Vec<_> =
+        (0..30).map(|len| "0123456789é0123456789012345678".chars().take(len).collect::<String>()).collect();
+    let shapes = [
+        Shape::Unit,
+        Shape::Newtype(-1),
+        Shape::Tuple(1, None),
+        Shape::Struct { a: true, b: vec![Shape::Empty {}] },
+        Shape::Empty {},
+    ];
+    let keys =
+        (BTreeMap::from([(true, ())]), BTreeMap::from([(Some("k"), 1)]), BTreeMap::from([(Id(7), 'x')]));
+    let value = ((raw, text), (many, texts), (shapes, keys), ([Duplicate, Duplicate], Nested), [[[0; 0]]]);
+    let tree = to_value(&value).unwrap();
+    assert_eq!(tree, from_str::<Value>(&to_string(&value).unwrap()).unwrap());
+    let wide = to_value([i128::MIN, 1]).unwrap();
+    assert_eq!(wide, json!([i128::MIN, 1]));
+
+    let codec = Codec::strict().with_limits(Limits::new().max_depth(Limits::MAX_DEPTH));
+    let deep = format!("{}1{}", "[{\"a\":".repeat(256), "}]".repeat(256));
+    let deep = codec.from_str::<Value>(&deep).unwrap();
+    assert_eq!(to_value(&deep).unwrap(), deep);
+
+    // Parts outlive the tree, and can be changed.
+    let (mut part, number) = (tree[2].clone(), wide[0].clone());
+    drop((tree, wide));
+    part[0][2]["Tuple"][0] = json!([number]);
+    part[1][0]["new"] = json!("value");
+    assert_eq!(part[0][2].to_string(), format!("{{\"Tuple\":[[{}],null]}}", i128::MIN));
+    assert_eq!(part[1][0], json!({"true": null, "new": "value"}));
+}
+
+#[test]
+fn errors_that_a_type_ignores_leave_no_trace() {
+    struct Fails;
+    impl Serialize for Fails {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut array = serializer.serialize_seq(None)?;
+            array.serialize_element("first")?;
+            Err(serde::ser::Error::custom("fails"))
+        }
+    }
+    struct Ignores;
+    impl Serialize for Ignores {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut map = serializer.serialize_map(None)?;
+            map.serialize_key("replaced")?;
+            map.serialize_entry("a", &1)?;
+            assert!(map.serialize_entry("b", &Fails).is_err());
+            map.serialize_entry("c", &2)?;
+            map.serialize_key("without a value")?;
+            map.end()
+        }
+    }
+    assert!(to_value([Fails]).unwrap_err().is_encode());
+    assert_eq!(to_value([Ignores]).unwrap(), json!([{"a": 1, "c": 2}]));
+    let mut fields = tightwire_json::value::Serializer.serialize_struct("Struct", 2).unwrap();
+    assert!(fields.serialize_field("a", &Fails).is_err());
+    fields.serialize_field("b", &1).unwrap();
+    assert_eq!(fields.end().unwrap(), json!({"b": 1}));
+    let mut map = tightwire_json::value::Serializer.serialize_map(None).unwrap();
+    assert!(map.serialize_value(&1).unwrap_err().is_encode());
 }
 
 #[test]

@@ -1,19 +1,19 @@
 //! Writer of a [`Memory`].
 
 use std::cell::Cell;
-use std::mem::MaybeUninit;
-use std::ptr::NonNull;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
 use super::super::map::{INDEXED, Index, Key, deduplicate};
-use super::super::number::Kind;
-use super::super::{Array, Map, Tag, Value};
+use super::super::number::{Kind, Repr};
+use super::super::{Array, Map, Number, Tag, Value};
 use super::{Chunk, Counted, Header, INLINE, INNER, Inner, Memory, Slot, UNINDEXED, VIEW, Word};
 use crate::scan;
 
 /// Whether the layouts of this platform are those that [`Builder`] writes. Otherwise trees are vectors and boxes.
-pub(crate) const IS_SUPPORTED: bool = size_of::<usize>() == 8 && align_of::<u64>() == 8;
+pub(crate) const IS_SUPPORTED: bool = cfg!(target_pointer_width = "64");
 
 const _: () =
     assert!(!IS_SUPPORTED || size_of::<Value>() == 24 && align_of::<Value>() == 8 && size_of::<Key>() == 24);
@@ -61,7 +61,21 @@ pub(crate) struct Object {
     end: NonNull<Slot>,
     /// Number of keys on the stack before the object, `None` as long as all keys are the expected ones.
     keys: Option<usize>,
+    /// Whether a document contains a key in another form than its text, so that they cannot be compared.
     has_escapes: bool,
+}
+
+impl Object {
+    /// Returns the number of values on the stack before the object.
+    pub(crate) fn from(&self) -> usize {
+        self.from
+    }
+
+    /// Returns an object without expected keys.
+    pub(crate) fn new(from: usize) -> Self {
+        let shape = Shape::EMPTY;
+        Self { from, context: 0, shape, next: shape.keys, end: shape.keys, keys: None, has_escapes: false }
+    }
 }
 
 /// Keys that the objects of a thread are expected to have, by context.
@@ -150,7 +164,8 @@ thread_local! {
 }
 
 /// Writer of a [`Memory`].
-pub(crate) struct Builder<'de> {
+#[allow(missing_debug_implementations, reason = "not nameable outside of the crate")]
+pub struct Builder<'de> {
     document: &'de str,
     memory: Option<Arc<MaybeUninit<Memory>>>,
     /// Address of the memory.
@@ -299,18 +314,49 @@ impl<'de> Builder<'de> {
     /// Pushes any string.
     #[inline(never)]
     pub(crate) fn push_copy(&mut self, text: &str) {
-        let mut bytes = [0; 24];
         if text.len() <= INLINE {
-            bytes[0] = Tag::String as u8;
-            bytes[1] = text.len() as u8;
-            bytes[2..][..text.len()].copy_from_slice(text.as_bytes());
-            let [first, second, third] = words(&bytes);
-            self.push(first, Word { bits: second.to_le() }, Word { bits: third.to_le() });
+            let (start, rest) = text.as_bytes().split_at(text.len().min(16));
+            let [start, rest] = [start, rest].map(|part| u128::from_le_bytes(scan::short(part)));
+            let first = (start as u64) << 16 | (text.len() as u64) << 8 | Tag::String as u64;
+            let third = (start >> 112 | rest << 16) as u64;
+            let [second, third] = [(start >> 48) as u64, third].map(|word| Word { bits: word.to_le() });
+            self.push(first, second, third);
         } else {
             let pointer = self.copy_text(text.as_bytes());
             let first = u64::from(VIEW) << 8 | Tag::String as u64;
             self.push(first, Word { pointer }, Word { len: text.len() });
         }
+    }
+
+    /// Pushes a value. Returns `false` for an array or object, which is not pushed.
+    #[inline(always)]
+    pub(crate) fn push_scalar(&mut self, value: &Value) -> bool {
+        match value {
+            Value::Null => self.push_null(),
+            Value::Bool(value) => self.push_bool(*value),
+            Value::Number(Number(Repr::Unsigned(value))) => self.push_unsigned(*value),
+            Value::Number(Number(Repr::Signed(value))) => self.push_signed(*value),
+            Value::Number(Number(Repr::Float(value))) => self.push_float(*value),
+            Value::Number(Number(Repr::Written(text))) => self.push_written(text),
+            Value::String(text) => self.push_copy(text),
+            Value::Array(_) | Value::Object(_) => return false,
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn push_written(&mut self, text: &str) {
+        const { assert!(!IS_SUPPORTED || size_of::<Box<str>>() == 16 && align_of::<Box<str>>() == 8) };
+        let bytes = ptr::slice_from_raw_parts_mut(self.copy_text(text.as_bytes()), text.len());
+        let pointer = self.allocate(2).cast::<ManuallyDrop<Box<str>>>().as_ptr();
+        // SAFETY: `allocate` has returned new memory of the size of the box. Neither it nor the box around it, which
+        // the number has, is ever dropped, and the text is only read.
+        unsafe { pointer.write(ManuallyDrop::new(Box::from_raw(bytes as *mut str))) };
+        self.push(
+            Tag::Number as u64,
+            Word { bits: (Kind::Written as u64).to_le() },
+            Word { pointer: pointer.cast() },
+        );
     }
 
     /// Returns the number of values on the stack.
@@ -399,17 +445,79 @@ impl<'de> Builder<'de> {
         Some(end)
     }
 
-    /// Makes the string that was pushed last a key, which is not the expected one.
-    pub(crate) fn make_key(&mut self, object: &mut Object, has_escapes: bool) {
-        let Some(key) = self.slots.pop() else { return };
+    /// Makes the string that was pushed last the next key, which is not the expected one.
+    pub(crate) fn end_new_key(&mut self, object: &mut Object, has_escapes: bool) {
+        if let Some(key) = self.slots.pop() {
+            object.has_escapes |= has_escapes;
+            self.push_new_key(object, key);
+        }
+    }
+
+    fn push_new_key(&mut self, object: &mut Object, key: Slot) {
         if object.keys.is_none() {
             object.keys = Some(self.keys.len());
             // SAFETY: the memory exists. There is a value for each key so far.
             let keys = unsafe { object.shape.keys() };
             self.keys.extend_from_slice(&keys[..self.slots.len() - object.from]);
         }
-        object.has_escapes |= has_escapes;
         self.keys.push(key);
+    }
+
+    /// Removes the value that was pushed last, and makes it the next key if it is a string. Otherwise returns `false`.
+    #[inline(always)]
+    pub(crate) fn end_key(&mut self, object: &mut Object) -> bool {
+        let Some(key) = self.slots.pop() else { return false };
+        // SAFETY: all words of slots are initialized.
+        if u64::from_le(unsafe { key[0].bits }) as u8 != Tag::String as u8 {
+            return false;
+        }
+        // SAFETY: the expected key is in the memory, before the end of the keys of the shape.
+        if object.next != object.end && is_same(&key, unsafe { object.next.as_ref() }) {
+            // SAFETY: as above.
+            object.next = unsafe { object.next.add(1) };
+            if object.keys.is_some() {
+                self.keys.push(key);
+            }
+        } else {
+            let text = text(&key);
+            object.has_escapes |= scan::find(text, 0) < text.len();
+            self.push_new_key(object, key);
+        }
+        true
+    }
+
+    /// Returns whether the last key of an object has no value yet.
+    #[inline(always)]
+    pub(crate) fn has_key(&self, object: &Object) -> bool {
+        let keys = match object.keys {
+            Some(from) => self.keys.len() - from,
+            None => (object.next.addr().get() - object.shape.keys.addr().get()) / size_of::<Slot>(),
+        };
+        keys != self.slots.len() - object.from
+    }
+
+    /// Removes the last key of an object if it has no value.
+    #[inline(always)]
+    pub(crate) fn drop_key(&mut self, object: &mut Object) {
+        if self.has_key(object) {
+            match object.keys {
+                Some(_) => _ = self.keys.pop(),
+                // SAFETY: the key without a value precedes the next one.
+                None => object.next = unsafe { object.next.sub(1) },
+            }
+        }
+    }
+
+    /// Returns the numbers of values and keys on the stacks.
+    #[inline(always)]
+    pub(crate) fn lens(&self) -> [usize; 2] {
+        [self.slots.len(), self.keys.len()]
+    }
+
+    /// Removes the values and keys after those that [`lens`](Self::lens) has returned.
+    pub(crate) fn truncate(&mut self, [values, keys]: [usize; 2]) {
+        self.slots.truncate(values);
+        self.keys.truncate(keys);
     }
 
     /// Replaces the values from `from` on by an array of them. There is at least one.
@@ -495,7 +603,7 @@ impl<'de> Builder<'de> {
     }
 
     /// Returns a copy of a text in the memory.
-    fn copy_text(&mut self, text: &[u8]) -> *const u8 {
+    fn copy_text(&mut self, text: &[u8]) -> *mut u8 {
         let copy = self.allocate(text.len().div_ceil(8)).cast::<u8>().as_ptr();
         // SAFETY: `allocate` has returned new memory of at least `text.len()` bytes.
         unsafe { copy.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
@@ -627,6 +735,17 @@ fn text(key: &Slot) -> &[u8] {
         len if len == usize::from(VIEW) => unsafe { slice::from_raw_parts(key[1].pointer, key[2].len) },
         // SAFETY: at most `INLINE` bytes follow the tag and the length, and all of them are initialized.
         len => unsafe { slice::from_raw_parts(key.as_ptr().cast::<u8>().add(2), len) },
+    }
+}
+
+/// Returns whether two keys certainly are the same text.
+#[inline(always)]
+fn is_same(left: &Slot, right: &Slot) -> bool {
+    // SAFETY: all words of slots are initialized.
+    let [first, second, third] = [0, 1, 2].map(|at| unsafe { (left[at].bits, right[at].bits) });
+    match len_byte(left) == usize::from(VIEW) {
+        false => ((first.0 ^ first.1) | (second.0 ^ second.1) | (third.0 ^ third.1)) == 0,
+        true => text(left) == text(right),
     }
 }
 

@@ -1,25 +1,28 @@
-//! Memory of decoded trees.
+//! Memory of decoded trees, and of those that are converted from other types.
 //!
-//! All arrays, objects and long strings of a decoded document are in a few blocks of memory with one reference count.
-//! Therefore decoding rarely allocates, and dropping a tree frees these blocks without visiting its values. The
-//! benchmark rows `json/*_decode` of the class `tree` measure this.
+//! All arrays, objects and long strings of such a tree are in a few blocks of memory with one reference count. Therefore
+//! decoding rarely allocates, and dropping a tree frees these blocks without visiting its values. The
+//! benchmark rows `json/*_decode` of the class `tree` and `json/to_value` measure this.
 //!
 //! Rules, on which the `unsafe` code of this module relies:
 //!
-//! - The memory only contains values that have nothing to drop: literal names, numbers, inline texts, texts in the same
-//!   memory ([`VIEW`]), and [`Inner`]s of the same memory. They are never dropped, and never change.
+//! - The memory only contains values that have nothing to drop: literal names, numbers, inline texts, texts and
+//!   written numbers in the same memory ([`VIEW`]), and [`Inner`]s of the same memory. They are never dropped, and never
+//!   change.
 //! - An [`Inner`] or a text in the memory does not count as a reference to it. It is reachable only through a reference
 //!   to a [`Counted`] of the same memory. To own a value, or to change it, code has to clone it: cloning an array or
 //!   object creates a [`Counted`], cloning a string copies the text.
 //! - A [`Header`] precedes the items of each array and object.
 //! - The layouts of [`Value`](super::Value), its numbers, arrays, objects and texts, and of keys are defined by
 //!   `repr`, because [`Builder`] writes them as three words. Stores of other widths would delay the copy into the memory.
-//!   On platforms with other layouts than [`IS_SUPPORTED`] requires, nothing is decoded into the memory.
+//!   On platforms with other layouts than [`IS_SUPPORTED`] requires, nothing is written into the memory.
 //!
 //! Property tests compare trees in this memory with the same trees of vectors and boxes.
 #![allow(unsafe_code, reason = "trees in shared memory; see the module text")]
 
 mod builder;
+#[cfg(any(test, not(target_pointer_width = "64")))]
+mod owned;
 
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -32,6 +35,12 @@ pub(crate) use self::builder::{Builder, IS_SUPPORTED, Object, context};
 use super::Array;
 use super::map::{Index, Key};
 use super::{Map, Value};
+
+/// Values of open arrays and objects, and the tree when they are complete.
+#[cfg(target_pointer_width = "64")]
+pub(crate) type Stack = Builder<'static>;
+#[cfg(not(target_pointer_width = "64"))]
+pub(crate) type Stack = owned::Owned;
 
 /// Memory of one decoded document.
 pub(super) struct Memory {
