@@ -220,7 +220,7 @@ fn fields_of_structs_can_be_trees() {
         map: tightwire_json::Map<String, Value>,
         array: tightwire_json::Array,
         #[serde(flatten)]
-        rest: std::collections::BTreeMap<String, Value>,
+        rest: BTreeMap<String, Value>,
     }
 
     let document = r#"{"value":{"a":[1]},"map":{"b":"c"},"array":[null],"x":[{"y":1.5}],"z":"text"}"#;
