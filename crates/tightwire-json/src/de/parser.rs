@@ -86,6 +86,13 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
         if byte > b' ' {
             return Some(byte);
         }
+        // A single space, as after most colons.
+        if byte == b' '
+            && let Some(next @ b'!'..) = self.bytes.get(self.at + 1)
+        {
+            self.at += 1;
+            return Some(*next);
+        }
         self.at = self.after_space(self.at);
         self.bytes.get(self.at).copied()
     }

@@ -80,21 +80,28 @@ pub(crate) static SHORT_ESCAPES: [u8; 256] = {
 pub(crate) fn push_unescaped(out: &mut String, text: &str, from: usize) -> usize {
     assert!(text.is_char_boundary(from), "inside of a character");
     let bytes = text.as_bytes();
-    // SAFETY: the bytes are UTF-8 when the length is set below: `from..at` is on character boundaries, because `from` is
-    // one by the assertion, all special bytes are ASCII, and so are the characters of the table.
-    let out = unsafe { out.as_mut_vec() };
-    let mut len = out.len();
+    // Taken, because a block may end inside of a character.
+    let mut copied = std::mem::take(out).into_bytes();
+    let mut len = copied.len();
     let mut at = from;
-    while let Some(block) = chunk::<BLOCK>(bytes, at) {
-        if out.capacity() - len < BLOCK {
-            // SAFETY: the bytes before `len` are initialised.
-            unsafe { reserve_after(out, len, BLOCK) };
+    let end = loop {
+        let Some(block) = chunk::<BLOCK>(bytes, at) else {
+            let end = find_in_tail::<Json>(bytes, at);
+            // SAFETY: all bytes before `len` are initialised.
+            unsafe { copied.set_len(len) };
+            copied.extend_from_slice(&bytes[at..end]);
+            break end;
+        };
+        if copied.capacity() - len < BLOCK {
+            // SAFETY: all bytes before `len` are initialised.
+            unsafe { copied.set_len(len) };
+            copied.reserve(BLOCK);
         }
         let mask = mask16::<Json>(block);
         let count = (mask.trailing_zeros() as usize).min(BLOCK);
-        // SAFETY: there is capacity for a block after `len`.
-        let end = unsafe {
-            let to = out.as_mut_ptr().add(len);
+        // SAFETY: there is capacity for a block after `len`, of which at most `count` bytes are kept.
+        let special = unsafe {
+            let to = copied.as_mut_ptr().add(len);
             to.cast::<[u8; BLOCK]>().write_unaligned(*block);
             to.add(count)
         };
@@ -108,41 +115,19 @@ pub(crate) fn push_unescaped(out: &mut String, text: &str, from: usize) -> usize
             _ => 0,
         };
         if char == 0 {
-            // SAFETY: the bytes before `len` are initialised, and UTF-8 as explained above.
-            unsafe { out.set_len(len) };
-            return at;
+            // SAFETY: all bytes before `len` are initialised.
+            unsafe { copied.set_len(len) };
+            break at;
         }
-        // SAFETY: a bit of the mask is set, so that `count` is less than the length of the block with capacity.
-        unsafe { end.write(char) };
+        // SAFETY: a bit of the mask is set, so that `count` is less than the length of the block.
+        unsafe { special.write(char) };
         len += 1;
         at += 2;
-    }
-    let end = find_in_tail::<Json>(bytes, at);
-    let tail = &bytes[at..end];
-    // SAFETY: as above. There is capacity before the length is set, because `at` may be inside of a character; the end of
-    // `text` is a character boundary.
-    unsafe {
-        reserve_after(out, len, tail.len());
-        out.set_len(len);
-    }
-    out.extend_from_slice(tail);
+    };
+    // SAFETY: `out` was UTF-8. The parts of `text` that are appended are on character boundaries: `from` is one by the
+    // assertion, all special bytes are ASCII, and so are the characters of the table.
+    *out = unsafe { String::from_utf8_unchecked(copied) };
     end
-}
-
-/// Reserves capacity after the first `len` bytes, which are more than the vector has.
-///
-/// # Safety
-/// The first `len` bytes are initialised.
-#[inline]
-unsafe fn reserve_after(out: &mut Vec<u8>, len: usize, additional: usize) {
-    let before = out.len();
-    // Taken, because the bytes may end inside of a character if this panics.
-    let mut taken = std::mem::take(out);
-    // SAFETY: guaranteed by the caller. The length is necessary because `reserve` only preserves these bytes.
-    unsafe { taken.set_len(len) };
-    taken.reserve(additional);
-    taken.truncate(before);
-    *out = taken;
 }
 
 /// Appends the string if nothing in `text` is special. Otherwise appends nothing and returns `false`.

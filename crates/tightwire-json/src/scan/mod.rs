@@ -185,11 +185,16 @@ pub(crate) fn chunk<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]>
     Some(unsafe { &*bytes.as_ptr().add(at).cast::<[u8; N]>() })
 }
 
-/// Returns the text if all bytes are ASCII.
+/// Returns the text if all bytes are ASCII. Tests the last bytes as a block, which executes fewer instructions than
+/// `is_ascii` for a document of a few hundred bytes.
 #[inline]
 pub(crate) fn ascii(bytes: &[u8]) -> Option<&str> {
+    let (blocks, _) = bytes.as_chunks::<BLOCK>();
+    let last = bytes.last_chunk::<BLOCK>().copied().unwrap_or_else(|| short(bytes));
+    let all = blocks.iter().fold(u128::from_le_bytes(last), |all, block| all | u128::from_le_bytes(*block));
+    let is_ascii = all & (u128::MAX / 0xff * 0x80) == 0;
     // SAFETY: every sequence of ASCII bytes is UTF-8.
-    bytes.is_ascii().then(|| unsafe { std::str::from_utf8_unchecked(bytes) })
+    is_ascii.then(|| unsafe { std::str::from_utf8_unchecked(bytes) })
 }
 
 /// Loads at most 16 bytes and fills the rest with zeros. Two overlapping loads are cheaper than a loop.

@@ -344,7 +344,7 @@ impl<S: Style> fmt::Write for Escaping<'_, S> {
 const SLACK: usize = 32;
 
 /// Maximum initial capacity, in bytes.
-const MAX_CAPACITY: usize = 1 << 20;
+const MAX_CAPACITY: usize = 8 << 20;
 
 thread_local! {
     /// Lengths of the last two documents, the last one first.
