@@ -11,10 +11,12 @@
 #![allow(unsafe_code, reason = "vector loads and stores into spare capacity; see the module text")]
 
 mod copy;
+mod structure;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub(crate) use copy::{push_block, push_body, push_entry, push_short, push_string, push_text};
+pub(crate) use structure::{Structure, Tokens};
 
 /// Returns whether strings are scanned with vector instructions on this platform. Otherwise they are scanned eight
 /// bytes at a time.
@@ -119,6 +121,16 @@ impl Portable {
         let digits = digits.to_le_bytes();
         let zeros = Self::gather(&digits, Self::zero);
         (digits.map(|digit| digit | b'0'), !zeros & 0xffff)
+    }
+
+    #[inline(always)]
+    fn structure(bytes: &[u8; BLOCK]) -> [u32; 4] {
+        let equal = |byte| Self::gather(bytes, |word| Self::equal(word, byte));
+        let brackets = Self::gather(bytes, |word| {
+            let braces = word | (0x20 * Self::ONES);
+            Self::equal(braces, b'{') | Self::equal(braces, b'}')
+        });
+        [equal(b'"'), equal(b'\\'), brackets, equal(b',')]
     }
 
     #[inline(always)]
