@@ -104,10 +104,12 @@ impl Index {
         index
     }
 
-    /// Returns the position of a key. `keys` returns the key at a position.
-    fn find<'a>(&self, key: &str, keys: impl Fn(usize) -> &'a JsonString) -> Option<usize> {
-        let is_same = |position: &u32| keys(*position as usize).as_str() == key;
-        self.positions.find(self.state.hash_one(key), is_same).map(|position| *position as usize)
+    /// Returns the position of a key, and its entry.
+    #[inline(never)]
+    fn find<'a>(&self, key: &str, entries: &'a [Entry]) -> Option<(usize, &'a Entry)> {
+        let is_same = |position: &u32| entries[*position as usize].key.as_str() == key;
+        let position = *self.positions.find(self.state.hash_one(key), is_same)? as usize;
+        Some((position, &entries[position]))
     }
 
     /// Returns the position of a key, or adds it with this position.
@@ -252,17 +254,19 @@ impl Map<String, Value> {
         }
     }
 
-    /// Returns the position of a key.
-    pub(super) fn find(&self, key: &str) -> Option<usize> {
-        let index = match &self.repr {
-            Repr::Empty => None,
-            Repr::Owned(owned) => owned.index.as_ref(),
-            Repr::Shared(entries) => entries.inner().index(),
-            Repr::Inner(entries) => entries.index(),
+    /// Returns the position of a key, and its entry.
+    // Inlined, so that a literal key is compared without a call.
+    #[inline]
+    pub(super) fn find(&self, key: &str) -> Option<(usize, &Entry)> {
+        let (entries, index) = match &self.repr {
+            Repr::Empty => return None,
+            Repr::Owned(owned) => (&*owned.entries, owned.index.as_ref()),
+            Repr::Shared(entries) => (entries.inner().items(), entries.inner().index()),
+            Repr::Inner(entries) => (entries.items(), entries.index()),
         };
         match index {
-            Some(index) => index.find(key, |position| &self.entries()[position].key),
-            None => self.entries().iter().position(|entry| entry.key.as_str() == key),
+            Some(index) => index.find(key, entries),
+            None => entries.iter().enumerate().find(|(_, entry)| entry.key.as_str() == key),
         }
     }
 
@@ -312,7 +316,7 @@ impl PartialEq for Map<String, Value> {
     fn eq(&self, other: &Self) -> bool {
         self.entries().len() == other.entries().len()
             && self.entries().iter().all(|entry| {
-                other.find(&entry.key).is_some_and(|position| other.entries()[position].value == entry.value)
+                other.find(&entry.key).is_some_and(|(_, found)| found.value == entry.value)
             })
     }
 }

@@ -40,20 +40,20 @@ impl Map<String, Value> {
     }
 
     /// Returns the value of a key.
+    #[inline]
     pub fn get<Q: AsRef<str> + ?Sized>(&self, key: &Q) -> Option<&Value> {
-        Some(&self.entries()[self.find(key.as_ref())?].value)
+        self.find(key.as_ref()).map(|(_, entry)| &entry.value)
     }
 
     /// Returns the value of a key, for changes.
     pub fn get_mut<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<&mut Value> {
-        let position = self.find(key.as_ref())?;
+        let (position, _) = self.find(key.as_ref())?;
         self.to_mut().value_mut(position)
     }
 
     /// Returns the entry of a key.
     pub fn get_key_value<Q: AsRef<str> + ?Sized>(&self, key: &Q) -> Option<(&JsonString, &Value)> {
-        let entry = &self.entries()[self.find(key.as_ref())?];
-        Some((&entry.key, &entry.value))
+        self.find(key.as_ref()).map(|(_, entry)| (&entry.key, &entry.value))
     }
 
     /// Returns whether there is an entry with this key.
@@ -79,7 +79,7 @@ impl Map<String, Value> {
     /// If `index` is larger than the number of other entries.
     pub fn shift_insert(&mut self, index: usize, key: impl Into<JsonString>, value: Value) -> Option<Value> {
         let key = key.into();
-        let position = self.find(&key);
+        let position = self.find(&key).map(|(position, _)| position);
         self.to_mut().change(|entries| {
             let previous = position.map(|position| entries.remove(position).value);
             entries.insert(index, Entry::new(key, value));
@@ -104,7 +104,7 @@ impl Map<String, Value> {
 
     /// Removes a key and returns it with its value. The last entry takes its position. Takes constant time.
     pub fn swap_remove_entry<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<(JsonString, Value)> {
-        let position = self.find(key.as_ref())?;
+        let (position, _) = self.find(key.as_ref())?;
         Some(self.to_mut().swap_remove(position).into())
     }
 
@@ -116,7 +116,7 @@ impl Map<String, Value> {
 
     /// Removes a key and returns it with its value. Same as [`shift_remove`](Self::shift_remove) otherwise.
     pub fn shift_remove_entry<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<(JsonString, Value)> {
-        let position = self.find(key.as_ref())?;
+        let (position, _) = self.find(key.as_ref())?;
         Some(self.to_mut().change(|entries| entries.remove(position)).into())
     }
 
@@ -129,7 +129,7 @@ impl Map<String, Value> {
     pub fn entry(&mut self, key: impl Into<JsonString>) -> map_entry::Entry<'_> {
         let key = key.into();
         match self.find(&key) {
-            Some(position) => map_entry::Entry::Occupied(OccupiedEntry { owned: self.to_mut(), position }),
+            Some((position, _)) => map_entry::Entry::Occupied(OccupiedEntry { owned: self.to_mut(), position }),
             None => map_entry::Entry::Vacant(VacantEntry { owned: self.to_mut(), key }),
         }
     }
