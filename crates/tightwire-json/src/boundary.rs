@@ -49,32 +49,29 @@ impl Boundary {
                 _ => (Kind::Scalar, 0),
             };
         }
-        while let Some(rest) = buffer.get(self.at..).filter(|rest| !rest.is_empty()) {
-            let part = &rest[..rest.len().min(Structure::PART)];
-            let mut ends = match self.kind {
-                Kind::Unknown | Kind::Scalar => {
-                    let len = rest.iter().position(|byte| is_delimiter(*byte));
-                    self.at += len.unwrap_or(rest.len());
-                    return len.map(|_| self.at);
-                }
-                Kind::String => self.structure.next(part).closing,
-                Kind::Container => self.structure.next(part).brackets,
-            };
+        let start = self.at;
+        self.at = buffer.len();
+        let rest = buffer.get(start..)?;
+        if self.kind == Kind::Scalar {
+            return rest.iter().position(|byte| is_delimiter(*byte)).map(|len| start + len);
+        }
+        let (kind, depth) = (self.kind, &mut self.depth);
+        self.structure.search(rest, |offset, tokens| {
+            let mut ends = if kind == Kind::String { tokens.closing } else { tokens.brackets };
             while ends != 0 {
-                let end = ends.trailing_zeros() as usize;
-                if matches!(part[end], b'{' | b'[') {
-                    self.depth += 1;
+                let end = offset + ends.trailing_zeros() as usize;
+                if matches!(rest[end], b'{' | b'[') {
+                    *depth += 1;
                 } else {
-                    self.depth -= 1;
-                    if self.depth == 0 {
-                        return Some(self.at + end + 1);
+                    *depth -= 1;
+                    if *depth == 0 {
+                        return Some(start + end + 1);
                     }
                 }
                 ends &= ends - 1;
             }
-            self.at += part.len();
-        }
-        None
+            None
+        })
     }
 }
 

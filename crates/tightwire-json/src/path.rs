@@ -8,7 +8,7 @@ use std::fmt;
 use crate::codec::Limits;
 use crate::de::{leading_string, string_len};
 use crate::grammar::{is_delimiter, is_space};
-use crate::scan::{Structure, Tokens};
+use crate::scan::{PART, Structure, Tokens};
 
 /// Maximum number of segments of a [`Path`].
 const MAX_SEGMENTS: usize = 32;
@@ -148,9 +148,7 @@ impl Scan {
         let mut structure = Structure::default();
         // Offset behind the last bracket or comma.
         let mut tail = 0;
-        for (index, part) in document.chunks(Structure::PART).enumerate() {
-            let start = index * Structure::PART;
-            let Tokens { mut brackets, mut commas, .. } = structure.next(part);
+        structure.search(document, |start, Tokens { mut brackets, mut commas, .. }| {
             while brackets != 0 {
                 let bit = brackets & brackets.wrapping_neg();
                 scan.commas(commas & (bit - 1), start, &mut tail);
@@ -161,7 +159,8 @@ impl Scan {
                 tail = at + 1;
             }
             scan.commas(commas, start, &mut tail);
-        }
+            None::<()>
+        });
         if scan.deeper == 0 {
             scan.tail(document, tail);
         }
@@ -172,7 +171,7 @@ impl Scan {
     #[inline(always)]
     fn commas(&mut self, commas: u64, start: usize, tail: &mut usize) {
         if commas != 0 && self.deeper == 0 {
-            *tail = start + Structure::PART - commas.leading_zeros() as usize;
+            *tail = start + PART - commas.leading_zeros() as usize;
             if let Some(level) = self.levels.last_mut() {
                 level.entry = *tail;
                 level.commas += commas.count_ones() as usize;

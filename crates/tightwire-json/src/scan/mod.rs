@@ -16,7 +16,7 @@ mod structure;
 mod x86;
 
 pub(crate) use copy::{push_block, push_body, push_entry, push_short, push_string, push_text};
-pub(crate) use structure::{Structure, Tokens};
+pub(crate) use structure::{PART, Structure, Tokens};
 
 /// Returns whether strings are scanned with vector instructions on this platform. Otherwise they are scanned eight
 /// bytes at a time.
@@ -211,6 +211,13 @@ fn short(bytes: &[u8]) -> [u8; BLOCK] {
         0
     };
     word.to_le_bytes()
+}
+
+/// Returns whether two texts are equal, without a call if they are short.
+#[inline(always)]
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    one.len() == other.len() && if one.len() <= BLOCK { short(one) == short(other) } else { one == other }
 }
 
 /// Bytes that [`find`] searches inline before it calls the engine for long strings.

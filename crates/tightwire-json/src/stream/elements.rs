@@ -136,6 +136,7 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
     }
 
     /// Decodes the next element that ends in `chunk`. An outer error ends decoding.
+    #[inline(always)]
     fn element(&mut self, chunk: &mut &[u8]) -> Result<Option<Result<T>>> {
         let mut failed = None;
         while !chunk.is_empty() {

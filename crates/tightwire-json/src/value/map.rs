@@ -8,6 +8,7 @@ use hashbrown::{HashTable, hash_table};
 
 use super::memory::{Counted, INNER, Inner};
 use super::{JsonString, Value};
+use crate::scan::is_same;
 
 /// Number of entries from which an object has an index. Smaller ones are searched from the first entry on.
 pub(super) const INDEXED: usize = 16;
@@ -255,7 +256,6 @@ impl Map<String, Value> {
     }
 
     /// Returns the position of a key, and its entry.
-    // Inlined, so that a literal key is compared without a call.
     #[inline]
     pub(super) fn find(&self, key: &str) -> Option<(usize, &Entry)> {
         let (entries, index) = match &self.repr {
@@ -266,7 +266,7 @@ impl Map<String, Value> {
         };
         match index {
             Some(index) => index.find(key, entries),
-            None => entries.iter().enumerate().find(|(_, entry)| entry.key.as_str() == key),
+            None => entries.iter().enumerate().find(|(_, entry)| is_same(&entry.key, key)),
         }
     }
 
@@ -315,8 +315,9 @@ impl Clone for Map<String, Value> {
 impl PartialEq for Map<String, Value> {
     fn eq(&self, other: &Self) -> bool {
         self.entries().len() == other.entries().len()
-            && self.entries().iter().all(|entry| {
-                other.find(&entry.key).is_some_and(|(_, found)| found.value == entry.value)
-            })
+            && self
+                .entries()
+                .iter()
+                .all(|entry| other.find(&entry.key).is_some_and(|(_, found)| found.value == entry.value))
     }
 }

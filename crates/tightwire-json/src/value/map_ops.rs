@@ -129,7 +129,9 @@ impl Map<String, Value> {
     pub fn entry(&mut self, key: impl Into<JsonString>) -> map_entry::Entry<'_> {
         let key = key.into();
         match self.find(&key) {
-            Some((position, _)) => map_entry::Entry::Occupied(OccupiedEntry { owned: self.to_mut(), position }),
+            Some((position, _)) => {
+                map_entry::Entry::Occupied(OccupiedEntry { owned: self.to_mut(), position })
+            }
             None => map_entry::Entry::Vacant(VacantEntry { owned: self.to_mut(), key }),
         }
     }
