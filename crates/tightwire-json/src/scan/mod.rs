@@ -3,6 +3,9 @@
 //! The decoder searches for the closing quote, a backslash or a control character, the encoder for the characters to
 //! escape. [`find`] searches; [`push_string`] searches and copies in one pass.
 //!
+//! [`Structure`] searches for brackets and commas outside of strings: for the path of an error, and for the end of a value
+//! that is decoded afterwards.
+//!
 //! The numbers of the decoder and encoder use [`digits`], [`decimals`] and [`push_block`].
 //!
 //! The `unsafe` code of this module: loads through `core::arch`, the call of a function
