@@ -1,19 +1,18 @@
 //! Search for the end of a document in a stream, without validating it.
 
 use crate::grammar::is_delimiter;
+use crate::scan::Structure;
 
-/// Context of the next byte.
+/// Kind of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Start,
-    /// Inside a number or a literal name at the top level.
+enum Kind {
+    /// No byte was examined.
+    Unknown,
+    /// Number or literal name.
     Scalar,
-    /// Inside an array or object, outside of strings.
-    Open,
-    /// Inside a string.
     String,
-    /// After a backslash.
-    Escape,
+    /// Array or object.
+    Container,
 }
 
 /// Incremental search for the end of one document.
@@ -21,15 +20,17 @@ enum State {
 /// Only quotes and brackets are examined. The end may be wrong for a malformed document; decoding it then fails.
 #[derive(Debug)]
 pub(crate) struct Boundary {
-    state: State,
+    kind: Kind,
+    /// Number of open strings, arrays and objects.
     depth: usize,
+    structure: Structure,
     /// Number of bytes examined so far.
     at: usize,
 }
 
 impl Boundary {
     pub(crate) fn new() -> Self {
-        Self { state: State::Start, depth: 0, at: 0 }
+        Self { kind: Kind::Unknown, depth: 0, structure: Structure::default(), at: 0 }
     }
 
     /// Returns whether a document can begin with `byte` (RFC 8259, section 3).
@@ -41,36 +42,36 @@ impl Boundary {
     /// of the buffer must be one that [may begin](Self::may_begin) a document. Further calls must pass the same input
     /// with more bytes appended.
     pub(crate) fn find(&mut self, buffer: &[u8]) -> Option<usize> {
-        while let Some(byte) = buffer.get(self.at) {
-            self.at += 1;
-            match (self.state, byte) {
-                (State::Start | State::Open, b'"') => self.state = State::String,
-                (State::Start | State::Open, b'{' | b'[') => {
-                    self.depth += 1;
-                    self.state = State::Open;
-                }
-                (State::Open, b'}' | b']') => {
-                    self.depth -= 1;
-                    if self.depth == 0 {
-                        return Some(self.at);
+        if self.kind == Kind::Unknown {
+            (self.kind, self.depth) = match buffer.first()? {
+                b'"' => (Kind::String, 1),
+                b'{' | b'[' => (Kind::Container, 0),
+                _ => (Kind::Scalar, 0),
+            };
+        }
+        let start = self.at;
+        self.at = buffer.len();
+        let rest = buffer.get(start..)?;
+        if self.kind == Kind::Scalar {
+            return rest.iter().position(|byte| is_delimiter(*byte)).map(|len| start + len);
+        }
+        let (kind, depth) = (self.kind, &mut self.depth);
+        self.structure.search(rest, |offset, tokens| {
+            let mut ends = if kind == Kind::String { tokens.closing } else { tokens.brackets };
+            while ends != 0 {
+                let end = offset + ends.trailing_zeros() as usize;
+                if matches!(rest[end], b'{' | b'[') {
+                    *depth += 1;
+                } else {
+                    *depth -= 1;
+                    if *depth == 0 {
+                        return Some(start + end + 1);
                     }
                 }
-                (State::Open, _) => {}
-                (State::Start, b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => self.state = State::Scalar,
-                (State::Start, _) => return Some(self.at),
-                (State::Scalar, byte) if is_delimiter(*byte) => return Some(self.at - 1),
-                (State::Scalar, _) => {}
-                (State::String, b'\\') => self.state = State::Escape,
-                (State::String, b'"') if self.depth == 0 => return Some(self.at),
-                (State::String, b'"') => self.state = State::Open,
-                (State::String, _) => {
-                    let rest = &buffer[self.at..];
-                    self.at += memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
-                }
-                (State::Escape, _) => self.state = State::String,
+                ends &= ends - 1;
             }
-        }
-        None
+            None
+        })
     }
 }
 

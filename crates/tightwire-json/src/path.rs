@@ -8,6 +8,7 @@ use std::fmt;
 use crate::codec::Limits;
 use crate::de::{leading_string, string_len};
 use crate::grammar::{is_delimiter, is_space};
+use crate::scan::{PART, Structure, Tokens};
 
 /// Maximum number of segments of a [`Path`].
 const MAX_SEGMENTS: usize = 32;
@@ -122,8 +123,10 @@ pub(crate) enum Place {
 struct Level {
     start: usize,
     is_object: bool,
-    /// Index of the last element, or offset of the last key.
-    last: usize,
+    /// Offset behind the last comma, or behind the opening bracket.
+    entry: usize,
+    /// Number of commas.
+    commas: usize,
 }
 
 /// Structure at the end of the first part of a document. The document may be malformed.
@@ -134,7 +137,7 @@ pub(crate) struct Scan {
     /// Number of open arrays and objects inside of `levels`, which are deeper than any decoded document.
     deeper: usize,
     pub(crate) place: Place,
-    /// Offset of the last key or value in the innermost array or object.
+    /// Offset of the last key or value in the innermost array or object, if it is before `place`.
     pub(crate) last: usize,
 }
 
@@ -142,71 +145,88 @@ impl Scan {
     /// Scans `document` to its end, in one pass without recursion.
     pub(crate) fn new(document: &[u8]) -> Self {
         let mut scan = Self { levels: Vec::new(), deeper: 0, place: Place::Value, last: 0 };
-        let mut at = 0;
-        while let Some(byte) = document.get(at) {
-            at = match byte {
-                _ if is_space(*byte) => at + 1,
-                b'"' => {
-                    let len = string_len(&document[at..]);
-                    scan.string(at, len.is_some());
-                    len.map_or(document.len(), |len| at + len)
-                }
-                b'{' | b'[' | b'}' | b']' | b',' | b':' => {
-                    scan.punctuation(*byte, at);
-                    at + 1
-                }
-                _ => {
-                    let len = document[at..].iter().position(|byte| is_delimiter(*byte));
-                    scan.value(at, if len.is_some() { Place::After } else { Place::Scalar });
-                    len.map_or(document.len(), |len| at + len.max(1))
-                }
-            };
+        let mut structure = Structure::default();
+        // Offset behind the last bracket or comma.
+        let mut tail = 0;
+        structure.search(document, |start, Tokens { mut brackets, mut commas, .. }| {
+            while brackets != 0 {
+                let bit = brackets & brackets.wrapping_neg();
+                scan.commas(commas & (bit - 1), start, &mut tail);
+                commas &= !(bit - 1);
+                brackets ^= bit;
+                let at = start + bit.trailing_zeros() as usize;
+                scan.bracket(document[at], at);
+                tail = at + 1;
+            }
+            scan.commas(commas, start, &mut tail);
+            None::<()>
+        });
+        if scan.deeper == 0 {
+            scan.tail(document, tail);
         }
         scan
     }
 
-    fn value(&mut self, start: usize, place: Place) {
-        if self.deeper == 0 {
-            self.last = start;
-            self.place = place;
-        }
-    }
-
-    fn string(&mut self, start: usize, is_complete: bool) {
-        match self.levels.last_mut() {
-            Some(level) if self.place == Place::Key => {
-                level.last = start;
-                self.value(start, if is_complete { Place::Colon } else { Place::Key });
+    /// Processes commas in the innermost array or object.
+    #[inline(always)]
+    fn commas(&mut self, commas: u64, start: usize, tail: &mut usize) {
+        if commas != 0 && self.deeper == 0 {
+            *tail = start + PART - commas.leading_zeros() as usize;
+            if let Some(level) = self.levels.last_mut() {
+                level.entry = *tail;
+                level.commas += commas.count_ones() as usize;
             }
-            _ => self.value(start, if is_complete { Place::After } else { Place::String }),
         }
     }
 
-    fn punctuation(&mut self, byte: u8, at: usize) {
-        let deepest = self.levels.len() == Limits::MAX_DEPTH;
+    #[inline(always)]
+    fn bracket(&mut self, byte: u8, at: usize) {
         match byte {
-            b'{' | b'[' if deepest => self.deeper += 1,
+            b'{' | b'[' if self.levels.len() == Limits::MAX_DEPTH => self.deeper += 1,
             b'{' | b'[' => {
                 let is_object = byte == b'{';
-                self.levels.push(Level { start: at, is_object, last: 0 });
-                self.place = if is_object { Place::Key } else { Place::Value };
+                self.levels.push(Level { start: at, is_object, entry: at + 1, commas: 0 });
             }
-            b'}' | b']' if self.deeper > 0 => self.deeper -= 1,
-            b'}' | b']' => {
-                if let Some(level) = self.levels.pop() {
-                    self.value(level.start, Place::After);
+            _ if self.deeper > 0 => self.deeper -= 1,
+            _ => self.last = self.levels.pop().map_or(0, |level| level.start),
+        }
+    }
+
+    /// Scans the rest of the document from the offset `at` on, which has no brackets and commas outside of strings.
+    fn tail(&mut self, document: &[u8], mut at: usize) {
+        let is_object = self.levels.last().is_some_and(|level| level.is_object);
+        self.place = match at.checked_sub(1).map(|last| document[last]) {
+            Some(b'}' | b']') => Place::After,
+            _ if is_object => Place::Key,
+            _ => Place::Value,
+        };
+        while let Some(byte) = document.get(at) {
+            let rest = &document[at..];
+            let (len, place) = match byte {
+                b':' => (Some(1), Place::Value),
+                _ if is_space(*byte) => (Some(1), self.place),
+                b'"' => {
+                    let len = string_len(rest);
+                    self.last = at;
+                    (
+                        len,
+                        match (self.place, len) {
+                            (Place::Key, Some(_)) => Place::Colon,
+                            (Place::Key, None) => Place::Key,
+                            (_, Some(_)) => Place::After,
+                            (_, None) => Place::String,
+                        },
+                    )
                 }
-            }
-            _ if self.deeper > 0 => {}
-            b':' => self.place = Place::Value,
-            _ => match self.levels.last_mut() {
-                Some(level) if level.is_object => self.place = Place::Key,
-                Some(level) => {
-                    level.last += 1;
-                    self.place = Place::Value;
+                _ => {
+                    // The first byte may be a delimiter in a malformed document.
+                    let len = rest.iter().skip(1).position(|byte| is_delimiter(*byte)).map(|len| len + 1);
+                    self.last = at;
+                    (len, if len.is_some() { Place::After } else { Place::Scalar })
                 }
-                None => {}
-            },
+            };
+            self.place = place;
+            at += len.unwrap_or(rest.len());
         }
     }
 
@@ -214,10 +234,113 @@ impl Scan {
     pub(crate) fn path(&self, document: &[u8], inside: bool) -> Path {
         let len = self.levels.len().saturating_sub(usize::from(!inside));
         let segment = |level: &Level| match level.is_object {
-            true => Segment::key(&leading_string(&document[level.last..]).unwrap_or_default()),
-            false => Segment::Index(level.last),
+            true => {
+                let entry = &document[level.entry..];
+                let spaces = entry.iter().take_while(|byte| is_space(**byte)).count();
+                Segment::key(&leading_string(&entry[spaces..]).unwrap_or_default())
+            }
+            false => Segment::Index(level.commas),
         };
         let segments = self.levels.iter().take(len.min(MAX_SEGMENTS)).map(segment).collect();
         Path { segments, truncated: len > MAX_SEGMENTS }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
+    use super::*;
+
+    /// Same as [`Scan`] for the start of a document, one token after another.
+    fn naive(document: &[u8]) -> (Place, usize, Vec<Segment>) {
+        let (mut at, mut place, mut last) = (0, Place::Value, 0);
+        let mut levels: Vec<(usize, Segment)> = Vec::new();
+        while let Some(byte) = document.get(at) {
+            let rest = &document[at..];
+            let mut len = Some(1);
+            match byte {
+                b'{' | b'[' => {
+                    let is_object = *byte == b'{';
+                    place = if is_object { Place::Key } else { Place::Value };
+                    levels.push((at, if is_object { Segment::key("") } else { Segment::Index(0) }));
+                }
+                b'}' | b']' => (place, last) = (Place::After, levels.pop().unwrap().0),
+                b',' => match &mut levels.last_mut().unwrap().1 {
+                    Segment::Key(_) => place = Place::Key,
+                    Segment::Index(index) => (place, *index) = (Place::Value, *index + 1),
+                },
+                b':' => place = Place::Value,
+                b'"' => {
+                    len = string_len(rest);
+                    last = at;
+                    place = match (place, len) {
+                        (Place::Key, Some(len)) => {
+                            let key: String = crate::from_slice(&rest[..len]).unwrap();
+                            levels.last_mut().unwrap().1 = Segment::key(&key);
+                            Place::Colon
+                        }
+                        (Place::Key, None) => Place::Key,
+                        (_, Some(_)) => Place::After,
+                        (_, None) => Place::String,
+                    };
+                }
+                byte if is_space(*byte) => {}
+                _ => {
+                    len = rest.iter().position(|byte| is_delimiter(*byte));
+                    (place, last) = (if len.is_some() { Place::After } else { Place::Scalar }, at);
+                }
+            }
+            at += len.unwrap_or(rest.len());
+        }
+        (place, last, levels.into_iter().map(|(_, segment)| segment).collect())
+    }
+
+    fn document() -> impl Strategy<Value = String> {
+        let string = r#"("([a-d\[\],:{} ]|\\\\|\\"|\\n|é){0,40}")"#;
+        let scalar = prop_oneof!["true|null|-15e3|12", string];
+        let space = "[ \n]{0,3}";
+        scalar.prop_recursive(6, 30, 6, move |value| {
+            let value = (space, value, space).prop_map(|(before, value, after)| before + &value + &after);
+            let entry = (space, string, space, value.clone())
+                .prop_map(|(before, key, after, value)| format!("{before}{key}{after}:{value}"));
+            let join = |parts: Vec<String>| parts.join(",");
+            prop_oneof![
+                prop::collection::vec(value, 0..6).prop_map(move |values| format!("[{}]", join(values))),
+                prop::collection::vec(entry, 0..6).prop_map(move |entries| format!("{{{}}}", join(entries))),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_scan_of_a_part_agrees_with_that_of_its_tokens(
+            document in document(),
+            ends in prop::collection::vec(any::<Index>(), 30),
+        ) {
+            for end in ends {
+                let part = &document.as_bytes()[..end.index(document.len() + 1)];
+                let scan = Scan::new(part);
+                let (place, last, mut segments) = naive(part);
+                prop_assert_eq!(scan.place, place);
+                if matches!(place, Place::Scalar | Place::After | Place::Colon) {
+                    prop_assert_eq!(scan.last, last);
+                }
+                // A path has no key that does not exist yet.
+                if place != Place::Key {
+                    prop_assert_eq!(&scan.path(part, true).segments, &segments);
+                }
+                segments.pop();
+                prop_assert_eq!(scan.path(part, false).segments, segments);
+            }
+        }
+
+        #[test]
+        fn any_bytes_can_be_scanned(document in r#"[\[\]{}"\\,: 1é]{0,200}"#, levels in 0_usize..1100) {
+            let document = ["[".repeat(levels), document].concat();
+            let scan = Scan::new(document.as_bytes());
+            prop_assert!(scan.path(document.as_bytes(), true).segments.len() <= MAX_SEGMENTS);
+        }
     }
 }

@@ -3,6 +3,9 @@
 //! The decoder searches for the closing quote, a backslash or a control character, the encoder for the characters to
 //! escape. [`find`] searches; [`push_string`] searches and copies in one pass.
 //!
+//! [`Structure`] searches for brackets and commas outside of strings: for the path of an error, and for the end of a value
+//! that is decoded afterwards.
+//!
 //! The numbers of the decoder and encoder use [`digits`], [`decimals`] and [`push_block`].
 //!
 //! The `unsafe` code of this module: loads through `core::arch`, the call of a function
@@ -11,12 +14,14 @@
 #![allow(unsafe_code, reason = "vector loads and stores into spare capacity; see the module text")]
 
 mod copy;
+mod structure;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub(crate) use copy::{
     SHORT_ESCAPES, push_block, push_body, push_entry, push_short, push_string, push_unescaped,
 };
+pub(crate) use structure::{PART, Structure, Tokens};
 
 /// Returns whether strings are scanned with vector instructions on this platform. Otherwise they are scanned eight
 /// bytes at a time.
@@ -124,6 +129,16 @@ impl Portable {
     }
 
     #[inline(always)]
+    fn structure(bytes: &[u8; BLOCK]) -> [u32; 4] {
+        let equal = |byte| Self::gather(bytes, |word| Self::equal(word, byte));
+        let brackets = Self::gather(bytes, |word| {
+            let braces = word | (0x20 * Self::ONES);
+            Self::equal(braces, b'{') | Self::equal(braces, b'}')
+        });
+        [equal(b'"'), equal(b'\\'), brackets, equal(b',')]
+    }
+
+    #[inline(always)]
     fn spaces(bytes: &[u8; BLOCK]) -> u32 {
         Self::gather(bytes, |word| {
             [b' ', b'\n', b'\r', b'\t'].iter().fold(0, |tops, byte| tops | Self::equal(word, *byte))
@@ -217,6 +232,13 @@ pub(crate) fn short(bytes: &[u8]) -> [u8; BLOCK] {
         0
     };
     word.to_le_bytes()
+}
+
+/// Returns whether two texts are equal, without a call if they are short.
+#[inline(always)]
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    one.len() == other.len() && if one.len() <= BLOCK { short(one) == short(other) } else { one == other }
 }
 
 /// Bytes that [`find`] searches inline before it calls the engine for long strings.

@@ -54,6 +54,21 @@ pub(super) fn spaces(bytes: &[u8; BLOCK]) -> u32 {
     }
 }
 
+/// Returns masks whose bit `i` is set if byte `i` is a quote, a backslash, a bracket, or a comma.
+#[inline(always)]
+pub(super) fn structure(bytes: &[u8; BLOCK]) -> [u32; 4] {
+    // SAFETY: as in `mask16`.
+    unsafe {
+        let bytes = _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>());
+        let equal = |bytes, byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte.cast_signed()));
+        // Braces differ from brackets in this bit.
+        let braces = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+        let brackets = _mm_or_si128(equal(braces, b'{'), equal(braces, b'}'));
+        [equal(bytes, b'"'), equal(bytes, b'\\'), brackets, equal(bytes, b',')]
+            .map(|equal| _mm_movemask_epi8(equal).cast_unsigned())
+    }
+}
+
 /// Returns the 16 digits of two numbers below 10^8, and a mask whose bit `i` is set if digit `i` is not zero.
 #[inline(always)]
 pub(super) fn decimals(high: u32, low: u32) -> ([u8; BLOCK], u32) {

@@ -1,6 +1,9 @@
 //! Buffer for the parts of a document that are decoded.
 
+use serde::de::DeserializeOwned;
+
 use super::scanner::{Event, Scanner};
+use crate::boundary::Boundary;
 use crate::codec::Codec;
 use crate::error::{Error, Limit, Result};
 use crate::sequence::RETAINED_CAPACITY;
@@ -34,6 +37,40 @@ impl Capture {
         self.buffer.clear();
         self.buffer.shrink_to(RETAINED_CAPACITY);
         self.captured = Some(Captured { start: self.scanner.offset, max, is_key });
+    }
+
+    /// Decodes the value that [`Event::Value`] announced, or starts to capture it if it is not an array, object or string
+    /// that ends in `chunk`.
+    ///
+    /// # Errors
+    /// The value is captured. If it is valid, this is its error, and it must not be decoded again.
+    #[inline(always)]
+    pub(super) fn value<T: DeserializeOwned>(
+        &mut self,
+        chunk: &mut &[u8],
+        codec: &Codec,
+    ) -> Result<Option<T>> {
+        let mut limits = codec.limits();
+        let window = &chunk[..chunk.len().min(limits.document)];
+        // The scanner knows where a malformed number or literal name ends.
+        let len = match window.first() {
+            Some(b'{' | b'[' | b'"') => Boundary::new().find(window),
+            _ => None,
+        };
+        let mut failed = None;
+        if let Some(len) = len {
+            limits.depth -= self.scanner.depth;
+            match codec.with_limits(limits).from_slice(&window[..len]) {
+                Ok(value) => {
+                    self.scanner.skip_value(len);
+                    *chunk = &chunk[len..];
+                    return Ok(Some(value));
+                }
+                Err(error) => failed = Some(error),
+            }
+        }
+        self.begin(codec.limits().document, false);
+        failed.map_or(Ok(None), Err)
     }
 
     /// Returns the captured text and its offset, `None` if none was captured. `part` is the last part, which

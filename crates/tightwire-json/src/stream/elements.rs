@@ -136,7 +136,9 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
     }
 
     /// Decodes the next element that ends in `chunk`. An outer error ends decoding.
+    #[inline(always)]
     fn element(&mut self, chunk: &mut &[u8]) -> Result<Option<Result<T>>> {
+        let mut failed = None;
         while !chunk.is_empty() {
             let (event, part) = self.progress.capture.advance(chunk)?;
             let Some(event) = event else { continue };
@@ -145,11 +147,16 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
             let token = capture.scanner.watched.checked_sub(1).and_then(|level| self.tokens.get(level));
             match event {
                 Event::Key => capture.begin(token.map_or(0, Token::max_len), true),
+                Event::Value(_) if *phase == Phase::Inside => match capture.value(chunk, &self.codec) {
+                    Ok(Some(element)) => return Ok(Some(Ok(element))),
+                    Ok(None) => {}
+                    Err(error) => failed = Some(error),
+                },
                 Event::Value(byte) => self.value(byte)?,
                 Event::End => {
                     let Some((text, start)) = capture.end(part) else { continue };
                     if *phase == Phase::Inside {
-                        let element = self.codec.from_slice(text);
+                        let element = failed.map_or_else(|| self.codec.from_slice(text), Err);
                         return Ok(Some(element.map_err(|error| error.moved_by(start))));
                     }
                     *is_key = token.is_some_and(|token| token.is_key(text));
@@ -170,16 +177,12 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
         Ok(None)
     }
 
-    /// Processes the first byte of a value in the watched container.
+    /// Processes the first byte of a value in the watched container, which is not an element.
     fn value(&mut self, byte: u8) -> Result<()> {
         let Progress { capture, phase, is_key, index } = &mut self.progress;
         let level = capture.scanner.watched;
         let is_on_path = match phase {
-            Phase::Inside => {
-                capture.begin(self.codec.limits().document, false);
-                return Ok(());
-            }
-            Phase::After | Phase::Failed => return Ok(()),
+            Phase::Inside | Phase::After | Phase::Failed => return Ok(()),
             Phase::Before if level == 0 => true,
             Phase::Before if capture.scanner.is_in_object() => std::mem::take(is_key),
             Phase::Before => {

@@ -2,7 +2,7 @@
 //!
 //! Each format has a decoder without I/O, a [`ChunkDecoder`]. [`DocumentReader`] and `DocumentStream` (module
 //! `futures`) feed it from a reader or an asynchronous stream. `scanner` validates a document
-//! incrementally, `capture` buffers the parts that are decoded.
+//! incrementally, `capture` decodes the parts that are in one chunk, and buffers the others.
 
 mod capture;
 mod elements;

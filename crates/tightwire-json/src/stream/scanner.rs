@@ -52,7 +52,7 @@ pub(super) struct Scanner {
     state: State,
     levels: Levels,
     /// Number of open arrays and objects.
-    depth: usize,
+    pub(super) depth: usize,
     /// [`Event`]s are returned for keys and values inside this number of arrays and objects.
     pub(super) watched: usize,
     /// The event for the next byte was returned.
@@ -122,6 +122,13 @@ impl Scanner {
             }
         };
         Ok((event, chunk.len() - rest.len()))
+    }
+
+    /// Skips the value that the last event announced. It has `len` bytes and is valid.
+    pub(super) fn skip_value(&mut self, len: usize) {
+        self.announced = false;
+        self.state = State::After;
+        self.offset += len as u64;
     }
 
     /// Processes `byte`, the first byte of `rest`, or a part of a string. Returns the number of consumed bytes.

@@ -78,10 +78,15 @@ impl<T: DeserializeOwned> TextSequenceDecoder<T> {
     /// Decodes the next document that ends in `text`, which has no record separator. An outer error affects the rest
     /// of the text.
     fn document(&mut self, text: &mut &[u8]) -> Result<Option<Result<T>>> {
+        let mut failed = None;
         while !text.is_empty() {
             let (event, part) = self.capture.advance(text)?;
             match event {
-                Some(Event::Value(_)) => self.capture.begin(self.codec.limits().document, false),
+                Some(Event::Value(_)) => match self.capture.value(text, &self.codec) {
+                    Ok(Some(document)) => return Ok(Some(Ok(document))),
+                    Ok(None) => {}
+                    Err(error) => failed = Some(error),
+                },
                 Some(Event::End) => {
                     let Some((document, start)) = self.capture.end(part) else { continue };
                     let is_delimited = document.starts_with(b"\"")
@@ -90,7 +95,7 @@ impl<T: DeserializeOwned> TextSequenceDecoder<T> {
                         || text.first().is_some_and(|byte| is_space(*byte));
                     // Otherwise, the next byte is an error.
                     if is_delimited {
-                        let document = self.codec.from_slice(document);
+                        let document = failed.map_or_else(|| self.codec.from_slice(document), Err);
                         return Ok(Some(document.map_err(|error| error.moved_by(start))));
                     }
                 }

@@ -65,6 +65,7 @@ impl Value {
     }
 
     /// Returns a number.
+    #[inline]
     pub fn as_number(&self) -> Option<&Number> {
         match self {
             Self::Number(number) => Some(number),
@@ -78,6 +79,7 @@ impl Value {
     }
 
     /// Returns an integer in the range of `u64`.
+    #[inline]
     pub fn as_u64(&self) -> Option<u64> {
         self.as_number()?.as_u64()
     }
@@ -98,6 +100,7 @@ impl Value {
     }
 
     /// Returns a string.
+    #[inline]
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -106,6 +109,7 @@ impl Value {
     }
 
     /// Returns an array.
+    #[inline]
     pub fn as_array(&self) -> Option<&Array> {
         match self {
             Self::Array(array) => Some(array),
@@ -122,6 +126,7 @@ impl Value {
     }
 
     /// Returns an object.
+    #[inline]
     pub fn as_object(&self) -> Option<&Map<String, Self>> {
         match self {
             Self::Object(map) => Some(map),
@@ -139,6 +144,7 @@ impl Value {
 
     /// Returns an element of an array or the value of a key of an object. `None` if it does not exist, or if the value
     /// is of another type.
+    #[inline]
     pub fn get<I: Index>(&self, index: I) -> Option<&Self> {
         index.find_in(self)
     }
@@ -250,6 +256,7 @@ mod sealed {
 }
 
 impl Index for usize {
+    #[inline]
     fn find_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         value.as_array()?.get(*self)
     }
@@ -267,6 +274,7 @@ impl Index for usize {
 }
 
 impl Index for str {
+    #[inline]
     fn find_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         value.as_object()?.get(self)
     }
@@ -290,7 +298,8 @@ macro_rules! forward {
     ($([$($generics:tt)*] $type:ty: $target:ty;)*) => {
         $(
             impl<$($generics)*> Index for $type {
-                fn find_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+                #[inline]
+    fn find_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
                     <$target>::find_in(self, value)
                 }
 
@@ -316,6 +325,7 @@ forward! {
 impl<I: Index> ops::Index<I> for Value {
     type Output = Self;
 
+    #[inline]
     fn index(&self, index: I) -> &Self {
         index.find_in(self).unwrap_or_default()
     }
@@ -332,6 +342,7 @@ impl<I: Index> ops::IndexMut<I> for Value {
 }
 
 impl Default for &Value {
+    #[inline]
     fn default() -> Self {
         &Value::Null
     }

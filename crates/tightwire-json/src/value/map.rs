@@ -10,6 +10,7 @@ use hashbrown::{HashTable, hash_table};
 
 use super::memory::{Counted, INNER, Inner};
 use super::{JsonString, Value};
+use crate::scan::is_same;
 
 /// Number of entries from which an object has an index. Smaller ones are searched from the first entry on.
 pub(super) const INDEXED: usize = 16;
@@ -106,6 +107,7 @@ impl Index {
     }
 
     /// Returns the position of a key, if it is one of `keys`.
+    #[inline(never)]
     fn find(&self, key: &str, keys: &[Key]) -> Option<usize> {
         let is_same = |position: &u32| keys.get(*position as usize).is_some_and(|other| *other.text == *key);
         self.positions.find(self.state.hash_one(key), is_same).map(|position| *position as usize)
@@ -299,10 +301,11 @@ impl Map<String, Value> {
     }
 
     /// Returns the position of a key.
+    #[inline]
     pub(super) fn find(&self, key: &str) -> Option<usize> {
         match self.index() {
             Some(index) => index.find(key, self.key_slice()),
-            None => self.key_slice().iter().position(|other| other.text.as_str() == key),
+            None => self.key_slice().iter().position(|other| is_same(&other.text, key)),
         }
     }
 

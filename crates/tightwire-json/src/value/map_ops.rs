@@ -40,6 +40,7 @@ impl Map<String, Value> {
     }
 
     /// Returns the value of a key.
+    #[inline]
     pub fn get<Q: AsRef<str> + ?Sized>(&self, key: &Q) -> Option<&Value> {
         self.value_slice().get(self.find(key.as_ref())?)
     }

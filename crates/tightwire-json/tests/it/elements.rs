@@ -1,10 +1,12 @@
 //! `ElementDecoder`.
 
+use std::cell::Cell;
 use std::io::{self, Read};
 
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 use tightwire_json::{
     Array, ChunkDecoder, Codec, DocumentReader, Duplicates, ElementDecoder, Limits, RawValue, Value,
     from_slice,
@@ -130,6 +132,39 @@ fn an_element_of_another_type_does_not_end_decoding() {
     let data = |offset| Err(("data", Some(offset)));
     let expected = [Ok(1), data(8), data(14), Err(("syntax", Some(25))), Ok(4)];
     assert_eq!(support::decode_pieces(decoder, document), expected);
+}
+
+thread_local! {
+    static DECODED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts how often it is decoded.
+#[derive(Debug, PartialEq)]
+struct Counted(u8);
+
+impl<'de> Deserialize<'de> for Counted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        DECODED.set(DECODED.get() + 1);
+        <(u8,)>::deserialize(deserializer).map(|(number,)| Self(number))
+    }
+}
+
+#[test]
+fn elements_are_decoded_once() {
+    let data = |offset| Err(("data", Some(offset)));
+    let document = br#"[[1],["x"],{"a":[]},[2],"[3]",[ 4 ]]"#;
+    let expected = [Ok(Counted(1)), data(6), data(11), Ok(Counted(2)), data(24), Ok(Counted(4))];
+    for lengths in [&[][..], &[1; 40], &[7, 8, 9]] {
+        DECODED.set(0);
+        let decoder = ElementDecoder::<Counted>::new("").unwrap();
+        assert_eq!(support::decode_chunks(decoder, &support::split(document, lengths)), expected);
+        assert_eq!(DECODED.get(), expected.len(), "{lengths:?}");
+    }
+    // A malformed element has no other error.
+    let decoder = || ElementDecoder::<Counted>::new("").unwrap();
+    let syntax = |offset| Err(("syntax", Some(offset)));
+    assert_eq!(support::decode_pieces(decoder, br#"[[1],["x",}]"#), [Ok(Counted(1)), syntax(10)]);
+    assert_eq!(support::decode_pieces(decoder, b"[{\"a\":\"\xff\"}]"), [syntax(7)]);
 }
 
 #[test]
