@@ -1,16 +1,16 @@
 //! Search for special bytes, digits and white space, and copies, 16 or 32 bytes at a time.
 //!
 //! The decoder searches for the closing quote, a backslash or a control character, the encoder for the characters to
-//! escape. [`find`] searches; [`push_string`] searches and copies in one pass.
+//! escape. [`find`] searches; [`push_string`] and [`push_unescaped`] search and copy in one pass.
 //!
 //! [`Structure`] searches for brackets and commas outside of strings: for the path of an error, and for the end of a value
 //! that is decoded afterwards.
 //!
 //! The numbers of the decoder and encoder use [`digits`], [`decimals`] and [`push_block`].
 //!
-//! The `unsafe` code of this module: loads through `core::arch`, the call of a function
-//! compiled for AVX2, stores into the spare capacity of a `Vec`, and conversions of bytes to text that are known to be
-//! UTF-8. [`Portable`] is the safe equivalent of the vector engines; property tests compare them.
+//! The `unsafe` code of this module: loads through `core::arch` and from offsets that are checked before, the call of a
+//! function compiled for AVX2, stores into the spare capacity of a `Vec`, and conversions of bytes to text that are known to
+//! be UTF-8. [`Portable`] is the safe equivalent of the vector engines; property tests compare them.
 #![allow(unsafe_code, reason = "vector loads and stores into spare capacity; see the module text")]
 
 mod copy;
