@@ -9,6 +9,8 @@ use std::sync::Arc;
 use super::super::map::{INDEXED, Index, Key, deduplicate};
 use super::super::number::{Kind, Repr};
 use super::super::{Array, Map, Number, Tag, Value};
+use super::shapes::{SHAPES, Shape, Shapes, context};
+use super::slot::{MASKS, hash, is_same, is_text, len_byte, text, words_before};
 use super::{Chunk, Counted, Header, INLINE, INNER, Inner, Memory, Slot, UNINDEXED, VIEW, Word};
 use crate::scan;
 
@@ -23,28 +25,6 @@ const MIN_CHUNK: usize = 32;
 
 /// Maximum words of a chunk, unless one array or object needs more.
 const MAX_CHUNK: usize = 1 << 20;
-
-/// Number of shapes that are remembered.
-const SHAPES: usize = 128;
-
-/// Maximum number of keys of an object that later documents of a thread are compared with.
-const MAX_KEPT: usize = 32;
-
-/// Maximum length of these keys that are not inline, together, in bytes.
-const MAX_KEPT_TEXT: usize = 1024;
-
-/// Keys of an object in the memory.
-#[derive(Clone, Copy)]
-struct Shape {
-    keys: NonNull<Slot>,
-    len: u32,
-    /// Number of the index, [`UNINDEXED`] if there is none.
-    index: u32,
-}
-
-impl Shape {
-    const EMPTY: Self = Self { keys: NonNull::dangling(), len: 0, index: UNINDEXED };
-}
 
 /// Open object. It is expected to have the keys of the last object in the same context.
 ///
@@ -75,80 +55,6 @@ impl Object {
     pub(crate) fn new(from: usize) -> Self {
         let shape = Shape::EMPTY;
         Self { from, context: 0, shape, next: shape.keys, end: shape.keys, keys: None, has_escapes: false }
-    }
-}
-
-/// Keys that the objects of a thread are expected to have, by context.
-struct Shapes {
-    /// Last object in each context, with the number of the document whose memory has its keys.
-    current: [(u64, Shape); SHAPES],
-    /// Objects of earlier documents.
-    kept: [Kept; SHAPES],
-    /// Bits of the contexts with new keys in the current document.
-    new: u128,
-    /// Number of the current document.
-    document: u64,
-    /// Words that the last tree needed.
-    words: usize,
-}
-
-/// Copy of the keys of an object.
-#[derive(Default)]
-struct Kept {
-    keys: Vec<Slot>,
-    /// Keys that are not inline.
-    texts: Vec<Box<[u8]>>,
-    /// Length of the longest key, in bytes.
-    longest: usize,
-    index: Option<Index>,
-}
-
-impl Shapes {
-    fn new() -> Box<Self> {
-        Box::new(Self {
-            current: [(0, Shape::EMPTY); SHAPES],
-            kept: std::array::from_fn(|_| Kept::default()),
-            new: 0,
-            document: 0,
-            words: 0,
-        })
-    }
-
-    /// Copies the new keys of the current document, which is complete, for later documents.
-    #[cold]
-    fn keep(&mut self, indexes: &[Index]) {
-        while self.new != 0 {
-            let context = self.new.trailing_zeros() as usize;
-            self.new &= self.new - 1;
-            let (_, shape) = self.current[context];
-            // SAFETY: the memory of the document exists.
-            let keys = unsafe { shape.keys() };
-            let mut kept = Kept { index: indexes.get(shape.index as usize).cloned(), ..Kept::default() };
-            let mut free = MAX_KEPT_TEXT;
-            for mut key in keys.iter().copied().take(MAX_KEPT + 1) {
-                let text = text(&key);
-                kept.longest = kept.longest.max(text.len());
-                if text.len() > INLINE {
-                    free = free.saturating_sub(text.len());
-                    let text: Box<[u8]> = text.into();
-                    key[1].pointer = text.as_ptr();
-                    kept.texts.push(text);
-                }
-                kept.keys.push(key);
-            }
-            if free > 0 && keys.len() <= MAX_KEPT {
-                self.kept[context] = kept;
-            }
-        }
-    }
-}
-
-impl Shape {
-    /// # Safety
-    /// The memory with the keys exists.
-    unsafe fn keys(&self) -> &[Slot] {
-        // SAFETY: the memory has so many keys there.
-        unsafe { slice::from_raw_parts(self.keys.as_ptr(), self.len as usize) }
     }
 }
 
@@ -714,88 +620,3 @@ impl<'de> Builder<'de> {
         Counted(root)
     }
 }
-
-/// Returns the context for the first word of a key or document.
-#[inline(always)]
-pub(crate) fn context(word: u64) -> usize {
-    (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
-}
-
-/// Returns the second byte of a text: its length, or [`VIEW`].
-#[inline(always)]
-fn len_byte(text: &Slot) -> usize {
-    // SAFETY: all words of slots are initialized.
-    usize::from((u64::from_le(unsafe { text[0].bits }) >> 8) as u8)
-}
-
-/// Returns the text of a key.
-fn text(key: &Slot) -> &[u8] {
-    match len_byte(key) {
-        // SAFETY: `push_copy` has written a pointer and the length. The pointer is to a text in the memory, or a kept one.
-        len if len == usize::from(VIEW) => unsafe { slice::from_raw_parts(key[1].pointer, key[2].len) },
-        // SAFETY: at most `INLINE` bytes follow the tag and the length, and all of them are initialized.
-        len => unsafe { slice::from_raw_parts(key.as_ptr().cast::<u8>().add(2), len) },
-    }
-}
-
-/// Returns whether two keys certainly are the same text.
-#[inline(always)]
-fn is_same(left: &Slot, right: &Slot) -> bool {
-    // SAFETY: all words of slots are initialized.
-    let [first, second, third] = [0, 1, 2].map(|at| unsafe { (left[at].bits, right[at].bits) });
-    match len_byte(left) == usize::from(VIEW) {
-        false => ((first.0 ^ first.1) | (second.0 ^ second.1) | (third.0 ^ third.1)) == 0,
-        true => text(left) == text(right),
-    }
-}
-
-/// Returns a hash of a key.
-#[inline(always)]
-fn hash(key: &Slot) -> u64 {
-    let [first, second, third] = match len_byte(key) {
-        len if len == usize::from(VIEW) => {
-            let text = text(key);
-            let word = |bytes: Option<&[u8; 8]>| bytes.copied().map_or(0, u64::from_le_bytes);
-            [text.len() as u64, word(text.first_chunk()), word(text.last_chunk())]
-        }
-        // SAFETY: all words of slots are initialized.
-        _ => key.map(|word| unsafe { word.bits }),
-    };
-    let mixed = first ^ second.rotate_left(23).wrapping_mul(0xc2b2_ae3d_27d4_eb4f) ^ third.rotate_left(47);
-    mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-/// Returns whether the masked words of a document are the text of a key. The two bytes before the text differ.
-#[inline(always)]
-fn is_text(key: &Slot, words: [u64; 3]) -> bool {
-    // SAFETY: all words of slots are initialized.
-    let [first, second, third] = key.map(|word| u64::from_le(unsafe { word.bits }));
-    ((first ^ words[0]) >> 16) | (second ^ words[1]) | (third ^ words[2]) == 0
-}
-
-/// Returns the words from two bytes before `start` on.
-#[inline(always)]
-fn words_before(bytes: &[u8], start: usize) -> Option<[u64; 3]> {
-    scan::chunk(bytes, start.wrapping_sub(2)).map(words)
-}
-
-#[inline(always)]
-fn words(bytes: &[u8; 24]) -> [u64; 3] {
-    let (words, _) = bytes.as_chunks::<8>();
-    [words[0], words[1], words[2]].map(u64::from_le_bytes)
-}
-
-/// By length of an inline text, masks for its words: ones for the two bytes before the text, and the text.
-static MASKS: [[u64; 3]; INLINE + 1] = {
-    let mut masks = [[0; 3]; INLINE + 1];
-    let mut len = 0;
-    while len <= INLINE {
-        let mut byte = 0;
-        while byte < len + 2 {
-            masks[len][byte / 8] |= 0xff << (8 * (byte % 8));
-            byte += 1;
-        }
-        len += 1;
-    }
-    masks
-};

@@ -23,6 +23,8 @@
 mod builder;
 #[cfg(any(test, not(target_pointer_width = "64")))]
 mod owned;
+mod shapes;
+mod slot;
 
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -30,7 +32,8 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::Arc;
 
-pub(crate) use self::builder::{Builder, IS_SUPPORTED, Object, context};
+pub(crate) use self::builder::{Builder, IS_SUPPORTED, Object};
+pub(crate) use self::shapes::context;
 #[cfg(doc)]
 use super::Array;
 use super::map::{Index, Key};
