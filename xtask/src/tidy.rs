@@ -17,6 +17,8 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/tightwire-json/src/scan/mod.rs",
     "crates/tightwire-json/src/scan/x86.rs",
     "crates/tightwire-json/src/value/memory/builder.rs",
+    "crates/tightwire-json/src/value/memory/shapes.rs",
+    "crates/tightwire-json/src/value/memory/slot.rs",
     "crates/tightwire-json/src/value/memory/mod.rs",
     "crates/tightwire-parco/src/text.rs",
     "crates/tightwire-parco/src/write.rs",
