@@ -197,8 +197,8 @@ impl<'de> Builder<'de> {
         self.push(Tag::Number as u64, Word { bits: (kind as u64).to_le() }, Word { bits });
     }
 
-    /// Pushes the string that begins at `start`, after an opening quote, if it has no escapes and is not too
-    /// long. Returns the offset of the closing quote.
+    /// Pushes the string that begins at `start`, after an opening quote, if it has no escapes and is not too long. Returns
+    /// the offset of the closing quote.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_text(&mut self, start: usize) -> Option<usize> {
         let text = scan::quoted(self.document, start).ok().filter(|text| text.len() <= self.string_limit)?;
@@ -476,8 +476,11 @@ impl<'de> Builder<'de> {
                 self.indexes.push(new);
             }
         }
-        let keys = self.keys.split_off(from);
-        let shape = Shape { keys: self.copy_keys(&keys), len: keys.len() as u32, index };
+        let mut keys = std::mem::take(&mut self.keys);
+        let new = &keys[from..];
+        let shape = Shape { keys: self.copy_keys(new), len: new.len() as u32, index };
+        keys.truncate(from);
+        self.keys = keys;
         if let Some(shapes) = &mut self.shapes
             && !object.has_escapes
         {
