@@ -269,43 +269,44 @@ impl Map<String, Value> {
         Self { repr: Repr::Empty, parameters: PhantomData }
     }
 
+    /// Returns the keys, the values and the index.
+    #[inline]
+    fn parts(&self) -> (&[Key], &[Value], Option<&Index>) {
+        match &self.repr {
+            Repr::Empty => (&[], &[], None),
+            Repr::Owned(owned) => (&owned.keys, &owned.values, owned.index.as_ref()),
+            Repr::Shared(items) => (items.inner().keys(), items.inner().items(), items.inner().index()),
+            Repr::Inner(items) => (items.keys(), items.items(), items.index()),
+        }
+    }
+
     /// Returns the keys in order.
     #[inline]
     pub(super) fn key_slice(&self) -> &[Key] {
-        match &self.repr {
-            Repr::Empty => &[],
-            Repr::Owned(owned) => &owned.keys,
-            Repr::Shared(items) => items.inner().keys(),
-            Repr::Inner(items) => items.keys(),
-        }
+        self.parts().0
     }
 
     /// Returns the values in order.
     #[inline]
     pub(super) fn value_slice(&self) -> &[Value] {
-        match &self.repr {
-            Repr::Empty => &[],
-            Repr::Owned(owned) => &owned.values,
-            Repr::Shared(items) => items.inner().items(),
-            Repr::Inner(items) => items.items(),
-        }
+        self.parts().1
     }
 
-    fn index(&self) -> Option<&Index> {
-        match &self.repr {
-            Repr::Empty => None,
-            Repr::Owned(owned) => owned.index.as_ref(),
-            Repr::Shared(items) => items.inner().index(),
-            Repr::Inner(items) => items.index(),
-        }
-    }
-
-    /// Returns the position of a key.
+    /// Returns the position of a key, and its value.
     #[inline]
-    pub(super) fn find(&self, key: &str) -> Option<usize> {
-        match self.index() {
-            Some(index) => index.find(key, self.key_slice()),
-            None => self.key_slice().iter().position(|other| is_same(&other.text, key)),
+    pub(super) fn find(&self, key: &str) -> Option<(usize, &Value)> {
+        let (keys, values, index) = self.parts();
+        match index {
+            Some(index) => {
+                let position = index.find(key, keys)?;
+                Some((position, values.get(position)?))
+            }
+            None => keys
+                .iter()
+                .zip(values)
+                .enumerate()
+                .find(|(_, (other, _))| is_same(&other.text, key))
+                .map(|(position, (_, value))| (position, value)),
         }
     }
 

@@ -42,19 +42,19 @@ impl Map<String, Value> {
     /// Returns the value of a key.
     #[inline]
     pub fn get<Q: AsRef<str> + ?Sized>(&self, key: &Q) -> Option<&Value> {
-        self.value_slice().get(self.find(key.as_ref())?)
+        self.find(key.as_ref()).map(|(_, value)| value)
     }
 
     /// Returns the value of a key, for changes.
     pub fn get_mut<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<&mut Value> {
-        let position = self.find(key.as_ref())?;
+        let (position, _) = self.find(key.as_ref())?;
         self.to_mut().values_mut().get_mut(position)
     }
 
     /// Returns the entry of a key.
     pub fn get_key_value<Q: AsRef<str> + ?Sized>(&self, key: &Q) -> Option<(&JsonString, &Value)> {
-        let position = self.find(key.as_ref())?;
-        Some((&self.key_slice()[position].text, &self.value_slice()[position]))
+        let (position, value) = self.find(key.as_ref())?;
+        Some((&self.key_slice()[position].text, value))
     }
 
     /// Returns whether there is an entry with this key.
@@ -80,7 +80,7 @@ impl Map<String, Value> {
     /// If `index` is larger than the number of other entries.
     pub fn shift_insert(&mut self, index: usize, key: impl Into<JsonString>, value: Value) -> Option<Value> {
         let key = key.into();
-        let position = self.find(&key);
+        let position = self.find(&key).map(|(position, _)| position);
         let owned = self.to_mut();
         let previous = position.map(|position| owned.shift_remove(position).1);
         owned.shift_insert(index, key, value);
@@ -104,7 +104,7 @@ impl Map<String, Value> {
 
     /// Removes a key and returns it with its value. The last entry takes its position. Takes constant time.
     pub fn swap_remove_entry<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<(JsonString, Value)> {
-        let position = self.find(key.as_ref())?;
+        let (position, _) = self.find(key.as_ref())?;
         Some(self.to_mut().swap_remove(position))
     }
 
@@ -116,7 +116,7 @@ impl Map<String, Value> {
 
     /// Removes a key and returns it with its value. Same as [`shift_remove`](Self::shift_remove) otherwise.
     pub fn shift_remove_entry<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<(JsonString, Value)> {
-        let position = self.find(key.as_ref())?;
+        let (position, _) = self.find(key.as_ref())?;
         Some(self.to_mut().shift_remove(position))
     }
 
@@ -129,7 +129,9 @@ impl Map<String, Value> {
     pub fn entry(&mut self, key: impl Into<JsonString>) -> map_entry::Entry<'_> {
         let key = key.into();
         match self.find(&key) {
-            Some(position) => map_entry::Entry::Occupied(OccupiedEntry { owned: self.to_mut(), position }),
+            Some((position, _)) => {
+                map_entry::Entry::Occupied(OccupiedEntry { owned: self.to_mut(), position })
+            }
             None => map_entry::Entry::Vacant(VacantEntry { owned: self.to_mut(), key }),
         }
     }
