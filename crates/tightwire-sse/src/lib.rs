@@ -67,8 +67,8 @@
 //! # Limits
 //!
 //! An event may have up to 16 MiB, see [`Config::max_event_size`]. A larger one is an error, and decoding continues
-//! with the next event. There is no other limit: memory is bounded by the size of one event, time is linear in the
-//! length of the input.
+//! with the next event. The decoder has no other limit: memory is bounded by the size of one event, time is linear in
+//! the length of the input. [`EventSourceBuilder`] has the limits and timeouts of the client.
 //!
 //! # Guarantees
 //!

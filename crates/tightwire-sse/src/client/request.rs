@@ -5,7 +5,7 @@ use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, H
 use http::status::StatusCode;
 
 use super::MIME_TYPE;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Refused, Result};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -65,14 +65,17 @@ pub(super) fn check_last_event_id(id: &str) -> Result<()> {
     Ok(())
 }
 
+/// Kind of the error for a refused response.
+pub(super) type Refusal = fn(Box<Refused>) -> Kind;
+
 /// Returns an error unless the status is 200 and the content type is that of an event stream.
-pub(super) fn check_response(status: StatusCode, headers: &HeaderMap) -> Result<()> {
+pub(super) fn check_response(status: StatusCode, headers: &HeaderMap) -> Result<(), Refusal> {
     if status != StatusCode::OK {
-        return Err(Error::new(Kind::Status(status.as_u16())));
+        return Err(Kind::Status);
     }
     match headers.get(CONTENT_TYPE) {
         Some(value) if is_event_stream(value.as_bytes()) => Ok(()),
-        _ => Err(Error::new(Kind::ContentType)),
+        _ => Err(Kind::ContentType),
     }
 }
 
