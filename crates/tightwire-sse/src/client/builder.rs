@@ -41,7 +41,8 @@ impl EventSource {
     ///
     /// # Examples
     ///
-    /// A completion of an LLM API, without retries:
+    /// A completion of an LLM API, without retries. [`ResponseExt::events`](crate::ResponseExt::events) does the same
+    /// with the response.
     ///
     /// ```no_run
     /// # fn run() -> tightwire_sse::Result<()> {

@@ -44,6 +44,10 @@ impl Connection {
         Self { body, chunk: Bytes::new(), decoder, opened: Instant::now(), comments }
     }
 
+    pub(super) fn set_decoder(&mut self, decoder: Decoder) {
+        self.decoder = decoder;
+    }
+
     pub(super) fn last_event_id(&self) -> &str {
         self.decoder.last_event_id()
     }

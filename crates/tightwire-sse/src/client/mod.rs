@@ -1,10 +1,12 @@
 //! Reconnecting client (HTML standard, section 9.2 "Server-sent events").
 //!
 //! `retry` computes delays, `request` has the rules for HTTP, `connection` decodes a response, `refused` receives a
-//! response that is not an event stream, `source` is the state machine, and `transport` wraps reqwest.
+//! response that is not an event stream, `source` is the state machine, `transport` wraps reqwest, and `extension` adds
+//! methods to its types.
 
 mod builder;
 mod connection;
+mod extension;
 mod idle_timer;
 mod refused;
 mod request;
@@ -20,6 +22,7 @@ use std::time::Duration;
 use http::HeaderMap;
 
 pub use self::builder::EventSourceBuilder;
+pub use self::extension::{RequestBuilderExt, ResponseEvents, ResponseExt};
 pub use self::idle_timer::IdleTimer;
 pub use self::retry::{Backoff, Jitter};
 pub use self::source::{EventSource, Events};

@@ -46,9 +46,19 @@ impl RefusedResponse {
         Self { refusal, head, body, received: Vec::new(), max_size: limits.size, timer }
     }
 
+    pub(super) const fn set_max_size(&mut self, size: usize) {
+        self.max_size = size;
+    }
+
+    pub(super) fn set_timeout(&mut self, timeout: Duration) {
+        self.timer = IdleTimer::new(Some(timeout));
+    }
+
     /// Receives the body and returns the error with this response.
     pub(super) fn poll_error(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
         let is_truncated = ready!(self.poll_is_truncated(cx));
+        // Closes the connection of a truncated body.
+        self.body = reqwest::Body::default();
         let response = Refused {
             status: self.head.status.as_u16(),
             headers: mem::take(&mut self.head.headers),
@@ -68,7 +78,7 @@ impl RefusedResponse {
                 // Trailers are ignored.
                 Some(Ok(frame)) => {
                     let data = frame.into_data().unwrap_or_default();
-                    let free = self.max_size - self.received.len();
+                    let free = self.max_size.saturating_sub(self.received.len());
                     self.received.extend_from_slice(&data[..data.len().min(free)]);
                     if data.len() > free {
                         return Poll::Ready(true);

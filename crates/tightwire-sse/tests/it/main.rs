@@ -21,6 +21,7 @@ mod codec;
 mod compat_eventsource_stream;
 mod encode;
 mod entry_points;
+mod extension;
 mod json;
 mod limits;
 mod reader;
