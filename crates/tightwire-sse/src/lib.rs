@@ -80,6 +80,7 @@
 //! | `json` | `.json::<T>()` on events, readers and streams, and `[DONE]` handling |
 //! | `body` | [`SseBody`]: HTTP body that encodes a stream of [`Block`]s and sends keep-alive comments |
 //! | `compat-eventsource-stream` | [`compat`]: the names and types of eventsource-stream |
+//! | `compat-reqwest-eventsource` | [`compat`]: the names and types of reqwest-eventsource |
 //!
 //! Without `std`, the crate only requires `alloc`.
 //!
@@ -117,6 +118,8 @@ pub mod compat {
     //! Drop-in replacements for other event-stream crates.
 
     pub mod eventsource_stream;
+    #[cfg(feature = "compat-reqwest-eventsource")]
+    pub mod reqwest_eventsource;
 }
 mod config;
 mod decoder;

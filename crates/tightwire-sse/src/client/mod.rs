@@ -24,8 +24,12 @@ use http::HeaderMap;
 pub use self::builder::EventSourceBuilder;
 pub use self::extension::{RequestBuilderExt, ResponseEvents, ResponseExt};
 pub use self::idle_timer::IdleTimer;
+#[cfg(feature = "compat-reqwest-eventsource")]
+pub(crate) use self::request::{RequestTemplate, check_response};
 pub use self::retry::{Backoff, Jitter};
 pub use self::source::{EventSource, Events};
+#[cfg(feature = "compat-reqwest-eventsource")]
+pub(crate) use self::transport::has_nested_url;
 pub use self::transport::without_urls;
 use crate::Event;
 use crate::error::Error;
@@ -72,7 +76,7 @@ impl fmt::Debug for Message {
 }
 
 /// State of an [`EventSource`]: the `readyState` of the HTML standard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReadyState {
     /// Connecting, or waiting to reconnect.
     Connecting,

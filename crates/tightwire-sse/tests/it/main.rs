@@ -19,6 +19,7 @@ mod client;
 mod client_contract;
 mod codec;
 mod compat_eventsource_stream;
+mod compat_reqwest_eventsource;
 mod encode;
 mod entry_points;
 mod extension;
