@@ -152,7 +152,7 @@ pub use config::{Config, DEFAULT_MAX_EVENT_SIZE, Overflow};
 pub use decoder::Decoder;
 pub use encode::{Block, KEEP_ALIVE};
 pub use error::{Error, Result};
-pub use event::{DEFAULT_EVENT_TYPE, Event, EventRef, Item};
+pub use event::{DEFAULT_EVENT_TYPE, Event, EventBuilder, EventRef, Item};
 #[cfg(all(feature = "json", feature = "std"))]
 pub use json::JsonReader;
 #[cfg(all(feature = "json", feature = "futures"))]
