@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::error::{Error, Kind, Result};
-use crate::event::{Event, EventRef};
+use crate::event::{Event, EventRef, millis};
 use crate::scan::{Engine, Lines, Task, with_engine};
 
 /// Keep-alive comment: an empty comment and an empty line.
@@ -64,7 +64,7 @@ impl<'a> Block<'a> {
     /// Sets the reconnection time of the client. Truncated to milliseconds, at most `u64::MAX`.
     #[must_use]
     pub fn retry(mut self, time: Duration) -> Self {
-        self.retry = Some(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        self.retry = Some(millis(time));
         self
     }
 

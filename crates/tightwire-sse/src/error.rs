@@ -9,14 +9,15 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 /// Error of decoding, encoding or receiving events.
 ///
 /// The `is_*` predicates tell its kind. `Display` does not print the source, and no parts of the stream or of a URL.
-/// The wording is not part of the API.
+/// `Display` and `Debug` do not print the headers and the body of a refused response, which may be secret. The wording
+/// is not part of the API.
 #[derive(Debug)]
 pub struct Error {
     kind: Kind,
     source: Option<Box<dyn core::error::Error + Send + Sync>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 #[allow(dead_code, reason = "some kinds are only used with features")]
 pub(crate) enum Kind {
     /// A block exceeds the limit, in bytes. `offset` counts from the start of the stream.
@@ -28,15 +29,36 @@ pub(crate) enum Kind {
     /// The stream ended, or ended before `[DONE]`.
     Ended,
     /// The response has a status other than 200.
-    Status(u16),
+    Status(Box<Refused>),
     /// The content type of the response is missing or not `text/event-stream`.
-    ContentType,
+    ContentType(Box<Refused>),
     /// The read timeout elapsed.
     Timeout,
+    /// The event timeout elapsed.
+    EventTimeout,
     /// The request cannot be built or sent.
     Request,
     /// The data of an event is not JSON of the requested type.
     Json,
+}
+
+/// Response that is not an event stream.
+#[allow(dead_code, reason = "only created by the client")]
+pub(crate) struct Refused {
+    pub(crate) status: u16,
+    #[cfg(feature = "reqwest")]
+    pub(crate) headers: http::HeaderMap,
+    #[cfg(feature = "reqwest")]
+    pub(crate) body: ::bytes::Bytes,
+    #[cfg(feature = "reqwest")]
+    pub(crate) is_truncated: bool,
+}
+
+/// Omits the headers and the body, which may be secret.
+impl fmt::Debug for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refused").field("status", &self.status).finish_non_exhaustive()
+    }
 }
 
 impl Error {
@@ -73,9 +95,9 @@ impl Error {
         matches!(self.kind, Kind::Ended)
     }
 
-    /// Returns `true` if the read timeout of the client elapsed.
+    /// Returns `true` if the read timeout or the event timeout of the client elapsed.
     pub fn is_timeout(&self) -> bool {
-        matches!(self.kind, Kind::Timeout)
+        matches!(self.kind, Kind::Timeout | Kind::EventTimeout)
     }
 
     /// Returns `true` if the status of the response is not 200.
@@ -85,7 +107,7 @@ impl Error {
 
     /// Returns `true` if the content type of the response is missing or not `text/event-stream`.
     pub fn is_content_type(&self) -> bool {
-        matches!(self.kind, Kind::ContentType)
+        matches!(self.kind, Kind::ContentType(_))
     }
 
     /// Returns `true` if the request of the client cannot be built or sent again.
@@ -98,10 +120,41 @@ impl Error {
         matches!(self.kind, Kind::Json)
     }
 
-    /// Returns the HTTP status, if [`is_status`](Self::is_status).
+    /// Returns the HTTP status of the refused response, if [`is_status`](Self::is_status) or
+    /// [`is_content_type`](Self::is_content_type).
     pub fn status(&self) -> Option<u16> {
-        match self.kind {
-            Kind::Status(status) => Some(status),
+        self.refused().map(|response| response.status)
+    }
+
+    /// Returns the headers of the refused response, if [`is_status`](Self::is_status) or
+    /// [`is_content_type`](Self::is_content_type).
+    #[cfg(feature = "reqwest")]
+    pub fn headers(&self) -> Option<&http::HeaderMap> {
+        self.refused().map(|response| &response.headers)
+    }
+
+    /// Returns the body of the refused response, if [`is_status`](Self::is_status) or
+    /// [`is_content_type`](Self::is_content_type).
+    ///
+    /// It may be truncated, see [`is_body_truncated`](Self::is_body_truncated).
+    #[cfg(feature = "reqwest")]
+    pub fn body(&self) -> Option<&::bytes::Bytes> {
+        self.refused().map(|response| &response.body)
+    }
+
+    /// Returns `true` if [`body`](Self::body) is only the first part of the body of the response: the body is larger
+    /// than the limit, 64 KiB by default, or it was not received completely, by default within 5 s.
+    ///
+    /// [`EventSourceBuilder::max_error_body`](crate::EventSourceBuilder::max_error_body) and
+    /// [`error_body_timeout`](crate::EventSourceBuilder::error_body_timeout) set the limits.
+    #[cfg(feature = "reqwest")]
+    pub fn is_body_truncated(&self) -> bool {
+        self.refused().is_some_and(|response| response.is_truncated)
+    }
+
+    fn refused(&self) -> Option<&Refused> {
+        match &self.kind {
+            Kind::Status(response) | Kind::ContentType(response) => Some(response),
             _ => None,
         }
     }
@@ -127,7 +180,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
+        match &self.kind {
             Kind::TooLarge { limit, offset } => {
                 write!(f, "event is larger than {limit} bytes at offset {offset} of the stream")
             }
@@ -136,9 +189,10 @@ impl fmt::Display for Error {
             }
             Kind::Transport => f.write_str("transport of the event stream failed"),
             Kind::Ended => f.write_str("server ended the event stream"),
-            Kind::Status(status) => write!(f, "response has status {status}, expected 200"),
-            Kind::ContentType => f.write_str("response does not have content type text/event-stream"),
+            Kind::Status(response) => write!(f, "response has status {}, expected 200", response.status),
+            Kind::ContentType(_) => f.write_str("response does not have content type text/event-stream"),
             Kind::Timeout => f.write_str("no data received within the read timeout"),
+            Kind::EventTimeout => f.write_str("no event received within the event timeout"),
             Kind::Request => f.write_str("request for the event stream cannot be sent"),
             Kind::Json => f.write_str("event data is not JSON of the expected type"),
         }

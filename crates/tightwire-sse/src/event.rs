@@ -65,6 +65,11 @@ pub struct Event {
 }
 
 impl Event {
+    /// Returns a builder, for tests of code that receives events.
+    pub fn builder() -> EventBuilder {
+        EventBuilder::default()
+    }
+
     /// Returns an event of the default type with this data, without an id and a retry value.
     pub fn new(data: impl Into<String>) -> Self {
         Self { data: data.into(), ..Self::default() }
@@ -105,6 +110,61 @@ impl Event {
             retry: self.retry,
         }
     }
+}
+
+/// Builder of an [`Event`], for tests of code that receives events; see [`Event::builder`].
+///
+/// It does not check values: a decoded event has no CR in its fields, no LF in its type and id, and no NUL in its id. To
+/// send an event, use [`Block`](crate::Block).
+///
+/// # Examples
+///
+/// ```
+/// use tightwire_sse::Event;
+///
+/// let event = Event::builder().event_type("token").data("Hello").last_event_id("7").build();
+/// assert_eq!((event.event_type(), event.data(), event.last_event_id()), ("token", "Hello", "7"));
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use = "call `build` to get the event"]
+pub struct EventBuilder {
+    event: Event,
+}
+
+impl EventBuilder {
+    /// Sets the event type. Default: empty, as for an event that is decoded without `event` field.
+    pub fn event_type(mut self, event_type: impl AsRef<str>) -> Self {
+        self.event.event_type = CompactString::new(event_type);
+        self
+    }
+
+    /// Sets the data lines, joined by LF. Default: empty.
+    pub fn data(mut self, data: impl Into<String>) -> Self {
+        self.event.data = data.into();
+        self
+    }
+
+    /// Sets the last event id. Default: empty.
+    pub fn last_event_id(mut self, id: impl AsRef<str>) -> Self {
+        self.event.last_event_id = CompactString::new(id);
+        self
+    }
+
+    /// Sets the `retry` value. Truncated to milliseconds, at most `u64::MAX`. Default: none.
+    pub fn retry(mut self, time: Duration) -> Self {
+        self.event.retry = Some(millis(time));
+        self
+    }
+
+    /// Returns the event.
+    pub fn build(self) -> Event {
+        self.event
+    }
+}
+
+/// Returns the number of milliseconds, truncated, at most `u64::MAX`.
+pub(crate) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl From<EventRef<'_>> for Event {

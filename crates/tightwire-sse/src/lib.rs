@@ -3,21 +3,21 @@
 //! Use it instead of `eventsource-stream`, `reqwest-eventsource` or a hand-written parser to read the responses of LLM
 //! APIs and other event streams, and to send them from a server.
 //!
-//! With the features `futures` and `json`, the body of a `reqwest` response becomes a stream of events:
+//! With the features `reqwest` and `json`, a `reqwest` response becomes a stream of events. An error has the status, the
+//! headers and the body of a response that is not an event stream:
 //!
 //! ```
-//! # #[cfg(all(feature = "futures", feature = "json", feature = "reqwest"))]
+//! # #[cfg(all(feature = "json", feature = "reqwest"))]
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! use futures_util::TryStreamExt;
-//! use tightwire_sse::EventStreamExt;
+//! use tightwire_sse::ResponseExt;
 //!
 //! let response = reqwest::Client::new()
 //!     .post("https://api.example.org/v1/chat/completions")
 //!     .body(r#"{"model": "m", "stream": true, "messages": []}"#)
 //!     .send()
-//!     .await?
-//!     .error_for_status()?;
-//! let mut events = response.bytes_stream().sse();
+//!     .await?;
+//! let mut events = response.events();
 //! while let Some(event) = events.try_next().await? {
 //!     if event.is_done() {
 //!         break;
@@ -28,7 +28,24 @@
 //! # }
 //! ```
 //!
-//! Add it with `cargo add tightwire-sse --features futures,json`.
+//! Add it with `cargo add tightwire-sse --features reqwest,json`.
+//!
+//! A request becomes a client that reconnects:
+//!
+//! ```
+//! # #[cfg(feature = "reqwest")]
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! use futures_util::TryStreamExt;
+//! use tightwire_sse::RequestBuilderExt;
+//!
+//! let mut source = reqwest::Client::new().get("https://example.org/prices").event_source()?;
+//! let mut events = source.events();
+//! while let Some(event) = events.try_next().await? {
+//!     println!("{}: {}", event.event_type(), event.data());
+//! }
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! Without any feature, [`Decoder`] decodes chunks from any source, and [`Block`] encodes events:
 //!
@@ -49,8 +66,10 @@
 //!
 //! | input | use | feature |
 //! | --- | --- | --- |
+//! | `reqwest::Response` | [`ResponseExt::events`] | `reqwest` |
+//! | `reqwest::RequestBuilder`, with reconnection | [`RequestBuilderExt::event_source`] | `reqwest` |
+//! | URL or request, with reconnection and options | [`EventSource`] | `reqwest` |
 //! | `Stream` of chunks, such as the body of a response | [`EventStreamExt::sse`] | `futures` |
-//! | URL, with reconnection | [`EventSource`] | `reqwest` |
 //! | `std::io::Read` | [`Reader`] | `std` (default) |
 //! | `tokio::io::AsyncRead` | [`SseCodec`] | `codec` |
 //! | chunks of `Bytes`, sharing their memory | [`BytesDecoder`] | `bytes` |
@@ -61,14 +80,15 @@
 //! | `json` | `.json::<T>()` on events, readers and streams, and `[DONE]` handling |
 //! | `body` | [`SseBody`]: HTTP body that encodes a stream of [`Block`]s and sends keep-alive comments |
 //! | `compat-eventsource-stream` | [`compat`]: the names and types of eventsource-stream |
+//! | `compat-reqwest-eventsource` | [`compat`]: the names and types of reqwest-eventsource |
 //!
 //! Without `std`, the crate only requires `alloc`.
 //!
 //! # Limits
 //!
 //! An event may have up to 16 MiB, see [`Config::max_event_size`]. A larger one is an error, and decoding continues
-//! with the next event. There is no other limit: memory is bounded by the size of one event, time is linear in the
-//! length of the input.
+//! with the next event. The decoder has no other limit: memory is bounded by the size of one event, time is linear in
+//! the length of the input. [`EventSourceBuilder`] has the limits and timeouts of the client.
 //!
 //! # Guarantees
 //!
@@ -98,6 +118,8 @@ pub mod compat {
     //! Drop-in replacements for other event-stream crates.
 
     pub mod eventsource_stream;
+    #[cfg(feature = "compat-reqwest-eventsource")]
+    pub mod reqwest_eventsource;
 }
 mod config;
 mod decoder;
@@ -119,7 +141,8 @@ pub use self::bytes::{BytesDecoder, EventBytes};
 pub use body::{DEFAULT_KEEP_ALIVE, SseBody, response_headers};
 #[cfg(feature = "reqwest")]
 pub use client::{
-    Backoff, EventSource, EventSourceBuilder, Events, IdleTimer, Jitter, Message, ReadyState, without_urls,
+    Backoff, EventSource, EventSourceBuilder, Events, IdleTimer, Jitter, Message, ReadyState,
+    RequestBuilderExt, ResponseEvents, ResponseExt, without_urls,
 };
 #[cfg(feature = "codec")]
 pub use codec::SseCodec;
@@ -129,7 +152,7 @@ pub use config::{Config, DEFAULT_MAX_EVENT_SIZE, Overflow};
 pub use decoder::Decoder;
 pub use encode::{Block, KEEP_ALIVE};
 pub use error::{Error, Result};
-pub use event::{DEFAULT_EVENT_TYPE, Event, EventRef, Item};
+pub use event::{DEFAULT_EVENT_TYPE, Event, EventBuilder, EventRef, Item};
 #[cfg(all(feature = "json", feature = "std"))]
 pub use json::JsonReader;
 #[cfg(all(feature = "json", feature = "futures"))]

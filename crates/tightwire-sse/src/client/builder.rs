@@ -41,7 +41,8 @@ impl EventSource {
     ///
     /// # Examples
     ///
-    /// A completion of an LLM API, without retries:
+    /// A completion of an LLM API, without retries. [`ResponseExt::events`](crate::ResponseExt::events) does the same
+    /// with the response.
     ///
     /// ```no_run
     /// # fn run() -> tightwire_sse::Result<()> {
@@ -147,6 +148,17 @@ impl EventSourceBuilder {
         self
     }
 
+    /// Sets the maximum time without an event, before the response and within it. Comments do not count as events. When
+    /// it elapses, the client reconnects.
+    ///
+    /// Default: none. Use it for a server that may send keep-alive comments, but no events, for example because its own
+    /// source of events has failed. The time starts when the client waits for data after an event, so that the time
+    /// in which the caller handles the event does not count.
+    pub const fn event_timeout(mut self, timeout: Duration) -> Self {
+        self.options.event_timeout = Some(timeout);
+        self
+    }
+
     /// Reports comments, except those longer than [`Config::max_event_size`]. Default: comments are skipped without
     /// buffering.
     pub const fn report_comments(mut self) -> Self {
@@ -154,10 +166,38 @@ impl EventSourceBuilder {
         self
     }
 
-    /// Reconnects after a status from 500 to 599. Default: every status other than 200 is final, as in the HTML
-    /// standard.
+    /// Reconnects after a status from 500 to 599 and after 429 (Too Many Requests), with the delays of the
+    /// [backoff](Self::backoff).
+    ///
+    /// Default: every status other than 200 is final, as in the HTML standard, except 429 and 503 with a valid
+    /// `Retry-After` header. After these, the client reconnects with or without this setting; see
+    /// [`max_retry_after`](Self::max_retry_after).
     pub const fn retry_server_errors(mut self) -> Self {
         self.options.retry_server_errors = true;
+        self
+    }
+
+    /// Sets the maximum `Retry-After` delay of a response with status 429 or 503. With a longer one, the error is final.
+    /// Default: 5 min.
+    ///
+    /// The header is a number of seconds or an HTTP date (RFC 9110, section 10.2.3). The client waits for this delay or
+    /// for that of the [backoff](Self::backoff), whichever is longer. The attempt counts towards
+    /// [`Backoff::max_attempts`].
+    pub const fn max_retry_after(mut self, delay: Duration) -> Self {
+        self.options.max_retry_after = delay;
+        self
+    }
+
+    /// Sets the maximum size in bytes of [`Error::body`], the body of a response that is not an event stream. The rest
+    /// of a larger body is not received. Default: 64 KiB.
+    pub const fn max_error_body(mut self, size: usize) -> Self {
+        self.options.error_body.size = size;
+        self
+    }
+
+    /// Sets the maximum time to receive [`Error::body`]. The error then has the part that was received. Default: 5 s.
+    pub const fn error_body_timeout(mut self, timeout: Duration) -> Self {
+        self.options.error_body.timeout = timeout;
         self
     }
 

@@ -1,7 +1,7 @@
 //! Open response and its decoder.
 
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
@@ -9,7 +9,7 @@ use http_body::Body;
 use tokio::time::Instant;
 
 use super::Message;
-use super::idle_timer::IdleTimer;
+use super::idle_timer::Timeouts;
 use super::transport::transport_error;
 use crate::error::{Error, Kind};
 use crate::{Decoder, Item};
@@ -44,6 +44,10 @@ impl Connection {
         Self { body, chunk: Bytes::new(), decoder, opened: Instant::now(), comments }
     }
 
+    pub(super) fn set_decoder(&mut self, decoder: Decoder) {
+        self.decoder = decoder;
+    }
+
     pub(super) fn last_event_id(&self) -> &str {
         self.decoder.last_event_id()
     }
@@ -57,16 +61,18 @@ impl Connection {
         self.opened.elapsed()
     }
 
-    pub(super) fn poll_step(&mut self, idle_timer: &mut IdleTimer, cx: &mut Context<'_>) -> Poll<Step> {
+    pub(super) fn poll_step(&mut self, timeouts: &mut Timeouts, cx: &mut Context<'_>) -> Poll<Step> {
         for _ in 0..CHUNKS_PER_POLL {
             if let Some(step) = self.decode() {
+                if !matches!(step, Step::Message(Message::Comment(_))) {
+                    timeouts.event.reset();
+                }
                 return Poll::Ready(step);
             }
             let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) else {
-                ready!(idle_timer.poll_elapsed(cx));
-                return Poll::Ready(Step::Lost(Error::new(Kind::Timeout)));
+                return timeouts.poll_error(cx).map(Step::Lost);
             };
-            idle_timer.reset();
+            timeouts.read.reset();
             match frame {
                 // Trailers contain no events.
                 Some(Ok(frame)) => self.chunk = frame.into_data().unwrap_or_default(),
@@ -75,7 +81,8 @@ impl Connection {
             }
         }
         cx.waker().wake_by_ref();
-        Poll::Pending
+        // A fast stream without events never has to wait for data.
+        timeouts.poll_error(cx).map(Step::Lost)
     }
 
     /// Decodes the next step from the chunk. Returns `None` when the chunk is consumed.

@@ -1,4 +1,4 @@
-//! Read timeout.
+//! Timeouts of a connection.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,6 +6,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep};
+
+use crate::error::{Error, Kind};
 
 /// Read timeout that only counts time spent waiting for data.
 ///
@@ -53,5 +55,31 @@ impl IdleTimer {
             }
         }
         timer.as_mut().poll(cx)
+    }
+}
+
+/// Read timeout and event timeout.
+#[derive(Debug)]
+pub(super) struct Timeouts {
+    pub(super) read: IdleTimer,
+    pub(super) event: IdleTimer,
+}
+
+impl Timeouts {
+    pub(super) const fn new(read: Option<Duration>, event: Option<Duration>) -> Self {
+        Self { read: IdleTimer::new(read), event: IdleTimer::new(event) }
+    }
+
+    pub(super) const fn reset(&mut self) {
+        self.read.reset();
+        self.event.reset();
+    }
+
+    /// Returns the error of the first timeout that has elapsed.
+    pub(super) fn poll_error(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
+        if self.read.poll_elapsed(cx).is_ready() {
+            return Poll::Ready(Error::new(Kind::Timeout));
+        }
+        self.event.poll_elapsed(cx).map(|()| Error::new(Kind::EventTimeout))
     }
 }

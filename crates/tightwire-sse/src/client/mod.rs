@@ -1,11 +1,14 @@
 //! Reconnecting client (HTML standard, section 9.2 "Server-sent events").
 //!
-//! `retry` computes delays, `request` has the rules for HTTP, `connection` decodes a response, `source`
-//! is the state machine, and `transport` wraps reqwest.
+//! `retry` computes delays, `request` has the rules for HTTP, `connection` decodes a response, `refused` receives a
+//! response that is not an event stream, `source` is the state machine, `transport` wraps reqwest, and `extension` adds
+//! methods to its types.
 
 mod builder;
 mod connection;
+mod extension;
 mod idle_timer;
+mod refused;
 mod request;
 mod retry;
 mod source;
@@ -13,12 +16,20 @@ mod source;
 mod tests;
 mod transport;
 
+use std::fmt;
 use std::time::Duration;
 
+use http::HeaderMap;
+
 pub use self::builder::EventSourceBuilder;
+pub use self::extension::{RequestBuilderExt, ResponseEvents, ResponseExt};
 pub use self::idle_timer::IdleTimer;
+#[cfg(feature = "compat-reqwest-eventsource")]
+pub(crate) use self::request::{RequestTemplate, check_response};
 pub use self::retry::{Backoff, Jitter};
 pub use self::source::{EventSource, Events};
+#[cfg(feature = "compat-reqwest-eventsource")]
+pub(crate) use self::transport::has_nested_url;
 pub use self::transport::without_urls;
 use crate::Event;
 use crate::error::Error;
@@ -26,11 +37,13 @@ use crate::error::Error;
 const MIME_TYPE: &str = "text/event-stream";
 
 /// Message of an [`EventSource`].
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum Message {
-    /// The response was accepted. Once per connection.
-    Open,
+    /// The response was accepted: its status is 200. Once per connection.
+    Open {
+        /// Headers of the response.
+        headers: HeaderMap,
+    },
     /// Event.
     Event(Event),
     /// Text of a comment line after the colon, unchanged. Only with
@@ -40,15 +53,30 @@ pub enum Message {
     /// [`ReadyState::Connecting`].
     Reconnecting {
         /// Reason: [`Error::is_ended`], [`is_transport`](Error::is_transport), [`is_timeout`](Error::is_timeout), or
-        /// [`is_status`](Error::is_status) if server errors are retried.
+        /// [`is_status`](Error::is_status) for a status after which the client
+        /// [reconnects](EventSourceBuilder::retry_server_errors).
         error: Error,
         /// Delay from this message to the next request.
         delay: Duration,
     },
 }
 
+/// Omits the headers of the response, which may be secret.
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open { .. } => f.debug_struct("Open").finish_non_exhaustive(),
+            Self::Event(event) => f.debug_tuple("Event").field(event).finish(),
+            Self::Comment(text) => f.debug_tuple("Comment").field(text).finish(),
+            Self::Reconnecting { error, delay } => {
+                f.debug_struct("Reconnecting").field("error", error).field("delay", delay).finish()
+            }
+        }
+    }
+}
+
 /// State of an [`EventSource`]: the `readyState` of the HTML standard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReadyState {
     /// Connecting, or waiting to reconnect.
     Connecting,

@@ -5,18 +5,18 @@ use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, H
 use http::status::StatusCode;
 
 use super::MIME_TYPE;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind, Refused, Result};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Request that can be sent repeatedly.
-pub(super) struct RequestTemplate {
+pub(crate) struct RequestTemplate {
     request: reqwest::Request,
 }
 
 impl RequestTemplate {
     /// Adds the default headers of the standard.
-    pub(super) fn new(mut request: reqwest::Request) -> Result<Self> {
+    pub(crate) fn new(mut request: reqwest::Request) -> Result<Self> {
         let headers = request.headers_mut();
         headers.entry(ACCEPT).or_insert(HeaderValue::from_static(MIME_TYPE));
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
@@ -30,7 +30,7 @@ impl RequestTemplate {
     ///
     /// The header is omitted if the id is empty, and if it has control characters, which are valid in an event stream
     /// but not in HTTP.
-    pub(super) fn resume(&self, last_event_id: &str) -> Option<reqwest::Request> {
+    pub(crate) fn resume(&self, last_event_id: &str) -> Option<reqwest::Request> {
         let mut request = self.request.try_clone()?;
         if !last_event_id.is_empty()
             && let Ok(value) = HeaderValue::from_bytes(last_event_id.as_bytes())
@@ -65,14 +65,17 @@ pub(super) fn check_last_event_id(id: &str) -> Result<()> {
     Ok(())
 }
 
+/// Kind of the error for a refused response.
+pub(super) type Refusal = fn(Box<Refused>) -> Kind;
+
 /// Returns an error unless the status is 200 and the content type is that of an event stream.
-pub(super) fn check_response(status: StatusCode, headers: &HeaderMap) -> Result<()> {
+pub(crate) fn check_response(status: StatusCode, headers: &HeaderMap) -> Result<(), Refusal> {
     if status != StatusCode::OK {
-        return Err(Error::new(Kind::Status(status.as_u16())));
+        return Err(Kind::Status);
     }
     match headers.get(CONTENT_TYPE) {
         Some(value) if is_event_stream(value.as_bytes()) => Ok(()),
-        _ => Err(Error::new(Kind::ContentType)),
+        _ => Err(Kind::ContentType),
     }
 }
 

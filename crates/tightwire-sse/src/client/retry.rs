@@ -7,7 +7,8 @@ use std::time::Duration;
 /// The delay after the n-th failure in a row, counted from 0, is `base * factor^n`, at least the floor and at most the
 /// cap. A `retry` field of the server replaces the base. [`Jitter`] shortens delays, but not below the base: the
 /// standard does not allow reconnecting earlier than the server requested (section 9.2.3). For the same reason, a
-/// `retry` field may exceed the cap.
+/// `retry` field may exceed the cap, and so may a `Retry-After` header; see
+/// [`max_retry_after`](crate::EventSourceBuilder::max_retry_after).
 ///
 /// The count is reset by a connection that was open for [`reset_after`](Self::reset_after), but not by a `retry` field:
 /// the delays still grow for a server that sends `retry: 0` and closes the connection.

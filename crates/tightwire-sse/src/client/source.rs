@@ -7,17 +7,18 @@ use std::hash::{BuildHasher, Hasher};
 use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_core::Stream;
 use futures_core::stream::FusedStream;
 use tokio::time::{Sleep, sleep};
 
 use super::connection::{Connection, Step};
-use super::idle_timer::IdleTimer;
+use super::idle_timer::Timeouts;
+use super::refused::{ErrorBodyLimits, RefusedResponse, retry_delay};
 use super::request::{RequestTemplate, check_response};
 use super::retry::{Outcome, Retry};
-use super::transport::{Connecting, Failure, Transport};
+use super::transport::{Connecting, Response, Transport};
 use super::{Backoff, Message, ReadyState};
 use crate::error::{Error, Kind, Result};
 use crate::{Config, Decoder, Event};
@@ -31,6 +32,9 @@ use crate::{Config, Decoder, Event};
 /// An `Err` item is final: the state is [`ReadyState::Closed`] and the stream ends. The only exception is
 /// [`Error::is_limit`] in the state [`ReadyState::Open`]: an oversized event was skipped, and the connection continues.
 /// Recoverable errors are reported as [`Message::Reconnecting`].
+///
+/// The error of a response with another status than 200 or another content type has its [status](Error::status),
+/// [headers](Error::headers) and [body](Error::body).
 ///
 /// # Cancel safety
 ///
@@ -67,25 +71,44 @@ pub struct EventSource {
     transport: Transport,
     options: Options,
     retry: Retry,
-    idle_timer: IdleTimer,
+    timeouts: Timeouts,
     /// Last event id at the end of the previous connection.
     last_event_id: String,
 }
 
 /// Options of a client; see the methods of [`EventSourceBuilder`](crate::EventSourceBuilder).
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Options {
     pub(super) decoder: Config,
     pub(super) backoff: Backoff,
     pub(super) read_timeout: Option<Duration>,
+    pub(super) event_timeout: Option<Duration>,
     pub(super) comments: bool,
     pub(super) retry_server_errors: bool,
+    pub(super) max_retry_after: Duration,
+    pub(super) error_body: ErrorBodyLimits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            decoder: Config::new(),
+            backoff: Backoff::new(),
+            read_timeout: None,
+            event_timeout: None,
+            comments: false,
+            retry_server_errors: false,
+            max_retry_after: Duration::from_secs(5 * 60),
+            error_body: ErrorBodyLimits::default(),
+        }
+    }
 }
 
 enum Phase {
     /// The next poll sends a request. This requires a runtime, which is only guaranteed in a poll.
     Start,
     Connecting(Connecting),
+    Refused(Box<RefusedResponse>),
     Open(Box<Connection>),
     Waiting(Pin<Box<Sleep>>),
     Closed,
@@ -99,14 +122,16 @@ impl EventSource {
         last_event_id: String,
     ) -> Self {
         let retry = Retry::new(options.backoff);
-        let idle_timer = IdleTimer::new(options.read_timeout);
-        Self { phase: Phase::Start, request, transport, options, retry, idle_timer, last_event_id }
+        let timeouts = Timeouts::new(options.read_timeout, options.event_timeout);
+        Self { phase: Phase::Start, request, transport, options, retry, timeouts, last_event_id }
     }
 
     /// Returns the state of the connection after the last message.
     pub const fn state(&self) -> ReadyState {
         match self.phase {
-            Phase::Start | Phase::Connecting(_) | Phase::Waiting(_) => ReadyState::Connecting,
+            Phase::Start | Phase::Connecting(_) | Phase::Refused(_) | Phase::Waiting(_) => {
+                ReadyState::Connecting
+            }
             Phase::Open(_) => ReadyState::Open,
             Phase::Closed => ReadyState::Closed,
         }
@@ -163,7 +188,7 @@ impl EventSource {
 
     /// Changes the phase. If a connection was open, stores its last event id and drops its incomplete block.
     fn set_phase(&mut self, next: Phase) -> Outcome {
-        self.idle_timer.reset();
+        self.timeouts.reset();
         let Phase::Open(connection) = mem::replace(&mut self.phase, next) else {
             return Outcome::default();
         };
@@ -171,8 +196,9 @@ impl EventSource {
         Outcome { open_for: Some(connection.age()), retry: connection.retry() }
     }
 
-    /// Handles a lost connection or a failed attempt, and starts the delay. Returns the next item of the stream.
-    fn reconnect_after(&mut self, error: Error) -> Option<Result<Message>> {
+    /// Handles a lost connection or a failed attempt, and starts the delay: that of the backoff, but at least
+    /// `min_delay`. Returns the next item of the stream.
+    fn reconnect_after(&mut self, error: Error, min_delay: Duration) -> Option<Result<Message>> {
         let outcome = self.set_phase(Phase::Closed);
         self.retry.record(outcome);
         let Some(delay) = self.retry.next_delay(random()) else {
@@ -180,6 +206,7 @@ impl EventSource {
             let is_expected = error.is_ended() && self.retry.is_disabled();
             return if is_expected { None } else { Some(Err(error)) };
         };
+        let delay = delay.max(min_delay);
         self.phase = Phase::Waiting(Box::pin(sleep(delay)));
         Some(Ok(Message::Reconnecting { error, delay }))
     }
@@ -190,28 +217,15 @@ impl EventSource {
         Some(Err(error))
     }
 
-    fn handle_response(
-        &mut self,
-        result: Result<http::Response<reqwest::Body>, Failure>,
-    ) -> Option<Result<Message>> {
-        let response = match result {
-            Ok(response) => response,
-            Err(failure) if failure.is_permanent => return self.close_with(failure.error),
-            Err(failure) => return self.reconnect_after(failure.error),
-        };
-        if let Err(error) = check_response(response.status(), response.headers()) {
-            return if self.options.retry_server_errors && response.status().is_server_error() {
-                self.reconnect_after(error)
-            } else {
-                self.close_with(error)
-            };
-        }
+    /// Opens the connection of an accepted response.
+    fn open(&mut self, response: Response) -> Option<Result<Message>> {
         // A new decoder per connection: it skips a byte order mark again and has no incomplete block and no
         // reconnection time. The last event id is kept, as in browsers.
         let decoder = Decoder::with_config(self.options.decoder).with_last_event_id(&self.last_event_id);
-        let connection = Connection::new(response.into_body(), decoder, self.options.comments);
+        let (head, body) = response.into_parts();
+        let connection = Connection::new(body, decoder, self.options.comments);
         self.set_phase(Phase::Open(Box::new(connection)));
-        Some(Ok(Message::Open))
+        Some(Ok(Message::Open { headers: head.headers }))
     }
 }
 
@@ -230,16 +244,35 @@ impl Stream for EventSource {
                     None => this.close_with(Error::new(Kind::Request)),
                 },
                 Phase::Connecting(response) => match response.as_mut().poll(cx) {
-                    Poll::Ready(result) => this.handle_response(result),
+                    Poll::Ready(Ok(response)) => {
+                        match check_response(response.status(), response.headers()) {
+                            Ok(()) => this.open(response),
+                            Err(refusal) => {
+                                let limits = this.options.error_body;
+                                let refused = RefusedResponse::new(refusal, response, limits);
+                                this.set_phase(Phase::Refused(Box::new(refused)));
+                                continue;
+                            }
+                        }
+                    }
+                    Poll::Ready(Err(failure)) if failure.is_permanent => this.close_with(failure.error),
+                    Poll::Ready(Err(failure)) => this.reconnect_after(failure.error, Duration::ZERO),
                     Poll::Pending => {
-                        ready!(this.idle_timer.poll_elapsed(cx));
-                        this.reconnect_after(Error::new(Kind::Timeout))
+                        let error = ready!(this.timeouts.poll_error(cx));
+                        this.reconnect_after(error, Duration::ZERO)
                     }
                 },
-                Phase::Open(connection) => match ready!(connection.poll_step(&mut this.idle_timer, cx)) {
+                Phase::Refused(response) => {
+                    let error = ready!(response.poll_error(cx));
+                    match retry_delay(&error, &this.options, SystemTime::now()) {
+                        Some(delay) => this.reconnect_after(error, delay),
+                        None => this.close_with(error),
+                    }
+                }
+                Phase::Open(connection) => match ready!(connection.poll_step(&mut this.timeouts, cx)) {
                     Step::Message(message) => Some(Ok(message)),
                     Step::Skipped(error) => Some(Err(error)),
-                    Step::Lost(error) => this.reconnect_after(error),
+                    Step::Lost(error) => this.reconnect_after(error, Duration::ZERO),
                     Step::Terminated(error) => this.close_with(error),
                 },
                 Phase::Waiting(sleep) => {
@@ -277,7 +310,7 @@ impl Stream for Events<'_> {
         for _ in 0..MESSAGES_PER_POLL {
             match ready!(Pin::new(&mut *self.source).poll_next(cx)) {
                 Some(Ok(Message::Event(event))) => return Poll::Ready(Some(Ok(event))),
-                Some(Ok(Message::Open | Message::Comment(_) | Message::Reconnecting { .. })) => {}
+                Some(Ok(Message::Open { .. } | Message::Comment(_) | Message::Reconnecting { .. })) => {}
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 None => return Poll::Ready(None),
             }

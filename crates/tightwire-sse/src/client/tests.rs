@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, stream};
-use http::header::{CONTENT_TYPE, HeaderMap};
+use http::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
+use super::refused::ErrorBodyLimits;
 use super::request::RequestTemplate;
 use super::source::Options;
 use super::transport::{Failure, Transport};
@@ -23,6 +24,7 @@ enum Reply {
     /// Sends the chunks of a channel, then ends the stream.
     Channel(mpsc::UnboundedReceiver<&'static str>),
     Status(u16),
+    Response(http::Response<reqwest::Body>),
     Refused,
     NoResponse,
 }
@@ -54,6 +56,7 @@ impl Options {
                 match reply {
                     Reply::Channel(chunks) => Ok(response(200, chunks)),
                     Reply::Status(status) => Ok(response(status, mpsc::unbounded_channel().1)),
+                    Reply::Response(response) => Ok(response),
                     Reply::Refused => Err(Failure {
                         error: Error::with_source(Kind::Transport, "refused"),
                         is_permanent: false,
@@ -80,7 +83,7 @@ fn response(status: u16, mut chunks: mpsc::UnboundedReceiver<&'static str>) -> h
 /// Formats a message as one line.
 fn describe(message: Option<Result<Message>>) -> String {
     match message {
-        Some(Ok(Message::Open)) => "open".into(),
+        Some(Ok(Message::Open { .. })) => "open".into(),
         Some(Ok(Message::Event(event))) => format!("event {}", event.data()),
         Some(Ok(Message::Comment(text))) => format!("comment {text}"),
         Some(Ok(Message::Reconnecting { error, delay })) => format!("wait {} ms: {error}", delay.as_millis()),
@@ -242,6 +245,133 @@ async fn a_server_error_is_final_unless_retried() {
     expect(&mut source, [wait, "open"]).await;
     assert!(next(&mut source).await.ends_with(ENDED));
     expect(&mut source, ["error: response has status 404, expected 200", "end"]).await;
+}
+
+/// Returns a reply with this status, `Retry-After` header and body.
+fn refusal(status: u16, retry_after: &'static str, body: impl Into<reqwest::Body>) -> Reply {
+    let response = http::Response::builder().status(status).header(RETRY_AFTER, retry_after);
+    Reply::Response(response.body(body.into()).unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn retry_after_sets_the_minimum_delay() {
+    const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+    let defaults = Options { backoff: Backoff::new().jitter(Jitter::None), ..Options::default() };
+    let retried = Options { retry_server_errors: true, ..defaults };
+    let short = Options { max_retry_after: Duration::from_secs(9), ..retried };
+    let disabled = Options { backoff: defaults.backoff.max_attempts(0), ..defaults };
+    for (options, status, retry_after, delay) in [
+        (defaults, 429, "10", Some(10_000)),
+        (defaults, 503, "300", Some(300_000)),
+        // The delay of the backoff is longer.
+        (defaults, 503, "1", Some(3000)),
+        (defaults, 429, DATE, Some(3000)),
+        (defaults, 503, "301", None),
+        (defaults, 503, "soon", None),
+        (defaults, 429, "", None),
+        (defaults, 500, "10", None),
+        (defaults, 302, "10", None),
+        (retried, 500, "10", Some(3000)),
+        (retried, 429, "", Some(3000)),
+        (retried, 503, "soon", Some(3000)),
+        (retried, 404, "10", None),
+        (short, 503, "9", Some(9000)),
+        (short, 503, "10", None),
+        (disabled, 503, "1", None),
+    ] {
+        let (mut source, log) = options.source([refusal(status, retry_after, ""), Reply::NoResponse]);
+        let error = format!("response has status {status}, expected 200");
+        match delay {
+            Some(delay) => {
+                expect(&mut source, [&format!("wait {delay} ms: {error}")]).await;
+                assert!(tokio::time::timeout(Duration::from_secs(1000), source.next()).await.is_err());
+                assert_pause(pauses(&log)[0], delay);
+            }
+            None => expect(&mut source, [&format!("error: {error}"), "end"]).await,
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_has_the_response_up_to_its_limits() {
+    let endless = || reqwest::Body::wrap_stream(stream::pending::<Result<&str, Infallible>>());
+    let slow = || {
+        let rest = stream::once(sleep(Duration::from_secs(6))).map(|()| "rest");
+        reqwest::Body::wrap_stream(stream::iter(["part"]).chain(rest).map(Ok::<_, Infallible>))
+    };
+    let broken = reqwest::Body::wrap_stream(stream::iter([Ok("part"), Err("broken")]));
+    let mut options = Options::default();
+    for (size, seconds, body, expected, is_truncated) in [
+        (64 << 10, 5, "x".repeat(64 << 10).into(), "x".repeat(64 << 10), false),
+        (64 << 10, 5, "x".repeat((64 << 10) + 1).into(), "x".repeat(64 << 10), true),
+        (4, 5, "four".into(), "four".into(), false),
+        (3, 5, "four".into(), "fou".into(), true),
+        (0, 5, "four".into(), String::new(), true),
+        (9, 5, "".into(), String::new(), false),
+        (9, 5, slow(), "part".into(), true),
+        (9, 7, slow(), "partrest".into(), false),
+        (9, 5, broken, "part".into(), true),
+        (9, 5, endless(), String::new(), true),
+    ] {
+        options.error_body = ErrorBodyLimits { size, timeout: Duration::from_secs(seconds) };
+        let (mut source, _) = options.source([refusal(400, "9", body)]);
+        assert_eq!(source.state(), ReadyState::Connecting);
+        let error = source.next().await.unwrap().unwrap_err();
+        assert_eq!(error.status(), Some(400));
+        assert_eq!(error.headers().unwrap()[RETRY_AFTER], "9");
+        assert_eq!(error.body().unwrap(), &expected);
+        assert_eq!(error.is_body_truncated(), is_truncated, "{size} bytes in {seconds} s");
+        assert_eq!(source.state(), ReadyState::Closed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn comments_do_not_reset_the_event_timeout() {
+    for comments in [false, true] {
+        let (feed, reply) = channel();
+        let setup = Options {
+            backoff: Backoff::new().jitter(Jitter::None),
+            event_timeout: Some(Duration::from_millis(500)),
+            comments,
+            ..Options::default()
+        };
+        let (mut source, _) = setup.source([reply, Reply::NoResponse]);
+        expect(&mut source, ["open"]).await;
+        let started = Instant::now();
+        let server = async {
+            for chunk in ["data: 1\n\n", "data: 2\n\n", ":\n"] {
+                sleep(Duration::from_millis(400)).await;
+                feed.send(chunk).unwrap();
+            }
+        };
+        let client = async {
+            expect(&mut source, ["event 1", "event 2"]).await;
+            if comments {
+                expect(&mut source, ["comment "]).await;
+            }
+            expect(&mut source, ["wait 3000 ms: no event received within the event timeout"]).await;
+            assert_pause(started.elapsed(), 2 * 400 + 500);
+            // The timeout also applies while waiting for a response.
+            expect(&mut source, ["wait 6000 ms: no event received within the event timeout"]).await;
+            assert_pause(started.elapsed(), 2 * 400 + 500 + 3000 + 500);
+        };
+        tokio::join!(server, client);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_event_timeout_ends_a_stream_that_only_has_comments() {
+    // Always has data; the paused clock only advances between chunks.
+    let body = stream::repeat(Ok::<_, Infallible>(": busy\n")).then(|chunk| async move {
+        tokio::time::advance(Duration::from_millis(1)).await;
+        chunk
+    });
+    let response = http::Response::builder().header(CONTENT_TYPE, "text/event-stream");
+    let reply = Reply::Response(response.body(reqwest::Body::wrap_stream(body)).unwrap());
+    let setup = Options { event_timeout: Some(Duration::from_secs(1)), ..Options::default() };
+    let (mut source, _) = setup.source([reply]);
+    expect(&mut source, ["open"]).await;
+    assert!(next(&mut source).await.ends_with("no event received within the event timeout"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -116,14 +116,17 @@ pub(super) fn request_error(error: reqwest::Error) -> Error {
 /// which cannot be removed, returns a generic error.
 pub fn without_urls(error: reqwest::Error) -> Box<dyn StdError + Send + Sync> {
     let error = error.without_url();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        if inner.downcast_ref::<reqwest::Error>().is_some_and(|inner| inner.url().is_some()) {
-            return "request failed (details omitted because they contain a URL)".into();
-        }
-        cause = inner.source();
+    if has_nested_url(&error) {
+        return "request failed (details omitted because they contain a URL)".into();
     }
     Box::new(error)
+}
+
+/// Returns whether the source chain of an error contains a URL.
+pub(crate) fn has_nested_url(error: &reqwest::Error) -> bool {
+    std::iter::successors(error.source(), |cause| (*cause).source())
+        .filter_map(|cause| cause.downcast_ref::<reqwest::Error>())
+        .any(|error| error.url().is_some())
 }
 
 #[cfg(test)]

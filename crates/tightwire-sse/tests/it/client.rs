@@ -53,7 +53,7 @@ impl Fixture {
     }
 
     async fn open(&mut self) {
-        assert!(matches!(self.message().await, Message::Open));
+        assert!(matches!(self.message().await, Message::Open { .. }));
         assert_eq!(self.source.state(), ReadyState::Open);
     }
 
@@ -175,8 +175,43 @@ async fn other_content_types_are_final() {
     ] {
         let mut fixture = Fixture::start();
         fixture.request().await.respond(200, headers).send("data: x\n\n");
-        assert!(fixture.failure().await.is_content_type());
+        let error = fixture.failure().await;
+        assert!(error.is_content_type());
+        assert_eq!(error.status(), Some(200));
+        assert_eq!(error.body().unwrap(), "data: x\n\n");
+        assert!(!error.is_body_truncated());
     }
+}
+
+#[tokio::test]
+async fn the_headers_of_accepted_and_refused_responses_are_available_but_not_printed() {
+    const SECRET: &[(&str, &str)] = &[("content-type", "text/event-stream"), ("x-secret", "hunter2")];
+    let mut fixture = Fixture::start();
+    fixture.request().await.respond(200, SECRET);
+    let open = fixture.message().await;
+    let Message::Open { headers } = &open else { panic!("{open:?}") };
+    assert_eq!(headers["x-secret"], "hunter2");
+    assert!(!format!("{open:?}").contains("hunter2"));
+    fixture.lost().await;
+    fixture.request().await.respond(403, SECRET).send("hunter2");
+    let error = fixture.failure().await;
+    assert_eq!(error.headers().unwrap()["x-secret"], "hunter2");
+    assert_eq!(error.body().unwrap(), "hunter2");
+    assert!(!format!("{error} {error:?}").contains("hunter2"));
+    assert!(error.source().is_none());
+}
+
+#[tokio::test]
+async fn the_client_sends_the_request_again_after_retry_after() {
+    let mut fixture = Fixture::start();
+    for (status, value) in [(429, "0"), (503, "Sun, 06 Nov 1994 08:49:37 GMT")] {
+        fixture.request().await.respond(status, &[("retry-after", value)]).send("busy");
+        let error = fixture.lost().await;
+        assert_eq!(error.status(), Some(status));
+        assert_eq!(error.body().unwrap(), "busy");
+    }
+    fixture.serve("data: x\n\n").await;
+    fixture.event("x", "").await;
 }
 
 #[tokio::test]

@@ -45,7 +45,7 @@ async fn receive(server: &mut Server, chunks: &[&[u8]], seed: &str, comments: bo
                 return received;
             };
             match message {
-                Ok(Message::Open) => {}
+                Ok(Message::Open { .. }) => {}
                 Ok(Message::Event(event)) => received.events.push(event.as_ref().into()),
                 Ok(Message::Comment(text)) => received.comments.push(text),
                 Ok(other) => panic!("{other:?}"),

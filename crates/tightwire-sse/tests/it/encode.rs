@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use tightwire_sse::{Block, Decoder, Item, KEEP_ALIVE};
+use tightwire_sse::{Block, Decoder, Event, Item, KEEP_ALIVE};
 
 fn encode(block: &Block<'_>) -> String {
     let mut out = Vec::new();
@@ -43,6 +43,22 @@ fn retry_values_are_truncated_to_milliseconds() {
     assert_eq!(encode(&Block::new().retry(Duration::ZERO)), "retry: 0\n\n");
     assert_eq!(encode(&Block::new().retry(Duration::MAX)), "retry: 18446744073709551615\n\n");
     assert_eq!(encode(&Block::new().retry(Duration::from_micros(1999))), "retry: 1\n\n");
+}
+
+#[test]
+fn a_built_event_equals_the_decoded_one() {
+    let retry = Duration::from_micros(1999);
+    for (event, text) in [
+        (Event::builder(), "data:\n\n"),
+        (Event::builder().data("a\nb"), "data: a\ndata: b\n\n"),
+        (
+            Event::builder().event_type("e").data("d").last_event_id("i").retry(retry),
+            "event: e\nid: i\nretry: 1\ndata: d\n\n",
+        ),
+    ] {
+        let event = event.build();
+        assert_eq!(Decoder::new().next_owned(&mut text.as_bytes()).unwrap(), Some(event.clone()));
+    }
 }
 
 #[test]
