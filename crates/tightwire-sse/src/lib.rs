@@ -60,6 +60,7 @@
 //! | --- | --- |
 //! | `json` | `.json::<T>()` on events, readers and streams, and `[DONE]` handling |
 //! | `body` | [`SseBody`]: HTTP body that encodes a stream of [`Block`]s and sends keep-alive comments |
+//! | `replay` | [`ReplayChannel`]: sends events to many connections, which resume with `Last-Event-ID` |
 //! | `compat-eventsource-stream` | [`compat`]: the names and types of eventsource-stream |
 //!
 //! Without `std`, the crate only requires `alloc`.
@@ -67,8 +68,8 @@
 //! # Limits
 //!
 //! An event may have up to 16 MiB, see [`Config::max_event_size`]. A larger one is an error, and decoding continues
-//! with the next event. There is no other limit: memory is bounded by the size of one event, time is linear in the
-//! length of the input.
+//! with the next event. Memory is bounded by the size of one event, time is linear in the length of the input. A
+//! `ReplayBuffer` has up to 1024 events and 4 MiB by default.
 //!
 //! # Guarantees
 //!
@@ -109,6 +110,8 @@ mod json;
 mod line;
 #[cfg(feature = "std")]
 mod reader;
+#[cfg(feature = "replay")]
+mod replay;
 mod scan;
 #[cfg(feature = "futures")]
 mod stream;
@@ -116,7 +119,7 @@ mod stream;
 #[cfg(feature = "bytes")]
 pub use self::bytes::{BytesDecoder, EventBytes};
 #[cfg(feature = "body")]
-pub use body::{DEFAULT_KEEP_ALIVE, SseBody, response_headers};
+pub use body::{DEFAULT_KEEP_ALIVE, DEFAULT_SHUTDOWN_BLOCKS, SseBody, response_headers};
 #[cfg(feature = "reqwest")]
 pub use client::{
     Backoff, EventSource, EventSourceBuilder, Events, IdleTimer, Jitter, Message, ReadyState, without_urls,
@@ -136,6 +139,10 @@ pub use json::JsonReader;
 pub use json::{JsonStream, JsonStreamExt};
 #[cfg(feature = "std")]
 pub use reader::{DEFAULT_BUFFER_SIZE, Reader};
+#[cfg(feature = "replay")]
+pub use replay::{
+    DEFAULT_REPLAY_BYTES, DEFAULT_REPLAY_EVENTS, ReplayBuffer, ReplayChannel, ReplayPosition, Subscription,
+};
 #[cfg(all(feature = "bytes", feature = "futures"))]
 pub use stream::EventBytesStream;
 #[cfg(feature = "futures")]

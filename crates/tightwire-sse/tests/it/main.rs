@@ -25,4 +25,5 @@ mod json;
 mod limits;
 mod reader;
 mod reference;
+mod replay;
 mod stream;
