@@ -51,6 +51,7 @@
 //! | --- | --- | --- |
 //! | `Stream` of chunks, such as the body of a response | [`EventStreamExt::sse`] | `futures` |
 //! | URL, with reconnection | [`EventSource`] | `reqwest` |
+//! | MCP server over Streamable HTTP | [`EventSourceBuilder::send_mcp`] | `reqwest` |
 //! | `std::io::Read` | [`Reader`] | `std` (default) |
 //! | `tokio::io::AsyncRead` | [`SseCodec`] | `codec` |
 //! | chunks of `Bytes`, sharing their memory | [`BytesDecoder`] | `bytes` |
@@ -122,7 +123,8 @@ pub use self::bytes::{BytesDecoder, EventBytes};
 pub use body::{DEFAULT_KEEP_ALIVE, DEFAULT_SHUTDOWN_BLOCKS, SseBody, response_headers};
 #[cfg(feature = "reqwest")]
 pub use client::{
-    Backoff, EventSource, EventSourceBuilder, Events, IdleTimer, Jitter, Message, ReadyState, without_urls,
+    Backoff, EventSource, EventSourceBuilder, Events, IdleTimer, Jitter, McpReply, McpSession, Message,
+    ReadyState, without_urls,
 };
 #[cfg(feature = "codec")]
 pub use codec::SseCodec;

@@ -1,11 +1,12 @@
 //! Reconnecting client (HTML standard, section 9.2 "Server-sent events").
 //!
 //! `retry` computes delays, `request` has the rules for HTTP, `connection` decodes a response, `source`
-//! is the state machine, and `transport` wraps reqwest.
+//! is the state machine, `transport` wraps reqwest, and `mcp` uses them for the Model Context Protocol.
 
 mod builder;
 mod connection;
 mod idle_timer;
+mod mcp;
 mod request;
 mod retry;
 mod source;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 pub use self::builder::EventSourceBuilder;
 pub use self::idle_timer::IdleTimer;
+pub use self::mcp::{McpReply, McpSession};
 pub use self::retry::{Backoff, Jitter};
 pub use self::source::{EventSource, Events};
 pub use self::transport::without_urls;

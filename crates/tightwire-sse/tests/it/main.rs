@@ -23,6 +23,7 @@ mod encode;
 mod entry_points;
 mod json;
 mod limits;
+mod mcp;
 mod reader;
 mod reference;
 mod replay;
