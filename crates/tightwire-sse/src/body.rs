@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
+use core::future::{Future, Pending};
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use core::time::Duration;
@@ -18,6 +19,9 @@ use crate::{Block, Error, KEEP_ALIVE, Result, error::Kind};
 
 /// Default of [`SseBody::with_keep_alive`]: 15 s.
 pub const DEFAULT_KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Default of [`SseBody::with_shutdown_blocks`]: 1024.
+pub const DEFAULT_SHUTDOWN_BLOCKS: usize = 1024;
 
 /// Size of the allocation that small blocks share, in bytes.
 const FRAME_RESERVE: usize = 4 << 10;
@@ -43,6 +47,9 @@ pub fn response_headers() -> HeaderMap {
 pin_project! {
     /// HTTP body that encodes a stream of blocks and sends keep-alive comments.
     ///
+    /// The stream yields [`Block`]s, or encoded blocks as [`Bytes`], such as those of a
+    /// [`Subscription`](crate::Subscription).
+    ///
     /// Send it with [`response_headers`], or use [`into_response`](Self::into_response).
     ///
     /// # Buffering
@@ -55,6 +62,24 @@ pin_project! {
     /// After each interval without a block, by default [`DEFAULT_KEEP_ALIVE`], the body sends the comment
     /// [`KEEP_ALIVE`], so that proxies and clients do not time out. Unless keep-alive is disabled, the body must be
     /// polled in a tokio runtime with time driver.
+    ///
+    /// # Shutdown
+    ///
+    /// A graceful shutdown of a server waits for the end of all responses, so an event stream has to end itself, see
+    /// [`with_shutdown`](Self::with_shutdown). The end is regular, and clients reconnect to the next server.
+    ///
+    /// # Slow clients
+    ///
+    /// A server stops polling the body while a client does not receive: hyper does so while 16 frames or 400 KiB are in
+    /// its write buffer. A body cannot detect or end this, because it is not polled. Two limits apply together:
+    ///
+    /// - Events: a [`Subscription`](crate::Subscription) that is further behind than the buffer of its channel is an
+    ///   error, which aborts the connection when the client receives again. A client that has stopped for good uses no
+    ///   memory for events.
+    /// - Time: set a write timeout on the connection, for example with `TimeoutStream` of the crate `tokio-io-timeout`.
+    ///   It aborts a connection that has taken no byte for this time, and the server drops the body. Without it, a
+    ///   client that never receives also blocks a graceful shutdown. The example `sse_resume` of the repository shows
+    ///   it.
     ///
     /// # Errors
     ///
@@ -83,14 +108,19 @@ pin_project! {
     /// assert_eq!(bytes, "event: greeting\ndata: hello\n\n");
     /// # Ok::<(), tightwire_sse::Error>(()) }).unwrap();
     /// ```
-    pub struct SseBody<S> {
+    pub struct SseBody<S, F = Pending<()>> {
         #[pin]
         blocks: S,
+        #[pin]
+        shutdown: Option<F>,
+        shutdown_blocks: usize,
         keep_alive: Option<KeepAlive>,
         #[pin]
         timer: Option<Sleep>,
         scratch: Vec<u8>,
         frames: BytesMut,
+        // The shutdown future has completed.
+        is_stopping: bool,
         ended: bool,
     }
 }
@@ -102,11 +132,16 @@ struct KeepAlive {
 }
 
 impl<S> SseBody<S> {
-    /// Returns a body that encodes `blocks`, a stream of `Result<Block<'static>, E>`, with keep-alive comments every
-    /// [`DEFAULT_KEEP_ALIVE`].
+    /// Returns a body that encodes `blocks`, a stream of `Result<Block<'static>, E>` or `Result<Bytes, E>`, with
+    /// keep-alive comments every [`DEFAULT_KEEP_ALIVE`].
+    ///
+    /// `Bytes` are sent unchanged, and have to be complete encoded blocks.
     pub fn new(blocks: S) -> Self {
         Self {
             blocks,
+            shutdown: None,
+            shutdown_blocks: DEFAULT_SHUTDOWN_BLOCKS,
+            is_stopping: false,
             keep_alive: Some(KeepAlive {
                 interval: DEFAULT_KEEP_ALIVE,
                 comment: Bytes::from_static(KEEP_ALIVE),
@@ -116,6 +151,53 @@ impl<S> SseBody<S> {
             frames: BytesMut::new(),
             ended: false,
         }
+    }
+}
+
+impl<S, F> SseBody<S, F> {
+    /// Ends the body regularly when `shutdown` completes, after the blocks that the stream has ready.
+    ///
+    /// It sends blocks until the stream is pending, at most [`with_shutdown_blocks`](Self::with_shutdown_blocks).
+    /// Replaces an earlier shutdown future. Default: the body ends with the stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    ///
+    /// use futures_util::{StreamExt as _, stream};
+    /// use http_body_util::BodyExt as _;
+    /// use tightwire_sse::{Block, SseBody};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    /// let blocks = stream::iter([Ok::<_, Infallible>(Block::new().data("ready"))]).chain(stream::pending());
+    /// let body = SseBody::new(blocks).with_shutdown(async { _ = stopped.await });
+    /// drop(stop);
+    /// assert_eq!(body.collect().await?.to_bytes(), "data: ready\n\n");
+    /// # Ok::<(), tightwire_sse::Error>(()) }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn with_shutdown<G: Future<Output = ()>>(self, shutdown: G) -> SseBody<S, G> {
+        SseBody {
+            blocks: self.blocks,
+            shutdown: Some(shutdown),
+            shutdown_blocks: self.shutdown_blocks,
+            keep_alive: self.keep_alive,
+            timer: self.timer,
+            scratch: self.scratch,
+            frames: self.frames,
+            is_stopping: self.is_stopping,
+            ended: self.ended,
+        }
+    }
+
+    /// Sets the maximum number of blocks that are sent after the shutdown future has completed, so that a stream that
+    /// is always ready ends, too. Default: [`DEFAULT_SHUTDOWN_BLOCKS`].
+    #[must_use]
+    pub fn with_shutdown_blocks(mut self, blocks: usize) -> Self {
+        self.shutdown_blocks = blocks;
+        self
     }
 
     /// Sets the time without a block after which a keep-alive comment is sent. Default: [`DEFAULT_KEEP_ALIVE`];
@@ -156,10 +238,12 @@ impl<S> SseBody<S> {
     }
 }
 
-impl<S> Body for SseBody<S>
+impl<S, F> Body for SseBody<S, F>
 where
-    S: TryStream<Ok = Block<'static>>,
+    S: TryStream,
+    S::Ok: IntoFrame,
     S::Error: Into<Box<dyn core::error::Error + Send + Sync>>,
+    F: Future<Output = ()>,
 {
     type Data = Bytes;
     type Error = Error;
@@ -169,15 +253,23 @@ where
         if *this.ended {
             return Poll::Ready(None);
         }
-        let frame = match this.blocks.try_poll_next(cx) {
-            Poll::Ready(Some(Ok(block))) => encode(&block, this.scratch, this.frames),
-            Poll::Ready(Some(Err(error))) => Err(Error::with_source(Kind::Transport, error)),
-            Poll::Ready(None) => {
-                *this.ended = true;
-                this.timer.set(None);
-                return Poll::Ready(None);
+        if let Some(shutdown) = this.shutdown.as_mut().as_pin_mut()
+            && shutdown.poll(cx).is_ready()
+        {
+            this.shutdown.set(None);
+            *this.is_stopping = true;
+        }
+        let next = match *this.shutdown_blocks {
+            0 if *this.is_stopping => Poll::Ready(None),
+            _ => this.blocks.try_poll_next(cx),
+        };
+        let frame = match next {
+            Poll::Ready(Some(Ok(block))) => {
+                *this.shutdown_blocks -= usize::from(*this.is_stopping);
+                block.into_frame(this.scratch, this.frames)
             }
-            Poll::Pending => {
+            Poll::Ready(Some(Err(error))) => Err(Error::with_source(Kind::Transport, error)),
+            Poll::Pending if !*this.is_stopping => {
                 let Some(keep_alive) = this.keep_alive else { return Poll::Pending };
                 if this.timer.is_none() {
                     this.timer.set(Some(sleep_until(deadline(keep_alive.interval))));
@@ -187,6 +279,11 @@ where
                     return Poll::Pending;
                 }
                 Ok(keep_alive.comment.clone())
+            }
+            Poll::Ready(None) | Poll::Pending => {
+                *this.ended = true;
+                this.timer.set(None);
+                return Poll::Ready(None);
             }
         };
         // The interval starts with the latest frame; the timer is created when the stream is pending.
@@ -207,20 +304,34 @@ fn deadline(interval: Duration) -> Instant {
     now.checked_add(interval).unwrap_or(now + YEAR)
 }
 
-fn encode(block: &Block<'_>, scratch: &mut Vec<u8>, frames: &mut BytesMut) -> Result<Bytes> {
-    scratch.clear();
-    block.encode(scratch)?;
-    if scratch.len() > FRAME_RESERVE {
-        return Ok(Bytes::from(core::mem::take(scratch)));
-    }
-    if frames.capacity() < scratch.len() {
-        frames.reserve(FRAME_RESERVE);
-    }
-    frames.extend_from_slice(scratch);
-    Ok(frames.split().freeze())
+/// Item of the stream of a body.
+pub trait IntoFrame {
+    /// Returns the encoded block. Small blocks share the memory of `frames`.
+    fn into_frame(self, scratch: &mut Vec<u8>, frames: &mut BytesMut) -> Result<Bytes>;
 }
 
-impl<S> fmt::Debug for SseBody<S> {
+impl IntoFrame for Block<'static> {
+    fn into_frame(self, scratch: &mut Vec<u8>, frames: &mut BytesMut) -> Result<Bytes> {
+        scratch.clear();
+        self.encode(scratch)?;
+        if scratch.len() > FRAME_RESERVE {
+            return Ok(Bytes::from(core::mem::take(scratch)));
+        }
+        if frames.capacity() < scratch.len() {
+            frames.reserve(FRAME_RESERVE);
+        }
+        frames.extend_from_slice(scratch);
+        Ok(frames.split().freeze())
+    }
+}
+
+impl IntoFrame for Bytes {
+    fn into_frame(self, _: &mut Vec<u8>, _: &mut BytesMut) -> Result<Bytes> {
+        Ok(self)
+    }
+}
+
+impl<S, F> fmt::Debug for SseBody<S, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SseBody")
             .field("keep_alive", &self.keep_alive)

@@ -29,7 +29,7 @@ pub const KEEP_ALIVE: &[u8] = b":\n\n";
 pub struct Block<'a> {
     comment: Option<Cow<'a, str>>,
     event: Option<Cow<'a, str>>,
-    id: Option<Cow<'a, str>>,
+    pub(crate) id: Option<Cow<'a, str>>,
     retry: Option<u64>,
     data: Option<Cow<'a, str>>,
 }
@@ -95,8 +95,8 @@ impl<'a> Block<'a> {
     /// [`Error::is_unencodable`] if the event type or the id contains a line break, or the id contains NUL, which
     /// clients ignore. `out` is unchanged.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<()> {
-        check("event", self.event.as_deref(), is_line_break)?;
-        check("id", self.id.as_deref(), |byte| is_line_break(byte) || byte == 0)?;
+        check("event", self.event.as_deref(), |(_, byte)| is_line_break(byte))?;
+        check("id", self.id.as_deref(), |(_, byte)| is_line_break(byte) || byte == 0)?;
         out.reserve(self.size_hint());
         if let Some(comment) = &self.comment {
             put_lines(out, b": ", comment);
@@ -149,9 +149,14 @@ fn is_line_break(byte: u8) -> bool {
     byte == b'\n' || byte == b'\r'
 }
 
-fn check(field: &'static str, value: Option<&str>, forbidden: impl Fn(u8) -> bool) -> Result<()> {
+/// Returns an error for the first byte that is forbidden at its offset.
+pub(crate) fn check(
+    field: &'static str,
+    value: Option<&str>,
+    forbidden: impl Fn((usize, u8)) -> bool,
+) -> Result<()> {
     let mut bytes = value.unwrap_or_default().bytes().enumerate();
-    match bytes.find(|(_, byte)| forbidden(*byte)) {
+    match bytes.find(|&byte| forbidden(byte)) {
         None => Ok(()),
         Some((offset, byte)) => Err(Error::new(Kind::Unencodable { field, byte, offset })),
     }

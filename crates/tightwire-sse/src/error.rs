@@ -40,6 +40,12 @@ pub(crate) enum Kind {
     Request,
     /// The data of an event is not JSON of the requested type.
     Json,
+    /// An encoded event is larger than the replay buffer, in bytes.
+    ReplayLimit(usize),
+    /// The event to continue after is not in the replay buffer.
+    TooOld,
+    /// The replay buffer has an event with the same id.
+    DuplicateId,
 }
 
 /// Response that is not an event stream.
@@ -74,12 +80,14 @@ impl Error {
         Self { kind, source: Some(source.into()) }
     }
 
-    /// Returns `true` if a block exceeds [`Config::max_event_size`](crate::Config::max_event_size).
+    /// Returns `true` if a block exceeds [`Config::max_event_size`](crate::Config::max_event_size), or the size of a
+    /// replay buffer.
     pub fn is_limit(&self) -> bool {
-        matches!(self.kind, Kind::TooLarge { .. })
+        matches!(self.kind, Kind::TooLarge { .. } | Kind::ReplayLimit(_))
     }
 
-    /// Returns `true` if a field value cannot be encoded: a line break in `event` or `id`, or NUL in `id`.
+    /// Returns `true` if a field value cannot be encoded: a line break in `event` or `id`, or NUL in `id`; and for an
+    /// id that clients of a replay buffer cannot send as a header.
     pub fn is_unencodable(&self) -> bool {
         matches!(self.kind, Kind::Unencodable { .. })
     }
@@ -90,7 +98,7 @@ impl Error {
     }
 
     /// Returns `true` if the stream ended without an error, but unexpectedly: in a client that reconnects, or before
-    /// `[DONE]` in `json_until_done`.
+    /// `[DONE]` in `json_until_done`; and for an event that is published on a closed channel.
     pub fn is_ended(&self) -> bool {
         matches!(self.kind, Kind::Ended)
     }
@@ -118,6 +126,16 @@ impl Error {
     /// Returns `true` if the data of an event is not JSON of the requested type.
     pub fn is_json(&self) -> bool {
         matches!(self.kind, Kind::Json)
+    }
+
+    /// Returns `true` if the events after an id or a position are no longer in a replay buffer, or never were.
+    pub fn is_too_old(&self) -> bool {
+        matches!(self.kind, Kind::TooOld)
+    }
+
+    /// Returns `true` if a replay buffer already has an event with the same id.
+    pub fn is_duplicate_id(&self) -> bool {
+        matches!(self.kind, Kind::DuplicateId)
     }
 
     /// Returns the HTTP status of the refused response, if [`is_status`](Self::is_status) or
@@ -159,8 +177,8 @@ impl Error {
         }
     }
 
-    /// Returns the byte offset of the error: in the stream for [`is_limit`](Self::is_limit), in the field value for
-    /// [`is_unencodable`](Self::is_unencodable).
+    /// Returns the byte offset of the error: in the stream for [`is_limit`](Self::is_limit) of a decoder, in the field
+    /// value for [`is_unencodable`](Self::is_unencodable).
     pub fn offset(&self) -> Option<u64> {
         match self.kind {
             Kind::TooLarge { offset, .. } => Some(offset),
@@ -172,7 +190,7 @@ impl Error {
     /// Returns the exceeded limit in bytes, if [`is_limit`](Self::is_limit).
     pub fn limit(&self) -> Option<usize> {
         match self.kind {
-            Kind::TooLarge { limit, .. } => Some(limit),
+            Kind::TooLarge { limit, .. } | Kind::ReplayLimit(limit) => Some(limit),
             _ => None,
         }
     }
@@ -195,6 +213,11 @@ impl fmt::Display for Error {
             Kind::EventTimeout => f.write_str("no event received within the event timeout"),
             Kind::Request => f.write_str("request for the event stream cannot be sent"),
             Kind::Json => f.write_str("event data is not JSON of the expected type"),
+            Kind::ReplayLimit(limit) => {
+                write!(f, "event is larger than the replay buffer of {limit} bytes (set with_max_bytes)")
+            }
+            Kind::TooOld => f.write_str("events to replay are no longer buffered"),
+            Kind::DuplicateId => f.write_str("replay buffer has an event with the same id"),
         }
     }
 }

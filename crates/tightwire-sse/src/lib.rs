@@ -70,6 +70,7 @@
 //! | `reqwest::RequestBuilder`, with reconnection | [`RequestBuilderExt::event_source`] | `reqwest` |
 //! | URL or request, with reconnection and options | [`EventSource`] | `reqwest` |
 //! | `Stream` of chunks, such as the body of a response | [`EventStreamExt::sse`] | `futures` |
+//! | MCP server over Streamable HTTP | [`EventSourceBuilder::send_mcp`] | `reqwest` |
 //! | `std::io::Read` | [`Reader`] | `std` (default) |
 //! | `tokio::io::AsyncRead` | [`SseCodec`] | `codec` |
 //! | chunks of `Bytes`, sharing their memory | [`BytesDecoder`] | `bytes` |
@@ -79,6 +80,7 @@
 //! | --- | --- |
 //! | `json` | `.json::<T>()` on events, readers and streams, and `[DONE]` handling |
 //! | `body` | [`SseBody`]: HTTP body that encodes a stream of [`Block`]s and sends keep-alive comments |
+//! | `replay` | [`ReplayChannel`]: sends events to many connections, which resume with `Last-Event-ID` |
 //! | `compat-eventsource-stream` | [`compat`]: the names and types of eventsource-stream |
 //! | `compat-reqwest-eventsource` | [`compat`]: the names and types of reqwest-eventsource |
 //!
@@ -88,7 +90,8 @@
 //!
 //! An event may have up to 16 MiB, see [`Config::max_event_size`]. A larger one is an error, and decoding continues
 //! with the next event. The decoder has no other limit: memory is bounded by the size of one event, time is linear in
-//! the length of the input. [`EventSourceBuilder`] has the limits and timeouts of the client.
+//! the length of the input. [`EventSourceBuilder`] has the limits and timeouts of the client. A `ReplayBuffer`
+//! has up to 1024 events and 4 MiB by default.
 //!
 //! # Guarantees
 //!
@@ -131,6 +134,8 @@ mod json;
 mod line;
 #[cfg(feature = "std")]
 mod reader;
+#[cfg(feature = "replay")]
+mod replay;
 mod scan;
 #[cfg(feature = "futures")]
 mod stream;
@@ -138,11 +143,11 @@ mod stream;
 #[cfg(feature = "bytes")]
 pub use self::bytes::{BytesDecoder, EventBytes};
 #[cfg(feature = "body")]
-pub use body::{DEFAULT_KEEP_ALIVE, SseBody, response_headers};
+pub use body::{DEFAULT_KEEP_ALIVE, DEFAULT_SHUTDOWN_BLOCKS, SseBody, response_headers};
 #[cfg(feature = "reqwest")]
 pub use client::{
-    Backoff, EventSource, EventSourceBuilder, Events, IdleTimer, Jitter, Message, ReadyState,
-    RequestBuilderExt, ResponseEvents, ResponseExt, without_urls,
+    Backoff, EventSource, EventSourceBuilder, Events, IdleTimer, Jitter, McpReply, McpSession, Message,
+    ReadyState, RequestBuilderExt, ResponseEvents, ResponseExt, without_urls,
 };
 #[cfg(feature = "codec")]
 pub use codec::SseCodec;
@@ -159,6 +164,10 @@ pub use json::JsonReader;
 pub use json::{JsonStream, JsonStreamExt};
 #[cfg(feature = "std")]
 pub use reader::{DEFAULT_BUFFER_SIZE, Reader};
+#[cfg(feature = "replay")]
+pub use replay::{
+    DEFAULT_REPLAY_BYTES, DEFAULT_REPLAY_EVENTS, ReplayBuffer, ReplayChannel, ReplayPosition, Subscription,
+};
 #[cfg(all(feature = "bytes", feature = "futures"))]
 pub use stream::EventBytesStream;
 #[cfg(feature = "futures")]

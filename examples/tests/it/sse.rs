@@ -1,4 +1,4 @@
-//! Tests of the examples `sse_chat` and `sse_contract_service`.
+//! Tests of the examples `sse_chat`, `sse_contract_service` and `sse_resume`.
 
 #[path = "../../sse_chat.rs"]
 #[allow(dead_code, reason = "`main` is not called")]
@@ -6,6 +6,9 @@ mod sse_chat;
 #[path = "../../sse_contract_service.rs"]
 #[allow(dead_code, reason = "`main` is not called")]
 mod sse_contract_service;
+#[path = "../../sse_resume.rs"]
+#[allow(dead_code, reason = "`main` is not called")]
+mod sse_resume;
 
 use http_body_util::BodyExt as _;
 use tightwire_json::{Value, json};
@@ -61,4 +64,11 @@ async fn received_events_are_reported_by_callbacks() {
     client.delete(&url).send().await.unwrap();
     service.await.unwrap().unwrap();
     harness.abort();
+}
+
+#[tokio::test]
+async fn a_client_that_restarts_misses_no_event() {
+    let mut out = Vec::new();
+    sse_resume::run(&mut out).await.unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "1\n2\n3\nclient restarts\n4\n5\n6\nserver stopped\n");
 }

@@ -222,7 +222,7 @@ impl EventSourceBuilder {
     }
 
     /// Changes the request unless an earlier change failed.
-    fn change(mut self, change: impl FnOnce(&mut Request) -> Result<()>) -> Self {
+    pub(super) fn change(mut self, change: impl FnOnce(&mut Request) -> Result<()>) -> Self {
         self.request = self.request.and_then(|mut request| change(&mut request).map(|()| request));
         self
     }

@@ -1,13 +1,14 @@
 //! Reconnecting client (HTML standard, section 9.2 "Server-sent events").
 //!
 //! `retry` computes delays, `request` has the rules for HTTP, `connection` decodes a response, `refused` receives a
-//! response that is not an event stream, `source` is the state machine, `transport` wraps reqwest, and `extension` adds
-//! methods to its types.
+//! response that is not an event stream, `source` is the state machine, `transport` wraps reqwest, `extension` adds
+//! methods to its types, and `mcp` is for the Model Context Protocol.
 
 mod builder;
 mod connection;
 mod extension;
 mod idle_timer;
+mod mcp;
 mod refused;
 mod request;
 mod retry;
@@ -24,6 +25,7 @@ use http::HeaderMap;
 pub use self::builder::EventSourceBuilder;
 pub use self::extension::{RequestBuilderExt, ResponseEvents, ResponseExt};
 pub use self::idle_timer::IdleTimer;
+pub use self::mcp::{McpReply, McpSession};
 #[cfg(feature = "compat-reqwest-eventsource")]
 pub(crate) use self::request::{RequestTemplate, check_response};
 pub use self::retry::{Backoff, Jitter};

@@ -12,6 +12,8 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Request that can be sent repeatedly.
 pub(crate) struct RequestTemplate {
     request: reqwest::Request,
+    /// Whether a request without `Last-Event-ID` is not sent.
+    requires_id: bool,
 }
 
 impl RequestTemplate {
@@ -23,10 +25,18 @@ impl RequestTemplate {
         if request.try_clone().is_none() {
             return Err(Error::with_source(Kind::Request, "body is a stream, which cannot be sent again"));
         }
-        Ok(Self { request })
+        Ok(Self { request, requires_id: false })
     }
 
-    /// Returns the request with `Last-Event-ID`. Never `None`: `new` has checked that the request can be cloned.
+    /// Changes the request to a GET request that is only sent with `Last-Event-ID`. Returns its headers.
+    pub(super) fn resume_with_get(&mut self) -> &mut HeaderMap {
+        *self.request.method_mut() = http::Method::GET;
+        *self.request.body_mut() = None;
+        self.requires_id = true;
+        self.request.headers_mut()
+    }
+
+    /// Returns the request with `Last-Event-ID`, or `None` if it requires an id. It can be cloned, as `new` has checked.
     ///
     /// The header is omitted if the id is empty, and if it has control characters, which are valid in an event stream
     /// but not in HTTP.
@@ -36,6 +46,8 @@ impl RequestTemplate {
             && let Ok(value) = HeaderValue::from_bytes(last_event_id.as_bytes())
         {
             request.headers_mut().insert(LAST_EVENT_ID, value);
+        } else if self.requires_id {
+            return None;
         }
         Some(request)
     }
@@ -79,10 +91,15 @@ pub(crate) fn check_response(status: StatusCode, headers: &HeaderMap) -> Result<
     }
 }
 
-/// Compares the essence of a MIME type. Ignores parameters, including `charset`: the stream is always UTF-8.
 fn is_event_stream(value: &[u8]) -> bool {
+    is_media_type(value, MIME_TYPE)
+}
+
+/// Compares the essence of a MIME type. Ignores parameters, including `charset`: event streams and JSON are always
+/// UTF-8.
+pub(super) fn is_media_type(value: &[u8], expected: &str) -> bool {
     let essence = value.split(|&byte| byte == b';').next().unwrap_or_default();
-    essence.trim_ascii().eq_ignore_ascii_case(MIME_TYPE.as_bytes())
+    essence.trim_ascii().eq_ignore_ascii_case(expected.as_bytes())
 }
 
 #[cfg(test)]

@@ -126,6 +126,25 @@ impl EventSource {
         Self { phase: Phase::Start, request, transport, options, retry, timeouts, last_event_id }
     }
 
+    pub(super) const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Returns the first request in flight, without changing the state of the client.
+    pub(super) fn connect(&self) -> Result<Connecting> {
+        let request = self.request.resume(&self.last_event_id).ok_or_else(|| Error::new(Kind::Request))?;
+        Ok(self.transport.connect(request))
+    }
+
+    /// Takes the response to the first request, and resumes it with GET requests. Returns their headers.
+    pub(super) fn resume_with_get(
+        &mut self,
+        response: http::Response<reqwest::Body>,
+    ) -> &mut http::HeaderMap {
+        self.phase = Phase::Connecting(Box::pin(std::future::ready(Ok(response))));
+        self.request.resume_with_get()
+    }
+
     /// Returns the state of the connection after the last message.
     pub const fn state(&self) -> ReadyState {
         match self.phase {

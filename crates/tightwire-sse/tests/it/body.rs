@@ -3,18 +3,20 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::pin::pin;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
-use tightwire_sse::{Block, DEFAULT_KEEP_ALIVE, Reader, SseBody};
+use tightwire_sse::{Block, DEFAULT_KEEP_ALIVE, DEFAULT_SHUTDOWN_BLOCKS, Reader, SseBody};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, advance, timeout};
+use tokio_io_timeout::TimeoutStream;
 
 use crate::chunked::block_on;
 
@@ -148,6 +150,49 @@ fn a_large_block_is_one_frame() {
     assert_eq!(found, sizes);
 }
 
+#[tokio::test(start_paused = true)]
+async fn encoded_blocks_are_sent_unchanged() {
+    let blocks = stream::iter([Ok::<_, Infallible>(bytes::Bytes::from("data: a\n\n"))]);
+    assert_eq!(SseBody::new(blocks).collect().await.unwrap().to_bytes(), "data: a\n\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_ends_the_body_after_the_ready_blocks() {
+    let (sender, body) = channel();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let mut body = pin!(body.with_shutdown(stopped.map(|_| ())));
+    sender.send(Block::new().data("a")).await.unwrap();
+    assert_eq!(frame!(body), "data: a\n\n");
+    assert!(body.frame().now_or_never().is_none());
+    sender.send(Block::new().data("b")).await.unwrap();
+    sender.send(Block::new().data("c")).await.unwrap();
+    stop.send(()).unwrap();
+    assert_eq!(frame!(body), "data: b\n\n");
+    assert_eq!(frame!(body), "data: c\n\n");
+    assert!(body.frame().await.is_none());
+    assert!(body.is_end_stream());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_wakes_a_body_without_blocks() {
+    let (_sender, body) = channel();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let body = body.without_keep_alive().with_shutdown(stopped.map(|_| ()));
+    let bytes = tokio::spawn(body.collect());
+    tokio::task::yield_now().await;
+    stop.send(()).unwrap();
+    assert!(bytes.await.unwrap().unwrap().to_bytes().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_always_ready_ends_on_shutdown() {
+    for blocks in [0, 2, DEFAULT_SHUTDOWN_BLOCKS] {
+        let endless = stream::repeat_with(|| Ok::<_, Infallible>(Block::new().data("a")));
+        let body = SseBody::new(endless).with_shutdown_blocks(blocks).with_shutdown(std::future::ready(()));
+        assert_eq!(body.collect().await.unwrap().to_bytes().len(), blocks * "data: a\n\n".len());
+    }
+}
+
 /// Reads from a connection until the received data contains `text`.
 async fn read_until(connection: &mut TcpStream, seen: &mut String, text: &str) {
     let mut buffer = [0; 1024];
@@ -183,4 +228,41 @@ async fn hyper_sends_every_block_immediately_and_drops_the_stream_on_disconnect(
     drop(connection);
     // The server may notice the disconnect only on a write, such as a keep-alive comment.
     timeout(TIMEOUT, sender.closed()).await.unwrap();
+}
+
+/// Listener whose connections are aborted when a write takes longer than a timeout.
+struct WriteTimeouts(TcpListener);
+
+impl axum::serve::Listener for WriteTimeouts {
+    type Io = Pin<Box<TimeoutStream<TcpStream>>>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        let (socket, address) = axum::serve::Listener::accept(&mut self.0).await;
+        let mut socket = TimeoutStream::new(socket);
+        socket.set_write_timeout(Some(Duration::from_millis(50)));
+        (Box::pin(socket), address)
+    }
+
+    fn local_addr(&self) -> io::Result<Self::Addr> {
+        self.0.local_addr()
+    }
+}
+
+#[tokio::test]
+async fn a_write_timeout_of_the_connection_drops_the_body_of_a_client_that_does_not_receive() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut connection = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let (sender, body) = channel();
+    let body = Arc::new(Mutex::new(Some(body)));
+    let respond = move || {
+        let response = body.lock().unwrap().take().expect("one request").into_response();
+        std::future::ready(response.map(axum::body::Body::new))
+    };
+    tokio::spawn(axum::serve(WriteTimeouts(listener), axum::routing::get(respond)).into_future());
+    connection.write_all(b"GET / HTTP/1.1\r\nhost: example.org\r\n\r\n").await.unwrap();
+    let data = "x".repeat(1 << 16);
+    // Sends until the buffers of hyper and of both sockets are full and the connection is aborted.
+    let send = async { while sender.send(Block::new().data(data.clone())).await.is_ok() {} };
+    timeout(TIMEOUT, send).await.unwrap();
 }

@@ -25,6 +25,8 @@ mod entry_points;
 mod extension;
 mod json;
 mod limits;
+mod mcp;
 mod reader;
 mod reference;
+mod replay;
 mod stream;
