@@ -20,7 +20,7 @@ use crate::stream::{EventStream, StreamItem};
 /// let request = Request::new("sonar", "Why is the sky blue?");
 /// let completion = client.run(|api| api.chat().create(&request))?;
 /// for chunk in client.stream(|api| api.chat().stream(&request))? {
-///     print!("{}", chunk?.delta().unwrap_or_default());
+///     print!("{}", chunk?.delta_text().unwrap_or_default());
 /// }
 /// # Ok::<(), tightwire_perplexity::Error>(())
 /// ```

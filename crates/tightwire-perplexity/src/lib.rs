@@ -18,7 +18,7 @@
 //!
 //! let mut stream = client.chat().stream(&request).await?;
 //! while let Some(chunk) = stream.next().await {
-//!     print!("{}", chunk?.delta().unwrap_or_default());
+//!     print!("{}", chunk?.delta_text().unwrap_or_default());
 //! }
 //! # Ok(())
 //! # }
@@ -35,8 +35,9 @@
 //! - A call returns the decoded response; with [`Call::raw`] also status, headers and raw body; an [`EventStream`]; or
 //!   a [`Download`]. [`Call::items`] reads all pages of a list, [`Call::wait`] polls a background job until it ends.
 //! - [`EventStream::accumulate`] combines a stream into one response and [`EventStream::text`] returns its text.
-//!   [`deltas_only`](EventStream::deltas_only) skips repeated text, and [`resuming`](EventStream::resuming) reconnects
-//!   after a lost connection.
+//!   [`accumulating`](EventStream::accumulating) returns chunks, tool arguments and structured output while they arrive,
+//!   then the response. [`deltas_only`](EventStream::deltas_only) skips repeated text, and
+//!   [`resuming`](EventStream::resuming) reconnects after a lost connection.
 //! - [`RetryPolicy`] and [`Timeouts`] configure retries and deadlines. [`ClientBuilder::service`] adds tower layers,
 //!   for example rate and concurrency limits.
 //! - [`types`] contains all requests and responses. It does no I/O, and is all there is without the feature `client`.
@@ -61,15 +62,27 @@
 //! - No error or debug output shows the API key. The client wipes its copy of the key from memory when it is dropped,
 //!   but not the header created from it. Of the server's data, error texts contain only the error message (with the
 //!   key redacted), the request ID, and field names.
-//! - A call spawns no task. Dropping its future or stream cancels it.
+//! - A call spawns no task. Dropping its future or stream cancels it, see [Cancellation](#cancellation).
 //! - Calls are retried only before any part of the response was returned. The body is encoded once.
 //! - A stream that ends before the response is complete is an error, unless [`EventStream::allow_partial`] is set.
 //! - Memory and delays are bounded: [`ClientBuilder::max_body_size`], [`EventStream::with_max_event_size`],
 //!   [`RetryPolicy::max_retry_after`].
 //!
+//! # Cancellation
+//!
+//! | dropped value | effect |
+//! | --- | --- |
+//! | a [`Call`] before it is awaited | nothing was sent |
+//! | the future of a call | the current attempt is aborted, no further one is sent |
+//! | a stream or [`Download`] | the connection is closed (HTTP/2: the stream is reset) |
+//! | [`Items`] | the same for the page that is being requested |
+//! | the future of a [`Wait`] | polling stops; the job continues |
+//!
+//! The server sees a closed connection or a reset at once. What it does then is up to the server: the call may still
+//! have an effect, and a cost.
+//!
 //! # Limits
 //!
-//! - A cancelled call may still have an effect on the server.
 //! - The attributes of spans (feature `tracing`, target `perplexity`) and the texts of errors may change.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
@@ -107,6 +120,8 @@ pub use pages::{Items, Page};
 #[cfg(feature = "client")]
 pub use retry::{Classify, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy};
 #[cfg(feature = "client")]
-pub use stream::{Accumulate, EventStream, Malformed, ResumingStream, StreamItem, TextStream};
+pub use stream::{
+    Accumulate, AccumulatingStream, EventStream, Malformed, ResumingStream, StreamItem, TextStream,
+};
 #[cfg(feature = "client")]
 pub use wait::{Job, Wait};

@@ -1,5 +1,6 @@
 //! Streamed responses.
 
+mod accumulating;
 mod interpret;
 mod items;
 mod resume;
@@ -18,6 +19,7 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
+pub use self::accumulating::AccumulatingStream;
 use self::interpret::{Interpreter, Step};
 pub use self::resume::ResumingStream;
 pub use self::text::TextStream;
@@ -63,7 +65,7 @@ pub trait StreamItem: DeserializeOwned + Send + 'static {
 
 impl StreamItem for tightwire_json::Value {}
 
-/// Items that can be combined into a response; see [`EventStream::accumulate`].
+/// Items that can be combined into a response; see [`EventStream::accumulate`] and [`AccumulatingStream`].
 pub trait Accumulate: StreamItem {
     /// Collects the items.
     type Accumulator: Default + Send;
@@ -71,7 +73,12 @@ pub trait Accumulate: StreamItem {
     type Whole;
 
     /// Adds this item.
-    fn add_to(self, accumulator: &mut Self::Accumulator);
+    fn add_to(&self, accumulator: &mut Self::Accumulator);
+
+    /// Adds this item, which is not used any more. Default: same as [`add_to`](Self::add_to).
+    fn move_to(self, accumulator: &mut Self::Accumulator) {
+        self.add_to(accumulator);
+    }
 
     /// Returns the combined response.
     fn finish(accumulator: Self::Accumulator) -> Self::Whole;
@@ -98,8 +105,17 @@ pub enum Malformed {
 ///
 /// # Buffering and cancellation
 /// The stream reads from the connection only when polled. It spawns no task and has no queue; it buffers one
-/// chunk and at most one partial event. [`next`](Self::next) is cancel-safe. Dropping the stream closes the
-/// connection (HTTP/2: resets the stream). After `[DONE]` the connection is reused.
+/// chunk and at most one partial event. [`next`](Self::next) is cancel-safe: dropping its future loses no item.
+///
+/// Dropping the stream cancels the request: the connection is closed (HTTP/2: the stream is reset), which the server
+/// sees at once. A server may stop generating then, and may still charge for the response. A background response of the
+/// Agent API continues; cancel it with [`Responses::cancel`](crate::resources::Responses::cancel). After `[DONE]` the
+/// connection is reused.
+///
+/// # Final response
+/// [`accumulate`](Self::accumulate) returns the combined response without the items, [`text`](Self::text) only the text.
+/// [`accumulating`](Self::accumulating) returns the items and then the response. While they arrive, it has the text, tool
+/// arguments and structured output so far.
 #[must_use = "streams do nothing unless polled"]
 pub struct EventStream<T> {
     state: StreamState,

@@ -35,7 +35,7 @@ fn items(
         let mut seen = Vec::new();
         while let Some(item) = stream.next().await {
             seen.push(match item {
-                Ok(item) => item.delta().unwrap_or_default().to_owned(),
+                Ok(item) => item.delta_text().unwrap_or_default().to_owned(),
                 Err(error) => error.to_string(),
             });
         }

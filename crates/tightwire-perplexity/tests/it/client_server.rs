@@ -204,7 +204,7 @@ fn blocking_client() {
     let client = tightwire_perplexity::blocking::Client::new(builder(&mock).build().unwrap()).unwrap();
     let whole = client.run(|api| api.chat().create(&question())).unwrap();
     let parts = client.stream(|api| api.chat().stream(&question())).unwrap();
-    let text: String = parts.map(|part| part.unwrap().delta().unwrap_or_default().to_owned()).collect();
+    let text: String = parts.map(|part| part.unwrap().delta_text().unwrap_or_default().to_owned()).collect();
     assert_eq!(whole.text().unwrap(), text);
     let job = client.run(|api| api.async_chat().create(&async_chat::Request::new(question()))).unwrap();
     let job =

@@ -61,6 +61,95 @@ async fn text_is_streamed_and_deltas_only_drops_messages() {
     assert_eq!(deltas.accumulate().await.unwrap().text(), Some("Hello"));
 }
 
+/// Items and the final response come from one request.
+#[tokio::test(start_paused = true)]
+async fn a_stream_returns_items_and_then_the_response() {
+    let script = Script::new([Step::pieces(CHUNKS), Step::pieces(CHUNKS), Step::pieces(EVENTS)]);
+    let mut stream = chat(&script).await.accumulating();
+    let mut texts = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        let delta = chunk.unwrap().delta_text().unwrap().to_owned();
+        texts.push((delta, stream.accumulator().text().to_owned()));
+    }
+    assert_eq!(texts, [("Hel", "Hel"), ("lo", "Hello")].map(|(delta, text)| (delta.into(), text.into())));
+    let answer = stream.finish().await.unwrap();
+    assert_eq!(answer.text(), Some("Hello"));
+    assert_eq!(answer.citations.unwrap(), ["https://example.org/1"]);
+    assert_eq!(script.sent().len(), 1);
+
+    // The response includes items that were not read.
+    let mut deltas = chat(&script).await.deltas_only().accumulating();
+    assert_eq!(deltas.next().await.unwrap().unwrap().delta_text(), Some("Hel"));
+    assert_eq!(deltas.finish().await.unwrap().text(), Some("Hello"));
+    let mut events = agent_stream(&script).await.accumulating();
+    let text: Vec<_> =
+        (&mut events).map(|event| event.unwrap().delta_text().unwrap_or_default().to_owned()).collect().await;
+    assert_eq!(text.concat(), "Hello");
+    assert_eq!(events.finish().await.unwrap().output_text(), "Hello");
+}
+
+/// A failed stream has no final response, but what was received is not lost.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_failed_has_no_final_response() {
+    for allows in [false, true] {
+        let script = Script::new([lost(&CHUNKS[..1])]);
+        let mut stream = chat(&script).await;
+        if allows {
+            stream = stream.allow_partial();
+        }
+        let mut stream = stream.accumulating();
+        stream.next().await.unwrap().unwrap();
+        assert!(stream.next().await.unwrap().unwrap_err().is_connection());
+        assert_eq!(stream.accumulator().text(), "Hel");
+        match stream.finish().await {
+            Ok(answer) => assert_eq!((allows, answer.text()), (true, Some("Hel"))),
+            Err(error) => assert_eq!((allows, error.request_id()), (false, Some("rid-1")), "{error}"),
+        }
+    }
+    let mut stream = chat(&Script::new([lost(&CHUNKS[..1])])).await.accumulating();
+    assert_eq!((&mut stream).count().await, 2);
+    assert_eq!(stream.into_accumulator().finish().text(), Some("Hel"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn tool_arguments_are_visible_while_they_arrive() {
+    let call = |function: &str| {
+        format!(
+            "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{{\"index\":0,\
+             \"function\":{{{function}}}}}]}}}}]}}\n\n"
+        )
+    };
+    let chunks = [
+        call("\"name\":\"weather\""),
+        call(r#""arguments":"{\"city\": \"Par""#),
+        call(r#""arguments":"is\", \"days\": 3""#),
+        call(r#""arguments":"}""#),
+        "data: [DONE]\n\n".to_owned(),
+    ];
+    let script = Script::new([Step::pieces(chunks.iter().map(String::as_str))]);
+    let mut stream = chat(&script).await.accumulating();
+    let mut seen = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        chunk.unwrap();
+        let received = stream.accumulator();
+        assert_eq!(received.tool_calls()[0].function.as_ref().unwrap().name.as_deref(), Some("weather"));
+        let arguments = received.partial_arguments(0).unwrap().unwrap();
+        let value = arguments.value().map(ToString::to_string);
+        seen.push((value, arguments.is_final("/city"), arguments.is_complete()));
+    }
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        seen,
+        [
+            (None, false, false),
+            (text(r#"{"city":"Par"}"#), false, false),
+            (text(r#"{"city":"Paris"}"#), true, false),
+            (text(r#"{"city":"Paris","days":3}"#), true, true),
+        ]
+    );
+    assert_eq!(stream.accumulator().finish_arguments(0).unwrap().unwrap()["days"], 3);
+}
+
 type Predicate = fn(&Error) -> bool;
 
 /// Checks the text and the error of a stream, with and without partial responses.
