@@ -31,7 +31,7 @@ async fn last_error_is_returned() {
     let error = get(&script.client()).await.unwrap_err();
     assert!(error.is_server_error() && error.is_retryable());
     assert_eq!(error.attempts(), 3);
-    assert_eq!(error.to_string(), "503 internal_server: Service Unavailable (request id rid-1, attempts 3)");
+    assert_eq!(error.to_string(), "Service Unavailable (503 internal_server, request id rid-1, attempts 3)");
     assert_eq!(script.left(), 1);
 }
 

@@ -202,7 +202,7 @@ async fn ends_of_a_stream() {
     ] {
         let is_broken: Predicate = |error| {
             error.is_stream()
-                && error.to_string() == "server sent an error in the stream: broken (request id rid-1)"
+                && error.to_string() == "broken (error event, request id rid-1)"
                 && error.body().unwrap().starts_with(b"{\"error\"")
         };
         assert_end(&[first, failure, last].concat(), "Hel", Some(is_broken), Some(is_broken)).await;
