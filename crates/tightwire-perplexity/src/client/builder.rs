@@ -317,6 +317,13 @@ impl ClientBuilder {
         self
     }
 
+    /// Sets the timeout of a whole call, including retries, streams and waiting for a job; see [`Timeouts::total`].
+    /// Default: none.
+    pub fn total_timeout(mut self, limit: Duration) -> Self {
+        self.options.timeouts.total = Some(limit);
+        self
+    }
+
     /// Sets the retry policy. Default: [`RetryPolicy::new`].
     pub fn retry_policy(mut self, policy: RetryPolicy) -> Self {
         self.options.retry = policy;

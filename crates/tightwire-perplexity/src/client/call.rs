@@ -177,7 +177,8 @@ impl<T> Call<T> {
         self.edit_timeouts(|of_call| *of_call = timeouts)
     }
 
-    /// Sets the timeout of the whole call: all attempts and the delays between them.
+    /// Sets the timeout of everything: all attempts, the delays between them, and the response to its end, also of a
+    /// stream or download; for [`wait`](Self::wait), all polls. See [`Timeouts::total`].
     pub fn total_timeout(self, limit: Duration) -> Self {
         self.edit_timeouts(|timeouts| timeouts.total = Some(limit))
     }

@@ -23,7 +23,7 @@ pub use self::accumulating::AccumulatingStream;
 use self::interpret::{Interpreter, Step};
 pub use self::resume::ResumingStream;
 pub use self::text::TextStream;
-use crate::client::{CallSpan, Client, Exchange, ResponseHead, StreamingBody, TokenUsage};
+use crate::client::{CallSpan, Client, Deadline, Exchange, ResponseHead, StreamingBody, TokenUsage};
 use crate::error::{Error, Kind, Result};
 
 /// Maximum chunks read per poll without finding an event. A server that sends nothing but comments would
@@ -139,11 +139,12 @@ struct StreamState {
     opened: Instant,
     has_items: bool,
     client: Client,
+    total: Option<Deadline>,
 }
 
 impl<T: StreamItem> EventStream<T> {
     pub(crate) fn new(exchange: Exchange) -> Self {
-        let (span, client) = (exchange.span.clone(), exchange.client.clone());
+        let (span, client, total) = (exchange.span.clone(), exchange.client.clone(), exchange.total);
         let (head, body) = exchange.into_streaming();
         let state = StreamState {
             head,
@@ -157,6 +158,7 @@ impl<T: StreamItem> EventStream<T> {
             opened: Instant::now(),
             has_items: false,
             client,
+            total,
         };
         Self { state, items: PhantomData }
     }

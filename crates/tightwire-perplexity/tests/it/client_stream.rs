@@ -386,6 +386,22 @@ async fn resuming_gives_up_without_further_events() {
     }
 }
 
+/// The total timeout covers all connections, and is no reason to reconnect.
+#[tokio::test(start_paused = true)]
+async fn resuming_ends_with_the_total_timeout() {
+    let (open, _feed) = Step::fed();
+    for next in [Step::Silent, open] {
+        let script = Script::new([lost(&EVENTS[..2]).after(Duration::from_secs(4)), next]);
+        let start = Instant::now();
+        let request = responses::Request::new("openai/gpt-5", "Say hello.");
+        let call = script.client().responses().stream(&request).total_timeout(Duration::from_secs(10));
+        let events: Vec<_> = call.await.unwrap().resuming(5).collect().await;
+        let error = events.last().unwrap().as_ref().unwrap_err();
+        assert_eq!((events.len(), error.timeout_phase()), (3, Some(TimeoutPhase::Total)));
+        assert_eq!((start.elapsed(), script.left()), (Duration::from_secs(10), 0));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn stream_field_must_match_the_method() {
     let script = Script::new([]);
