@@ -46,7 +46,9 @@ pub(crate) async fn moons(
     let mut complete = 0;
     while let Some(chunk) = stream.next().await {
         chunk?;
-        while let Some(moon) = stream.accumulator().partial_content()?.and_then(|parser| final_moon(parser, complete)) {
+        while let Some(moon) =
+            stream.accumulator().partial_content()?.and_then(|parser| final_moon(parser, complete))
+        {
             progress(moon);
             complete += 1;
         }

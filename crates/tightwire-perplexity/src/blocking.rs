@@ -160,9 +160,7 @@ impl<S: Stream<Item = Result<T>> + Unpin, T> Iterator for Iter<S> {
 
     fn next(&mut self) -> Option<Result<T>> {
         match runtime() {
-            Ok(runtime) => {
-                runtime.block_on(poll_fn(|context| Pin::new(&mut self.stream).poll_next(context)))
-            }
+            Ok(runtime) => runtime.block_on(poll_fn(|context| Pin::new(&mut self.stream).poll_next(context))),
             Err(error) => Some(Err(error)),
         }
     }

@@ -24,8 +24,8 @@ pub struct Timeouts {
     /// the body of an error. Default: 900 s.
     pub attempt: Option<Duration>,
     /// Time for everything: all attempts, the delays between them, and the response to its end, also for streams and
-    /// downloads, whether they are polled or not. [`ResumingStream`](crate::ResumingStream): all connections.
-    /// [`Wait`](crate::Wait): all polls. [`Items`](crate::Items): each page. Default: none.
+    /// downloads, whether they are polled or not. [`ResumingStream`](crate::stream::ResumingStream): all connections.
+    /// [`Wait`](crate::Wait): all polls. [`Items`](crate::pages::Items): each page. Default: none.
     pub total: Option<Duration>,
     /// Maximum time without data of a stream or download. Default: 900 s.
     pub idle: Option<Duration>,

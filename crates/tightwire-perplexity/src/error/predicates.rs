@@ -193,7 +193,7 @@ impl Error {
     }
 
     /// Returns `true` if a stream ended before the response was complete; see
-    /// [`EventStream::allow_partial`](crate::EventStream::allow_partial).
+    /// [`EventStream::allow_partial`](crate::stream::EventStream::allow_partial).
     pub fn is_incomplete(&self) -> bool {
         self.inner.kind == Kind::Incomplete
     }
@@ -206,7 +206,7 @@ impl Error {
 
     /// Returns `true` if the same request may succeed later: rate limits, conflicts, server errors, timeouts,
     /// lost connections, and error events with such a status code. The client has already retried as often as
-    /// its [`RetryPolicy`](crate::RetryPolicy) allows; it never retries a stream that has begun.
+    /// its [`RetryPolicy`](crate::retry::RetryPolicy) allows; it never retries a stream that has begun.
     pub fn is_retryable(&self) -> bool {
         let status = match self.inner.kind {
             Kind::Api => self.status(),

@@ -8,6 +8,7 @@ mod objects;
 mod responses;
 
 use std::borrow::Cow;
+
 use http::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,7 +16,8 @@ use serde::de::DeserializeOwned;
 pub use self::chat::{AsyncChat, Chat};
 pub use self::objects::{Batches, Files, Sessions, Skills};
 pub use self::responses::{ResponseFiles, Responses};
-use crate::client::{Call, Client, PathStyle, Plan, segment};
+pub use crate::client::PathStyle;
+use crate::client::{Call, Client, Plan, segment};
 use crate::error::{Error, Result};
 use crate::types::embeddings::{ContextualizedRequest, ContextualizedResponse};
 use crate::types::{Invalid, decisions, embeddings, models, search};

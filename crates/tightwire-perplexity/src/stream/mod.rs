@@ -1,4 +1,12 @@
 //! Streamed responses.
+//!
+//! | method | result |
+//! | --- | --- |
+//! | [`EventStream::next`] | the chunks or events of the response |
+//! | [`EventStream::text`] | its text, in pieces |
+//! | [`EventStream::accumulate`] | the whole response |
+//! | [`EventStream::accumulating`] | the chunks, tool arguments and structured output while they arrive, then the response |
+//! | [`EventStream::resuming`] | the events of the Agent API, over several connections |
 
 mod accumulating;
 mod interpret;
@@ -23,7 +31,8 @@ pub use self::accumulating::AccumulatingStream;
 use self::interpret::{Interpreter, Step};
 pub use self::resume::ResumingStream;
 pub use self::text::TextStream;
-use crate::client::{CallSpan, Client, Deadline, Exchange, ResponseHead, StreamingBody, TokenUsage};
+pub use crate::client::TokenUsage;
+use crate::client::{CallSpan, Client, Deadline, Exchange, ResponseHead, StreamingBody};
 use crate::error::{Error, Kind, Result};
 
 /// Maximum chunks read per poll without finding an event. A server that sends nothing but comments would

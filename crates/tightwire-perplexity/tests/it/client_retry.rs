@@ -5,9 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::Method;
-use tightwire_perplexity::{
-    Classify, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy, TimeoutPhase, Timeouts,
-};
+use tightwire_perplexity::retry::{Classify, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy};
+use tightwire_perplexity::{TimeoutPhase, Timeouts};
 
 use crate::support::{Script, Step, get};
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use http::Method;
 use tightwire_json::json;
+use tightwire_perplexity::retry::{Jitter, RetryPolicy};
 use tightwire_perplexity::types::{async_chat, chat, files, responses};
-use tightwire_perplexity::{Client, ClientBuilder, Connect, Jitter, Proxy, RetryPolicy};
+use tightwire_perplexity::{Client, ClientBuilder, Connect, Proxy};
 use tightwire_perplexity_mock::{Event, Mock, MockResponse, Rule, Scenario};
 
 /// Retries without noticeable delay.
@@ -214,8 +215,10 @@ fn blocking_client() {
     let whole = client.chat().create(&question()).max_retries(1).raw().send().unwrap().into_value();
     let text = whole.text().unwrap();
     let mut stream = client.chat().stream(&question()).send().unwrap();
-    let deltas: String =
-        (&mut stream).into_iter().map(|chunk| chunk.unwrap().delta_text().unwrap_or_default().to_owned()).collect();
+    let deltas: String = (&mut stream)
+        .into_iter()
+        .map(|chunk| chunk.unwrap().delta_text().unwrap_or_default().to_owned())
+        .collect();
     assert!(stream.finished_cleanly());
     assert_eq!(deltas, text);
     let stream = || client.chat().stream(&question()).send().unwrap();
@@ -232,7 +235,8 @@ fn blocking_client() {
     let file = client.files().create(files::Purpose::Batch, "in.jsonl", b"{}\n").send().unwrap();
     let listed = client.files().list(&files::ListParams::default()).items().into_iter();
     assert_eq!(listed.map(|file| file.unwrap().id).collect::<Vec<_>>(), [&*file.id]);
-    let chunks: Vec<_> = client.files().content(&file.id).send().unwrap().into_iter().map(Result::unwrap).collect();
+    let chunks: Vec<_> =
+        client.files().content(&file.id).send().unwrap().into_iter().map(Result::unwrap).collect();
     assert_eq!(chunks.concat(), b"{}\n");
 
     let error = client.request(Method::GET, "/none").send().unwrap_err();

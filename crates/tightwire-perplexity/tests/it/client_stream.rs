@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
+use tightwire_perplexity::stream::{EventStream, Malformed};
 use tightwire_perplexity::types::chat::{Accumulator, Completion, Request};
 use tightwire_perplexity::types::responses;
-use tightwire_perplexity::{Error, EventStream, Malformed, TimeoutPhase};
+use tightwire_perplexity::{Error, TimeoutPhase};
 use tokio::time::Instant;
 
 use crate::support::{Script, Step};

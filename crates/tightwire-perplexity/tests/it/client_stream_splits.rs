@@ -2,8 +2,9 @@
 #![cfg(feature = "client")]
 
 use futures_util::StreamExt;
+use tightwire_perplexity::stream::{Accumulate, EventStream};
 use tightwire_perplexity::types::{chat, responses};
-use tightwire_perplexity::{Accumulate, Call, Client, EventStream};
+use tightwire_perplexity::{Call, Client};
 
 use crate::support::{Script, Step, delta};
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::Response;
 use reqwest::Body;
+use tightwire_perplexity::stream::EventStream;
 use tightwire_perplexity::types::chat;
-use tightwire_perplexity::{Call, Client, ClientBuilder, Connect, EventStream, Proxy};
+use tightwire_perplexity::{Call, Client, ClientBuilder, Connect, Proxy};
 
 use crate::server::Server;
 use crate::support::{Feed, chain, delta, get};
