@@ -9,22 +9,19 @@ mod perplexity_api;
 use std::io::{Write, stdout};
 
 use tightwire_perplexity::Client;
-use tightwire_perplexity::types::chat::{Accumulator, Completion, Request, StreamMode};
+use tightwire_perplexity::types::chat::{Completion, Request, StreamMode};
 
 /// Writes the answer while it arrives, and returns the complete response.
 pub(crate) async fn ask(client: &Client, question: &str, out: &mut impl Write) -> anyhow::Result<Completion> {
     // In this mode, chunks do not repeat the previous text.
     let request = Request::new("sonar", question).stream_mode(StreamMode::Concise);
-    let mut stream = client.chat().stream(&request).await?;
-    let mut whole = Accumulator::new();
-    while let Some(part) = stream.next().await {
-        let part = part?;
-        write!(out, "{}", part.delta().unwrap_or_default())?;
+    let mut stream = client.chat().stream(&request).await?.accumulating();
+    while let Some(chunk) = stream.next().await {
+        write!(out, "{}", chunk?.delta_text().unwrap_or_default())?;
         out.flush()?;
-        whole.push(&part);
     }
     writeln!(out)?;
-    Ok(whole.finish())
+    Ok(stream.finish().await?)
 }
 
 #[tokio::main(flavor = "current_thread")]

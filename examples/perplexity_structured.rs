@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use serde::Deserialize;
 use tightwire_json::partial::Parser;
 use tightwire_perplexity::Client;
-use tightwire_perplexity::types::chat::{Accumulator, JsonSchema, Request, StreamMode};
+use tightwire_perplexity::types::chat::{JsonSchema, Request, StreamMode};
 
 /// The requested value. The model receives the doc comments as descriptions.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
@@ -42,17 +42,18 @@ pub(crate) async fn moons(
     let request = Request::new("sonar", format!("Which are the three largest moons of {planet}?"))
         .response_format(format)
         .stream_mode(StreamMode::Concise);
-    let mut stream = client.chat().stream(&request).await?;
-    let mut answer = Accumulator::new();
+    let mut stream = client.chat().stream(&request).await?.accumulating();
     let mut complete = 0;
     while let Some(chunk) = stream.next().await {
-        answer.push(&chunk?);
-        while let Some(moon) = answer.partial_content()?.and_then(|parser| final_moon(parser, complete)) {
+        chunk?;
+        while let Some(moon) =
+            stream.accumulator().partial_content()?.and_then(|parser| final_moon(parser, complete))
+        {
             progress(moon);
             complete += 1;
         }
     }
-    let value = answer.finish_content()?.context("there is no answer")?;
+    let value = stream.accumulator().finish_content()?.context("there is no answer")?;
     tightwire_json::from_value(value).context("the answer does not match the schema")
 }
 

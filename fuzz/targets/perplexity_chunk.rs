@@ -33,7 +33,7 @@ fn add_up<'a>(lines: impl Iterator<Item = &'a [u8]>) {
         let Some(part) = decoded::<Completion>(line) else { continue };
         length += line.len();
         let deltas: DeltaChunk = tightwire_json::from_slice(line).expect("a part is a part of deltas as well");
-        assert_eq!(deltas.text(), part.delta());
+        assert_eq!(deltas.delta_text(), part.delta_text());
         assert_eq!(deltas.is_last(), part.is_last());
         whole.push(&part);
         assert!(whole.text().len() <= length, "text that was in no part");

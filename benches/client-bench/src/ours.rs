@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tightwire_json::Value;
-use tightwire_perplexity::{Client, ClientBuilder, Connect, Jitter, Proxy, RetryPolicy};
+use tightwire_perplexity::retry::{Jitter, RetryPolicy};
+use tightwire_perplexity::{Client, ClientBuilder, Connect, Proxy};
 
 use crate::repeat::Operation;
 use crate::server::Server;

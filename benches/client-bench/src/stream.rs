@@ -104,7 +104,7 @@ impl Ours {
         match self.form {
             StreamApi::Chunks | StreamApi::Events => {
                 while let Some(chunk) = chunks.next().await {
-                    totals.add(black_box(chunk?).delta());
+                    totals.add(black_box(chunk?).delta_text());
                 }
             }
             StreamApi::Text => {

@@ -6,19 +6,18 @@
 //! ```no_run
 //! # #[cfg(feature = "client")]
 //! # async fn example() -> tightwire_perplexity::Result<()> {
-//! use tightwire_perplexity::Client;
-//! use tightwire_perplexity::types::chat::Request;
+//! use tightwire_perplexity::prelude::*;
 //!
 //! // Reads the API key from PERPLEXITY_API_KEY.
 //! let client = Client::from_env()?;
-//! let request = Request::new("sonar", "Why is the sky blue?");
+//! let request = chat::Request::new("sonar", "Why is the sky blue?");
 //!
 //! let completion = client.chat().create(&request).await?;
 //! println!("{}", completion.text().unwrap_or_default());
 //!
 //! let mut stream = client.chat().stream(&request).await?;
 //! while let Some(chunk) = stream.next().await {
-//!     print!("{}", chunk?.delta().unwrap_or_default());
+//!     print!("{}", chunk?.delta_text().unwrap_or_default());
 //! }
 //! # Ok(())
 //! # }
@@ -35,11 +34,14 @@
 //! - A call returns the decoded response; with [`Call::raw`] also status, headers and raw body; an [`EventStream`]; or
 //!   a [`Download`]. [`Call::items`] reads all pages of a list, [`Call::wait`] polls a background job until it ends.
 //! - [`EventStream::accumulate`] combines a stream into one response and [`EventStream::text`] returns its text.
-//!   [`deltas_only`](EventStream::deltas_only) skips repeated text, and [`resuming`](EventStream::resuming) reconnects
-//!   after a lost connection.
+//!   [`EventStream::accumulating`] returns chunks, tool arguments and structured output while they arrive, then the
+//!   response. [`EventStream::deltas_only`] skips repeated text, and [`EventStream::resuming`] reconnects after a lost
+//!   connection.
 //! - [`RetryPolicy`] and [`Timeouts`] configure retries and deadlines. [`ClientBuilder::service`] adds tower layers,
 //!   for example rate and concurrency limits.
+//! - `blocking::Client` (feature `blocking`) has the same builder, calls and streams, without async.
 //! - [`types`] contains all requests and responses. It does no I/O, and is all there is without the feature `client`.
+//!   [`prelude`] has the client and the modules of the requests in one import.
 //!
 //! # Features
 //!
@@ -61,16 +63,40 @@
 //! - No error or debug output shows the API key. The client wipes its copy of the key from memory when it is dropped,
 //!   but not the header created from it. Of the server's data, error texts contain only the error message (with the
 //!   key redacted), the request ID, and field names.
-//! - A call spawns no task. Dropping its future or stream cancels it.
+//! - A call spawns no task. Dropping its future or stream cancels it, see [Cancellation](#cancellation).
 //! - Calls are retried only before any part of the response was returned. The body is encoded once.
 //! - A stream that ends before the response is complete is an error, unless [`EventStream::allow_partial`] is set.
 //! - Memory and delays are bounded: [`ClientBuilder::max_body_size`], [`EventStream::with_max_event_size`],
 //!   [`RetryPolicy::max_retry_after`].
 //!
+//! # Cancellation
+//!
+//! | dropped value | effect |
+//! | --- | --- |
+//! | a [`Call`] before it is awaited | nothing was sent |
+//! | the future of a call | the current attempt is aborted, no further one is sent |
+//! | a stream, its iterator, or a [`Download`] | the connection is closed (HTTP/2: the stream is reset) |
+//! | [`Items`] | the same for the page that is being requested |
+//! | the future of a [`Wait`] | polling stops; the job continues |
+//!
+//! The server sees a closed connection or a reset at once. What it does then is up to the server: the call may still
+//! have an effect, and a cost.
+//!
 //! # Limits
 //!
-//! - A cancelled call may still have an effect on the server.
 //! - The attributes of spans (feature `tracing`, target `perplexity`) and the texts of errors may change.
+//!
+//! [`EventStream`]: stream::EventStream
+//! [`EventStream::accumulate`]: stream::EventStream::accumulate
+//! [`EventStream::allow_partial`]: stream::EventStream::allow_partial
+//! [`EventStream::accumulating`]: stream::EventStream::accumulating
+//! [`EventStream::deltas_only`]: stream::EventStream::deltas_only
+//! [`EventStream::resuming`]: stream::EventStream::resuming
+//! [`EventStream::text`]: stream::EventStream::text
+//! [`EventStream::with_max_event_size`]: stream::EventStream::with_max_event_size
+//! [`Items`]: pages::Items
+//! [`RetryPolicy`]: retry::RetryPolicy
+//! [`RetryPolicy::max_retry_after`]: retry::RetryPolicy::max_retry_after
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(feature = "client"),
@@ -84,29 +110,21 @@ mod client;
 #[cfg(feature = "client")]
 mod error;
 #[cfg(feature = "client")]
-mod pages;
+pub mod pages;
+pub mod prelude;
 #[cfg(feature = "client")]
 pub mod resources;
 #[cfg(feature = "client")]
-mod retry;
+pub mod retry;
 #[cfg(feature = "client")]
-mod stream;
+pub mod stream;
 pub mod types;
 #[cfg(feature = "client")]
 mod wait;
 
 #[cfg(feature = "client")]
-pub use client::{
-    Call, Client, ClientBuilder, Connect, Download, PathStyle, Proxy, Response, ResponseHead, RetryEvent,
-    Timeouts, TokenUsage,
-};
+pub use client::{Call, Client, ClientBuilder, Connect, Download, Proxy, Response, ResponseHead, Timeouts};
 #[cfg(feature = "client")]
 pub use error::{Error, Result, TimeoutPhase};
-#[cfg(feature = "client")]
-pub use pages::{Items, Page};
-#[cfg(feature = "client")]
-pub use retry::{Classify, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy};
-#[cfg(feature = "client")]
-pub use stream::{Accumulate, EventStream, Malformed, ResumingStream, StreamItem, TextStream};
 #[cfg(feature = "client")]
 pub use wait::{Job, Wait};

@@ -51,7 +51,7 @@ pages! {
     async_chat::List: requests of async_chat::AsyncCompletion, next "next_token" if |page| page.next_token.as_deref();
 }
 
-impl<P: Page> Call<P> {
+impl<P: Page, C> Call<P, C> {
     /// Returns a stream of the items of this page and all following pages.
     ///
     /// # Examples
@@ -68,7 +68,7 @@ impl<P: Page> Call<P> {
     /// ```
     pub fn items(self) -> Items<P> {
         let (client, plan) = (self.client.clone(), self.plan.as_ref().ok().cloned());
-        let request = Some(self.into_future());
+        let request = Some(self.for_client::<Client>().into_future());
         Items { client, plan, request, current: None, items: Vec::new().into_iter() }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep};
 
-use crate::client::Call;
+use crate::client::{Call, Deadline};
 use crate::error::{Error, Kind, Result, TimeoutPhase};
 use crate::types::{async_chat, batches, responses};
 
@@ -33,7 +33,7 @@ jobs!(async_chat::AsyncCompletion, responses::Response, batches::Batch);
 /// Polls a job with increasing intervals until it has ended.
 ///
 /// Returns the job in its final state, whether it succeeded or failed; check its status. Dropping the future
-/// stops polling and does not affect the job.
+/// stops polling and does not affect the job. A total timeout of the call covers all polls and delays.
 #[derive(Debug)]
 #[must_use = "a job is waited for when this is awaited"]
 pub struct Wait<T> {
@@ -79,8 +79,14 @@ impl<T: Job> Wait<T> {
     ///
     /// # Errors
     /// [`Error::is_timeout`] with [`TimeoutPhase::Job`] if the next delay would exceed the deadline, and the
-    /// errors of [`Call::send`].
+    /// errors of [`Call::send`], which include the total timeout.
     pub async fn send(self) -> Result<T> {
+        let plan = self.call.plan.as_ref().ok();
+        let total = plan.and_then(|plan| self.call.client.total_deadline(plan));
+        Deadline::bound(total, self.poll()).await.map_err(|phase| Error::new(Kind::Timeout(phase)))?
+    }
+
+    async fn poll(self) -> Result<T> {
         let Call { client, plan, .. } = self.call;
         let plan = plan?;
         let start = Instant::now();

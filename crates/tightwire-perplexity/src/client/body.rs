@@ -9,8 +9,9 @@ use bytes::{Bytes, BytesMut};
 use http_body::Body as _;
 use reqwest::Body;
 use tightwire_sse::{IdleTimer, without_urls};
-use tokio::time::timeout;
+use tokio::time::{Sleep, timeout};
 
+use super::timeouts::Deadline;
 use super::transport::AttemptError;
 use crate::error::{Error, Kind, TimeoutPhase};
 
@@ -126,16 +127,27 @@ fn poll_drain(body: &mut Body, drained: &mut usize, cx: &mut Context<'_>) -> Pol
 pub(crate) struct StreamingBody {
     body: Body,
     silence: IdleTimer,
+    /// Total timeout of the call.
+    total: Option<Pin<Box<Sleep>>>,
     drained: usize,
 }
 
 impl StreamingBody {
-    pub(crate) fn new(body: Body, idle: Option<Duration>) -> Self {
-        Self { body, silence: IdleTimer::new(idle), drained: 0 }
+    pub(crate) fn new(body: Body, idle: Option<Duration>, total: Option<Deadline>) -> Self {
+        let total = total.map(|total| Box::pin(total.timer()));
+        Self { body, silence: IdleTimer::new(idle), total, drained: 0 }
+    }
+
+    /// Ready when the total timeout has elapsed.
+    fn poll_total(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.total.as_mut().map_or(Poll::Pending, |timer| timer.as_mut().poll(cx))
     }
 
     /// Returns the next chunk, or `None` at the end of the body.
     pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+        if self.poll_total(cx).is_ready() {
+            return Poll::Ready(Some(Err(Error::new(Kind::Timeout(TimeoutPhase::Total)))));
+        }
         let Poll::Ready(data) = poll_data(&mut self.body, cx) else {
             std::task::ready!(self.silence.poll_elapsed(cx));
             return Poll::Ready(Some(Err(Error::new(Kind::Timeout(TimeoutPhase::Idle)))));
@@ -150,10 +162,13 @@ impl StreamingBody {
     }
 
     /// Drains a short body so that its connection can be reused. Ready after the end of the body, or after
-    /// the drain limits.
+    /// the drain limits or the total timeout.
     pub(crate) fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.silence.timeout() != Some(DRAIN_TIME) {
             self.silence = IdleTimer::new(Some(DRAIN_TIME));
+        }
+        if self.poll_total(cx).is_ready() {
+            return Poll::Ready(());
         }
         match poll_drain(&mut self.body, &mut self.drained, cx) {
             Poll::Ready(()) => Poll::Ready(()),

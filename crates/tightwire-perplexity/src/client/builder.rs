@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -146,9 +147,9 @@ impl Environment {
     }
 }
 
-/// Builder of a [`Client`]. Configuration errors are reported by [`build`](Self::build).
+/// Builder of a [`Client`] or `blocking::Client`. Configuration errors are reported by [`build`](Self::build).
 #[must_use = "a builder does nothing until it is built"]
-pub struct ClientBuilder {
+pub struct ClientBuilder<C = Client> {
     key: Option<SecretString>,
     base_url: Option<String>,
     transport: Option<Transport>,
@@ -156,10 +157,11 @@ pub struct ClientBuilder {
     environment: bool,
     options: ClientOptions,
     first_error: Option<Error>,
+    client: PhantomData<fn() -> C>,
 }
 
-impl ClientBuilder {
-    pub(super) fn new() -> Self {
+impl<C: From<Client>> ClientBuilder<C> {
+    pub(crate) fn new() -> Self {
         Self {
             key: None,
             base_url: None,
@@ -168,6 +170,7 @@ impl ClientBuilder {
             environment: true,
             options: ClientOptions::default(),
             first_error: None,
+            client: PhantomData,
         }
     }
 
@@ -317,6 +320,13 @@ impl ClientBuilder {
         self
     }
 
+    /// Sets the timeout of a whole call, including retries, streams and waiting for a job; see [`Timeouts::total`].
+    /// Default: none.
+    pub fn total_timeout(mut self, limit: Duration) -> Self {
+        self.options.timeouts.total = Some(limit);
+        self
+    }
+
     /// Sets the retry policy. Default: [`RetryPolicy::new`].
     pub fn retry_policy(mut self, policy: RetryPolicy) -> Self {
         self.options.retry = policy;
@@ -366,7 +376,7 @@ impl ClientBuilder {
     /// [`Error::is_config`] if the API key is missing, if the key, base URL, proxy or a certificate is
     /// malformed, or if the feature `rustls-no-provider` is used and no provider is installed.
     /// [`Error::is_invalid_request`] if a header is malformed, including those of the environment.
-    pub fn build(mut self) -> Result<Client> {
+    pub fn build(mut self) -> Result<C> {
         if let Some(first_error) = self.first_error.take() {
             return Err(first_error);
         }
@@ -391,11 +401,11 @@ impl ClientBuilder {
         options.edits.splice(0..0, environment.headers);
         let mut headers = headers::defaults(headers::bearer(key.expose_secret())?);
         headers::apply(&mut headers, &options.edits);
-        Ok(Client { inner: Arc::new(Settings { key, base, transport, headers, options }) })
+        Ok(Client { inner: Arc::new(Settings { key, base, transport, headers, options }) }.into())
     }
 }
 
-impl fmt::Debug for ClientBuilder {
+impl<C> fmt::Debug for ClientBuilder<C> {
     /// Omits the API key, the URL, and the values of headers and query parameters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientBuilder")

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -26,8 +27,9 @@ use crate::stream::{EventStream, StreamItem};
 /// A call of the API. Await it to send it, or set options first.
 ///
 /// Nothing is sent before it is awaited; invalid options and requests are reported then. Dropping the future
-/// cancels the call. The type parameter is the result: the decoded response, the same with status, headers and
-/// raw body ([`Response`]), a stream of events ([`EventStream`]), a [`Download`], or `()`.
+/// cancels the call. The parameter `T` is the result: the decoded response, the same with status, headers and
+/// raw body ([`Response`]), a stream of events ([`EventStream`]), a [`Download`], or `()`. `C` is the client: the calls of
+/// `blocking::Client` are sent with a blocking `send`.
 ///
 /// # Examples
 /// ```no_run
@@ -45,15 +47,16 @@ use crate::stream::{EventStream, StreamItem};
 /// # }
 /// ```
 #[must_use = "a call is sent when it is awaited"]
-pub struct Call<T> {
+pub struct Call<T, C = Client> {
     pub(crate) client: Client,
     pub(crate) plan: Result<Plan>,
     body_mode: BodyMode,
     /// Converts the completed exchange to the result.
     receive: fn(Exchange) -> Result<T>,
+    caller: PhantomData<fn() -> C>,
 }
 
-impl<T> Call<T> {
+impl<T, C> Call<T, C> {
     /// Applies a change to the request plan, unless an earlier option was invalid.
     pub(crate) fn edit(mut self, edit: impl FnOnce(&mut Plan) -> Result<()>) -> Self {
         self.plan = self.plan.and_then(|mut plan| edit(&mut plan).map(|()| plan));
@@ -75,8 +78,14 @@ impl<T> Call<T> {
     }
 
     /// Returns the same request with another result.
-    fn receive_as<U>(self, body_mode: BodyMode, receive: fn(Exchange) -> Result<U>) -> Call<U> {
-        Call { client: self.client, plan: self.plan, body_mode, receive }
+    fn receive_as<U>(self, body_mode: BodyMode, receive: fn(Exchange) -> Result<U>) -> Call<U, C> {
+        Call { client: self.client, plan: self.plan, body_mode, receive, caller: PhantomData }
+    }
+
+    /// Returns the same call for another type of client.
+    pub(crate) fn for_client<D>(self) -> Call<T, D> {
+        let Self { client, plan, body_mode, receive, .. } = self;
+        Call { client, plan, body_mode, receive, caller: PhantomData }
     }
 
     /// Rejects a request that asks for a stream. `streaming` is the method for streams.
@@ -90,7 +99,7 @@ impl<T> Call<T> {
     }
 
     /// Requests a stream. `stream_field` is the field `stream` of the body.
-    pub(crate) fn streaming<U: StreamItem>(self, stream_field: Option<bool>) -> Call<EventStream<U>> {
+    pub(crate) fn streaming<U: StreamItem>(self, stream_field: Option<bool>) -> Call<EventStream<U>, C> {
         self.edit(|plan| plan.set_stream(stream_field)).events()
     }
 
@@ -177,7 +186,8 @@ impl<T> Call<T> {
         self.edit_timeouts(|of_call| *of_call = timeouts)
     }
 
-    /// Sets the timeout of the whole call: all attempts and the delays between them.
+    /// Sets the timeout of everything: all attempts, the delays between them, and the response to its end, also of a
+    /// stream or download; for [`wait`](Self::wait), all polls. See [`Timeouts::total`].
     pub fn total_timeout(self, limit: Duration) -> Self {
         self.edit_timeouts(|timeouts| timeouts.total = Some(limit))
     }
@@ -207,33 +217,35 @@ impl<T> Call<T> {
         let exchange = self.client.exchange(self.plan?, self.body_mode).await?;
         (self.receive)(exchange)
     }
+}
 
+impl<T, C> Call<T, C> {
     /// Decodes the response as `U` instead.
-    pub fn decode_as<U: DeserializeOwned + 'static>(self) -> Call<U> {
+    pub fn decode_as<U: DeserializeOwned + 'static>(self) -> Call<U, C> {
         self.receive_as(BodyMode::Buffered, |exchange| decode(exchange).map(Response::into_value))
     }
 
     /// Reads the response as a stream of events.
-    pub fn events<U: StreamItem>(self) -> Call<EventStream<U>> {
+    pub fn events<U: StreamItem>(self) -> Call<EventStream<U>, C> {
         let call = self.accept(headers::EVENTS);
         call.receive_as(BodyMode::Streaming, |exchange| Ok(EventStream::new(exchange)))
     }
 
     /// Reads the response as a file, or as the raw bytes of a stream.
-    pub fn download(self) -> Call<Download> {
+    pub fn download(self) -> Call<Download, C> {
         let call = self.accept(HeaderValue::from_static("application/octet-stream"));
         call.receive_as(BodyMode::Streaming, |exchange| Ok(Download::new(exchange)))
     }
 
     /// Returns status, headers and the raw body without decoding it.
-    pub fn undecoded(self) -> Call<Response<()>> {
+    pub fn undecoded(self) -> Call<Response<()>, C> {
         self.receive_as(BodyMode::Buffered, |exchange| {
             Ok(Response { head: exchange.head, body: exchange.body.into_buffered(), value: () })
         })
     }
 
     /// Discards the response body.
-    pub fn discard_body(self) -> Call<()> {
+    pub fn discard_body(self) -> Call<(), C> {
         self.receive_as(BodyMode::Buffered, |_| Ok(()))
     }
 }
@@ -241,12 +253,16 @@ impl<T> Call<T> {
 impl<T: DeserializeOwned + 'static> Call<T> {
     /// Creates a call that decodes a JSON response.
     pub(crate) fn json(client: &Client, plan: Result<Plan>) -> Self {
-        let call = Call { client: client.clone(), plan, body_mode: BodyMode::Buffered, receive: |_| Ok(()) };
+        let body_mode = BodyMode::Buffered;
+        let call: Call<()> =
+            Call { client: client.clone(), plan, body_mode, receive: |_| Ok(()), caller: PhantomData };
         call.decode_as()
     }
+}
 
+impl<T: DeserializeOwned + 'static, C> Call<T, C> {
     /// Returns status, headers and the raw body in addition to the decoded value.
-    pub fn raw(self) -> Call<Response<T>> {
+    pub fn raw(self) -> Call<Response<T>, C> {
         self.receive_as(BodyMode::Buffered, decode)
     }
 }
@@ -276,7 +292,7 @@ impl<T: 'static> IntoFuture for Call<T> {
     }
 }
 
-impl<T> fmt::Debug for Call<T> {
+impl<T, C> fmt::Debug for Call<T, C> {
     /// Omits headers, query and body.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("Call");

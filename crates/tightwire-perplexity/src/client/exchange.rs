@@ -12,7 +12,7 @@ use super::body::{self, StreamingBody};
 use super::plan::Plan;
 use super::response::ResponseHead;
 use super::span::CallSpan;
-use super::timeouts::Deadline;
+use super::timeouts::{Deadline, Timeouts};
 use super::transport::AttemptError;
 use super::{Client, RetryEvent, random};
 use crate::error::{self, Result, TimeoutPhase};
@@ -41,6 +41,7 @@ pub(crate) struct Exchange {
     pub(crate) body: ResponseBody,
     pub(crate) span: CallSpan,
     pub(crate) client: Client,
+    pub(crate) total: Option<Deadline>,
 }
 
 impl Exchange {
@@ -76,6 +77,15 @@ enum AttemptResponse {
 }
 
 impl Client {
+    fn timeouts(&self, plan: &Plan) -> Timeouts {
+        plan.options.timeouts.unwrap_or(self.inner.options.timeouts)
+    }
+
+    /// Returns the deadline of a call that starts now.
+    pub(crate) fn total_deadline(&self, plan: &Plan) -> Option<Deadline> {
+        Deadline::after(Instant::now(), self.timeouts(plan).total, TimeoutPhase::Total)
+    }
+
     /// Sends a request and retries it as the policy allows.
     pub(crate) async fn exchange(&self, mut plan: Plan, body_mode: BodyMode) -> Result<Exchange> {
         if self.inner.options.automatic_keys {
@@ -83,11 +93,12 @@ impl Client {
         }
         let span = CallSpan::new(&plan, &self.inner.base);
         // Pass futures by reference: each enclosing future would otherwise reserve space for its own copy.
-        let result = span.run(pin!(self.attempt_all(&plan, body_mode, &span))).await;
+        let total = self.total_deadline(&plan);
+        let result = span.run(pin!(self.attempt_all(&plan, body_mode, total, &span))).await;
         match result {
             Ok((head, body)) => {
                 span.record_response(head.status, head.request_id(), head.attempts);
-                Ok(Exchange { head, body, span, client: self.clone() })
+                Ok(Exchange { head, body, span, client: self.clone(), total })
             }
             Err(error) => {
                 span.record_error(&error);
@@ -100,10 +111,11 @@ impl Client {
         &self,
         plan: &Plan,
         body_mode: BodyMode,
+        total: Option<Deadline>,
         span: &CallSpan,
     ) -> Result<(ResponseHead, ResponseBody)> {
         let settings = &*self.inner;
-        let timeouts = plan.options.timeouts.unwrap_or(settings.options.timeouts);
+        let timeouts = self.timeouts(plan);
         let mut policy = plan.options.retry.as_ref().unwrap_or(&settings.options.retry);
         let overridden;
         if let Some(retries) = plan.options.max_retries {
@@ -111,7 +123,6 @@ impl Client {
             policy = &overridden;
         }
         let start = Instant::now();
-        let total = Deadline::after(start, timeouts.total, TimeoutPhase::Total);
         let mut attempts = Attempts::new(policy, plan.is_idempotent());
         loop {
             attempts.begin();
@@ -127,7 +138,7 @@ impl Client {
             let headers = Deadline::after(now, timeouts.headers, TimeoutPhase::Headers);
             // A single timer suffices if the attempt ends no later than the wait for its headers.
             let headers = if Deadline::earliest(deadline, headers) == deadline { None } else { headers };
-            let attempt = pin!(self.attempt(request, body_mode, headers, timeouts.idle));
+            let attempt = pin!(self.attempt(request, body_mode, headers, timeouts.idle, total));
             let error = match Deadline::bound(deadline, attempt).await {
                 Ok(Ok(AttemptResponse::ErrorStatus(head, body))) => {
                     let outcome = Outcome::Status { status: head.status, headers: &head.headers };
@@ -175,6 +186,7 @@ impl Client {
         body_mode: BodyMode,
         headers: Option<Deadline>,
         idle: Option<Duration>,
+        total: Option<Deadline>,
     ) -> Result<AttemptResponse, AttemptError> {
         let sending = pin!(self.inner.transport.send(request));
         let response = Deadline::bound(headers, sending).await.map_err(AttemptError::timeout)??;
@@ -183,7 +195,7 @@ impl Client {
             return Ok(AttemptResponse::ErrorStatus(parts, body));
         }
         let body = match body_mode {
-            BodyMode::Streaming => ResponseBody::Streaming(StreamingBody::new(body, idle)),
+            BodyMode::Streaming => ResponseBody::Streaming(StreamingBody::new(body, idle, total)),
             BodyMode::Buffered => {
                 let body = body::read(body, self.inner.options.max_body).await;
                 ResponseBody::Buffered(body.map_err(|error| error.with_response(&parts))?)

@@ -35,6 +35,7 @@ pub(crate) use self::exchange::Exchange;
 pub(crate) use self::multipart::Form;
 pub(crate) use self::plan::Plan;
 pub(crate) use self::span::CallSpan;
+pub(crate) use self::timeouts::Deadline;
 pub(crate) use self::url::segment;
 
 use self::headers::HeaderEdit;

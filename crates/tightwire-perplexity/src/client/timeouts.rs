@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::error::TimeoutPhase;
 
 /// Timeouts of a call. `None` disables a timeout.
 ///
-/// A stream as a whole has no timeout: it may last as long as data arrives within [`idle`](Self::idle).
+/// Without [`total`](Self::total), a stream may last as long as data arrives within [`idle`](Self::idle).
 ///
 /// # Examples
 /// ```
@@ -23,8 +23,9 @@ pub struct Timeouts {
     /// Time until the end of the response, per attempt. Does not apply to streams and downloads, except for
     /// the body of an error. Default: 900 s.
     pub attempt: Option<Duration>,
-    /// Time for all attempts, the delays between them, and the body of an error. For streams and downloads,
-    /// time until the response headers. Default: none.
+    /// Time for everything: all attempts, the delays between them, and the response to its end, also for streams and
+    /// downloads, whether they are polled or not. [`ResumingStream`](crate::stream::ResumingStream): all connections.
+    /// [`Wait`](crate::Wait): all polls. [`Items`](crate::pages::Items): each page. Default: none.
     pub total: Option<Duration>,
     /// Maximum time without data of a stream or download. Default: 900 s.
     pub idle: Option<Duration>,
@@ -74,6 +75,11 @@ impl Deadline {
             (Some(first), Some(second)) => Some(if second.at < first.at { second } else { first }),
             (one, other) => one.or(other),
         }
+    }
+
+    /// Returns a timer that ends at this time.
+    pub(crate) fn timer(&self) -> Sleep {
+        sleep_until(self.at)
     }
 
     pub(crate) fn left(&self) -> Duration {

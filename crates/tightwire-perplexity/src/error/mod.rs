@@ -21,8 +21,10 @@ pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// Error of building a client, sending a request or decoding a response.
 ///
-/// The kind is private; use the `is_*` methods. `Display` prints this error without its source. It includes
-/// the server's message, but never the API key, URLs or bodies. The wording may change between versions.
+/// The kind is private; use the `is_*` methods. `Display` prints this error without its source, and never the API key,
+/// URLs or bodies. For an error response or error event it begins with the server's message, followed by the status,
+/// request ID and number of attempts: `Invalid model 'x'. (400 bad_request, request id 7f3)`. The wording may change
+/// between versions.
 ///
 /// The type is one pointer wide.
 pub struct Error {
@@ -125,6 +127,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Details { problem, field, path, .. } = &self.inner.details;
         let message = self.message().unwrap_or_default();
+        let mut kind = None;
         match self.inner.kind {
             Kind::Config => write!(f, "invalid client configuration: {problem}")?,
             Kind::Invalid => {
@@ -132,7 +135,8 @@ impl fmt::Display for Error {
             }
             Kind::Api => {
                 let status = self.status().unwrap_or_default();
-                write!(f, "{} {}: {message}", status.as_u16(), class(status))?
+                kind = Some(format!("{} {}", status.as_u16(), class(status)));
+                f.write_str(message)?
             }
             Kind::Connection => f.write_str("connection failed")?,
             Kind::Timeout(phase) => write!(f, "request timed out {phase}")?,
@@ -140,11 +144,17 @@ impl fmt::Display for Error {
                 None => f.write_str("response has an unexpected format")?,
                 Some(path) => write!(f, "response has an unexpected format at `{path}`")?,
             },
-            Kind::Stream => write!(f, "server sent an error in the stream: {message}")?,
+            Kind::Stream => {
+                kind = Some("error event".to_owned());
+                f.write_str(message)?
+            }
             Kind::Incomplete => f.write_str("stream ended before the response was complete")?,
             Kind::TooLarge(limit) => write!(f, "response exceeds the limit of {limit} bytes")?,
         }
-        write!(f, "{}", self.inner.origin)
+        let id = self.request_id().map(|id| format!("request id {id}"));
+        let attempts = (self.attempts() > 1).then(|| format!("attempts {}", self.attempts()));
+        let notes: Vec<String> = [kind, id, attempts].into_iter().flatten().collect();
+        if notes.is_empty() { Ok(()) } else { write!(f, " ({})", notes.join(", ")) }
     }
 }
 

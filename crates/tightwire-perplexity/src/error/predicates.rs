@@ -19,7 +19,7 @@ pub enum TimeoutPhase {
     Headers,
     /// One attempt, including the response body.
     Attempt,
-    /// All attempts together.
+    /// The whole call; see [`Timeouts::total`](crate::Timeouts::total).
     Total,
     /// Waiting for more data of a stream or download.
     Idle,
@@ -33,21 +33,10 @@ impl fmt::Display for TimeoutPhase {
             Self::Connect => "while connecting",
             Self::Headers => "waiting for the response headers",
             Self::Attempt => "waiting for the end of the response",
-            Self::Total => "over all attempts",
+            Self::Total => "over the whole call",
             Self::Idle => "waiting for more data",
             Self::Job => "waiting for the job to end",
         })
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.request_id, self.attempts) {
-            (Some(id), 0 | 1) => write!(f, " (request id {id})"),
-            (Some(id), attempts) => write!(f, " (request id {id}, attempts {attempts})"),
-            (None, 0 | 1) => Ok(()),
-            (None, attempts) => write!(f, " (attempts {attempts})"),
-        }
     }
 }
 
@@ -204,7 +193,7 @@ impl Error {
     }
 
     /// Returns `true` if a stream ended before the response was complete; see
-    /// [`EventStream::allow_partial`](crate::EventStream::allow_partial).
+    /// [`EventStream::allow_partial`](crate::stream::EventStream::allow_partial).
     pub fn is_incomplete(&self) -> bool {
         self.inner.kind == Kind::Incomplete
     }
@@ -217,7 +206,7 @@ impl Error {
 
     /// Returns `true` if the same request may succeed later: rate limits, conflicts, server errors, timeouts,
     /// lost connections, and error events with such a status code. The client has already retried as often as
-    /// its [`RetryPolicy`](crate::RetryPolicy) allows; it never retries a stream that has begun.
+    /// its [`RetryPolicy`](crate::retry::RetryPolicy) allows; it never retries a stream that has begun.
     pub fn is_retryable(&self) -> bool {
         let status = match self.inner.kind {
             Kind::Api => self.status(),
@@ -327,13 +316,14 @@ mod tests {
     }
 
     #[test]
-    fn display_shows_status_class_message_and_origin() {
+    fn display_starts_with_the_message() {
         let error = error_with(429, r#"{"error":{"message":"slow down","code":429}}"#, 3);
-        assert_eq!(error.to_string(), "429 rate_limit: slow down (request id rid-1, attempts 3)");
+        assert_eq!(error.to_string(), "slow down (429 rate_limit, request id rid-1, attempts 3)");
         assert_eq!(
             error_with(401, "<html>", 1).to_string(),
-            "401 authentication: Unauthorized (request id rid-1)"
+            "Unauthorized (401 authentication, request id rid-1)"
         );
+        assert_eq!(Error::stream(r#"{"error":"broken"}"#).to_string(), "broken (error event)");
         let error = Error::connection("reset").with_attempts(2);
         assert_eq!(error.to_string(), "connection failed (attempts 2)");
     }

@@ -29,16 +29,16 @@ group! {
     Chat, chat
 }
 
-impl Chat<'_> {
+impl<C> Chat<'_, C> {
     /// Requests a completion.
-    pub fn create(&self, request: &Request) -> Call<Completion> {
+    pub fn create(&self, request: &Request) -> Call<Completion, C> {
         let call = self.client.post("/chat/completions", request, Request::validate);
         call.label("chat", Some(&request.model)).without_stream(request.stream, "stream")
     }
 
     /// Requests a streamed completion. The field `stream` of the request may be unset.
-    pub fn stream(&self, request: &Request) -> Call<EventStream<Completion>> {
-        let call = self.client.post::<(), _>("/chat/completions", request, Request::validate);
+    pub fn stream(&self, request: &Request) -> Call<EventStream<Completion>, C> {
+        let call = self.client.post::<(), _, _>("/chat/completions", request, Request::validate);
         call.label("chat", Some(&request.model)).streaming(request.stream)
     }
 }
@@ -60,30 +60,30 @@ group! {
     AsyncChat, async_chat
 }
 
-impl AsyncChat<'_> {
+impl<C> AsyncChat<'_, C> {
     /// Creates an asynchronous completion.
-    pub fn create(&self, request: &async_chat::Request) -> Call<AsyncCompletion> {
+    pub fn create(&self, request: &async_chat::Request) -> Call<AsyncCompletion, C> {
         let call = self.client.post("/async/chat/completions", request, async_chat::Request::validate);
         call.label("chat", Some(&request.request.model))
     }
 
     /// Lists asynchronous completions.
-    pub fn list(&self, params: &ListParams) -> Call<List> {
+    pub fn list(&self, params: &ListParams) -> Call<List, C> {
         self.client.get("/async/chat/completions", &[]).params(params)
     }
 
     /// Retrieves an asynchronous completion, with its response once completed.
-    pub fn retrieve(&self, id: &str) -> Call<AsyncCompletion> {
+    pub fn retrieve(&self, id: &str) -> Call<AsyncCompletion, C> {
         self.retrieve_with(id, &GetParams::default())
     }
 
     /// Same as [`retrieve`](Self::retrieve), with query parameters.
-    pub fn retrieve_with(&self, id: &str, params: &GetParams) -> Call<AsyncCompletion> {
+    pub fn retrieve_with(&self, id: &str, params: &GetParams) -> Call<AsyncCompletion, C> {
         self.client.get("/async/chat/completions/{id}", &[("id", id)]).params(params)
     }
 
     /// Waits until an asynchronous completion has ended.
     pub fn wait(&self, id: &str) -> Wait<AsyncCompletion> {
-        self.retrieve(id).wait()
+        self.retrieve(id).for_client().wait()
     }
 }

@@ -1,6 +1,7 @@
 //! Endpoints of the API, grouped as in its documentation.
 //!
-//! Groups borrow the client and are free to create. The calls they return own their data.
+//! Groups borrow the client and are free to create. The calls they return own their data. The parameter `C` is the type of
+//! the client, [`Client`] or `blocking::Client`, and determines how a [`Call`] is sent.
 
 mod chat;
 mod objects;
@@ -15,7 +16,8 @@ use serde::de::DeserializeOwned;
 pub use self::chat::{AsyncChat, Chat};
 pub use self::objects::{Batches, Files, Sessions, Skills};
 pub use self::responses::{ResponseFiles, Responses};
-use crate::client::{Call, Client, PathStyle, Plan, segment};
+pub use crate::client::PathStyle;
+use crate::client::{Call, Client, Plan, segment};
 use crate::error::{Error, Result};
 use crate::types::embeddings::{ContextualizedRequest, ContextualizedResponse};
 use crate::types::{Invalid, decisions, embeddings, models, search};
@@ -32,26 +34,30 @@ type PathParams<'a> = &'a [(&'static str, &'a str)];
 
 impl Client {
     /// Creates a call. `{name}` in the path stands for the parameter `name`.
-    fn call<T: DeserializeOwned + 'static>(
+    fn call<T: DeserializeOwned + 'static, C>(
         &self,
         method: Method,
         path: &'static str,
         params: PathParams<'_>,
-    ) -> Call<T> {
-        Call::json(self, self.path(path, params).map(|path| Plan::new(method, path)))
+    ) -> Call<T, C> {
+        Call::json(self, self.path(path, params).map(|path| Plan::new(method, path))).for_client()
     }
 
-    fn get<T: DeserializeOwned + 'static>(&self, path: &'static str, params: PathParams<'_>) -> Call<T> {
+    fn get<T: DeserializeOwned + 'static, C>(
+        &self,
+        path: &'static str,
+        params: PathParams<'_>,
+    ) -> Call<T, C> {
         self.call(Method::GET, path, params)
     }
 
     /// Validates `body` and creates a POST request with it.
-    fn post<T: DeserializeOwned + 'static, B: Serialize>(
+    fn post<T: DeserializeOwned + 'static, B: Serialize, C>(
         &self,
         path: &'static str,
         body: &B,
         validate: impl FnOnce(&B) -> Result<(), Invalid>,
-    ) -> Call<T> {
+    ) -> Call<T, C> {
         self.call(Method::POST, path, &[]).validate(|| validate(body)).json_body(body)
     }
 
@@ -68,7 +74,7 @@ impl Client {
     }
 }
 
-impl<T> Call<T> {
+impl<T, C> Call<T, C> {
     /// Runs a local validation, unless the client has disabled it.
     fn validate(self, validate: impl FnOnce() -> Result<(), Invalid>) -> Self {
         let is_enabled = self.client.validates();
@@ -90,15 +96,24 @@ macro_rules! group {
         impl $crate::Client {
             #[doc = concat!("Returns the endpoints of [`", stringify!($name), "`](crate::resources::", stringify!($name), ").")]
             pub fn $method(&self) -> $name<'_> {
-                $name { client: self }
+                $name { client: self, caller: std::marker::PhantomData }
+            }
+        }
+
+        #[cfg(feature = "blocking")]
+        impl $crate::blocking::Client {
+            #[doc = concat!("Returns the endpoints of [`", stringify!($name), "`](crate::resources::", stringify!($name), ").")]
+            pub fn $method(&self) -> $name<'_, Self> {
+                $name { client: self.api(), caller: std::marker::PhantomData }
             }
         }
     };
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy)]
-        pub struct $name<'c> {
+        #[derive(Debug, Clone)]
+        pub struct $name<'c, C = $crate::Client> {
             client: &'c $crate::Client,
+            caller: std::marker::PhantomData<fn() -> C>,
         }
     };
 }
@@ -119,9 +134,9 @@ group! {
     Search, search
 }
 
-impl Search<'_> {
+impl<C> Search<'_, C> {
     /// Searches the web.
-    pub fn create(&self, request: &search::Request) -> Call<search::Response> {
+    pub fn create(&self, request: &search::Request) -> Call<search::Response, C> {
         self.client.post("/search", request, search::Request::validate).label("search", None)
     }
 }
@@ -131,9 +146,9 @@ group! {
     Models, models
 }
 
-impl Models<'_> {
+impl<C> Models<'_, C> {
     /// Lists all models.
-    pub fn list(&self) -> Call<models::List> {
+    pub fn list(&self) -> Call<models::List, C> {
         self.client.get("/v1/models", &[])
     }
 }
@@ -143,9 +158,9 @@ group! {
     Decisions, decisions
 }
 
-impl Decisions<'_> {
+impl<C> Decisions<'_, C> {
     /// Requests decisions.
-    pub fn create(&self, request: &decisions::Request) -> Call<decisions::Response> {
+    pub fn create(&self, request: &decisions::Request) -> Call<decisions::Response, C> {
         let call = self.client.post("/v1/decisions", request, decisions::Request::validate);
         call.label("decide", Some(&request.model))
     }
@@ -156,15 +171,15 @@ group! {
     Embeddings, embeddings
 }
 
-impl Embeddings<'_> {
+impl<C> Embeddings<'_, C> {
     /// Requests embeddings of texts.
-    pub fn create(&self, request: &embeddings::Request) -> Call<embeddings::Response> {
+    pub fn create(&self, request: &embeddings::Request) -> Call<embeddings::Response, C> {
         let call = self.client.post("/v1/embeddings", request, embeddings::Request::validate);
         call.label("embeddings", Some(request.model.as_str()))
     }
 
     /// Requests embeddings of chunks in the context of their documents.
-    pub fn create_contextualized(&self, request: &ContextualizedRequest) -> Call<ContextualizedResponse> {
+    pub fn create_contextualized(&self, request: &ContextualizedRequest) -> Call<ContextualizedResponse, C> {
         let path = "/v1/contextualizedembeddings";
         let call = self.client.post(path, request, ContextualizedRequest::validate);
         call.label("embeddings", Some(request.model.as_str()))

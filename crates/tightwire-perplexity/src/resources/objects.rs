@@ -32,30 +32,30 @@ group! {
     Batches, batches
 }
 
-impl Batches<'_> {
+impl<C> Batches<'_, C> {
     /// Creates a batch.
-    pub fn create(&self, request: &batches::CreateRequest) -> Call<Batch> {
+    pub fn create(&self, request: &batches::CreateRequest) -> Call<Batch, C> {
         self.client.post("/v1/batches", request, batches::CreateRequest::validate)
     }
 
     /// Lists batches.
-    pub fn list(&self, params: &batches::ListParams) -> Call<batches::List> {
+    pub fn list(&self, params: &batches::ListParams) -> Call<batches::List, C> {
         self.client.get("/v1/batches", &[]).params(params)
     }
 
     /// Retrieves a batch.
-    pub fn retrieve(&self, id: &str) -> Call<Batch> {
+    pub fn retrieve(&self, id: &str) -> Call<Batch, C> {
         self.client.get("/v1/batches/{id}", &[("id", id)])
     }
 
     /// Cancels a batch.
-    pub fn cancel(&self, id: &str) -> Call<Batch> {
+    pub fn cancel(&self, id: &str) -> Call<Batch, C> {
         self.client.call(Method::POST, "/v1/batches/{id}/cancel", &[("id", id)])
     }
 
     /// Waits until a batch has ended.
     pub fn wait(&self, id: &str) -> Wait<Batch> {
-        self.retrieve(id).wait()
+        self.retrieve(id).for_client().wait()
     }
 }
 
@@ -75,31 +75,31 @@ group! {
     Files, files
 }
 
-impl Files<'_> {
+impl<C> Files<'_, C> {
     /// Uploads a file. The content is copied once and shared by all attempts.
-    pub fn create(&self, purpose: Purpose, filename: &str, content: &[u8]) -> Call<FileObject> {
+    pub fn create(&self, purpose: Purpose, filename: &str, content: &[u8]) -> Call<FileObject, C> {
         let form = Form::new(&[("purpose", purpose.as_str())], filename, content, random());
         self.client.call(Method::POST, "/v1/files", &[]).form(form)
     }
 
     /// Lists files.
-    pub fn list(&self, params: &files::ListParams) -> Call<files::List> {
+    pub fn list(&self, params: &files::ListParams) -> Call<files::List, C> {
         self.client.get("/v1/files", &[]).params(params)
     }
 
     /// Retrieves the metadata of a file.
-    pub fn retrieve(&self, id: &str) -> Call<FileObject> {
+    pub fn retrieve(&self, id: &str) -> Call<FileObject, C> {
         self.client.get("/v1/files/{id}", &[("id", id)])
     }
 
     /// Deletes a file.
-    pub fn delete(&self, id: &str) -> Call<Deleted> {
+    pub fn delete(&self, id: &str) -> Call<Deleted, C> {
         self.client.call(Method::DELETE, "/v1/files/{id}", &[("id", id)])
     }
 
     /// Downloads a file.
-    pub fn content(&self, id: &str) -> Call<Download> {
-        self.client.get::<()>("/v1/files/{id}/content", &[("id", id)]).download()
+    pub fn content(&self, id: &str) -> Call<Download, C> {
+        self.client.get::<(), _>("/v1/files/{id}/content", &[("id", id)]).download()
     }
 }
 
@@ -108,20 +108,20 @@ group! {
     Skills, skills
 }
 
-impl Skills<'_> {
+impl<C> Skills<'_, C> {
     /// Creates a skill from a zip bundle.
-    pub fn create(&self, filename: &str, bundle: &[u8]) -> Call<ManagedSkill> {
+    pub fn create(&self, filename: &str, bundle: &[u8]) -> Call<ManagedSkill, C> {
         let form = Form::new(&[], filename, bundle, random());
         self.client.call(Method::POST, "/v1/skills", &[]).form(form)
     }
 
     /// Lists skills.
-    pub fn list(&self, params: &skills::ListParams) -> Call<skills::List> {
+    pub fn list(&self, params: &skills::ListParams) -> Call<skills::List, C> {
         self.client.get("/v1/skills", &[]).params(params)
     }
 
     /// Retrieves the metadata of a skill.
-    pub fn retrieve(&self, id: &str, params: &RevisionParams) -> Call<ManagedSkill> {
+    pub fn retrieve(&self, id: &str, params: &RevisionParams) -> Call<ManagedSkill, C> {
         self.client.get("/v1/skills/{id}", &[("id", id)]).params(params)
     }
 
@@ -132,24 +132,24 @@ impl Skills<'_> {
         params: &ChangeParams,
         filename: &str,
         bundle: &[u8],
-    ) -> Call<ManagedSkill> {
+    ) -> Call<ManagedSkill, C> {
         let form = Form::new(&[], filename, bundle, random());
         self.client.call(Method::PUT, "/v1/skills/{id}", &[("id", id)]).params(params).form(form)
     }
 
     /// Retrieves the download URL of a skill's files.
-    pub fn download(&self, id: &str, params: &RevisionParams) -> Call<skills::Download> {
+    pub fn download(&self, id: &str, params: &RevisionParams) -> Call<skills::Download, C> {
         self.client.get("/v1/skills/{id}/download", &[("id", id)]).params(params)
     }
 
     /// Deletes a skill.
-    pub fn delete(&self, id: &str, params: &ChangeParams) -> Call<()> {
-        let call = self.client.call::<()>(Method::DELETE, "/v1/skills/{id}", &[("id", id)]);
+    pub fn delete(&self, id: &str, params: &ChangeParams) -> Call<(), C> {
+        let call = self.client.call::<(), _>(Method::DELETE, "/v1/skills/{id}", &[("id", id)]);
         call.params(params).accept(ANY_TYPE).discard_body()
     }
 
     /// Lists the revisions of a skill.
-    pub fn revisions(&self, id: &str, params: &skills::ListParams) -> Call<Revisions> {
+    pub fn revisions(&self, id: &str, params: &skills::ListParams) -> Call<Revisions, C> {
         self.client.get("/v1/skills/{id}/revisions", &[("id", id)]).params(params)
     }
 }
@@ -159,15 +159,15 @@ group! {
     Sessions, browser_sessions
 }
 
-impl Sessions<'_> {
+impl<C> Sessions<'_, C> {
     /// Starts a session.
-    pub fn create(&self) -> Call<Session> {
+    pub fn create(&self) -> Call<Session, C> {
         self.client.post("/v1/browser/sessions", &CreateRequest::new(), |_| Ok(()))
     }
 
     /// Ends a session.
-    pub fn delete(&self, id: &str) -> Call<()> {
-        let call = self.client.call::<()>(Method::DELETE, "/v1/browser/sessions/{id}", &[("id", id)]);
+    pub fn delete(&self, id: &str) -> Call<(), C> {
+        let call = self.client.call::<(), _>(Method::DELETE, "/v1/browser/sessions/{id}", &[("id", id)]);
         call.accept(ANY_TYPE).discard_body()
     }
 }

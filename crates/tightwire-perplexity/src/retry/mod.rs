@@ -12,6 +12,7 @@ use http::status::StatusCode;
 
 pub(crate) use self::after::retry_after;
 pub use self::budget::RetryBudget;
+pub use crate::client::RetryEvent;
 use crate::error::TimeoutPhase;
 
 const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
@@ -89,7 +90,7 @@ pub type Classify = dyn Fn(&Outcome<'_>) -> Option<bool> + Send + Sync;
 /// ```
 /// use std::time::Duration;
 ///
-/// use tightwire_perplexity::RetryPolicy;
+/// use tightwire_perplexity::retry::RetryPolicy;
 ///
 /// let policy = RetryPolicy { max_retries: 4, max_retry_after: Duration::from_secs(10), ..RetryPolicy::new() };
 /// ```

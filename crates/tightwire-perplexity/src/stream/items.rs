@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::{Accumulate, EventStream, StreamItem};
 use crate::client::TokenUsage;
-use crate::error::Result;
 use crate::types::chat::{self, Completion, Content, Delta, DeltaChunk, Usage};
 use crate::types::responses::{self, Event};
 
@@ -93,8 +92,8 @@ impl Accumulate for Completion {
     type Accumulator = chat::Accumulator;
     type Whole = Self;
 
-    fn add_to(self, accumulator: &mut chat::Accumulator) {
-        accumulator.push(&self);
+    fn add_to(&self, accumulator: &mut chat::Accumulator) {
+        accumulator.push(self);
     }
 
     fn finish(accumulator: chat::Accumulator) -> Self {
@@ -106,7 +105,11 @@ impl Accumulate for DeltaChunk {
     type Accumulator = chat::Accumulator;
     type Whole = Completion;
 
-    fn add_to(self, accumulator: &mut chat::Accumulator) {
+    fn add_to(&self, accumulator: &mut chat::Accumulator) {
+        self.clone().move_to(accumulator);
+    }
+
+    fn move_to(self, accumulator: &mut chat::Accumulator) {
         accumulator.push(&Completion::from(self));
     }
 
@@ -119,29 +122,12 @@ impl Accumulate for Event {
     type Accumulator = responses::Accumulator;
     type Whole = responses::Response;
 
-    fn add_to(self, accumulator: &mut responses::Accumulator) {
-        accumulator.push(&self);
+    fn add_to(&self, accumulator: &mut responses::Accumulator) {
+        accumulator.push(self);
     }
 
     fn finish(accumulator: responses::Accumulator) -> responses::Response {
         accumulator.finish()
-    }
-}
-
-impl<T: Accumulate> EventStream<T> {
-    /// Reads the stream to its end and returns the combined response, with citations, search results, images
-    /// and usage.
-    ///
-    /// An incomplete response is an error, unless [`allow_partial`](Self::allow_partial) is set.
-    ///
-    /// # Errors
-    /// Same as [`next`](Self::next). Items received before an error are lost.
-    pub async fn accumulate(&mut self) -> Result<T::Whole> {
-        let mut accumulator = T::Accumulator::default();
-        while let Some(item) = self.next().await {
-            item?.add_to(&mut accumulator);
-        }
-        Ok(T::finish(accumulator))
     }
 }
 

@@ -1,5 +1,14 @@
 //! Streamed responses.
+//!
+//! | method | result |
+//! | --- | --- |
+//! | [`EventStream::next`] | the chunks or events of the response |
+//! | [`EventStream::text`] | its text, in pieces |
+//! | [`EventStream::accumulate`] | the whole response |
+//! | [`EventStream::accumulating`] | the chunks, tool arguments and structured output while they arrive, then the response |
+//! | [`EventStream::resuming`] | the events of the Agent API, over several connections |
 
+mod accumulating;
 mod interpret;
 mod items;
 mod resume;
@@ -18,10 +27,12 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
+pub use self::accumulating::AccumulatingStream;
 use self::interpret::{Interpreter, Step};
 pub use self::resume::ResumingStream;
 pub use self::text::TextStream;
-use crate::client::{CallSpan, Client, Exchange, ResponseHead, StreamingBody, TokenUsage};
+pub use crate::client::TokenUsage;
+use crate::client::{CallSpan, Client, Deadline, Exchange, ResponseHead, StreamingBody};
 use crate::error::{Error, Kind, Result};
 
 /// Maximum chunks read per poll without finding an event. A server that sends nothing but comments would
@@ -63,7 +74,7 @@ pub trait StreamItem: DeserializeOwned + Send + 'static {
 
 impl StreamItem for tightwire_json::Value {}
 
-/// Items that can be combined into a response; see [`EventStream::accumulate`].
+/// Items that can be combined into a response; see [`EventStream::accumulate`] and [`AccumulatingStream`].
 pub trait Accumulate: StreamItem {
     /// Collects the items.
     type Accumulator: Default + Send;
@@ -71,7 +82,12 @@ pub trait Accumulate: StreamItem {
     type Whole;
 
     /// Adds this item.
-    fn add_to(self, accumulator: &mut Self::Accumulator);
+    fn add_to(&self, accumulator: &mut Self::Accumulator);
+
+    /// Adds this item, which is not used any more. Default: same as [`add_to`](Self::add_to).
+    fn move_to(self, accumulator: &mut Self::Accumulator) {
+        self.add_to(accumulator);
+    }
 
     /// Returns the combined response.
     fn finish(accumulator: Self::Accumulator) -> Self::Whole;
@@ -98,8 +114,17 @@ pub enum Malformed {
 ///
 /// # Buffering and cancellation
 /// The stream reads from the connection only when polled. It spawns no task and has no queue; it buffers one
-/// chunk and at most one partial event. [`next`](Self::next) is cancel-safe. Dropping the stream closes the
-/// connection (HTTP/2: resets the stream). After `[DONE]` the connection is reused.
+/// chunk and at most one partial event. [`next`](Self::next) is cancel-safe: dropping its future loses no item.
+///
+/// Dropping the stream cancels the request: the connection is closed (HTTP/2: the stream is reset), which the server
+/// sees at once. A server may stop generating then, and may still charge for the response. A background response of the
+/// Agent API continues; cancel it with [`Responses::cancel`](crate::resources::Responses::cancel). After `[DONE]` the
+/// connection is reused.
+///
+/// # Final response
+/// [`accumulate`](Self::accumulate) returns the combined response without the items, [`text`](Self::text) only the text.
+/// [`accumulating`](Self::accumulating) returns the items and then the response. While they arrive, it has the text, tool
+/// arguments and structured output so far.
 #[must_use = "streams do nothing unless polled"]
 pub struct EventStream<T> {
     state: StreamState,
@@ -123,11 +148,12 @@ struct StreamState {
     opened: Instant,
     has_items: bool,
     client: Client,
+    total: Option<Deadline>,
 }
 
 impl<T: StreamItem> EventStream<T> {
     pub(crate) fn new(exchange: Exchange) -> Self {
-        let (span, client) = (exchange.span.clone(), exchange.client.clone());
+        let (span, client, total) = (exchange.span.clone(), exchange.client.clone(), exchange.total);
         let (head, body) = exchange.into_streaming();
         let state = StreamState {
             head,
@@ -141,6 +167,7 @@ impl<T: StreamItem> EventStream<T> {
             opened: Instant::now(),
             has_items: false,
             client,
+            total,
         };
         Self { state, items: PhantomData }
     }

@@ -8,7 +8,7 @@ use futures_core::Stream;
 
 use super::EventStream;
 use crate::client::Call;
-use crate::error::Result;
+use crate::error::{Result, TimeoutPhase};
 use crate::types::responses::Event;
 
 impl EventStream<Event> {
@@ -60,6 +60,10 @@ impl ResumingStream {
     fn reopen(&mut self, lost: &EventStream<Event>) -> Option<Opening> {
         let call = lost.resume()?;
         self.left = self.left.checked_sub(1)?;
+        let call = match lost.state.total {
+            Some(total) => call.total_timeout(total.left()),
+            None => call,
+        };
         Some(call.into_future())
     }
 }
@@ -79,9 +83,10 @@ impl Stream for ResumingStream {
                             this.left = this.resumes;
                             return Poll::Ready(end);
                         }
-                        Some(Err(error)) => {
-                            error.is_connection() || error.is_timeout() || error.is_incomplete()
-                        }
+                        Some(Err(error)) => match error.timeout_phase() {
+                            Some(phase) => phase != TimeoutPhase::Total,
+                            None => error.is_connection() || error.is_incomplete(),
+                        },
                         None => !stream.finished_cleanly(),
                     };
                     let State::Open(stream) = std::mem::replace(&mut this.state, State::Ended) else {

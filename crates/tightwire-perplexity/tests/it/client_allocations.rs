@@ -3,8 +3,8 @@
 
 use futures_util::FutureExt;
 use http::Method;
+use tightwire_perplexity::stream::{EventStream, StreamItem};
 use tightwire_perplexity::types::chat::{Completion, DeltaChunk};
-use tightwire_perplexity::{EventStream, StreamItem};
 
 use crate::support::{Script, Step};
 use test_support::counting::allocations;

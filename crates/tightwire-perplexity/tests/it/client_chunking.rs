@@ -7,8 +7,9 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use test_support::counting::usage;
 use test_support::{in_pieces, limits};
+use tightwire_perplexity::stream::{EventStream, Malformed};
 use tightwire_perplexity::types::chat::{Completion, Request};
-use tightwire_perplexity::{Call, Client, EventStream, Malformed};
+use tightwire_perplexity::{Call, Client};
 use tokio::time::Instant;
 
 use crate::support::{Script, Step, delta};
@@ -35,7 +36,7 @@ fn items(
         let mut seen = Vec::new();
         while let Some(item) = stream.next().await {
             seen.push(match item {
-                Ok(item) => item.delta().unwrap_or_default().to_owned(),
+                Ok(item) => item.delta_text().unwrap_or_default().to_owned(),
                 Err(error) => error.to_string(),
             });
         }

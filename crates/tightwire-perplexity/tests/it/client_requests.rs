@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use http::Method;
+use tightwire_perplexity::resources::PathStyle;
 use tightwire_perplexity::types::{async_chat, chat, files, skills};
-use tightwire_perplexity::{Client, PathStyle, TimeoutPhase};
+use tightwire_perplexity::{Client, TimeoutPhase};
 
 use crate::support::{Script, Step};
 

@@ -5,9 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::Method;
-use tightwire_perplexity::{
-    Classify, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy, TimeoutPhase, Timeouts,
-};
+use tightwire_perplexity::retry::{Classify, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy};
+use tightwire_perplexity::{TimeoutPhase, Timeouts};
 
 use crate::support::{Script, Step, get};
 
@@ -31,7 +30,7 @@ async fn last_error_is_returned() {
     let error = get(&script.client()).await.unwrap_err();
     assert!(error.is_server_error() && error.is_retryable());
     assert_eq!(error.attempts(), 3);
-    assert_eq!(error.to_string(), "503 internal_server: Service Unavailable (request id rid-1, attempts 3)");
+    assert_eq!(error.to_string(), "Service Unavailable (503 internal_server, request id rid-1, attempts 3)");
     assert_eq!(script.left(), 1);
 }
 
@@ -120,6 +119,45 @@ async fn total_timeout_covers_attempts_and_delays() {
     let error = get(&script.client()).total_timeout(seconds(1.2)).await.unwrap_err();
     assert_eq!(error.status().unwrap(), 503);
     assert_eq!(script.times(), [0, 500]);
+}
+
+/// The total timeout ends streams and downloads while data arrives, and the wait for a job.
+#[tokio::test(start_paused = true)]
+async fn total_timeout_covers_streams_downloads_and_jobs() {
+    type Outcome = Result<(), tightwire_perplexity::Error>;
+
+    let (stream, stream_feed) = Step::fed();
+    let (file, file_feed) = Step::fed();
+    let job = || Step::ok("{\"id\":\"r\",\"status\":\"in_progress\"}");
+    let script = Script::new([stream, file, job(), job(), job()]);
+    let client = script.builder().total_timeout(seconds(10.0)).build().unwrap();
+    let reading = async {
+        let mut numbers = get(&client).events::<tightwire_json::Value>().await?;
+        loop {
+            tokio::time::sleep(seconds(1.0)).await;
+            stream_feed.send("data: 1\n\n");
+            numbers.next().await.unwrap()?;
+        }
+    };
+    let downloading = async {
+        let mut file = client.files().content("f").await?;
+        loop {
+            tokio::time::sleep(seconds(1.0)).await;
+            file_feed.send("data");
+            futures_util::StreamExt::next(&mut file).await.unwrap()?;
+        }
+    };
+    let waiting = async { client.responses().wait("r").interval(seconds(3.0)).await.map(drop) };
+    let cases: [std::pin::Pin<Box<dyn Future<Output = Outcome>>>; 3] =
+        [Box::pin(reading), Box::pin(downloading), Box::pin(waiting)];
+    for case in cases {
+        let start = tokio::time::Instant::now();
+        let error = case.await.unwrap_err();
+        assert_eq!(error.timeout_phase(), Some(TimeoutPhase::Total));
+        assert_eq!(start.elapsed(), seconds(10.0));
+    }
+    assert!(stream_feed.is_cancelled() && file_feed.is_cancelled());
+    assert_eq!(script.times(), [0, 10_000, 20_000, 23_000, 27_500]);
 }
 
 #[tokio::test(start_paused = true)]

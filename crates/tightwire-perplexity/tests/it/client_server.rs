@@ -6,8 +6,9 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use http::Method;
 use tightwire_json::json;
+use tightwire_perplexity::retry::{Jitter, RetryPolicy};
 use tightwire_perplexity::types::{async_chat, chat, files, responses};
-use tightwire_perplexity::{Client, ClientBuilder, Connect, Jitter, Proxy, RetryPolicy};
+use tightwire_perplexity::{Client, ClientBuilder, Connect, Proxy};
 use tightwire_perplexity_mock::{Event, Mock, MockResponse, Rule, Scenario};
 
 /// Retries without noticeable delay.
@@ -200,14 +201,47 @@ async fn redirects_keep_the_body_and_drop_the_key() {
 #[cfg(feature = "blocking")]
 #[test]
 fn blocking_client() {
+    use tightwire_perplexity::blocking;
+
     let mock = Mock::start_blocking(Scenario::api(), tightwire_perplexity_mock::Config::default()).unwrap();
-    let client = tightwire_perplexity::blocking::Client::new(builder(&mock).build().unwrap()).unwrap();
-    let whole = client.run(|api| api.chat().create(&question())).unwrap();
-    let parts = client.stream(|api| api.chat().stream(&question())).unwrap();
-    let text: String = parts.map(|part| part.unwrap().delta().unwrap_or_default().to_owned()).collect();
-    assert_eq!(whole.text().unwrap(), text);
-    let job = client.run(|api| api.async_chat().create(&async_chat::Request::new(question()))).unwrap();
-    let job =
-        client.wait(client.api().async_chat().wait(&job.id).interval(Duration::from_millis(1))).unwrap();
-    assert!(job.status.is_final());
+    let connect = Connect { proxy: Proxy::None, ..Connect::default() };
+    let client = blocking::Client::builder()
+        .without_environment()
+        .api_key("key")
+        .base_url(mock.url())
+        .connect(connect)
+        .build()
+        .unwrap();
+    let whole = client.chat().create(&question()).max_retries(1).raw().send().unwrap().into_value();
+    let text = whole.text().unwrap();
+    let mut stream = client.chat().stream(&question()).send().unwrap();
+    let deltas: String = (&mut stream)
+        .into_iter()
+        .map(|chunk| chunk.unwrap().delta_text().unwrap_or_default().to_owned())
+        .collect();
+    assert!(stream.finished_cleanly());
+    assert_eq!(deltas, text);
+    let stream = || client.chat().stream(&question()).send().unwrap();
+    assert_eq!(stream().text().into_iter().map(Result::unwrap).collect::<String>(), text);
+    let mut chunks = stream().accumulating();
+    for chunk in &mut chunks {
+        chunk.unwrap();
+    }
+    assert_eq!(client.block_on(chunks.finish()).unwrap().text(), Some(text));
+
+    let job = client.async_chat().create(&async_chat::Request::new(question())).send().unwrap();
+    let wait = client.async_chat().wait(&job.id).interval(Duration::from_millis(1));
+    assert!(client.block_on(wait).unwrap().status.is_final());
+    let file = client.files().create(files::Purpose::Batch, "in.jsonl", b"{}\n").send().unwrap();
+    let listed = client.files().list(&files::ListParams::default()).items().into_iter();
+    assert_eq!(listed.map(|file| file.unwrap().id).collect::<Vec<_>>(), [&*file.id]);
+    let chunks: Vec<_> =
+        client.files().content(&file.id).send().unwrap().into_iter().map(Result::unwrap).collect();
+    assert_eq!(chunks.concat(), b"{}\n");
+
+    let error = client.request(Method::GET, "/none").send().unwrap_err();
+    assert!(error.is_not_found());
+    // The settings of an async client, whose connections belong to another runtime.
+    let client = blocking::Client::from(builder(&mock).build().unwrap());
+    assert_eq!(client.chat().create(&question()).send().unwrap().text(), Some(text));
 }

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
+use tightwire_perplexity::stream::{EventStream, Malformed};
 use tightwire_perplexity::types::chat::{Accumulator, Completion, Request};
 use tightwire_perplexity::types::responses;
-use tightwire_perplexity::{Error, EventStream, Malformed, TimeoutPhase};
+use tightwire_perplexity::{Error, TimeoutPhase};
 use tokio::time::Instant;
 
 use crate::support::{Script, Step};
@@ -61,6 +62,95 @@ async fn text_is_streamed_and_deltas_only_drops_messages() {
     assert_eq!(deltas.accumulate().await.unwrap().text(), Some("Hello"));
 }
 
+/// Items and the final response come from one request.
+#[tokio::test(start_paused = true)]
+async fn a_stream_returns_items_and_then_the_response() {
+    let script = Script::new([Step::pieces(CHUNKS), Step::pieces(CHUNKS), Step::pieces(EVENTS)]);
+    let mut stream = chat(&script).await.accumulating();
+    let mut texts = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        let delta = chunk.unwrap().delta_text().unwrap().to_owned();
+        texts.push((delta, stream.accumulator().text().to_owned()));
+    }
+    assert_eq!(texts, [("Hel", "Hel"), ("lo", "Hello")].map(|(delta, text)| (delta.into(), text.into())));
+    let answer = stream.finish().await.unwrap();
+    assert_eq!(answer.text(), Some("Hello"));
+    assert_eq!(answer.citations.unwrap(), ["https://example.org/1"]);
+    assert_eq!(script.sent().len(), 1);
+
+    // The response includes items that were not read.
+    let mut deltas = chat(&script).await.deltas_only().accumulating();
+    assert_eq!(deltas.next().await.unwrap().unwrap().delta_text(), Some("Hel"));
+    assert_eq!(deltas.finish().await.unwrap().text(), Some("Hello"));
+    let mut events = agent_stream(&script).await.accumulating();
+    let text: Vec<_> =
+        (&mut events).map(|event| event.unwrap().delta_text().unwrap_or_default().to_owned()).collect().await;
+    assert_eq!(text.concat(), "Hello");
+    assert_eq!(events.finish().await.unwrap().output_text(), "Hello");
+}
+
+/// A failed stream has no final response, but what was received is not lost.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_failed_has_no_final_response() {
+    for allows in [false, true] {
+        let script = Script::new([lost(&CHUNKS[..1])]);
+        let mut stream = chat(&script).await;
+        if allows {
+            stream = stream.allow_partial();
+        }
+        let mut stream = stream.accumulating();
+        stream.next().await.unwrap().unwrap();
+        assert!(stream.next().await.unwrap().unwrap_err().is_connection());
+        assert_eq!(stream.accumulator().text(), "Hel");
+        match stream.finish().await {
+            Ok(answer) => assert_eq!((allows, answer.text()), (true, Some("Hel"))),
+            Err(error) => assert_eq!((allows, error.request_id()), (false, Some("rid-1")), "{error}"),
+        }
+    }
+    let mut stream = chat(&Script::new([lost(&CHUNKS[..1])])).await.accumulating();
+    assert_eq!((&mut stream).count().await, 2);
+    assert_eq!(stream.into_accumulator().finish().text(), Some("Hel"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn tool_arguments_are_visible_while_they_arrive() {
+    let call = |function: &str| {
+        format!(
+            "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{{\"index\":0,\
+             \"function\":{{{function}}}}}]}}}}]}}\n\n"
+        )
+    };
+    let chunks = [
+        call("\"name\":\"weather\""),
+        call(r#""arguments":"{\"city\": \"Par""#),
+        call(r#""arguments":"is\", \"days\": 3""#),
+        call(r#""arguments":"}""#),
+        "data: [DONE]\n\n".to_owned(),
+    ];
+    let script = Script::new([Step::pieces(chunks.iter().map(String::as_str))]);
+    let mut stream = chat(&script).await.accumulating();
+    let mut seen = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        chunk.unwrap();
+        let received = stream.accumulator();
+        assert_eq!(received.tool_calls()[0].function.as_ref().unwrap().name.as_deref(), Some("weather"));
+        let arguments = received.partial_arguments(0).unwrap().unwrap();
+        let value = arguments.value().map(ToString::to_string);
+        seen.push((value, arguments.is_final("/city"), arguments.is_complete()));
+    }
+    let text = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        seen,
+        [
+            (None, false, false),
+            (text(r#"{"city":"Par"}"#), false, false),
+            (text(r#"{"city":"Paris"}"#), true, false),
+            (text(r#"{"city":"Paris","days":3}"#), true, true),
+        ]
+    );
+    assert_eq!(stream.accumulator().finish_arguments(0).unwrap().unwrap()["days"], 3);
+}
+
 type Predicate = fn(&Error) -> bool;
 
 /// Checks the text and the error of a stream, with and without partial responses.
@@ -113,7 +203,7 @@ async fn ends_of_a_stream() {
     ] {
         let is_broken: Predicate = |error| {
             error.is_stream()
-                && error.to_string() == "server sent an error in the stream: broken (request id rid-1)"
+                && error.to_string() == "broken (error event, request id rid-1)"
                 && error.body().unwrap().starts_with(b"{\"error\"")
         };
         assert_end(&[first, failure, last].concat(), "Hel", Some(is_broken), Some(is_broken)).await;
@@ -294,6 +384,22 @@ async fn resuming_gives_up_without_further_events() {
         assert!(is_expected(&events.pop().unwrap().unwrap_err()));
         assert_eq!(events.iter().filter(|event| event.is_ok()).count(), received);
         assert_eq!((events.len(), script.left()), (received, left));
+    }
+}
+
+/// The total timeout covers all connections, and is no reason to reconnect.
+#[tokio::test(start_paused = true)]
+async fn resuming_ends_with_the_total_timeout() {
+    let (open, _feed) = Step::fed();
+    for next in [Step::Silent, open] {
+        let script = Script::new([lost(&EVENTS[..2]).after(Duration::from_secs(4)), next]);
+        let start = Instant::now();
+        let request = responses::Request::new("openai/gpt-5", "Say hello.");
+        let call = script.client().responses().stream(&request).total_timeout(Duration::from_secs(10));
+        let events: Vec<_> = call.await.unwrap().resuming(5).collect().await;
+        let error = events.last().unwrap().as_ref().unwrap_err();
+        assert_eq!((events.len(), error.timeout_phase()), (3, Some(TimeoutPhase::Total)));
+        assert_eq!((start.elapsed(), script.left()), (Duration::from_secs(10), 0));
     }
 }
 

@@ -2,8 +2,9 @@
 #![cfg(feature = "client")]
 
 use futures_util::StreamExt;
+use tightwire_perplexity::stream::{Accumulate, EventStream};
 use tightwire_perplexity::types::{chat, responses};
-use tightwire_perplexity::{Accumulate, Call, Client, EventStream};
+use tightwire_perplexity::{Call, Client};
 
 use crate::support::{Script, Step, delta};
 
@@ -156,7 +157,7 @@ async fn errors_end_the_text() {
     ] {
         let seen = every_split(ask, &[&delta("Hel"), failure, &delta("never")].concat()).await;
         assert_eq!(seen.pieces, ["Hel"]);
-        assert_eq!(seen.error.unwrap(), "server sent an error in the stream: broken (request id rid-1)");
+        assert_eq!(seen.error.unwrap(), "broken (error event, request id rid-1)");
         assert!(!seen.complete);
     }
     let seen = every_split(ask, &[&delta("Hel"), "data: {\"id\": cut\n\n", &delta("never")].concat()).await;

@@ -3,10 +3,12 @@
 
 use std::time::Duration;
 
+use futures_util::{FutureExt as _, StreamExt as _};
 use http::Response;
 use reqwest::Body;
+use tightwire_perplexity::stream::EventStream;
 use tightwire_perplexity::types::chat;
-use tightwire_perplexity::{Call, Client, ClientBuilder, Connect, EventStream, Proxy};
+use tightwire_perplexity::{Call, Client, ClientBuilder, Connect, Proxy};
 
 use crate::server::Server;
 use crate::support::{Feed, chain, delta, get};
@@ -41,6 +43,39 @@ const DONE: &str = "data: [DONE]\n\n";
 fn once<T: Send + 'static>(value: T) -> impl Fn() -> T + Send + Sync + 'static {
     let value = std::sync::Mutex::new(Some(value));
     move || value.lock().unwrap().take().expect("there is one answer")
+}
+
+/// Dropping a stream, a download or the future of a call closes the connection, which the server sees.
+#[tokio::test]
+async fn server_sees_dropped_calls() {
+    for path in ["/chat/completions", "/v1/files/f/content", "/x"] {
+        let (body, feed) = Feed::new();
+        let body = once(body);
+        let server = Server::start(None, move |_| answer("text/event-stream", body())).await;
+        let client = builder(format!("http://{}", server.address)).build().unwrap();
+        feed.send(&delta("Hel"));
+        match path {
+            "/chat/completions" => {
+                let mut chunks = stream(&client).await.unwrap();
+                assert!(chunks.next().await.unwrap().is_ok());
+                assert!(!feed.is_cancelled());
+            }
+            "/v1/files/f/content" => {
+                let mut file = client.files().content("f").await.unwrap();
+                assert!(file.next().await.unwrap().is_ok());
+                assert!(!feed.is_cancelled());
+            }
+            _ => {
+                let mut call = std::pin::pin!(get(&client).send());
+                while server.versions().is_empty() {
+                    assert!((&mut call).now_or_never().is_none());
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+        let seen = tokio::time::timeout(TIMEOUT, feed.cancelled()).await;
+        assert!(seen.is_ok(), "{path}: the server keeps sending");
+    }
 }
 
 #[cfg(feature = "rustls")]
@@ -184,7 +219,7 @@ mod http2 {
         let client = client(&server).build().unwrap();
         let mut parts = stream(&client).await.unwrap();
         feed.send(&delta("Hel"));
-        assert_eq!(parts.next().await.unwrap().unwrap().delta(), Some("Hel"));
+        assert_eq!(parts.next().await.unwrap().unwrap().delta_text(), Some("Hel"));
         drop(parts);
         // The server receives a reset; further data is discarded.
         feed.cancelled().await;
@@ -326,7 +361,7 @@ mod compression {
                 }
                 let part = tokio::time::timeout(TIMEOUT, parts.next()).await;
                 let part = part.unwrap_or_else(|_| panic!("{name}: a part is held back"));
-                assert_eq!(part.unwrap().unwrap().delta(), Some(text), "{name}");
+                assert_eq!(part.unwrap().unwrap().delta_text(), Some(text), "{name}");
             }
             feed.send_bytes(&pack(DONE));
             drop(packer);

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tightwire_json::Value;
+use tightwire_perplexity::stream::{EventStream, StreamItem};
 use tightwire_perplexity::types::{async_chat, chat, responses, skills};
-use tightwire_perplexity::{Call, Client, Download, Error, EventStream, StreamItem};
+use tightwire_perplexity::{Call, Client, Download, Error};
 
 use crate::support::{Script, Sent, Step};
 use crate::wire;

@@ -62,7 +62,7 @@ fn values_are_those_of_the_go_sdk() {
     let response: Response = golden("SearchResponse");
     assert_eq!(response.results.len(), 3);
     let chunk = golden_completion("StreamChunk");
-    assert_eq!(chunk.delta(), Some("Hello, this is a test response from the assistant."));
+    assert_eq!(chunk.delta_text(), Some("Hello, this is a test response from the assistant."));
     let completion = golden_completion("ComplexResponse");
     assert_eq!(completion.usage.as_ref().unwrap().total_tokens, 200);
 }

@@ -8,8 +8,10 @@ use std::future::ready;
 
 use serde::Serialize;
 use tightwire_json::Value;
+use tightwire_perplexity::retry::RetryPolicy;
+use tightwire_perplexity::stream::{EventStream, StreamItem};
 use tightwire_perplexity::types::{chat, responses};
-use tightwire_perplexity::{Client, Error, EventStream, RetryPolicy, StreamItem};
+use tightwire_perplexity::{Client, Error};
 
 use super::wire::{self, Exchange, RecordedResponse};
 

@@ -110,6 +110,11 @@ impl Accumulator {
         self.choices.values().next().map_or("", Slot::text)
     }
 
+    /// Returns the tool calls of the first choice received so far. The text of the last arguments may be incomplete.
+    pub fn tool_calls(&self) -> &[ToolCall] {
+        self.choices.values().next().map_or(&[], |slot| tool_calls(slot.message.as_ref(), &slot.calls))
+    }
+
     /// Parses the text of the first choice that has been received so far as JSON, for structured output. Returns the
     /// parser, which has the partial value. `None` if there is no choice yet.
     ///
@@ -132,7 +137,7 @@ impl Accumulator {
     }
 
     /// Parses the arguments of a tool call of the first choice that have been received so far. Returns the parser, which
-    /// has the partial value. `call` is the position in [`Message::tool_calls`]. `None` if there is no such call yet.
+    /// has the partial value. `call` is the position in [`tool_calls`](Self::tool_calls). `None` if there is no such call yet.
     ///
     /// # Errors
     /// Returns an error if the arguments are not the beginning of a JSON document within the default limits. Their text
@@ -288,9 +293,7 @@ impl Slot {
 
     /// Returns the arguments of the tool call at a position, and their parser.
     fn arguments(&mut self, call: usize) -> Option<(&str, &mut GrowingJson)> {
-        let complete = self.message.as_ref().and_then(|message| message.tool_calls.as_ref());
-        let calls = complete.filter(|calls| !calls.is_empty()).unwrap_or(&self.calls.list);
-        let function = calls.get(call)?.function.as_ref();
+        let function = tool_calls(self.message.as_ref(), &self.calls).get(call)?.function.as_ref();
         let text = function.and_then(|function| function.arguments.as_deref()).unwrap_or_default();
         if self.arguments_json.len() <= call {
             self.arguments_json.resize_with(call + 1, GrowingJson::default);
@@ -379,6 +382,12 @@ fn append_call(call: &mut FunctionCall, fragment: &FunctionCall) {
         replace(&mut call.name, &fragment.name);
     }
     call.extra.merge(&fragment.extra);
+}
+
+/// Returns the calls of the complete message, else those reassembled from fragments.
+fn tool_calls<'a>(message: Option<&'a Message>, fragments: &'a Calls) -> &'a [ToolCall] {
+    let complete = message.and_then(|message| message.tool_calls.as_deref());
+    complete.filter(|calls| !calls.is_empty()).unwrap_or(&fragments.list)
 }
 
 /// Returns the longer of the complete message's text and the appended text.

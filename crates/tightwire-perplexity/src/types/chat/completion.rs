@@ -52,7 +52,7 @@ impl Completion {
     }
 
     /// Returns the text that this stream chunk adds to the first choice.
-    pub fn delta(&self) -> Option<&str> {
+    pub fn delta_text(&self) -> Option<&str> {
         self.choices.first()?.delta.as_ref()?.text()
     }
 

@@ -27,7 +27,7 @@ object! {
     /// let chunk: DeltaChunk = tightwire_json::from_str(
     ///     r#"{"choices": [{"index": 0, "delta": {"content": "c"}, "message": {"content": "abc"}}]}"#,
     /// )?;
-    /// assert_eq!(chunk.text(), Some("c"));
+    /// assert_eq!(chunk.delta_text(), Some("c"));
     /// # Ok::<(), tightwire_json::Error>(())
     /// ```
     pub struct DeltaChunk: response {
@@ -60,7 +60,7 @@ object! {
 
 impl DeltaChunk {
     /// Returns the text that this chunk adds to the first choice.
-    pub fn text(&self) -> Option<&str> {
+    pub fn delta_text(&self) -> Option<&str> {
         self.choices.first()?.delta.as_ref()?.text()
     }
 

@@ -67,7 +67,7 @@ impl Event {
     }
 
     /// Returns the text that this event adds to the response.
-    pub fn text_delta(&self) -> Option<&str> {
+    pub fn delta_text(&self) -> Option<&str> {
         match self {
             Self::OutputTextDelta(event) => Some(&event.delta),
             _ => None,
