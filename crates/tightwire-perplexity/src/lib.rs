@@ -34,6 +34,8 @@
 //!   endpoints without a typed method.
 //! - A call returns the decoded response; with [`Call::raw`] also status, headers and raw body; an [`EventStream`]; or
 //!   a [`Download`]. [`Call::items`] reads all pages of a list, [`Call::wait`] polls a background job until it ends.
+//! - `Chat::parse` (feature `schemars`) requests structured output and decodes it; [`types::DomainFilter`] limits a web
+//!   search to domains; [`Call::on_upload`] and [`Wait::on_progress`] report the progress of an upload and of a job.
 //! - [`EventStream::accumulate`] combines a stream into one response and [`EventStream::text`] returns its text.
 //!   [`deltas_only`](EventStream::deltas_only) skips repeated text, and [`resuming`](EventStream::resuming) reconnects
 //!   after a lost connection.
@@ -53,6 +55,7 @@
 //! | `system-proxy` (default) | proxies of the environment or the platform settings |
 //! | `tracing` (default) | a span per call with OpenTelemetry's `gen_ai` attributes |
 //! | `blocking` | `blocking::Client`, for programs without an async runtime |
+//! | `schemars` | `Chat::parse`: structured output with a schema derived from a Rust type |
 //! | `extra` | stores unknown fields of responses, see [`types::Extra`] |
 //!
 //! # Guarantees

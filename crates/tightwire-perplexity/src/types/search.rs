@@ -39,7 +39,8 @@ object! {
         /// Amount of text to return, as an alternative to `max_tokens` and `max_tokens_per_page` [server
         /// default: `high`].
         search_context_size: optional SearchContextSize,
-        /// Domains to search in; a leading `-` excludes a domain.
+        /// Domains to search in; a leading `-` excludes a domain. [`DomainFilter`](crate::types::DomainFilter) has the
+        /// limits of the API.
         search_domain_filter: list String,
         /// Languages of the results, as lower-case ISO 639-1 codes.
         search_language_filter: list String,

@@ -74,7 +74,8 @@ object! {
         search_mode: optional SearchMode,
         /// Maximum age of the search results.
         search_recency_filter: optional Recency,
-        /// Domains to search in; a leading `-` excludes a domain.
+        /// Domains to search in; a leading `-` excludes a domain. [`DomainFilter`](crate::types::DomainFilter) has the
+        /// limits of the API.
         search_domain_filter: list String,
         /// Languages of the search results, as lower-case ISO 639-1 codes.
         search_language_filter: list String,
