@@ -40,7 +40,11 @@ mod common;
 mod domains;
 mod extra;
 mod invalid;
+#[cfg(all(test, feature = "client"))]
+mod parity;
 mod partial;
+#[cfg(test)]
+mod shape;
 #[cfg(test)]
 mod tests;
 mod wire;

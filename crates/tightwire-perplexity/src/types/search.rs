@@ -9,6 +9,8 @@ use serde::ser::{Serialize, Serializer};
 #[cfg(test)]
 use super::arbitrary::{Arbitrary, Source};
 use super::invalid::{Invalid, present};
+#[cfg(test)]
+use super::shape::Shape;
 use super::wire::{field, field_value, object, open_enum};
 use super::{Recency, SearchContextSize, SearchMode, TextOrList};
 
@@ -274,6 +276,10 @@ impl Arbitrary for Results {
             groups.push(Vec::new());
             groups.into()
         }
+    }
+
+    fn describe(shape: &mut Shape) {
+        SearchResult::describe(shape);
     }
 }
 

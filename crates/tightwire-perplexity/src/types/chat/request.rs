@@ -141,6 +141,16 @@ object! {
         search_tenant: optional String,
         /// Media to return; only understood by some gateways.
         media_response: optional MediaResponse,
+        /// Internal setting of the service, without documentation.
+        search_internal_properties: optional BTreeMap<String, Value>,
+        /// Internal setting of the service, without documentation.
+        debug_pro_search as "_debug_pro_search": scalar bool,
+        /// Internal setting of the service, without documentation.
+        force_new_agent as "_force_new_agent": scalar bool,
+        /// Internal setting of the service, without documentation.
+        inputs as "_inputs": list i64,
+        /// Internal setting of the service, without documentation.
+        prompt_token_length as "_prompt_token_length": scalar u32,
     }
 }
 
