@@ -2,7 +2,7 @@
 
 use super::invalid::{Invalid, at_most, present};
 
-/// Maximum bytes of an entry as it is sent.
+/// Maximum bytes of an entry, including its `-`.
 const MAX_ENTRY: usize = 253;
 
 /// Domain filter of a web search: an allowlist or a denylist within the limits of the API. The methods
