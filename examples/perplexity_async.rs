@@ -3,7 +3,7 @@
 //! `cargo run --example perplexity_async -- "How did tea spread?"`. With `PERPLEXITY_API_KEY` it calls
 //! the real API (deep research is billed), otherwise a mock server in this process, which completes the job
 //! after two polls.
-#![allow(clippy::print_stdout, reason = "prints the result")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "prints the status and the result")]
 
 mod perplexity_api;
 
@@ -22,8 +22,8 @@ pub(crate) async fn research(
     // The idempotency key avoids a second job if the request is repeated after a lost connection.
     let request = Request::ask("sonar-deep-research", question).idempotency_key(question);
     let job = client.async_chat().create(&request).await?;
-    let done =
-        client.async_chat().wait(&job.id).interval(interval).deadline(Duration::from_secs(1800)).await?;
+    let waiting = client.async_chat().wait(&job.id).interval(interval).deadline(Duration::from_secs(1800));
+    let done = waiting.on_progress(|job| eprintln!("{}: {}", job.id, job.status)).await?;
     let reason = done.error_message.as_deref().unwrap_or("no reason given");
     ensure!(done.status == Status::Completed, "the question was not answered: {reason}");
     Ok(done)

@@ -1,5 +1,5 @@
 //! Gets an answer as a Rust value: the model's output follows a JSON schema derived from the type. Prints its elements
-//! while they arrive.
+//! while they arrive. `Chat::parse` does the same without a stream.
 //!
 //! `cargo run --example perplexity_structured`. With `PERPLEXITY_API_KEY` it calls the real API, otherwise a
 //! mock server in this process, which generates sample values for the schema.
@@ -37,8 +37,7 @@ pub(crate) async fn moons(
     planet: &str,
     mut progress: impl FnMut(&tightwire_json::Value),
 ) -> anyhow::Result<Moons> {
-    let format =
-        JsonSchema::new(tightwire_json::to_value(schemars::schema_for!(Moons))?).name("moons").strict(true);
+    let format = JsonSchema::of::<Moons>()?.strict(true);
     let request = Request::new("sonar", format!("Which are the three largest moons of {planet}?"))
         .response_format(format)
         .stream_mode(StreamMode::Concise);

@@ -33,6 +33,8 @@
 //!   endpoints without a typed method.
 //! - A call returns the decoded response; with [`Call::raw`] also status, headers and raw body; an [`EventStream`]; or
 //!   a [`Download`]. [`Call::items`] reads all pages of a list, [`Call::wait`] polls a background job until it ends.
+//! - `Chat::parse` (feature `schemars`) requests structured output and decodes it; [`types::DomainFilter`] limits a web
+//!   search to domains; [`Call::on_upload`] and [`Wait::on_progress`] report the progress of an upload and of a job.
 //! - [`EventStream::accumulate`] combines a stream into one response and [`EventStream::text`] returns its text.
 //!   [`EventStream::accumulating`] returns chunks, tool arguments and structured output while they arrive, then the
 //!   response. [`EventStream::deltas_only`] skips repeated text, and [`EventStream::resuming`] reconnects after a lost
@@ -55,6 +57,7 @@
 //! | `system-proxy` (default) | proxies of the environment or the platform settings |
 //! | `tracing` (default) | a span per call with OpenTelemetry's `gen_ai` attributes |
 //! | `blocking` | `blocking::Client`, for programs without an async runtime |
+//! | `schemars` | `Chat::parse`: structured output with a schema derived from a Rust type |
 //! | `extra` | stores unknown fields of responses, see [`types::Extra`] |
 //!
 //! # Guarantees

@@ -1,5 +1,6 @@
 //! Waiting for background jobs.
 
+use std::fmt;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -34,13 +35,13 @@ jobs!(async_chat::AsyncCompletion, responses::Response, batches::Batch);
 ///
 /// Returns the job in its final state, whether it succeeded or failed; check its status. Dropping the future
 /// stops polling and does not affect the job. A total timeout of the call covers all polls and delays.
-#[derive(Debug)]
 #[must_use = "a job is waited for when this is awaited"]
 pub struct Wait<T> {
     call: Call<T>,
     interval: Duration,
     max_interval: Duration,
     deadline: Option<Duration>,
+    on_progress: Box<dyn FnMut(&T) + Send>,
 }
 
 impl<T: Job> Call<T> {
@@ -51,6 +52,7 @@ impl<T: Job> Call<T> {
             interval: Duration::from_secs(1),
             max_interval: Duration::from_secs(30),
             deadline: Some(Duration::from_secs(60 * 60)),
+            on_progress: Box::new(|_| ()),
         }
     }
 }
@@ -75,6 +77,20 @@ impl<T: Job> Wait<T> {
         self
     }
 
+    /// Calls `report` with the job after each poll, also after the last one. Default: nothing.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
+    /// let job = client.async_chat().wait("job-1").on_progress(|job| eprintln!("{}", job.status)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_progress(mut self, report: impl FnMut(&T) + Send + 'static) -> Self {
+        self.on_progress = Box::new(report);
+        self
+    }
+
     /// Polls until the job has ended. The same as awaiting this value, without boxing the future.
     ///
     /// # Errors
@@ -86,13 +102,14 @@ impl<T: Job> Wait<T> {
         Deadline::bound(total, self.poll()).await.map_err(|phase| Error::new(Kind::Timeout(phase)))?
     }
 
-    async fn poll(self) -> Result<T> {
+    async fn poll(mut self) -> Result<T> {
         let Call { client, plan, .. } = self.call;
         let plan = plan?;
         let start = Instant::now();
         let mut pause = self.interval.min(self.max_interval);
         loop {
             let job: T = Call::json(&client, Ok(plan.clone())).send().await?;
+            (self.on_progress)(&job);
             if job.is_final() {
                 return Ok(job);
             }
@@ -102,6 +119,17 @@ impl<T: Job> Wait<T> {
             sleep(pause).await;
             pause = pause.saturating_add(pause / 2).min(self.max_interval);
         }
+    }
+}
+
+impl<T> fmt::Debug for Wait<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wait")
+            .field("call", &self.call)
+            .field("interval", &self.interval)
+            .field("max_interval", &self.max_interval)
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
     }
 }
 

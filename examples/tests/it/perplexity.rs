@@ -17,6 +17,7 @@ programs! {
     perplexity_stream: "../../perplexity_stream.rs"
     perplexity_structured: "../../perplexity_structured.rs"
     perplexity_tools: "../../perplexity_tools.rs"
+    perplexity_upload: "../../perplexity_upload.rs"
 }
 
 use std::time::Duration;
@@ -58,6 +59,19 @@ async fn asynchronous_job_is_polled() {
     let pause = Duration::from_millis(1);
     let done = perplexity_async::research(&client, "Tea?", pause).await.unwrap();
     assert_eq!(done.response.unwrap().text(), Some("You said: Tea?"));
+}
+
+#[tokio::test]
+async fn upload_reports_its_progress() {
+    let (client, _server) = perplexity_api::local().await.unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "{}\n".repeat(50_000)).unwrap();
+    let (sender, reports) = std::sync::mpsc::channel();
+    let progress = move |sent, total| sender.send((sent, total)).unwrap();
+    let uploaded = perplexity_upload::upload(&client, file.path(), progress).await.unwrap();
+    assert_eq!(uploaded.bytes, 150_000);
+    let (sent, total) = reports.iter().last().unwrap();
+    assert!(sent == total && total > uploaded.bytes);
 }
 
 #[tokio::test]

@@ -37,6 +37,17 @@ fn python_sdk_works() {
     drive(Command::new(python), "python/drive.py");
 }
 
+/// The description of the SDK, with which `tightwire-perplexity` is compared, is that of the installed version.
+#[test]
+fn python_sdk_is_the_recorded_one() {
+    let Some(python) = variable("PERPLEXITY_PYTHON") else { return };
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tightwire-perplexity/tests/data");
+    let output = Command::new(python).arg(data.join("sdk_surface.py")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let recorded = std::fs::read(data.join("perplexity-sdk.json")).unwrap();
+    assert!(output.stdout == recorded, "write the output of sdk_surface.py to perplexity-sdk.json");
+}
+
 #[test]
 fn node_sdk_works() {
     let Some(modules) = variable("PERPLEXITY_NODE_MODULES") else { return };

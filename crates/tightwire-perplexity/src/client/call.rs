@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::path::Path;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
@@ -19,10 +21,14 @@ use super::multipart::Form;
 use super::plan::{Body, Label, Plan};
 use super::response::Response;
 use super::timeouts::Timeouts;
+use super::upload::UploadHook;
 use super::{codec, response};
 use crate::error::{Error, Result};
 use crate::retry::RetryPolicy;
 use crate::stream::{EventStream, StreamItem};
+#[cfg(feature = "schemars")]
+use crate::types::chat::{Completion, Parsed};
+use crate::types::files::Purpose;
 
 /// A call of the API. Await it to send it, or set options first.
 ///
@@ -114,6 +120,11 @@ impl<T, C> Call<T, C> {
         })
     }
 
+    /// Sends a form with the content of a file, which is read when the call is sent.
+    pub(crate) fn form_of_file(self, purpose: Purpose, path: &Path) -> Self {
+        self.set(|plan| plan.file = Some((purpose, path.to_owned())))
+    }
+
     /// Names the call for tracing.
     pub(crate) fn label(self, operation: &'static str, model: Option<&str>) -> Self {
         self.set(|plan| plan.label = Label { operation, model: model.map(str::to_owned) })
@@ -202,6 +213,16 @@ impl<T, C> Call<T, C> {
         self.set(|plan| plan.options.retry = Some(policy))
     }
 
+    /// Calls `report` while the request body is sent, with the number of bytes sent so far and the total. The last call of
+    /// an attempt has two equal numbers; a retry starts again. Bytes count as sent once the connection has accepted them,
+    /// so the numbers are ahead of the server by the size of the send buffers.
+    ///
+    /// The body is sent as a stream of known length: tower layers do not see its bytes, and a redirect that requires the
+    /// body again is an error.
+    pub fn on_upload(self, report: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
+        self.set(|plan| plan.options.on_upload = Some(UploadHook(Arc::new(report))))
+    }
+
     /// Sets the idempotency key, which lets the server recognize repeated attempts of one call.
     pub fn idempotency_key(self, key: &str) -> Self {
         self.header(IDEMPOTENCY_KEY.as_str(), key)
@@ -267,14 +288,36 @@ impl<T: DeserializeOwned + 'static, C> Call<T, C> {
     }
 }
 
+#[cfg(feature = "schemars")]
+impl<C> Call<Completion, C> {
+    /// Decodes the text of the completion in addition.
+    pub(crate) fn parsed<T: DeserializeOwned + 'static>(self) -> Call<Parsed<T>, C> {
+        self.receive_as(BodyMode::Buffered, |exchange| {
+            let parsed = decode_and(exchange, |completion: Completion| {
+                Ok(Parsed { value: completion.parse()?, completion })
+            });
+            parsed.map(Response::into_value)
+        })
+    }
+}
+
 fn decode<T: DeserializeOwned + 'static>(exchange: Exchange) -> Result<Response<T>> {
+    decode_and(exchange, Ok)
+}
+
+/// Decodes a response and converts it.
+fn decode_and<T: DeserializeOwned + 'static, U>(
+    exchange: Exchange,
+    convert: impl FnOnce(T) -> tightwire_json::Result<U>,
+) -> Result<Response<U>> {
     let Exchange { head, body, span, .. } = exchange;
     let body = body.into_buffered();
-    match codec().from_slice(&body) {
-        Ok(value) => {
-            span.record_usage(response::usage(&value));
-            Ok(Response { head, body, value })
-        }
+    let decoded = codec().from_slice(&body).and_then(|decoded: T| {
+        span.record_usage(response::usage(&decoded));
+        convert(decoded)
+    });
+    match decoded {
+        Ok(value) => Ok(Response { head, body, value }),
         Err(error) => {
             let error = Error::decode(body, error).with_origin(head.origin());
             span.record_error(&error);

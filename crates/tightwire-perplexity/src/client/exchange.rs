@@ -88,6 +88,10 @@ impl Client {
 
     /// Sends a request and retries it as the policy allows.
     pub(crate) async fn exchange(&self, mut plan: Plan, body_mode: BodyMode) -> Result<Exchange> {
+        if plan.file.is_some() {
+            // Boxed, because the future of every call would otherwise reserve space for it.
+            Box::pin(plan.load_file()).await?;
+        }
         if self.inner.options.automatic_keys {
             plan.ensure_key(fresh_key);
         }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use bytes::Bytes;
 use http::Method;
@@ -13,9 +14,11 @@ use tightwire_json::{RawValue, Value};
 use super::headers::{self, HeaderEdit, IDEMPOTENCY_KEY};
 use super::multipart::Form;
 use super::timeouts::Timeouts;
+use super::upload::UploadHook;
 use super::url::{BaseUrl, QueryParam};
 use crate::error::{Error, Result};
 use crate::retry::RetryPolicy;
+use crate::types::files::Purpose;
 
 /// Name and JSON value of a body field to add.
 pub(crate) type ExtraField = (String, Box<RawValue>);
@@ -29,6 +32,8 @@ pub(crate) struct Plan {
     path: Cow<'static, str>,
     pub(super) accept: HeaderValue,
     pub(super) body: Body,
+    /// A file whose content becomes the body, see [`load_file`](Self::load_file).
+    pub(super) file: Option<(Purpose, PathBuf)>,
     pub(super) extras: Vec<ExtraField>,
     /// Query parameters of the operation.
     query: Vec<QueryParam>,
@@ -41,12 +46,13 @@ pub(crate) struct Plan {
     pub(crate) label: Label,
 }
 
-/// Client settings that the call overrides.
+/// Client settings that the call overrides, and its hook.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Options {
     pub(crate) timeouts: Option<Timeouts>,
     pub(crate) retry: Option<RetryPolicy>,
     pub(crate) max_retries: Option<u32>,
+    pub(crate) on_upload: Option<UploadHook>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -70,6 +76,7 @@ impl Plan {
             path: path.into(),
             accept: headers::JSON,
             body: Body::None,
+            file: None,
             extras: Vec::new(),
             query: Vec::new(),
             extra_query: Vec::new(),
@@ -174,7 +181,10 @@ impl Plan {
         }
         let mut request = Request::new(self.method.clone(), url);
         *request.headers_mut() = headers;
-        *request.body_mut() = body.map(Into::into);
+        *request.body_mut() = body.map(|body| match &self.options.on_upload {
+            Some(hook) => hook.observe(body),
+            None => body.into(),
+        });
         Ok(request)
     }
 }

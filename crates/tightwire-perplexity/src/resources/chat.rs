@@ -1,10 +1,17 @@
 //! `/chat/completions` and `/async/chat/completions`.
 
+#[cfg(feature = "schemars")]
+use serde::de::DeserializeOwned;
+
 use super::group;
 use crate::client::Call;
+#[cfg(feature = "schemars")]
+use crate::error::Error;
 use crate::stream::EventStream;
 use crate::types::async_chat::{self, AsyncCompletion, GetParams, List, ListParams};
 use crate::types::chat::{Completion, Request};
+#[cfg(feature = "schemars")]
+use crate::types::chat::{JsonSchema, Parsed};
 use crate::wait::Wait;
 
 group! {
@@ -34,6 +41,45 @@ impl<C> Chat<'_, C> {
     pub fn create(&self, request: &Request) -> Call<Completion, C> {
         let call = self.client.post("/chat/completions", request, Request::validate);
         call.label("chat", Some(&request.model)).without_stream(request.stream, "stream")
+    }
+
+    /// Requests a completion whose text is a JSON value, and decodes it as `T`.
+    ///
+    /// The schema of `T` becomes [`response_format`](Request#structfield.response_format), unless the request already has
+    /// one. A text that does not match `T` is an [`is_decode`](crate::Error::is_decode) error:
+    /// [`path`](crate::Error::path) is the path of the unexpected value in the text of the completion, and
+    /// [`body`](crate::Error::body) the whole response.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use tightwire_perplexity::types::chat::Request;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Moon {
+    ///     name: String,
+    ///     /// Diameter in kilometres. The model receives this comment as a description.
+    ///     diameter: f64,
+    /// }
+    ///
+    /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
+    /// let request = Request::new("sonar", "Which is the largest moon of Jupiter?");
+    /// let answer = client.chat().parse::<Moon>(&request).await?;
+    /// println!("{}, from {:?}", answer.value.name, answer.completion.citations);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "schemars")]
+    pub fn parse<T>(&self, request: &Request) -> Call<Parsed<T>, C>
+    where
+        T: DeserializeOwned + schemars::JsonSchema + 'static,
+    {
+        let mut request = request.clone();
+        let mut schema = Ok(());
+        if request.response_format.is_none() {
+            schema = JsonSchema::of::<T>().map(|schema| request.response_format = Some(schema.into()));
+        }
+        let call = self.create(&request);
+        call.edit(|_| schema.map_err(|error| Error::unencodable("response_format", error))).parsed()
     }
 
     /// Requests a streamed completion. The field `stream` of the request may be unset.

@@ -1,5 +1,7 @@
 //! Endpoints of stored objects: batches, files, skills and browser sessions.
 
+use std::path::Path;
+
 use http::{HeaderValue, Method};
 
 use super::group;
@@ -80,6 +82,26 @@ impl<C> Files<'_, C> {
     pub fn create(&self, purpose: Purpose, filename: &str, content: &[u8]) -> Call<FileObject, C> {
         let form = Form::new(&[("purpose", purpose.as_str())], filename, content, random());
         self.client.call(Method::POST, "/v1/files", &[]).form(form)
+    }
+
+    /// Uploads the file at `path`, under its own name. It is read into memory when the call is sent, on a thread of the
+    /// runtime for blocking work, and shared by all attempts.
+    ///
+    /// A file that cannot be read is an [`is_invalid_request`](crate::Error::is_invalid_request) error with the field
+    /// `file`. [`Call::on_upload`] reports the progress.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # async fn example(client: tightwire_perplexity::Client) -> tightwire_perplexity::Result<()> {
+    /// use tightwire_perplexity::types::files::Purpose;
+    ///
+    /// let upload = client.files().create_from_path(Purpose::Batch, "requests.jsonl");
+    /// let file = upload.on_upload(|sent, total| eprintln!("{sent} of {total} bytes")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create_from_path(&self, purpose: Purpose, path: impl AsRef<Path>) -> Call<FileObject, C> {
+        self.client.call(Method::POST, "/v1/files", &[]).form_of_file(purpose, path.as_ref())
     }
 
     /// Lists files.

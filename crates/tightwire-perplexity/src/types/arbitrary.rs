@@ -8,6 +8,7 @@ use tightwire_json::{Map, Value};
 
 use super::Secret;
 use super::extra::FieldStore;
+use super::shape::Shape;
 
 /// Source of random values.
 pub(crate) struct Source {
@@ -50,9 +51,12 @@ impl Source {
     }
 }
 
-/// A type with a random value generator.
+/// A type with a random value generator and a description.
 pub(crate) trait Arbitrary: Sized {
     fn arbitrary(source: &mut Source) -> Self;
+
+    /// Adds the fields and values of the type to the description.
+    fn describe(_shape: &mut Shape) {}
 }
 
 /// Returns a strategy for all values of a type.
@@ -89,11 +93,19 @@ impl Arbitrary for String {
         let texts = ["", "a", "two words", "\"\\/\n\t\u{1}", "<b>&\u{2028}", "caf\u{e9} \u{1f600}", "null"];
         (*source.pick(&texts)).to_owned()
     }
+
+    fn describe(shape: &mut Shape) {
+        shape.is_text = true;
+    }
 }
 
 impl Arbitrary for Secret {
     fn arbitrary(source: &mut Source) -> Self {
         String::arbitrary(source).into()
+    }
+
+    fn describe(shape: &mut Shape) {
+        shape.is_text = true;
     }
 }
 
@@ -110,11 +122,19 @@ impl Arbitrary for Value {
             _ => Self::Object(Map::arbitrary(source)),
         }
     }
+
+    fn describe(shape: &mut Shape) {
+        shape.is_untyped = true;
+    }
 }
 
 impl Arbitrary for Map<String, Value> {
     fn arbitrary(source: &mut Source) -> Self {
         BTreeMap::<String, Value>::arbitrary(source).into_iter().collect()
+    }
+
+    fn describe(shape: &mut Shape) {
+        shape.is_untyped = true;
     }
 }
 
@@ -122,11 +142,19 @@ impl<T: Arbitrary> Arbitrary for Option<T> {
     fn arbitrary(source: &mut Source) -> Self {
         (source.spend() && source.below(3) > 0).then(|| T::arbitrary(source))
     }
+
+    fn describe(shape: &mut Shape) {
+        T::describe(shape);
+    }
 }
 
 impl<T: Arbitrary> Arbitrary for Box<T> {
     fn arbitrary(source: &mut Source) -> Self {
         Self::new(T::arbitrary(source))
+    }
+
+    fn describe(shape: &mut Shape) {
+        T::describe(shape);
     }
 }
 
@@ -135,11 +163,19 @@ impl<T: Arbitrary> Arbitrary for Vec<T> {
         let len = if source.spend() { source.below(4) } else { 0 };
         (0..len).map(|_| T::arbitrary(source)).collect()
     }
+
+    fn describe(shape: &mut Shape) {
+        T::describe(shape);
+    }
 }
 
 impl<T: Arbitrary> Arbitrary for BTreeMap<String, T> {
     fn arbitrary(source: &mut Source) -> Self {
         let len = if source.spend() { source.below(4) } else { 0 };
         (0..len).map(|_| (String::arbitrary(source), T::arbitrary(source))).collect()
+    }
+
+    fn describe(shape: &mut Shape) {
+        T::describe(shape);
     }
 }

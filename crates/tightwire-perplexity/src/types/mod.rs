@@ -5,7 +5,7 @@
 //!
 //! let request = Request::new("sonar", [Message::system("Be brief."), Message::user("Why is the sky blue?")])
 //!     .temperature(0.2)
-//!     .search_domain_filter(["nasa.gov", "-example.com"]);
+//!     .search_domain_filter(["nasa.gov", "esa.int"]);
 //! request.validate()?;
 //! let body = tightwire_json::to_vec(&request)?;
 //! assert!(body.starts_with(br#"{"messages":[{"role":"system","content":"Be brief."}"#));
@@ -37,9 +37,14 @@
 #[cfg(test)]
 mod arbitrary;
 mod common;
+mod domains;
 mod extra;
 mod invalid;
+#[cfg(all(test, feature = "client"))]
+mod parity;
 mod partial;
+#[cfg(test)]
+mod shape;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -59,5 +64,6 @@ pub mod skills;
 pub use common::{
     Deleted, NumberOrText, ObjectKind, Recency, SearchContextSize, SearchMode, Secret, TextOrList,
 };
+pub use domains::DomainFilter;
 pub use extra::{Extra, ExtraFields};
 pub use invalid::Invalid;

@@ -9,6 +9,8 @@ use serde::ser::{Serialize, Serializer};
 #[cfg(test)]
 use super::arbitrary::{Arbitrary, Source};
 use super::invalid::{Invalid, present};
+#[cfg(test)]
+use super::shape::Shape;
 use super::wire::{field, field_value, object, open_enum};
 use super::{Recency, SearchContextSize, SearchMode, TextOrList};
 
@@ -39,7 +41,8 @@ object! {
         /// Amount of text to return, as an alternative to `max_tokens` and `max_tokens_per_page` [server
         /// default: `high`].
         search_context_size: optional SearchContextSize,
-        /// Domains to search in; a leading `-` excludes a domain.
+        /// Domains to search in; a leading `-` excludes a domain. [`DomainFilter`](crate::types::DomainFilter) has the
+        /// limits of the API.
         search_domain_filter: list String,
         /// Languages of the results, as lower-case ISO 639-1 codes.
         search_language_filter: list String,
@@ -273,6 +276,10 @@ impl Arbitrary for Results {
             groups.push(Vec::new());
             groups.into()
         }
+    }
+
+    fn describe(shape: &mut Shape) {
+        SearchResult::describe(shape);
     }
 }
 

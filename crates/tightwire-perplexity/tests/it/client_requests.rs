@@ -2,6 +2,7 @@
 #![cfg(feature = "client")]
 
 use std::collections::BTreeMap;
+use std::sync::mpsc;
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
@@ -258,15 +259,38 @@ async fn jobs_are_polled_with_increasing_delays() {
         r#"{"id":"1","status":"FAILED","error_message":"no"}"#,
     ];
     let script = Script::new(jobs.map(Step::ok));
+    let (sender, reports) = mpsc::channel();
     let waiting = script.client().async_chat().wait("1").max_interval(Duration::from_secs(2));
+    let waiting = waiting.on_progress(move |job| sender.send(job.status.to_string()).unwrap());
     assert_eq!(waiting.await.unwrap().error_message.unwrap(), "no");
     assert_eq!(script.times(), [0, 1000, 2500, 4500]);
+    let reports: Vec<_> = reports.iter().collect();
+    assert_eq!(reports, ["CREATED", "IN_PROGRESS", "of the future", "FAILED"]);
 
     let script = Script::new((0..9).map(|_| Step::ok(r#"{"status":"in_progress"}"#)));
     let waiting = script.client().batches().wait("1").deadline(Duration::from_secs(5));
     let error = waiting.await.unwrap_err();
     assert_eq!(error.timeout_phase(), Some(TimeoutPhase::Job));
     assert_eq!(script.times(), [0, 1000, 2500, 4750]);
+}
+
+#[tokio::test]
+async fn files_are_read_when_the_call_is_sent() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("in.jsonl");
+    let script = Script::new([Step::ok(r#"{"id":"file-1"}"#)]);
+    let upload = || script.client().files().create_from_path(files::Purpose::Batch, &path);
+    let error = upload().await.unwrap_err();
+    assert!(error.is_invalid_request() && error.field() == Some("file"), "{error}");
+    assert!(!crate::support::chain(&error).contains("in.jsonl"));
+
+    let call = upload();
+    std::fs::write(&path, "{}\n").unwrap();
+    assert_eq!(call.await.unwrap().id, "file-1");
+    let sent = script.sent();
+    assert_eq!((sent.len(), &*sent[0].url), (1, "https://example.org/base/v1/files"));
+    let form = ["name=\"purpose\"\r\n\r\nbatch\r\n", "filename=\"in.jsonl\"", "\r\n\r\n{}\n\r\n--"];
+    assert!(form.iter().all(|part| sent[0].body.contains(part)), "{}", sent[0].body);
 }
 
 #[tokio::test]

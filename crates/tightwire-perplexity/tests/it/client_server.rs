@@ -1,6 +1,7 @@
 //! Client and mock server: connections, network faults and complete flows.
 #![cfg(feature = "client")]
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -179,6 +180,31 @@ async fn jobs_and_files() {
     assert_eq!(content.bytes(1 << 10).await.unwrap(), "{}\n");
     assert!(client.files().delete(&file.id).await.unwrap().deleted);
     assert!(client.files().retrieve(&file.id).await.unwrap_err().is_not_found());
+}
+
+#[tokio::test]
+async fn uploads_report_their_progress() {
+    let retried = Rule::new("/v1/files")
+        .respond(MockResponse::status(503))
+        .respond(MockResponse::json(&json!({"id": "file-1"})));
+    let (mock, client) = start(retried).await;
+    let content = "{}\n".repeat(100_000);
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&reports);
+    let call =
+        client.files().create(files::Purpose::Batch, "in.jsonl", content.as_bytes()).idempotency_key("k");
+    call.on_upload(move |sent, total| log.lock().unwrap().push((sent, total))).await.unwrap();
+
+    let requests = mock.requests();
+    assert_eq!(requests.len(), 2);
+    let total = requests[1].body.len() as u64;
+    assert_eq!(requests[1].header("content-length"), Some(&*total.to_string()));
+    assert!(String::from_utf8_lossy(&requests[1].body).contains(&content));
+    // The server may reject the first attempt before it has read its body.
+    let reports = reports.lock().unwrap();
+    let last = reports.iter().rposition(|report| report.0 == reports[0].0).unwrap();
+    assert!(last > 0 && reports.len() - last >= 5, "{reports:?}");
+    assert!(reports[last..].is_sorted() && reports.ends_with(&[(total, total)]), "{reports:?}");
 }
 
 #[tokio::test]

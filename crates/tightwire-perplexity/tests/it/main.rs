@@ -23,6 +23,7 @@ mod client_secrets;
 mod client_server;
 mod client_stream;
 mod client_stream_splits;
+mod client_structured;
 mod client_transport;
 mod client_wire;
 mod types_golden;

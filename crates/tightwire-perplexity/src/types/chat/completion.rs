@@ -1,5 +1,6 @@
 //! Chat completions: complete responses and stream chunks.
 
+use serde::de::DeserializeOwned;
 use tightwire_json::Value;
 
 use super::message::{Delta, Message};
@@ -56,6 +57,32 @@ impl Completion {
         self.choices.first()?.delta.as_ref()?.text()
     }
 
+    /// Decodes the text of the first choice, which must be one JSON value, as requested by
+    /// [`Request::response_format`](super::Request#structfield.response_format). Skips the reasoning that some models
+    /// write before the value, between `<think>` and `</think>`.
+    ///
+    /// # Errors
+    /// Returns an error if the text is missing, is not valid JSON, or does not match `T`. The error has the path of the
+    /// unexpected value, such as `moons[0].name`. Lines and columns are counted after the reasoning.
+    ///
+    /// # Examples
+    /// ```
+    /// use tightwire_perplexity::types::chat::Completion;
+    ///
+    /// let completion: Completion = tightwire_json::from_str(
+    ///     r#"{"choices": [{"message": {"role": "assistant", "content": "{\"moons\": [\"Io\", 4]}"}}]}"#,
+    /// )?;
+    /// let error = completion.parse::<std::collections::BTreeMap<String, Vec<String>>>().unwrap_err();
+    /// assert_eq!(error.path().unwrap().to_string(), "moons[1]");
+    /// # Ok::<(), tightwire_json::Error>(())
+    /// ```
+    pub fn parse<T: DeserializeOwned>(&self) -> tightwire_json::Result<T> {
+        let text = self.text().unwrap_or_default();
+        let reasoning = text.trim_start().strip_prefix("<think>");
+        let json = reasoning.and_then(|text| text.split_once("</think>")).map_or(text, |(_, json)| json);
+        tightwire_json::from_str(json)
+    }
+
     /// Returns whether the stream ends with this chunk: it is marked as the last one, or a choice has a
     /// finish reason.
     pub fn is_last(&self) -> bool {
@@ -67,6 +94,17 @@ impl Completion {
     pub fn message(&self) -> Option<&Message> {
         self.choices.first()?.message.as_ref()
     }
+}
+
+/// A completion and the value decoded from its text; see [`Chat::parse`](crate::resources::Chat::parse).
+#[cfg(all(feature = "client", feature = "schemars"))]
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Parsed<T> {
+    /// The value.
+    pub value: T,
+    /// The whole completion, with the citations and the cost.
+    pub completion: Completion,
 }
 
 /// Returns whether a stream chunk is marked as the last one.

@@ -81,3 +81,53 @@ object! {
         strict: scalar bool,
     }
 }
+
+#[cfg(feature = "schemars")]
+impl JsonSchema {
+    /// Creates the schema of a type, with the name of the type. Doc comments become descriptions for the model.
+    ///
+    /// In the name, characters other than ASCII letters, digits, `_` and `-` are replaced by `_`, and characters beyond
+    /// 64 are removed.
+    ///
+    /// # Errors
+    /// Returns an error if the schema exceeds the default limits of [`tightwire_json::Codec`].
+    ///
+    /// # Examples
+    /// ```
+    /// use tightwire_perplexity::types::chat::{JsonSchema, Request};
+    ///
+    /// #[derive(schemars::JsonSchema)]
+    /// struct Moon {
+    ///     name: String,
+    /// }
+    ///
+    /// let schema = JsonSchema::of::<Moon>()?.strict(true);
+    /// assert_eq!(schema.name.as_deref(), Some("Moon"));
+    /// assert_eq!(schema.schema["properties"]["name"]["type"], "string");
+    /// let request = Request::new("sonar", "Which moon is the largest?").response_format(schema);
+    /// # Ok::<(), tightwire_json::Error>(())
+    /// ```
+    pub fn of<T: schemars::JsonSchema + ?Sized>() -> tightwire_json::Result<Self> {
+        let schema = schemars::SchemaGenerator::default().into_root_schema_for::<T>();
+        Ok(Self::new(tightwire_json::to_value(schema)?).name(name(&T::schema_name())))
+    }
+}
+
+/// Returns the name of a schema in the characters and the length that the API accepts.
+#[cfg(feature = "schemars")]
+fn name(of_type: &str) -> String {
+    let is_accepted = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
+    of_type.chars().map(|char| if is_accepted(char) { char } else { '_' }).take(64).collect()
+}
+
+#[cfg(all(test, feature = "schemars"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_schemas() {
+        assert_eq!(name("Page<caf\u{e9}-1>"), "Page_caf_-1_");
+        assert_eq!(name(&"x".repeat(65)).len(), 64);
+        assert_eq!(JsonSchema::of::<Vec<u8>>().unwrap().name.unwrap(), "Array_of_uint8");
+    }
+}

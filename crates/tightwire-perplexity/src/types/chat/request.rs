@@ -74,7 +74,8 @@ object! {
         search_mode: optional SearchMode,
         /// Maximum age of the search results.
         search_recency_filter: optional Recency,
-        /// Domains to search in; a leading `-` excludes a domain.
+        /// Domains to search in; a leading `-` excludes a domain. [`DomainFilter`](crate::types::DomainFilter) has the
+        /// limits of the API.
         search_domain_filter: list String,
         /// Languages of the search results, as lower-case ISO 639-1 codes.
         search_language_filter: list String,
@@ -140,6 +141,16 @@ object! {
         search_tenant: optional String,
         /// Media to return; only understood by some gateways.
         media_response: optional MediaResponse,
+        /// Internal setting of the service, without documentation.
+        search_internal_properties: optional BTreeMap<String, Value>,
+        /// Internal setting of the service, without documentation.
+        debug_pro_search as "_debug_pro_search": scalar bool,
+        /// Internal setting of the service, without documentation.
+        force_new_agent as "_force_new_agent": scalar bool,
+        /// Internal setting of the service, without documentation.
+        inputs as "_inputs": list i64,
+        /// Internal setting of the service, without documentation.
+        prompt_token_length as "_prompt_token_length": scalar u32,
     }
 }
 

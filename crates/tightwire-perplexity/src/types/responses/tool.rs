@@ -120,7 +120,8 @@ object! {
 
     /// Filters of a web search.
     pub struct WebFilters: nested {
-        /// Domains to search in; a leading `-` excludes a domain.
+        /// Domains to search in; a leading `-` excludes a domain. [`DomainFilter`](crate::types::DomainFilter) has the
+        /// limits of the API.
         search_domain_filter: list String,
         /// Maximum age of the results.
         search_recency_filter: optional Recency,

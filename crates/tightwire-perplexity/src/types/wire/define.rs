@@ -184,6 +184,14 @@ macro_rules! object {
                     extra: source.extra(),
                 }
             }
+
+            fn describe(shape: &mut $crate::types::shape::Shape) {
+                let fields = vec![$((
+                    $crate::types::wire::object!(@wire $field $($wire)?),
+                    $crate::types::shape::Shape::of::<$crate::types::wire::object!(@type $kind $ty)> as fn() -> _,
+                )),*];
+                shape.add_object(stringify!($name), fields);
+            }
         }
     };
 

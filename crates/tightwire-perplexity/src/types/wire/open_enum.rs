@@ -126,6 +126,10 @@ macro_rules! open_enum {
             fn arbitrary(source: &mut $crate::types::arbitrary::Source) -> Self {
                 source.pick(&[$(Self::$variant,)+ Self::Other("of_the_future".into())]).clone()
             }
+
+            fn describe(shape: &mut $crate::types::shape::Shape) {
+                shape.values.extend([$($text,)+]);
+            }
         }
     };
 }

@@ -207,6 +207,10 @@ macro_rules! tagged {
                 ];
                 source.pick(makers)(source)
             }
+
+            fn describe(shape: &mut $crate::types::shape::Shape) {
+                $(shape.add_variant::<$object>($tag, $value);)+
+            }
         }
     };
 }

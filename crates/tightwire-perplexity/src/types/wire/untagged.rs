@@ -152,6 +152,10 @@ macro_rules! untagged {
                 ];
                 source.pick(makers)(source)
             }
+
+            fn describe(shape: &mut $crate::types::shape::Shape) {
+                $(<$crate::types::wire::untagged!(@type $shape $ty) as $crate::types::arbitrary::Arbitrary>::describe(shape);)+
+            }
         }
     };
 
