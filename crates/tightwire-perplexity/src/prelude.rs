@@ -1,4 +1,4 @@
-//! What most programs use, in one import: the client, its settings, and the modules of the requests.
+//! The client, its settings and the modules of the requests in one import.
 //!
 //! ```no_run
 //! # #[cfg(feature = "client")]

@@ -1,5 +1,6 @@
 //! Validation of values without building them.
 
+use super::number::short_integer;
 use super::parser::Parser;
 use crate::error::{Result, Syntax};
 use crate::scan;
@@ -159,15 +160,8 @@ impl<M> Parser<'_, '_, M> {
     /// Validates the number at `at`, and returns the position after it.
     #[inline(always)]
     fn number_end(&mut self, at: usize) -> Result<usize> {
-        // Most numbers are short integers.
-        if let Some(block) = self.bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) {
-            let count = (!scan::digits(block)).trailing_zeros() as usize;
-            if let Some(next) = block.get(count)
-                && !matches!(next, b'.' | b'e' | b'E')
-                && (count == 1 || count > 1 && block[0] != b'0')
-            {
-                return Ok(at + count);
-            }
+        if let Some((_, len)) = scan::chunk(self.bytes, at).and_then(short_integer) {
+            return Ok(at + len);
         }
         self.at = at;
         self.skip_number()?;

@@ -1,8 +1,8 @@
 //! HTTP client.
 //!
 //! `url`, `headers`, `multipart` and `plan` build requests and do no I/O. `exchange` sends them with
-//! retries, `upload` reads files and reports the progress of bodies, `transport` wraps reqwest, and `call` is the public interface of
-//! a request.
+//! retries, `upload` reads files and reports the progress of bodies, `transport` wraps reqwest, and `call` is
+//! the public interface of a request.
 
 mod body;
 mod builder;
