@@ -1,7 +1,7 @@
 //! Streams a chat completion as LLM APIs do, from a server on loopback to this terminal.
 //!
 //! The server sends one JSON document per token with [`SseBody`] and ends with `[DONE]`. The client posts a question
-//! with [`EventSource`], without retries, and prints the tokens as they arrive.
+//! and prints the tokens as they arrive.
 //!
 //! Run it with a question: `cargo run --example sse_chat -- "How do event streams work?"`.
 
@@ -19,7 +19,7 @@ use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use http::StatusCode;
 use serde::Deserialize;
 use tightwire_json::json;
-use tightwire_sse::{Backoff, Block, EventSource, JsonStreamExt, SseBody};
+use tightwire_sse::{JsonStreamExt, ResponseExt, SseBody, SseEvent};
 use tokio::net::TcpListener;
 
 /// Delay before each token.
@@ -63,14 +63,15 @@ pub(crate) async fn chat(question: &str, out: &mut impl Write) -> anyhow::Result
 /// Sends a question and writes the response token by token.
 async fn ask(address: SocketAddr, question: &str, out: &mut impl Write) -> anyhow::Result<()> {
     let body = json!({ "stream": true, "messages": [{ "role": "user", "content": question }] });
-    let request = reqwest::Client::new()
+    let response = reqwest::Client::new()
         .post(format!("http://{address}/v1/chat/completions"))
         .header("content-type", "application/json")
-        .body(body.to_string());
-    // A retry would create, and charge for, another completion.
-    let mut source = EventSource::from_request(request).backoff(Backoff::new().max_attempts(0)).build()?;
+        .body(body.to_string())
+        .send()
+        .await?;
     writeln!(out, "> {question}")?;
-    let mut chunks = source.events().json_until_done::<Chunk>();
+    let events = response.events();
+    let mut chunks = events.json_until_done::<Chunk>();
     while let Some(chunk) = chunks.try_next().await.context("failed to receive the completion")? {
         for choice in chunk.choices {
             write!(out, "{}", choice.delta.content)?;
@@ -88,19 +89,19 @@ async fn serve(listener: TcpListener) -> anyhow::Result<()> {
 /// Returns an event stream, or an error message.
 async fn complete(body: Bytes) -> Response {
     match tightwire_json::from_slice::<tightwire_json::Value>(&body) {
-        Ok(body) if body["stream"] == true => SseBody::new(blocks()).into_response().map(Body::new),
+        Ok(body) if body["stream"] == true => SseBody::new(events()).into_response().map(Body::new),
         _ => (StatusCode::BAD_REQUEST, "set `stream` to true\n").into_response(),
     }
 }
 
-/// Returns one block per token, then `[DONE]`.
-fn blocks() -> impl Stream<Item = Result<Block<'static>, Infallible>> {
+/// Returns one event per token, then `[DONE]`.
+fn events() -> impl Stream<Item = Result<SseEvent<'static>, Infallible>> {
     let tokens = ANSWER.split_inclusive(' ').map(|token| {
-        Block::new().data(json!({ "choices": [{ "delta": { "content": token } }] }).to_string())
+        SseEvent::new().data(json!({ "choices": [{ "delta": { "content": token } }] }).to_string())
     });
-    let blocks = tokens.chain([Block::new().data("[DONE]")]);
-    stream::iter(blocks).then(|block| async {
+    let events = tokens.chain([SseEvent::new().data("[DONE]")]);
+    stream::iter(events).then(|event| async {
         tokio::time::sleep(TOKEN_DELAY).await;
-        Ok(block)
+        Ok(event)
     })
 }

@@ -21,7 +21,7 @@ use axum::routing::get;
 use axum::serve::Listener;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use http::HeaderMap;
-use tightwire_sse::{Block, EventSource, ReplayBuffer, ReplayChannel, SseBody};
+use tightwire_sse::{EventSource, ReplayBuffer, ReplayChannel, SseBody, SseEvent};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_io_timeout::TimeoutStream;
@@ -84,7 +84,7 @@ async fn receive(url: &str, last_event_id: &str, out: &mut impl Write) -> anyhow
 
 async fn publish(channel: Arc<ReplayChannel>) -> anyhow::Result<()> {
     for number in 1_u64.. {
-        channel.publish(Block::new().data(number.to_string()))?;
+        channel.publish(SseEvent::new().data(number.to_string()))?;
         tokio::time::sleep(EVENT_DELAY).await;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::ops::ControlFlow;
 
-use tightwire_sse::{Block, Decoder};
+use tightwire_sse::{Decoder, SseEvent};
 
 const EVENTS: usize = 200;
 
@@ -45,7 +45,7 @@ pub(crate) fn encode() -> impl FnMut() -> u64 {
     let (text, mut buffer) = (format!("{:0200}\n{:080}", 1, 2), Vec::new());
     move || {
         buffer.clear();
-        let block = Block::new().event("message").id("17").data(black_box(text.as_str()));
+        let block = SseEvent::new().event("message").id("17").data(black_box(text.as_str()));
         block.encode(&mut buffer).map_or(0, |()| black_box(&buffer).len() as u64)
     }
 }

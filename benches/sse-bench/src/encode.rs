@@ -10,7 +10,7 @@ use axum::response::IntoResponse as _;
 use bytes::Bytes;
 use futures_util::stream;
 use http_body::Body;
-use tightwire_sse::{Block, SseBody};
+use tightwire_sse::{SseBody, SseEvent};
 
 /// Data of the events to encode.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Texts {
 
     /// Encodes with the response body of tightwire-sse.
     pub fn ours_body(&self) -> u64 {
-        let blocks = self.0.iter().map(|text| Block::new().data(text.as_str()).into_owned());
+        let blocks = self.0.iter().map(|text| SseEvent::new().data(text.as_str()).into_owned());
         frames(SseBody::new(ready(blocks)).without_keep_alive().into_response().into_body())
     }
 
@@ -94,7 +94,7 @@ fn ready<T>(events: impl Iterator<Item = T>) -> stream::Iter<vec::IntoIter<Resul
 }
 
 fn encode(text: &str, out: &mut Vec<u8>) {
-    Block::new().data(text).encode(out).expect("data can always be encoded");
+    SseEvent::new().data(text).encode(out).expect("data can always be encoded");
 }
 
 /// Returns the total length of the data frames of a body.

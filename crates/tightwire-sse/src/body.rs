@@ -15,15 +15,15 @@ use http_body::{Body, Frame};
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::{Block, Error, KEEP_ALIVE, Result, error::Kind};
+use crate::{Error, KEEP_ALIVE, Result, SseEvent, error::Kind};
 
 /// Default of [`SseBody::with_keep_alive`]: 15 s.
 pub const DEFAULT_KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Default of [`SseBody::with_shutdown_blocks`]: 1024.
-pub const DEFAULT_SHUTDOWN_BLOCKS: usize = 1024;
+/// Default of [`SseBody::with_shutdown_events`]: 1024.
+pub const DEFAULT_SHUTDOWN_EVENTS: usize = 1024;
 
-/// Size of the allocation that small blocks share, in bytes.
+/// Size of the allocation that small events share, in bytes.
 const FRAME_RESERVE: usize = 4 << 10;
 
 /// Returns the headers of an event-stream response.
@@ -45,21 +45,21 @@ pub fn response_headers() -> HeaderMap {
 }
 
 pin_project! {
-    /// HTTP body that encodes a stream of blocks and sends keep-alive comments.
+    /// HTTP body that encodes a stream of events and sends keep-alive comments.
     ///
-    /// The stream yields [`Block`]s, or encoded blocks as [`Bytes`], such as those of a
+    /// The stream yields [`SseEvent`]s, or encoded events as [`Bytes`], such as those of a
     /// [`Subscription`](crate::Subscription).
     ///
     /// Send it with [`response_headers`], or use [`into_response`](Self::into_response).
     ///
     /// # Buffering
     ///
-    /// Each block becomes one data frame as soon as the stream yields it. Servers such as hyper flush when the body is
+    /// Each event becomes one data frame as soon as the stream yields it. Servers such as hyper flush when the body is
     /// pending.
     ///
     /// # Keep-alive
     ///
-    /// After each interval without a block, by default [`DEFAULT_KEEP_ALIVE`], the body sends the comment
+    /// After each interval without an event, by default [`DEFAULT_KEEP_ALIVE`], the body sends the comment
     /// [`KEEP_ALIVE`], so that proxies and clients do not time out. Unless keep-alive is disabled, the body must be
     /// polled in a tokio runtime with time driver.
     ///
@@ -83,7 +83,7 @@ pin_project! {
     ///
     /// # Errors
     ///
-    /// An error of the stream ends the body with [`Error::is_transport`] and the error as its source; a block that
+    /// An error of the stream ends the body with [`Error::is_transport`] and the error as its source; an event that
     /// cannot be encoded ends it with [`Error::is_unencodable`]. The server then aborts the connection, and clients
     /// reconnect.
     ///
@@ -98,11 +98,11 @@ pin_project! {
     ///
     /// use futures_util::stream;
     /// use http_body_util::BodyExt as _;
-    /// use tightwire_sse::{Block, SseBody};
+    /// use tightwire_sse::{SseBody, SseEvent};
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-    /// let blocks = stream::iter([Ok::<_, Infallible>(Block::new().event("greeting").data("hello"))]);
-    /// let response = SseBody::new(blocks).into_response();
+    /// let events = stream::iter([Ok::<_, Infallible>(SseEvent::new().event("greeting").data("hello"))]);
+    /// let response = SseBody::new(events).into_response();
     /// assert_eq!(response.headers()["content-type"], "text/event-stream");
     /// let bytes = response.into_body().collect().await?.to_bytes();
     /// assert_eq!(bytes, "event: greeting\ndata: hello\n\n");
@@ -110,10 +110,10 @@ pin_project! {
     /// ```
     pub struct SseBody<S, F = Pending<()>> {
         #[pin]
-        blocks: S,
+        events: S,
         #[pin]
         shutdown: Option<F>,
-        shutdown_blocks: usize,
+        shutdown_events: usize,
         keep_alive: Option<KeepAlive>,
         #[pin]
         timer: Option<Sleep>,
@@ -132,15 +132,15 @@ struct KeepAlive {
 }
 
 impl<S> SseBody<S> {
-    /// Returns a body that encodes `blocks`, a stream of `Result<Block<'static>, E>` or `Result<Bytes, E>`, with
+    /// Returns a body that encodes `events`, a stream of `Result<SseEvent<'static>, E>` or `Result<Bytes, E>`, with
     /// keep-alive comments every [`DEFAULT_KEEP_ALIVE`].
     ///
-    /// `Bytes` are sent unchanged, and have to be complete encoded blocks.
-    pub fn new(blocks: S) -> Self {
+    /// `Bytes` are sent unchanged, and have to be complete encoded events.
+    pub fn new(events: S) -> Self {
         Self {
-            blocks,
+            events,
             shutdown: None,
-            shutdown_blocks: DEFAULT_SHUTDOWN_BLOCKS,
+            shutdown_events: DEFAULT_SHUTDOWN_EVENTS,
             is_stopping: false,
             keep_alive: Some(KeepAlive {
                 interval: DEFAULT_KEEP_ALIVE,
@@ -155,9 +155,9 @@ impl<S> SseBody<S> {
 }
 
 impl<S, F> SseBody<S, F> {
-    /// Ends the body regularly when `shutdown` completes, after the blocks that the stream has ready.
+    /// Ends the body regularly when `shutdown` completes, after the events that the stream has ready.
     ///
-    /// It sends blocks until the stream is pending, at most [`with_shutdown_blocks`](Self::with_shutdown_blocks).
+    /// It sends events until the stream is pending, at most [`with_shutdown_events`](Self::with_shutdown_events).
     /// Replaces an earlier shutdown future. Default: the body ends with the stream.
     ///
     /// # Examples
@@ -167,12 +167,12 @@ impl<S, F> SseBody<S, F> {
     ///
     /// use futures_util::{StreamExt as _, stream};
     /// use http_body_util::BodyExt as _;
-    /// use tightwire_sse::{Block, SseBody};
+    /// use tightwire_sse::{SseBody, SseEvent};
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
     /// let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    /// let blocks = stream::iter([Ok::<_, Infallible>(Block::new().data("ready"))]).chain(stream::pending());
-    /// let body = SseBody::new(blocks).with_shutdown(async { _ = stopped.await });
+    /// let events = stream::iter([Ok::<_, Infallible>(SseEvent::new().data("ready"))]).chain(stream::pending());
+    /// let body = SseBody::new(events).with_shutdown(async { _ = stopped.await });
     /// drop(stop);
     /// assert_eq!(body.collect().await?.to_bytes(), "data: ready\n\n");
     /// # Ok::<(), tightwire_sse::Error>(()) }).unwrap();
@@ -180,9 +180,9 @@ impl<S, F> SseBody<S, F> {
     #[must_use]
     pub fn with_shutdown<G: Future<Output = ()>>(self, shutdown: G) -> SseBody<S, G> {
         SseBody {
-            blocks: self.blocks,
+            events: self.events,
             shutdown: Some(shutdown),
-            shutdown_blocks: self.shutdown_blocks,
+            shutdown_events: self.shutdown_events,
             keep_alive: self.keep_alive,
             timer: self.timer,
             scratch: self.scratch,
@@ -192,15 +192,15 @@ impl<S, F> SseBody<S, F> {
         }
     }
 
-    /// Sets the maximum number of blocks that are sent after the shutdown future has completed, so that a stream that
-    /// is always ready ends, too. Default: [`DEFAULT_SHUTDOWN_BLOCKS`].
+    /// Sets the maximum number of events that are sent after the shutdown future has completed, so that a stream that
+    /// is always ready ends, too. Default: [`DEFAULT_SHUTDOWN_EVENTS`].
     #[must_use]
-    pub fn with_shutdown_blocks(mut self, blocks: usize) -> Self {
-        self.shutdown_blocks = blocks;
+    pub fn with_shutdown_events(mut self, events: usize) -> Self {
+        self.shutdown_events = events;
         self
     }
 
-    /// Sets the time without a block after which a keep-alive comment is sent. Default: [`DEFAULT_KEEP_ALIVE`];
+    /// Sets the time without an event after which a keep-alive comment is sent. Default: [`DEFAULT_KEEP_ALIVE`];
     /// minimum: 1 ms.
     #[must_use]
     pub fn with_keep_alive(mut self, interval: Duration) -> Self {
@@ -216,7 +216,7 @@ impl<S, F> SseBody<S, F> {
     pub fn with_keep_alive_text(mut self, text: &str) -> Self {
         let mut comment = Vec::new();
         // Cannot fail: a comment can contain any text.
-        if Block::new().comment(text).encode(&mut comment).is_ok() {
+        if SseEvent::new().comment(text).encode(&mut comment).is_ok() {
             let interval = self.keep_alive.map_or(DEFAULT_KEEP_ALIVE, |keep_alive| keep_alive.interval);
             self.keep_alive = Some(KeepAlive { interval, comment: comment.into() });
         }
@@ -259,14 +259,14 @@ where
             this.shutdown.set(None);
             *this.is_stopping = true;
         }
-        let next = match *this.shutdown_blocks {
+        let next = match *this.shutdown_events {
             0 if *this.is_stopping => Poll::Ready(None),
-            _ => this.blocks.try_poll_next(cx),
+            _ => this.events.try_poll_next(cx),
         };
         let frame = match next {
-            Poll::Ready(Some(Ok(block))) => {
-                *this.shutdown_blocks -= usize::from(*this.is_stopping);
-                block.into_frame(this.scratch, this.frames)
+            Poll::Ready(Some(Ok(event))) => {
+                *this.shutdown_events -= usize::from(*this.is_stopping);
+                event.into_frame(this.scratch, this.frames)
             }
             Poll::Ready(Some(Err(error))) => Err(Error::with_source(Kind::Transport, error)),
             Poll::Pending if !*this.is_stopping => {
@@ -306,11 +306,11 @@ fn deadline(interval: Duration) -> Instant {
 
 /// Item of the stream of a body.
 pub trait IntoFrame {
-    /// Returns the encoded block. Small blocks share the memory of `frames`.
+    /// Returns the encoded event. Small events share the memory of `frames`.
     fn into_frame(self, scratch: &mut Vec<u8>, frames: &mut BytesMut) -> Result<Bytes>;
 }
 
-impl IntoFrame for Block<'static> {
+impl IntoFrame for SseEvent<'static> {
     fn into_frame(self, scratch: &mut Vec<u8>, frames: &mut BytesMut) -> Result<Bytes> {
         scratch.clear();
         self.encode(scratch)?;

@@ -6,12 +6,12 @@ use core::fmt;
 use bytes::{Buf as _, BytesMut};
 use tokio_util::codec;
 
-use crate::{Block, Decoder, Ending, Error, Event, Result};
+use crate::{Decoder, Ending, Error, Event, Result, SseEvent};
 
-/// Maximum capacity of the encoder's buffer between blocks, in bytes.
+/// Maximum capacity of the encoder's buffer between events, in bytes.
 const RETAINED_CAPACITY: usize = 64 << 10;
 
-/// Codec that decodes events for [`FramedRead`](codec::FramedRead) and encodes blocks for
+/// Codec that decodes events for [`FramedRead`](codec::FramedRead) and encodes events for
 /// [`FramedWrite`](codec::FramedWrite).
 ///
 /// # Decoding
@@ -28,7 +28,7 @@ const RETAINED_CAPACITY: usize = 64 << 10;
 ///
 /// # Encoding
 ///
-/// Accepts [`Block`] and [`Event`], by value and by reference. For a value that cannot be encoded, returns
+/// Accepts [`SseEvent`] and [`Event`], by value and by reference. For a value that cannot be encoded, returns
 /// [`Error::is_unencodable`] and writes nothing. `FramedWrite` buffers until it is flushed: use `send`, which flushes,
 /// for events that must not be delayed.
 ///
@@ -36,14 +36,14 @@ const RETAINED_CAPACITY: usize = 64 << 10;
 ///
 /// ```
 /// use futures_util::{SinkExt as _, StreamExt as _};
-/// use tightwire_sse::{Block, SseCodec};
+/// use tightwire_sse::{SseCodec, SseEvent};
 /// use tokio_util::codec::{FramedRead, FramedWrite};
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let (client, server) = tokio::io::duplex(64);
 /// let mut sink = FramedWrite::new(server, SseCodec::new());
 /// let mut events = FramedRead::new(client, SseCodec::new());
-/// sink.send(Block::new().event("greeting").data("hello")).await?;
+/// sink.send(SseEvent::new().event("greeting").data("hello")).await?;
 /// let event = events.next().await.expect("one event")?;
 /// assert_eq!((event.event_type(), event.data()), ("greeting", "hello"));
 /// # Ok::<(), tightwire_sse::Error>(()) }).unwrap();
@@ -82,7 +82,7 @@ impl SseCodec {
 }
 
 impl fmt::Debug for SseCodec {
-    /// Omits the last encoded block.
+    /// Omits the last encoded event.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SseCodec")
             .field("decoder", &self.decoder)
@@ -118,12 +118,12 @@ impl codec::Decoder for SseCodec {
     }
 }
 
-impl codec::Encoder<&Block<'_>> for SseCodec {
+impl codec::Encoder<&SseEvent<'_>> for SseCodec {
     type Error = Error;
 
-    fn encode(&mut self, block: &Block<'_>, dst: &mut BytesMut) -> Result<()> {
+    fn encode(&mut self, event: &SseEvent<'_>, dst: &mut BytesMut) -> Result<()> {
         self.scratch.clear();
-        block.encode(&mut self.scratch)?;
+        event.encode(&mut self.scratch)?;
         dst.extend_from_slice(&self.scratch);
         if self.scratch.capacity() > RETAINED_CAPACITY {
             self.scratch = Vec::new();
@@ -132,11 +132,11 @@ impl codec::Encoder<&Block<'_>> for SseCodec {
     }
 }
 
-impl codec::Encoder<Block<'_>> for SseCodec {
+impl codec::Encoder<SseEvent<'_>> for SseCodec {
     type Error = Error;
 
-    fn encode(&mut self, block: Block<'_>, dst: &mut BytesMut) -> Result<()> {
-        self.encode(&block, dst)
+    fn encode(&mut self, event: SseEvent<'_>, dst: &mut BytesMut) -> Result<()> {
+        self.encode(&event, dst)
     }
 }
 
@@ -144,7 +144,7 @@ impl codec::Encoder<&Event> for SseCodec {
     type Error = Error;
 
     fn encode(&mut self, event: &Event, dst: &mut BytesMut) -> Result<()> {
-        self.encode(&Block::from(event), dst)
+        self.encode(&SseEvent::from(event), dst)
     }
 }
 

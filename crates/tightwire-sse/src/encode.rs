@@ -1,4 +1,4 @@
-//! Encoder of blocks.
+//! Events to send, and their encoding.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -11,22 +11,22 @@ use crate::scan::{Engine, Lines, Task, with_engine};
 /// Keep-alive comment: an empty comment and an empty line.
 pub const KEEP_ALIVE: &[u8] = b":\n\n";
 
-/// Fields of an event, up to its empty line. All are optional.
+/// Event to send. All of its fields are optional. A decoded event is an [`Event`].
 ///
-/// A client does not dispatch an event for a block without data, but applies its id and retry value. CR and CRLF in
+/// A client applies the id and the retry value of an event without data, but does not pass it to the application. CR and CRLF in
 /// data are decoded as LF: the format has no other line break. All other fields round-trip.
 ///
 /// # Examples
 /// ```
-/// use tightwire_sse::Block;
+/// use tightwire_sse::SseEvent;
 ///
 /// let mut out = Vec::new();
-/// Block::new().event("delta").id("7").data("two\nlines").encode(&mut out)?;
+/// SseEvent::new().event("delta").id("7").data("two\nlines").encode(&mut out)?;
 /// assert_eq!(out, b"event: delta\nid: 7\ndata: two\ndata: lines\n\n");
 /// # Ok::<(), tightwire_sse::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Block<'a> {
+pub struct SseEvent<'a> {
     comment: Option<Cow<'a, str>>,
     event: Option<Cow<'a, str>>,
     pub(crate) id: Option<Cow<'a, str>>,
@@ -34,8 +34,8 @@ pub struct Block<'a> {
     data: Option<Cow<'a, str>>,
 }
 
-impl<'a> Block<'a> {
-    /// Returns an empty block.
+impl<'a> SseEvent<'a> {
+    /// Returns an event without fields.
     pub const fn new() -> Self {
         Self { comment: None, event: None, id: None, retry: None, data: None }
     }
@@ -75,12 +75,12 @@ impl<'a> Block<'a> {
         self
     }
 
-    /// Returns a block that owns its fields.
-    pub fn into_owned(self) -> Block<'static> {
+    /// Returns an event that owns its fields.
+    pub fn into_owned(self) -> SseEvent<'static> {
         fn owned(text: Option<Cow<'_, str>>) -> Option<Cow<'static, str>> {
             text.map(|text| Cow::Owned(text.into_owned()))
         }
-        Block {
+        SseEvent {
             comment: owned(self.comment),
             event: owned(self.event),
             id: owned(self.id),
@@ -89,7 +89,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Appends the encoded block to `out`: comment, event, id, retry, data, and the empty line.
+    /// Appends the encoded event to `out`: comment, event, id, retry, data, and the empty line.
     ///
     /// # Errors
     /// [`Error::is_unencodable`] if the event type or the id contains a line break, or the id contains NUL, which
@@ -117,7 +117,7 @@ impl<'a> Block<'a> {
         Ok(())
     }
 
-    /// Returns the encoded length, or more, of a block without line breaks in its fields.
+    /// Returns the encoded length, or more, of an event without line breaks in its fields.
     fn size_hint(&self) -> usize {
         let part = |text: &Option<Cow<'_, str>>| text.as_ref().map_or(0, |text| text.len() + 8);
         let retry = if self.retry.is_some() { 28 } else { 0 };
@@ -125,8 +125,8 @@ impl<'a> Block<'a> {
     }
 }
 
-impl<'a> From<EventRef<'a>> for Block<'a> {
-    /// Returns a block that decodes to this event, including its last event id.
+impl<'a> From<EventRef<'a>> for SseEvent<'a> {
+    /// Returns an event that decodes to this event, including its last event id.
     fn from(event: EventRef<'a>) -> Self {
         Self {
             comment: None,
@@ -138,8 +138,8 @@ impl<'a> From<EventRef<'a>> for Block<'a> {
     }
 }
 
-impl<'a> From<&'a Event> for Block<'a> {
-    /// Returns a block that decodes to this event, including its last event id.
+impl<'a> From<&'a Event> for SseEvent<'a> {
+    /// Returns an event that decodes to this event, including its last event id.
     fn from(event: &'a Event) -> Self {
         event.as_ref().into()
     }

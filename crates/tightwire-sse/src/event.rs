@@ -8,6 +8,13 @@ use compact_str::CompactString;
 /// Type of an event without `event` field.
 pub const DEFAULT_EVENT_TYPE: &str = "message";
 
+/// Returns the type as stored in events: empty for the default type, so that an explicit `event: message` is equal to an
+/// event without the field.
+#[inline]
+pub(crate) fn stored_type(event_type: &str) -> &str {
+    if event_type == DEFAULT_EVENT_TYPE { "" } else { event_type }
+}
+
 /// Event that borrows from the decoder or from the chunk.
 ///
 /// Convert it to an [`Event`] to store it.
@@ -115,7 +122,7 @@ impl Event {
 /// Builder of an [`Event`], for tests of code that receives events; see [`Event::builder`].
 ///
 /// It does not check values: a decoded event has no CR in its fields, no LF in its type and id, and no NUL in its id. To
-/// send an event, use [`Block`](crate::Block).
+/// send an event, use [`SseEvent`](crate::SseEvent).
 ///
 /// # Examples
 ///
@@ -132,9 +139,9 @@ pub struct EventBuilder {
 }
 
 impl EventBuilder {
-    /// Sets the event type. Default: empty, as for an event that is decoded without `event` field.
+    /// Sets the event type. Default: `message`.
     pub fn event_type(mut self, event_type: impl AsRef<str>) -> Self {
-        self.event.event_type = CompactString::new(event_type);
+        self.event.event_type = CompactString::new(stored_type(event_type.as_ref()));
         self
     }
 
@@ -183,4 +190,22 @@ pub enum Item<'a> {
     Comment(&'a str),
     /// Value of a valid `retry` line. It takes effect immediately, even if no event follows.
     Retry(Duration),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DEFAULT_EVENT_TYPE, Event};
+    use crate::Decoder;
+
+    #[test]
+    fn an_explicit_default_type_is_equal_to_none() {
+        for split in ["event: message\ndata: x\n\n|", "event: mess|age\ndata: x\n\n"] {
+            let mut decoder = Decoder::new();
+            let found = split.split('|').find_map(|chunk| {
+                decoder.next(&mut chunk.as_bytes()).ok().flatten().map(|event| event.to_owned())
+            });
+            assert_eq!(found, Some(Event::new("x")), "{split:?}");
+        }
+        assert_eq!(Event::builder().event_type(DEFAULT_EVENT_TYPE).data("x").build(), Event::new("x"));
+    }
 }

@@ -47,13 +47,13 @@
 //! # }
 //! ```
 //!
-//! Without any feature, [`Decoder`] decodes chunks from any source, and [`Block`] encodes events:
+//! Without any feature, [`Decoder`] decodes chunks from any source, and [`SseEvent`] encodes events:
 //!
 //! ```
-//! use tightwire_sse::{Block, Decoder};
+//! use tightwire_sse::{Decoder, SseEvent};
 //!
 //! let mut wire = Vec::new();
-//! Block::new().event("token").data("Hello").encode(&mut wire)?;
+//! SseEvent::new().event("token").data("Hello").encode(&mut wire)?;
 //!
 //! let mut decoder = Decoder::new();
 //! let mut chunk = wire.as_slice();
@@ -79,7 +79,7 @@
 //! | other features | adds |
 //! | --- | --- |
 //! | `json` | `.json::<T>()` on events, readers and streams, and `[DONE]` handling |
-//! | `body` | [`SseBody`]: HTTP body that encodes a stream of [`Block`]s and sends keep-alive comments |
+//! | `body` | [`SseBody`]: HTTP body that encodes a stream of [`SseEvent`]s and sends keep-alive comments |
 //! | `replay` | [`ReplayChannel`]: sends events to many connections, which resume with `Last-Event-ID` |
 //! | `compat-eventsource-stream` | [`compat`]: the names and types of eventsource-stream |
 //! | `compat-reqwest-eventsource` | [`compat`]: the names and types of reqwest-eventsource |
@@ -143,11 +143,11 @@ mod stream;
 #[cfg(feature = "bytes")]
 pub use self::bytes::{BytesDecoder, EventBytes};
 #[cfg(feature = "body")]
-pub use body::{DEFAULT_KEEP_ALIVE, DEFAULT_SHUTDOWN_BLOCKS, SseBody, response_headers};
+pub use body::{DEFAULT_KEEP_ALIVE, DEFAULT_SHUTDOWN_EVENTS, SseBody, response_headers};
 #[cfg(feature = "reqwest")]
 pub use client::{
     Backoff, EventSource, EventSourceBuilder, Events, IdleTimer, Jitter, McpReply, McpSession, Message,
-    ReadyState, RequestBuilderExt, ResponseEvents, ResponseExt, without_urls,
+    ReadyState, RequestBuilderExt, ResponseEvents, ResponseExt, retry_after, without_urls,
 };
 #[cfg(feature = "codec")]
 pub use codec::SseCodec;
@@ -155,7 +155,7 @@ pub use codec::SseCodec;
 pub use config::Ending;
 pub use config::{Config, DEFAULT_MAX_EVENT_SIZE, Overflow};
 pub use decoder::Decoder;
-pub use encode::{Block, KEEP_ALIVE};
+pub use encode::{KEEP_ALIVE, SseEvent};
 pub use error::{Error, Result};
 pub use event::{DEFAULT_EVENT_TYPE, Event, EventBuilder, EventRef, Item};
 #[cfg(all(feature = "json", feature = "std"))]

@@ -13,7 +13,7 @@ use compact_str::{CompactString, format_compact};
 
 pub use self::channel::{ReplayChannel, Subscription};
 use crate::error::{Error, Kind, Result};
-use crate::{Block, encode};
+use crate::{SseEvent, encode};
 
 /// Default of [`ReplayBuffer::with_max_events`]: 1024.
 pub const DEFAULT_REPLAY_EVENTS: usize = 1024;
@@ -37,11 +37,11 @@ pub const DEFAULT_REPLAY_BYTES: usize = 4 << 20;
 /// # Examples
 ///
 /// ```
-/// use tightwire_sse::{Block, ReplayBuffer};
+/// use tightwire_sse::{ReplayBuffer, SseEvent};
 ///
 /// let mut buffer = ReplayBuffer::new().with_max_events(2);
 /// for (id, data) in [("7", "a"), ("8", "b"), ("9", "c")] {
-///     buffer.push(Block::new().id(id).data(data))?;
+///     buffer.push(SseEvent::new().id(id).data(data))?;
 /// }
 /// let mut position = buffer.resume("8")?;
 /// assert_eq!(buffer.next(&mut position)?.expect("one event"), "id: 9\ndata: c\n\n");
@@ -117,11 +117,11 @@ impl ReplayBuffer {
     ///
     /// - [`Error::is_limit`] if the encoded event is larger than [`with_max_bytes`](Self::with_max_bytes).
     /// - [`Error::is_duplicate_id`] if a buffered event has the same id.
-    /// - [`Error::is_unencodable`] as for [`Block::encode`], and if the id cannot be the value of an HTTP header,
+    /// - [`Error::is_unencodable`] as for [`SseEvent::encode`], and if the id cannot be the value of an HTTP header,
     ///   because of a control character or a space at its start or end.
-    pub fn push(&mut self, block: Block<'_>) -> Result<&str> {
+    pub fn push(&mut self, event: SseEvent<'_>) -> Result<&str> {
         let position = ReplayPosition(self.end().0 + 1);
-        let id = match block.id.as_deref() {
+        let id = match event.id.as_deref() {
             Some(id) if !id.is_empty() => CompactString::new(id),
             _ => format_compact!("{}{}", self.id_prefix, position.0),
         };
@@ -130,7 +130,7 @@ impl ReplayBuffer {
             return Err(Error::new(Kind::DuplicateId));
         }
         let mut encoded = Vec::new();
-        block.id(id.as_str()).encode(&mut encoded)?;
+        event.id(id.as_str()).encode(&mut encoded)?;
         if encoded.len() > self.max_bytes {
             return Err(Error::new(Kind::ReplayLimit(self.max_bytes)));
         }

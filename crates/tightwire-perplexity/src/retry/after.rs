@@ -1,37 +1,18 @@
-//! Parses the delay that a server requests.
+//! Delay that a server requests.
 
 use std::time::{Duration, SystemTime};
 
-use http::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
+use http::header::{HeaderMap, HeaderName};
 
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
-/// Parses `retry-after-ms`, then `Retry-After` in seconds or as an HTTP date (RFC 9110, section 10.2.3).
-///
-/// A date is relative to the `Date` header of the same response, so that the local clock does not matter, or
-/// else to `now`. Negative, non-numeric and past values are ignored.
+/// Parses `retry-after-ms`, otherwise `Retry-After`; see [`tightwire_sse::retry_after`].
 pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let text = |name: &HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
-    if let Some(delay) = text(&RETRY_AFTER_MS).and_then(|millis| number(millis, 1e-3)) {
-        return Some(delay);
-    }
-    let value = text(&RETRY_AFTER)?;
-    if let Some(delay) = number(value, 1.0) {
-        return Some(delay);
-    }
-    let date = httpdate::parse_http_date(value).ok()?;
-    let sent = text(&DATE).and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
-    date.duration_since(sent).ok()
-}
-
-/// Parses a decimal number of units of `unit` seconds. Numbers above the maximum duration saturate.
-fn number(text: &str, unit: f64) -> Option<Duration> {
-    // The float parser also accepts `inf` and `nan`.
-    if !text.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
-        return None;
-    }
-    let seconds = text.parse::<f64>().ok()? * unit;
-    Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+    let millis =
+        headers.get(RETRY_AFTER_MS).and_then(|value| value.to_str().ok()?.trim().parse::<f64>().ok());
+    millis
+        .and_then(|millis| Duration::try_from_secs_f64(millis * 1e-3).ok())
+        .or_else(|| tightwire_sse::retry_after(headers, now))
 }
 
 #[cfg(test)]
@@ -50,27 +31,19 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_dates() {
-        let date = ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT");
-        let micros = |micros| Some(Duration::from_micros(micros));
-        for (headers, expected) in [
+    fn milliseconds_have_precedence() {
+        for (headers, millis) in [
             (&[][..], None),
-            (&[("retry-after", "2")], micros(2_000_000)),
-            (&[("retry-after", " 0.25 ")], micros(250_000)),
-            (&[("retry-after", "0")], micros(0)),
-            (&[("retry-after-ms", "20.5"), ("retry-after", "9")], micros(20_500)),
-            (&[("retry-after-ms", "soon"), ("retry-after", "9")], micros(9_000_000)),
-            (&[("retry-after", "1e400")], Some(Duration::MAX)),
-            (&[date], micros(7_000_000)),
-            (&[date, ("date", "Sun, 06 Nov 1994 08:49:35 GMT")], micros(2_000_000)),
-            (&[date, ("date", "yesterday")], micros(7_000_000)),
-            (&[("retry-after", "Sun, 06 Nov 1994 08:00:00 GMT")], None),
-            (&[("retry-after", "Sunday, 06-Nov-94 08:49:37 GMT")], micros(7_000_000)),
+            (&[("retry-after", "2")], Some(2000)),
+            (&[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")], Some(7000)),
+            (&[("retry-after", "soon")], None),
+            (&[("retry-after-ms", " 20 "), ("retry-after", "9")], Some(20)),
+            (&[("retry-after-ms", "soon"), ("retry-after", "9")], Some(9000)),
+            (&[("retry-after-ms", "-1"), ("retry-after", "9")], Some(9000)),
+            (&[("retry-after-ms", "inf"), ("retry-after", "9")], Some(9000)),
+            (&[("retry-after-ms", "NaN")], None),
         ] {
-            assert_eq!(after(headers), expected, "{headers:?}");
-        }
-        for value in ["", "-1", "NaN", "inf", "infinity", "soon", "1 s", "+5"] {
-            assert_eq!(after(&[("retry-after", value)]), None, "{value:?}");
+            assert_eq!(after(headers), millis.map(Duration::from_millis), "{headers:?}");
         }
     }
 

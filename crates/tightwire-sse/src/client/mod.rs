@@ -12,6 +12,7 @@ mod mcp;
 mod refused;
 mod request;
 mod retry;
+mod retry_after;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ pub use self::mcp::{McpReply, McpSession};
 #[cfg(feature = "compat-reqwest-eventsource")]
 pub(crate) use self::request::{RequestTemplate, check_response};
 pub use self::retry::{Backoff, Jitter};
+pub use self::retry_after::retry_after;
 pub use self::source::{EventSource, Events};
 #[cfg(feature = "compat-reqwest-eventsource")]
 pub(crate) use self::transport::has_nested_url;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use compact_str::CompactString;
 
 use super::{Decoder, Partial};
-use crate::event::EventRef;
+use crate::event::{EventRef, stored_type};
 use crate::line::Field;
 
 /// Maximum capacity of a buffer between events, in bytes.
@@ -214,8 +214,8 @@ impl Decoder {
         EventRef {
             event_type: match event.event_type {
                 FieldText::None => "",
-                FieldText::Chunk(text) => text,
-                FieldText::Buffered => &self.event_type,
+                FieldText::Chunk(text) => stored_type(text),
+                FieldText::Buffered => stored_type(&self.event_type),
             },
             data: match event.data {
                 Data::None => "",

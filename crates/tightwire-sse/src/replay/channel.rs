@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_core::stream::{FusedStream, Stream};
 
 use super::{ReplayBuffer, ReplayPosition};
-use crate::Block;
+use crate::SseEvent;
 use crate::error::{Error, Kind, Result};
 
 /// Sends events to any number of connections, which can resume with `Last-Event-ID`.
@@ -36,7 +36,7 @@ use crate::error::{Error, Kind, Result};
 /// # #[cfg(feature = "body")] {
 /// use bytes::Bytes;
 /// use futures_util::{StreamExt as _, stream};
-/// use tightwire_sse::{Block, ReplayChannel, SseBody};
+/// use tightwire_sse::{ReplayChannel, SseBody, SseEvent};
 ///
 /// fn events(channel: &ReplayChannel, headers: &http::HeaderMap) -> http::Response<impl http_body::Body> {
 ///     let (reset, events) = match headers.get("last-event-id").map(|id| channel.resume(id)) {
@@ -48,7 +48,7 @@ use crate::error::{Error, Kind, Result};
 /// }
 ///
 /// let channel = ReplayChannel::default();
-/// channel.publish(Block::new().data("hello"))?;
+/// channel.publish(SseEvent::new().data("hello"))?;
 /// assert_eq!(events(&channel, &http::HeaderMap::new()).status(), 200);
 /// # }
 /// # Ok::<(), tightwire_sse::Error>(())
@@ -79,12 +79,12 @@ impl ReplayChannel {
     /// # Errors
     ///
     /// Those of [`ReplayBuffer::push`], and [`Error::is_ended`] if the channel is closed. The event is not sent.
-    pub fn publish(&self, block: Block<'_>) -> Result<String> {
+    pub fn publish(&self, event: SseEvent<'_>) -> Result<String> {
         let mut state = self.shared.lock();
         if state.is_closed {
             return Err(Error::new(Kind::Ended));
         }
-        let id = state.buffer.push(block)?.into();
+        let id = state.buffer.push(event)?.into();
         wake_all(state);
         Ok(id)
     }
@@ -165,7 +165,7 @@ fn wake_all(mut state: MutexGuard<'_, State>) {
     wakers.into_values().for_each(Waker::wake);
 }
 
-/// Stream of the encoded events of a [`ReplayChannel`], one block per item, for [`SseBody`](crate::SseBody) or another
+/// Stream of the encoded events of a [`ReplayChannel`], one event per item, for [`SseBody`](crate::SseBody) or another
 /// body.
 ///
 /// Ends when the channel is closed and all events are received.

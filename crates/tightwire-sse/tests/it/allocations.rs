@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use tightwire_sse::{Block, Decoder, Event};
+use tightwire_sse::{Decoder, Event, SseEvent};
 
 use test_support::counting::allocations;
 
@@ -116,7 +116,7 @@ fn buffers_are_freed_after_a_large_event() {
 fn encoding_into_a_buffer_with_capacity_does_not_allocate() {
     let mut out = Vec::with_capacity(4096);
     let (count, result) =
-        allocations(|| Block::new().event("delta").id("7").data("two\nlines").encode(&mut out));
+        allocations(|| SseEvent::new().event("delta").id("7").data("two\nlines").encode(&mut out));
     result.unwrap();
     assert_eq!(count, 0);
 }
@@ -218,7 +218,7 @@ fn small_frames_share_allocations() {
     use http_body_util::BodyExt as _;
 
     let blocks: Vec<_> =
-        (0..1000).map(|_| Ok::<_, std::convert::Infallible>(Block::new().data("a token"))).collect();
+        (0..1000).map(|_| Ok::<_, std::convert::Infallible>(SseEvent::new().data("a token"))).collect();
     let mut body = std::pin::pin!(tightwire_sse::SseBody::new(stream::iter(blocks)).without_keep_alive());
     let (count, frames) = allocations(|| {
         let mut frames = 0;

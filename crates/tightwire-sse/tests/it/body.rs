@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
-use tightwire_sse::{Block, DEFAULT_KEEP_ALIVE, DEFAULT_SHUTDOWN_BLOCKS, Reader, SseBody};
+use tightwire_sse::{DEFAULT_KEEP_ALIVE, DEFAULT_SHUTDOWN_EVENTS, Reader, SseBody, SseEvent};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
@@ -23,10 +23,10 @@ use crate::chunked::block_on;
 /// Timeout of waiting, far above any regular duration.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-type Blocks = mpsc::Sender<Block<'static>>;
+type Events = mpsc::Sender<SseEvent<'static>>;
 
-/// Returns a body and the channel of its blocks.
-fn channel() -> (Blocks, SseBody<impl futures_util::Stream<Item = Result<Block<'static>, Infallible>>>) {
+/// Returns a body and the channel of its events.
+fn channel() -> (Events, SseBody<impl futures_util::Stream<Item = Result<SseEvent<'static>, Infallible>>>) {
     let (sender, mut receiver) = mpsc::channel(8);
     (sender, SseBody::new(stream::poll_fn(move |cx| receiver.poll_recv(cx)).map(Ok)))
 }
@@ -42,8 +42,8 @@ async fn every_block_is_one_frame() {
     let (sender, body) = channel();
     let mut body = pin!(body);
     assert!(body.frame().now_or_never().is_none());
-    sender.send(Block::new().data("a")).await.unwrap();
-    sender.send(Block::new().event("e").data("b")).await.unwrap();
+    sender.send(SseEvent::new().data("a")).await.unwrap();
+    sender.send(SseEvent::new().event("e").data("b")).await.unwrap();
     assert_eq!(frame!(body), "data: a\n\n");
     assert_eq!(frame!(body), "event: e\ndata: b\n\n");
     assert!(!body.is_end_stream());
@@ -72,7 +72,7 @@ async fn a_block_restarts_the_keep_alive_interval() {
     let mut body = pin!(body.with_keep_alive(Duration::from_secs(10)));
     assert!(body.frame().now_or_never().is_none());
     advance(Duration::from_secs(9)).await;
-    sender.send(Block::new().data("a")).await.unwrap();
+    sender.send(SseEvent::new().data("a")).await.unwrap();
     assert_eq!(frame!(body), "data: a\n\n");
     let start = Instant::now();
     assert_eq!(frame!(body), ":\n\n");
@@ -95,7 +95,7 @@ fn without_keep_alive_no_runtime_is_required() {
     let mut body = pin!(body.without_keep_alive());
     // This test has no runtime.
     assert!(body.frame().now_or_never().is_none());
-    sender.try_send(Block::new().data("a")).unwrap();
+    sender.try_send(SseEvent::new().data("a")).unwrap();
     let frame = body.frame().now_or_never().unwrap().unwrap().unwrap();
     assert_eq!(frame.into_data().unwrap(), "data: a\n\n");
 }
@@ -106,34 +106,34 @@ async fn extreme_intervals_do_not_panic() {
         let (sender, body) = channel();
         let mut body = pin!(body.with_keep_alive(interval));
         assert!(body.frame().now_or_never().is_none());
-        sender.send(Block::new().data("a")).await.unwrap();
+        sender.send(SseEvent::new().data("a")).await.unwrap();
         assert_eq!(frame!(body), "data: a\n\n");
     }
 }
 
 #[test]
 fn errors_end_the_body() {
-    let blocks = [
-        Ok(Block::new().data("a")),
+    let events = [
+        Ok(SseEvent::new().data("a")),
         Err(io::Error::from(io::ErrorKind::BrokenPipe)),
-        Ok(Block::new().data("never sent")),
+        Ok(SseEvent::new().data("never sent")),
     ];
-    let mut body = pin!(SseBody::new(stream::iter(blocks)));
+    let mut body = pin!(SseBody::new(stream::iter(events)));
     assert!(block_on(body.frame()).unwrap().is_ok());
     let error = block_on(body.frame()).unwrap().unwrap_err();
     assert!(error.is_transport());
     assert!(std::error::Error::source(&error).is_some());
     assert!(body.is_end_stream() && block_on(body.frame()).is_none());
 
-    let blocks = [Ok::<_, Infallible>(Block::new().id("a\nb")), Ok(Block::new())];
-    let mut body = pin!(SseBody::new(stream::iter(blocks)));
+    let events = [Ok::<_, Infallible>(SseEvent::new().id("a\nb")), Ok(SseEvent::new())];
+    let mut body = pin!(SseBody::new(stream::iter(events)));
     assert!(block_on(body.frame()).unwrap().unwrap_err().is_unencodable());
     assert!(body.is_end_stream() && block_on(body.frame()).is_none());
 }
 
 #[test]
 fn the_response_has_the_headers_of_an_event_stream() {
-    let response = SseBody::new(stream::empty::<Result<Block<'static>, Infallible>>()).into_response();
+    let response = SseBody::new(stream::empty::<Result<SseEvent<'static>, Infallible>>()).into_response();
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     assert_eq!(response.headers()["cache-control"], "no-cache");
@@ -144,16 +144,16 @@ fn the_response_has_the_headers_of_an_event_stream() {
 #[test]
 fn a_large_block_is_one_frame() {
     let sizes = [1, 4000, 4096, 5000, 1 << 20, 3];
-    let blocks = sizes.map(|size| Ok::<_, Infallible>(Block::new().data("x".repeat(size))));
-    let bytes = block_on(SseBody::new(stream::iter(blocks)).collect()).unwrap().to_bytes();
+    let events = sizes.map(|size| Ok::<_, Infallible>(SseEvent::new().data("x".repeat(size))));
+    let bytes = block_on(SseBody::new(stream::iter(events)).collect()).unwrap().to_bytes();
     let found: Vec<usize> = Reader::new(&bytes[..]).map(|event| event.unwrap().data().len()).collect();
     assert_eq!(found, sizes);
 }
 
 #[tokio::test(start_paused = true)]
 async fn encoded_blocks_are_sent_unchanged() {
-    let blocks = stream::iter([Ok::<_, Infallible>(bytes::Bytes::from("data: a\n\n"))]);
-    assert_eq!(SseBody::new(blocks).collect().await.unwrap().to_bytes(), "data: a\n\n");
+    let events = stream::iter([Ok::<_, Infallible>(bytes::Bytes::from("data: a\n\n"))]);
+    assert_eq!(SseBody::new(events).collect().await.unwrap().to_bytes(), "data: a\n\n");
 }
 
 #[tokio::test(start_paused = true)]
@@ -161,11 +161,11 @@ async fn a_shutdown_ends_the_body_after_the_ready_blocks() {
     let (sender, body) = channel();
     let (stop, stopped) = oneshot::channel::<()>();
     let mut body = pin!(body.with_shutdown(stopped.map(|_| ())));
-    sender.send(Block::new().data("a")).await.unwrap();
+    sender.send(SseEvent::new().data("a")).await.unwrap();
     assert_eq!(frame!(body), "data: a\n\n");
     assert!(body.frame().now_or_never().is_none());
-    sender.send(Block::new().data("b")).await.unwrap();
-    sender.send(Block::new().data("c")).await.unwrap();
+    sender.send(SseEvent::new().data("b")).await.unwrap();
+    sender.send(SseEvent::new().data("c")).await.unwrap();
     stop.send(()).unwrap();
     assert_eq!(frame!(body), "data: b\n\n");
     assert_eq!(frame!(body), "data: c\n\n");
@@ -186,10 +186,10 @@ async fn a_shutdown_wakes_a_body_without_blocks() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_always_ready_ends_on_shutdown() {
-    for blocks in [0, 2, DEFAULT_SHUTDOWN_BLOCKS] {
-        let endless = stream::repeat_with(|| Ok::<_, Infallible>(Block::new().data("a")));
-        let body = SseBody::new(endless).with_shutdown_blocks(blocks).with_shutdown(std::future::ready(()));
-        assert_eq!(body.collect().await.unwrap().to_bytes().len(), blocks * "data: a\n\n".len());
+    for events in [0, 2, DEFAULT_SHUTDOWN_EVENTS] {
+        let endless = stream::repeat_with(|| Ok::<_, Infallible>(SseEvent::new().data("a")));
+        let body = SseBody::new(endless).with_shutdown_events(events).with_shutdown(std::future::ready(()));
+        assert_eq!(body.collect().await.unwrap().to_bytes().len(), events * "data: a\n\n".len());
     }
 }
 
@@ -221,7 +221,7 @@ async fn hyper_sends_every_block_immediately_and_drops_the_stream_on_disconnect(
     assert!(seen.contains("content-type: text/event-stream\r\n"), "{seen}");
     assert!(seen.contains("cache-control: no-cache\r\n"), "{seen}");
     for data in ["one", "two"] {
-        sender.send(Block::new().data(data)).await.unwrap();
+        sender.send(SseEvent::new().data(data)).await.unwrap();
         read_until(&mut connection, &mut seen, &format!("data: {data}\n\n")).await;
     }
     read_until(&mut connection, &mut seen, ":\n\n").await;
@@ -263,6 +263,6 @@ async fn a_write_timeout_of_the_connection_drops_the_body_of_a_client_that_does_
     connection.write_all(b"GET / HTTP/1.1\r\nhost: example.org\r\n\r\n").await.unwrap();
     let data = "x".repeat(1 << 16);
     // Sends until the buffers of hyper and of both sockets are full and the connection is aborted.
-    let send = async { while sender.send(Block::new().data(data.clone())).await.is_ok() {} };
+    let send = async { while sender.send(SseEvent::new().data(data.clone())).await.is_ok() {} };
     timeout(TIMEOUT, send).await.unwrap();
 }

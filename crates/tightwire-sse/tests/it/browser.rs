@@ -20,7 +20,7 @@ use futures_util::{StreamExt, stream};
 use http::HeaderMap;
 use serde_json::{Value, json};
 use test_support::optional;
-use tightwire_sse::{Block, SseBody};
+use tightwire_sse::{SseBody, SseEvent};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 
@@ -116,24 +116,24 @@ async fn events(State(log): State<Arc<Log>>, headers: HeaderMap) -> Response {
         requests.push((header("last-event-id"), header("accept")));
         requests.len()
     };
-    let blocks = match connection {
+    let events = match connection {
         // Ends regularly.
         1 => vec![
-            Block::new().comment("hello\nbrowser").retry(Duration::from_millis(50)),
-            Block::new().data("plain"),
-            Block::new().comment("typed").event("greeting").data("first line\r\n\r third line"),
-            Block::new().event("überraschung").id("1").data("流れ 😀\u{0}\u{feff}"),
-            Block::new().data(""),
-            Block::new().id("é…2").data(" {\"a\": \"b: c\"}\n"),
-            Block::new().event("greeting"),
+            SseEvent::new().comment("hello\nbrowser").retry(Duration::from_millis(50)),
+            SseEvent::new().data("plain"),
+            SseEvent::new().comment("typed").event("greeting").data("first line\r\n\r third line"),
+            SseEvent::new().event("überraschung").id("1").data("流れ 😀\u{0}\u{feff}"),
+            SseEvent::new().data(""),
+            SseEvent::new().id("é…2").data(" {\"a\": \"b: c\"}\n"),
+            SseEvent::new().event("greeting"),
         ],
         // Aborts within the response after the browser has received this part.
         2 => vec![
-            Block::new().data("resumed"),
-            Block::new().id("").data("forgotten"),
-            Block::new().event("pause").data(""),
+            SseEvent::new().data("resumed"),
+            SseEvent::new().id("").data("forgotten"),
+            SseEvent::new().event("pause").data(""),
         ],
-        _ => vec![Block::new().event("end").data("")],
+        _ => vec![SseEvent::new().event("end").data("")],
     };
     let end = async move {
         match connection {
@@ -145,8 +145,8 @@ async fn events(State(log): State<Arc<Log>>, headers: HeaderMap) -> Response {
             _ => pending().await,
         }
     };
-    let blocks = stream::iter(blocks).map(Ok).chain(stream::once(end).filter_map(ready));
-    SseBody::new(blocks).into_response().map(Body::new)
+    let events = stream::iter(events).map(Ok).chain(stream::once(end).filter_map(ready));
+    SseBody::new(events).into_response().map(Body::new)
 }
 
 /// Headless browser with a temporary profile. Dropping it ends the browser and deletes the profile.

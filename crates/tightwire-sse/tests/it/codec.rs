@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use futures_util::{SinkExt as _, StreamExt as _};
-use tightwire_sse::{Block, Config, Decoder, Ending, Event, SseCodec};
+use tightwire_sse::{Config, Decoder, Ending, Event, SseCodec, SseEvent};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio_util::codec::{Decoder as _, Encoder, FramedRead, FramedWrite};
 
@@ -46,7 +46,7 @@ fn the_end_of_input_decodes_the_rest_of_the_buffer() {
             data.push(event.into_data());
         }
         assert_eq!(data, expected);
-        // The dropped block is not returned later.
+        // The dropped event is not returned later.
         assert_eq!(codec.decode(&mut BytesMut::from("\n\n")).unwrap(), None);
     }
 }
@@ -86,10 +86,10 @@ fn blocks_and_events_are_encoded_by_value_and_by_reference() {
         SseCodec::new().encode(item, &mut out).unwrap();
         out
     }
-    let block = || Block::new().event("e").id("7").retry(Duration::from_millis(5)).data("a\nb");
+    let event = || SseEvent::new().event("e").id("7").retry(Duration::from_millis(5)).data("a\nb");
     let expected = "before event: e\nid: 7\nretry: 5\ndata: a\ndata: b\n\n";
-    assert_eq!(encode(&block()), expected);
-    assert_eq!(encode(block()), expected);
+    assert_eq!(encode(&event()), expected);
+    assert_eq!(encode(event()), expected);
     let event = Event::new("a");
     assert_eq!(encode(&event), encode(event));
 }
@@ -98,9 +98,9 @@ fn blocks_and_events_are_encoded_by_value_and_by_reference() {
 async fn a_block_that_cannot_be_encoded_writes_nothing() {
     let (client, server) = tokio::io::duplex(1024);
     let mut sink = FramedWrite::new(server, SseCodec::new());
-    sink.feed(Block::new().data("a")).await.unwrap();
-    assert!(sink.feed(Block::new().event("e\nf").data("b")).await.unwrap_err().is_unencodable());
-    sink.send(Block::new().data("c")).await.unwrap();
+    sink.feed(SseEvent::new().data("a")).await.unwrap();
+    assert!(sink.feed(SseEvent::new().event("e\nf").data("b")).await.unwrap_err().is_unencodable());
+    sink.send(SseEvent::new().data("c")).await.unwrap();
     drop(sink);
     let events: Vec<Event> =
         FramedRead::new(client, SseCodec::new()).map(|event| event.unwrap()).collect().await;
@@ -111,7 +111,7 @@ async fn a_block_that_cannot_be_encoded_writes_nothing() {
 #[test]
 fn debug_output_omits_the_data() {
     let mut codec = SseCodec::new();
-    codec.encode(Block::new().data("hunter2"), &mut BytesMut::new()).unwrap();
+    codec.encode(SseEvent::new().data("hunter2"), &mut BytesMut::new()).unwrap();
     codec.decode(&mut BytesMut::from("data: hunter2\ndata: hun")).unwrap();
     let text = format!("{codec:?}");
     // `Debug` prints bytes as numbers.

@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use tightwire_sse::{Block, Decoder, Event, Item, KEEP_ALIVE};
+use tightwire_sse::{Decoder, Event, Item, KEEP_ALIVE, SseEvent};
 
-fn encode(block: &Block<'_>) -> String {
+fn encode(event: &SseEvent<'_>) -> String {
     let mut out = Vec::new();
-    block.encode(&mut out).unwrap();
+    event.encode(&mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
 #[test]
 fn fields_are_written_in_a_fixed_order() {
-    let block = Block::new().data("d").retry(Duration::from_millis(1500)).id("i").event("e").comment("c");
-    assert_eq!(encode(&block), ": c\nevent: e\nid: i\nretry: 1500\ndata: d\n\n");
-    assert_eq!(encode(&Block::new()), "\n");
+    let event = SseEvent::new().data("d").retry(Duration::from_millis(1500)).id("i").event("e").comment("c");
+    assert_eq!(encode(&event), ": c\nevent: e\nid: i\nretry: 1500\ndata: d\n\n");
+    assert_eq!(encode(&SseEvent::new()), "\n");
 }
 
 #[test]
@@ -29,20 +29,20 @@ fn every_line_of_data_becomes_a_data_line() {
         (" leading", "data:  leading\n"),
         ("a\u{2028}b", "data: a\u{2028}b\n"),
     ] {
-        assert_eq!(encode(&Block::new().data(data)), format!("{lines}\n"), "{data:?}");
+        assert_eq!(encode(&SseEvent::new().data(data)), format!("{lines}\n"), "{data:?}");
     }
 }
 
 #[test]
 fn an_empty_id_is_written_and_an_empty_type_is_not() {
-    assert_eq!(encode(&Block::new().id("").event("").data("x")), "id: \ndata: x\n\n");
+    assert_eq!(encode(&SseEvent::new().id("").event("").data("x")), "id: \ndata: x\n\n");
 }
 
 #[test]
 fn retry_values_are_truncated_to_milliseconds() {
-    assert_eq!(encode(&Block::new().retry(Duration::ZERO)), "retry: 0\n\n");
-    assert_eq!(encode(&Block::new().retry(Duration::MAX)), "retry: 18446744073709551615\n\n");
-    assert_eq!(encode(&Block::new().retry(Duration::from_micros(1999))), "retry: 1\n\n");
+    assert_eq!(encode(&SseEvent::new().retry(Duration::ZERO)), "retry: 0\n\n");
+    assert_eq!(encode(&SseEvent::new().retry(Duration::MAX)), "retry: 18446744073709551615\n\n");
+    assert_eq!(encode(&SseEvent::new().retry(Duration::from_micros(1999))), "retry: 1\n\n");
 }
 
 #[test]
@@ -63,15 +63,15 @@ fn a_built_event_equals_the_decoded_one() {
 
 #[test]
 fn invalid_fields_are_errors_and_nothing_is_written() {
-    for (block, offset) in [
-        (Block::new().event("a\nb").data("x"), 1),
-        (Block::new().event("\r"), 0),
-        (Block::new().id("ab\r"), 2),
-        (Block::new().id("ab\ndata: injected"), 2),
-        (Block::new().event("ok").id("abc\0"), 3),
+    for (event, offset) in [
+        (SseEvent::new().event("a\nb").data("x"), 1),
+        (SseEvent::new().event("\r"), 0),
+        (SseEvent::new().id("ab\r"), 2),
+        (SseEvent::new().id("ab\ndata: injected"), 2),
+        (SseEvent::new().event("ok").id("abc\0"), 3),
     ] {
         let mut out = b"before".to_vec();
-        let error = block.encode(&mut out).unwrap_err();
+        let error = event.encode(&mut out).unwrap_err();
         assert!(error.is_unencodable());
         assert_eq!(error.offset(), Some(offset));
         assert_eq!(out, b"before");
@@ -101,13 +101,13 @@ proptest! {
         data in proptest::option::of("(?s)[ab\r\n:é \0]{0,60}"),
         chunk_size in 1usize..80,
     ) {
-        let mut block = Block::new();
-        if let Some(comment) = &comment { block = block.comment(comment); }
-        if let Some(event) = &event { block = block.event(event); }
-        if let Some(id) = &id { block = block.id(id); }
-        if let Some(retry) = retry { block = block.retry(Duration::from_millis(retry)); }
-        if let Some(data) = &data { block = block.data(data); }
-        let encoded = encode(&block.into_owned());
+        let mut outgoing = SseEvent::new();
+        if let Some(comment) = &comment { outgoing = outgoing.comment(comment); }
+        if let Some(event) = &event { outgoing = outgoing.event(event); }
+        if let Some(id) = &id { outgoing = outgoing.id(id); }
+        if let Some(retry) = retry { outgoing = outgoing.retry(Duration::from_millis(retry)); }
+        if let Some(data) = &data { outgoing = outgoing.data(data); }
+        let encoded = encode(&outgoing.into_owned());
 
         let lf = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n");
         let mut decoder = Decoder::new();
@@ -136,7 +136,7 @@ proptest! {
                 prop_assert_eq!(found.last_event_id(), id.as_deref().unwrap_or_default());
                 prop_assert_eq!(found.retry(), retry.map(Duration::from_millis));
                 // The event round-trips, too.
-                let again = encode(&Block::from(found));
+                let again = encode(&SseEvent::from(found));
                 let mut chunk = again.as_bytes();
                 let mut decoder = Decoder::new().with_last_event_id("before");
                 prop_assert_eq!(&decoder.next_owned(&mut chunk).unwrap().unwrap(), found);

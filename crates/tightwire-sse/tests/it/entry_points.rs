@@ -12,8 +12,8 @@ use proptest::prelude::*;
 use test_support::{in_pieces, limits};
 use tightwire_sse::compat::eventsource_stream as compat;
 use tightwire_sse::{
-    Block, BytesDecoder, Config, Decoder, Ending, Error, Event, EventStream, EventStreamExt as _, Overflow,
-    OwnedItem, Reader, SseBody, SseCodec,
+    BytesDecoder, Config, Decoder, Ending, Error, Event, EventStream, EventStreamExt as _, Overflow,
+    OwnedItem, Reader, SseBody, SseCodec, SseEvent,
 };
 use tokio_util::codec::{Decoder as _, FramedRead};
 
@@ -290,7 +290,7 @@ fn cases_through_items() {
 fn events_of_every_case_round_trip_through_a_body() {
     for case in &cases::load() {
         let blocks = case.events.iter().map(|event| {
-            let block = Block::new().event(&event.event_type).id(&event.id).data(&event.data);
+            let block = SseEvent::new().event(&event.event_type).id(&event.id).data(&event.data);
             Ok::<_, Infallible>(match event.retry {
                 Some(retry) => block.retry(Duration::from_millis(retry)).into_owned(),
                 None => block.into_owned(),

@@ -8,8 +8,8 @@ use futures_util::stream::FusedStream as _;
 use futures_util::{FutureExt as _, StreamExt as _};
 use proptest::prelude::*;
 use tightwire_sse::{
-    Block, DEFAULT_REPLAY_BYTES, DEFAULT_REPLAY_EVENTS, Reader, ReplayBuffer, ReplayChannel, ReplayPosition,
-    Subscription,
+    DEFAULT_REPLAY_BYTES, DEFAULT_REPLAY_EVENTS, Reader, ReplayBuffer, ReplayChannel, ReplayPosition,
+    SseEvent, Subscription,
 };
 
 /// Returns the data of the events from a position.
@@ -18,7 +18,7 @@ fn rest(buffer: &ReplayBuffer, mut position: ReplayPosition) -> Vec<String> {
     std::iter::from_fn(next).map(|encoded| data(&encoded)).collect()
 }
 
-/// Decodes the data of the only event of a block.
+/// Decodes the data of the only event of a event.
 fn data(encoded: &[u8]) -> String {
     let mut events = Reader::new(encoded);
     let event = events.next().unwrap().unwrap();
@@ -37,7 +37,7 @@ fn clients_resume_after_their_last_event() {
     assert!(buffer.is_empty() && buffer.last_event_id().is_none());
     assert_eq!(buffer.start(), buffer.end());
     for n in 1..=5 {
-        buffer.push(Block::new().id(format!("id{n}")).data(n.to_string())).unwrap();
+        buffer.push(SseEvent::new().id(format!("id{n}")).data(n.to_string())).unwrap();
     }
     assert_eq!((buffer.len(), buffer.last_event_id()), (3, Some("id5")));
     for (id, missed) in [
@@ -62,10 +62,10 @@ fn a_position_is_too_old_when_its_next_event_is_evicted() {
     let mut buffer = ReplayBuffer::new().with_max_events(2);
     let mut position = buffer.end();
     for n in 1..=2 {
-        buffer.push(Block::new().data(n.to_string())).unwrap();
+        buffer.push(SseEvent::new().data(n.to_string())).unwrap();
     }
     assert_eq!(rest(&buffer, position), ["1", "2"]);
-    buffer.push(Block::new().data("3")).unwrap();
+    buffer.push(SseEvent::new().data("3")).unwrap();
     for _ in 0..2 {
         assert!(buffer.next(&mut position).unwrap_err().is_too_old());
     }
@@ -74,34 +74,34 @@ fn a_position_is_too_old_when_its_next_event_is_evicted() {
 #[test]
 fn ids_are_assigned_or_given() {
     let mut buffer = ReplayBuffer::new().with_id_prefix("p-");
-    assert_eq!(buffer.push(Block::new().data("a")).unwrap(), "p-1");
-    assert_eq!(buffer.push(Block::new().id("x").data("b")).unwrap(), "x");
-    assert_eq!(buffer.push(Block::new().id("").data("c")).unwrap(), "p-3");
+    assert_eq!(buffer.push(SseEvent::new().data("a")).unwrap(), "p-1");
+    assert_eq!(buffer.push(SseEvent::new().id("x").data("b")).unwrap(), "x");
+    assert_eq!(buffer.push(SseEvent::new().id("").data("c")).unwrap(), "p-3");
     let mut position = buffer.start();
     for encoded in ["id: p-1\ndata: a\n\n", "id: x\ndata: b\n\n", "id: p-3\ndata: c\n\n"] {
         assert_eq!(buffer.next(&mut position).unwrap().unwrap(), encoded);
     }
     // An id of another buffer is not taken for one of this buffer.
     let (mut first, mut second) = (ReplayBuffer::new(), ReplayBuffer::new());
-    let id = first.push(Block::new().data("a")).unwrap();
-    second.push(Block::new().data("b")).unwrap();
+    let id = first.push(SseEvent::new().data("a")).unwrap();
+    second.push(SseEvent::new().data("b")).unwrap();
     assert!(second.resume(id).unwrap_err().is_too_old());
 }
 
 #[test]
 fn an_event_that_cannot_be_replayed_changes_nothing() {
     let mut buffer = ReplayBuffer::new().with_max_bytes(40);
-    buffer.push(Block::new().id("1").data("a")).unwrap();
+    buffer.push(SseEvent::new().id("1").data("a")).unwrap();
     for id in [" 2", "2 ", "2\n3", "2\t3", "\0", "\u{7f}"] {
-        let error = buffer.push(Block::new().id(id).data("b")).unwrap_err();
+        let error = buffer.push(SseEvent::new().id(id).data("b")).unwrap_err();
         assert!(error.is_unencodable(), "{id:?}");
     }
-    assert!(buffer.push(Block::new().event("e\n").data("b")).unwrap_err().is_unencodable());
-    assert!(buffer.push(Block::new().id("1").data("b")).unwrap_err().is_duplicate_id());
-    let error = buffer.push(Block::new().id("2").data("x".repeat(28))).unwrap_err();
+    assert!(buffer.push(SseEvent::new().event("e\n").data("b")).unwrap_err().is_unencodable());
+    assert!(buffer.push(SseEvent::new().id("1").data("b")).unwrap_err().is_duplicate_id());
+    let error = buffer.push(SseEvent::new().id("2").data("x".repeat(28))).unwrap_err();
     assert!(error.is_limit() && error.limit() == Some(40) && error.offset().is_none(), "{error}");
     assert_eq!((buffer.len(), buffer.bytes()), (1, "id: 1\ndata: a\n\n".len()));
-    buffer.push(Block::new().id("2 3\u{e9}").data("b")).unwrap();
+    buffer.push(SseEvent::new().id("2 3\u{e9}").data("b")).unwrap();
     assert_eq!(rest(&buffer, buffer.start()), ["a", "b"]);
 }
 
@@ -117,15 +117,15 @@ fn the_oldest_events_are_evicted_beyond_a_limit() {
     ] {
         let mut buffer = buffer;
         for n in 1000..3000 {
-            buffer.push(Block::new().id(n.to_string()).data("a")).unwrap();
+            buffer.push(SseEvent::new().id(n.to_string()).data("a")).unwrap();
         }
         assert_eq!((buffer.len(), buffer.bytes()), (events, events * size), "{buffer:?}");
         // An evicted id can be used again.
-        buffer.push(Block::new().id("1000").data("a")).unwrap();
+        buffer.push(SseEvent::new().id("1000").data("a")).unwrap();
     }
     let mut buffer = ReplayBuffer::new();
     for _ in 0..3 {
-        buffer.push(Block::new().data("x".repeat(DEFAULT_REPLAY_BYTES / 2))).unwrap();
+        buffer.push(SseEvent::new().data("x".repeat(DEFAULT_REPLAY_BYTES / 2))).unwrap();
         assert_eq!(buffer.len(), 1);
     }
 }
@@ -133,8 +133,8 @@ fn the_oldest_events_are_evicted_beyond_a_limit() {
 #[tokio::test]
 async fn missed_events_and_live_events_have_no_gap() {
     let channel = ReplayChannel::default();
-    let first = channel.publish(Block::new().data("1")).unwrap();
-    channel.publish(Block::new().data("2")).unwrap();
+    let first = channel.publish(SseEvent::new().data("1")).unwrap();
+    channel.publish(SseEvent::new().data("2")).unwrap();
     let mut resumed = channel.resume(&first).unwrap();
     let mut live = channel.subscribe();
     let mut all = channel.subscribe_from_start();
@@ -142,7 +142,7 @@ async fn missed_events_and_live_events_have_no_gap() {
     for subscription in [&mut resumed, &mut all] {
         assert_eq!(ready(subscription).as_deref(), Some("2"));
     }
-    let last = channel.publish(Block::new().data("3")).unwrap();
+    let last = channel.publish(SseEvent::new().data("3")).unwrap();
     assert_eq!(channel.last_event_id(), Some(last));
     for subscription in [&mut resumed, &mut live, &mut all] {
         assert_eq!(ready(subscription).as_deref(), Some("3"));
@@ -156,12 +156,12 @@ async fn a_subscriber_that_is_too_slow_gets_an_error_and_the_others_continue() {
     let channel = ReplayChannel::new(ReplayBuffer::new().with_max_events(2));
     let (mut slow, mut fast) = (channel.subscribe(), channel.subscribe());
     for n in 0..5 {
-        channel.publish(Block::new().data(n.to_string())).unwrap();
+        channel.publish(SseEvent::new().data(n.to_string())).unwrap();
         assert_eq!(ready(&mut fast), Some(n.to_string()));
     }
     assert!(slow.next().await.unwrap().unwrap_err().is_too_old());
     assert!(slow.is_terminated() && slow.next().await.is_none());
-    channel.publish(Block::new().data("more")).unwrap();
+    channel.publish(SseEvent::new().data("more")).unwrap();
     assert_eq!(ready(&mut fast).as_deref(), Some("more"));
 }
 
@@ -178,7 +178,7 @@ async fn the_connection_of_a_client_that_is_too_slow_is_aborted() {
         let response = tightwire_sse::SseBody::new(events.subscribe_from_start()).into_response();
         std::future::ready(response.map(axum::body::Body::new))
     };
-    channel.publish(Block::new().data("first")).unwrap();
+    channel.publish(SseEvent::new().data("first")).unwrap();
     tokio::spawn(axum::serve(listener, axum::routing::get(respond)).into_future());
     connection.write_all(b"GET / HTTP/1.1\r\nhost: example.org\r\n\r\n").await.unwrap();
     let mut received = Vec::new();
@@ -187,7 +187,7 @@ async fn the_connection_of_a_client_that_is_too_slow_is_aborted() {
     }
     // The server does not run in between.
     for _ in 0..3 {
-        channel.publish(Block::new().data("evicts")).unwrap();
+        channel.publish(SseEvent::new().data("evicts")).unwrap();
     }
     connection.read_to_end(&mut received).await.unwrap();
     assert!(received.ends_with(b"data: first\n\n\r\n"), "no further event and no regular end");
@@ -198,7 +198,7 @@ async fn a_closed_channel_ends_its_subscriptions_after_the_buffered_events() {
     for close in [|channel: ReplayChannel| channel.close(), drop::<ReplayChannel>] {
         let channel = ReplayChannel::default();
         let mut behind = channel.subscribe();
-        channel.publish(Block::new().data("a")).unwrap();
+        channel.publish(SseEvent::new().data("a")).unwrap();
         let waiting = tokio::spawn(channel.subscribe().collect::<Vec<_>>());
         tokio::task::yield_now().await;
         close(channel);
@@ -207,9 +207,9 @@ async fn a_closed_channel_ends_its_subscriptions_after_the_buffered_events() {
         assert!(waiting.await.unwrap().is_empty());
     }
     let channel = ReplayChannel::default();
-    let id = channel.publish(Block::new().data("a")).unwrap();
+    let id = channel.publish(SseEvent::new().data("a")).unwrap();
     channel.close();
-    assert!(channel.publish(Block::new().data("b")).unwrap_err().is_ended());
+    assert!(channel.publish(SseEvent::new().data("b")).unwrap_err().is_ended());
     assert!(channel.resume(id).unwrap().next().await.is_none());
 }
 
@@ -230,7 +230,7 @@ fn publishers_and_subscribers_in_several_threads_see_one_order() {
             .collect();
         let publish = |publisher: usize| {
             for n in 0..EVENTS {
-                channel.publish(Block::new().data(format!("{publisher} {n}"))).unwrap();
+                channel.publish(SseEvent::new().data(format!("{publisher} {n}"))).unwrap();
             }
         };
         let publishers = [0, 1].map(|publisher| scope.spawn(move || publish(publisher)));
@@ -269,7 +269,7 @@ proptest! {
             match step {
                 Step::Publish => {
                     published += 1;
-                    channel.publish(Block::new().id(published.to_string()).data(published.to_string())).unwrap();
+                    channel.publish(SseEvent::new().id(published.to_string()).data(published.to_string())).unwrap();
                     buffered.push_back(published);
                     if buffered.len() > capacity {
                         buffered.pop_front();
@@ -309,8 +309,8 @@ proptest! {
 #[test]
 fn debug_output_omits_events_and_ids() {
     let channel = ReplayChannel::new(ReplayBuffer::new().with_id_prefix("hunter2"));
-    channel.publish(Block::new().data("hunter2")).unwrap();
-    channel.publish(Block::new().id("hunter2").data("a")).unwrap();
+    channel.publish(SseEvent::new().data("hunter2")).unwrap();
+    channel.publish(SseEvent::new().id("hunter2").data("a")).unwrap();
     let text = format!("{channel:?} {:?}", channel.subscribe());
     assert!(text.contains("events: 2") && !text.contains("hunter2"), "{text}");
 }

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use tightwire_sse::{Block, Config, Decoder, Item};
+use tightwire_sse::{Config, Decoder, Item, SseEvent};
 
 /// Result of decoding a stream.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -164,7 +164,7 @@ pub fn check_round_trip(input: &[u8], sizes: &[u8]) {
     let mut chunk = input;
     while let Some(event) = decoder.next_owned(&mut chunk).expect("below the limit") {
         let mut wire = Vec::new();
-        Block::from(&event).encode(&mut wire).expect("a decoded event can be encoded");
+        SseEvent::from(&event).encode(&mut wire).expect("a decoded event can be encoded");
         let mut decoder = Decoder::new().with_last_event_id("before");
         let mut decoded = Vec::new();
         for mut chunk in split(&wire, sizes) {
