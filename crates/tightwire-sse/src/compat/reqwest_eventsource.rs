@@ -38,6 +38,7 @@
 //! | [`Error::Utf8`] | never returned: invalid UTF-8 is replaced | error, reconnects |
 //! | [`Error::Parser`] | [`Error`](crate::Error) for an oversized event; decoding continues | error of the parser library nom, reconnects |
 //! | id of a block without data | in [`EventSource::last_event_id`] | lost |
+//! | id of an event without `id` field after a reconnection | that of the last connection, as the standard requires | empty, and the next request has no `Last-Event-ID` |
 //! | parameters of the content type | ignored | an invalid parameter is an error |
 //! | [`EventSource::get`] with an invalid URL | the first item is [`Error::Transport`], then the stream ends | panic |
 //! | [`EventSource::close`] | closes the connection | keeps the connection until the stream is dropped |
