@@ -203,3 +203,29 @@ impl fmt::Debug for McpSession {
         f.debug_struct("McpSession").field("has_id", &self.id.is_some()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    use futures_util::stream;
+    use tokio::time::sleep;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_read_timeout_of_a_json_response_restarts_with_each_chunk() {
+        for (delay, is_received) in [(9, true), (11, false)] {
+            let chunks = stream::unfold(0, move |sent| async move {
+                sleep(Duration::from_secs(delay)).await;
+                (sent < 3).then_some((Ok::<_, Infallible>("a"), sent + 1))
+            });
+            let timer = IdleTimer::new(Some(Duration::from_secs(10)));
+            match receive(reqwest::Body::wrap_stream(chunks), 3, timer).await {
+                Ok(body) => assert!(is_received && body == "aaa"),
+                Err(error) => assert!(!is_received && error.is_timeout(), "{error}"),
+            }
+        }
+    }
+}
