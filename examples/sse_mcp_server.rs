@@ -14,7 +14,7 @@
 //! after [`EVENTS_PER_CONNECTION`] events, and the client resumes. A real server ends it after a time.
 //!
 //! Run it with `cargo run --example sse_mcp_server`, optionally with the address to listen on as argument. It prints its
-//! URL. MCP has no authentication of its own: add one before the server listens on another address than the local one.
+//! URL. It does not authenticate clients, so it must only listen on a local address.
 #![allow(clippy::print_stdout, reason = "prints the URL of the server")]
 
 use std::collections::{HashMap, VecDeque};
@@ -42,6 +42,7 @@ const SESSION_ID: &str = "mcp-session-id";
 /// Web pages that may send requests. Other pages could use the server of a user who visits them.
 const ALLOWED_ORIGINS: [&str; 1] = ["https://example.org"];
 
+/// A real server also ends sessions that are not used.
 const MAX_SESSIONS: usize = 1000;
 /// Calls of a session that are running or can be resumed. A new one ends the oldest.
 const MAX_CALLS: usize = 16;
