@@ -39,11 +39,13 @@ pub(crate) const VERSITYGW: &str = "versitygw";
 /// Installed programs: the folder of the installation, which the languages of a suite share; the package that pins the
 /// versions; the language; the file with the pinned versions, below the package's tests; and the environment variable that
 /// gets the path of the installation.
-const ALL: [(&str, &str, Language, &str, &str); 8] = [
+const ALL: [(&str, &str, Language, &str, &str); 10] = [
     ("perplexity-mock", MOCK, Language::Python, "sdk/python/requirements.txt", "PERPLEXITY_PYTHON"),
     ("perplexity-mock", MOCK, Language::Node, "sdk/node/package.json", "PERPLEXITY_NODE_MODULES"),
     ("psrp", "psrp", Language::Python, "peers/requirements.txt", "PSRP_PYTHON"),
     ("pypi-proxy", "pypi-proxy", Language::Python, "clients/requirements.txt", "PYPI_CLIENTS_PYTHON"),
+    ("sse-mcp", "tightwire-sse", Language::Python, "mcp/python/requirements.txt", "SSE_MCP_PYTHON"),
+    ("sse-mcp", "tightwire-sse", Language::Node, "mcp/node/package.json", "SSE_MCP_NODE_MODULES"),
     (FLEET, "pypi-proxy", Language::Maven, "fleet/maven.txt", "FLEET_JARS"),
     (FLEET, "pypi-proxy", Language::Go, "fleet/go.txt", "FLEET_GO"),
     (FLEET, "pypi-proxy", Language::Python, "fleet/requirements.txt", "FLEET_PYTHON"),

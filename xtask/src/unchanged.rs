@@ -15,9 +15,15 @@ use crate::workspace::Workspace;
 /// The command through which cargo starts each test program.
 pub(crate) const COMMAND: &str = "run-test";
 
-/// Folders whose files are read by tests of other packages: documentation, programs in Go and Python, and event streams.
-const SHARED: [&str; 4] =
-    ["docs", "benches/peers", "crates/psrp/tests/peers", "crates/tightwire-sse/tests/data"];
+/// Folders whose files are read by tests of other packages: documentation, programs in Go, Python and JavaScript, and
+/// event streams.
+const SHARED: [&str; 5] = [
+    "docs",
+    "benches/peers",
+    "crates/psrp/tests/peers",
+    "crates/tightwire-sse/tests/data",
+    "crates/tightwire-sse/tests/mcp",
+];
 
 pub(crate) fn command(program: &Path, arguments: &[String], workspace: &Workspace) -> Result<()> {
     // Cargo runs test programs in the folder of their package.

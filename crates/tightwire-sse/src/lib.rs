@@ -70,7 +70,7 @@
 //! | `reqwest::RequestBuilder`, with reconnection | [`RequestBuilderExt::event_source`] | `reqwest` |
 //! | URL or request, with reconnection and options | [`EventSource`] | `reqwest` |
 //! | `Stream` of chunks, such as the body of a response | [`EventStreamExt::sse`] | `futures` |
-//! | MCP server over Streamable HTTP | [`EventSourceBuilder::send_mcp`] | `reqwest` |
+//! | MCP server over Streamable HTTP | [`EventSourceBuilder::send_mcp`], [`McpSession`] | `reqwest` |
 //! | `std::io::Read` | [`Reader`] | `std` (default) |
 //! | `tokio::io::AsyncRead` | [`SseCodec`] | `codec` |
 //! | chunks of `Bytes`, sharing their memory | [`BytesDecoder`] | `bytes` |

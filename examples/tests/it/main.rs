@@ -7,3 +7,4 @@ mod psrp_server;
 mod psrp_stderr;
 mod pypi_proxy;
 mod sse;
+mod sse_mcp;

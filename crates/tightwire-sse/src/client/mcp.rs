@@ -3,16 +3,15 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::task::{Poll, ready};
+use std::task::Poll;
 
 use bytes::Bytes;
 use futures_core::Stream as _;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
-use http_body::Body as _;
 
 use super::request::is_media_type;
-use super::transport::transport_error;
+use super::transport::poll_body;
 use super::{EventSource, EventSourceBuilder, IdleTimer, MIME_TYPE, Message};
 use crate::error::{Error, Kind, Result};
 
@@ -21,6 +20,32 @@ const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// Session of an MCP client: the `Mcp-Session-Id` that the server assigned.
 ///
 /// [`EventSourceBuilder::send_mcp`] stores the id of a response and sends it with all later requests.
+///
+/// # Requests without a message
+///
+/// Two other requests have the header `Mcp-Session-Id`, and `MCP-Protocol-Version`, for example as a default header of
+/// the `reqwest::Client`. A GET request opens the stream of messages that belong to no request, and DELETE ends the
+/// session. If the server does not support one of them, its status is 405: the [`Error::status`] of the first item of
+/// the stream, and the status of the response to DELETE.
+///
+/// ```no_run
+/// use futures_util::TryStreamExt;
+/// use tightwire_sse::{EventSource, McpSession};
+///
+/// # async fn run(client: reqwest::Client, session: McpSession) -> Result<(), Box<dyn std::error::Error>> {
+/// let url = "https://example.org/mcp";
+/// if let Some(id) = session.id() {
+///     let mut source = EventSource::from_request(client.get(url)).header("mcp-session-id", id).build()?;
+///     match source.events().try_next().await {
+///         Ok(event) => println!("{event:?}"),
+///         Err(error) if error.status() == Some(405) => println!("no such messages"),
+///         Err(error) => return Err(error.into()),
+///     }
+///     client.delete(url).header("mcp-session-id", id).send().await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Default)]
 pub struct McpSession {
     id: Option<HeaderValue>,
@@ -32,8 +57,8 @@ impl McpSession {
         Self { id: None }
     }
 
-    /// Returns the id, for requests that are sent without [`EventSourceBuilder::send_mcp`], such as the DELETE that
-    /// ends the session.
+    /// Returns the id, for requests that are sent without [`EventSourceBuilder::send_mcp`]. `None` before the first
+    /// response, after status 404, and if the server assigns none.
     pub const fn id(&self) -> Option<&HeaderValue> {
         self.id.as_ref()
     }
@@ -158,20 +183,15 @@ fn is_json(headers: &HeaderMap) -> bool {
 async fn receive(mut body: reqwest::Body, limit: usize, mut timer: IdleTimer) -> Result<Bytes> {
     let mut received = Vec::new();
     poll_fn(|cx| {
-        loop {
-            let Poll::Ready(frame) = Pin::new(&mut body).poll_frame(cx) else {
-                ready!(timer.poll_elapsed(cx));
-                return Poll::Ready(Err(Error::new(Kind::Timeout)));
-            };
-            timer.reset();
-            let Some(frame) = frame else { return Poll::Ready(Ok(())) };
-            // Trailers are ignored.
-            let data = frame.map_err(transport_error)?.into_data().unwrap_or_default();
-            if data.len() > limit - received.len() {
-                return Poll::Ready(Err(Error::new(Kind::TooLarge { limit, offset: limit as u64 })));
-            }
-            received.extend_from_slice(&data);
+        let length = received.len();
+        let result = poll_body(&mut body, &mut received, limit, cx);
+        if result.is_ready() {
+            return result;
         }
+        if received.len() > length {
+            timer.reset();
+        }
+        timer.poll_elapsed(cx).map(|()| Err(Error::new(Kind::Timeout)))
     })
     .await?;
     Ok(received.into())
@@ -181,5 +201,31 @@ async fn receive(mut body: reqwest::Body, limit: usize, mut timer: IdleTimer) ->
 impl fmt::Debug for McpSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("McpSession").field("has_id", &self.id.is_some()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    use futures_util::stream;
+    use tokio::time::sleep;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_read_timeout_of_a_json_response_restarts_with_each_chunk() {
+        for (delay, is_received) in [(9, true), (11, false)] {
+            let chunks = stream::unfold(0, move |sent| async move {
+                sleep(Duration::from_secs(delay)).await;
+                (sent < 3).then_some((Ok::<_, Infallible>("a"), sent + 1))
+            });
+            let timer = IdleTimer::new(Some(Duration::from_secs(10)));
+            match receive(reqwest::Body::wrap_stream(chunks), 3, timer).await {
+                Ok(body) => assert!(is_received && body == "aaa"),
+                Err(error) => assert!(!is_received && error.is_timeout(), "{error}"),
+            }
+        }
     }
 }

@@ -1,19 +1,17 @@
 //! Response of a refused request: its body, and whether the request is sent again.
 
 use std::mem;
-use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, SystemTime};
 
 use http::response::Parts;
 use http::status::StatusCode;
-use http_body::Body;
 
 use super::idle_timer::IdleTimer;
 use super::request::Refusal;
 use super::retry_after::retry_after;
 use super::source::Options;
-use super::transport::Response;
+use super::transport::{Response, poll_body};
 use crate::error::{Error, Refused};
 
 /// Limits for the body of a refused response.
@@ -56,7 +54,10 @@ impl RefusedResponse {
 
     /// Receives the body and returns the error with this response.
     pub(super) fn poll_error(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
-        let is_truncated = ready!(self.poll_is_truncated(cx));
+        let is_truncated = match poll_body(&mut self.body, &mut self.received, self.max_size, cx) {
+            Poll::Ready(result) => result.is_err(),
+            Poll::Pending => ready!(self.timer.poll_elapsed(cx).map(|()| true)),
+        };
         // Closes the connection of a truncated body.
         self.body = reqwest::Body::default();
         let response = Refused {
@@ -66,28 +67,6 @@ impl RefusedResponse {
             is_truncated,
         };
         Poll::Ready(Error::new((self.refusal)(Box::new(response))))
-    }
-
-    /// Receives the body up to its limits. Returns whether it is truncated.
-    fn poll_is_truncated(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        loop {
-            let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) else {
-                return self.timer.poll_elapsed(cx).map(|()| true);
-            };
-            match frame {
-                // Trailers are ignored.
-                Some(Ok(frame)) => {
-                    let data = frame.into_data().unwrap_or_default();
-                    let free = self.max_size.saturating_sub(self.received.len());
-                    self.received.extend_from_slice(&data[..data.len().min(free)]);
-                    if data.len() > free {
-                        return Poll::Ready(true);
-                    }
-                }
-                Some(Err(_)) => return Poll::Ready(true),
-                None => return Poll::Ready(false),
-            }
-        }
     }
 }
 

@@ -3,7 +3,9 @@
 use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
+use http_body::Body as _;
 use reqwest::redirect::Policy;
 
 use super::request::check_scheme;
@@ -45,6 +47,26 @@ impl Transport {
     pub(super) fn connect(&self, request: reqwest::Request) -> Connecting {
         (self.0)(request)
     }
+}
+
+/// Receives a body of at most `max_size` bytes. After an error, `received` has the first bytes of the body.
+pub(super) fn poll_body(
+    body: &mut reqwest::Body,
+    received: &mut Vec<u8>,
+    max_size: usize,
+    cx: &mut Context<'_>,
+) -> Poll<Result<()>> {
+    while let Some(frame) = ready!(Pin::new(&mut *body).poll_frame(cx)) {
+        // Trailers are ignored.
+        let data = frame.map_err(transport_error)?.into_data().unwrap_or_default();
+        let free = max_size.saturating_sub(received.len());
+        received.extend_from_slice(&data[..data.len().min(free)]);
+        if data.len() > free {
+            let kind = Kind::TooLarge { limit: max_size, offset: max_size as u64 };
+            return Poll::Ready(Err(Error::new(kind)));
+        }
+    }
+    Poll::Ready(Ok(()))
 }
 
 /// Returns the default HTTP client.

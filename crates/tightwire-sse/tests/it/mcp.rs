@@ -145,6 +145,31 @@ async fn a_message_is_sent_once() {
     assert!(error.is_transport(), "{error}");
 }
 
+/// The requests in the documentation of [`McpSession`].
+#[tokio::test]
+async fn a_server_without_other_messages_answers_405() {
+    let mut fixture = Fixture::start();
+    let accept = async |request: Exchange| {
+        request.respond(202, &[SESSION]);
+    };
+    fixture.send(accept).await.unwrap();
+    let (url, id) = (fixture.server.url("/mcp"), fixture.session.id().unwrap());
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let mut source =
+        EventSource::from_request(client.get(&url)).header("mcp-session-id", id).build().unwrap();
+    let end = client.delete(&url).header("mcp-session-id", id).send();
+    let answer = async {
+        for method in [Method::GET, Method::DELETE] {
+            let request = fixture.server.accept().await;
+            assert_eq!((&request.method, request.header("mcp-session-id").unwrap()), (&method, &b"s1"[..]));
+            request.respond(405, &[]);
+        }
+    };
+    let requests = async { (source.events().next().await.unwrap().unwrap_err(), end.await.unwrap()) };
+    let ((error, ended), ()) = bounded(async { tokio::join!(requests, answer) }).await;
+    assert_eq!((error.status(), ended.status().as_u16()), (Some(405), 405));
+}
+
 #[tokio::test]
 async fn a_json_response_has_a_limit() {
     for (length, is_accepted) in [(8, true), (9, false)] {
