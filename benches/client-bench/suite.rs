@@ -1,8 +1,8 @@
 //! The `client` suite: the HTTP table of the Go benchmark, and a streamed chat completion, each with live
 //! peers. Client and server share a process, as in the Go benchmark, and one thread, so that a row can run on one
-//! core. This workspace's client is built on
-//! reqwest, so the difference to it is the cost of the client's own work; hyper-util is the lower bound of
-//! both.
+//! core. This workspace's client is built on reqwest, so the difference to it is the cost of the client's own work. It
+//! is also measured over hyper-util's client, without TLS, proxies and redirects. That client alone is the lower bound of
+//! all.
 
 use benches::{Impl, Row, Suite};
 use client_bench::ours::Ours;
@@ -15,6 +15,9 @@ benches::counting_allocator!();
 
 /// An owned response.
 const OWNED: &str = "owned";
+/// An owned response, received through hyper-util instead of reqwest. Not compared with reqwest, because it lacks TLS,
+/// proxies and redirects.
+const PLAIN_HYPER: &str = "owned, plain hyper";
 /// A stream chunk with all fields.
 const TYPED: &str = "typed chunks";
 /// The text of the chunks.
@@ -47,6 +50,7 @@ fn sequential_requests(suite: &mut Suite, workload: &Workload) {
         suite.row(workload.row),
         workload,
         sequential(answer(), |server| Ours::new(workload, server)),
+        sequential(answer(), |server| Ours::over_hyper(workload, server)),
         sequential(answer(), |server| Reqwest::new(workload, server)),
         sequential(answer(), |server| HyperUtil::new(workload, server)),
     );
@@ -56,12 +60,14 @@ fn requests(
     row: Row<'_>,
     workload: &Workload,
     ours: impl FnMut(u64) -> u64,
+    over_hyper: impl FnMut(u64) -> u64,
     reqwest: impl FnMut(u64) -> u64,
     hyper_util: impl FnMut(u64) -> u64,
 ) {
     let expected = workload.expected();
     row.payload(expected)
         .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours)
+        .run_batches(Impl::ours("undecoded, plain hyper").class(PLAIN_HYPER), expected, over_hyper)
         .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest)
         .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper_util);
 }
@@ -79,11 +85,13 @@ fn with_retry_without_sleep(suite: &mut Suite) {
     let workload = Workload::with_retry("client_do_with_retry_without_sleep");
     let (expected, answer) = (workload.expected(), || workload.answer.clone());
     let ours = sequential(answer(), |server| Ours::without_sleep(&workload, server));
+    let over_hyper = sequential(answer(), |server| Ours::over_hyper(&workload, server));
     let reqwest = sequential(answer(), |server| Reqwest::new(&workload, server));
     suite
         .row(workload.row)
         .payload(expected)
         .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours)
+        .run_batches(Impl::ours("undecoded, plain hyper").class(PLAIN_HYPER), expected, over_hyper)
         .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest);
 }
 
@@ -95,6 +103,7 @@ fn concurrent_requests(suite: &mut Suite) {
         suite.row(workload.row).elements(1),
         workload,
         concurrent(answer(), |server| Ours::new(workload, server)),
+        concurrent(answer(), |server| Ours::over_hyper(workload, server)),
         concurrent(answer(), |server| Reqwest::new(workload, server)),
         concurrent(answer(), |server| HyperUtil::new(workload, server)),
     );

@@ -8,6 +8,7 @@ use tightwire_json::Value;
 use tightwire_perplexity::retry::{Jitter, RetryPolicy};
 use tightwire_perplexity::{Client, ClientBuilder, Connect, Proxy};
 
+use crate::peers::hyper_client;
 use crate::repeat::Operation;
 use crate::server::Server;
 use crate::workload::{AGENT, KEY, Workload};
@@ -45,12 +46,21 @@ impl Ours {
 
     /// Creates a client that retries without delay.
     pub fn without_sleep(workload: &Workload, server: &Server) -> Self {
+        Self::from_builder(builder(server), workload)
+    }
+
+    /// Creates a client that sends through hyper-util instead of reqwest, and retries without delay.
+    pub fn over_hyper(workload: &Workload, server: &Server) -> Self {
+        Self::from_builder(builder(server).service(hyper_client()), workload)
+    }
+
+    fn from_builder(builder: ClientBuilder, workload: &Workload) -> Self {
         let policy = RetryPolicy {
             initial_delay: Duration::ZERO,
             max_retries: workload.retries,
             ..RetryPolicy::new()
         };
-        let client = builder(server).retry_policy(policy).build().expect("the settings are valid");
+        let client = builder.retry_policy(policy).build().expect("the settings are valid");
         let body = workload.posts.then(|| {
             let body = r#"{"messages":[{"content":"Hello","role":"user"}],"model":"sonar"}"#;
             Arc::new(tightwire_json::from_str(body).expect("the body is JSON"))

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use http::{Request, StatusCode, Uri};
+use http_body::Body;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -72,6 +73,13 @@ impl Operation for Reqwest {
     }
 }
 
+/// Creates the client of hyper-util.
+pub(crate) fn hyper_client<B: Body<Data: Send> + Send>() -> Client<HttpConnector, B> {
+    let mut connector = HttpConnector::new();
+    connector.set_nodelay(true);
+    Client::builder(TokioExecutor::new()).build(connector)
+}
+
 /// The client of hyper-util: a connection pool, without URL handling, redirects or timeouts.
 #[derive(Debug, Clone)]
 pub struct HyperUtil {
@@ -85,10 +93,8 @@ pub struct HyperUtil {
 impl HyperUtil {
     /// Creates a client of this server.
     pub fn new(workload: &Workload, server: &Server) -> Self {
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
         Self {
-            client: Client::builder(TokioExecutor::new()).build(connector),
+            client: hyper_client(),
             uri: server.url(workload.path).parse().expect("the URL is valid"),
             headers: headers(),
             workload: Arc::new(workload.clone()),

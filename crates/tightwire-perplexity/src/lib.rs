@@ -40,7 +40,7 @@
 //!   response. [`EventStream::deltas_only`] skips repeated text, and [`EventStream::resuming`] reconnects after a lost
 //!   connection.
 //! - [`RetryPolicy`] and [`Timeouts`] configure retries and deadlines. [`ClientBuilder::service`] adds tower layers,
-//!   for example rate and concurrency limits.
+//!   for example rate and concurrency limits, or sends through another HTTP client such as hyper-util's.
 //! - `blocking::Client` (feature `blocking`) has the same builder, calls and streams, without async.
 //! - [`types`] contains all requests and responses. It does no I/O, and is all there is without the feature `client`.
 //!   [`prelude`] has the client and the modules of the requests in one import.
@@ -126,7 +126,9 @@ pub mod types;
 mod wait;
 
 #[cfg(feature = "client")]
-pub use client::{Call, Client, ClientBuilder, Connect, Download, Proxy, Response, ResponseHead, Timeouts};
+pub use client::{
+    Call, Client, ClientBuilder, Connect, Download, Proxy, ReqwestService, Response, ResponseHead, Timeouts,
+};
 #[cfg(feature = "client")]
 pub use error::{Error, Result, TimeoutPhase};
 #[cfg(feature = "client")]

@@ -226,10 +226,14 @@ impl<C: From<Client>> ClientBuilder<C> {
         self
     }
 
-    /// Sends requests through a tower service: a `reqwest::Client` wrapped in layers, or a test double.
+    /// Sends requests through a tower service: any HTTP client with the types of the `http` crate, such as that of
+    /// hyper-util; a [`ReqwestService`](crate::ReqwestService) wrapped in layers; or a test double, such as a router.
     ///
     /// Each attempt calls a clone of the service, so layers see retries as well. Waiting until the service is
-    /// ready counts towards the timeouts of the attempt; increase them for long queues.
+    /// ready counts towards the timeouts of the attempt; increase them for long queues. [`Connect`] does not apply:
+    /// redirects, proxies, decompression and the connect timeout are those of the service. An error of the service
+    /// is a timeout ([`Error::is_timeout`]) if its source chain contains an I/O error of the kind `TimedOut` or a
+    /// timeout of tokio, otherwise a connection error.
     ///
     /// # Examples
     /// At most four concurrent requests, and 50 per minute. The rate limit has a single state, which the
@@ -237,6 +241,7 @@ impl<C: From<Client>> ClientBuilder<C> {
     ///
     /// ```
     /// use std::time::Duration;
+    /// use tightwire_perplexity::{Client, ReqwestService};
     /// use tower::ServiceBuilder;
     /// use tower::buffer::BufferLayer;
     /// use tower::limit::{ConcurrencyLimitLayer, RateLimitLayer};
@@ -247,8 +252,8 @@ impl<C: From<Client>> ClientBuilder<C> {
     ///     .layer(ConcurrencyLimitLayer::new(4))
     ///     .layer(BufferLayer::new(64))
     ///     .layer(RateLimitLayer::new(50, Duration::from_secs(60)))
-    ///     .service(reqwest::Client::new());
-    /// let client = tightwire_perplexity::Client::builder().api_key("key").service(service).build()?;
+    ///     .service(ReqwestService::from(reqwest::Client::new()));
+    /// let client = Client::builder().api_key("key").service(service).build()?;
     /// # Ok(())
     /// # }
     /// ```
@@ -256,21 +261,36 @@ impl<C: From<Client>> ClientBuilder<C> {
     /// Set a header that depends on the request:
     ///
     /// ```
-    /// use tower::ServiceExt;
+    /// use tightwire_perplexity::{Client, ReqwestService};
+    /// use tower::ServiceExt as _;
     ///
-    /// let service = reqwest::Client::new().map_request(|mut request: reqwest::Request| {
-    ///     let length = request.body().and_then(reqwest::Body::as_bytes).map_or(0, <[u8]>::len);
+    /// let http = ReqwestService::from(reqwest::Client::new());
+    /// let service = http.map_request(|mut request: http::Request<reqwest::Body>| {
+    ///     let length = request.body().as_bytes().map_or(0, <[u8]>::len);
     ///     request.headers_mut().insert("x-length", length.into());
     ///     request
     /// });
-    /// let client = tightwire_perplexity::Client::builder().api_key("key").service(service).build()?;
+    /// let client = Client::builder().api_key("key").service(service).build()?;
     /// # Ok::<(), tightwire_perplexity::Error>(())
     /// ```
-    pub fn service<S>(mut self, service: S) -> Self
+    ///
+    /// Send through hyper-util, here without TLS:
+    ///
+    /// ```
+    /// use hyper_util::rt::TokioExecutor;
+    ///
+    /// let http = hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build_http();
+    /// let builder = tightwire_perplexity::Client::builder().api_key("key").service(http);
+    /// let client = builder.base_url("http://127.0.0.1:8080").build()?;
+    /// # Ok::<(), tightwire_perplexity::Error>(())
+    /// ```
+    pub fn service<S, B>(mut self, service: S) -> Self
     where
-        S: Service<reqwest::Request, Response = reqwest::Response> + Clone + Send + 'static,
+        S: Service<http::Request<reqwest::Body>, Response = http::Response<B>> + Clone + Send + 'static,
         S::Error: Into<BoxError>,
         S::Future: Send,
+        B: http_body::Body + Send + 'static,
+        B::Error: Into<BoxError>,
     {
         self.transport = Some(Transport::service(service));
         self

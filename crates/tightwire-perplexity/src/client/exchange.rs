@@ -194,7 +194,7 @@ impl Client {
     ) -> Result<AttemptResponse, AttemptError> {
         let sending = pin!(self.inner.transport.send(request));
         let response = Deadline::bound(headers, sending).await.map_err(AttemptError::timeout)??;
-        let (parts, body) = http::Response::from(response).into_parts();
+        let (parts, body) = response.into_parts();
         if !parts.status.is_success() {
             return Ok(AttemptResponse::ErrorStatus(parts, body));
         }

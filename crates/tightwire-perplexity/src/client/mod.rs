@@ -1,7 +1,8 @@
 //! HTTP client.
 //!
 //! `url`, `headers`, `multipart` and `plan` build requests and do no I/O. `exchange` sends them with
-//! retries, `upload` reads files and reports the progress of bodies, `transport` wraps reqwest, and `call` is
+//! retries, `upload` reads files and reports the progress of bodies, `transport` sends through reqwest or a
+//! tower service, and `call` is
 //! the public interface of a request.
 
 mod body;
@@ -31,6 +32,7 @@ pub use self::call::Call;
 pub use self::download::Download;
 pub use self::response::{Response, ResponseHead, TokenUsage};
 pub use self::timeouts::Timeouts;
+pub use self::transport::ReqwestService;
 
 pub(crate) use self::body::StreamingBody;
 pub(crate) use self::exchange::Exchange;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use tightwire_perplexity::{Client, TimeoutPhase, Timeouts};
+use tightwire_perplexity::{Client, ReqwestService, TimeoutPhase, Timeouts};
 use tokio::time::Instant;
 use tower::buffer::BufferLayer;
 use tower::limit::{ConcurrencyLimitLayer, RateLimitLayer};
@@ -69,11 +69,11 @@ async fn layers_can_change_requests_and_responses() {
     let script = Script::new([Step::failed(503), Step::ok("1")]);
     let service = script
         .service()
-        .map_request(|mut request: reqwest::Request| {
+        .map_request(|mut request: http::Request<reqwest::Body>| {
             request.headers_mut().insert("x-signature", http::HeaderValue::from_static("signed"));
             request
         })
-        .map_response(move |response: reqwest::Response| {
+        .map_response(move |response: http::Response<reqwest::Body>| {
             sum.fetch_add(usize::from(response.status().as_u16()), Ordering::Relaxed);
             response
         });
@@ -86,10 +86,7 @@ async fn layers_can_change_requests_and_responses() {
 #[tokio::test]
 async fn network_errors_pass_through_layers() {
     let (_taken, address) = support::refusing();
-    let http = tower::service_fn(|request: reqwest::Request| {
-        let http = reqwest::Client::builder().no_proxy().build();
-        async move { http?.execute(request).await }
-    });
+    let http = ReqwestService::from(reqwest::Client::builder().no_proxy().build().unwrap());
     let service = ServiceBuilder::new().layer(BufferLayer::new(1)).service(http);
     let client = Client::builder()
         .without_environment()

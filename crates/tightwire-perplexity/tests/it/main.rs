@@ -21,6 +21,7 @@ mod client_requests;
 mod client_retry;
 mod client_secrets;
 mod client_server;
+mod client_service;
 mod client_stream;
 mod client_stream_splits;
 mod client_structured;

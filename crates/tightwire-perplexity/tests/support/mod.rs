@@ -187,14 +187,16 @@ impl Script {
     }
 
     /// Returns a tower service that plays the script.
-    pub(crate) fn service(&self) -> BoxCloneService<reqwest::Request, reqwest::Response, BoxError> {
+    pub(crate) fn service(
+        &self,
+    ) -> BoxCloneService<http::Request<reqwest::Body>, http::Response<reqwest::Body>, BoxError> {
         let script = self.clone();
-        BoxCloneService::new(service_fn(move |request: reqwest::Request| {
-            let body = request.body().and_then(reqwest::Body::as_bytes).unwrap_or_default();
+        BoxCloneService::new(service_fn(move |request: http::Request<reqwest::Body>| {
+            let body = request.body().as_bytes().unwrap_or_default();
             script.sent.lock().unwrap().push(Sent {
                 at: script.start.elapsed(),
                 method: request.method().to_string(),
-                url: request.url().to_string(),
+                url: request.uri().to_string(),
                 headers: request.headers().clone(),
                 body: String::from_utf8_lossy(body).into_owned(),
             });
@@ -222,10 +224,10 @@ impl Script {
     }
 }
 
-async fn play(mut step: Step) -> Result<reqwest::Response, BoxError> {
+async fn play(mut step: Step) -> Result<http::Response<reqwest::Body>, BoxError> {
     loop {
         match step {
-            Step::Response(response) => return Ok(response.into()),
+            Step::Response(response) => return Ok(response),
             Step::Broken => return Err(io::Error::from(io::ErrorKind::ConnectionReset).into()),
             Step::Silent => return pending().await,
             Step::After(time, next) => {

@@ -184,7 +184,9 @@ fn call<T: StreamItem>(
         .api_key("test-key")
         .base_url("https://example.org")
         .retry_policy(RetryPolicy::never())
-        .service(tower::service_fn(move |_| ready(Ok::<_, Infallible>(response.clone().into()))))
+        .service(tower::service_fn(move |_| {
+            ready(Ok::<_, Infallible>(response.clone().map(reqwest::Body::from)))
+        }))
         .build()?;
     Ok(client.request(http::Method::POST, "/chat/completions").events())
 }
