@@ -1,6 +1,5 @@
 //! Messages on `std::io` streams.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use std::io::{self, Read, Write};
@@ -283,7 +282,11 @@ impl<R: Read> StreamInput<'_, R> {
         while *filled < end {
             if *filled == buffer.len() {
                 let size = most.min(*filled + CHUNK.max(*filled)).max(MIN_BUFFER);
-                if buffer.is_empty() { *buffer = vec![0; size] } else { buffer.resize(size, 0) }
+                if buffer.is_empty() {
+                    // Cheaper than growing it, or zeroed memory.
+                    *buffer = Vec::with_capacity(size);
+                }
+                buffer.resize(size, 0);
             }
             let target = most.min(buffer.len());
             match reader.read(&mut buffer[*filled..target]) {
@@ -323,7 +326,6 @@ impl<R: Read> StreamInput<'_, R> {
 }
 
 impl<R: Read> Input for StreamInput<'_, R> {
-    #[inline(always)]
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
         let start = self.offset;
         self.skip(bytes.len())?;
@@ -333,6 +335,11 @@ impl<R: Read> Input for StreamInput<'_, R> {
 
     #[inline(always)]
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let Decoder { buffer, filled, .. } = &*self.decoder;
+        if let Some(array) = buffer.get(self.offset..*filled).and_then(<[u8]>::first_chunk) {
+            self.offset += N;
+            return Ok(*array);
+        }
         let mut bytes = [0; N];
         self.fill(&mut bytes)?;
         Ok(bytes)

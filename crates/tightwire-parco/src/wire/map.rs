@@ -157,14 +157,13 @@ impl<H: Header, K: Wire, V: Wire> Wire for Map<H, K, V> {
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         let count = self.count(input)?;
-        let (key, value) = (self.key.min_size(), self.value.min_size());
-        input.announce(count.wrapping_mul(key + value));
+        let entry = self.key.min_size() + self.value.min_size();
+        input.announce(count.wrapping_mul(entry));
         input.walk_parts(count, |input, index| {
-            input.start(key);
+            input.start(entry);
             if let Err(fault) = self.key.walk(input) {
                 return Err(input.locate(fault, Segment::Key(index)));
             }
-            input.start(value);
             self.value.walk(input).map_err(|fault| input.locate(fault, Segment::Value(index)))
         })
     }

@@ -162,6 +162,8 @@ impl Order for Be {
 /// A wire type: describes how values are encoded.
 pub trait Wire {
     /// Returns the minimum encoded size of a value in bytes. Default: the fixed size, or 0.
+    ///
+    /// No value may be shorter: counts are checked with it, and streams read as many bytes at once.
     #[inline]
     fn min_size(&self) -> usize {
         self.fixed_size().unwrap_or(0)
