@@ -269,7 +269,7 @@ struct StreamInput<'a, R> {
 
 impl<R: Read> StreamInput<'_, R> {
     /// Reads until the buffer has `count` bytes after the offset. If more bytes are available, reads those of the next
-    /// `most` bytes, all of which are part of the message.
+    /// `most` bytes, which are all part of the message.
     #[inline(never)]
     fn pull(&mut self, count: usize, most: usize) -> Result<(), Fault> {
         let Decoder { reader, buffer, filled, options, .. } = &mut *self.decoder;
