@@ -201,9 +201,15 @@ impl<'a> Expansion<'a> {
             let step = quote_spanned! {at(field.span())=>
                 if let ::core::result::Result::Err(fault) = #walk { #failed }
             };
-            if self.may_end(field) { quote!(if !input.at_end()? { #step }) } else { step }
+            if self.may_end(field) {
+                return quote!(if !input.at_end()? { #step });
+            }
+            let min_size = self.call(field, quote!(min_size), None);
+            quote!(input.start(#min_size); #step)
         });
-        quote!(#(#steps)*)
+        let required = variant.encoded_fields().filter(|field| !self.may_end(field));
+        let min_sizes = required.map(|field| self.call(field, quote!(min_size), None));
+        quote!(input.announce(0usize #(+ #min_sizes)*); #(#steps)*)
     }
 
     fn schema(&self) -> TokenStream {

@@ -1,7 +1,7 @@
 //! Messages on `std::io` streams.
 
 use alloc::vec::Vec;
-use core::{fmt, mem};
+use core::fmt;
 use std::io::{self, Read, Write};
 
 use crate::default_wire::{Decode, DecodeAs, DecodeOwned, Encode};
@@ -11,7 +11,11 @@ use crate::options::Options;
 use crate::read::{Input, State};
 use crate::wire::{Get, Put, StaticWire, Wire};
 
-/// Maximum bytes read at once for an untrusted length, so that memory grows with the bytes that arrive.
+/// Minimum size of a buffer that is allocated, in bytes.
+const MIN_BUFFER: usize = 256;
+
+/// Maximum bytes read at once into a shorter buffer, so that memory grows with the bytes that arrive, whatever an
+/// untrusted length says.
 const CHUNK: usize = 8192;
 
 /// Encodes a value to a stream with one `write_all`, or none if the message is empty.
@@ -27,8 +31,8 @@ pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Re
 
 /// Decodes one message from a stream, reading no bytes beyond its end.
 ///
-/// Each number is read separately, so wrap unbuffered streams in a `BufReader`. To read many messages, or values that
-/// borrow, use [`Decoder`].
+/// Several reads are needed to find the end of a message, so wrap unbuffered streams in a `BufReader`. To read many
+/// messages, or values that borrow, use [`Decoder`].
 ///
 /// # Errors
 ///
@@ -46,7 +50,7 @@ pub fn decode_from_reader<T: DecodeOwned>(reader: impl Read) -> Result<T, Error>
     if !decoder.fill(&wire)? {
         return Err(Error::at(ErrorKind::UnexpectedEnd, 0));
     }
-    wire.decode_exact(&decoder.buffer)
+    wire.decode_exact(decoder.message())
 }
 
 /// Writes messages to a stream, each with one `write_all`, and reuses its buffer.
@@ -125,7 +129,8 @@ impl<W> fmt::Debug for Encoder<W> {
 /// A message is checked while it arrives, so that every limit applies before memory is allocated, and decoded from the
 /// buffer once it is complete. [`Limits::max_allocation`](crate::Limits::max_allocation) limits its size.
 ///
-/// Each number is read separately, so wrap unbuffered streams in a `BufReader`.
+/// The bytes that a message has at least, such as its numbers and the headers of its strings, are read together. Several
+/// reads are still needed to find its end, so wrap unbuffered streams in a `BufReader`.
 ///
 /// A message of zero bytes, such as `()`, is returned once at the end of the stream, and then the stream ends. To
 /// detect the end, the next call reads one byte ahead and buffers it if it belongs to a later message.
@@ -142,10 +147,13 @@ impl<W> fmt::Debug for Encoder<W> {
 /// ```
 pub struct Decoder<R> {
     reader: R,
+    /// Bytes of the stream, then zeros.
     buffer: Vec<u8>,
+    /// Number of bytes of the stream in the buffer. Those after the last message were read to check for the end.
+    filled: usize,
+    /// Size of the last message, which is at the start of the buffer.
+    message: usize,
     options: Options,
-    /// First byte of the next message, if it was read to check for the end of the stream.
-    lookahead: Option<u8>,
     /// The last message had zero bytes, so the stream may have ended.
     was_empty: bool,
 }
@@ -158,7 +166,7 @@ impl<R: Read> Decoder<R> {
 
     /// Creates a decoder with these options.
     pub const fn with_options(reader: R, options: Options) -> Self {
-        Self { reader, buffer: Vec::new(), options, lookahead: None, was_empty: false }
+        Self { reader, buffer: Vec::new(), filled: 0, message: 0, options, was_empty: false }
     }
 
     /// Reads a message. Returns `None` at the end of the stream.
@@ -183,23 +191,28 @@ impl<R: Read> Decoder<R> {
             return Ok(None);
         }
         let found = self.fill(wire)?;
-        self.was_empty = self.buffer.is_empty();
+        self.was_empty = self.message == 0;
         if !found {
             return Ok(None);
         }
-        wire.decode_exact_with(self.options, &self.buffer).map(Some)
+        wire.decode_exact_with(self.options, self.message()).map(Some)
+    }
+
+    /// Returns the bytes of the last message.
+    fn message(&self) -> &[u8] {
+        &self.buffer[..self.message]
     }
 
     /// Reads one message into the buffer. Returns false at the end of the stream.
     fn fill<F: Wire>(&mut self, wire: &F) -> Result<bool, Error> {
         let mut input = self.input();
         let walked = wire.walk(&mut input);
-        if input.ended && input.buffer.is_empty() {
+        if input.ended && input.decoder.filled == 0 {
             return Ok(false);
         }
         match walked {
             Ok(()) => {
-                self.lookahead = if input.lookahead { input.buffer.pop() } else { None };
+                input.decoder.message = input.offset;
                 Ok(true)
             }
             Err(fault) => Err(input.into_error(fault)),
@@ -209,29 +222,15 @@ impl<R: Read> Decoder<R> {
     /// Reads the first byte of the next message. Returns false at the end of the stream.
     fn peek(&mut self) -> Result<bool, Error> {
         let mut input = self.input();
-        match input.at_end() {
-            Ok(false) => {
-                self.lookahead = input.buffer.pop();
-                Ok(true)
-            }
-            Ok(true) => Ok(false),
-            Err(fault) => Err(input.into_error(fault)),
-        }
+        input.at_end().map(|ended| !ended).map_err(|fault| input.into_error(fault))
     }
 
-    /// Creates an input over the stream with an empty buffer, except for the byte that was read ahead.
+    /// Removes the last message from the buffer and creates an input over the rest and the stream.
     fn input(&mut self) -> StreamInput<'_, R> {
-        self.buffer.clear();
-        let lookahead = self.lookahead.take();
-        self.buffer.extend(lookahead);
-        StreamInput {
-            reader: &mut self.reader,
-            buffer: &mut self.buffer,
-            state: State::new(self.options),
-            error: None,
-            lookahead: lookahead.is_some(),
-            ended: false,
-        }
+        self.buffer.copy_within(self.message..self.filled, 0);
+        self.filled -= self.message;
+        self.message = 0;
+        StreamInput { state: State::new(self.options), decoder: self, offset: 0, error: None, ended: false }
     }
 
     /// Returns a reference to the stream.
@@ -257,57 +256,48 @@ impl<R> fmt::Debug for Decoder<R> {
     }
 }
 
-/// A stream as [`Input`]. Everything it reads is appended to the buffer.
+/// A stream as [`Input`]. Everything it reads is appended to the buffer of the decoder.
 struct StreamInput<'a, R> {
-    reader: &'a mut R,
-    buffer: &'a mut Vec<u8>,
+    decoder: &'a mut Decoder<R>,
+    /// Number of bytes walked over.
+    offset: usize,
     state: State,
     error: Option<io::Error>,
-    /// The last byte of the buffer was read ahead and is not consumed yet.
-    lookahead: bool,
     /// True once the stream has ended.
     ended: bool,
 }
 
 impl<R: Read> StreamInput<'_, R> {
-    /// Appends `count` bytes of the stream to the buffer, which grows by at most [`CHUNK`] before they arrive.
-    fn pull(&mut self, count: usize) -> Result<(), Fault> {
-        let lookahead = usize::from(count > 0 && mem::take(&mut self.lookahead));
-        let mut left = count - lookahead;
-        while left > 0 {
-            let chunk = left.min(CHUNK);
-            if let Err(fault) = self.pull_chunk(chunk) {
-                let trace = &mut self.state.trace;
-                trace.missing += left - chunk;
-                trace.rewind += count - left;
-                return Err(fault);
+    /// Reads until the buffer has `count` bytes after the offset. If more bytes are available, reads those of the next
+    /// `most` bytes, which are all part of the message.
+    #[inline(never)]
+    fn pull(&mut self, count: usize, most: usize) -> Result<(), Fault> {
+        let Decoder { reader, buffer, filled, options, .. } = &mut *self.decoder;
+        // The offset never exceeds the limit.
+        let left = options.limits.allocation - self.offset;
+        if count > left {
+            return Err(Fault::LIMIT);
+        }
+        let (end, most) = (self.offset + count, self.offset + most.clamp(count, left));
+        while *filled < end {
+            if *filled == buffer.len() {
+                let size = most.min(*filled + CHUNK.max(*filled)).max(MIN_BUFFER);
+                if buffer.is_empty() {
+                    // Cheaper than growing it, or zeroed memory.
+                    *buffer = Vec::with_capacity(size);
+                }
+                buffer.resize(size, 0);
             }
-            left -= chunk;
-        }
-        Ok(())
-    }
-
-    fn pull_chunk(&mut self, count: usize) -> Result<(), Fault> {
-        let start = self.buffer.len();
-        let end = start + count;
-        if end > self.options().limits.allocation {
-            return Err(Fault(ErrorKind::Limit));
-        }
-        self.buffer.resize(end, 0);
-        let mut filled = start;
-        while filled < end {
-            match self.reader.read(&mut self.buffer[filled..]) {
+            let target = most.min(buffer.len());
+            match reader.read(&mut buffer[*filled..target]) {
                 Ok(0) => {
                     self.ended = true;
-                    self.buffer.truncate(filled);
-                    self.state.trace.missing = end - filled;
-                    self.state.trace.rewind = filled - start;
+                    self.state.trace.missing = end - *filled;
                     return Err(Fault(ErrorKind::UnexpectedEnd));
                 }
-                Ok(read) => filled += read,
+                Ok(read) => *filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
-                    self.buffer.truncate(filled);
                     self.error = Some(error);
                     return Err(Fault(ErrorKind::Io));
                 }
@@ -316,43 +306,69 @@ impl<R: Read> StreamInput<'_, R> {
         Ok(())
     }
 
+    /// Makes `count` bytes after the offset available.
+    #[inline(always)]
+    fn need(&mut self, count: usize) -> Result<(), Fault> {
+        if self.decoder.filled - self.offset >= count {
+            return Ok(());
+        }
+        self.pull(count, count.saturating_add(self.state.pending))
+    }
+
+    /// Returns the error, and drops what was read.
     fn into_error(self, fault: Fault) -> Error {
+        self.decoder.message = self.decoder.filled;
         match self.error {
             Some(error) => Error::io(error),
-            None => self.state.trace.into_error(fault, self.buffer.len()),
+            None => self.state.trace.into_error(fault, self.offset),
         }
     }
 }
 
 impl<R: Read> Input for StreamInput<'_, R> {
-    #[inline]
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
-        self.pull(bytes.len())?;
-        bytes.copy_from_slice(&self.buffer[self.buffer.len() - bytes.len()..]);
+        let start = self.offset;
+        self.skip(bytes.len())?;
+        bytes.copy_from_slice(&self.decoder.buffer[start..self.offset]);
         Ok(())
     }
 
+    #[inline(always)]
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let Decoder { buffer, filled, .. } = &*self.decoder;
+        if let Some(array) = buffer.get(self.offset..*filled).and_then(<[u8]>::first_chunk) {
+            self.offset += N;
+            return Ok(*array);
+        }
+        let mut bytes = [0; N];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    #[inline(always)]
     fn skip(&mut self, count: usize) -> Result<(), Fault> {
-        self.pull(count)
+        self.need(count)?;
+        self.offset += count;
+        Ok(())
     }
 
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
         // The size of the stream is unknown, so only the limit can be checked.
-        match self.buffer.len().checked_add(count) {
+        match self.offset.checked_add(count) {
             Some(end) if end <= self.options().limits.allocation => Ok(()),
             _ => Err(Fault(ErrorKind::Limit)),
         }
     }
 
     fn at_end(&mut self) -> Result<bool, Fault> {
-        if !self.lookahead {
-            match self.pull(1) {
-                Ok(()) => self.lookahead = true,
-                Err(_) if self.ended => return Ok(true),
-                Err(fault) => return Err(fault),
-            }
+        if self.decoder.filled > self.offset {
+            return Ok(false);
         }
-        Ok(false)
+        match self.pull(1, self.state.pending) {
+            Ok(()) => Ok(false),
+            Err(_) if self.ended => Ok(true),
+            Err(fault) => Err(fault),
+        }
     }
 
     fn state(&self) -> &State {

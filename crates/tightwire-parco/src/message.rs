@@ -201,9 +201,7 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        let mut vec = Vec::new();
-        self.encode_with(options, value, &mut vec)?;
-        Ok(vec)
+        write::to_vec(options.levels(), |writer| self.put(value, writer))
     }
 
     /// Same as [`encode`].

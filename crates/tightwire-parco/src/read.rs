@@ -30,6 +30,8 @@ pub struct State {
     pub(crate) options: Options,
     allocated: usize,
     depth: u32,
+    /// Minimum number of bytes after the value that is walked over. Only streams use it.
+    pub(crate) pending: usize,
     pub(crate) trace: Trace,
 }
 
@@ -127,6 +129,23 @@ pub trait Input {
         self.state_mut().depth -= 1;
     }
 
+    /// Announces parts of a value that take at least `size` bytes, so that a stream can read them together with the
+    /// bytes before them.
+    ///
+    /// [`start`](Self::start) takes the minimum size of a part back before the part is walked over.
+    #[inline]
+    fn announce(&mut self, size: usize) {
+        let pending = &mut self.state_mut().pending;
+        *pending = pending.wrapping_add(size);
+    }
+
+    /// Starts an announced part that takes at least `size` bytes.
+    #[inline]
+    fn start(&mut self, size: usize) {
+        let pending = &mut self.state_mut().pending;
+        *pending = pending.wrapping_sub(size);
+    }
+
     /// Starts a value that consists of parts, and returns the number of parts that are already complete.
     ///
     /// That is 0 unless the input resumes a walk that stopped at the end of a partial message.
@@ -213,7 +232,7 @@ pub trait Input {
 impl State {
     #[inline]
     pub(crate) fn new(options: Options) -> Self {
-        Self { options, allocated: 0, depth: 0, trace: Trace::default() }
+        Self { options, allocated: 0, depth: 0, pending: 0, trace: Trace::default() }
     }
 
     /// See [`Reader::count_allocation`].

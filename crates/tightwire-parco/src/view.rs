@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, Fault};
 use crate::options::{Levels, Limits, Mode, Options};
 use crate::read::{Context, Input, Reader};
 use crate::schema::{Schema, SchemaContext};
-use crate::wire::{Get, Header, Map, Put, Slice, StaticWire, Wire, both, walk_elements};
+use crate::wire::{Get, Header, Map, Put, Slice, StaticWire, Wire, both};
 use crate::write::Writer;
 
 /// Context for bytes that were already validated: no limits except `levels`, which sufficed when they were validated.
@@ -69,7 +69,10 @@ impl<K: Wire, V: Wire> Wire for Entry<K, V> {
     }
 
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        let last = self.1.min_size();
+        input.announce(last);
         self.0.walk(input)?;
+        input.start(last);
         self.1.walk(input)
     }
 
@@ -311,7 +314,7 @@ impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
     fn size(&self, view: &Seq<'de, E, T>, levels: Levels) -> Result<usize, Fault> {
         if view.levels > levels {
             let mut context = trusted(view.bytes, view.mode, levels);
-            walk_elements(self.element(), view.len, &mut Reader::new(view.bytes, &mut context))?;
+            self.element().walk_all(view.len, &mut Reader::new(view.bytes, &mut context))?;
         }
         if view.mode == Mode::Compat {
             return Err(Fault(ErrorKind::InvalidValue));

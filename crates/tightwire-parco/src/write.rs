@@ -255,12 +255,8 @@ unsafe fn copy(bytes: &[u8], to: *mut u8) {
     unsafe {
         match len {
             0 => {}
-            1..=3 => {
-                let (first, middle, last) = (*from, *from.add(len / 2), *from.add(len - 1));
-                *to = first;
-                *to.add(len / 2) = middle;
-                *to.add(len - 1) = last;
-            }
+            1 => *to = *from,
+            2..=3 => copy_ends::<2>(from, to, len),
             4..=7 => copy_ends::<4>(from, to, len),
             8..=16 => copy_ends::<8>(from, to, len),
             17..=32 => copy_ends::<16>(from, to, len),
@@ -311,6 +307,25 @@ pub(crate) fn fill(
             Ok(FillResult::Spilled(vec))
         }
         (Ok(()), _) => Ok(FillResult::InPlace(written)),
+    }
+}
+
+/// Bytes on the stack for a message that is encoded to a new vector.
+const STACK: usize = 1024;
+
+/// Encodes into a new vector. A message that fits the stack is allocated once, with its exact size.
+#[inline]
+pub(crate) fn to_vec(
+    levels: Levels,
+    put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
+) -> Result<Vec<u8>, Error> {
+    let mut stack = [const { MaybeUninit::uninit() }; STACK];
+    match fill(&mut stack, levels, put)? {
+        FillResult::InPlace(written) => {
+            // SAFETY: the first `written` bytes of the stack are initialized.
+            Ok(unsafe { core::slice::from_raw_parts(stack.as_ptr().cast::<u8>(), written) }.to_vec())
+        }
+        FillResult::Spilled(message) => Ok(message),
     }
 }
 

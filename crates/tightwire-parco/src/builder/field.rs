@@ -217,7 +217,10 @@ impl<L: Wire, W: Wire, G, S, K> Wire for Cons<L, Field<W, G, S, K>> {
 
     #[inline(always)]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        let last = self.last.min_size();
+        input.announce(last);
         self.before.walk(input)?;
+        input.start(last);
         self.last.walk(input).map_err(|fault| input.locate(fault, self.last.segment()))
     }
 

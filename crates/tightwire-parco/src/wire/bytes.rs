@@ -173,7 +173,7 @@ macro_rules! wire {
                 H::WIDTH
             }
 
-            #[inline]
+            #[inline(always)]
             fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
                 let len = H::length(input)?;
                 input.check_bytes(len)?;

@@ -53,7 +53,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
     fn put_entries<'a, A: 'a, B: 'a>(
         &self,
         count: usize,
-        entries: impl Iterator<Item = (&'a A, &'a B)>,
+        mut entries: impl ExactSizeIterator<Item = (&'a A, &'a B)>,
         writer: &mut Writer<'_>,
     ) -> Result<(), Fault>
     where
@@ -61,12 +61,13 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         V: Put<B>,
     {
         H::put_length(count, writer)?;
-        for (index, (key, value)) in entries.enumerate() {
+        // The index is computed from the iterator only for a fault, because a counter takes a register of the loop.
+        while let Some((key, value)) = entries.next() {
             if let Err(fault) = self.key.put(key, writer) {
-                return Err(writer.locate(fault, Segment::Key(index)));
+                return Err(writer.locate(fault, Segment::Key(count - 1 - entries.len())));
             }
             if let Err(fault) = self.value.put(value, writer) {
-                return Err(writer.locate(fault, Segment::Value(index)));
+                return Err(writer.locate(fault, Segment::Value(count - 1 - entries.len())));
             }
         }
         Ok(())
@@ -156,7 +157,10 @@ impl<H: Header, K: Wire, V: Wire> Wire for Map<H, K, V> {
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         let count = self.count(input)?;
+        let entry = self.key.min_size() + self.value.min_size();
+        input.announce(count.wrapping_mul(entry));
         input.walk_parts(count, |input, index| {
+            input.start(entry);
             if let Err(fault) = self.key.walk(input) {
                 return Err(input.locate(fault, Segment::Key(index)));
             }

@@ -116,7 +116,6 @@ pub use bytes::{Blob, FromOctets, LongText, Octets, Skip, SmallVarchar, Str, Tex
 pub use map::{Map, SortedMap};
 pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
 pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Max, U8, U16, U32, U64};
-pub(crate) use sequence::walk_elements;
 pub use sequence::{Array, Slice};
 pub use time::{TimeLocation, TimeUtc};
 pub use wrapper::{HeaderInt, Opt, Pointer, WireOf};
@@ -163,6 +162,8 @@ impl Order for Be {
 /// A wire type: describes how values are encoded.
 pub trait Wire {
     /// Returns the minimum encoded size of a value in bytes. Default: the fixed size, or 0.
+    ///
+    /// No value may be shorter: counts are checked with it, and streams read as many bytes at once.
     #[inline]
     fn min_size(&self) -> usize {
         self.fixed_size().unwrap_or(0)
@@ -183,6 +184,21 @@ pub trait Wire {
     ///
     /// Fails if the bytes are not a valid value.
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault>;
+
+    /// Walks over `count` values. The caller has checked the count.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of the first invalid value.
+    #[inline]
+    fn walk_all<I: Input>(&self, count: usize, input: &mut I) -> Result<(), Fault> {
+        let size = self.min_size();
+        input.announce(count.wrapping_mul(size));
+        input.walk_parts(count, |input, index| {
+            input.start(size);
+            self.walk(input).map_err(|fault| input.locate(fault, Segment::Index(index)))
+        })
+    }
 
     /// Returns the schema.
     fn schema(&self, context: &mut SchemaContext) -> Schema;

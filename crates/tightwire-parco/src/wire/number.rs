@@ -68,6 +68,12 @@ macro_rules! wire {
                 input.skip($width)
             }
 
+            #[inline]
+            fn walk_all<I: Input>(&self, count: usize, input: &mut I) -> Result<(), Fault> {
+                let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
+                input.skip(size)
+            }
+
             fn schema(&self, _: &mut SchemaContext) -> Schema {
                 Schema::Number($number, $endian)
             }

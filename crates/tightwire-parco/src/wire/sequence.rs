@@ -114,7 +114,7 @@ impl<H: Header, E: Wire> Wire for Slice<H, E> {
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         let count = self.count(input)?;
-        walk_elements(&self.element, count, input)
+        self.element.walk_all(count, input)
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
@@ -123,17 +123,6 @@ impl<H: Header, E: Wire> Wire for Slice<H, E> {
             element: Box::new(self.element.schema(context)),
         }
     }
-}
-
-#[inline]
-pub(crate) fn walk_elements<E: Wire, I: Input>(
-    element: &E,
-    count: usize,
-    input: &mut I,
-) -> Result<(), Fault> {
-    input.walk_parts(count, |input, index| {
-        element.walk(input).map_err(|fault| input.locate(fault, Segment::Index(index)))
-    })
 }
 
 impl<H: Header, E: StaticWire> StaticWire for Slice<H, E> {
@@ -289,7 +278,7 @@ impl<const N: usize, E: Wire> Wire for Array<N, E> {
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-        walk_elements(&self.0, N, input)
+        self.0.walk_all(N, input)
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {

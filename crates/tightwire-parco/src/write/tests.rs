@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use proptest::prelude::*;
 
-use super::{FillResult, Writer, append, as_uninit, fill};
+use super::{FillResult, STACK, Writer, append, as_uninit, fill, to_vec};
 use crate::error::{Error, Fault, Segment};
 use crate::options::Levels;
 use crate::wire::{Be, F32, F64, GoInt, I8, I16, I32, I64, Le, Put, StaticWire, U8, U16, U32, U64};
@@ -159,6 +159,12 @@ proptest! {
     }
 
     #[test]
+    fn new_vector_matches_the_reference(steps in steps(), len in 0..=STACK) {
+        let steps = [vec![Step::Zeros(len)], steps].concat();
+        prop_assert_eq!(to_vec(Levels::default(), |writer| write(&steps, writer)).unwrap(), reference(&steps));
+    }
+
+    #[test]
     fn regions_of_any_size_match_the_reference(steps in steps(), share in 0..=24_usize) {
         let expected = reference(&steps);
         // From nothing to more than enough.
@@ -216,6 +222,23 @@ fn every_length_is_copied_with_every_header_width() {
         let mut vec = Vec::new();
         append(&mut vec, Levels::default(), |writer| write(&steps, writer)).unwrap();
         assert_eq!(vec, reference(&steps), "{len}");
+    }
+}
+
+/// A new vector starts on the stack and moves to the heap at any point of a message.
+#[test]
+fn new_vectors_match_the_reference() {
+    for len in
+        [0, 1, 8, STACK - 60, STACK - 20, STACK - 10, STACK - 9, STACK - 8, STACK - 7, STACK, STACK + 1, 9000]
+    {
+        let steps = [
+            Step::Bytes(vec![1; len]),
+            Step::Prefixed([7; 8], 2, b"text".into()),
+            Step::Array1(*b"x"),
+            Step::Numbers(3, vec![1, 2, 3]),
+        ];
+        let found = to_vec(Levels::default(), |writer| write(&steps, writer)).unwrap();
+        assert_eq!(found, reference(&steps), "{len}");
     }
 }
 

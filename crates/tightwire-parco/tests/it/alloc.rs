@@ -45,6 +45,15 @@ fn bench(size: usize) -> Bench {
     }
 }
 
+#[test]
+fn short_messages_are_allocated_once_with_their_size() {
+    for size in [10, 100] {
+        let message = bench(size);
+        let (used, vec) = usage(|| to_vec(&message).unwrap());
+        assert_eq!((used.count, used.bytes), (1, vec.len()));
+    }
+}
+
 /// A buffer of exactly the message's size suffices, although headers are written as eight bytes.
 #[test]
 fn encoding_to_a_buffer_with_capacity_allocates_nothing() {

@@ -1,16 +1,20 @@
 //! Messages on `std::io` streams: sizes of reads and writes, and where they stop.
 #![cfg(all(feature = "std", feature = "derive"))]
 
+use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::io::{self, BufReader, Read, Write};
 
-use tightwire_parco::wire::{Be, Le, Slice, StaticWire, Str, U8, U16};
+use proptest::prelude::*;
+use tightwire_parco::schema::{Schema, SchemaContext};
+use tightwire_parco::wire::{Array, Be, Le, Slice, StaticWire, Str, U8, U16, Wire};
 use tightwire_parco::{
-    Decoder, Encoder, Limits, Options, Segment, decode_exact, decode_from_reader, encode_to_writer, to_vec,
+    Decode, Decoder, Encode, Encoder, Fault, Get, Input, Limits, Options, Reader, Segment, WireExt,
+    decode_exact, decode_from_reader, encode_to_writer, to_vec,
 };
 
 use crate::support::checks::Chunks;
-use crate::support::messages::{Borrowed, Inner, Node};
+use crate::support::messages::{Borrowed, Inner, Material, Named, Node};
 
 /// Records every write, accepts a limited number of bytes per write, and fails after a limited total.
 struct Sink {
@@ -250,4 +254,124 @@ fn buffered_streams_are_supported() {
         assert_eq!(decoder.decode::<Inner>().unwrap().as_ref(), Some(message));
     }
     assert_eq!(decoder.decode::<Inner>().unwrap(), None);
+}
+
+/// A message with every kind of part, most of them of variable size.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+struct Parts {
+    number: u32,
+    names: Vec<String>,
+    pairs: BTreeMap<String, Option<u16>>,
+    nodes: Vec<Inner>,
+    array: [String; 2],
+    numbers: Vec<u16>,
+    boxed: Option<Box<Self>>,
+    flag: bool,
+    #[parco(default_on_eof)]
+    last: Option<String>,
+}
+
+impl Parts {
+    fn new(count: usize) -> Self {
+        let text = |index: usize| "x".repeat(index % 7 * (index % 3));
+        Self {
+            number: 7,
+            names: (0..count).map(text).collect(),
+            pairs: (0..count).map(|index| (index.to_string(), (index % 2 == 0).then_some(3))).collect(),
+            nodes: (0..count).map(|index| inner(&text(index))).collect(),
+            array: [text(count), text(count + 1)],
+            numbers: (0..count as u16).collect(),
+            boxed: (count > 1).then(|| Box::new(Self::new(count / 2))),
+            flag: true,
+            last: Some(text(count)),
+        }
+    }
+}
+
+/// Counts reads, and returns at most a number of bytes for each.
+struct Counting<'a> {
+    bytes: &'a [u8],
+    at_once: usize,
+    reads: usize,
+}
+
+impl Read for Counting<'_> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        assert!(!target.is_empty() && target.len() <= self.bytes.len(), "reads beyond the message");
+        self.reads += 1;
+        let len = target.len().min(self.at_once);
+        self.bytes.read(&mut target[..len])
+    }
+}
+
+#[test]
+fn reads_are_few_and_stop_at_the_end() {
+    for count in [0, 1, 2, 10, 300, 4000] {
+        let value = Parts::new(count);
+        let bytes = to_vec(&value).unwrap();
+        for at_once in [1, 2, 100, usize::MAX] {
+            let mut stream = Counting { bytes: &bytes, at_once, reads: 0 };
+            assert_eq!(decode_from_reader::<Parts>(&mut stream).unwrap(), value);
+            let most = bytes.len() / at_once + 60 * (count + 2).ilog2() as usize;
+            assert!(stream.reads <= most, "{} of {count} in pieces of {at_once}", stream.reads);
+        }
+    }
+}
+
+/// A wire type that states a larger minimum than the one it is made of.
+#[derive(Clone, Copy, Debug)]
+struct NonEmpty;
+
+type Names = Slice<U8, Str<U8>>;
+
+impl Wire for NonEmpty {
+    fn min_size(&self) -> usize {
+        2
+    }
+
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        Names::NEW.walk(input)
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        Names::NEW.schema(context)
+    }
+}
+
+impl<'de> Get<'de, Vec<String>> for NonEmpty {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<String>, Fault> {
+        Names::NEW.get(reader)
+    }
+}
+
+#[test]
+fn larger_minimum_sizes_cause_no_further_reads() {
+    for names in [&[""][..], &["a", ""], &["", "", "abc"]] {
+        let bytes = Names::NEW.to_vec(names).unwrap();
+        let wire = Array::<3, NonEmpty>(NonEmpty);
+        let stream = bytes.repeat(3);
+        let decoded: [Vec<String>; 3] = Decoder::new(Exact(&stream)).decode_as(&wire).unwrap().unwrap();
+        assert!(decoded.iter().all(|found| found == names));
+    }
+}
+
+proptest! {
+    /// The reads of a stream end with the message, for any message and any split of the stream.
+    #[test]
+    fn any_message_is_read_to_its_end(material: Vec<u8>, count in 0..20_usize, rest: Vec<u8>) {
+        let mut source = Material(&material);
+        let value = (0..3).map(|_| source.node(3)).collect::<Vec<_>>();
+        let bytes = to_vec(&value).unwrap();
+        prop_assert_eq!(decode_from_reader::<Vec<Node>>(Exact(&bytes)).unwrap(), value.clone());
+        let named: Vec<_> = (0..count).map(|index| source.named(index % 5)).collect();
+        let list = to_vec(&named).unwrap();
+        prop_assert_eq!(decode_from_reader::<Vec<Named>>(Exact(&list)).unwrap(), named.clone());
+        let parts = Parts::new(count);
+        let all = [bytes, list, to_vec(&parts).unwrap(), rest.clone()].concat();
+        let mut decoder = Decoder::new(Chunks::new(&all, &material));
+        prop_assert_eq!(decoder.decode::<Vec<Node>>().unwrap(), Some(value));
+        prop_assert_eq!(decoder.decode::<Vec<Named>>().unwrap(), Some(named));
+        prop_assert_eq!(decoder.decode::<Parts>().unwrap(), Some(parts));
+        prop_assert_eq!(decoder.get_ref().bytes, &rest[..]);
+    }
 }
