@@ -16,6 +16,7 @@ use tightwire_parco::schema::{self, Schema, Value};
 use tightwire_parco::{Decode, Encode, WireExt as _};
 
 #[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(go)]
 struct Reading {
     #[parco(small)]
     station: String,

@@ -17,6 +17,7 @@ macro_rules! layout {
     ($message:ident, $borrowed:ident, $view:ident, $derived:ident, $header:ident) => {
         /// The published message, as a service would declare it.
         #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+        #[parco(go)]
         #[allow(missing_docs, reason = "self-explanatory names")]
         pub struct $message {
             pub name: String,
@@ -33,6 +34,7 @@ macro_rules! layout {
 
         /// The same with strings and keys that borrow from the bytes.
         #[derive(Debug, Decode)]
+        #[parco(go)]
         struct $borrowed<'a> {
             name: &'a str,
             text: &'a str,
@@ -48,6 +50,7 @@ macro_rules! layout {
 
         /// A view of the message.
         #[derive(Debug, Decode)]
+        #[parco(go)]
         #[allow(missing_docs, reason = "self-explanatory names")]
         pub struct $view<'a> {
             pub name: &'a str,

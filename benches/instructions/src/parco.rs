@@ -6,6 +6,7 @@ use tightwire_parco::wire::{Le, U16};
 use tightwire_parco::{Decode, Encode, Seq};
 
 #[derive(Encode, Decode)]
+#[parco(go)]
 struct Message {
     name: String,
     text: String,
@@ -17,6 +18,7 @@ struct Message {
 
 /// The same message as a view into the input.
 #[derive(Decode)]
+#[parco(go)]
 struct View<'a> {
     name: &'a str,
     text: &'a str,

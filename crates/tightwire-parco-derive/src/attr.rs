@@ -31,7 +31,8 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    const NAMES: [(&'static str, &'static str); 10] = [
+    const NAMES: [(&'static str, &'static str); 11] = [
+        ("varint", "Varint"),
         ("u8", "U8"),
         ("i8", "I8"),
         ("u16", "U16"),
@@ -52,7 +53,7 @@ impl Number {
             _ => (text.as_str(), None),
         };
         let (_, wire) = Self::NAMES.into_iter().find(|(known, _)| *known == name)?;
-        let ordered = !matches!(wire, "U8" | "I8");
+        let ordered = !matches!(wire, "U8" | "I8" | "Varint");
         (ordered || order.is_none()).then_some(Self { wire, ordered, order, span: ident.span() })
     }
 
@@ -197,8 +198,8 @@ fn number(meta: &ParseNestedMeta<'_>) -> Result<Number> {
     Number::from_ident(&ident).ok_or_else(|| {
         Error::new(
             ident.span(),
-            "a header is `u8`, `i8`, `u16`, `i16`, `u32`, `i32`, `u64`, `i64`, `int` or `uint`, with an optional \
-             suffix `le` or `be` if it has more than one byte, such as `u16be`",
+            "a header is `varint`, `u8`, `i8`, `u16`, `i16`, `u32`, `i32`, `u64`, `i64`, `int` or `uint`, with an \
+             optional suffix `le` or `be` if it has more than one byte, such as `u16be`",
         )
     })
 }
@@ -248,6 +249,8 @@ pub(crate) enum IdWire {
 #[derive(Default)]
 pub(crate) struct ContainerAttrs {
     pub(crate) order: Option<Order>,
+    /// Whether the defaults are those of the Go library.
+    pub(crate) go: bool,
     pub(crate) krate: Option<Path>,
     pub(crate) id: Option<IdWire>,
 }
@@ -260,15 +263,18 @@ impl ContainerAttrs {
             match seen.add(&meta)?.as_str() {
                 "be" => container.order = Some(Order::Be),
                 "le" => container.order = Some(Order::Le),
+                "go" => container.go = true,
                 "crate" => container.krate = Some(meta.value()?.call(Path::parse_mod_style)?),
                 "id" if is_enum => container.id = Some(id_wire(&meta)?),
                 _ if is_enum => {
                     return Err(
-                        meta.error("unknown enum attribute; expected one of `id`, `be`, `le`, `crate`")
+                        meta.error("unknown enum attribute; expected one of `id`, `go`, `be`, `le`, `crate`")
                     );
                 }
                 _ => {
-                    return Err(meta.error("unknown struct attribute; expected one of `be`, `le`, `crate`"));
+                    return Err(
+                        meta.error("unknown struct attribute; expected one of `go`, `be`, `le`, `crate`")
+                    );
                 }
             }
             Ok(())

@@ -15,8 +15,8 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
     let ident = &model.ident;
     let (generics, _, clause) = output.generics.split_for_impl();
     let (_, arguments, _) = model.generics.split_for_impl();
-    let any_order = output.generics_and_order();
-    let (generics_and_order, _, _) = any_order.split_for_impl();
+    let any_format = output.generics_and_format();
+    let (generics_and_format, _, _) = any_format.split_for_impl();
     let shape = output.shape();
     let get = output.by_id(&quote!(reader), |variant| output.get(de, variant));
     let get_into = output.by_id(&quote!(reader), |variant| output.get_into(de, variant));
@@ -48,7 +48,7 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
         }
 
         #[automatically_derived]
-        impl #generics_and_order #krate::DecodeAs<#de, __O> for #ident #arguments #clause {
+        impl #generics_and_format #krate::DecodeAs<#de, __F> for #ident #arguments #clause {
             type Wire = #krate::wire::Message<Self, #krate::wire::Decoding<#de>>;
         }
     }

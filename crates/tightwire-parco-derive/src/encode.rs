@@ -12,8 +12,8 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
     let krate = &model.krate;
     let ident = &model.ident;
     let (generics, arguments, clause) = output.generics.split_for_impl();
-    let any_order = output.generics_and_order();
-    let (generics_and_order, _, _) = any_order.split_for_impl();
+    let any_format = output.generics_and_format();
+    let (generics_and_format, _, _) = any_format.split_for_impl();
     let shape = output.shape();
     let ids = output.ids();
     let puts = output.each_variant(|index, variant| output.put(index, variant));
@@ -45,7 +45,7 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
         }
 
         #[automatically_derived]
-        impl #generics_and_order #krate::EncodeAs<__O> for #ident #arguments #clause {
+        impl #generics_and_format #krate::EncodeAs<__F> for #ident #arguments #clause {
             type Wire = #krate::wire::Message<Self, #krate::wire::Encoding>;
         }
     }

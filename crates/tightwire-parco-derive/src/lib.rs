@@ -42,7 +42,7 @@ use crate::model::Model;
 ///
 /// | `#[parco(..)]` | applies to | effect |
 /// |---|---|---|
-/// | `header = u16be` | strings, blobs, slices, maps | integer type of the length: `u8`, `i8`, `u16` to `u64`, `i16` to `i64`, `int`, `uint` (eight bytes, Go's names); the suffix `le` or `be` sets its byte order, which defaults to that of the field |
+/// | `header = u16be` | strings, blobs, slices, maps | integer type of the length, `varint` by default: `varint`, `u8`, `i8`, `u16` to `u64`, `i16` to `i64`, `int`, `uint` (eight bytes, Go's names); the suffix `le` or `be` sets its byte order, which defaults to that of the field |
 /// | `small` | strings, blobs, slices, maps | same as `header = u8` |
 /// | `be`, `le` | all | byte order of numbers and headers, also in nested types, but not in nested messages |
 /// | `elem(..)` | slices, arrays | attributes for the elements |
@@ -111,6 +111,7 @@ use crate::model::Model;
 /// | `#[parco(..)]` | effect |
 /// |---|---|
 /// | `be`, `le` | byte order of numbers and headers in all fields; little endian by default |
+/// | `go` | lengths have the type `u16` by default, as in the Go library |
 /// | `crate = path` | path of the crate; default `::tightwire_parco` |
 ///
 /// ```
@@ -121,7 +122,24 @@ use crate::model::Model;
 ///     name: &'static str,
 /// }
 ///
-/// assert_eq!(tightwire_parco::to_vec(&Port { number: 80, name: "x" })?, [0, 80, 0, 1, b'x']);
+/// assert_eq!(tightwire_parco::to_vec(&Port { number: 80, name: "x" })?, [0, 80, 1, b'x']);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+///
+/// The lengths of strings, blobs, slices and maps are varints (LEB128) of one byte for lengths below 128, two below 16,384,
+/// and so on. The attribute `header` changes that of a field, and `go` that of all fields of a type. Each nested message has
+/// its own attributes. A length that does not fit its type is an error that contains the path of the field.
+///
+/// ```
+/// #[derive(tightwire_parco::Encode)]
+/// #[parco(go)]
+/// struct Note {
+///     text: String,
+/// }
+///
+/// assert_eq!(tightwire_parco::to_vec(&Note { text: "x".into() })?, [1, 0, b'x']);
+/// let error = tightwire_parco::to_vec(&Note { text: "x".repeat(70_000) }).unwrap_err();
+/// assert_eq!(error.path(), [tightwire_parco::Segment::Field("text")]);
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 ///
@@ -134,7 +152,7 @@ use crate::model::Model;
 /// | `id = u8` | the enum | wire type of the ids: a header name as above, `small` for strings, or a type such as `U16<Be>` |
 /// | `id = 0`, `id = "pet"` | each variant | its id |
 /// | `rename = "name"` | a variant | its name in error paths |
-/// | `be`, `le`, `crate = path` | the enum | as for a struct |
+/// | `go`, `be`, `le`, `crate = path` | the enum | as for a struct |
 ///
 /// Fields of variants have the same attributes as fields of structs.
 ///

@@ -13,6 +13,8 @@ pub(crate) struct Model {
     /// Path of the `tightwire_parco` crate.
     pub(crate) krate: Path,
     pub(crate) order: Order,
+    /// Whether the defaults are those of the Go library.
+    pub(crate) go: bool,
     /// Wire type of the ids of an enum; `None` for a struct.
     pub(crate) id: Option<IdWire>,
     /// The variants of an enum. A struct is a single variant without name and id.
@@ -146,6 +148,7 @@ impl Model {
             generics: input.generics,
             krate: attrs.krate.unwrap_or_else(|| parse_quote!(::tightwire_parco)),
             order: attrs.order.unwrap_or(Order::Le),
+            go: attrs.go,
             id: attrs.id,
             variants,
         })

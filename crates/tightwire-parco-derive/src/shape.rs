@@ -52,11 +52,11 @@ impl<'a> Expansion<'a> {
         Self { model, role, generics }
     }
 
-    /// Returns the generics with a parameter `__O` for the byte order.
-    pub(crate) fn generics_and_order(&self) -> Generics {
+    /// Returns the generics with a parameter `__F` for the format.
+    pub(crate) fn generics_and_format(&self) -> Generics {
         let krate = self.krate();
         let mut generics = self.generics.clone();
-        generics.params.push(parse_quote!(__O: #krate::wire::Order));
+        generics.params.push(parse_quote!(__F: #krate::wire::Format));
         generics
     }
 

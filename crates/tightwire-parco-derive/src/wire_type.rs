@@ -34,10 +34,10 @@ impl Role {
         let ty = &field.ty;
         let span = at(field.span());
         let adjust = &field.attrs.adjust;
-        // The order is a parameter of the type's default wire type, which applies it to nested types.
+        // The format is a parameter of the type's default wire type, which applies it to nested types.
         let order = adjust.order.unwrap_or(model.order);
         let base = |bounds: &mut Vec<TokenStream>| {
-            let default = self.default_wire(krate, order, span);
+            let default = self.default_wire(model, order, span);
             bounds.push(quote!(#ty: #default));
             quote_spanned!(span=> <#ty as #default>::Wire)
         };
@@ -59,7 +59,6 @@ impl Role {
 
     /// Returns the bounds of all fields whose types mention type parameters.
     pub(crate) fn bounds(&self, model: &Model) -> Vec<TokenStream> {
-        let krate = &model.krate;
         let mut bounds = Vec::new();
         let fields = model.variants.iter().flat_map(|variant| &variant.fields);
         for field in fields.filter(|field| model.is_generic(&field.ty)) {
@@ -67,7 +66,7 @@ impl Role {
             if model.is_recursive(ty) {
                 // A bound on a field that contains the type itself would be cyclic, so the parameters are bounded instead.
                 if !field.attrs.ignore {
-                    let default = self.default_wire(krate, model.order, Span::call_site());
+                    let default = self.default_wire(model, model.order, Span::call_site());
                     let parameters = model.generics.type_params().map(|parameter| &parameter.ident);
                     bounds.extend(parameters.map(|parameter| quote!(#parameter: #default)));
                 }
@@ -85,11 +84,13 @@ impl Role {
     }
 
     /// Returns the trait that a Rust type implements if it has a default wire type.
-    fn default_wire(&self, krate: &Path, order: Order, span: Span) -> TokenStream {
+    fn default_wire(&self, model: &Model, order: Order, span: Span) -> TokenStream {
+        let krate = &model.krate;
         let order = order.tokens(krate);
+        let format = if model.go { quote!(#krate::wire::Go<#order>) } else { order };
         match self {
-            Self::Encode => quote_spanned!(span=> #krate::EncodeAs<#order>),
-            Self::Decode(de) => quote_spanned!(span=> #krate::DecodeAs<#de, #order>),
+            Self::Encode => quote_spanned!(span=> #krate::EncodeAs<#format>),
+            Self::Decode(de) => quote_spanned!(span=> #krate::DecodeAs<#de, #format>),
         }
     }
 }

@@ -291,7 +291,7 @@ impl<T> fmt::Debug for StreamCodec<T> {
 /// let mut codec = FrameCodec::<String>::new(frames);
 /// let mut buffer = BytesMut::new();
 /// codec.encode(&"hey".to_owned(), &mut buffer)?;
-/// assert_eq!(buffer[..], [5, 0, 3, 0, b'h', b'e', b'y']);
+/// assert_eq!(buffer[..], [4, 0, 3, b'h', b'e', b'y']);
 /// assert_eq!(codec.decode(&mut buffer)?.as_deref(), Some("hey"));
 /// # Ok::<(), std::io::Error>(())
 /// ```

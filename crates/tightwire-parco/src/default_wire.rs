@@ -13,22 +13,23 @@ use std::collections::{HashMap, HashSet};
 use crate::time::{Timestamp, ZonedTimestamp};
 use crate::view::{Entries, Seq};
 use crate::wire::{
-    Array, Blob, Bool, F32, F64, FromOctets, Get, I8, I16, I32, I64, Le, Map, Octets, Opt, Order, Pointer,
-    Put, Skip, Slice, StaticWire, TimeLocation, TimeUtc, U8, U16, U32, U64, Varchar,
+    Array, Blob, Bool, F32, F64, Format, FromOctets, Get, I8, I16, I32, I64, Le, Map, Octets, Opt, Pointer,
+    Put, Skip, Slice, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64,
 };
 
-/// Default wire type of a Rust type for encoding, with the byte order `O` of numbers and headers.
+/// Default wire type of a Rust type for encoding, with the byte order and headers of the format `F`.
 ///
-/// Implement it with `#[derive(Encode)]`.
+/// Implement it with `#[derive(Encode)]`. Headers are [`Varint`](crate::wire::Varint)s, or [`U16`] in the format
+/// [`Go`](crate::wire::Go).
 ///
 /// | Rust type | wire type |
 /// |---|---|
 /// | `bool`, `u8` to `u64`, `i8` to `i64`, `f32`, `f64` | the number type of the same name |
-/// | `String`, `&str`, `Box<str>`, `Cow<str>`, ... | [`Varchar`] |
-/// | `Cow<[u8]>` | [`Blob`] with a [`U16`] header |
-/// | `Vec<T>`, `&[T]`, `Box<[T]>`, `VecDeque<T>`, sets, [`Seq`] | [`Slice`] with a [`U16`] header |
+/// | `String`, `&str`, `Box<str>`, `Cow<str>`, ... | [`Str`] |
+/// | `Cow<[u8]>` | [`Blob`] |
+/// | `Vec<T>`, `&[T]`, `Box<[T]>`, `VecDeque<T>`, sets, [`Seq`] | [`Slice`] |
 /// | `[T; N]` | [`Array`] |
-/// | `HashMap<K, V>`, `BTreeMap<K, V>`, [`Entries`] | [`Map`] with a [`U16`] header |
+/// | `HashMap<K, V>`, `BTreeMap<K, V>`, [`Entries`] | [`Map`] |
 /// | `Option<T>` | [`Opt`] |
 /// | `Box<T>`, `Rc<T>`, `Arc<T>`, `&T` | that of `T` |
 /// | [`Timestamp`], `SystemTime`, the instant types of `chrono`, `jiff`, `time` | [`TimeUtc`] |
@@ -42,12 +43,12 @@ use crate::wire::{
     label = "no default wire type",
     note = "add `#[derive(tightwire_parco::Encode)]` to the type, or `#[parco(with = ..)]` to the field"
 )]
-pub trait EncodeAs<O: Order = Le> {
+pub trait EncodeAs<F: Format = Le> {
     /// Wire type used to encode.
     type Wire: StaticWire + Put<Self>;
 }
 
-/// Default wire type of a Rust type for decoding, with the byte order `O` of numbers and headers.
+/// Default wire type of a Rust type for decoding, with the byte order and headers of the format `F`.
 ///
 /// Implement it with `#[derive(Decode)]`. The wire types are those of [`EncodeAs`], except that `&[u8]` is decoded as
 /// a [`Blob`], which can be borrowed. It has the same bytes as the [`Slice`] of numbers that `&[u8]` is encoded as.
@@ -57,7 +58,7 @@ pub trait EncodeAs<O: Order = Le> {
     label = "no default wire type",
     note = "add `#[derive(tightwire_parco::Decode)]` to the type, or `#[parco(with = ..)]` to the field"
 )]
-pub trait DecodeAs<'de, O: Order = Le>: Sized {
+pub trait DecodeAs<'de, F: Format = Le>: Sized {
     /// Wire type used to decode.
     type Wire: StaticWire + Get<'de, Self>;
 }
@@ -84,12 +85,12 @@ impl<T: for<'de> Decode<'de>> DecodeOwned for T {}
 macro_rules! both {
     ($($(#[$cfg:meta])* $type:ty => $wire:ty;)*) => {$(
         $(#[$cfg])*
-        impl<O: Order> EncodeAs<O> for $type {
+        impl<F: Format> EncodeAs<F> for $type {
             type Wire = $wire;
         }
 
         $(#[$cfg])*
-        impl<O: Order> DecodeAs<'_, O> for $type {
+        impl<F: Format> DecodeAs<'_, F> for $type {
             type Wire = $wire;
         }
     )*};
@@ -99,19 +100,19 @@ both! {
     bool => Bool;
     u8 => U8;
     i8 => I8;
-    u16 => U16<O>;
-    i16 => I16<O>;
-    u32 => U32<O>;
-    i32 => I32<O>;
-    u64 => U64<O>;
-    i64 => I64<O>;
-    f32 => F32<O>;
-    f64 => F64<O>;
+    u16 => U16<F::Order>;
+    i16 => I16<F::Order>;
+    u32 => U32<F::Order>;
+    i32 => I32<F::Order>;
+    u64 => U64<F::Order>;
+    i64 => I64<F::Order>;
+    f32 => F32<F::Order>;
+    f64 => F64<F::Order>;
     () => Skip<0>;
-    String => Varchar<O>;
-    Box<str> => Varchar<O>;
-    Rc<str> => Varchar<O>;
-    Arc<str> => Varchar<O>;
+    String => Str<F::Header>;
+    Box<str> => Str<F::Header>;
+    Rc<str> => Str<F::Header>;
+    Arc<str> => Str<F::Header>;
     Timestamp => TimeUtc;
     #[cfg(feature = "std")]
     std::time::SystemTime => TimeUtc;
@@ -129,7 +130,7 @@ both! {
 
 macro_rules! encode {
     ($([$($generics:tt)*] $type:ty => $wire:ty;)*) => {$(
-        impl<O: Order, $($generics)*> EncodeAs<O> for $type {
+        impl<F: Format, $($generics)*> EncodeAs<F> for $type {
             type Wire = $wire;
         }
     )*};
@@ -137,70 +138,70 @@ macro_rules! encode {
 
 macro_rules! decode {
     ($([$($generics:tt)*] $type:ty => $wire:ty;)*) => {$(
-        impl<'de, O: Order, $($generics)*> DecodeAs<'de, O> for $type {
+        impl<'de, F: Format, $($generics)*> DecodeAs<'de, F> for $type {
             type Wire = $wire;
         }
     )*};
 }
 
 encode! {
-    [] str => Varchar<O>;
-    [] &str => Varchar<O>;
-    [] Cow<'_, str> => Varchar<O>;
-    [] Cow<'_, [u8]> => Blob<U16<O>>;
-    [T: EncodeAs<O>] [T] => Slice<U16<O>, T::Wire>;
-    [T: EncodeAs<O>] &[T] => Slice<U16<O>, T::Wire>;
-    [T: EncodeAs<O>] Vec<T> => Slice<U16<O>, T::Wire>;
-    [T: EncodeAs<O>] Box<[T]> => Slice<U16<O>, T::Wire>;
-    [T: EncodeAs<O>] VecDeque<T> => Slice<U16<O>, T::Wire>;
-    [T: EncodeAs<O>] BTreeSet<T> => Slice<U16<O>, T::Wire>;
-    [E: StaticWire, T] Seq<'_, E, T> => Slice<U16<O>, E>;
-    [T: EncodeAs<O>, const N: usize] [T; N] => Array<N, T::Wire>;
-    [T: EncodeAs<O>] Option<T> => Opt<T::Wire>;
-    [K: EncodeAs<O>, V: EncodeAs<O>] BTreeMap<K, V> => Map<U16<O>, K::Wire, V::Wire>;
-    [K: StaticWire, V: StaticWire, A, B] Entries<'_, K, V, A, B> => Map<U16<O>, K, V>;
-    [T: EncodeAs<O>] Box<T> => Pointer<T::Wire>;
-    [T: EncodeAs<O>] Rc<T> => Pointer<T::Wire>;
-    [T: EncodeAs<O>] Arc<T> => Pointer<T::Wire>;
-    [T: EncodeAs<O>] &T => Pointer<T::Wire>;
-    [T: EncodeAs<O> + Clone] Cow<'_, T> => Pointer<T::Wire>;
+    [] str => Str<F::Header>;
+    [] &str => Str<F::Header>;
+    [] Cow<'_, str> => Str<F::Header>;
+    [] Cow<'_, [u8]> => Blob<F::Header>;
+    [T: EncodeAs<F>] [T] => Slice<F::Header, T::Wire>;
+    [T: EncodeAs<F>] &[T] => Slice<F::Header, T::Wire>;
+    [T: EncodeAs<F>] Vec<T> => Slice<F::Header, T::Wire>;
+    [T: EncodeAs<F>] Box<[T]> => Slice<F::Header, T::Wire>;
+    [T: EncodeAs<F>] VecDeque<T> => Slice<F::Header, T::Wire>;
+    [T: EncodeAs<F>] BTreeSet<T> => Slice<F::Header, T::Wire>;
+    [E: StaticWire, T] Seq<'_, E, T> => Slice<F::Header, E>;
+    [T: EncodeAs<F>, const N: usize] [T; N] => Array<N, T::Wire>;
+    [T: EncodeAs<F>] Option<T> => Opt<T::Wire>;
+    [K: EncodeAs<F>, V: EncodeAs<F>] BTreeMap<K, V> => Map<F::Header, K::Wire, V::Wire>;
+    [K: StaticWire, V: StaticWire, A, B] Entries<'_, K, V, A, B> => Map<F::Header, K, V>;
+    [T: EncodeAs<F>] Box<T> => Pointer<T::Wire>;
+    [T: EncodeAs<F>] Rc<T> => Pointer<T::Wire>;
+    [T: EncodeAs<F>] Arc<T> => Pointer<T::Wire>;
+    [T: EncodeAs<F>] &T => Pointer<T::Wire>;
+    [T: EncodeAs<F> + Clone] Cow<'_, T> => Pointer<T::Wire>;
     [Z: Octets] ZonedTimestamp<Z> => TimeLocation;
 }
 
 decode! {
-    [] &'de str => Varchar<O>;
-    [] Cow<'de, str> => Varchar<O>;
-    [] &'de [u8] => Blob<U16<O>>;
-    [] Cow<'de, [u8]> => Blob<U16<O>>;
-    [T: DecodeAs<'de, O>] Vec<T> => Slice<U16<O>, T::Wire>;
-    [T: DecodeAs<'de, O>] Box<[T]> => Slice<U16<O>, T::Wire>;
-    [T: DecodeAs<'de, O>] VecDeque<T> => Slice<U16<O>, T::Wire>;
-    [T: DecodeAs<'de, O> + Ord] BTreeSet<T> => Slice<U16<O>, T::Wire>;
-    [E: StaticWire + Get<'de, T>, T] Seq<'de, E, T> => Slice<U16<O>, E>;
-    [T: DecodeAs<'de, O>, const N: usize] [T; N] => Array<N, T::Wire>;
-    [T: DecodeAs<'de, O>] Option<T> => Opt<T::Wire>;
-    [K: DecodeAs<'de, O> + Ord, V: DecodeAs<'de, O>] BTreeMap<K, V> => Map<U16<O>, K::Wire, V::Wire>;
+    [] &'de str => Str<F::Header>;
+    [] Cow<'de, str> => Str<F::Header>;
+    [] &'de [u8] => Blob<F::Header>;
+    [] Cow<'de, [u8]> => Blob<F::Header>;
+    [T: DecodeAs<'de, F>] Vec<T> => Slice<F::Header, T::Wire>;
+    [T: DecodeAs<'de, F>] Box<[T]> => Slice<F::Header, T::Wire>;
+    [T: DecodeAs<'de, F>] VecDeque<T> => Slice<F::Header, T::Wire>;
+    [T: DecodeAs<'de, F> + Ord] BTreeSet<T> => Slice<F::Header, T::Wire>;
+    [E: StaticWire + Get<'de, T>, T] Seq<'de, E, T> => Slice<F::Header, E>;
+    [T: DecodeAs<'de, F>, const N: usize] [T; N] => Array<N, T::Wire>;
+    [T: DecodeAs<'de, F>] Option<T> => Opt<T::Wire>;
+    [K: DecodeAs<'de, F> + Ord, V: DecodeAs<'de, F>] BTreeMap<K, V> => Map<F::Header, K::Wire, V::Wire>;
     [K: StaticWire + Get<'de, A>, V: StaticWire + Get<'de, B>, A, B] Entries<'de, K, V, A, B>
-        => Map<U16<O>, K, V>;
-    [T: DecodeAs<'de, O>] Box<T> => Pointer<T::Wire>;
-    [T: DecodeAs<'de, O>] Rc<T> => Pointer<T::Wire>;
-    [T: DecodeAs<'de, O>] Arc<T> => Pointer<T::Wire>;
+        => Map<F::Header, K, V>;
+    [T: DecodeAs<'de, F>] Box<T> => Pointer<T::Wire>;
+    [T: DecodeAs<'de, F>] Rc<T> => Pointer<T::Wire>;
+    [T: DecodeAs<'de, F>] Arc<T> => Pointer<T::Wire>;
     [Z: FromOctets<'de>] ZonedTimestamp<Z> => TimeLocation;
 }
 
 #[cfg(feature = "std")]
 encode! {
-    [K: EncodeAs<O>, V: EncodeAs<O>, S] HashMap<K, V, S> => Map<U16<O>, K::Wire, V::Wire>;
-    [T: EncodeAs<O>, S] HashSet<T, S> => Slice<U16<O>, T::Wire>;
+    [K: EncodeAs<F>, V: EncodeAs<F>, S] HashMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
+    [T: EncodeAs<F>, S] HashSet<T, S> => Slice<F::Header, T::Wire>;
 }
 
 #[cfg(feature = "std")]
 decode! {
     [
-        K: DecodeAs<'de, O> + Eq + core::hash::Hash,
-        V: DecodeAs<'de, O>,
+        K: DecodeAs<'de, F> + Eq + core::hash::Hash,
+        V: DecodeAs<'de, F>,
         S: core::hash::BuildHasher + Default
-    ] HashMap<K, V, S> => Map<U16<O>, K::Wire, V::Wire>;
-    [T: DecodeAs<'de, O> + Eq + core::hash::Hash, S: core::hash::BuildHasher + Default]
-        HashSet<T, S> => Slice<U16<O>, T::Wire>;
+    ] HashMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
+    [T: DecodeAs<'de, F> + Eq + core::hash::Hash, S: core::hash::BuildHasher + Default]
+        HashSet<T, S> => Slice<F::Header, T::Wire>;
 }

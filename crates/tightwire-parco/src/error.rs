@@ -41,6 +41,8 @@ impl core::error::Error for Fault {}
 pub(crate) enum ErrorKind {
     UnexpectedEnd,
     Overflow,
+    LengthOverflow,
+    Overlong,
     InvalidBool,
     InvalidUtf8,
     InvalidLength,
@@ -61,6 +63,10 @@ impl ErrorKind {
         match self {
             Self::UnexpectedEnd => "the input ends inside a value",
             Self::Overflow => "a value or length is out of range",
+            Self::LengthOverflow => {
+                "a length does not fit its header (use `#[parco(header = varint)]` or a wider integer)"
+            }
+            Self::Overlong => "a varint is longer than necessary",
             Self::InvalidBool => "a flag is neither 0 nor 1",
             Self::InvalidUtf8 => "text is not UTF-8",
             Self::InvalidLength => "wrong number of elements for a fixed-size array",
@@ -199,7 +205,9 @@ impl Error {
     pub fn go_message(&self) -> Option<&'static str> {
         Some(match self.0.kind {
             ErrorKind::UnexpectedEnd => "unsufficient bytes read",
-            ErrorKind::Overflow | ErrorKind::Limit | ErrorKind::Depth => "bytes overflow",
+            ErrorKind::Overflow | ErrorKind::LengthOverflow | ErrorKind::Limit | ErrorKind::Depth => {
+                "bytes overflow"
+            }
             ErrorKind::BufferFull => "unsufficient bytes written",
             ErrorKind::InvalidLength => "invalid length",
             ErrorKind::AlreadyRegistered => "builder is registered already",
@@ -230,15 +238,16 @@ predicates! { Error, ErrorKind:
     /// True if the input ends inside a value.
     is_unexpected_end: UnexpectedEnd;
     /// True if a value or length does not fit its wire type, or a length is negative.
-    is_overflow: Overflow;
+    is_overflow: Overflow | LengthOverflow;
     /// True if a flag byte is neither 0 nor 1.
     is_invalid_bool: InvalidBool;
     /// True if the bytes of a string are not UTF-8.
     is_invalid_utf8: InvalidUtf8;
     /// True if a fixed-size array has the wrong number of elements.
     is_invalid_length: InvalidLength;
-    /// True if the bytes are not a valid value of the target type and no other predicate applies.
-    is_invalid_value: InvalidValue;
+    /// True if the bytes are not a valid value of the target type and no other predicate applies, and if a varint is
+    /// longer than necessary.
+    is_invalid_value: InvalidValue | Overlong;
     /// True if an id, or the type behind it, is not registered.
     is_unknown_type: UnknownType;
     /// True if the id is already registered.

@@ -39,7 +39,7 @@ pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Re
 /// Fails if the bytes are not a valid message, at the end of the stream, and if reading fails.
 ///
 /// ```
-/// let mut stream: &[u8] = &[3, 0, b'h', b'e', b'y', 0xff];
+/// let mut stream: &[u8] = &[3, b'h', b'e', b'y', 0xff];
 /// assert_eq!(tightwire_parco::decode_from_reader::<String>(&mut stream)?, "hey");
 /// assert_eq!(stream, [0xff]);
 /// # Ok::<(), tightwire_parco::Error>(())
@@ -59,7 +59,7 @@ pub fn decode_from_reader<T: DecodeOwned>(reader: impl Read) -> Result<T, Error>
 /// let mut encoder = tightwire_parco::Encoder::new(Vec::new());
 /// encoder.encode(&1u16)?;
 /// encoder.encode("hey")?;
-/// assert_eq!(encoder.into_inner(), [1, 0, 3, 0, b'h', b'e', b'y']);
+/// assert_eq!(encoder.into_inner(), [1, 0, 3, b'h', b'e', b'y']);
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 pub struct Encoder<W> {
@@ -136,7 +136,7 @@ impl<W> fmt::Debug for Encoder<W> {
 /// detect the end, the next call reads one byte ahead and buffers it if it belongs to a later message.
 ///
 /// ```
-/// let stream: &[u8] = &[3, 0, b'h', b'e', b'y', 1, 0, b'x'];
+/// let stream: &[u8] = &[3, b'h', b'e', b'y', 1, b'x'];
 /// let mut decoder = tightwire_parco::Decoder::new(stream);
 /// let mut words = Vec::new();
 /// while let Some(word) = decoder.decode::<&str>()? {

@@ -1,4 +1,5 @@
-//! Compact binary encoding for Rust structs, byte-compatible with the Go library `parco`.
+//! Compact binary encoding for Rust structs, with derive macros, limits for untrusted input, and a mode that is
+//! byte-compatible with the Go library `parco`.
 //!
 //! ```
 //! use tightwire_parco::{Decode, Encode};
@@ -12,15 +13,15 @@
 //!
 //! let user = User { name: "ana".into(), port: 80, email: None };
 //! let bytes = tightwire_parco::to_vec(&user)?;
-//! assert_eq!(bytes, [3, 0, b'a', b'n', b'a', 80, 0, 0]);
+//! assert_eq!(bytes, [3, b'a', b'n', b'a', 80, 0, 0]);
 //! assert_eq!(tightwire_parco::decode_exact::<User>(&bytes)?, user);
 //! # Ok::<(), tightwire_parco::Error>(())
 //! ```
 //!
 //! Add it with `cargo add tightwire-parco`.
 //!
-//! A message consists of its fields in order of declaration: no names, no tags, no version. Both peers need the same
-//! schema. Use this crate instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte
+//! A message consists of its fields in order of declaration: no names, no tags, no version. Integers have a fixed width;
+//! lengths are varints by default, or the type that an attribute sets. Both peers need the same schema. Use this crate instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte
 //! order and the width of each length, to decode untrusted input within limits, or to check whether a changed schema is
 //! still compatible. Prefer those crates if your types already derive serde's traits, or, for `postcard`, if there is
 //! no allocator.
@@ -37,6 +38,7 @@
 //! | several message types on one stream | an enum with `#[parco(id = ..)]`, or a [`Registry`] | |
 //! | types of other crates, several schemas of one type | [`builder()`], or [`compiler`] and [`parser`] | |
 //! | other limits, the lenient mode of Go | [`Options`], [`Limits`] | |
+//! | exchange messages with the Go library | `#[parco(go)]` on each type: lengths of two bytes, as in Go |  |
 //! | encode a value with another wire type | [`WireExt`] with the types of [`wire`] | |
 //! | types that are only known at run time | [`schema`] | `schema-json` for JSON |
 //!
@@ -56,7 +58,8 @@
 //!
 //! # Guarantees
 //!
-//! - Messages are byte for byte those of the Go library, which can decode them.
+//! - Messages of types with `#[parco(go)]`, and of wire types without [`wire::Varint`], are byte for byte those of the Go
+//!   library, which can decode them.
 //! - Untrusted input is decoded to a value or an [`Error`] with kind, offset and path. Memory use is proportional to
 //!   the size of the input, not to the lengths it claims; [`Limits`] bound it further.
 //! - Encoding and decoding have the same maximum nesting depth ([`Limits::max_depth`]), so every encoded message can be

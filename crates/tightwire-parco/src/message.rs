@@ -18,7 +18,7 @@ use crate::write::{self, FillResult};
 /// Fails if a value does not fit its wire type.
 ///
 /// ```
-/// assert_eq!(tightwire_parco::to_vec("hey")?, [3, 0, b'h', b'e', b'y']);
+/// assert_eq!(tightwire_parco::to_vec("hey")?, [3, b'h', b'e', b'y']);
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {

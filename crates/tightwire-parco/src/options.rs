@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, Fault};
 ///
 /// ```
 /// let limits = tightwire_parco::Limits::default().max_bytes(4096).max_elements(1000);
-/// let error = tightwire_parco::Options::default().limits(limits).decode_exact::<Vec<u8>>(&[0xff, 0xff]).unwrap_err();
+/// let error = tightwire_parco::Options::default().limits(limits).decode_exact::<Vec<u8>>(&[0xff, 0x0f]).unwrap_err();
 /// assert!(error.is_limit());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Default for Levels {
     }
 }
 
-/// How strictly flag bytes are decoded.
+/// How strictly flag bytes and varints are decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
@@ -130,7 +130,7 @@ pub enum Mode {
     #[default]
     Strict,
     /// As lenient as the Go library: every flag byte except 1 means false or absent, and a time with an empty zone name
-    /// is Go's zero time.
+    /// is Go's zero time. Varints may be longer than necessary.
     Compat,
 }
 
@@ -173,7 +173,7 @@ impl Options {
         self
     }
 
-    /// Sets how strictly flag bytes are decoded.
+    /// Sets how strictly flag bytes and varints are decoded.
     #[must_use]
     pub const fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;

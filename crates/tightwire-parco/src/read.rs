@@ -61,6 +61,20 @@ pub trait Input {
         Ok(bytes)
     }
 
+    /// Reads a [`Varint`](crate::wire::Varint).
+    ///
+    /// # Errors
+    ///
+    /// Fails at the end of the input, if the number does not fit 64 bits, and in [`Mode::Strict`] if it is longer than
+    /// necessary.
+    #[inline]
+    fn varint(&mut self) -> Result<u64, Fault>
+    where
+        Self: Sized,
+    {
+        varint(self)
+    }
+
     /// Skips `count` bytes.
     ///
     /// # Errors
@@ -347,6 +361,34 @@ impl Context {
     }
 }
 
+/// Reads a varint byte by byte.
+fn varint<I: Input>(input: &mut I) -> Result<u64, Fault> {
+    let mut value = 0;
+    for index in 0..10 {
+        let [byte] = input.array::<1>().map_err(|fault| input.rewind_fault(fault, index))?;
+        value |= u64::from(byte & 0x7f) << (7 * index);
+        if byte < 0x80 {
+            return match (index, byte) {
+                (9, 2..) => Err(input.rewind_fault(Fault(ErrorKind::Overflow), 10)),
+                (1.., 0) if input.options().mode == Mode::Strict => {
+                    Err(input.rewind_fault(Fault(ErrorKind::Overlong), index + 1))
+                }
+                _ => Ok(value),
+            };
+        }
+    }
+    Err(input.rewind_fault(Fault(ErrorKind::Overflow), 10))
+}
+
+/// Reads a varint of several bytes. The cursor is passed and returned by value, so that its address does not escape.
+#[cold]
+#[inline(never)]
+fn long_varint<'de>(rest: &'de [u8], context: &mut Context) -> (Result<u64, Fault>, &'de [u8]) {
+    let mut reader = Reader { rest, context };
+    let value = varint(&mut reader);
+    (value, reader.rest)
+}
+
 impl Input for Reader<'_, '_> {
     #[inline]
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
@@ -363,6 +405,17 @@ impl Input for Reader<'_, '_> {
             }
             None => Err(self.context.short(N - self.rest.len())),
         }
+    }
+
+    #[inline(always)]
+    fn varint(&mut self) -> Result<u64, Fault> {
+        if let [byte @ ..0x80, tail @ ..] = self.rest {
+            self.rest = tail;
+            return Ok((*byte).into());
+        }
+        let (value, rest) = long_varint(self.rest, self.context);
+        self.rest = rest;
+        value
     }
 
     #[inline]

@@ -307,8 +307,7 @@ where
 impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
     fn put(&self, view: &Seq<'de, E, T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
         self.size(view, writer.levels())?;
-        writer.prefixed(H::header(view.len as u64), H::WIDTH, view.bytes);
-        Ok(())
+        H::put_prefixed(view.len, view.bytes, writer)
     }
 
     fn size(&self, view: &Seq<'de, E, T>, levels: Levels) -> Result<usize, Fault> {
@@ -320,7 +319,7 @@ impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
             return Err(Fault(ErrorKind::InvalidValue));
         }
         H::check(view.len)?;
-        Ok(H::WIDTH + view.bytes.len())
+        Ok(H::width(view.len as u64) + view.bytes.len())
     }
 }
 

@@ -9,7 +9,7 @@ use core::fmt;
 use super::error::{SchemaError, SchemaErrorKind};
 use super::{Number, Schema, Value};
 use crate::options::Limits;
-use crate::wire::Endian;
+use crate::wire::{Endian, Header as _, Varint};
 
 /// A validated schema. It is a wire type for [`Value`]s.
 ///
@@ -59,6 +59,7 @@ pub(super) struct Node {
 pub(super) enum NodeKind {
     Bool,
     Number(Number, Endian),
+    Varint,
     Header(Number, Endian),
     Text(Length),
     Blob(Length),
@@ -98,15 +99,36 @@ impl Model {
 
 /// An integer used as a length header.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Length {
-    pub(super) number: Number,
-    pub(super) endian: Endian,
+pub(super) enum Length {
+    Number(Number, Endian),
+    Varint,
 }
 
 impl Length {
     /// Returns the maximum length. Lengths in Go are signed 64-bit integers.
     pub(super) fn max(self) -> u64 {
-        u64::try_from(self.number.range().1).unwrap_or(u64::MAX).min(i64::MAX as u64)
+        match self {
+            Self::Number(number, _) => {
+                u64::try_from(number.range().1).unwrap_or(u64::MAX).min(i64::MAX as u64)
+            }
+            Self::Varint => Varint::MAX,
+        }
+    }
+
+    /// Returns the minimum width.
+    pub(super) fn min_width(self) -> usize {
+        match self {
+            Self::Number(number, _) => number.width(),
+            Self::Varint => Varint::WIDTH,
+        }
+    }
+
+    /// Returns the width of the header of this length.
+    pub(super) fn width(self, len: usize) -> usize {
+        match self {
+            Self::Number(number, _) => number.width(),
+            Self::Varint => Varint::width_of(len as u64),
+        }
     }
 }
 
@@ -168,6 +190,7 @@ impl Compiler {
         Ok(match schema {
             Schema::Bool => NodeKind::Bool,
             Schema::Number(number, endian) => NodeKind::Number(*number, *endian),
+            Schema::Varint => NodeKind::Varint,
             Schema::Header(number, endian) if !number.is_float() => NodeKind::Header(*number, *endian),
             Schema::Header(..) => return Err(SchemaError::invalid("a header cannot be a float")),
             Schema::String { header } => NodeKind::Text(length(header)?),
@@ -220,6 +243,7 @@ impl Compiler {
         let wrong = || SchemaError::invalid("an id must be an integer or a string").within("[id]");
         let is_text = match header {
             Schema::Number(number, _) | Schema::Header(number, _) if !number.is_float() => false,
+            Schema::Varint => false,
             Schema::String { .. } => true,
             _ => return Err(wrong()),
         };
@@ -252,8 +276,9 @@ impl Compiler {
 fn length(header: &Schema) -> Result<Length, SchemaError> {
     match header {
         Schema::Number(number, endian) | Schema::Header(number, endian) if !number.is_float() => {
-            Ok(Length { number: *number, endian: *endian })
+            Ok(Length::Number(*number, *endian))
         }
+        Schema::Varint => Ok(Length::Varint),
         _ => Err(SchemaError::invalid("a header must be an integer").within("[header]")),
     }
 }
@@ -288,10 +313,11 @@ fn sizes(nodes: &[Node], index: Index) -> (usize, Option<usize>) {
     match &nodes[index].kind {
         NodeKind::Bool => (1, Some(1)),
         NodeKind::Number(number, _) | NodeKind::Header(number, _) => (number.width(), Some(number.width())),
+        NodeKind::Varint => (1, None),
         NodeKind::Text(header)
         | NodeKind::Blob(header)
         | NodeKind::Slice(header, _)
-        | NodeKind::Map { header, .. } => (header.number.width(), None),
+        | NodeKind::Map { header, .. } => (header.min_width(), None),
         NodeKind::Array(0, _) => (0, Some(0)),
         NodeKind::Array(len, element) => {
             let Node { min_size, fixed_size, .. } = &nodes[*element];

@@ -40,7 +40,7 @@
 //! ```
 //! use tightwire_parco::schema;
 //!
-//! assert_eq!(schema::fingerprint::<Vec<u16>>().to_string(), "5ab0ef48742a5a4c");
+//! assert_eq!(schema::fingerprint::<Vec<u16>>().to_string(), "1786f1ea5d53c8e1");
 //! ```
 //!
 //! [`compare`](super::compare) reports the changes from an old schema, for example one stored as JSON next to the test,

@@ -21,6 +21,7 @@ use crate::wire::Endian;
 /// | bool | `bool` |
 /// | one-byte integer | `u8`, `i8` |
 /// | other integer | `u16le`, `i64be`, ...; `int` and `uint` are 64-bit integers; a header is its integer |
+/// | varint | `varint` |
 /// | float | `f32le`, `f32be`, `f64le`, `f64be` |
 /// | string, blob | `bytes(H)`, with the header as an integer |
 /// | slice, array, map | `slice(H T)`, `array(N T)`, `map(H K V)` |
@@ -119,7 +120,7 @@ pub(super) enum LayoutKind {
     Leaf(u64),
     Skip(u64),
     Array(u64),
-    /// A string, slice, map, option or time with a zone.
+    /// A varint, string, slice, map, option or time with a zone.
     Variable,
     Struct(Recursion),
     Multi(Recursion),
@@ -161,6 +162,7 @@ impl Layout {
             Schema::Number(number, endian) | Schema::Header(number, endian) => {
                 leaf(number.name(), token(*number, *endian), number.width() as u64)
             }
+            Schema::Varint => Self::new("varint", "varint", String::new(), [], ancestors),
             Schema::String { header } => Self::new("string", "bytes", header_token(header), [], ancestors),
             Schema::Blob { header } => Self::new("blob", "bytes", header_token(header), [], ancestors),
             Schema::Slice { header, element } => {
@@ -294,6 +296,7 @@ fn token(number: Number, endian: Endian) -> String {
 fn header_token(header: &Schema) -> String {
     match header {
         Schema::Number(number, endian) | Schema::Header(number, endian) => token(*number, *endian),
+        Schema::Varint => "varint".into(),
         _ => String::new(),
     }
 }

@@ -12,7 +12,7 @@
 //! use tightwire_parco::schema::{self, Value};
 //!
 //! let wire = schema::of::<Vec<Option<u16>>>().compile()?;
-//! let value: Value = wire.decode_exact(&[2, 0, 0, 1, 7, 0])?;
+//! let value: Value = wire.decode_exact(&[2, 0, 1, 7, 0])?;
 //! assert_eq!(value.as_list().unwrap()[1], Value::some(7u16));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -51,22 +51,24 @@ pub enum Schema {
     Bool,
     /// A number.
     Number(Number, Endian),
+    /// An unsigned integer of one to ten bytes: [`Varint`](crate::wire::Varint).
+    Varint,
     /// An integer encoded as this number, which the Go library calls a header. It is an `int` in Go, and its range is
     /// checked.
     Header(Number, Endian),
     /// A header with the length in bytes, then a string.
     String {
-        /// A [`Number`](Self::Number) or [`Header`](Self::Header).
+        /// A [`Number`](Self::Number), [`Varint`](Self::Varint) or [`Header`](Self::Header).
         header: Box<Self>,
     },
     /// A header with the length in bytes, then the bytes.
     Blob {
-        /// A [`Number`](Self::Number) or [`Header`](Self::Header).
+        /// A [`Number`](Self::Number), [`Varint`](Self::Varint) or [`Header`](Self::Header).
         header: Box<Self>,
     },
     /// A header with the number of elements, then the elements.
     Slice {
-        /// A [`Number`](Self::Number) or [`Header`](Self::Header).
+        /// A [`Number`](Self::Number), [`Varint`](Self::Varint) or [`Header`](Self::Header).
         header: Box<Self>,
         /// Wire type of the elements.
         element: Box<Self>,
@@ -80,7 +82,7 @@ pub enum Schema {
     },
     /// A header with the number of entries, then the key and value of each entry.
     Map {
-        /// A [`Number`](Self::Number) or [`Header`](Self::Header).
+        /// A [`Number`](Self::Number), [`Varint`](Self::Varint) or [`Header`](Self::Header).
         header: Box<Self>,
         /// Wire type of the keys.
         key: Box<Self>,

@@ -10,7 +10,7 @@ use alloc::boxed::Box;
 
 use super::{
     Array, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Pointer, Put, Skip, Slice,
-    SortedMap, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64,
+    SortedMap, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Varint,
 };
 use crate::error::Fault;
 use crate::read::Input;
@@ -126,6 +126,7 @@ wires! {
 
     [O] U8: WithOrder<O> => Self;
     [O] I8: WithOrder<O> => Self;
+    [O] Varint: WithOrder<O> => Self;
     [O] Bool: WithOrder<O> => Self;
     [O] TimeLocation: WithOrder<O> => Self;
     [O] TimeUtc: WithOrder<O> => Self;
@@ -209,7 +210,7 @@ impl<H: wire::Header> Id for Str<H> {
         let len = H::length(input)?;
         input.expect(len)?;
         let Some(mut at) = known.iter().position(|id| id.len() == len) else {
-            return Err(input.rewind_fault(Fault::UNKNOWN_TYPE, H::WIDTH));
+            return Err(input.rewind_fault(Fault::UNKNOWN_TYPE, H::width(len as u64)));
         };
         for index in 0..len {
             let [byte] = input.array::<1>()?;
@@ -220,7 +221,10 @@ impl<H: wire::Header> Id for Str<H> {
             };
             match known.iter().position(goes_on) {
                 Some(found) => at = found,
-                None => return Err(input.rewind_fault(Fault::UNKNOWN_TYPE, H::WIDTH + index + 1)),
+                None => {
+                    let read = H::width(len as u64) + index + 1;
+                    return Err(input.rewind_fault(Fault::UNKNOWN_TYPE, read));
+                }
             }
         }
         Ok(at)

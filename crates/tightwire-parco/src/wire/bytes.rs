@@ -29,7 +29,7 @@ pub struct Blob<H>(PhantomData<H>);
 
 /// A string of at most 255 bytes, with a [`U8`] header.
 pub type SmallVarchar = Str<U8>;
-/// A string of at most 65,535 bytes, with a [`U16`] header, little endian by default.
+/// A string of at most 65,535 bytes, with a [`U16`] header, little endian by default: that of `#[parco(go)]`.
 pub type Varchar<O = Le> = Str<U16<O>>;
 /// A string of at most 2^32 - 1 bytes, with a [`U32`] header.
 pub type Text<O = Le> = Str<U32<O>>;
@@ -193,21 +193,19 @@ macro_rules! wire {
             #[inline(always)]
             fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
                 let bytes = value.octets();
-                H::check(bytes.len())?;
-                writer.prefixed(H::header(bytes.len() as u64), H::WIDTH, bytes);
-                Ok(())
+                H::put_prefixed(bytes.len(), bytes, writer)
             }
 
             #[inline]
             fn size(&self, value: &T, _: Levels) -> Result<usize, Fault> {
                 let len = value.octets().len();
                 H::check(len)?;
-                Ok(H::WIDTH + len)
+                Ok(H::width(len as u64) + len)
             }
         }
 
         impl<'de, H: Header, T: FromOctets<'de>> Get<'de, T> for $name<H> {
-            #[inline]
+            #[inline(always)]
             fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
                 let bytes = body::<H, T>(reader)?;
                 T::from_octets(bytes).map_err(|fault| reader.rewind_fault(fault, bytes.len()))
@@ -226,7 +224,7 @@ wire!(Str, String);
 wire!(Blob, Blob);
 
 /// Reads a header and returns the bytes after it.
-#[inline]
+#[inline(always)]
 fn body<'de, H: Header, T: FromOctets<'de>>(reader: &mut Reader<'_, 'de>) -> Result<&'de [u8], Fault> {
     let len = H::length(reader)?;
     reader.check_bytes(len)?;

@@ -85,7 +85,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         V: Put<B>,
     {
         H::check(count)?;
-        entries.try_fold(H::WIDTH, |sum, (key, value)| {
+        entries.try_fold(H::width(count as u64), |sum, (key, value)| {
             Ok(sum + self.key.size(key, levels)? + self.value.size(value, levels)?)
         })
     }

@@ -111,11 +111,12 @@ mod wrapper;
 
 use alloc::vec::Vec;
 use core::fmt;
+use core::marker::PhantomData;
 
 pub use bytes::{Blob, FromOctets, LongText, Octets, Skip, SmallVarchar, Str, Text, Varchar};
 pub use map::{Map, SortedMap};
 pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
-pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Max, U8, U16, U32, U64};
+pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Max, U8, U16, U32, U64, Varint};
 pub use sequence::{Array, Slice};
 pub use time::{TimeLocation, TimeUtc};
 pub use wrapper::{HeaderInt, Opt, Pointer, WireOf};
@@ -134,6 +135,15 @@ pub trait Order: Copy + Default + fmt::Debug + Send + Sync + 'static {
     const ENDIAN: Endian;
 }
 
+/// A choice of default wire types: the byte order, and the type of headers. [`Le`], [`Be`] and [`Go`] implement it.
+pub trait Format: Copy + Default + fmt::Debug + Send + Sync + 'static {
+    /// Byte order of numbers.
+    type Order: Order;
+
+    /// Type of the lengths of strings, blobs, slices and maps.
+    type Header: Header;
+}
+
 /// A byte order as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Endian {
@@ -150,6 +160,25 @@ pub struct Le;
 /// Big endian.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Be;
+
+/// The defaults of the Go library in the byte order `O`: [`U16`] headers. `#[parco(go)]` selects it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Go<O>(PhantomData<O>);
+
+impl Format for Le {
+    type Order = Self;
+    type Header = Varint;
+}
+
+impl Format for Be {
+    type Order = Self;
+    type Header = Varint;
+}
+
+impl<O: Order> Format for Go<O> {
+    type Order = O;
+    type Header = U16<O>;
+}
 
 impl Order for Le {
     const ENDIAN: Endian = Endian::Little;

@@ -16,14 +16,25 @@ use crate::write::Writer;
 /// The integers of this module are headers. Your own wire types can be headers too: their width and maximum are
 /// respected everywhere.
 pub trait Header: StaticWire {
-    /// Width in bytes, at most 8.
+    /// Minimum width in bytes, at most 8.
     const WIDTH: usize;
 
     /// Maximum length that the header can carry.
     const MAX: u64;
 
-    /// Encodes a length of at most [`MAX`](Self::MAX). The header is the first `WIDTH` bytes; the rest is ignored.
+    /// Maximum length whose header has the minimum width. Default: [`MAX`](Self::MAX).
+    const MAX_SHORT: u64 = Self::MAX;
+
+    /// Encodes a length of at most [`MAX`](Self::MAX). The header is the first [`width`](Self::width) bytes; the rest is
+    /// ignored.
     fn header(len: u64) -> [u8; 8];
+
+    /// Returns the width of the header of a length in bytes, at most 8. Default: [`WIDTH`](Self::WIDTH).
+    #[inline(always)]
+    fn width(len: u64) -> usize {
+        let _ = len;
+        Self::WIDTH
+    }
 
     /// Reads a length.
     ///
@@ -39,8 +50,24 @@ pub trait Header: StaticWire {
     /// Fails above [`MAX`](Self::MAX).
     #[inline]
     fn put_length(len: usize, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        Self::put_prefixed(len, &[], writer)
+    }
+
+    /// Writes a length, then bytes.
+    ///
+    /// # Errors
+    ///
+    /// Fails above [`MAX`](Self::MAX).
+    #[inline(always)]
+    fn put_prefixed(len: usize, bytes: &[u8], writer: &mut Writer<'_>) -> Result<(), Fault> {
         Self::check(len)?;
-        writer.prefixed(Self::header(len as u64), Self::WIDTH, &[]);
+        let len = len as u64;
+        // In the first branch the width is a constant.
+        if len <= Self::MAX_SHORT {
+            writer.prefixed(Self::header(len), Self::WIDTH, bytes);
+        } else {
+            writer.prefixed(Self::header(len), Self::width(len), bytes);
+        }
         Ok(())
     }
 
@@ -51,7 +78,7 @@ pub trait Header: StaticWire {
     /// Fails above [`MAX`](Self::MAX).
     #[inline]
     fn check(len: usize) -> Result<(), Fault> {
-        if len as u64 <= Self::MAX { Ok(()) } else { Err(Fault(ErrorKind::Overflow)) }
+        if len as u64 <= Self::MAX { Ok(()) } else { Err(Fault(ErrorKind::LengthOverflow)) }
     }
 }
 
@@ -242,6 +269,132 @@ ordered! {
     F64: f64 = Float64, 8;
 }
 
+/// `u64` in one to ten bytes: seven bits per byte, least significant first; the high bit is set in all bytes but the
+/// last (unsigned LEB128). As a header, the default of derived types: lengths up to 2^56 - 1 in at most eight bytes.
+///
+/// Only the shortest form is valid. [`Mode::Compat`](crate::Mode::Compat) also accepts longer forms of at most ten bytes,
+/// as Go's `encoding/binary` does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Varint;
+
+impl Varint {
+    /// Returns the width of the shortest form.
+    #[inline(always)]
+    pub(crate) const fn width_of(value: u64) -> usize {
+        (70 - (value | 1).leading_zeros() as usize) / 7
+    }
+
+    /// Returns the first eight bytes of the shortest form.
+    #[cold]
+    #[inline(never)]
+    fn first_bytes(value: u64) -> u64 {
+        let mut bytes = 0;
+        let mut rest = value;
+        for shift in (0..64).step_by(8) {
+            let is_last = rest < 0x80;
+            bytes |= (rest & 0x7f | if is_last { 0 } else { 0x80 }) << shift;
+            rest >>= 7;
+            if is_last {
+                break;
+            }
+        }
+        bytes
+    }
+
+    #[inline]
+    pub(crate) fn write(value: u64, writer: &mut Writer<'_>) {
+        writer.prefixed(Self::header(value), Self::width(value).min(8), &[]);
+        // The ninth and the tenth byte.
+        match value >> 56 {
+            0 => {}
+            high @ ..0x80 => writer.array([high as u8]),
+            high => writer.array([high as u8 | 0x80, 1]),
+        }
+    }
+}
+
+impl Wire for Varint {
+    #[inline]
+    fn min_size(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        input.varint().map(|_| ())
+    }
+
+    fn schema(&self, _: &mut SchemaContext) -> Schema {
+        Schema::Varint
+    }
+}
+
+impl StaticWire for Varint {
+    const NEW: Self = Self;
+}
+
+impl Header for Varint {
+    const WIDTH: usize = 1;
+    const MAX: u64 = (1 << 56) - 1;
+    const MAX_SHORT: u64 = 0x7f;
+
+    #[inline(always)]
+    fn header(len: u64) -> [u8; 8] {
+        if len < 0x80 {
+            len
+        } else if len < 1 << 14 {
+            len & 0x7f | 0x80 | len >> 7 << 8
+        } else {
+            Self::first_bytes(len)
+        }
+        .to_le_bytes()
+    }
+
+    #[inline(always)]
+    fn width(len: u64) -> usize {
+        Self::width_of(len)
+    }
+
+    #[inline(always)]
+    fn length<I: Input>(input: &mut I) -> Result<usize, Fault> {
+        let len = input.varint()?;
+        usize::try_from(len).map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), Self::width_of(len)))
+    }
+}
+
+impl Id for Varint {
+    type Value = u64;
+
+    #[inline]
+    fn find<I: Input>(known: &[u64], input: &mut I) -> Result<usize, Fault> {
+        let id = input.varint()?;
+        match known.iter().position(|other| *other == id) {
+            Some(found) => Ok(found),
+            None => Err(input.rewind_fault(Fault::UNKNOWN_TYPE, Self::width_of(id))),
+        }
+    }
+}
+
+impl Put<u64> for Varint {
+    #[inline]
+    fn put(&self, value: &u64, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        Self::write(*value, writer);
+        Ok(())
+    }
+
+    #[inline]
+    fn size(&self, value: &u64, _: Levels) -> Result<usize, Fault> {
+        Ok(Self::width_of(*value))
+    }
+}
+
+impl Get<'_, u64> for Varint {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, '_>) -> Result<u64, Fault> {
+        reader.varint()
+    }
+}
+
 /// `bool`, one byte: 1 is true, 0 is false.
 ///
 /// Any other byte is an error, or false with [`Mode::Compat`](crate::Mode::Compat).
@@ -321,10 +474,16 @@ impl<const N: u64, H: Header> StaticWire for Max<N, H> {
 impl<const N: u64, H: Header> Header for Max<N, H> {
     const WIDTH: usize = H::WIDTH;
     const MAX: u64 = if N < H::MAX { N } else { H::MAX };
+    const MAX_SHORT: u64 = H::MAX_SHORT;
 
     #[inline(always)]
     fn header(len: u64) -> [u8; 8] {
         H::header(len)
+    }
+
+    #[inline(always)]
+    fn width(len: u64) -> usize {
+        H::width(len)
     }
 
     #[inline]
@@ -344,6 +503,7 @@ impl<const N: u64, H: Header> Header for Max<N, H> {
 mod tests {
     use super::super::{Be, Le};
     use super::*;
+    use crate::options::Mode;
     use crate::read::Context;
 
     #[test]
@@ -352,11 +512,11 @@ mod tests {
             let max = usize::try_from(H::MAX).unwrap();
             let mut bytes = Vec::new();
             crate::write::append(&mut bytes, Levels::default(), |writer| H::put_length(max, writer)).unwrap();
-            assert_eq!(bytes.len(), H::WIDTH);
+            assert_eq!(bytes.len(), H::width(H::MAX));
             let mut context = Context::new(&bytes, crate::Options::new());
             let mut reader = Reader::new(&bytes, &mut context);
             assert_eq!(H::length(&mut reader), Ok(max));
-            assert_eq!(H::check(max + 1), Err(Fault::OVERFLOW));
+            assert_eq!(H::check(max + 1), Err(Fault(ErrorKind::LengthOverflow)));
         }
         check::<U8>();
         check::<I8>();
@@ -374,6 +534,7 @@ mod tests {
         check::<I64<Be>>();
         check::<GoInt<Le>>();
         check::<GoUint<Be>>();
+        check::<Varint>();
     }
 
     #[test]
@@ -381,5 +542,44 @@ mod tests {
         let mut context = Context::new(&[0xff, 0xff], crate::Options::new());
         let mut reader = Reader::new(&[0xff, 0xff], &mut context);
         assert_eq!(I16::<Be>::length(&mut reader), Err(Fault::OVERFLOW));
+    }
+
+    /// The table is that of the bits of the number: 0, 1, and all ones, for each width.
+    #[test]
+    fn varints_have_one_to_ten_bytes() {
+        let decode = |bytes: &[u8], mode| {
+            let mut context = Context::new(bytes, crate::Options::new().mode(mode));
+            let mut reader = Reader::new(bytes, &mut context);
+            let result = reader.varint();
+            result.map_err(|fault| {
+                let error = reader.into_error(fault);
+                (error.fault().0, error.offset())
+            })
+        };
+        let numbers = (0..64).flat_map(|bits| [(1 << bits) - 1, 1 << bits]).chain([u64::MAX]);
+        for number in numbers {
+            let mut bytes = Vec::new();
+            crate::write::append(&mut bytes, Levels::default(), |writer| Varint.put(&number, writer))
+                .unwrap();
+            assert_eq!(Varint.size(&number, Levels::default()), Ok(bytes.len()));
+            let bits = (64 - number.leading_zeros()).max(1) as usize;
+            assert_eq!(bytes.len(), bits.div_ceil(7));
+            assert_eq!(decode(&bytes, Mode::Strict), Ok(number));
+            for len in 0..bytes.len() {
+                assert_eq!(decode(&bytes[..len], Mode::Strict), Err((ErrorKind::UnexpectedEnd, Some(0))));
+            }
+            if bytes.len() < 10 {
+                *bytes.last_mut().unwrap() |= 0x80;
+                bytes.push(0);
+                assert_eq!(decode(&bytes, Mode::Strict), Err((ErrorKind::Overlong, Some(0))));
+                assert_eq!(decode(&bytes, Mode::Compat), Ok(number));
+            }
+        }
+        for mode in [Mode::Strict, Mode::Compat] {
+            for end in [&[2][..], &[0x81, 0]] {
+                let bytes = [&[0xff; 9][..], end].concat();
+                assert_eq!(decode(&bytes, mode), Err((ErrorKind::Overflow, Some(0))));
+            }
+        }
     }
 }

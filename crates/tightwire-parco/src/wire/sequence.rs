@@ -78,7 +78,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
         E: Put<T>,
     {
         H::check(count)?;
-        Ok(H::WIDTH + size_of_elements(&self.element, values, levels)?)
+        Ok(H::width(count as u64) + size_of_elements(&self.element, values, levels)?)
     }
 
     #[inline]

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::io;
 
-use tightwire_parco::wire::{Le, U8, U16, Varchar};
+use tightwire_parco::wire::{Array, Le, StaticWire as _, Str, U8, U16, Varchar, Varint};
 use tightwire_parco::{
-    Decode, Decoder, Encode, Encoder, Entries, Limits, Options, Seq, decode_exact, decode_into,
+    Decode, Decoder, Encode, Encoder, Entries, Limits, Options, Seq, WireExt as _, decode_exact, decode_into,
     encode_to_slice, encoded_len, to_vec,
 };
 
@@ -28,7 +28,7 @@ struct Message<Text, Values, Entries> {
 
 type Bench = Message<String, Vec<u16>, HashMap<String, u8>>;
 type Borrowed<'a> = Message<&'a str, Vec<u16>, HashMap<&'a str, u8>>;
-type View<'a> = Message<&'a str, Seq<'a, U16<Le>, u16>, Entries<'a, Varchar<Le>, U8, &'a str, u8>>;
+type View<'a> = Message<&'a str, Seq<'a, U16<Le>, u16>, Entries<'a, Str<Varint>, U8, &'a str, u8>>;
 
 const SIZES: [usize; 3] = [10, 100, 1000];
 
@@ -212,8 +212,9 @@ fn errors_allocate_a_bounded_amount() {
     let (used, result) = usage(|| decode_exact::<Node>(&deep));
     assert!(result.unwrap_err().is_limit());
     assert!(used.count <= 64 + 10 && used.bytes < 32 << 10, "{used:?}");
+    let wire = Array::<1, Varchar>::NEW;
     let mut buffer = Vec::with_capacity(100);
-    let (count, result) = allocations(|| tightwire_parco::encode(&["x".repeat(65_536)], &mut buffer));
+    let (count, result) = allocations(|| wire.encode(&["x".repeat(65_536)], &mut buffer));
     assert!(result.unwrap_err().is_overflow());
     // The string itself, the error and its path.
     assert_eq!(count, 3);

@@ -6,8 +6,8 @@
 use proptest::prelude::*;
 use tightwire_parco::schema::{Schema, SchemaContext, of, of_decoded};
 use tightwire_parco::wire::{
-    Array, Be, Bool, F64, Le, Map, Opt, Skip, Slice, SmallVarchar, StaticWire, Text, U8, U16, U32, Varchar,
-    Wire, WireOf,
+    Array, Be, Bool, F64, Le, Map, Opt, Skip, Slice, SmallVarchar, StaticWire, Str, Text, U8, U16, U32,
+    Varchar, Varint, Wire, WireOf,
 };
 use tightwire_parco::{
     Get, Limits, Mode, Options, Put, Segment, WireExt, builder, builder_with, compiler, parser, parser_with,
@@ -96,7 +96,10 @@ fn errors_contain_offset_and_path() {
     let long = Animal { specie: "x".repeat(256), age: 0 };
     let mut bytes = vec![1, 2, 3];
     let error = outer.encode(&(0, vec![Animal::default(), long]), &mut bytes).unwrap_err();
-    assert_eq!(error.to_string(), "a value or length is out of range at .1[1].specie (byte 4)");
+    assert_eq!(
+        error.to_string(),
+        "a length does not fit its header (use `#[parco(header = varint)]` or a wider integer) at .1[1].specie (byte 4)"
+    );
     assert_eq!(error.path()[0], Segment::Name("1".into()));
     assert_eq!(bytes, [1, 2, 3], "nothing is written");
 
@@ -150,12 +153,12 @@ fn schemas_and_wire_types_can_be_nested() {
 
 /// The wire types of the derived codec.
 fn owned() -> impl Put<Owned> + for<'de> Get<'de, Owned> + Copy {
-    const HEADER: U16<Le> = U16::NEW;
+    const HEADER: Varint = Varint::NEW;
     let texts = Slice::of(U8, Text::<Be>::NEW);
     builder::<Owned>()
-        .field(Varchar::<Le>::NEW, |m| &m.text, |m, v| m.text = v)
+        .field(Str::<Varint>::NEW, |m| &m.text, |m, v| m.text = v)
         .named("text")
-        .field(Slice::of(HEADER, HEADER), |m| &m.numbers, |m, v| m.numbers = v)
+        .field(Slice::of(HEADER, U16::<Le>::NEW), |m| &m.numbers, |m, v| m.numbers = v)
         .named("numbers")
         .field(Slice::of(U8, F64::<Be>::NEW), |m| &m.doubles, |m, v| m.doubles = v)
         .named("doubles")

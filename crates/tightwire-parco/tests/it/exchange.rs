@@ -87,7 +87,7 @@ fn messages_to_go_are_accepted() {
     let mut runner = TestRunner::deterministic();
     let mut lines = String::new();
     for _ in 0..SCHEMAS {
-        let schema = random::schema().new_tree(&mut runner).unwrap().current();
+        let schema = random::schema(true).new_tree(&mut runner).unwrap().current();
         let wire = schema.compile().unwrap();
         let schema: Json = serde_json::from_str(&schema.to_json()).unwrap();
         for _ in 0..MESSAGES / SCHEMAS {

@@ -50,13 +50,15 @@ fn prefixes_of_borrowed_values_are_reported_as_too_short() {
 #[test]
 fn number_of_missing_bytes_is_reported() {
     for (bytes, missing) in [
-        (&b""[..], 2),
-        (b"\x05", 1),
+        (&b""[..], 1),
+        (b"\x85", 1),
         // Five strings need at least five headers.
-        (b"\x05\0", 10),
-        (b"\x05\0\x03\0ab", 6),
-        (b"\x02\0\x03\0ab", 1),
-        (b"\x02\0\x03\0abc\0", 1),
+        (b"\x05", 5),
+        (b"\x05\x03ab", 2),
+        (b"\x02\x03ab", 1),
+        (b"\x02\x03abc", 1),
+        (b"\x02\x03abc\x80", 1),
+        (b"\x02\x03abc\x80\x01", 128),
     ] {
         let error = decode_exact::<Vec<String>>(bytes).unwrap_err();
         assert_eq!(error.missing(), Some(missing), "{bytes:?}");

@@ -44,7 +44,10 @@ fn errors_contain_the_path_by_name() {
     let long = Value::from("x".repeat(256));
     let pets = Value::List(vec![Value::Struct(vec![long, 1u8.into()])]);
     let error = wire.to_vec(&Value::Struct(vec![Value::Map(vec![(7u8.into(), pets)])])).unwrap_err();
-    assert_eq!(error.to_string(), "a value or length is out of range at .pets[value 0][0].name (byte 6)");
+    assert_eq!(
+        error.to_string(),
+        "a length does not fit its header (use `#[parco(header = varint)]` or a wider integer) at .pets[value 0][0].name (byte 6)"
+    );
 }
 
 #[test]
@@ -178,5 +181,5 @@ fn recursive_derived_types_have_recursive_schemas() {
     assert_eq!(**id, Value::from(1u8));
     let right = Value::Multi { id: Box::new(0u8.into()), value: Box::new((-2i64).into()) };
     assert_eq!(sum.as_struct().unwrap()[1], right);
-    assert_eq!(of::<Expression>().canonical(), "@multi(u8 1:0=i64le 1:1=(^1 ^1) 1:2=slice(u16le ^1))");
+    assert_eq!(of::<Expression>().canonical(), "@multi(u8 1:0=i64le 1:1=(^1 ^1) 1:2=slice(varint ^1))");
 }

@@ -9,7 +9,7 @@ use tightwire_parco::wire::{
     Array, Be, Blob, GoInt, GoUint, Header, I8, I16, I32, I64, Le, Map, Opt, Skip, Slice, SortedMap,
     StaticWire, Str, U8, U16, U32, U64, Wire,
 };
-use tightwire_parco::{Fault, Get, Input, Put, Segment, WireExt, to_vec};
+use tightwire_parco::{Fault, Get, Input, Put, Segment, WireExt};
 
 use crate::support::checks;
 
@@ -110,7 +110,7 @@ fn lengths_above_the_header_maximum_are_rejected() {
     check::<U16<Be>>(65_535);
     check::<I16<Le>>(32_767);
     check::<I16<Be>>(32_767);
-    let error = to_vec(&vec![7_u8; 65_537]).unwrap_err();
+    let error = Slice::<U16<Le>, U8>::NEW.to_vec(&vec![7_u8; 65_537]).unwrap_err();
     assert!(error.is_overflow());
     assert_eq!(error.offset(), Some(0));
     assert_eq!(error.go_message(), Some("bytes overflow"));

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use tightwire_parco::wire::{
     Be, Bool, Decoding, F64, Le, Map, Message, Opt, Slice, SmallVarchar, Text, TimeLocation, U8, U16, U32,
-    Varchar,
+    Varchar, Varint,
 };
 use tightwire_parco::{Decode, Encode, Entries, Seq, Timestamp, ZonedTimestamp};
 
@@ -86,7 +86,7 @@ pub struct Everything {
 pub struct Empty {}
 
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
-#[parco(be)]
+#[parco(be, go)]
 pub struct Inner {
     pub number: u32,
     pub text: String,
@@ -187,13 +187,13 @@ pub struct Owned {
     pub nested: Vec<Vec<String>>,
     #[parco(header = u32be, be)]
     pub options: Vec<Option<u32>>,
-    #[parco(with = Map<U16<Le>, Varchar<Le>, U8>)]
+    #[parco(with = Map<Varint, Varchar<Le>, U8>)]
     pub map: Vec<(String, u8)>,
     pub inner: Vec<Inner>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
-#[parco(be)]
+#[parco(be, go)]
 pub struct InnerRef<'a> {
     pub number: u32,
     pub text: &'a str,
@@ -224,7 +224,9 @@ impl Material<'_> {
     }
 
     fn text(&mut self) -> String {
-        const LETTERS: [&str; 8] = ["", "a", "bc", "\u{e9}", "\u{1f600}", "\0", "seventeen letters", " "];
+        // Four of them need a varint of two bytes.
+        const LONG: &str = "thirty-two letters and some more";
+        const LETTERS: [&str; 8] = ["", "a", "bc", "\u{e9}", "\u{1f600}", "\0", LONG, " "];
         self.list(|material| LETTERS[usize::from(material.byte() % 8)])
     }
 

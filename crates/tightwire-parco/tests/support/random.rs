@@ -21,19 +21,22 @@ fn integer() -> impl Strategy<Value = (Number, Endian)> {
     (prop::sample::select(integers), endian()).prop_map(|(integer, endian)| number(integer, endian))
 }
 
-fn header() -> impl Strategy<Value = Box<Schema>> {
-    integer().prop_map(|(integer, endian)| Box::new(Schema::Number(integer, endian)))
+/// A header; a varint only if the schema is not for Go.
+fn header(go: bool) -> BoxedStrategy<Box<Schema>> {
+    let number = integer().prop_map(|(integer, endian)| Box::new(Schema::Number(integer, endian)));
+    if go { number.boxed() } else { prop_oneof![number, Just(Box::new(Schema::Varint))].boxed() }
 }
 
-fn leaf() -> impl Strategy<Value = Schema> {
+fn leaf(go: bool) -> impl Strategy<Value = Schema> {
     prop_oneof![
         Just(Schema::Bool),
         integer().prop_map(|(integer, endian)| Schema::Number(integer, endian)),
         endian().prop_map(|endian| Schema::Number(Number::Float32, endian)),
         endian().prop_map(|endian| Schema::Number(Number::Float64, endian)),
         integer().prop_map(|(integer, endian)| Schema::Header(integer, endian)),
-        header().prop_map(|header| Schema::String { header }),
-        header().prop_map(|header| Schema::Blob { header }),
+        header(go).prop_map(|header| Schema::String { header }),
+        header(go).prop_map(|header| Schema::Blob { header }),
+        header(go).prop_map(|header| *header),
         (0..9u64).prop_map(Schema::Skip),
         Just(Schema::TimeUtc),
         Just(Schema::TimeLocation),
@@ -41,8 +44,8 @@ fn leaf() -> impl Strategy<Value = Schema> {
 }
 
 /// Types that are comparable in Go, so that they can be map keys.
-fn key() -> impl Strategy<Value = Schema> {
-    leaf().prop_filter("Go compares keys", |key| !matches!(key, Schema::Blob { .. } | Schema::Skip(_)))
+fn key(go: bool) -> impl Strategy<Value = Schema> {
+    leaf(go).prop_filter("Go compares keys", |key| !matches!(key, Schema::Blob { .. } | Schema::Skip(_)))
 }
 
 fn fields(schema: impl Strategy<Value = Schema>) -> impl Strategy<Value = Schema> {
@@ -52,15 +55,20 @@ fn fields(schema: impl Strategy<Value = Schema>) -> impl Strategy<Value = Schema
     })
 }
 
-fn multi(schema: impl Strategy<Value = Schema>) -> impl Strategy<Value = Schema> {
+fn multi(go: bool, schema: impl Strategy<Value = Schema>) -> impl Strategy<Value = Schema> {
     let ids = prop_oneof![
-        vec(any::<u8>(), 1..4).prop_map(|ids| {
+        (vec(any::<u8>(), 1..4), any::<bool>()).prop_map(move |(ids, varint)| {
             let ids: BTreeSet<u8> = ids.into_iter().collect();
-            (Schema::Number(Number::Uint8, Endian::Little), ids.iter().map(u8::to_string).collect::<Vec<_>>())
+            let header = Schema::Number(Number::Uint8, Endian::Little);
+            (
+                if varint && !go { Schema::Varint } else { header },
+                ids.iter().map(u8::to_string).collect::<Vec<_>>(),
+            )
         }),
-        vec("[a-z]{0,3}", 1..4).prop_map(|ids| {
+        vec("[a-z]{0,3}", 1..4).prop_map(move |ids| {
             let ids: BTreeSet<String> = ids.into_iter().collect();
-            let header = Box::new(Schema::Number(Number::Int16, Endian::Big));
+            let header = if go { Schema::Number(Number::Int16, Endian::Big) } else { Schema::Varint };
+            let header = Box::new(header);
             (Schema::String { header }, ids.into_iter().collect())
         }),
     ];
@@ -70,22 +78,22 @@ fn multi(schema: impl Strategy<Value = Schema>) -> impl Strategy<Value = Schema>
     })
 }
 
-/// A schema that compiles.
-pub(crate) fn schema() -> impl Strategy<Value = Schema> {
-    leaf().prop_recursive(4, 24, 5, |inner| {
+/// A schema that compiles, for Go without varints.
+pub(crate) fn schema(go: bool) -> impl Strategy<Value = Schema> {
+    leaf(go).prop_recursive(4, 24, 5, move |inner| {
         prop_oneof![
-            (header(), inner.clone())
+            (header(go), inner.clone())
                 .prop_map(|(header, element)| Schema::Slice { header, element: Box::new(element) }),
             (0..4u64, inner.clone())
                 .prop_map(|(len, element)| Schema::Array { len, element: Box::new(element) }),
-            (header(), key(), inner.clone()).prop_map(|(header, key, value)| Schema::Map {
+            (header(go), key(go), inner.clone()).prop_map(|(header, key, value)| Schema::Map {
                 header,
                 key: Box::new(key),
                 value: Box::new(value)
             }),
             inner.clone().prop_map(|inner| Schema::Option(Box::new(inner))),
             fields(inner.clone()),
-            multi(inner),
+            multi(go, inner),
         ]
     })
 }
@@ -106,6 +114,10 @@ pub(crate) fn value(schema: &Schema) -> BoxedStrategy<Value> {
         Schema::Number(Number::Float32, _) => any::<u32>().prop_map(Value::Float32).boxed(),
         Schema::Number(Number::Float64, _) => any::<u64>().prop_map(Value::Float64).boxed(),
         Schema::Number(number, _) => integer_of(*number),
+        // Of all widths.
+        Schema::Varint => {
+            (any::<u64>(), 0..64).prop_map(|(value, shift)| Value::from(value >> shift)).boxed()
+        }
         // Headers are numbers of at most 63 bits.
         Schema::Header(Number::Uint64 | Number::Uint, _) => {
             any::<u64>().prop_map(|value| (value >> 1).into()).boxed()

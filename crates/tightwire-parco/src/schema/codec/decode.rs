@@ -11,7 +11,7 @@ use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::DuplicateKeys;
 use crate::read::{Input, Reader};
 use crate::time::ZonedTimestamp;
-use crate::wire::{Get as _, TimeLocation, Wire as _};
+use crate::wire::{Get as _, TimeLocation, Varint, Wire as _};
 
 /// Maximum number of elements reserved before they arrive.
 const MAX_RESERVED: usize = 4096;
@@ -92,6 +92,7 @@ impl Dynamic {
                 if number.width() == 4 { Value::Float32(bits as u32) } else { Value::Float64(bits) }
             }
             NodeKind::Number(number, endian) => Value::Integer(read_integer(*number, *endian, input)?),
+            NodeKind::Varint => Value::Integer(input.varint()?.into()),
             NodeKind::Header(number, endian) => Value::Integer(read_header(*number, *endian, input)?),
             NodeKind::Text(header) | NodeKind::Blob(header) => R::bytes(header.read_bytes(input)?, input)?,
             NodeKind::Slice(header, element) => {
@@ -150,8 +151,7 @@ impl Dynamic {
                     };
                     let inner = model(models, &id).map_err(|fault| {
                         // Reported at the first byte of the id.
-                        let text = if let Value::Bytes(bytes) = &id { bytes.len() } else { 0 };
-                        input.rewind_fault(fault, self.min_size(*header) + text)
+                        input.rewind_fault(fault, self.width_of_id(*header, &id))
                     })?;
                     count_allocation::<R>(2 * size_of::<Value>(), input)?;
                     let value = self.read::<R>(inner, input, depth)?;
@@ -164,6 +164,15 @@ impl Dynamic {
                 message
             }
         })
+    }
+
+    /// Returns the encoded size of an id.
+    fn width_of_id(&self, node: Index, id: &Value) -> usize {
+        match (&self.nodes[node].kind, id) {
+            (NodeKind::Text(header), Value::Bytes(bytes)) => header.width(bytes.len()) + bytes.len(),
+            (NodeKind::Varint, Value::Integer(id)) => Varint::width_of(*id as u64),
+            _ => self.min_size(node),
+        }
     }
 
     fn read_part<R: Reading>(

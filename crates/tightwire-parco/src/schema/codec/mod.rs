@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 
 use super::compile::{Dynamic, Index, Length, Model, NodeKind};
 use super::{Number, Schema, SchemaContext, Value};
-use crate::error::{Fault, Segment};
+use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::{Levels, Mode};
 use crate::read::{Input, Reader};
-use crate::wire::{Endian, Get, Put, TimeLocation, Wire};
+use crate::wire::{Endian, Get, Header as _, Put, TimeLocation, Varint, Wire};
 use crate::write::{self, Writer};
 
 /// Nesting depth of the value, limited so that recursion cannot overflow the stack.
@@ -60,8 +60,13 @@ fn read_header<I: Input>(number: Number, endian: Endian, input: &mut I) -> Resul
 
 impl Length {
     fn read<I: Input>(self, input: &mut I) -> Result<usize, Fault> {
-        let len = read_integer(self.number, self.endian, input)?;
-        usize::try_from(len).map_err(|_| input.rewind_fault(Fault::OVERFLOW, self.number.width()))
+        match self {
+            Self::Number(number, endian) => {
+                let len = read_integer(number, endian, input)?;
+                usize::try_from(len).map_err(|_| input.rewind_fault(Fault::OVERFLOW, number.width()))
+            }
+            Self::Varint => Varint::length(input),
+        }
     }
 
     /// Reads the length of a string or blob.
@@ -73,9 +78,12 @@ impl Length {
 
     fn write(self, len: usize, writer: &mut Writer<'_>) -> Result<(), Fault> {
         if len as u64 > self.max() {
-            return Err(Fault::OVERFLOW);
+            return Err(Fault(ErrorKind::LengthOverflow));
         }
-        write_bits(self.number.width(), self.endian, len as u64, writer);
+        match self {
+            Self::Number(number, endian) => write_bits(number.width(), endian, len as u64, writer),
+            Self::Varint => Varint::write(len as u64, writer),
+        }
         Ok(())
     }
 }
@@ -153,6 +161,9 @@ impl Dynamic {
             }
             (NodeKind::Number(number, endian), Value::Integer(value)) if !number.is_float() => {
                 write_bits(number.width(), *endian, to_bits(*number, *value)?, writer);
+            }
+            (NodeKind::Varint, Value::Integer(value)) => {
+                Varint::write(to_bits(Number::Uint64, *value)?, writer)
             }
             (NodeKind::Header(number, endian), Value::Integer(value)) => {
                 to_bits(Number::Int, *value)?;

@@ -1,7 +1,8 @@
 //! Schemas and values as JSON.
 //!
 //! The format is that of the vector file of the tests, for exchange with tools and other implementations. In addition
-//! to the types of that file there is `{"t": "recursive", "n": LEVELS}` for a struct that contains itself.
+//! to the types of that file there are `{"t": "varint"}`, and `{"t": "recursive", "n": LEVELS}` for a struct that contains
+//! itself.
 
 mod schema;
 mod tree;
@@ -72,7 +73,7 @@ impl Dynamic {
     ///
     /// let wire = tightwire_parco::schema::of::<Vec<u16>>().compile()?;
     /// let value = wire.value_from_json("[1, 513]")?;
-    /// assert_eq!(wire.to_vec(&value)?, [2, 0, 1, 0, 1, 2]);
+    /// assert_eq!(wire.to_vec(&value)?, [2, 1, 0, 1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn value_from_json(&self, text: &str) -> Result<Value, SchemaError> {

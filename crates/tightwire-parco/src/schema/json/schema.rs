@@ -18,6 +18,7 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
     };
     let schema = match &*name {
         "bool" => Schema::Bool,
+        "varint" => Schema::Varint,
         "string" => Schema::String { header: header(&mut members)? },
         "blob" => Schema::Blob { header: header(&mut members)? },
         "slice" => {
@@ -126,6 +127,7 @@ pub(super) fn write(schema: &Schema) -> Tree {
     let name = |name: &str| ("t", Tree::text(name));
     match schema {
         Schema::Bool => Tree::object([name("bool")]),
+        Schema::Varint => Tree::object([name("varint")]),
         Schema::Number(number, endian) => write_number(number.name().into(), *number, *endian),
         Schema::Header(number, endian) => {
             write_number(alloc::format!("{}_header", number.name()), *number, *endian)

@@ -16,7 +16,7 @@ impl Dynamic {
         match (&self.nodes[index].kind, tree) {
             (NodeKind::Bool, Tree::Bool(flag)) => Ok(Value::Bool(flag)),
             (NodeKind::Number(number, _), tree) if number.is_float() => float(*number, tree),
-            (NodeKind::Number(..) | NodeKind::Header(..) | NodeKind::TimeUtc, tree) => {
+            (NodeKind::Number(..) | NodeKind::Varint | NodeKind::Header(..) | NodeKind::TimeUtc, tree) => {
                 integer(&tree).map(Value::Integer)
             }
             (NodeKind::Blob(_), Tree::Null) => Ok(Value::Bytes(Vec::new())),
@@ -190,7 +190,7 @@ fn node(wire: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tre
             Tree::digits(*value, number.width() < 8)
         }
         (NodeKind::Header(..), Value::Integer(value)) => Tree::digits(*value, i32::try_from(*value).is_ok()),
-        (NodeKind::TimeUtc, Value::Integer(value)) => Tree::digits(*value, false),
+        (NodeKind::Varint | NodeKind::TimeUtc, Value::Integer(value)) => Tree::digits(*value, false),
         (NodeKind::Number(..), Value::Float32(bits)) => {
             float_tree(alloc::format!("{bits:#010x}"), f32::from_bits(*bits).to_string())
         }

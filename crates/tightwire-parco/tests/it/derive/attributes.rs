@@ -39,7 +39,7 @@ struct Big {
 }
 
 #[test]
-fn struct_order_applies_to_numbers_and_headers() {
+fn struct_order_applies_to_numbers_and_headers_of_fixed_width() {
     let big = Big {
         number: 1,
         text: "a".into(),
@@ -52,10 +52,10 @@ fn struct_order_applies_to_numbers_and_headers() {
     };
     let bytes = [
         &[0, 1][..],
-        &[0, 1, b'a'],
-        &[0, 1, 0, 0, 0, 2],
+        &[1, b'a'],
+        &[1, 0, 0, 0, 2],
         &[1, 0, 3],
-        &[1, 0, 4, 0],
+        &[1, 4, 0],
         &[0, 0, 0, 1, b'b'],
         &[1, 0, 0, 0, 0, 5],
         // Times are always little endian.
@@ -65,8 +65,82 @@ fn struct_order_applies_to_numbers_and_headers() {
     assert_eq!(fields::<Big>()[7].1, Schema::TimeUtc);
 }
 
+/// Nested messages have their own defaults.
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(go)]
+struct Go {
+    text: String,
+    #[parco(be)]
+    rows: Vec<Vec<u16>>,
+    #[parco(elem(be))]
+    texts: Vec<String>,
+    #[parco(header = varint)]
+    short: String,
+    other: Other,
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Other(String);
+
+#[test]
+fn go_selects_the_headers_of_the_go_library() {
+    let value = Go {
+        text: "a".into(),
+        rows: vec![vec![2]],
+        texts: vec!["b".into()],
+        short: "c".into(),
+        other: Other("d".into()),
+    };
+    let bytes = [&[1, 0, b'a'][..], &[0, 1, 0, 1, 0, 2], &[1, 0, 0, 1, b'b'], &[1, b'c'], &[1, b'd']];
+    same(&value, &bytes.concat());
+}
+
+/// The error names the field and the attribute to change.
+#[test]
+fn lengths_above_the_maximum_of_the_header_are_rejected() {
+    let value = Go {
+        text: String::new(),
+        rows: Vec::new(),
+        texts: vec![String::new(), "x".repeat(65_536)],
+        short: "x".repeat(70_000),
+        other: Other("y".repeat(70_000)),
+    };
+    let error = tightwire_parco::to_vec(&value).unwrap_err();
+    assert!(error.is_overflow());
+    assert_eq!(
+        error.to_string(),
+        "a length does not fit its header (use `#[parco(header = varint)]` or a wider integer) at .texts[1] (byte 8)"
+    );
+    let value = Go { texts: Vec::new(), ..value };
+    let bytes = tightwire_parco::to_vec(&value).unwrap();
+    assert_eq!(bytes[6..9], [0xf0, 0xa2, 0x04]);
+    assert_eq!(tightwire_parco::decode_exact::<Go>(&bytes).unwrap(), value);
+}
+
+/// Lengths must have their shortest form, unless decoding is as lenient as in Go.
+#[test]
+fn overlong_varints_follow_the_mode() {
+    let lenient = tightwire_parco::Options::new().mode(tightwire_parco::Mode::Compat);
+    for (bytes, offset) in [(&[0x81, 0, b'x'][..], 0), (&[0x81, 0x80, 0x80, 0, b'x'], 0)] {
+        for error in [
+            tightwire_parco::decode_exact::<Other>(bytes).unwrap_err(),
+            tightwire_parco::decode_from_reader::<Other>(bytes).unwrap_err(),
+        ] {
+            assert!(error.is_invalid_value());
+            assert_eq!(error.to_string(), "a varint is longer than necessary at .0 (byte 0)");
+            assert_eq!(error.offset(), Some(offset));
+        }
+        assert_eq!(lenient.decode_exact::<Other>(bytes).unwrap(), Other("x".into()));
+    }
+    let error = tightwire_parco::decode_exact::<Other>(&[0xff; 20]).unwrap_err();
+    assert!(error.is_overflow());
+    assert_eq!(error.offset(), Some(0));
+}
+
 #[test]
 fn every_header_is_supported() {
+    field!(#[parco(header = varint)] String = "x".into() => b"\x01x");
+    field!(#[parco(be, header = varint)] Vec<u16> = vec![7] => &[1, 0, 7]);
     field!(#[parco(header = i8)] String = "x".into() => b"\x01x");
     field!(#[parco(header = u16be)] Vec<u8> = vec![7] => &[0, 1, 7]);
     field!(#[parco(header = i16)] String = "x".into() => b"\x01\0x");
@@ -95,9 +169,9 @@ fn nested_attributes_apply() {
 
 #[test]
 fn blobs_times_and_wire_types_replace_the_default() {
-    field!(#[parco(blob)] Vec<u8> = vec![1] => &[1, 0, 1]);
+    field!(#[parco(blob)] Vec<u8> = vec![1] => &[1, 1]);
     field!(#[parco(blob, small)] String = "a".into() => &[1, b'a']);
-    field!(#[parco(blob)] Option<Vec<u8>> = Some(vec![2]) => &[1, 1, 0, 2]);
+    field!(#[parco(blob)] Option<Vec<u8>> = Some(vec![2]) => &[1, 1, 2]);
     field!(#[parco(header = u8, elem(blob, header = u8))] Vec<Vec<u8>> = vec![vec![3, 4]] => &[1, 2, 3, 4]);
     field!(#[parco(time)] SystemTime = SystemTime::UNIX_EPOCH + Duration::from_nanos(2)
         => &[2, 0, 0, 0, 0, 0, 0, 0]);
@@ -136,8 +210,8 @@ fn attributes_change_the_schema() {
         &[1, 0, 0, 0, 0, 0, 0, 0][..],
         &[0, 0, 0, 0, 0, 0, 0, 2],
         &[1, 3, 0, 0, 0, 0, 0, 0, 0],
-        &[1, 0, 4],
-        &[1, 0, b'a'],
+        &[1, 4],
+        &[1, b'a'],
     ];
     same(&numbers, &bytes.concat());
     let fields = fields::<Numbers>();
@@ -199,7 +273,7 @@ const LIMIT: u64 = 2;
 #[test]
 fn max_limits_lengths_and_counts() {
     let value = Limited { text: "abc".into(), list: vec!["d".into(), String::new()] };
-    same(&value, &[3, 0, b'a', b'b', b'c', 2, 1, b'd', 0]);
+    same(&value, &[3, b'a', b'b', b'c', 2, 1, b'd', 0]);
     let mut long = Limited { text: "abcd".into(), list: vec![] };
     let error = tightwire_parco::to_vec(&long).unwrap_err();
     assert!(error.is_limit());
@@ -211,9 +285,9 @@ fn max_limits_lengths_and_counts() {
     long.list = vec!["ab".into()];
     assert!(tightwire_parco::to_vec(&long).unwrap_err().is_limit());
     let decode = tightwire_parco::decode_exact::<Limited>;
-    assert!(decode(&[4, 0, b'a', b'b', b'c', b'd', 0]).unwrap_err().is_limit());
-    assert!(decode(&[0, 0, 3, 0, 0, 0]).unwrap_err().is_limit());
-    assert!(decode(&[0, 0, 1, 2, b'a', b'b']).unwrap_err().is_limit());
+    assert!(decode(&[4, b'a', b'b', b'c', b'd', 0]).unwrap_err().is_limit());
+    assert!(decode(&[0, 3, 0, 0, 0]).unwrap_err().is_limit());
+    assert!(decode(&[0, 1, 2, b'a', b'b']).unwrap_err().is_limit());
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]
@@ -255,7 +329,7 @@ fn fixed_sizes_are_known() {
         (T::Wire::NEW.min_size(), T::Wire::NEW.fixed_size())
     }
     assert_eq!(sizes::<Reserved>(), (4, Some(4)));
-    assert_eq!(sizes::<Numbers>(), (21, None));
+    assert_eq!(sizes::<Numbers>(), (19, None));
     assert_eq!(sizes::<Later>(), (3, None));
     fn least<T: tightwire_parco::DecodeAs<'static>>() -> (usize, Option<usize>) {
         (T::Wire::NEW.min_size(), T::Wire::NEW.fixed_size())

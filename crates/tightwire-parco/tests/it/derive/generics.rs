@@ -19,11 +19,11 @@ struct Pair<A, B> {
 #[test]
 fn type_parameters_are_supported() {
     let pair = Pair { one: 1u8, more: vec!["a".to_owned()] };
-    let bytes = [1, 1, 1, 0, b'a'];
+    let bytes = [1, 1, 1, b'a'];
     same(&pair, &bytes);
     let borrowed: Pair<u8, &str> = decode_exact(&bytes).unwrap();
     assert_eq!(borrowed.more, ["a"]);
-    same(&Pair { one: pair, more: vec![2u8] }, &[1, 1, 1, 0, b'a', 1, 2]);
+    same(&Pair { one: pair, more: vec![2u8] }, &[1, 1, 1, b'a', 1, 2]);
 }
 
 #[derive(Debug, PartialEq, Encode, Decode)]
@@ -67,7 +67,7 @@ struct Projected<F: Family> {
 #[test]
 fn bounds_apply_to_field_types_only() {
     let bytes = to_vec(&Projected::<Bytes> { members: vec![1, 2], family: Default::default() }).unwrap();
-    assert_eq!(bytes, [2, 0, 1, 2]);
+    assert_eq!(bytes, [2, 1, 2]);
     assert_eq!(decode_exact::<Projected<Bytes>>(&bytes).unwrap().members, [1, 2]);
 }
 

@@ -108,6 +108,7 @@ trait Built: Sized {
 macro_rules! structs {
     ($($name:ident { $($(#[$attribute:meta])* $field:ident: $type:ty = $rename:literal, $wire:expr;)* })*) => {$(
         #[derive(Default, Encode, Decode)]
+        #[parco(go)]
         struct $name {
             $(
                 #[parco(rename = $rename)]
