@@ -1,6 +1,6 @@
 //! Parser of the `#[parco(..)]` attributes.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
@@ -298,6 +298,12 @@ fn id_wire(meta: &ParseNestedMeta<'_>) -> Result<IdWire> {
     Ok(IdWire::Type(Box::new(wire)))
 }
 
+impl Default for IdWire {
+    fn default() -> Self {
+        Self::Number(Number { wire: "Varint", ordered: false, order: None, span: Span::call_site() })
+    }
+}
+
 /// An id: an integer, which may be negative, or a string.
 pub(crate) struct Id {
     /// Rust literal.
@@ -305,6 +311,13 @@ pub(crate) struct Id {
     /// Text in the schema; numbers are in decimal.
     pub(crate) text: String,
     pub(crate) span: Span,
+}
+
+impl Id {
+    pub(crate) fn of_index(index: usize, span: Span) -> Self {
+        let literal = Literal::usize_unsuffixed(index);
+        Self { tokens: quote!(#literal), text: index.to_string(), span }
+    }
 }
 
 #[derive(Default)]

@@ -15,7 +15,7 @@ use crate::model::Model;
 /// Derives the encoder of a struct or enum: `EncodeAs`, and with it `Encode`.
 ///
 /// A struct is encoded as its fields in order of declaration, without separators. Each field has the default wire type
-/// of its Rust type, which attributes change. An attribute means the same for `T`, `Option<T>` and `Box<T>`, and fails
+/// of its Rust type, listed in the table of `tightwire_parco::EncodeAs`, which attributes change. An attribute means the same for `T`, `Option<T>` and `Box<T>`, and fails
 /// to compile if it does not apply to the type of the field.
 ///
 /// ```
@@ -147,10 +147,25 @@ use crate::model::Model;
 ///
 /// An enum is encoded as an id, then the fields of the variant. Use enums to send several message types on one stream.
 ///
+/// By default, ids count the variants from 0 in order of declaration and are varints; discriminants are not used. New
+/// variants are then only compatible at the end. Explicit ids do not depend on the order: either all variants have one, or
+/// none. With `go`, the type of the ids must be explicit.
+///
+/// ```
+/// #[derive(tightwire_parco::Encode)]
+/// enum Shape {
+///     Point,
+///     Circle(u16),
+/// }
+///
+/// assert_eq!(tightwire_parco::to_vec(&Shape::Circle(7))?, [1, 7, 0]);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+///
 /// | `#[parco(..)]` | on | effect |
 /// |---|---|---|
-/// | `id = u8` | the enum | wire type of the ids: a header name as above, `small` for strings, or a type such as `U16<Be>` |
-/// | `id = 0`, `id = "pet"` | each variant | its id |
+/// | `id = u8` | the enum | wire type of the ids, `varint` by default: a header name as above, `small` for strings, or a type such as `U16<Be>` |
+/// | `id = 0`, `id = "pet"` | all variants or none | the id; required if ids are strings |
 /// | `rename = "name"` | a variant | its name in error paths |
 /// | `go`, `be`, `le`, `crate = path` | the enum | as for a struct |
 ///

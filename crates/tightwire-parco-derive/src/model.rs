@@ -50,9 +50,6 @@ impl Variant {
     fn of_enum(variant: &syn::Variant) -> Result<Self> {
         let attrs = VariantAttrs::parse(&variant.attrs)?;
         let ident = &variant.ident;
-        if attrs.id.is_none() {
-            return Err(Error::new(ident.span(), "a variant needs an id, such as `#[parco(id = 1)]`"));
-        }
         let name = attrs.rename.map_or_else(|| plain(ident), |name| name.value());
         Self::parse(quote!(Self::#ident), Some(name), attrs.id, &variant.fields)
     }
@@ -127,17 +124,18 @@ fn plain(ident: &Ident) -> String {
 
 impl Model {
     pub(crate) fn parse(input: DeriveInput) -> Result<Self> {
-        let attrs = ContainerAttrs::parse(&input.attrs, matches!(input.data, Data::Enum(_)))?;
+        let mut attrs = ContainerAttrs::parse(&input.attrs, matches!(input.data, Data::Enum(_)))?;
         let variants = match &input.data {
             Data::Struct(data) => vec![Variant::of_struct(&data.fields)?],
             Data::Enum(data) => {
-                if attrs.id.is_none() {
+                if attrs.go && attrs.id.is_none() {
                     return Err(Error::new(
                         input.ident.span(),
-                        "an enum needs the wire type of its ids, such as `#[parco(id = u8)]`",
+                        "an enum with `go` needs the wire type of its ids, such as `#[parco(id = u8)]`",
                     ));
                 }
-                variants(&input.ident, data)?
+                let id = attrs.id.get_or_insert_with(IdWire::default);
+                variants(&input.ident, id, data)?
             }
             Data::Union(data) => {
                 return Err(Error::new(data.union_token.span, "unions are not supported"));
@@ -175,7 +173,8 @@ fn mentions(tokens: TokenStream, predicate: &dyn Fn(&Ident) -> bool) -> bool {
     })
 }
 
-fn variants(name: &Ident, data: &syn::DataEnum) -> Result<Vec<Variant>> {
+/// Parses the variants. Their ids are explicit, or count them in order of declaration.
+fn variants(name: &Ident, id: &IdWire, data: &syn::DataEnum) -> Result<Vec<Variant>> {
     if data.variants.is_empty() {
         return Err(Error::new(name.span(), "an enum without variants cannot be encoded or decoded"));
     }
@@ -191,6 +190,20 @@ fn variants(name: &Ident, data: &syn::DataEnum) -> Result<Vec<Variant>> {
             ));
         }
         variants.push(variant);
+    }
+    let is_explicit = variants.iter().any(|variant| variant.id.is_some()) || matches!(id, IdWire::Small);
+    for (index, (variant, declared)) in variants.iter_mut().zip(&data.variants).enumerate() {
+        if variant.id.is_some() {
+            continue;
+        }
+        let span = declared.ident.span();
+        if is_explicit {
+            return Err(Error::new(
+                span,
+                "the variant needs an id, such as `#[parco(id = 1)]`: either all variants have one, or none",
+            ));
+        }
+        variant.id = Some(Id::of_index(index, span));
     }
     Ok(variants)
 }

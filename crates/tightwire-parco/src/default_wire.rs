@@ -2,42 +2,73 @@
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, BTreeSet, BinaryHeap, LinkedList, VecDeque};
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::{Range, RangeInclusive};
 #[cfg(feature = "std")]
 use std::collections::{HashMap, HashSet};
+#[cfg(feature = "std")]
+use std::path::{Path, PathBuf};
 
+#[cfg(doc)]
+use crate::error::Error;
 use crate::time::{Timestamp, ZonedTimestamp};
 use crate::view::{Entries, Seq};
 use crate::wire::{
-    Array, Blob, Bool, F32, F64, Format, FromOctets, Get, I8, I16, I32, I64, Le, Map, Octets, Opt, Pointer,
-    Put, Skip, Slice, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64,
+    Array, Blob, Bool, Either, F32, F64, Format, FromOctets, Get, I8, I16, I32, I64, Le, Map, Octets, Opt,
+    Pointer, Put, Skip, Slice, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64,
 };
 
 /// Default wire type of a Rust type for encoding, with the byte order and headers of the format `F`.
 ///
 /// Implement it with `#[derive(Encode)]`. Headers are [`Varint`](crate::wire::Varint)s, or [`U16`] in the format
-/// [`Go`](crate::wire::Go).
+/// [`Go`](crate::wire::Go), which `#[parco(go)]` selects.
 ///
-/// | Rust type | wire type |
-/// |---|---|
-/// | `bool`, `u8` to `u64`, `i8` to `i64`, `f32`, `f64` | the number type of the same name |
-/// | `String`, `&str`, `Box<str>`, `Cow<str>`, ... | [`Str`] |
-/// | `Cow<[u8]>` | [`Blob`] |
-/// | `Vec<T>`, `&[T]`, `Box<[T]>`, `VecDeque<T>`, sets, [`Seq`] | [`Slice`] |
-/// | `[T; N]` | [`Array`] |
-/// | `HashMap<K, V>`, `BTreeMap<K, V>`, [`Entries`] | [`Map`] |
-/// | `Option<T>` | [`Opt`] |
-/// | `Box<T>`, `Rc<T>`, `Arc<T>`, `&T` | that of `T` |
-/// | [`Timestamp`], `SystemTime`, the instant types of `chrono`, `jiff`, `time` | [`TimeUtc`] |
-/// | [`ZonedTimestamp`], `jiff::Zoned` | [`TimeLocation`] |
-/// | `()` | no bytes |
-/// | a type with `#[derive(Encode)]` | its fields |
+/// | Rust type | wire type | bytes |
+/// |---|---|---|
+/// | `bool` | [`Bool`] | 0 or 1 |
+/// | `u8` to `u64`, `i8` to `i64`, `f32`, `f64` | the type of the same name, such as [`U16`] | fixed width, in the byte order of the field |
+/// | `u128`, `i128` | two [`U64`] | 16 bytes, in the byte order of the field |
+/// | `usize`, `isize` | [`U64`], [`I64`] | 8 bytes; decoding fails with [`Error::is_overflow`] if the value does not fit |
+/// | `NonZero<N>`, `Wrapping<N>` of these integers | that of `N` | zero is not a valid `NonZero` |
+/// | `char` | [`U32`] | 4 bytes: the Unicode scalar value |
+/// | `String`, `&str`, `Box<str>`, `Rc<str>`, `Arc<str>`, `Cow<str>` | [`Str`] | header, UTF-8 |
+/// | `PathBuf`, `&Path` | [`Str`] | header, UTF-8; other paths fail with [`Error::is_invalid_utf8`] |
+/// | `Cow<[u8]>`, `bytes::Bytes`, `bytes::BytesMut` | [`Blob`] | header, bytes |
+/// | `Vec<T>`, `&[T]`, `Box<[T]>`, `Rc<[T]>`, `Arc<[T]>`, `VecDeque<T>`, `LinkedList<T>`, `smallvec::SmallVec`, [`Seq`] | [`Slice`] | header, elements |
+/// | `BTreeSet<T>`, `HashSet<T>`, `BinaryHeap<T>`, `indexmap::IndexSet<T>` | [`Slice`] | header, elements in the order of iteration |
+/// | `[T; N]` | [`Array`] | elements |
+/// | `BTreeMap<K, V>`, `HashMap<K, V>`, `indexmap::IndexMap<K, V>`, [`Entries`] | [`Map`] | header, then key and value of each entry, in the order of iteration |
+/// | `Option<T>` | [`Opt`] | 0, or 1 and the value |
+/// | `Result<T, E>` | [`Either`] | 0 and the value, or 1 and the error |
+/// | `(A, B, ..)` up to 12 | the tuple of the wire types | the values in order |
+/// | `()`, `PhantomData<T>` | [`Skip<0>`](Skip) | none |
+/// | `Range<T>`, `RangeInclusive<T>` | a tuple | start, end |
+/// | `&T`, `Box<T>`, `Rc<T>`, `Arc<T>`, `Cow<T>` | [`Pointer`] | those of `T` |
+/// | `std::time::Duration` | `(U64, U32)` | seconds, nanoseconds below one billion |
+/// | `SystemTime`, [`Timestamp`], `chrono::DateTime<Utc>`, `jiff::Timestamp`, `time::OffsetDateTime`, `time::UtcDateTime` | [`TimeUtc`] | nanoseconds since 1970 as a little-endian `i64`: the years 1677 to 2262 |
+/// | `jiff::Zoned`, [`ZonedTimestamp`] | [`TimeLocation`] | the same, then the optional name of the zone |
+/// | `TimeDelta` of `chrono`, `SignedDuration` of `jiff`, `Duration` of `time` | `(I64, I32)` | seconds, nanoseconds of the same sign |
+/// | `NaiveDate` of `chrono`, `civil::Date` of `jiff`, `Date` of `time` | `(I32, U8, U8)` | year, month, day |
+/// | `NaiveTime` of `chrono`, `civil::Time` of `jiff`, `Time` of `time` | `(U8, U8, U8, U32)` | hour, minute, second, nanosecond |
+/// | `NaiveDateTime` of `chrono`, `civil::DateTime` of `jiff`, `PrimitiveDateTime` of `time` | a tuple | the date, then the time |
+/// | `Ipv4Addr`, `Ipv6Addr` | [`Array`] | 4 or 16 bytes |
+/// | `IpAddr` | [`Either`] | 0 and an `Ipv4Addr`, or 1 and an `Ipv6Addr` |
+/// | `SocketAddrV4` | a tuple | address, port as [`U16`] |
+/// | `SocketAddrV6` | a tuple | address, port, flow information and scope id as [`U32`] |
+/// | `SocketAddr` | [`Either`] | 0 and a `SocketAddrV4`, or 1 and a `SocketAddrV6` |
+/// | `uuid::Uuid` | [`Array`] | 16 bytes |
+/// | `rust_decimal::Decimal` | [`Array`] | the 16 bytes of `Decimal::serialize` |
+/// | a struct with `#[derive(Encode)]` | [`Message`](crate::wire::Message) | the fields |
+/// | an enum with `#[derive(Encode)]` | [`Message`](crate::wire::Message) | the id of the variant, the fields |
 ///
-/// `usize` and `isize` have none, because their width depends on the platform.
+/// Invalid bytes fail with [`Error::is_invalid_value`] if no other error is named, and with [`Error::is_unknown_type`] if
+/// the first byte of an [`Either`] is neither 0 nor 1. Types of other crates need the feature of the same name. Elements of
+/// all collections count with their size in memory against [`Limits::max_allocation`](crate::Limits::max_allocation).
+/// Structs, enums, tuples and results count against [`Limits::max_depth`](crate::Limits::max_depth).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be encoded",
     label = "no default wire type",
@@ -116,6 +147,12 @@ both! {
     Timestamp => TimeUtc;
     #[cfg(feature = "std")]
     std::time::SystemTime => TimeUtc;
+    #[cfg(feature = "bytes")]
+    bytes::Bytes => Blob<F::Header>;
+    #[cfg(feature = "bytes")]
+    bytes::BytesMut => Blob<F::Header>;
+    #[cfg(feature = "std")]
+    PathBuf => Str<F::Header>;
     #[cfg(feature = "chrono")]
     chrono::DateTime<chrono::Utc> => TimeUtc;
     #[cfg(feature = "jiff")]
@@ -153,11 +190,18 @@ encode! {
     [T: EncodeAs<F>] &[T] => Slice<F::Header, T::Wire>;
     [T: EncodeAs<F>] Vec<T> => Slice<F::Header, T::Wire>;
     [T: EncodeAs<F>] Box<[T]> => Slice<F::Header, T::Wire>;
+    [T: EncodeAs<F>] Rc<[T]> => Slice<F::Header, T::Wire>;
+    [T: EncodeAs<F>] Arc<[T]> => Slice<F::Header, T::Wire>;
+    [T: EncodeAs<F>] LinkedList<T> => Slice<F::Header, T::Wire>;
+    [T: EncodeAs<F>] BinaryHeap<T> => Slice<F::Header, T::Wire>;
     [T: EncodeAs<F>] VecDeque<T> => Slice<F::Header, T::Wire>;
     [T: EncodeAs<F>] BTreeSet<T> => Slice<F::Header, T::Wire>;
     [E: StaticWire, T] Seq<'_, E, T> => Slice<F::Header, E>;
     [T: EncodeAs<F>, const N: usize] [T; N] => Array<N, T::Wire>;
     [T: EncodeAs<F>] Option<T> => Opt<T::Wire>;
+    [T: EncodeAs<F>, E: EncodeAs<F>] Result<T, E> => Either<T::Wire, E::Wire>;
+    [T: EncodeAs<F>] Range<T> => (T::Wire, T::Wire);
+    [T: EncodeAs<F>] RangeInclusive<T> => (T::Wire, T::Wire);
     [K: EncodeAs<F>, V: EncodeAs<F>] BTreeMap<K, V> => Map<F::Header, K::Wire, V::Wire>;
     [K: StaticWire, V: StaticWire, A, B] Entries<'_, K, V, A, B> => Map<F::Header, K, V>;
     [T: EncodeAs<F>] Box<T> => Pointer<T::Wire>;
@@ -175,28 +219,90 @@ decode! {
     [] Cow<'de, [u8]> => Blob<F::Header>;
     [T: DecodeAs<'de, F>] Vec<T> => Slice<F::Header, T::Wire>;
     [T: DecodeAs<'de, F>] Box<[T]> => Slice<F::Header, T::Wire>;
+    [T: DecodeAs<'de, F>] Rc<[T]> => Slice<F::Header, T::Wire>;
+    [T: DecodeAs<'de, F>] Arc<[T]> => Slice<F::Header, T::Wire>;
+    [T: DecodeAs<'de, F>] LinkedList<T> => Slice<F::Header, T::Wire>;
+    [T: DecodeAs<'de, F> + Ord] BinaryHeap<T> => Slice<F::Header, T::Wire>;
     [T: DecodeAs<'de, F>] VecDeque<T> => Slice<F::Header, T::Wire>;
     [T: DecodeAs<'de, F> + Ord] BTreeSet<T> => Slice<F::Header, T::Wire>;
     [E: StaticWire + Get<'de, T>, T] Seq<'de, E, T> => Slice<F::Header, E>;
     [T: DecodeAs<'de, F>, const N: usize] [T; N] => Array<N, T::Wire>;
     [T: DecodeAs<'de, F>] Option<T> => Opt<T::Wire>;
+    [T: DecodeAs<'de, F>, E: DecodeAs<'de, F>] Result<T, E> => Either<T::Wire, E::Wire>;
+    [T: DecodeAs<'de, F>] Range<T> => (T::Wire, T::Wire);
+    [T: DecodeAs<'de, F>] RangeInclusive<T> => (T::Wire, T::Wire);
     [K: DecodeAs<'de, F> + Ord, V: DecodeAs<'de, F>] BTreeMap<K, V> => Map<F::Header, K::Wire, V::Wire>;
     [K: StaticWire + Get<'de, A>, V: StaticWire + Get<'de, B>, A, B] Entries<'de, K, V, A, B>
         => Map<F::Header, K, V>;
     [T: DecodeAs<'de, F>] Box<T> => Pointer<T::Wire>;
     [T: DecodeAs<'de, F>] Rc<T> => Pointer<T::Wire>;
     [T: DecodeAs<'de, F>] Arc<T> => Pointer<T::Wire>;
+    [T: DecodeAs<'de, F> + Clone] Cow<'_, T> => Pointer<T::Wire>;
     [Z: FromOctets<'de>] ZonedTimestamp<Z> => TimeLocation;
+}
+
+macro_rules! tuples {
+    ($(($($type:ident),*);)*) => {
+        encode! { $([$($type: EncodeAs<F>),*] ($($type,)*) => ($($type::Wire,)*);)* }
+        decode! { $([$($type: DecodeAs<'de, F>),*] ($($type,)*) => ($($type::Wire,)*);)* }
+    };
+}
+
+tuples! {
+    (T0);
+    (T0, T1);
+    (T0, T1, T2);
+    (T0, T1, T2, T3);
+    (T0, T1, T2, T3, T4);
+    (T0, T1, T2, T3, T4, T5);
+    (T0, T1, T2, T3, T4, T5, T6);
+    (T0, T1, T2, T3, T4, T5, T6, T7);
+    (T0, T1, T2, T3, T4, T5, T6, T7, T8);
+    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9);
+    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10);
+    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11);
+}
+
+#[cfg(feature = "indexmap")]
+encode! {
+    [K: EncodeAs<F>, V: EncodeAs<F>, S] indexmap::IndexMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
+    [T: EncodeAs<F>, S] indexmap::IndexSet<T, S> => Slice<F::Header, T::Wire>;
+}
+
+#[cfg(feature = "indexmap")]
+decode! {
+    [
+        K: DecodeAs<'de, F> + Eq + core::hash::Hash,
+        V: DecodeAs<'de, F>,
+        S: core::hash::BuildHasher + Default
+    ] indexmap::IndexMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
+    [T: DecodeAs<'de, F> + Eq + core::hash::Hash, S: core::hash::BuildHasher + Default]
+        indexmap::IndexSet<T, S> => Slice<F::Header, T::Wire>;
+}
+
+#[cfg(feature = "smallvec")]
+encode! {
+    [A: smallvec::Array<Item: EncodeAs<F>>] smallvec::SmallVec<A>
+        => Slice<F::Header, <A::Item as EncodeAs<F>>::Wire>;
+}
+
+#[cfg(feature = "smallvec")]
+decode! {
+    [A: smallvec::Array<Item: DecodeAs<'de, F>>] smallvec::SmallVec<A>
+        => Slice<F::Header, <A::Item as DecodeAs<'de, F>>::Wire>;
 }
 
 #[cfg(feature = "std")]
 encode! {
+    [] Path => Str<F::Header>;
+    [] &Path => Str<F::Header>;
     [K: EncodeAs<F>, V: EncodeAs<F>, S] HashMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
     [T: EncodeAs<F>, S] HashSet<T, S> => Slice<F::Header, T::Wire>;
 }
 
 #[cfg(feature = "std")]
 decode! {
+    [] &'de Path => Str<F::Header>;
     [
         K: DecodeAs<'de, F> + Eq + core::hash::Hash,
         V: DecodeAs<'de, F>,

@@ -30,6 +30,7 @@
 //!
 //! | task | use | feature |
 //! | --- | --- | --- |
+//! | the bytes of each type of the standard library and of other crates | the table of [`EncodeAs`] | |
 //! | encode and decode your own types | [`#[derive(Encode, Decode)]`](derive@Encode), with a list of all attributes | `derive` (default) |
 //! | messages in memory | [`to_vec`], [`encode`], [`decode_exact`], [`decode`] | |
 //! | borrow from the input | fields such as `&str`, [`Seq`] and [`Entries`] | |
@@ -49,11 +50,12 @@
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `std` (default) | streams, and `HashMap`, `HashSet` and `SystemTime`; without it the crate is `no_std` with `alloc` |
+//! | `std` (default) | streams, and `HashMap`, `HashSet`, `Path` and `SystemTime`; without it the crate is `no_std` with `alloc` |
 //! | `derive` (default) | the derive macros |
-//! | `bytes` | `encode_to_buf` for `BytesMut` and other buffers |
+//! | `bytes` | `Bytes` and `BytesMut`; `encode_to_buf` for `BytesMut` and other buffers |
 //! | `codec` | codecs for `tokio_util::codec` |
-//! | `chrono`, `jiff`, `time` | timestamps of these crates |
+//! | `chrono`, `jiff`, `time` | timestamps, dates, times of day and durations of these crates |
+//! | `indexmap`, `rust_decimal`, `smallvec`, `uuid` | the types of these crates |
 //! | `schema-json` | schemas and values as JSON |
 //!
 //! # Guarantees
@@ -83,6 +85,7 @@ extern crate alloc;
 pub mod builder;
 #[cfg(feature = "codec")]
 mod codec;
+mod convert;
 mod default_wire;
 mod error;
 #[cfg(feature = "std")]

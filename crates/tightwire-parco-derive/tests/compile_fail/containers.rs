@@ -7,6 +7,7 @@ use tightwire_parco::{Decode, Encode};
 struct Id(u8);
 
 #[derive(Encode)]
+#[parco(go)]
 enum NoForm {
     One,
 }
@@ -19,8 +20,15 @@ enum Unknown {
 }
 
 #[derive(Encode)]
-#[parco(id = u8)]
-enum NoId {
+enum SomeIds {
+    #[parco(id = 1)]
+    One,
+    Two,
+}
+
+#[derive(Encode)]
+#[parco(id = small)]
+enum NoText {
     One,
 }
 

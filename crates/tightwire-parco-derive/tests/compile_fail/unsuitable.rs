@@ -47,8 +47,26 @@ struct NoForm {
 }
 
 #[derive(Decode)]
-struct Width {
-    field: usize,
+struct NoDecoder {
+    field: Foreign,
+}
+
+#[derive(Encode)]
+struct Tuple {
+    #[parco(elem(be))]
+    field: (u16, u16),
+}
+
+#[derive(Encode)]
+struct Duration {
+    #[parco(small)]
+    field: std::time::Duration,
+}
+
+#[derive(Encode)]
+struct Address {
+    #[parco(inner(be))]
+    field: std::net::IpAddr,
 }
 
 fn main() {}

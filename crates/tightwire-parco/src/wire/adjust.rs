@@ -9,8 +9,8 @@
 use alloc::boxed::Box;
 
 use super::{
-    Array, Bool, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Pointer, Put, Skip, Slice,
-    SortedMap, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Varint,
+    Array, Bool, Either, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Pointer, Put, Skip,
+    Slice, SortedMap, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Varint,
 };
 use crate::error::Fault;
 use crate::read::Input;
@@ -160,6 +160,7 @@ wires! {
     [H, K, Old, V] Map<H, Old, V>: Replace<Key, K> => Map<H, K, V>;
     [H, K, Old, V] Map<H, K, Old>: Replace<Value, V> => Map<H, K, V>;
 
+    [O, A: WithOrder<O>, B: WithOrder<O>] Either<A, B>: WithOrder<O> => Either<A::Wire, B::Wire>;
     [O, W: WithOrder<O>] Opt<W>: WithOrder<O> => Opt<W::Wire>;
     [O, W: WithOrder<O>] Pointer<W>: WithOrder<O> => Pointer<W::Wire>;
 
@@ -173,6 +174,28 @@ wires! {
     [O] I64<O>: Replace<Int> => GoInt<O>;
     [O] U64<O>: Replace<Uint> => GoUint<O>;
 }
+
+macro_rules! tuple_order {
+    ($($wire:ident),*) => {
+        #[diagnostic::do_not_recommend]
+        impl<O, $($wire: WithOrder<O>),*> WithOrder<O> for ($($wire,)*) {
+            type Wire = ($($wire::Wire,)*);
+        }
+    };
+}
+
+tuple_order!(A);
+tuple_order!(A, B);
+tuple_order!(A, B, C);
+tuple_order!(A, B, C, D);
+tuple_order!(A, B, C, D, E);
+tuple_order!(A, B, C, D, E, F);
+tuple_order!(A, B, C, D, E, F, G);
+tuple_order!(A, B, C, D, E, F, G, H);
+tuple_order!(A, B, C, D, E, F, G, H, I);
+tuple_order!(A, B, C, D, E, F, G, H, I, J);
+tuple_order!(A, B, C, D, E, F, G, H, I, J, K);
+tuple_order!(A, B, C, D, E, F, G, H, I, J, K, L);
 
 /// Returns the schema of a struct with these fields.
 pub fn structure<const N: usize>(fields: [(&str, Schema); N]) -> Schema {

@@ -7,6 +7,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
+#[cfg(feature = "std")]
+use std::path::{Path, PathBuf};
 
 use super::{Get, Header, Le, Put, StaticWire, U8, U16, U32, U64, Wire};
 use crate::error::Fault;
@@ -90,6 +92,12 @@ octets! {
     [T: Octets + ToOwned + ?Sized] Cow<'_, T>: |value| (**value).octets();
 }
 
+#[cfg(feature = "bytes")]
+octets! {
+    [] bytes::Bytes: |value| value;
+    [] bytes::BytesMut: |value| value;
+}
+
 impl<'de> FromOctets<'de> for &'de str {
     const OWNED: bool = false;
 
@@ -164,6 +172,69 @@ from_octets! {
     Arc<str>: true, &'de str;
     Arc<[u8]>: true, &'de [u8];
 }
+
+#[cfg(feature = "std")]
+from_octets! {
+    PathBuf: true, &'de str;
+}
+
+#[cfg(feature = "bytes")]
+from_octets! {
+    bytes::BytesMut: true, &'de [u8];
+}
+
+#[cfg(feature = "bytes")]
+impl<'de> FromOctets<'de> for bytes::Bytes {
+    const OWNED: bool = true;
+
+    #[inline]
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+        Ok(Self::copy_from_slice(bytes))
+    }
+}
+
+#[cfg(feature = "std")]
+impl<'de> FromOctets<'de> for &'de Path {
+    const OWNED: bool = false;
+
+    #[inline]
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+        text(bytes).map(Path::new)
+    }
+}
+
+/// Fails with [`Error::is_invalid_utf8`](crate::Error::is_invalid_utf8) if the path is not UTF-8.
+#[cfg(feature = "std")]
+impl<H: Header> Put<Path> for Str<H> {
+    #[inline]
+    fn put(&self, value: &Path, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.put(value.to_str().ok_or(Fault::INVALID_UTF8)?, writer)
+    }
+
+    #[inline]
+    fn size(&self, value: &Path, levels: Levels) -> Result<usize, Fault> {
+        self.size(value.to_str().ok_or(Fault::INVALID_UTF8)?, levels)
+    }
+}
+
+macro_rules! path {
+    ($($type:ty),*) => {$(
+        #[cfg(feature = "std")]
+        impl<H: Header> Put<$type> for Str<H> {
+            #[inline]
+            fn put(&self, value: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                Put::<Path>::put(self, value, writer)
+            }
+
+            #[inline]
+            fn size(&self, value: &$type, levels: Levels) -> Result<usize, Fault> {
+                Put::<Path>::size(self, value, levels)
+            }
+        }
+    )*};
+}
+
+path!(&Path, PathBuf);
 
 macro_rules! wire {
     ($name:ident, $schema:ident) => {

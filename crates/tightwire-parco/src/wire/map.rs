@@ -3,11 +3,11 @@
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+#[cfg(any(feature = "indexmap", feature = "std"))]
+use core::hash::{BuildHasher, Hash};
 use core::marker::PhantomData;
 #[cfg(feature = "std")]
 use std::collections::HashMap;
-#[cfg(feature = "std")]
-use std::hash::{BuildHasher, Hash};
 
 use super::{Get, Header, Put, StaticWire, Wire};
 use crate::error::{ErrorKind, Fault, Segment};
@@ -203,6 +203,11 @@ put! {
     [] Vec<(A, B)>: |entries| entries.iter().map(|(key, value)| (key, value));
 }
 
+#[cfg(feature = "indexmap")]
+put! {
+    [S] indexmap::IndexMap<A, B, S>: |map| map.iter();
+}
+
 #[cfg(feature = "std")]
 put! {
     [S] HashMap<A, B, S>: |map| map.iter();
@@ -225,6 +230,23 @@ impl<'de, A: Ord, B, H: Header, K: Get<'de, A>, V: Get<'de, B>> Get<'de, BTreeMa
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<BTreeMap<A, B>, Fault> {
         let count = self.count_with_allocation::<A, B>(reader)?;
         let mut map = BTreeMap::new();
+        self.get_entries(count, reader, Vec::new(), |key, value| map.insert(key, value).is_none())?;
+        Ok(map)
+    }
+}
+
+#[cfg(feature = "indexmap")]
+impl<'de, A, B, S, H, K, V> Get<'de, indexmap::IndexMap<A, B, S>> for Map<H, K, V>
+where
+    A: Eq + Hash,
+    S: BuildHasher + Default,
+    H: Header,
+    K: Get<'de, A>,
+    V: Get<'de, B>,
+{
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<indexmap::IndexMap<A, B, S>, Fault> {
+        let count = self.count_with_allocation::<A, B>(reader)?;
+        let mut map = indexmap::IndexMap::default();
         self.get_entries(count, reader, Vec::new(), |key, value| map.insert(key, value).is_none())?;
         Ok(map)
     }

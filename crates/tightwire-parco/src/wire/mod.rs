@@ -4,7 +4,7 @@
 //! [`Put`] for `Vec<u16>` and other collections, and [`Get`] for the collections it can be decoded to. Wire types are
 //! zero-sized unless they contain a builder or a run-time schema.
 //!
-//! For Rust types that are not covered, implement a wire type, usually by calling another one:
+//! For another encoding, and for Rust types without a default, implement a wire type, usually by calling another one:
 //!
 //! ```
 //! use std::net::Ipv4Addr;
@@ -107,6 +107,7 @@ mod message;
 mod number;
 mod sequence;
 mod time;
+mod tuple;
 mod wrapper;
 
 use alloc::vec::Vec;
@@ -119,6 +120,7 @@ pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape
 pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Max, U8, U16, U32, U64, Varint};
 pub use sequence::{Array, Slice};
 pub use time::{TimeLocation, TimeUtc};
+pub use tuple::Either;
 pub use wrapper::{HeaderInt, Opt, Pointer, WireOf};
 
 pub use crate::time::{FromNanos, ToNanos};

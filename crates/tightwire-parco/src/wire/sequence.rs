@@ -1,7 +1,9 @@
 //! Slices, with a header that counts elements, and arrays, with a fixed number of elements.
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeSet, VecDeque};
+use alloc::collections::{BTreeSet, BinaryHeap, LinkedList, VecDeque};
+use alloc::rc::Rc;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::array;
 use core::marker::PhantomData;
@@ -161,6 +163,8 @@ macro_rules! contiguous {
 contiguous! {
     [H: Header] Slice<H, E>: Vec<T>;
     [H: Header] Slice<H, E>: Box<[T]>;
+    [H: Header] Slice<H, E>: Rc<[T]>;
+    [H: Header] Slice<H, E>: Arc<[T]>;
     [H: Header] Slice<H, E>: &[T];
     [const N: usize] Array<N, E>: Vec<T>;
     [const N: usize] Array<N, E>: [T; N];
@@ -185,6 +189,13 @@ macro_rules! iterable {
 iterable! {
     [T] VecDeque<T>;
     [T] BTreeSet<T>;
+    [T] LinkedList<T>;
+    [T] BinaryHeap<T>;
+}
+
+#[cfg(feature = "indexmap")]
+iterable! {
+    [T, S] indexmap::IndexSet<T, S>;
 }
 
 #[cfg(feature = "std")]
@@ -224,17 +235,30 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
     }
 }
 
-impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Box<[T]>> for Slice<H, E> {
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Box<[T]>, Fault> {
-        Get::<Vec<T>>::get(self, reader).map(Vec::into_boxed_slice)
-    }
+macro_rules! from_vec {
+    ($([$($bound:ident)?] $type:ty;)*) => {$(
+        impl<'de, T $(: $bound)?, H: Header, E: Get<'de, T>> Get<'de, $type> for Slice<H, E> {
+            #[inline]
+            fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<$type, Fault> {
+                Get::<Vec<T>>::get(self, reader).map(Into::into)
+            }
+        }
+    )*};
 }
 
-impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, VecDeque<T>> for Slice<H, E> {
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<VecDeque<T>, Fault> {
-        Get::<Vec<T>>::get(self, reader).map(Into::into)
+from_vec! {
+    [] VecDeque<T>;
+    [] Box<[T]>;
+    [] Rc<[T]>;
+    [] Arc<[T]>;
+    [Ord] BinaryHeap<T>;
+}
+
+impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, LinkedList<T>> for Slice<H, E> {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<LinkedList<T>, Fault> {
+        let mut values = LinkedList::new();
+        self.get_each(reader, |value| values.push_back(value))?;
+        Ok(values)
     }
 }
 
@@ -257,6 +281,45 @@ where
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<HashSet<T, S>, Fault> {
         let mut values = HashSet::default();
         self.get_each(reader, |value| values.extend([value]))?;
+        Ok(values)
+    }
+}
+
+#[cfg(feature = "indexmap")]
+impl<'de, T, S, H, E> Get<'de, indexmap::IndexSet<T, S>> for Slice<H, E>
+where
+    T: Eq + core::hash::Hash,
+    S: core::hash::BuildHasher + Default,
+    H: Header,
+    E: Get<'de, T>,
+{
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<indexmap::IndexSet<T, S>, Fault> {
+        let mut values = indexmap::IndexSet::default();
+        self.get_each(reader, |value| values.extend([value]))?;
+        Ok(values)
+    }
+}
+
+#[cfg(feature = "smallvec")]
+impl<A: smallvec::Array, H: Header, E: Put<A::Item>> Put<smallvec::SmallVec<A>> for Slice<H, E> {
+    #[inline]
+    fn put(&self, values: &smallvec::SmallVec<A>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        Put::<[A::Item]>::put(self, values, writer)
+    }
+
+    #[inline]
+    fn size(&self, values: &smallvec::SmallVec<A>, levels: Levels) -> Result<usize, Fault> {
+        Put::<[A::Item]>::size(self, values, levels)
+    }
+}
+
+#[cfg(feature = "smallvec")]
+impl<'de, A: smallvec::Array, H: Header, E: Get<'de, A::Item>> Get<'de, smallvec::SmallVec<A>>
+    for Slice<H, E>
+{
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<smallvec::SmallVec<A>, Fault> {
+        let mut values = smallvec::SmallVec::new();
+        self.get_each(reader, |value| values.push(value))?;
         Ok(values)
     }
 }

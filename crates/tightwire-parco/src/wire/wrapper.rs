@@ -1,5 +1,6 @@
 //! Wire types that contain another one: options, pointers, Go's `int` in fewer bytes, and default wire types.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::sync::Arc;
@@ -121,6 +122,14 @@ impl<'de, T, W: Get<'de, T>> Get<'de, Arc<T>> for Pointer<W> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Arc<T>, Fault> {
         self.0.get(reader).map(Arc::new)
+    }
+}
+
+/// The value is owned.
+impl<'de, 'a, T: Clone, W: Get<'de, T>> Get<'de, Cow<'a, T>> for Pointer<W> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Cow<'a, T>, Fault> {
+        self.0.get(reader).map(Cow::Owned)
     }
 }
 

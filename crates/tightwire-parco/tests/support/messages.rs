@@ -6,7 +6,12 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::num::NonZero;
+use std::ops::Range;
+use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 use tightwire_parco::wire::{
     Be, Bool, Decoding, F64, Le, Map, Message, Opt, Slice, SmallVarchar, Text, TimeLocation, U8, U16, U32,
@@ -79,6 +84,7 @@ pub struct Everything {
     #[parco(ignore)]
     pub cache: Option<u64>,
     pub frames: Vec<Frame>,
+    pub standard: Standard,
     pub node: Node,
 }
 
@@ -102,6 +108,32 @@ pub enum Frame {
     Inner(Inner),
     #[parco(id = 7)]
     Pair { left: u16, right: Option<bool> },
+}
+
+/// Types of the standard library.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub struct Standard {
+    pub tuple: (u8, String, char),
+    pub pairs: Vec<(u16, bool)>,
+    #[parco(be)]
+    pub size: usize,
+    pub huge: u128,
+    #[parco(be)]
+    pub negative: i128,
+    pub nonzero: NonZero<u16>,
+    pub duration: Duration,
+    pub address: IpAddr,
+    pub socket: SocketAddr,
+    pub range: Range<u16>,
+    pub path: PathBuf,
+    pub counted: Vec<Counted>,
+}
+
+/// An enum without explicit ids.
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
+pub enum Counted {
+    Nothing,
+    Result(Result<u8, String>),
 }
 
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
@@ -246,6 +278,28 @@ impl Material<'_> {
         }
     }
 
+    fn standard(&mut self) -> Standard {
+        let (v4, v6) = (Ipv4Addr::from_bits(self.bits() as u32), Ipv6Addr::from_bits(self.bits().into()));
+        Standard {
+            tuple: (self.byte(), self.text(), char::from(self.byte())),
+            pairs: self.list(|material| (material.bits() as u16, material.flag())),
+            size: self.bits() as usize,
+            huge: u128::from(self.bits()) << 64 | 1,
+            negative: -i128::from(self.bits()),
+            nonzero: NonZero::new(self.bits() as u16).unwrap_or(NonZero::<u16>::MIN),
+            duration: Duration::from_nanos(self.bits()),
+            address: if self.flag() { v4.into() } else { v6.into() },
+            socket: if self.flag() { (v4, 80).into() } else { (v6, 80).into() },
+            range: self.bits() as u16..self.bits() as u16,
+            path: self.text().into(),
+            counted: self.list(|material| match material.byte() % 3 {
+                0 => Counted::Nothing,
+                1 => Counted::Result(Ok(material.byte())),
+                _ => Counted::Result(Err(material.text())),
+            }),
+        }
+    }
+
     pub fn named(&mut self, depth: usize) -> Named {
         if depth == 0 || self.flag() {
             Named::One(self.byte())
@@ -312,6 +366,7 @@ impl Material<'_> {
             boxed: self.option(|material| Box::new(material.inner())),
             cache: None,
             frames: self.list(Self::frame),
+            standard: self.standard(),
             node: self.node(3),
         }
     }

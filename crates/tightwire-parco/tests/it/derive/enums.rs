@@ -1,6 +1,6 @@
 //! Enums: an id, then a model.
 
-use tightwire_parco::schema::{Schema, SchemaContext};
+use tightwire_parco::schema::{Schema, SchemaContext, fingerprint};
 use tightwire_parco::wire::{Be, SmallVarchar, StaticWire, U16, Wire};
 use tightwire_parco::{
     Decode, Encode, EncodeAs, Segment, decode_exact, decode_from_reader, decode_into, to_vec,
@@ -144,4 +144,62 @@ fn decode_into_reuses_the_same_variant() {
     let flat = Frame::Flat(Flat { price: 1.0, address: "y".into() });
     decode_into(&to_vec(&flat).unwrap(), &mut frame).unwrap();
     assert_eq!(frame, flat);
+}
+
+/// Without explicit ids, variants are counted in order of declaration.
+#[derive(Debug, PartialEq, Encode, Decode)]
+enum Counted {
+    Unit,
+    Text(String),
+    Pair { left: u8, right: Box<Option<Self>> },
+}
+
+/// The same messages with ids that do not depend on the order. Discriminants are not used.
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(id = varint)]
+enum Pinned {
+    #[parco(id = 2)]
+    Pair { left: u8, right: Box<Option<Self>> },
+    #[parco(id = 0)]
+    Unit,
+    #[parco(id = 1)]
+    Text(String),
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(go, id = u16be)]
+enum GoCounted {
+    Unit = 7,
+    Other = 3,
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(id = varint)]
+enum Far {
+    #[parco(id = 300)]
+    Away,
+    #[parco(id = 18_446_744_073_709_551_615)]
+    Last(u8),
+}
+
+#[test]
+fn ids_default_to_the_order_of_declaration() {
+    same(&Counted::Unit, &[0]);
+    same(&Counted::Text("a".into()), &[1, 1, b'a']);
+    same(&Counted::Pair { left: 7, right: Box::new(Some(Counted::Unit)) }, &[2, 7, 1, 0]);
+    same(&Pinned::Pair { left: 7, right: Box::new(Some(Pinned::Unit)) }, &[2, 7, 1, 0]);
+    assert_eq!(fingerprint::<Counted>(), fingerprint::<Pinned>());
+    same(&GoCounted::Other, &[0, 1]);
+    same(&Far::Away, &[0xac, 2]);
+    same(&Far::Last(1), &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 1]);
+    for (bytes, offset) in [(&[0, 3][..], 1), (&[0, 0x80, 1], 1)] {
+        for error in [
+            decode_exact::<(bool, Counted)>(bytes).unwrap_err(),
+            decode_from_reader::<(bool, Counted)>(bytes).unwrap_err(),
+        ] {
+            assert!(error.is_unknown_type());
+            assert_eq!(error.offset(), Some(offset));
+        }
+    }
+    assert!(decode_exact::<Far>(&[0xac, 0x82, 0]).unwrap_err().is_invalid_value());
 }

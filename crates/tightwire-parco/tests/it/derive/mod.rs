@@ -10,6 +10,7 @@ mod enums;
 mod errors;
 mod generics;
 mod into;
+mod types;
 
 /// Checks that a value has these bytes, in both directions and with every function that computes sizes.
 #[track_caller]

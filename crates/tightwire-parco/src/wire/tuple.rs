@@ -1,0 +1,237 @@
+//! Wire types of tuples and ranges, and of types with two alternatives.
+
+use core::ops::{Range, RangeInclusive};
+
+use super::adjust::{Id as _, multi, structure};
+use super::{Get, Put, StaticWire, U8, Wire, both};
+use crate::error::{Fault, Segment};
+use crate::options::Levels;
+use crate::read::{Input, Reader};
+use crate::schema::{Schema, SchemaContext};
+use crate::write::Writer;
+
+/// Implements the traits for a tuple of wire types, whose values are tuples: the parts in order, like a struct.
+macro_rules! tuple {
+    ($($wire:ident $type:ident $index:tt $name:literal),*) => {
+        impl<$($wire: Wire),*> Wire for ($($wire,)*) {
+            #[inline]
+            fn min_size(&self) -> usize {
+                0 $(+ self.$index.min_size())*
+            }
+
+            #[inline]
+            fn fixed_size(&self) -> Option<usize> {
+                let size = Some(0);
+                $(let size = both(size, self.$index.fixed_size());)*
+                size
+            }
+
+            #[inline]
+            fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+                input.walk_parts(1, |input, _| {
+                    input.enter()?;
+                    $(
+                        if let Err(fault) = self.$index.walk(input) {
+                            return Err(input.locate(fault, Segment::Field($name)));
+                        }
+                    )*
+                    input.leave();
+                    Ok(())
+                })
+            }
+
+            fn schema(&self, context: &mut SchemaContext) -> Schema {
+                context.enclosed("", |context| structure([$(($name, self.$index.schema(context))),*]))
+            }
+        }
+
+        impl<$($wire: StaticWire),*> StaticWire for ($($wire,)*) {
+            const NEW: Self = ($($wire::NEW,)*);
+        }
+
+        impl<$($type, $wire: Put<$type>),*> Put<($($type,)*)> for ($($wire,)*) {
+            #[inline]
+            fn put(&self, value: &($($type,)*), writer: &mut Writer<'_>) -> Result<(), Fault> {
+                writer.enter()?;
+                $(
+                    if let Err(fault) = self.$index.put(&value.$index, writer) {
+                        return Err(writer.locate(fault, Segment::Field($name)));
+                    }
+                )*
+                writer.leave();
+                Ok(())
+            }
+
+            #[inline]
+            fn size(&self, value: &($($type,)*), levels: Levels) -> Result<usize, Fault> {
+                let levels = levels.deeper()?;
+                Ok(0 $(+ self.$index.size(&value.$index, levels)?)*)
+            }
+        }
+
+        impl<'de, $($type, $wire: Get<'de, $type>),*> Get<'de, ($($type,)*)> for ($($wire,)*) {
+            #[inline]
+            fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<($($type,)*), Fault> {
+                reader.enter()?;
+                let value = ($(
+                    match self.$index.get(reader) {
+                        Ok(part) => part,
+                        Err(fault) => return Err(reader.locate(fault, Segment::Field($name))),
+                    },
+                )*);
+                reader.leave();
+                Ok(value)
+            }
+
+            #[inline]
+            fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut ($($type,)*)) -> Result<(), Fault> {
+                reader.enter()?;
+                $(
+                    if let Err(fault) = self.$index.get_into(reader, &mut value.$index) {
+                        return Err(reader.locate(fault, Segment::Field($name)));
+                    }
+                )*
+                reader.leave();
+                Ok(())
+            }
+        }
+    };
+}
+
+tuple!(W0 T0 0 "0");
+tuple!(W0 T0 0 "0", W1 T1 1 "1");
+tuple!(W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2");
+tuple!(W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3");
+tuple!(W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4");
+tuple!(W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5");
+tuple!(W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6");
+tuple!(W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7");
+tuple!(
+    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
+    W8 T8 8 "8"
+);
+tuple!(
+    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
+    W8 T8 8 "8", W9 T9 9 "9"
+);
+tuple!(
+    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
+    W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10"
+);
+tuple!(
+    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
+    W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10", W11 T11 11 "11"
+);
+
+/// Implements the traits for a range, which is encoded like a tuple of its start and end.
+macro_rules! range {
+    ($range:ident, |$value:ident| $start:expr, $end:expr; $new:expr) => {
+        impl<T, A: Put<T>, B: Put<T>> Put<$range<T>> for (A, B) {
+            #[inline]
+            fn put(&self, $value: &$range<T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                writer.enter()?;
+                self.0.put($start, writer).map_err(|fault| writer.locate(fault, Segment::Field("0")))?;
+                self.1.put($end, writer).map_err(|fault| writer.locate(fault, Segment::Field("1")))?;
+                writer.leave();
+                Ok(())
+            }
+
+            #[inline]
+            fn size(&self, $value: &$range<T>, levels: Levels) -> Result<usize, Fault> {
+                let levels = levels.deeper()?;
+                Ok(self.0.size($start, levels)? + self.1.size($end, levels)?)
+            }
+        }
+
+        impl<'de, T, A: Get<'de, T>, B: Get<'de, T>> Get<'de, $range<T>> for (A, B) {
+            #[inline]
+            fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<$range<T>, Fault> {
+                Get::<(T, T)>::get(self, reader).map($new)
+            }
+        }
+    };
+}
+
+range!(Range, |range| &range.start, &range.end; |(start, end)| start..end);
+range!(RangeInclusive, |range| range.start(), range.end(); |(start, end)| start..=end);
+
+/// One of two values: a byte, then a value of the wire type `A` if the byte is 0, or `B` if it is 1.
+///
+/// It is the wire type of `Result`. Other bytes fail with [`Error::is_unknown_type`](crate::Error::is_unknown_type), as
+/// the unknown ids of an enum do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Either<A, B>(pub A, pub B);
+
+const IDS: [u8; 2] = [0, 1];
+
+impl<A: Wire, B: Wire> Wire for Either<A, B> {
+    /// The size of the byte, because the values may contain the type itself.
+    #[inline]
+    fn min_size(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        input.walk_parts(1, |input, _| {
+            input.enter()?;
+            if U8::find(&IDS, input)? == 0 {
+                self.0.walk(input)?
+            } else {
+                self.1.walk(input)?
+            }
+            input.leave();
+            Ok(())
+        })
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        let header = U8.schema(context);
+        context.enclosed("", |context| {
+            multi(header, [("0", self.0.schema(context)), ("1", self.1.schema(context))])
+        })
+    }
+}
+
+impl<A: StaticWire, B: StaticWire> StaticWire for Either<A, B> {
+    const NEW: Self = Self(A::NEW, B::NEW);
+}
+
+impl<T, E, A: Put<T>, B: Put<E>> Put<Result<T, E>> for Either<A, B> {
+    #[inline]
+    fn put(&self, value: &Result<T, E>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.enter()?;
+        match value {
+            Ok(value) => {
+                writer.array([0]);
+                self.0.put(value, writer)?;
+            }
+            Err(value) => {
+                writer.array([1]);
+                self.1.put(value, writer)?;
+            }
+        }
+        writer.leave();
+        Ok(())
+    }
+
+    #[inline]
+    fn size(&self, value: &Result<T, E>, levels: Levels) -> Result<usize, Fault> {
+        let levels = levels.deeper()?;
+        Ok(1 + match value {
+            Ok(value) => self.0.size(value, levels)?,
+            Err(value) => self.1.size(value, levels)?,
+        })
+    }
+}
+
+impl<'de, T, E, A: Get<'de, T>, B: Get<'de, E>> Get<'de, Result<T, E>> for Either<A, B> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Result<T, E>, Fault> {
+        reader.enter()?;
+        let value =
+            if U8::find(&IDS, reader)? == 0 { Ok(self.0.get(reader)?) } else { Err(self.1.get(reader)?) };
+        reader.leave();
+        Ok(value)
+    }
+}
