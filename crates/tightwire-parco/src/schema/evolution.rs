@@ -20,6 +20,16 @@
 //! length prefix. It does not work for a struct inside a message, nor for messages without framing, because the bytes
 //! of the next field or message would be decoded instead.
 //!
+//! # Variants of enums
+//!
+//! Without explicit ids, the variants of an enum are numbered in order of declaration. New variants at the end do not
+//! change the ids of the others; a variant that is inserted, moved or removed does. With `#[parco(id = N)]` on all
+//! variants, the order is free. Readers reject messages with an unknown id.
+//!
+//! # Lengths
+//!
+//! A change of the type of a length, such as from `#[parco(go)]` to the default, changes the encoding.
+//!
 //! # Reserved bytes
 //!
 //! A struct can reserve bytes with [`Skip`](crate::wire::Skip). Writers fill them with zeros and readers ignore them. A
