@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
 use tightwire_parco::wire::{
-    Be, Bool, Decoding, F64, Le, Map, Message, Opt, Slice, SmallVarchar, Text, TimeLocation, U8, U16, U32,
-    Varchar, Varint,
+    Be, Bool, Decoding, F64, Le, Map, Message, Opt, Slice, SmallVarchar, Str, Text, TimeLocation, U8, U16,
+    U32, Varchar, Varint,
 };
 use tightwire_parco::{Decode, Encode, Entries, Seq, Timestamp, ZonedTimestamp};
 
@@ -80,6 +80,9 @@ pub struct Everything {
     pub cache: Option<u64>,
     pub frames: Vec<Frame>,
     pub node: Node,
+    pub record: Option<Record>,
+    #[parco(sorted)]
+    pub records: HashMap<u8, Record>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
@@ -102,6 +105,29 @@ pub enum Frame {
     Inner(Inner),
     #[parco(id = 7)]
     Pair { left: u16, right: Option<bool> },
+    #[parco(id = 8)]
+    Record(Record),
+}
+
+/// A struct whose last fields were added later.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+#[parco(evolve)]
+pub struct Record {
+    pub id: u16,
+    pub notes: Vec<String>,
+    #[parco(default_on_eof)]
+    pub parts: Vec<Part>,
+    #[parco(default_on_eof)]
+    pub rank: Option<u8>,
+}
+
+/// An evolve struct that contains itself.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+#[parco(evolve, be)]
+pub struct Part {
+    pub number: u32,
+    #[parco(default_on_eof)]
+    pub parts: Vec<Self>,
 }
 
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
@@ -171,6 +197,26 @@ pub struct View<'a> {
     pub options: Seq<'a, Opt<U32<Be>>, Option<u32>>,
     pub map: Entries<'a, Varchar<Le>, U8, &'a str, u8>,
     pub inner: InnerView<'a>,
+    pub records: Seq<'a, Message<RecordRef<'a>, Decoding<'a>>, RecordRef<'a>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+#[parco(evolve)]
+pub struct RecordRef<'a> {
+    pub id: u16,
+    pub notes: Seq<'a, Str<Varint>, &'a str>,
+    #[parco(default_on_eof)]
+    pub parts: Seq<'a, Message<PartRef<'a>, Decoding<'a>>, PartRef<'a>>,
+    #[parco(default_on_eof)]
+    pub rank: Option<u8>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+#[parco(evolve, be)]
+pub struct PartRef<'a> {
+    pub number: u32,
+    #[parco(default_on_eof)]
+    pub parts: Seq<'a, Message<Self, Decoding<'a>>, Self>,
 }
 
 /// The owned values of a [`View`].
@@ -190,6 +236,7 @@ pub struct Owned {
     #[parco(with = Map<Varint, Varchar<Le>, U8>)]
     pub map: Vec<(String, u8)>,
     pub inner: Vec<Inner>,
+    pub records: Vec<Record>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
@@ -239,11 +286,27 @@ impl Material<'_> {
     }
 
     fn frame(&mut self) -> Frame {
-        match self.byte() % 3 {
+        match self.byte() % 4 {
             0 => Frame::Nothing,
             1 => Frame::Inner(self.inner()),
+            2 => Frame::Record(self.record()),
             _ => Frame::Pair { left: self.bits() as u16, right: self.option(Self::flag) },
         }
+    }
+
+    fn record(&mut self) -> Record {
+        Record {
+            id: self.bits() as u16,
+            notes: self.list(Self::text),
+            parts: self.list(|material| material.part(4)),
+            rank: self.option(Self::byte),
+        }
+    }
+
+    fn part(&mut self, depth: usize) -> Part {
+        let number = self.bits() as u32;
+        let parts = if depth == 0 { Vec::new() } else { self.list(|material| material.part(depth - 1)) };
+        Part { number, parts }
     }
 
     pub fn named(&mut self, depth: usize) -> Named {
@@ -313,6 +376,8 @@ impl Material<'_> {
             cache: None,
             frames: self.list(Self::frame),
             node: self.node(3),
+            record: self.option(Self::record),
+            records: self.list(|material| (material.byte(), material.record())),
         }
     }
 
@@ -328,6 +393,7 @@ impl Material<'_> {
             options: self.list(|material| material.option(|material| material.bits() as u32)),
             map: self.list(|material| (material.text(), material.byte())),
             inner: self.list(Self::inner),
+            records: self.list(Self::record),
         }
     }
 }
