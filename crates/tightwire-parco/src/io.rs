@@ -153,7 +153,8 @@ impl<W> fmt::Debug for Encoder<W> {
 /// Reads messages from a stream, never beyond the end of a message, and reuses its buffer.
 ///
 /// A message is checked while it arrives, so that every limit applies before memory is allocated, and decoded from the
-/// buffer once it is complete. Of evolve structs only the length is checked while they arrive. [`Limits::max_allocation`](crate::Limits::max_allocation) limits its size.
+/// buffer once it is complete. Of evolve structs, only the length is checked while they arrive.
+/// [`Limits::max_allocation`](crate::Limits::max_allocation) limits the size of a message.
 ///
 /// Each number is read separately, so wrap unbuffered streams in a `BufReader`.
 ///

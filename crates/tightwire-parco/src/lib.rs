@@ -22,10 +22,12 @@
 //!
 //! A message consists of its fields in order of declaration: no names, no tags, no version. Integers have a fixed width;
 //! lengths are varints by default, or the type that an attribute sets. Both peers need the same schema, except that
-//! fields can be added at the end of structs with `#[parco(evolve)]`. Use this crate instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte
-//! order and the width of each length, to decode untrusted input within limits, or to check whether a changed schema is
-//! still compatible. Prefer those crates if your types already derive serde's traits, or, for `postcard`, if there is
-//! no allocator.
+//! fields can be added at the end of structs with `#[parco(evolve)]`.
+//!
+//! Use this crate instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte order and
+//! the width of each length, to decode untrusted input within limits, to add fields while old readers exist, or to check
+//! whether a changed schema is still compatible. Prefer those crates if your types already derive serde's traits, or, for
+//! `postcard`, if there is no allocator.
 //!
 //! # Where to start
 //!

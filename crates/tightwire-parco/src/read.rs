@@ -88,8 +88,8 @@ pub trait Input {
     /// Fails if it is known that fewer bytes are left.
     fn expect(&mut self, count: usize) -> Result<(), Fault>;
 
-    /// Returns whether the input, or the enclosing evolve struct, has ended. A stream reads one byte ahead to find out; that
-    /// byte is returned next.
+    /// Returns whether the input, or the enclosing evolve struct, has ended. A stream reads one byte ahead to find out;
+    /// that byte is returned next.
     ///
     /// # Errors
     ///
@@ -318,13 +318,14 @@ impl<'c, 'de> Reader<'c, 'de> {
         let after = outer.len() - len;
         self.context.total -= after;
         let result = get(self);
-        let read = if result.is_ok() { len } else { len - self.rest.len() };
+        let read = if result.is_ok() { len } else { len.saturating_sub(self.rest.len()) };
         self.rest = &outer[read..];
         self.context.total += after;
         // More input would not help.
-        result.map_err(
-            |fault| if fault.0 == ErrorKind::UnexpectedEnd { Fault(ErrorKind::StructEnd) } else { fault },
-        )
+        match result {
+            Err(Fault(ErrorKind::UnexpectedEnd)) => Err(Fault(ErrorKind::StructEnd)),
+            result => result,
+        }
     }
 
     /// Counts memory that is about to be allocated against [`Limits::max_allocation`](crate::Limits::max_allocation).

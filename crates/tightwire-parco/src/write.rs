@@ -266,8 +266,8 @@ impl<'a> Writer<'a> {
             let (header, width) = (Varint::header(len as u64), Varint::width(len as u64));
             let count = from - (start + 1);
             to -= count;
-            // SAFETY: `from` and `to` are within the written bytes and the room after them. `to >= from` until the last
-            // length, and `to` minus the bytes before it is what the remaining lengths add.
+            // SAFETY: all offsets are within the written bytes and the room after them. `to` exceeds `from` by what the
+            // remaining lengths add, so that the header and the moved bytes end after `start`.
             unsafe {
                 core::ptr::copy(base.add(start + 1), base.add(to), count);
                 to -= width;

@@ -94,8 +94,8 @@ impl Compatibility {
 
     /// Returns true if readers with the new schema can decode old messages.
     ///
-    /// This is false after a field was added at the end of a message, even if it has a default: a schema contains defaults only
-    /// for evolve structs.
+    /// This is false after a field was added at the end of a message, even if it has a default: a schema contains
+    /// defaults only for evolve structs.
     pub fn new_reads_old(&self) -> bool {
         self.changes.iter().all(|change| change.verdict.reads_both_or(Verdict::NewReadsOld))
     }

@@ -78,8 +78,9 @@
 //! ```
 //!
 //! A struct that ends inside a field, or before a required field, is malformed
-//! ([`Error::is_invalid_value`](crate::Error::is_invalid_value)): the bytes of an older version end between two fields. If the
-//! input ends before the struct does, it is truncated ([`Error::is_unexpected_end`](crate::Error::is_unexpected_end)).
+//! ([`Error::is_invalid_value`](crate::Error::is_invalid_value)): the bytes of an older version end between two fields.
+//! If the input ends before the struct does, it is truncated
+//! ([`Error::is_unexpected_end`](crate::Error::is_unexpected_end)).
 //!
 //! A reader does not keep the fields that it skips: what an old program decodes and encodes again is a message of the old
 //! version. Builders have [`evolve`](crate::builder::Builder::evolve). [`Schema::Evolve`](super::Schema::Evolve) contains

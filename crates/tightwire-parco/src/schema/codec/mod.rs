@@ -3,6 +3,7 @@
 mod decode;
 
 use self::decode::{Build, Walk};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::compile::{Dynamic, Index, Length, Model, NodeKind};

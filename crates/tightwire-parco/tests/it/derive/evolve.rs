@@ -91,6 +91,9 @@ fn length_precedes_the_fields() {
     same(&Long(vec![7; 126]), &[&[127, 126][..], &[7; 126]].concat());
     same(&Long(vec![7; 127]), &[&[0x80, 1, 127][..], &[7; 127]].concat());
     same(&Long(vec![7; 20_000]), &[&[0xa3, 0x9c, 1, 0xa0, 0x9c, 1][..], &[7; 20_000]].concat());
+    let mut slice = [0; 130];
+    assert_eq!(encode_to_slice(&Long(vec![7; 127]), &mut slice).unwrap(), 130);
+    assert_eq!(slice[..4], [0x80, 1, 127, 7]);
     // A slice that is too small for the message, but not for its fields.
     let mut slice = [0; 129];
     assert!(encode_to_slice(&Long(vec![7; 127]), &mut slice).unwrap_err().is_buffer_full());
