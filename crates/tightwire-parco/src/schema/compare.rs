@@ -33,14 +33,15 @@ pub struct Change {
 pub enum Verdict {
     /// Both schemas decode each other's messages, for example after a field was renamed.
     SameWire,
-    /// Both schemas decode each other's messages, but their encodings differ: a field that may be missing was added at the
-    /// end of an evolve struct, or removed from there.
+    /// Both schemas decode each other's messages, but their encodings differ: a field that may be missing was added at
+    /// the end of an evolve struct, or removed from there.
     Compatible,
     /// Readers with the old schema can decode new messages: they decode the fields they know, and bytes remain, which
-    /// `decode` returns and `decode_exact` rejects. This is also the verdict if the new schema has fewer models.
+    /// `decode` returns and `decode_exact` rejects. The remaining bytes of an evolve struct are skipped. This is also the
+    /// verdict if the new schema has fewer models.
     ///
     /// Readers with the new schema reach the end of old messages too early, unless the new fields have the attribute
-    /// `default_on_eof`.
+    /// `default_on_eof`. New fields of an evolve struct that have it are [`Compatible`](Self::Compatible) instead.
     OldReadsNew,
     /// Readers with the new schema can decode old messages: the reverse of [`OldReadsNew`](Self::OldReadsNew), without
     /// the exception for defaults.

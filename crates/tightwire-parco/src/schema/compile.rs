@@ -143,8 +143,8 @@ impl Schema {
     /// # Errors
     ///
     /// Fails if a header is not an integer, an id is neither an integer nor a string, two models have the same id, a
-    /// struct contains itself without an option or collection in between, an evolve struct requires more fields than it has,
-    /// the schema exceeds
+    /// struct contains itself without an option, a collection or an optional field of an evolve struct in between, an
+    /// evolve struct requires more fields than it has, the schema exceeds
     /// [`MAX_TYPES`](Self::MAX_TYPES) or [`MAX_DEPTH`](Self::MAX_DEPTH), or an array or skip exceeds
     /// [`Limits::MAX_ELEMENTS`] or [`Limits::MAX_BYTES`].
     pub fn compile(&self) -> Result<Dynamic, SchemaError> {

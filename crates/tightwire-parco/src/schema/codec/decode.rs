@@ -137,9 +137,10 @@ impl Dynamic {
             }
             NodeKind::Evolve { required, fields } => {
                 input.enter()?;
-                let mut values = list::<R, _>(fields.len(), input)?;
+                let mut values = Vec::new();
                 input.walk_parts(1, |input, _| {
                     input.walk_sized(|input| {
+                        values = list::<R, _>(fields.len(), input)?;
                         for (index, (name, field)) in fields.iter().enumerate() {
                             // A field that takes no bytes is never missing.
                             if index >= *required && self.min_size(*field) > 0 && input.at_end()? {

@@ -229,6 +229,13 @@ fn schemas_know_required_fields() {
     assert_eq!(value.as_struct().unwrap().len(), 3);
     assert_eq!(wire.to_vec(&value).unwrap(), bytes);
     assert!(wire.to_vec(&Value::Struct(vec![1u8.into()])).unwrap_err().is_unknown_type());
+    // An optional field can contain the struct itself.
+    let fields = vec![("id".into(), of::<u8>()), ("next".into(), Schema::Recursive(1))];
+    let list = Schema::Evolve { required: 1, fields }.compile().unwrap();
+    let bytes = [5, 1, 3, 2, 1, 3];
+    let value = list.decode_exact::<Value>(&bytes).unwrap();
+    assert_eq!(list.to_vec(&value).unwrap(), bytes);
+    assert_eq!(list.schema().canonical(), "@evolve(u8 ^1)");
     let wrong = Schema::Evolve { required: 1, fields: Vec::new() };
     assert!(wrong.compile().unwrap_err().is_invalid());
 }
