@@ -102,6 +102,7 @@ struct Seen(Vec<String>);
 /// Groups of attributes that exclude each other.
 const EITHER: &[&[&str]] = &[
     &["be", "le"],
+    &["evolve", "go"],
     &["header", "small"],
     &["int", "uint"],
     &["elem", "key", "blob"],
@@ -251,6 +252,8 @@ pub(crate) struct ContainerAttrs {
     pub(crate) order: Option<Order>,
     /// Whether the defaults are those of the Go library.
     pub(crate) go: bool,
+    /// Whether the length of a struct precedes its fields.
+    pub(crate) evolve: bool,
     pub(crate) krate: Option<Path>,
     pub(crate) id: Option<IdWire>,
 }
@@ -265,6 +268,7 @@ impl ContainerAttrs {
                 "le" => container.order = Some(Order::Le),
                 "go" => container.go = true,
                 "crate" => container.krate = Some(meta.value()?.call(Path::parse_mod_style)?),
+                "evolve" if !is_enum => container.evolve = true,
                 "id" if is_enum => container.id = Some(id_wire(&meta)?),
                 _ if is_enum => {
                     return Err(
@@ -272,9 +276,9 @@ impl ContainerAttrs {
                     );
                 }
                 _ => {
-                    return Err(
-                        meta.error("unknown struct attribute; expected one of `go`, `be`, `le`, `crate`")
-                    );
+                    return Err(meta.error(
+                        "unknown struct attribute; expected one of `evolve`, `go`, `be`, `le`, `crate`",
+                    ));
                 }
             }
             Ok(())

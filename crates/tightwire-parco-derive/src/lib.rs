@@ -56,7 +56,7 @@ use crate::model::Model;
 /// | `with = Type` | all | a wire type that implements `tightwire_parco::wire::StaticWire`; see the example in `tightwire_parco::wire` |
 /// | `skip = N` | `()` | `N` reserved bytes, encoded as zeros and ignored when decoded |
 /// | `ignore` | all | not encoded; decoded as the default of its type |
-/// | `default_on_eof` | the last fields | decoded as the default of its type if the input ends before the field |
+/// | `default_on_eof` | the last fields | decoded as the default of its type if the input, or the enclosing evolve struct, ends before the field |
 /// | `rename = "name"` | all | name in schemas and error paths |
 ///
 /// `elem`, `key`, `value` and `inner` accept all attributes that change a wire type, including `elem` and so on.
@@ -112,6 +112,7 @@ use crate::model::Model;
 /// |---|---|
 /// | `be`, `le` | byte order of numbers and headers in all fields; little endian by default |
 /// | `go` | lengths have the type `u16` by default, as in the Go library |
+/// | `evolve` | the length of the fields in bytes, a varint, precedes them; see below. Not with `go` |
 /// | `crate = path` | path of the crate; default `::tightwire_parco` |
 ///
 /// ```
@@ -140,6 +141,31 @@ use crate::model::Model;
 /// assert_eq!(tightwire_parco::to_vec(&Note { text: "x".into() })?, [1, 0, b'x']);
 /// let error = tightwire_parco::to_vec(&Note { text: "x".repeat(70_000) }).unwrap_err();
 /// assert_eq!(error.path(), [tightwire_parco::Segment::Field("text")]);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+///
+/// # Evolve structs
+///
+/// Fields can be added at the end of a struct with `evolve` while older readers and messages exist, also inside of other
+/// types. Older readers skip them; messages without them need `default_on_eof` on them. See
+/// `tightwire_parco::schema::evolution`.
+///
+/// ```
+/// use tightwire_parco::{Decode, Encode};
+///
+/// #[derive(Debug, PartialEq, Encode, Decode)]
+/// #[parco(evolve)]
+/// struct Point {
+///     x: u8,
+///     y: u8,
+///     #[parco(default_on_eof)]
+///     z: u8,
+/// }
+///
+/// assert_eq!(tightwire_parco::to_vec(&Point { x: 1, y: 2, z: 3 })?, [3, 1, 2, 3]);
+/// // Messages of an older and of a newer version.
+/// let points: Vec<Point> = tightwire_parco::decode_exact(&[2, 2, 1, 2, 5, 4, 5, 6, 7, 8])?;
+/// assert_eq!(points, [Point { x: 1, y: 2, z: 0 }, Point { x: 4, y: 5, z: 6 }]);
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 ///
@@ -228,8 +254,9 @@ pub fn encode(input: TokenStream) -> TokenStream {
 ///
 /// # Missing fields
 ///
-/// Use `default_on_eof` for fields that were added to a format: older messages end before them. The end of the message
-/// must be known, as for a slice or a stream with a single message; it does not work if other messages follow.
+/// Use `default_on_eof` for fields that were added to a format: older messages end before them. The end must be known: it is
+/// that of the enclosing struct with `evolve`, or else that of the message, as for a slice or a stream with a single
+/// message. Without `evolve` it does not work if other fields or messages follow.
 ///
 /// ```
 /// #[derive(Debug, PartialEq, tightwire_parco::Decode)]

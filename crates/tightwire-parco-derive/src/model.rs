@@ -15,6 +15,8 @@ pub(crate) struct Model {
     pub(crate) order: Order,
     /// Whether the defaults are those of the Go library.
     pub(crate) go: bool,
+    /// Whether the length of the struct precedes its fields.
+    pub(crate) evolve: bool,
     /// Wire type of the ids of an enum; `None` for a struct.
     pub(crate) id: Option<IdWire>,
     /// The variants of an enum. A struct is a single variant without name and id.
@@ -147,6 +149,7 @@ impl Model {
             krate: attrs.krate.unwrap_or_else(|| parse_quote!(::tightwire_parco)),
             order: attrs.order.unwrap_or(Order::Le),
             go: attrs.go,
+            evolve: attrs.evolve,
             id: attrs.id,
             variants,
         })

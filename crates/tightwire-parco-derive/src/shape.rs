@@ -145,9 +145,16 @@ impl<'a> Expansion<'a> {
         let (min_size, fixed) = self.sizes();
         let walk = self.by_id(&quote!(input), |variant| self.walk(variant));
         let schema = self.schema();
+        let evolves = self.model.evolve.then(|| {
+            quote!(
+                const EVOLVES: bool = true;
+            )
+        });
         quote! {
             #[automatically_derived]
             impl #generics #krate::wire::Shape<#role> for #ident #arguments #clause {
+                #evolves
+
                 #[inline]
                 fn min_size() -> usize {
                     #min_size
@@ -246,7 +253,13 @@ impl<'a> Expansion<'a> {
             let (name, schema) = (&field.name, self.schema_of(field));
             quote!((#name, #schema))
         });
-        quote!(#krate::wire::adjust::structure([#(#named),*]))
+        if self.model.evolve {
+            let fields = variant.encoded_fields();
+            let required = fields.filter(|field| field.attrs.default_on_eof.is_none()).count();
+            quote!(#krate::wire::adjust::evolve(#required, [#(#named),*]))
+        } else {
+            quote!(#krate::wire::adjust::structure([#(#named),*]))
+        }
     }
 
     /// Returns the sum of the sizes of the id and all fields of fixed size.

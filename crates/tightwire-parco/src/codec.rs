@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Fault, Segment};
 use crate::message::WireExt;
 use crate::options::Options;
 use crate::read::{Input, State};
+use crate::schema::Fingerprint;
 use crate::wire::{StaticWire, Wire};
 
 /// Codec for messages that follow each other without framing, as the Go library writes them to a stream.
@@ -22,7 +23,7 @@ use crate::wire::{StaticWire, Wire};
 ///
 /// Bytes are consumed only once a message is complete. When more input arrives, checking resumes after the last
 /// complete struct or element, so the work is linear in the size of the message. If fields with `default_on_eof` are
-/// missing, the message is complete only at the end of the stream.
+/// missing, the message is complete only at the end of the stream, unless it is an evolve struct.
 ///
 /// A message of zero bytes, such as `()`, cannot be separated from the next one: decoding fails if bytes arrive
 /// ([`Error::is_trailing_bytes`]).
@@ -49,6 +50,9 @@ pub struct StreamCodec<T> {
     /// Minimum size of the buffer for the next attempt.
     wanted: usize,
     progress: Progress,
+    /// The fingerprints that precede the first message read and written, until they are.
+    expected: Option<Fingerprint>,
+    header: Option<Fingerprint>,
     message: PhantomData<fn(T) -> T>,
 }
 
@@ -61,7 +65,27 @@ impl<T> StreamCodec<T> {
     /// Creates a codec with these options. [`Limits::max_allocation`](crate::Limits::max_allocation) also limits the
     /// size of a message.
     pub const fn with_options(options: Options) -> Self {
-        Self { options, seen: 0, wanted: 0, progress: Progress::new(), message: PhantomData }
+        Self {
+            options,
+            seen: 0,
+            wanted: 0,
+            progress: Progress::new(),
+            expected: None,
+            header: None,
+            message: PhantomData,
+        }
+    }
+
+    /// Writes this fingerprint before the first message, and expects it before the first message that is read. Default:
+    /// none.
+    ///
+    /// The bytes and the error are those of [`Encoder::with_fingerprint`](crate::Encoder::with_fingerprint) and
+    /// [`Decoder::with_fingerprint`](crate::Decoder::with_fingerprint).
+    #[must_use]
+    pub const fn with_fingerprint(mut self, fingerprint: Fingerprint) -> Self {
+        self.expected = Some(fingerprint);
+        self.header = Some(fingerprint);
+        self
     }
 
     /// Starts the next attempt at the beginning of the buffer.
@@ -85,6 +109,15 @@ impl<T: DecodeOwned> Decoder for StreamCodec<T> {
         if source.len() < self.seen {
             // The buffer is shorter than at the last attempt, so it is a different one.
             self.restart();
+        }
+        if let Some(fingerprint) = self.expected {
+            let header = fingerprint.header().len();
+            if source.len() < header {
+                return Ok(None);
+            }
+            fingerprint.strip(source)?;
+            source.advance(header);
+            self.expected = None;
         }
         if source.len() < self.wanted || source.is_empty() {
             return Ok(None);
@@ -118,6 +151,10 @@ impl<T: DecodeOwned> Decoder for StreamCodec<T> {
         }
         if source.is_empty() {
             return Ok(None);
+        }
+        if let Some(fingerprint) = self.expected {
+            // The stream ends inside of it.
+            fingerprint.strip(source)?;
         }
         self.restart();
         let (value, rest) = self.options.decode(source)?;
@@ -263,7 +300,18 @@ impl<T: Encode, M: Borrow<T>> Encoder<M> for StreamCodec<T> {
     type Error = io::Error;
 
     fn encode(&mut self, message: M, target: &mut BytesMut) -> io::Result<()> {
-        Ok(T::Wire::NEW.encode_to_buf_with(self.options, message.borrow(), target)?)
+        let start = target.len();
+        target.extend(self.header.iter().flat_map(|fingerprint| fingerprint.header()));
+        match T::Wire::NEW.encode_to_buf_with(self.options, message.borrow(), target) {
+            Ok(()) => {
+                self.header = None;
+                Ok(())
+            }
+            Err(error) => {
+                target.truncate(start);
+                Err(error.into())
+            }
+        }
     }
 }
 
@@ -298,6 +346,7 @@ impl<T> fmt::Debug for StreamCodec<T> {
 pub struct FrameCodec<T> {
     frames: LengthDelimitedCodec,
     options: Options,
+    fingerprint: Option<Fingerprint>,
     buffer: BytesMut,
     message: PhantomData<fn(T) -> T>,
 }
@@ -310,7 +359,34 @@ impl<T> FrameCodec<T> {
 
     /// Creates a codec with these options.
     pub fn with_options(frames: LengthDelimitedCodec, options: Options) -> Self {
-        Self { frames, options, buffer: BytesMut::new(), message: PhantomData }
+        Self { frames, options, fingerprint: None, buffer: BytesMut::new(), message: PhantomData }
+    }
+
+    /// Starts each frame with this fingerprint, as eight bytes, little endian, and expects it at the start of each frame.
+    /// Default: none.
+    ///
+    /// A frame with another fingerprint is skipped and reported as [`Error::is_schema_mismatch`]. Error offsets count from
+    /// the first byte of the message, after the fingerprint.
+    ///
+    /// ```
+    /// use bytes::BytesMut;
+    /// use tightwire_parco::{Error, FrameCodec, schema};
+    /// use tokio_util::codec::{Decoder, Encoder, LengthDelimitedCodec};
+    ///
+    /// let frames = LengthDelimitedCodec::builder().length_field_type::<u8>().new_codec();
+    /// let mut old = FrameCodec::<u16>::new(frames.clone()).with_fingerprint(schema::fingerprint::<u16>());
+    /// let mut new = FrameCodec::<u32>::new(frames).with_fingerprint(schema::fingerprint::<u32>());
+    /// let mut buffer = BytesMut::new();
+    /// old.encode(7, &mut buffer)?;
+    /// assert_eq!(buffer[0], 8 + 2);
+    /// let error = new.decode(&mut buffer).unwrap_err();
+    /// assert!(error.downcast::<Error>()?.is_schema_mismatch());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn with_fingerprint(mut self, fingerprint: Fingerprint) -> Self {
+        self.fingerprint = Some(fingerprint);
+        self
     }
 }
 
@@ -320,7 +396,13 @@ impl<T: DecodeOwned> Decoder for FrameCodec<T> {
 
     fn decode(&mut self, source: &mut BytesMut) -> io::Result<Option<T>> {
         match self.frames.decode(source)? {
-            Some(frame) => Ok(Some(self.options.decode_exact(&frame)?)),
+            Some(frame) => {
+                let message = match self.fingerprint {
+                    Some(fingerprint) => fingerprint.strip(&frame)?,
+                    None => &*frame,
+                };
+                Ok(Some(self.options.decode_exact(message)?))
+            }
             None => Ok(None),
         }
     }
@@ -332,6 +414,7 @@ impl<T: Encode, M: Borrow<T>> Encoder<M> for FrameCodec<T> {
 
     fn encode(&mut self, message: M, target: &mut BytesMut) -> io::Result<()> {
         self.buffer.clear();
+        self.buffer.extend(self.fingerprint.iter().flat_map(|fingerprint| fingerprint.header()));
         T::Wire::NEW.encode_to_buf_with(self.options, message.borrow(), &mut self.buffer)?;
         self.frames.encode(self.buffer.split().freeze(), target)
     }

@@ -47,6 +47,8 @@ pub(crate) enum ErrorKind {
     InvalidUtf8,
     InvalidLength,
     InvalidValue,
+    StructEnd,
+    SchemaMismatch,
     UnknownType,
     AlreadyRegistered,
     DuplicateKey,
@@ -71,6 +73,8 @@ impl ErrorKind {
             Self::InvalidUtf8 => "text is not UTF-8",
             Self::InvalidLength => "wrong number of elements for a fixed-size array",
             Self::InvalidValue => "the bytes are not a valid value of the target type",
+            Self::StructEnd => "the length of a struct ends inside or before a required field",
+            Self::SchemaMismatch => "the fingerprint is that of another schema",
             Self::UnknownType => "unknown id or type",
             Self::AlreadyRegistered => "the id is already registered",
             Self::DuplicateKey => "a map contains a key twice",
@@ -246,8 +250,11 @@ predicates! { Error, ErrorKind:
     /// True if a fixed-size array has the wrong number of elements.
     is_invalid_length: InvalidLength;
     /// True if the bytes are not a valid value of the target type and no other predicate applies, and if a varint is
-    /// longer than necessary.
-    is_invalid_value: InvalidValue | Overlong;
+    /// longer than necessary or the length of an evolve struct ends inside or before a required field.
+    is_invalid_value: InvalidValue | Overlong | StructEnd;
+    /// True if a stream or frame starts with the fingerprint of another schema. Malformed messages never cause this error,
+    /// but a damaged fingerprint does.
+    is_schema_mismatch: SchemaMismatch;
     /// True if an id, or the type behind it, is not registered.
     is_unknown_type: UnknownType;
     /// True if the id is already registered.

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Fault};
 use crate::message::WireExt;
 use crate::options::Options;
 use crate::read::{Input, State};
+use crate::schema::Fingerprint;
 use crate::wire::{Get, Put, StaticWire, Wire};
 
 /// Minimum size of a buffer that is allocated, in bytes.
@@ -66,6 +67,8 @@ pub struct Encoder<W> {
     writer: W,
     buffer: Vec<u8>,
     options: Options,
+    /// The fingerprint that precedes the first message, until it is written.
+    fingerprint: Option<Fingerprint>,
 }
 
 impl<W: Write> Encoder<W> {
@@ -76,7 +79,32 @@ impl<W: Write> Encoder<W> {
 
     /// Creates an encoder with the maximum depth of these options.
     pub const fn with_options(writer: W, options: Options) -> Self {
-        Self { writer, buffer: Vec::new(), options }
+        Self { writer, buffer: Vec::new(), options, fingerprint: None }
+    }
+
+    /// Writes this fingerprint before the first message, as eight bytes, little endian. Default: none.
+    ///
+    /// Use that of the type of the messages. [`Decoder::with_fingerprint`] checks it.
+    ///
+    /// ```
+    /// use tightwire_parco::{Decoder, Encoder, schema};
+    ///
+    /// let mut encoder = Encoder::new(Vec::new()).with_fingerprint(schema::fingerprint::<u16>());
+    /// encoder.encode(&1u16)?;
+    /// encoder.encode(&2u16)?;
+    /// let stream = encoder.into_inner();
+    /// assert_eq!(stream.len(), 8 + 2 + 2);
+    ///
+    /// let mut decoder = Decoder::new(&*stream).with_fingerprint(schema::fingerprint::<u16>());
+    /// assert_eq!(decoder.decode::<u16>()?, Some(1));
+    /// let mut decoder = Decoder::new(&*stream).with_fingerprint(schema::fingerprint::<u32>());
+    /// assert!(decoder.decode::<u32>().unwrap_err().is_schema_mismatch());
+    /// # Ok::<(), tightwire_parco::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn with_fingerprint(mut self, fingerprint: Fingerprint) -> Self {
+        self.fingerprint = Some(fingerprint);
+        self
     }
 
     /// Writes a message.
@@ -95,7 +123,9 @@ impl<W: Write> Encoder<W> {
     /// Same as [`encode`](Self::encode).
     pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, wire: &F, value: &T) -> Result<(), Error> {
         self.buffer.clear();
+        self.buffer.extend(self.fingerprint.iter().flat_map(|fingerprint| fingerprint.header()));
         wire.encode_with(self.options, value, &mut self.buffer)?;
+        self.fingerprint = None;
         if self.buffer.is_empty() {
             return Ok(());
         }
@@ -127,7 +157,8 @@ impl<W> fmt::Debug for Encoder<W> {
 /// Reads messages from a stream, never beyond the end of a message, and reuses its buffer.
 ///
 /// A message is checked while it arrives, so that every limit applies before memory is allocated, and decoded from the
-/// buffer once it is complete. [`Limits::max_allocation`](crate::Limits::max_allocation) limits its size.
+/// buffer once it is complete. Of evolve structs, only the length is checked while they arrive.
+/// [`Limits::max_allocation`](crate::Limits::max_allocation) limits the size of a message.
 ///
 /// The bytes that a message has at least, such as its numbers and the headers of its strings, are read together. Several
 /// reads are still needed to find its end, so wrap unbuffered streams in a `BufReader`.
@@ -156,6 +187,8 @@ pub struct Decoder<R> {
     options: Options,
     /// The last message had zero bytes, so the stream may have ended.
     was_empty: bool,
+    /// The fingerprint that precedes the first message, until it is read.
+    fingerprint: Option<Fingerprint>,
 }
 
 impl<R: Read> Decoder<R> {
@@ -166,7 +199,18 @@ impl<R: Read> Decoder<R> {
 
     /// Creates a decoder with these options.
     pub const fn with_options(reader: R, options: Options) -> Self {
-        Self { reader, buffer: Vec::new(), filled: 0, message: 0, options, was_empty: false }
+        let buffer = Vec::new();
+        Self { reader, buffer, filled: 0, message: 0, options, was_empty: false, fingerprint: None }
+    }
+
+    /// Expects this fingerprint before the first message, as [`Encoder::with_fingerprint`] writes it. Default: none.
+    ///
+    /// Another fingerprint is the error [`Error::is_schema_mismatch`]; no message is then decoded. Messages of an older type
+    /// that this type can decode have the fingerprint of the older type.
+    #[must_use]
+    pub const fn with_fingerprint(mut self, fingerprint: Fingerprint) -> Self {
+        self.fingerprint = Some(fingerprint);
+        self
     }
 
     /// Reads a message. Returns `None` at the end of the stream.
@@ -187,7 +231,7 @@ impl<R: Read> Decoder<R> {
     ///
     /// Same as [`decode`](Self::decode).
     pub fn decode_as<'de, F: Get<'de, T>, T>(&'de mut self, wire: &F) -> Result<Option<T>, Error> {
-        if self.was_empty && !self.peek()? {
+        if self.was_empty && !self.peek()? || !self.read_fingerprint()? {
             return Ok(None);
         }
         let found = self.fill(wire)?;
@@ -201,6 +245,21 @@ impl<R: Read> Decoder<R> {
     /// Returns the bytes of the last message.
     fn message(&self) -> &[u8] {
         &self.buffer[..self.message]
+    }
+
+    /// Reads and checks the fingerprint, if there is one. Returns false at the end of the stream.
+    fn read_fingerprint(&mut self) -> Result<bool, Error> {
+        let Some(fingerprint) = self.fingerprint else { return Ok(true) };
+        let mut input = self.input();
+        let mut header = fingerprint.header();
+        match input.fill(&mut header) {
+            Ok(()) => input.decoder.message = input.offset,
+            Err(_) if input.ended && input.decoder.filled == 0 => return Ok(false),
+            Err(fault) => return Err(input.into_error(fault)),
+        }
+        fingerprint.strip(&header)?;
+        self.fingerprint = None;
+        Ok(true)
     }
 
     /// Reads one message into the buffer. Returns false at the end of the stream.

@@ -21,10 +21,13 @@
 //! Add it with `cargo add tightwire-parco`.
 //!
 //! A message consists of its fields in order of declaration: no names, no tags, no version. Integers have a fixed width;
-//! lengths are varints by default, or the type that an attribute sets. Both peers need the same schema. Use this crate instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte
-//! order and the width of each length, to decode untrusted input within limits, or to check whether a changed schema is
-//! still compatible. Prefer those crates if your types already derive serde's traits, or, for `postcard`, if there is
-//! no allocator.
+//! lengths are varints by default, or the type that an attribute sets. Both peers need the same schema, except that
+//! fields can be added at the end of structs with `#[parco(evolve)]`.
+//!
+//! Use this crate instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte order and
+//! the width of each length, to decode untrusted input within limits, to add fields while old readers exist, or to check
+//! whether a changed schema is still compatible. Prefer those crates if your types already derive serde's traits, or, for
+//! `postcard`, if there is no allocator.
 //!
 //! # Where to start
 //!
@@ -41,6 +44,8 @@
 //! | other limits, the lenient mode of Go | [`Options`], [`Limits`] | |
 //! | exchange messages with the Go library | `#[parco(go)]` on each type: lengths of two bytes, as in Go |  |
 //! | encode a value with another wire type | [`WireExt`] with the types of [`wire`] | |
+//! | add fields while old readers exist | `#[parco(evolve)]` on a struct: its length precedes its fields; [`schema::evolution`] | |
+//! | tell another schema from a damaged message | [`Encoder::with_fingerprint`], `FrameCodec::with_fingerprint` | |
 //! | types that are only known at run time | [`schema`] | `schema-json` for JSON |
 //!
 //! All three ways to define a message, derive macros, [`builder`](mod@builder) and [`schema::Schema`], produce the same
@@ -67,7 +72,8 @@
 //! - Encoding and decoding have the same maximum nesting depth ([`Limits::max_depth`]), so every encoded message can be
 //!   decoded.
 //! - An encoding error leaves a vector or buffer unchanged. The contents of a slice are then unspecified.
-//! - Encoding to a reused vector does not allocate, except to sort a [`wire::SortedMap`].
+//! - Encoding to a reused vector does not allocate, except to sort a [`wire::SortedMap`] and for evolve structs of 128
+//!   bytes or more inside of others.
 //!
 //! # Limitations
 //!

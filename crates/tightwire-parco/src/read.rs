@@ -5,6 +5,7 @@ use core::mem;
 
 use crate::error::{Error, ErrorKind, Fault, Segment, Trace};
 use crate::options::{DuplicateKeys, Levels, Mode, Options};
+use crate::wire::{Header as _, Varint};
 
 /// A cursor over the input slice, with limits and position.
 ///
@@ -89,7 +90,8 @@ pub trait Input {
     /// Fails if it is known that fewer bytes are left.
     fn expect(&mut self, count: usize) -> Result<(), Fault>;
 
-    /// Returns whether the input has ended. A stream reads one byte ahead to find out; that byte is returned next.
+    /// Returns whether the input, or the enclosing evolve struct, has ended. A stream reads one byte ahead to find out;
+    /// that byte is returned next.
     ///
     /// # Errors
     ///
@@ -200,6 +202,21 @@ pub trait Input {
         Ok(())
     }
 
+    /// Walks over an evolve struct: a length, then the fields, which `walk` visits.
+    ///
+    /// By default the fields are skipped, because streams decode the message after the walk. A slice visits them.
+    #[doc(hidden)]
+    #[inline]
+    fn walk_sized(&mut self, walk: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<(), Fault>
+    where
+        Self: Sized,
+    {
+        let _ = walk;
+        let len = Varint::length(self)?;
+        self.expect(len)?;
+        self.skip(len)
+    }
+
     /// Checks the length of a string or blob against the limits.
     ///
     /// # Errors
@@ -300,6 +317,33 @@ impl<'c, 'de> Reader<'c, 'de> {
                 Ok(head)
             }
             None => Err(self.context.short(count - self.rest.len())),
+        }
+    }
+
+    /// Reads an evolve struct: a length, then the fields, which `get` decodes. Skips the bytes that `get` leaves.
+    ///
+    /// # Errors
+    ///
+    /// Fails if fewer bytes are left than the length says, and if the fields end after them.
+    #[inline]
+    pub(crate) fn get_sized<T>(
+        &mut self,
+        get: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let len = Varint::length(self)?;
+        let outer = self.rest;
+        self.rest = self.bytes(len)?;
+        // The total ends with the struct meanwhile, so that offsets are right.
+        let after = outer.len() - len;
+        self.context.total -= after;
+        let result = get(self);
+        let read = if result.is_ok() { len } else { len.saturating_sub(self.rest.len()) };
+        self.rest = &outer[read..];
+        self.context.total += after;
+        // More input would not help.
+        match result {
+            Err(Fault(ErrorKind::UnexpectedEnd)) => Err(Fault(ErrorKind::StructEnd)),
+            result => result,
         }
     }
 
@@ -431,6 +475,11 @@ impl Input for Reader<'_, '_> {
     #[inline]
     fn at_end(&mut self) -> Result<bool, Fault> {
         Ok(self.rest.is_empty())
+    }
+
+    #[inline]
+    fn walk_sized(&mut self, walk: impl FnOnce(&mut Self) -> Result<(), Fault>) -> Result<(), Fault> {
+        self.get_sized(walk)
     }
 
     #[inline]

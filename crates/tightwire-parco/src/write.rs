@@ -9,13 +9,16 @@
 
 #![allow(unsafe_code, reason = "one capacity check covers several writes; see the module documentation")]
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::mem::MaybeUninit;
 use core::ops::Range;
+use core::{iter, mem};
 
 use crate::error::{Error, Fault, Segment, Trace};
 use crate::options::Levels;
+use crate::wire::{Header as _, Varint};
 
 /// Destination of encoded bytes; implementations of [`Put`](crate::Put) write to it.
 ///
@@ -26,6 +29,8 @@ pub struct Writer<'a> {
     end: *mut u8,
     /// Remaining levels of nested structs.
     levels: Levels,
+    /// Number of enclosing evolve structs.
+    sized: u32,
     buffer: &'a mut Buffer,
 }
 
@@ -33,7 +38,20 @@ pub struct Writer<'a> {
 struct Buffer {
     start: *mut u8,
     memory: Memory,
+    /// Lengths of nested structs that are not inserted yet; `None` if there are none.
+    lengths: Option<Box<Lengths>>,
     trace: Trace,
+}
+
+/// Lengths of evolve structs that do not fit the byte reserved for them.
+///
+/// They are inserted when the outermost struct is complete, so that each byte is moved once, on any depth of nesting.
+#[derive(Default)]
+struct Lengths {
+    /// Offset of the reserved byte, and the length.
+    pending: Vec<(usize, usize)>,
+    /// Bytes that inserting them adds.
+    extra: usize,
 }
 
 enum Memory {
@@ -55,7 +73,7 @@ pub(crate) enum FillResult {
 
 impl Buffer {
     fn new(spare: Range<*mut MaybeUninit<u8>>, memory: Memory) -> Self {
-        Self { start: spare.start.cast(), memory, trace: Trace::default() }
+        Self { start: spare.start.cast(), memory, lengths: None, trace: Trace::default() }
     }
 
     /// Makes room for `additional` bytes after `at`. Returns the cursor and the end in the new memory.
@@ -94,7 +112,7 @@ impl Buffer {
 impl<'a> Writer<'a> {
     #[inline]
     fn new(buffer: &'a mut Buffer, end: *mut MaybeUninit<u8>, levels: Levels) -> Self {
-        Self { at: buffer.start, end: end.cast(), levels, buffer }
+        Self { at: buffer.start, end: end.cast(), levels, sized: 0, buffer }
     }
 
     /// Enters a struct.
@@ -123,7 +141,18 @@ impl<'a> Writer<'a> {
     /// Returns the number of bytes written so far.
     #[inline]
     pub fn written(&self) -> usize {
+        self.position() + self.extra()
+    }
+
+    #[inline]
+    fn position(&self) -> usize {
         self.at.addr() - self.buffer.start.addr()
+    }
+
+    /// Returns the number of bytes that the pending lengths add.
+    #[inline]
+    fn extra(&self) -> usize {
+        self.buffer.lengths.as_ref().map_or(0, |lengths| lengths.extra)
     }
 
     /// Adds a segment to the path of a fault, innermost segment first.
@@ -184,6 +213,69 @@ impl<'a> Writer<'a> {
             }
             copy(bytes, to.add(width));
         }
+    }
+
+    /// Writes what `put` writes, after its length as a varint: an evolve struct.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of `put`.
+    #[inline]
+    pub(crate) fn put_sized(
+        &mut self,
+        put: impl FnOnce(&mut Self) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let start = self.position();
+        let before = self.written();
+        self.array([0]);
+        self.sized += 1;
+        let result = put(self);
+        self.sized -= 1;
+        result?;
+        let len = self.written() - before - 1;
+        if len < 0x80 {
+            // SAFETY: the byte at `start` was written above.
+            unsafe { self.buffer.start.add(start).write(len as u8) };
+        } else {
+            self.put_long(start, len);
+        }
+        Ok(())
+    }
+
+    /// Inserts the length of an evolve struct whose reserved byte is at `start`, or delays it inside of another one.
+    #[inline(never)]
+    fn put_long(&mut self, start: usize, len: usize) {
+        if self.sized > 0 {
+            let lengths = self.buffer.lengths.get_or_insert_default();
+            lengths.pending.push((start, len));
+            lengths.extra += Varint::width(len as u64) - 1;
+            return;
+        }
+        let Lengths { mut pending, extra } =
+            mem::take(&mut self.buffer.lengths).map(|lengths| *lengths).unwrap_or_default();
+        pending.sort_unstable();
+        let extra = extra + Varint::width(len as u64) - 1;
+        self.reserve(extra);
+        let mut from = self.position();
+        let mut to = from + extra;
+        let base = self.buffer.start;
+        // SAFETY: `reserve` made room for `extra` bytes.
+        self.at = unsafe { base.add(to) };
+        // From the end, so that no byte is overwritten before it is moved. The outermost struct starts first.
+        for (start, len) in pending.into_iter().rev().chain(iter::once((start, len))) {
+            let (header, width) = (Varint::header(len as u64), Varint::width(len as u64));
+            let count = from - (start + 1);
+            to -= count;
+            // SAFETY: all offsets are within the written bytes and the room after them. `to` exceeds `from` by what the
+            // remaining lengths add, so that the header and the moved bytes end after `start`.
+            unsafe {
+                core::ptr::copy(base.add(start + 1), base.add(to), count);
+                to -= width;
+                core::ptr::copy_nonoverlapping(header.as_ptr(), base.add(to), width);
+            }
+            from = start;
+        }
+        debug_assert_eq!(from, to, "all lengths are inserted");
     }
 
     /// Writes `count` zero bytes.

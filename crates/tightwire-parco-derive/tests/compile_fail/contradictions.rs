@@ -43,6 +43,10 @@ struct Given {
 #[parco(le, be)]
 struct Container(u8);
 
+#[derive(Encode)]
+#[parco(go, evolve)]
+struct Go(u8);
+
 #[derive(Decode)]
 struct NotTrailing {
     #[parco(default_on_eof)]

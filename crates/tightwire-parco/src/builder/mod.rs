@@ -36,19 +36,21 @@
 //! reference, that of `value` a value; the setter receives an owned value. The model cannot borrow from the input, so
 //! that a schema can be a static; use the derive macros for models that borrow.
 
+mod evolve;
 mod field;
 
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
+pub use evolve::Evolve;
 pub use field::{ByRef, ByValue, Cons, Field, GetFields, Nil, Reserved};
 
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
 use crate::schema::{Schema, SchemaContext};
-use crate::wire::{Get, Put, Skip, Wire};
+use crate::wire::{Get, OrDefault, Put, Skip, Wire};
 use crate::write::Writer;
 
 /// A schema of the model `M` with the fields `L`.
@@ -58,6 +60,10 @@ use crate::write::Writer;
 pub struct Builder<M, L, K> {
     fields: L,
     count: usize,
+    /// Number of fields up to the last one without a default, among those before the last field.
+    required_before: usize,
+    /// Whether the last field has a default.
+    is_optional: bool,
     kind: K,
     model: PhantomData<fn(&M)>,
 }
@@ -152,15 +158,27 @@ impl<M, N: Factory<M>> Factory<M> for ReadOnly<N> {
 
 impl<M, K> Builder<M, Nil, K> {
     fn new(kind: K) -> Self {
-        Self { fields: Nil, count: 0, kind, model: PhantomData }
+        Self { fields: Nil, count: 0, required_before: 0, is_optional: false, kind, model: PhantomData }
     }
 }
 
 impl<M, L, K> Builder<M, L, K> {
     fn then<W, G, S, F>(self, wire: W, getter: G, setter: S) -> With<M, L, K, W, G, S, F> {
         let last = Field { wire, getter, setter, kind: PhantomData, name: "", position: self.count };
-        let fields = Cons { before: self.fields, last };
-        Builder { fields, count: self.count + 1, kind: self.kind, model: PhantomData }
+        let required_before = self.required();
+        Builder {
+            fields: Cons { before: self.fields, last },
+            count: self.count + 1,
+            required_before,
+            is_optional: false,
+            kind: self.kind,
+            model: PhantomData,
+        }
+    }
+
+    /// Returns the number of fields up to the last one without a default.
+    const fn required(&self) -> usize {
+        if self.is_optional { self.required_before } else { self.count }
     }
 
     /// Adds `COUNT` reserved bytes: [`Skip`].
@@ -253,6 +271,21 @@ impl<M, L, W, G, S, F, K> With<M, L, K, W, G, S, F> {
         self.fields.last.name = name;
         self
     }
+
+    /// Decodes the last field as the default of its type if the message, or the enclosing evolve struct, ends before the
+    /// field: the attribute `default_on_eof`. All fields after it need it as well.
+    pub fn default_on_eof(self) -> With<M, L, K, OrDefault<W>, G, S, F> {
+        let Cons { before, last: Field { wire, getter, setter, kind, name, position } } = self.fields;
+        let last = Field { wire: OrDefault(wire), getter, setter, kind, name, position };
+        Builder {
+            fields: Cons { before, last },
+            count: self.count,
+            required_before: self.required_before,
+            is_optional: true,
+            kind: self.kind,
+            model: PhantomData,
+        }
+    }
 }
 
 impl<M, L: Wire, K> Wire for Builder<M, L, K> {
@@ -332,7 +365,14 @@ impl<'de, M, L: GetFields<'de, M>, K: Factory<M>> Get<'de, M> for Builder<M, L, 
 
 impl<M, L: Clone, K: Clone> Clone for Builder<M, L, K> {
     fn clone(&self) -> Self {
-        Self { fields: self.fields.clone(), count: self.count, kind: self.kind.clone(), model: PhantomData }
+        Self {
+            fields: self.fields.clone(),
+            count: self.count,
+            required_before: self.required_before,
+            is_optional: self.is_optional,
+            kind: self.kind.clone(),
+            model: PhantomData,
+        }
     }
 }
 

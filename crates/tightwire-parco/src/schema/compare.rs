@@ -33,11 +33,15 @@ pub struct Change {
 pub enum Verdict {
     /// Both schemas decode each other's messages, for example after a field was renamed.
     SameWire,
+    /// Both schemas decode each other's messages, but their encodings differ: a field that may be missing was added at
+    /// the end of an evolve struct, or removed from there.
+    Compatible,
     /// Readers with the old schema can decode new messages: they decode the fields they know, and bytes remain, which
-    /// `decode` returns and `decode_exact` rejects. This is also the verdict if the new schema has fewer models.
+    /// `decode` returns and `decode_exact` rejects. The remaining bytes of an evolve struct are skipped. This is also the
+    /// verdict if the new schema has fewer models.
     ///
     /// Readers with the new schema reach the end of old messages too early, unless the new fields have the attribute
-    /// `default_on_eof`.
+    /// `default_on_eof`. New fields of an evolve struct that have it are [`Compatible`](Self::Compatible) instead.
     OldReadsNew,
     /// Readers with the new schema can decode old messages: the reverse of [`OldReadsNew`](Self::OldReadsNew), without
     /// the exception for defaults.
@@ -71,7 +75,7 @@ pub fn compare(old: &Schema, new: &Schema) -> Compatibility {
     match (old.kind, new.kind) {
         // The fields of the message itself come last, so fields can be added or removed at the end.
         (LayoutKind::Struct(one), LayoutKind::Struct(other)) if !one.is_recursive && !other.is_recursive => {
-            Fields::new(&mut comparison, "", &old.parts, &new.parts, true).compare();
+            Fields::new(&mut comparison, "", &old.parts, &new.parts, End::Message).compare();
         }
         _ => comparison.layout("", &old, &new),
     }
@@ -86,19 +90,27 @@ impl Compatibility {
 
     /// Returns true if readers with the old schema can decode new messages.
     pub fn old_reads_new(&self) -> bool {
-        self.changes.iter().all(|change| matches!(change.verdict, Verdict::SameWire | Verdict::OldReadsNew))
+        self.changes.iter().all(|change| change.verdict.reads_both_or(Verdict::OldReadsNew))
     }
 
     /// Returns true if readers with the new schema can decode old messages.
     ///
-    /// This is false after a field was added at the end, even if it has a default: a schema does not contain defaults.
+    /// This is false after a field was added at the end of a message, even if it has a default: a schema contains
+    /// defaults only for evolve structs.
     pub fn new_reads_old(&self) -> bool {
-        self.changes.iter().all(|change| matches!(change.verdict, Verdict::SameWire | Verdict::NewReadsOld))
+        self.changes.iter().all(|change| change.verdict.reads_both_or(Verdict::NewReadsOld))
     }
 
     /// Returns true if a difference makes messages unreadable in both directions.
     pub fn breaks(&self) -> bool {
         self.changes.iter().any(|change| change.verdict == Verdict::Breaks)
+    }
+}
+
+impl Verdict {
+    /// Returns true if both schemas decode each other's messages, or if it is this verdict.
+    fn reads_both_or(self, one: Self) -> bool {
+        matches!(self, Self::SameWire | Self::Compatible) || self == one
     }
 }
 
@@ -120,6 +132,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::SameWire => "same wire",
+            Self::Compatible => "compatible",
             Self::OldReadsNew => "old readers read new messages",
             Self::NewReadsOld => "new readers read old messages",
             Self::Breaks => "breaks",
@@ -150,7 +163,15 @@ impl Comparison {
                 if one.is_recursive == other.is_recursive =>
             {
                 self.enter(one, other);
-                Fields::new(self, path, &old.parts, &new.parts, false).compare();
+                Fields::new(self, path, &old.parts, &new.parts, End::Inside).compare();
+                self.leave(one);
+            }
+            (LayoutKind::Evolve(one, old_required), LayoutKind::Evolve(other, new_required))
+                if one.is_recursive == other.is_recursive =>
+            {
+                self.enter(one, other);
+                let end = End::Evolve { old_required, new_required };
+                Fields::new(self, path, &old.parts, &new.parts, end).compare();
                 self.leave(one);
             }
             (LayoutKind::Multi(one), LayoutKind::Multi(other)) if one.is_recursive == other.is_recursive => {
@@ -171,7 +192,13 @@ impl Comparison {
             (LayoutKind::Leaf(_), LayoutKind::Leaf(_)) if old.name != new.name => {
                 self.became(path, Verdict::Breaks, &old.name, &new.name);
             }
-            (LayoutKind::Struct(_) | LayoutKind::Multi(_) | LayoutKind::Recursive(_), _) => {
+            (
+                LayoutKind::Struct(_)
+                | LayoutKind::Evolve(..)
+                | LayoutKind::Multi(_)
+                | LayoutKind::Recursive(_),
+                _,
+            ) => {
                 self.became(path, Verdict::Breaks, old.label, new.label);
             }
             _ if old.name != new.name => self.became(path, Verdict::Breaks, old.label, new.label),
@@ -228,6 +255,17 @@ fn has(list: &[(String, Layout)], name: &str) -> bool {
     list.iter().any(|(other, _)| other == name)
 }
 
+/// What is after the fields of a struct.
+#[derive(Clone, Copy)]
+enum End {
+    /// The end of the message.
+    Message,
+    /// The next field, element or message.
+    Inside,
+    /// The end of an evolve struct, which has a length. Contains how many parts every message has.
+    Evolve { old_required: usize, new_required: usize },
+}
+
 /// Compares the fields of one struct in both schemas.
 struct Fields<'a> {
     comparison: &'a mut Comparison,
@@ -237,8 +275,7 @@ struct Fields<'a> {
     /// Fields that are not compared yet.
     old: &'a [(String, Layout)],
     new: &'a [(String, Layout)],
-    /// True if no fields follow the struct.
-    is_last: bool,
+    end: End,
     /// If the next field is reserved bytes: how many of them are already matched, in the old and in the new schema.
     used: (u64, u64),
 }
@@ -249,9 +286,9 @@ impl<'a> Fields<'a> {
         path: &'a str,
         old: &'a [(String, Layout)],
         new: &'a [(String, Layout)],
-        is_last: bool,
+        end: End,
     ) -> Self {
-        Self { comparison, path, all_old: old, all_new: new, old, new, is_last, used: (0, 0) }
+        Self { comparison, path, all_old: old, all_new: new, old, new, end, used: (0, 0) }
     }
 
     fn compare(mut self) {
@@ -284,13 +321,25 @@ impl<'a> Fields<'a> {
             }
             (self.old, self.new, self.used) = (old_rest, new_rest, (0, 0));
         }
-        let is_last = self.is_last;
-        let verdict = |verdict| if is_last { verdict } else { Verdict::Breaks };
-        for (name, _) in self.new {
-            self.note(name, verdict(Verdict::OldReadsNew), "added at the end");
+        for (left, (name, _)) in (1..=self.new.len()).rev().zip(self.new) {
+            let verdict = match self.end {
+                End::Inside => Verdict::Breaks,
+                End::Evolve { new_required, .. } if self.all_new.len() - left >= new_required => {
+                    Verdict::Compatible
+                }
+                End::Message | End::Evolve { .. } => Verdict::OldReadsNew,
+            };
+            self.note(name, verdict, "added at the end");
         }
-        for (name, _) in self.old {
-            self.note(name, verdict(Verdict::NewReadsOld), "removed from the end");
+        for (left, (name, _)) in (1..=self.old.len()).rev().zip(self.old) {
+            let verdict = match self.end {
+                End::Inside => Verdict::Breaks,
+                End::Evolve { old_required, .. } if self.all_old.len() - left >= old_required => {
+                    Verdict::Compatible
+                }
+                End::Message | End::Evolve { .. } => Verdict::NewReadsOld,
+            };
+            self.note(name, verdict, "removed from the end");
         }
     }
 

@@ -72,6 +72,11 @@ pub(super) enum NodeKind {
     },
     Option(Index),
     Struct(Vec<(String, Index)>),
+    Evolve {
+        /// At most the number of fields.
+        required: usize,
+        fields: Vec<(String, Index)>,
+    },
     Skip(usize),
     TimeUtc,
     TimeLocation,
@@ -138,7 +143,8 @@ impl Schema {
     /// # Errors
     ///
     /// Fails if a header is not an integer, an id is neither an integer nor a string, two models have the same id, a
-    /// struct contains itself without an option or collection in between, the schema exceeds
+    /// struct contains itself without an option, a collection or an optional field of an evolve struct in between, an
+    /// evolve struct requires more fields than it has, the schema exceeds
     /// [`MAX_TYPES`](Self::MAX_TYPES) or [`MAX_DEPTH`](Self::MAX_DEPTH), or an array or skip exceeds
     /// [`Limits::MAX_ELEMENTS`] or [`Limits::MAX_BYTES`].
     pub fn compile(&self) -> Result<Dynamic, SchemaError> {
@@ -209,14 +215,12 @@ impl Compiler {
                 value: self.part(value, depth, "[value]")?,
             },
             Schema::Option(inner) => NodeKind::Option(self.part(inner, depth, "[some]")?),
-            Schema::Struct(fields) => {
-                self.open.push(index);
-                let fields = fields.iter().map(|(name, schema)| {
-                    Ok((name.clone(), self.part(schema, depth, format_args!(".{name}"))?))
-                });
-                let fields = fields.collect::<Result<_, SchemaError>>()?;
-                self.open.pop();
-                NodeKind::Struct(fields)
+            Schema::Struct(fields) => NodeKind::Struct(self.fields(index, fields, depth)?),
+            Schema::Evolve { required, fields } if *required <= fields.len() => {
+                NodeKind::Evolve { required: *required, fields: self.fields(index, fields, depth)? }
+            }
+            Schema::Evolve { .. } => {
+                return Err(SchemaError::invalid("more fields are required than the struct has"));
             }
             Schema::Skip(count) => {
                 let count = usize::try_from(*count).ok().filter(|count| *count <= Limits::MAX_BYTES);
@@ -227,6 +231,21 @@ impl Compiler {
             Schema::Multi { header, models } => self.multi(index, header, models, depth)?,
             Schema::Recursive(_) => unreachable!("`add` has resolved it"),
         })
+    }
+
+    fn fields(
+        &mut self,
+        index: Index,
+        fields: &[(String, Schema)],
+        depth: usize,
+    ) -> Result<Vec<(String, Index)>, SchemaError> {
+        self.open.push(index);
+        let fields = fields
+            .iter()
+            .map(|(name, schema)| Ok((name.clone(), self.part(schema, depth, format_args!(".{name}"))?)));
+        let fields = fields.collect::<Result<_, SchemaError>>()?;
+        self.open.pop();
+        Ok(fields)
     }
 
     fn part(&mut self, schema: &Schema, depth: usize, step: impl fmt::Display) -> Result<Index, SchemaError> {
@@ -331,6 +350,10 @@ fn sizes(nodes: &[Node], index: Index) -> (usize, Option<usize>) {
                 fixed_size.zip(size).and_then(|(one, other): (usize, usize)| one.checked_add(other));
             (min_size.saturating_add(nodes[*field].min_size), fixed_size)
         }),
+        NodeKind::Evolve { required, fields } => {
+            let fields = fields[..*required].iter().map(|(_, field)| nodes[*field].min_size);
+            (fields.fold(1, usize::saturating_add), None)
+        }
         NodeKind::Skip(count) => (*count, Some(*count)),
         NodeKind::TimeUtc => (8, Some(8)),
         NodeKind::TimeLocation => (9, None),

@@ -1,12 +1,91 @@
 //! Guide: changing messages while old readers and writers are deployed.
 //!
-//! The format contains no field names, no tags and no message lengths. A reader decodes the fields it knows, in order,
-//! and cannot detect that a field was inserted or removed. Almost every change therefore requires all readers and
-//! writers to be updated at once, with the following exceptions.
+//! The format contains no field names and no tags, and only evolve structs have a length. A reader decodes the fields it
+//! knows, in order, and cannot detect that a field was inserted or removed. Almost every change therefore requires all
+//! readers and writers to be updated at once, with the exceptions in the table.
+//!
+//! Each cell has two results: an old reader decodes a new message, then a new reader decodes an old message.
+//!
+//! | result | meaning |
+//! |---|---|
+//! | yes | the value that was written |
+//! | default | the value that was written, with the default of its type in fields that the message does not contain |
+//! | error | an error, always |
+//! | wrong | another value, or an error |
+//! | mismatch | [`Error::is_schema_mismatch`](crate::Error::is_schema_mismatch) |
+//!
+//! The first column is a struct without `evolve` that is the last part of a message, read with
+//! [`decode`](crate::decode); the second is one inside of another struct or collection. The last is either in a
+//! stream or frame that starts with the fingerprint of the type.
+//!
+//! | change | struct at the end | nested struct | evolve struct, anywhere | with fingerprint |
+//! |---|---|---|---|---|
+//! | rename a field or type | yes, yes | yes, yes | yes, yes | yes, yes |
+//! | append a field with `default_on_eof` | yes, default | wrong, wrong | yes, default | mismatch, mismatch |
+//! | append a field without it | yes, error | wrong, wrong | yes, error | mismatch, mismatch |
+//! | remove the last field, with `default_on_eof` | default, yes | wrong, wrong | default, yes | mismatch, mismatch |
+//! | remove the last field, without it | error, yes | wrong, wrong | error, yes | mismatch, mismatch |
+//! | replace reserved bytes with a field | yes, default | yes, default | yes, default | mismatch, mismatch |
+//! | add an enum variant | error, yes | error, yes | error, yes | mismatch, mismatch |
+//! | remove an enum variant | yes, error | yes, error | yes, error | mismatch, mismatch |
+//! | insert a field | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
+//! | reorder fields | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
+//! | swap two fields of the same type | wrong, wrong | wrong, wrong | wrong, wrong | wrong, wrong |
+//! | widen a number | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
+//! | change the type of a length | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
+//! | make a field optional | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
+//! | change a byte order | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
+//!
+//! Enum results are those of a message with the variant; other variants are not affected. Adding or removing `evolve`
+//! changes the encoding, and is as wrong as inserting a field.
 //!
 //! # Names
 //!
 //! Names of fields and types are not encoded. They can change at any time.
+//!
+//! # Evolve structs
+//!
+//! A struct with `#[parco(evolve)]` is encoded as a [`Varint`](crate::wire::Varint) with the length of the fields in bytes,
+//! then the fields. Fields can be added at its end wherever it is: in other structs, in collections, options and enum
+//! variants, and in streams without frames. An old reader skips the bytes of fields that it does not know. A new reader
+//! decodes fields with `default_on_eof` as their default if the struct ends before them; other fields are required.
+//!
+//! ```
+//! use tightwire_parco::{Decode, Encode, decode_exact, to_vec};
+//!
+//! mod first {
+//!     #[derive(Debug, PartialEq, tightwire_parco::Encode, tightwire_parco::Decode)]
+//!     #[parco(evolve)]
+//!     pub struct User {
+//!         pub name: String,
+//!     }
+//! }
+//!
+//! #[derive(Debug, PartialEq, Encode, Decode)]
+//! #[parco(evolve)]
+//! struct User {
+//!     name: String,
+//!     #[parco(default_on_eof)]
+//!     email: Option<String>,
+//! }
+//!
+//! let old = to_vec(&vec![first::User { name: "ana".into() }])?;
+//! assert_eq!(old, [1, 4, 3, b'a', b'n', b'a']);
+//! let new = vec![User { name: "ana".into(), email: None }];
+//! assert_eq!(decode_exact::<Vec<User>>(&old)?, new);
+//! assert_eq!(decode_exact::<Vec<first::User>>(&to_vec(&new)?)?, [first::User { name: "ana".into() }]);
+//! # Ok::<(), tightwire_parco::Error>(())
+//! ```
+//!
+//! A struct that ends inside a field, or before a required field, is malformed
+//! ([`Error::is_invalid_value`](crate::Error::is_invalid_value)): the bytes of an older version end between two fields.
+//! If the input ends before the struct does, it is truncated
+//! ([`Error::is_unexpected_end`](crate::Error::is_unexpected_end)).
+//!
+//! A reader does not keep the fields that it skips: what an old program decodes and encodes again is a message of the old
+//! version. Builders have [`evolve`](crate::builder::Builder::evolve). [`Schema::Evolve`](super::Schema::Evolve) contains
+//! which fields are required, and a [`Dynamic`](super::Dynamic) returns only the fields that a message has. The Go library
+//! has no such type.
 //!
 //! # Fields at the end
 //!
@@ -16,9 +95,9 @@
 //! all following fields need as well; `Option` fields are a natural fit. This attribute is not part of a schema: a
 //! [`Dynamic`](super::Dynamic) requires all fields.
 //!
-//! This works for the last fields of a message with known boundaries, such as a datagram, a file, or a frame with a
-//! length prefix. It does not work for a struct inside a message, nor for messages without framing, because the bytes
-//! of the next field or message would be decoded instead.
+//! Without `evolve`, this works for the last fields of a message with known boundaries, such as a datagram, a file, or a
+//! frame with a length prefix. It does not work for a struct inside a message, nor for messages without framing, because
+//! the bytes of the next field or message would be decoded instead.
 //!
 //! # Variants of enums
 //!
@@ -52,6 +131,11 @@
 //!
 //! assert_eq!(schema::fingerprint::<Vec<u16>>().to_string(), "1786f1ea5d53c8e1");
 //! ```
+//!
+//! A program can also send the fingerprint: [`Encoder::with_fingerprint`](crate::Encoder::with_fingerprint) and
+//! `StreamCodec::with_fingerprint` write it at the start of a stream, `FrameCodec::with_fingerprint` at the start of each
+//! frame. A reader with another fingerprint gets an error before it decodes a message, and can tell an old writer from a
+//! damaged message. A reader that can decode an older version expects the fingerprint of that version.
 //!
 //! [`compare`](super::compare) reports the changes from an old schema, for example one stored as JSON next to the test,
 //! and whether old and new readers are affected.

@@ -6,6 +6,8 @@ use core::fmt;
 
 use super::{Number, Schema, of};
 use crate::default_wire::Encode;
+#[cfg(feature = "std")]
+use crate::error::{Error, ErrorKind};
 use crate::wire::Endian;
 
 /// A 64-bit hash of an encoding, equal for schemas with the same encoding.
@@ -30,8 +32,9 @@ use crate::wire::Endian;
 /// | time in UTC, time with a zone | `time`, `located` |
 /// | struct | `(`, the fields separated by single spaces, `)` |
 /// | struct as a field | its fields in place of the field |
+/// | evolve struct, also as a field | `evolve` and its text as a struct; which fields are required is not included |
 /// | multi | `multi(H L:ID=T ...)`, with the ids in bytewise order and `L` the length of the id in bytes, in decimal |
-/// | recursive struct or multi | `@` and its text, even if it is a field |
+/// | recursive struct, evolve struct or multi | `@` and its text, even if it is a field |
 /// | reference to it | `^N`, where `N` counts the enclosing `@` outwards from 1 |
 ///
 /// ```
@@ -55,6 +58,22 @@ impl Fingerprint {
     /// Returns the hash.
     pub const fn get(self) -> u64 {
         self.0
+    }
+
+    /// Returns the header of a stream or frame: the hash, little endian.
+    #[cfg(feature = "std")]
+    pub(crate) const fn header(self) -> [u8; 8] {
+        self.0.to_le_bytes()
+    }
+
+    /// Removes a header from the start of `bytes`, and checks that it is this fingerprint.
+    #[cfg(feature = "std")]
+    pub(crate) fn strip(self, bytes: &[u8]) -> Result<&[u8], Error> {
+        match bytes.split_first_chunk() {
+            Some((header, rest)) if *header == self.header() => Ok(rest),
+            Some(_) => Err(Error::at(ErrorKind::SchemaMismatch, 0)),
+            None => Err(Error::at(ErrorKind::UnexpectedEnd, 0)),
+        }
     }
 }
 
@@ -123,10 +142,14 @@ pub(super) enum LayoutKind {
     /// A varint, string, slice, map, option or time with a zone.
     Variable,
     Struct(Recursion),
+    Evolve(Recursion, Required),
     Multi(Recursion),
     /// A reference to the struct or multi at this level.
     Recursive(usize),
 }
+
+/// Number of parts of an evolve struct that every message has.
+pub(super) type Required = usize;
 
 /// Nesting level of a struct or multi, and whether it contains itself.
 #[derive(Clone, Copy)]
@@ -186,6 +209,19 @@ impl Layout {
                 });
                 Self { kind: LayoutKind::Struct(recursion), ..layout }
             }
+            Schema::Evolve { required, fields } => {
+                let mut layout = Self::new("evolve", "evolve", String::new(), [], ancestors);
+                let mut required_parts = 0;
+                let recursion = Recursion::find(ancestors, |ancestors| {
+                    for (index, (name, schema)) in fields.iter().enumerate() {
+                        layout.add(name, Self::build(schema, ancestors));
+                        if index < *required {
+                            required_parts = layout.parts.len();
+                        }
+                    }
+                });
+                Self { kind: LayoutKind::Evolve(recursion, required_parts), ..layout }
+            }
             Schema::Skip(count) => Self {
                 kind: LayoutKind::Skip(*count),
                 ..Self::new("skip", "skip", count.to_string(), [], ancestors)
@@ -244,11 +280,15 @@ impl Layout {
                 let at = ancestors.iter().position(|ancestor| *ancestor == level);
                 return write!(out, "^{}", at.map_or(0, |at| outside - at));
             }
-            LayoutKind::Struct(recursion) | LayoutKind::Multi(recursion) if recursion.is_recursive => {
+            LayoutKind::Struct(recursion)
+            | LayoutKind::Evolve(recursion, _)
+            | LayoutKind::Multi(recursion)
+                if recursion.is_recursive =>
+            {
                 out.write_char('@')?;
                 ancestors.push(recursion.level);
             }
-            LayoutKind::Struct(_) => {}
+            LayoutKind::Struct(_) | LayoutKind::Evolve(..) => {}
             _ if self.argument.is_empty() && self.parts.is_empty() => return out.write_str(&self.name),
             _ => {}
         }

@@ -93,6 +93,14 @@ pub enum Schema {
     Option(Box<Self>),
     /// Fields in order. Their names are not encoded.
     Struct(Vec<(String, Self)>),
+    /// The length of the fields in bytes, as a [`Varint`](Self::Varint), then the fields in order: a struct with
+    /// `#[parco(evolve)]`. A reader skips bytes after the fields that it knows.
+    Evolve {
+        /// Number of fields that every message has. Those after them may be missing: older messages end before them.
+        required: usize,
+        /// Fields in order. Their names are not encoded.
+        fields: Vec<(String, Self)>,
+    },
     /// Reserved bytes.
     Skip(u64),
     /// Nanoseconds since 1970 in eight bytes, little endian.

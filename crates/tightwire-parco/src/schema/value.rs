@@ -34,7 +34,7 @@ pub enum Value {
     Map(Vec<(Self, Self)>),
     /// An optional value.
     Option(Option<Box<Self>>),
-    /// The fields of a struct, in the order of the schema.
+    /// The fields of a struct, in the order of the schema. An evolve struct may have fewer at the end.
     Struct(Vec<Self>),
     /// Reserved bytes.
     Skip,

@@ -202,6 +202,11 @@ pub fn structure<const N: usize>(fields: [(&str, Schema); N]) -> Schema {
     Schema::Struct(fields.map(|(name, schema)| (name.into(), schema)).into())
 }
 
+/// Returns the schema of an evolve struct with these fields, the first `required` of which have no default.
+pub fn evolve<const N: usize>(required: usize, fields: [(&str, Schema); N]) -> Schema {
+    Schema::Evolve { required, fields: fields.map(|(name, schema)| (name.into(), schema)).into() }
+}
+
 /// Returns the schema of an enum with this schema of the ids and these models.
 pub fn multi<const N: usize>(header: Schema, models: [(&str, Schema); N]) -> Schema {
     let models = models.map(|(id, schema)| (id.into(), schema)).into();

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::{Get, Put, StaticWire, Wire};
+use super::{Get, Header as _, Put, StaticWire, Varint, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
@@ -22,13 +22,16 @@ pub struct Decoding<'de>(PhantomData<&'de ()>);
 ///
 /// Both macros implement it, each for its own `Role`, so that a type can derive either or both.
 pub trait Shape<Role> {
-    /// Returns the minimum encoded size.
+    /// Whether the message has the attribute `evolve`: its length precedes its fields.
+    const EVOLVES: bool = false;
+
+    /// Returns the minimum encoded size of the fields.
     fn min_size() -> usize;
 
-    /// Returns the encoded size if it is always the same.
+    /// Returns the encoded size of the fields if it is always the same.
     fn fixed_size() -> Option<usize>;
 
-    /// See [`Wire::walk`].
+    /// Walks over the fields; see [`Wire::walk`].
     ///
     /// # Errors
     ///
@@ -50,7 +53,7 @@ pub trait EncodeFields: Shape<Encoding> {
     /// Returns the fault of the first field that cannot be encoded.
     fn put_fields(&self, writer: &mut Writer<'_>) -> Result<(), Fault>;
 
-    /// Returns the exact encoded size, with `levels` of nesting left below this message.
+    /// Returns the exact encoded size of the fields, with `levels` of nesting left below this message.
     ///
     /// # Errors
     ///
@@ -77,7 +80,8 @@ pub trait DecodeFields<'de>: Shape<Decoding<'de>> + Sized {
     fn get_fields_into(&mut self, reader: &mut Reader<'_, 'de>) -> Result<(), Fault>;
 }
 
-/// Wire type of a message with derived codecs. A nested message is inlined, without header or length.
+/// Wire type of a message with derived codecs. A nested message is inlined, without header, and without length unless the
+/// message has the attribute `evolve`.
 pub struct Message<M, Role>(PhantomData<fn() -> (M, Role)>);
 
 impl<M, Role> Clone for Message<M, Role> {
@@ -97,19 +101,23 @@ impl<M, Role> fmt::Debug for Message<M, Role> {
 impl<M: Shape<Role>, Role> Wire for Message<M, Role> {
     #[inline]
     fn min_size(&self) -> usize {
-        M::min_size()
+        usize::from(M::EVOLVES) + M::min_size()
     }
 
     #[inline]
     fn fixed_size(&self) -> Option<usize> {
-        M::fixed_size()
+        if M::EVOLVES { None } else { M::fixed_size() }
     }
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         input.walk_parts(1, |input, _| {
             input.enter()?;
-            M::walk(input)?;
+            if M::EVOLVES {
+                input.walk_sized(M::walk)?
+            } else {
+                M::walk(input)?
+            }
             input.leave();
             Ok(())
         })
@@ -120,6 +128,12 @@ impl<M: Shape<Role>, Role> Wire for Message<M, Role> {
     }
 }
 
+/// Returns the size of an evolve struct whose fields have this size.
+#[inline]
+pub(crate) fn sized(fields: usize) -> usize {
+    Varint::width(fields as u64) + fields
+}
+
 impl<M: Shape<Role>, Role> StaticWire for Message<M, Role> {
     const NEW: Self = Self(PhantomData);
 }
@@ -128,14 +142,19 @@ impl<M: EncodeFields> Put<M> for Message<M, Encoding> {
     #[inline]
     fn put(&self, value: &M, writer: &mut Writer<'_>) -> Result<(), Fault> {
         writer.enter()?;
-        value.put_fields(writer)?;
+        if M::EVOLVES {
+            writer.put_sized(|writer| value.put_fields(writer))?
+        } else {
+            value.put_fields(writer)?
+        }
         writer.leave();
         Ok(())
     }
 
     #[inline]
     fn size(&self, value: &M, levels: Levels) -> Result<usize, Fault> {
-        value.size_of_fields(levels.deeper()?)
+        let size = value.size_of_fields(levels.deeper()?)?;
+        Ok(if M::EVOLVES { sized(size) } else { size })
     }
 }
 
@@ -143,7 +162,7 @@ impl<'de, M: DecodeFields<'de>> Get<'de, M> for Message<M, Decoding<'de>> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<M, Fault> {
         reader.enter()?;
-        let value = M::get_fields(reader)?;
+        let value = if M::EVOLVES { reader.get_sized(M::get_fields)? } else { M::get_fields(reader)? };
         reader.leave();
         Ok(value)
     }
@@ -151,7 +170,11 @@ impl<'de, M: DecodeFields<'de>> Get<'de, M> for Message<M, Decoding<'de>> {
     #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut M) -> Result<(), Fault> {
         reader.enter()?;
-        value.get_fields_into(reader)?;
+        if M::EVOLVES {
+            reader.get_sized(|reader| value.get_fields_into(reader))?;
+        } else {
+            value.get_fields_into(reader)?;
+        }
         reader.leave();
         Ok(())
     }

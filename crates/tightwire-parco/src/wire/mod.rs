@@ -116,12 +116,13 @@ use core::marker::PhantomData;
 
 pub use bytes::{Blob, FromOctets, LongText, Octets, Skip, SmallVarchar, Str, Text, Varchar};
 pub use map::{Map, SortedMap};
+pub(crate) use message::sized;
 pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
 pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Max, U8, U16, U32, U64, Varint};
 pub use sequence::{Array, Slice};
 pub use time::{TimeLocation, TimeUtc};
 pub use tuple::Either;
-pub use wrapper::{HeaderInt, Opt, Pointer, WireOf};
+pub use wrapper::{HeaderInt, Opt, OrDefault, Pointer, WireOf};
 
 pub use crate::time::{FromNanos, ToNanos};
 
@@ -206,7 +207,8 @@ pub trait Wire {
         None
     }
 
-    /// Walks over one value without building it. Checks lengths, limits and flags, but not UTF-8.
+    /// Walks over one value without building it. Checks lengths, limits and flags, but not UTF-8. On a stream, evolve
+    /// structs are skipped by their length; their fields are checked when they are decoded.
     ///
     /// A wire type with a variable number of parts walks over them with [`Input::walk_parts`], so that a `StreamCodec`
     /// can resume after the last complete part when more input arrives.

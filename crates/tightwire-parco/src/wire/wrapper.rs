@@ -77,6 +77,47 @@ impl<'de, T, W: Get<'de, T>> Get<'de, Option<T>> for Opt<W> {
     }
 }
 
+/// Wire type `W`, or the default of the Rust type if the message, or the enclosing evolve struct, ends before the value.
+///
+/// It is the attribute `default_on_eof` for a [`builder`](crate::builder()), where only the last fields can have it;
+/// [`Builder::default_on_eof`](crate::builder::Builder::default_on_eof) applies it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OrDefault<W>(pub W);
+
+impl<W: Wire> Wire for OrDefault<W> {
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        if input.at_end()? { Ok(()) } else { self.0.walk(input) }
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        self.0.schema(context)
+    }
+}
+
+impl<W: StaticWire> StaticWire for OrDefault<W> {
+    const NEW: Self = Self(W::NEW);
+}
+
+impl<T: ?Sized, W: Put<T>> Put<T> for OrDefault<W> {
+    #[inline]
+    fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.0.put(value, writer)
+    }
+
+    #[inline]
+    fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault> {
+        self.0.size(value, levels)
+    }
+}
+
+impl<'de, T: Default, W: Get<'de, T>> Get<'de, T> for OrDefault<W> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
+        if reader.at_end()? { Ok(T::default()) } else { self.0.get(reader) }
+    }
+}
+
 /// Wire type `W` for the target of a `Box`, `Rc`, `Arc` or reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pointer<W>(pub W);

@@ -13,7 +13,9 @@ use proptest::prelude::*;
 use super::{FillResult, STACK, Writer, append, as_uninit, fill, to_vec};
 use crate::error::{Error, Fault, Segment};
 use crate::options::Levels;
-use crate::wire::{Be, F32, F64, GoInt, I8, I16, I32, I64, Le, Put, StaticWire, U8, U16, U32, U64};
+use crate::wire::{
+    Be, F32, F64, GoInt, Header as _, I8, I16, I32, I64, Le, Put, StaticWire, U8, U16, U32, U64, Varint,
+};
 
 /// A call of a writer method.
 #[derive(Clone, Debug)]
@@ -28,6 +30,8 @@ enum Step {
     Reserve(usize),
     /// Numbers of the type with this index, made of these bits.
     Numbers(usize, Vec<u64>),
+    /// The length of these steps before them.
+    Sized(Vec<Self>),
 }
 
 /// A number type: writes a slice of numbers with the writer and to the reference.
@@ -80,6 +84,12 @@ impl Step {
             Self::Zeros(count) => writer.zeros(*count),
             Self::Reserve(count) => writer.reserve(*count),
             Self::Numbers(kind, bits) => KINDS[*kind].0(bits, writer).expect("numbers have a place"),
+            Self::Sized(steps) => writer
+                .put_sized(|writer| {
+                    steps.iter().for_each(|step| step.write(writer));
+                    Ok(())
+                })
+                .expect("no step fails"),
         }
     }
 
@@ -97,6 +107,12 @@ impl Step {
             Self::Zeros(count) => bytes.resize(bytes.len() + count, 0),
             Self::Reserve(_) => {}
             Self::Numbers(kind, bits) => KINDS[*kind].1(bits, bytes),
+            Self::Sized(steps) => {
+                let inner = reference(steps);
+                let (header, width) = (Varint::header(inner.len() as u64), Varint::width(inner.len() as u64));
+                bytes.extend_from_slice(&header[..width]);
+                bytes.extend(inner);
+            }
         }
     }
 }
@@ -133,6 +149,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (0..KINDS.len(), prop::collection::vec(any::<u64>(), 0..=40))
             .prop_map(|(kind, bits)| Step::Numbers(kind, bits)),
     ]
+    .prop_recursive(4, 24, 6, |step| prop::collection::vec(step, 0..6).prop_map(Step::Sized))
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -371,5 +388,26 @@ mod buffers {
             catch_unwind(AssertUnwindSafe(|| append_to_buf(&mut buffer, steps.len(), Levels::default(), panicking))).unwrap_err();
             prop_assert_eq!(&buffer[..], &before);
         }
+    }
+}
+
+/// Lengths of every width, alone, in a chain and next to each other.
+#[test]
+fn lengths_of_every_width_are_inserted() {
+    for len in [0, 1, 126, 127, 128, 129, 16_381, 16_383, 16_384, 2_097_151, 2_097_152] {
+        let mut chain = Step::Sized(vec![Step::Zeros(len)]);
+        for _ in 0..4 {
+            chain = Step::Sized(vec![
+                Step::Array1([7]),
+                chain.clone(),
+                Step::Sized(Vec::new()),
+                Step::Array3([8; 3]),
+            ]);
+        }
+        let pair = Step::Sized(vec![chain.clone(), Step::Array8([9; 8]), chain.clone()]);
+        let steps = [Step::Array1([1]), chain, pair, Step::Array1([2])];
+        let mut vec = vec![5];
+        append(&mut vec, Levels::default(), |writer| write(&steps, writer)).unwrap();
+        assert_eq!(vec, [vec![5], reference(&steps)].concat(), "{len}");
     }
 }

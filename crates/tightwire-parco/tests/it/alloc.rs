@@ -221,11 +221,12 @@ fn errors_allocate_a_bounded_amount() {
 }
 
 #[test]
-fn encoding_every_wire_type_to_a_buffer_allocates_only_to_sort() {
+fn encoding_every_wire_type_to_a_buffer_allocates_only_to_sort_and_for_long_evolve_structs() {
     let material: Vec<u8> = (0..=255).cycle().take(2000).collect();
     let value = Material(&material).everything();
     let mut buffer = Vec::with_capacity(64 << 10);
     let (count, result) = allocations(|| tightwire_parco::encode(&value, &mut buffer));
     result.unwrap();
-    assert!(count <= 1, "{count}");
+    // Two maps are sorted, and the lengths of evolve structs inside of others are collected.
+    assert!(count <= 4, "{count}");
 }

@@ -14,7 +14,7 @@ use tightwire_parco::{
     to_vec,
 };
 
-use crate::support::messages::{Inner, Material, Owned};
+use crate::support::messages::{Inner, Material, Owned, Part, Record};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Animal {
@@ -174,6 +174,24 @@ fn owned() -> impl Put<Owned> + for<'de> Get<'de, Owned> + Copy {
         .named("map")
         .field(Slice::of(HEADER, WireOf::<Inner>::NEW), |m| &m.inner, |m, v| m.inner = v)
         .named("inner")
+        .field(Slice::of(HEADER, record()), |m| &m.records, |m, v| m.records = v)
+        .named("records")
+}
+
+fn record() -> impl Put<Record> + for<'de> Get<'de, Record> + Copy {
+    const HEADER: Varint = Varint::NEW;
+    builder::<Record>()
+        .value(U16::<Le>::NEW, |m| m.id, |m, v| m.id = v)
+        .named("id")
+        .field(Slice::of(HEADER, Str::<Varint>::NEW), |m| &m.notes, |m, v| m.notes = v)
+        .named("notes")
+        .field(Slice::of(HEADER, WireOf::<Part>::NEW), |m| &m.parts, |m, v| m.parts = v)
+        .named("parts")
+        .default_on_eof()
+        .field(Opt(U8), |m| &m.rank, |m, v| m.rank = v)
+        .default_on_eof()
+        .named("rank")
+        .evolve()
 }
 
 /// The result of decoding as text: the value, or the error with its location.

@@ -5,6 +5,7 @@ use std::io;
 
 use bytes::{BufMut, BytesMut};
 use futures_util::{SinkExt, StreamExt as _};
+use tightwire_parco::schema::Fingerprint;
 use tightwire_parco::{FrameCodec, Limits, Options, StreamCodec, to_vec};
 use tokio_util::codec::length_delimited::{Builder, LengthDelimitedCodec};
 use tokio_util::codec::{Decoder, Encoder, Framed, FramedRead};
@@ -277,4 +278,115 @@ async fn codecs_exchange_messages_over_a_pipe() {
     exchange(StreamCodec::<Inner>::new).await;
     let frames = || LengthDelimitedCodec::builder().length_field_type::<u16>().little_endian().new_codec();
     exchange(|| FrameCodec::<Inner>::new(frames())).await;
+}
+
+#[derive(Debug, PartialEq, tightwire_parco::Encode, tightwire_parco::Decode)]
+#[parco(evolve)]
+struct Growing {
+    first: u8,
+    #[parco(default_on_eof)]
+    added: u16,
+}
+
+/// The length tells whether fields are missing, so the message is complete before the stream ends.
+#[test]
+fn evolve_structs_do_not_wait_for_the_end_of_the_stream() {
+    let mut codec = StreamCodec::<Growing>::new();
+    let mut buffer = BytesMut::new();
+    let mut found = Vec::new();
+    // Versions with one, two and three fields, and a malformed one in between.
+    for byte in [1, 1, 3, 2, 7, 0, 5, 3, 8, 0, 0xaa, 0xbb] {
+        buffer.put_u8(byte);
+        found.extend(codec.decode(&mut buffer).unwrap());
+    }
+    let expected = [(1, 0), (2, 7), (3, 8)].map(|(first, added)| Growing { first, added });
+    assert_eq!(found, expected);
+    // More input cannot complete a field that the struct ends in.
+    buffer.extend_from_slice(&[2, 1, 1, 1, 1]);
+    let error = codec.decode(&mut buffer).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    assert!(error_of(&error).is_invalid_value());
+}
+
+#[test]
+fn frames_start_with_the_fingerprint() {
+    let frames = || LengthDelimitedCodec::builder().length_field_type::<u8>().new_codec();
+    let fingerprint = Fingerprint::from(0x0807_0605_0403_0201);
+    let mut codec = FrameCodec::<String>::new(frames()).with_fingerprint(fingerprint);
+    let mut buffer = BytesMut::new();
+    codec.encode("hey".to_owned(), &mut buffer).unwrap();
+    assert_eq!(&buffer[..], b"\x0c\x01\x02\x03\x04\x05\x06\x07\x08\x03hey");
+    let good = buffer.clone();
+    assert_eq!(codec.decode(&mut buffer).unwrap().as_deref(), Some("hey"));
+
+    type Predicate = fn(&tightwire_parco::Error) -> bool;
+    let bad: [(&[u8], Predicate); 4] = [
+        // Another schema, a truncated fingerprint, and malformed messages with the right one.
+        (b"\x09\x01\x02\x03\x04\x05\x06\x07\x09\x00", tightwire_parco::Error::is_schema_mismatch),
+        (b"\x07\x01\x02\x03\x04\x05\x06\x07", tightwire_parco::Error::is_unexpected_end),
+        (b"\x0a\x01\x02\x03\x04\x05\x06\x07\x08\x01\xff", tightwire_parco::Error::is_invalid_utf8),
+        (b"\x08\x01\x02\x03\x04\x05\x06\x07\x08", tightwire_parco::Error::is_unexpected_end),
+    ];
+    for (frame, is_expected) in bad {
+        let mut buffer = BytesMut::from(&[frame, &good].concat()[..]);
+        let error = codec.decode(&mut buffer).unwrap_err();
+        assert!(is_expected(error_of(&error)), "{error}");
+        // The next frame is decoded.
+        assert_eq!(codec.decode(&mut buffer).unwrap().as_deref(), Some("hey"));
+    }
+}
+
+#[test]
+fn streams_start_with_the_fingerprint() {
+    let fingerprint = Fingerprint::from(0x0807_0605_0403_0201);
+    let codec = || StreamCodec::<String>::new().with_fingerprint(fingerprint);
+    let mut writer = codec();
+    let mut buffer = BytesMut::new();
+    // A message that fails writes no fingerprint.
+    let shallow = Options::new().limits(Limits::default().max_depth(0));
+    let mut failing = StreamCodec::<Growing>::with_options(shallow).with_fingerprint(fingerprint);
+    assert!(error_of(&failing.encode(Growing { first: 1, added: 2 }, &mut buffer).unwrap_err()).is_limit());
+    assert!(buffer.is_empty());
+    writer.encode("a".to_owned(), &mut buffer).unwrap();
+    writer.encode("b".to_owned(), &mut buffer).unwrap();
+    assert_eq!(&buffer[..], b"\x01\x02\x03\x04\x05\x06\x07\x08\x01a\x01b");
+
+    // The blocking types have the same format.
+    let mut encoder = tightwire_parco::Encoder::new(Vec::new()).with_fingerprint(fingerprint);
+    encoder.encode("a").unwrap();
+    encoder.encode("b").unwrap();
+    assert_eq!(encoder.into_inner(), &buffer[..]);
+    let mut decoder = tightwire_parco::Decoder::new(&buffer[..]).with_fingerprint(fingerprint);
+    assert_eq!(decoder.decode::<&str>().unwrap(), Some("a"));
+    assert_eq!(decoder.decode::<&str>().unwrap(), Some("b"));
+    assert_eq!(decoder.decode::<&str>().unwrap(), None);
+
+    let mut reader = codec();
+    let mut partly = BytesMut::new();
+    let mut found = Vec::new();
+    for byte in &buffer {
+        partly.put_u8(*byte);
+        found.extend(reader.decode(&mut partly).unwrap());
+    }
+    assert_eq!(found, ["a", "b"]);
+
+    // Each prefix of the fingerprint is truncated, except for the empty stream.
+    for len in 0..8 {
+        let mut prefix = BytesMut::from(&buffer[..len]);
+        let streamed =
+            tightwire_parco::Decoder::new(&buffer[..len]).with_fingerprint(fingerprint).decode::<String>();
+        let result = codec().decode_eof(&mut prefix);
+        if len == 0 {
+            assert!(result.unwrap().is_none() && streamed.unwrap().is_none());
+        } else {
+            assert!(error_of(&result.unwrap_err()).is_unexpected_end());
+            assert!(streamed.unwrap_err().is_unexpected_end());
+        }
+    }
+    let other = Fingerprint::from(1);
+    let error = codec().with_fingerprint(other).decode(&mut buffer.clone()).unwrap_err();
+    assert!(error_of(&error).is_schema_mismatch() && !error_of(&error).is_invalid_value());
+    let mut decoder = tightwire_parco::Decoder::new(&buffer[..]).with_fingerprint(other);
+    let error = decoder.decode::<String>().unwrap_err();
+    assert_eq!(error.to_string(), "the fingerprint is that of another schema (byte 0)");
 }

@@ -3,7 +3,7 @@
 
 use tightwire_parco::schema::{self, Schema, Verdict, compare, of};
 use tightwire_parco::wire::adjust::structure;
-use tightwire_parco::{Decode, Encode, decode_exact, to_vec};
+use tightwire_parco::{Decode, DecodeOwned, Decoder, Encode, Encoder, Error, decode, decode_exact, to_vec};
 
 #[derive(Debug, PartialEq, Encode, Decode)]
 struct User {
@@ -29,7 +29,7 @@ fn fields_can_be_added_at_the_end() {
     assert_eq!(read, UserWithEmail { name: "Al".into(), age: 30, email: None });
 
     let bytes = to_vec(&new).unwrap();
-    let (read, rest) = tightwire_parco::decode::<User>(&bytes).unwrap();
+    let (read, rest) = decode::<User>(&bytes).unwrap();
     assert_eq!((read, rest.is_empty()), (old, false));
     assert!(decode_exact::<User>(&bytes).unwrap_err().is_trailing_bytes());
 
@@ -207,4 +207,292 @@ fn recursive_types_can_be_compared() {
     let tree = of::<Tree>();
     let unrolled = structure([("value", of::<u8>()), ("children", of::<Vec<Tree>>())]);
     assert!(compare(&tree, &unrolled).breaks());
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(evolve)]
+struct Account {
+    id: u32,
+    #[parco(default_on_eof)]
+    name: String,
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(evolve)]
+struct AccountWithEmail {
+    id: u32,
+    #[parco(default_on_eof)]
+    name: String,
+    #[parco(default_on_eof)]
+    email: String,
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(evolve)]
+struct AccountWithState {
+    id: u32,
+    name: String,
+    state: u8,
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(evolve)]
+struct AccountWithoutName {
+    number: u32,
+}
+
+#[test]
+fn appended_fields_of_evolve_structs_are_compatible() {
+    let old = of::<Vec<Account>>();
+    let comparison = compare(&old, &of::<Vec<AccountWithEmail>>());
+    assert_eq!(comparison.to_string(), "[].email: added at the end (compatible)\n");
+    assert!(comparison.old_reads_new() && comparison.new_reads_old());
+    assert!(!comparison.is_same_wire() && !comparison.breaks());
+    // A field that is required is missing in old messages.
+    let comparison = compare(&old, &of::<Vec<AccountWithState>>());
+    assert_eq!(comparison.to_string(), "[].state: added at the end (old readers read new messages)\n");
+    let comparison = compare(&old, &of::<Vec<AccountWithoutName>>());
+    let expected = "[].number: renamed from id (same wire)\n[].name: removed from the end (compatible)\n";
+    assert_eq!(comparison.to_string(), expected);
+    let comparison = compare(&of::<AccountWithState>(), &of::<Account>());
+    assert_eq!(comparison.to_string(), "state: removed from the end (new readers read old messages)\n");
+
+    let plain = structure([("id", of::<u32>()), ("name", of::<String>())]);
+    assert_eq!(compare(&plain, &of::<Account>()).to_string(), "the message: struct became evolve (breaks)\n");
+    assert_eq!(of::<Account>().canonical(), "evolve(u32le bytes(varint))");
+    assert_ne!(of::<Account>().fingerprint(), plain.fingerprint());
+    assert_ne!(of::<Account>().fingerprint(), of::<AccountWithEmail>().fingerprint());
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(id = u8)]
+enum Kind {
+    #[parco(id = 1)]
+    One(u8),
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+#[parco(id = u8)]
+enum KindOfTwo {
+    #[parco(id = 1)]
+    One(u8),
+    #[parco(id = 2)]
+    Two(u8),
+}
+
+/// A struct inside of a message.
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Outer<T> {
+    inner: T,
+    after: u32,
+}
+
+/// A message of each version, and how the other version should decode it.
+struct Versions<O, N> {
+    old: O,
+    old_as_new: N,
+    new: N,
+    new_as_old: O,
+}
+
+/// Returns how a value is decoded.
+fn outcome<T: PartialEq>(decoded: Result<T, Error>, expected: &T) -> &'static str {
+    match decoded {
+        Ok(value) if value == *expected => "yes",
+        Err(error) if error.is_schema_mismatch() => "mismatch",
+        Err(_) => "error",
+        Ok(_) => "wrong",
+    }
+}
+
+fn last<W: Encode, R: DecodeOwned + PartialEq>(written: &W, expected: &R) -> &'static str {
+    let bytes = to_vec(written).unwrap();
+    outcome(decode::<R>(&bytes).map(|(value, _)| value), expected)
+}
+
+fn nested<W: Encode, R: DecodeOwned + PartialEq>(written: W, expected: R) -> &'static str
+where
+    Outer<W>: Encode,
+    Outer<R>: DecodeOwned,
+{
+    last(&Outer { inner: written, after: 0x0101 }, &Outer { inner: expected, after: 0x0101 })
+}
+
+fn with_fingerprint<W: Encode, R: Encode + DecodeOwned + PartialEq>(
+    written: &W,
+    expected: &R,
+) -> &'static str {
+    let mut encoder = Encoder::new(Vec::new()).with_fingerprint(schema::fingerprint::<W>());
+    encoder.encode(written).unwrap();
+    let bytes = encoder.into_inner();
+    let mut decoder = Decoder::new(&*bytes).with_fingerprint(schema::fingerprint::<R>());
+    outcome(decoder.decode::<R>().map(Option::unwrap), expected)
+}
+
+const GUIDE: &str = include_str!("../../src/schema/evolution.rs");
+
+/// Returns the rows of the table of changes in the guide: the change, and its cells.
+fn rows() -> impl Iterator<Item = (&'static str, [[&'static str; 2]; 4])> {
+    let lines = GUIDE.lines().skip_while(|line| !line.starts_with("//! | change |")).skip(2);
+    lines.map_while(|line| line.strip_prefix("//! | ")).map(|line| {
+        let cells: Vec<&str> = line.trim_end_matches('|').split('|').map(str::trim).collect();
+        let [change, cells @ ..] = &cells[..] else { panic!("no change: {line}") };
+        let cells: Vec<[&str; 2]> = cells
+            .iter()
+            .map(|cell| cell.split(", ").collect::<Vec<_>>().try_into().expect("two results"))
+            .collect();
+        (*change, cells.try_into().expect("four cells"))
+    })
+}
+
+/// Checks the results of a row of the table, in the order of its cells.
+fn check(change: &str, found: [[&str; 2]; 4]) {
+    let (_, cells) = rows().find(|(name, _)| *name == change).expect("the table has the change");
+    let columns = ["at the end", "nested", "evolve", "with fingerprint"];
+    for (column, (documented, found)) in columns.iter().zip(cells.iter().zip(&found)) {
+        for (direction, (documented, found)) in
+            ["old reads new", "new reads old"].iter().zip(documented.iter().zip(found))
+        {
+            let is_right = match *documented {
+                "yes" | "default" => *found == "yes",
+                "wrong" => matches!(*found, "wrong" | "error"),
+                other => *found == other,
+            };
+            assert!(is_right, "{change}, {column}, {direction}: {documented} in the guide, found {found}");
+        }
+    }
+}
+
+/// Defines both versions of a struct, without and with `evolve`, and a test of all cells of a row of the table.
+macro_rules! changes {
+    ($($test:ident: $change:literal
+        $old:tt old $old_value:tt as new $old_as_new:tt
+        $new:tt new $new_value:tt as old $new_as_old:tt)*) => {
+        $(mod $test {
+            use super::*;
+
+            changes!(@versions plain [] $old $old_value $old_as_new $new $new_value $new_as_old);
+            changes!(@versions evolve [#[parco(evolve)]] $old $old_value $old_as_new $new $new_value $new_as_old);
+
+            #[test]
+            fn cells() {
+                let Versions { old, old_as_new, new, new_as_old } = plain::versions();
+                let last = [last(&new, &new_as_old), last(&old, &old_as_new)];
+                let fingerprint = [with_fingerprint(&new, &new_as_old), with_fingerprint(&old, &old_as_new)];
+                let inside = [nested(new, new_as_old), nested(old, old_as_new)];
+                let Versions { old, old_as_new, new, new_as_old } = evolve::versions();
+                let at_the_end = [super::last(&new, &new_as_old), super::last(&old, &old_as_new)];
+                let evolve = [nested(new, new_as_old), nested(old, old_as_new)];
+                check($change, [last, inside, evolve, fingerprint]);
+                check($change, [last, inside, at_the_end, fingerprint]);
+            }
+        })*
+
+        #[test]
+        fn every_row_of_the_table_is_tested() {
+            let tested = [$($change),*];
+            assert_eq!(rows().map(|(change, _)| change).collect::<Vec<_>>(), tested);
+        }
+    };
+    (@versions $module:ident [$($attribute:tt)*] $old:tt $old_value:tt $old_as_new:tt
+        $new:tt $new_value:tt $new_as_old:tt) => {
+        mod $module {
+            use super::*;
+
+            #[derive(Debug, PartialEq, Encode, Decode)]
+            $($attribute)*
+            pub(super) struct Old $old
+
+            #[derive(Debug, PartialEq, Encode, Decode)]
+            $($attribute)*
+            pub(super) struct New $new
+
+            pub(super) fn versions() -> Versions<Old, New> {
+                Versions {
+                    old: Old $old_value,
+                    old_as_new: New $old_as_new,
+                    new: New $new_value,
+                    new_as_old: Old $new_as_old,
+                }
+            }
+        }
+    };
+}
+
+changes! {
+    rename: "rename a field or type"
+        { first: u8, text: String }
+        old { first: 1, text: "ab".into() } as new { number: 1, title: "ab".into() }
+        { number: u8, title: String }
+        new { number: 3, title: "cd".into() } as old { first: 3, text: "cd".into() }
+    append_with_default: "append a field with `default_on_eof`"
+        { first: u8, text: String }
+        old { first: 1, text: "ab".into() } as new { first: 1, text: "ab".into(), more: 0 }
+        { first: u8, text: String, #[parco(default_on_eof)] more: u16 }
+        new { first: 3, text: "cd".into(), more: 7 } as old { first: 3, text: "cd".into() }
+    append_required: "append a field without it"
+        { first: u8, text: String }
+        old { first: 1, text: "ab".into() } as new { first: 1, text: "ab".into(), more: 0 }
+        { first: u8, text: String, more: u16 }
+        new { first: 3, text: "cd".into(), more: 7 } as old { first: 3, text: "cd".into() }
+    remove_with_default: "remove the last field, with `default_on_eof`"
+        { first: u8, text: String, #[parco(default_on_eof)] more: u16 }
+        old { first: 1, text: "ab".into(), more: 7 } as new { first: 1, text: "ab".into() }
+        { first: u8, text: String }
+        new { first: 3, text: "cd".into() } as old { first: 3, text: "cd".into(), more: 0 }
+    remove_required: "remove the last field, without it"
+        { first: u8, text: String, more: u16 }
+        old { first: 1, text: "ab".into(), more: 7 } as new { first: 1, text: "ab".into() }
+        { first: u8, text: String }
+        new { first: 3, text: "cd".into() } as old { first: 3, text: "cd".into(), more: 0 }
+    reserved: "replace reserved bytes with a field"
+        { first: u8, #[parco(skip = 4)] reserved: (), text: String }
+        old { first: 1, reserved: (), text: "ab".into() } as new { first: 1, more: 0, reserved: (), text: "ab".into() }
+        { first: u8, more: u16, #[parco(skip = 2)] reserved: (), text: String }
+        new { first: 3, more: 7, reserved: (), text: "cd".into() } as old { first: 3, reserved: (), text: "cd".into() }
+    add_variant: "add an enum variant"
+        { first: u8, kind: Kind }
+        old { first: 1, kind: Kind::One(5) } as new { first: 1, kind: KindOfTwo::One(5) }
+        { first: u8, kind: KindOfTwo }
+        new { first: 3, kind: KindOfTwo::Two(6) } as old { first: 3, kind: Kind::One(6) }
+    remove_variant: "remove an enum variant"
+        { first: u8, kind: KindOfTwo }
+        old { first: 1, kind: KindOfTwo::Two(5) } as new { first: 1, kind: Kind::One(5) }
+        { first: u8, kind: Kind }
+        new { first: 3, kind: Kind::One(6) } as old { first: 3, kind: KindOfTwo::One(6) }
+    insert: "insert a field"
+        { first: u8, text: String }
+        old { first: 1, text: "ab".into() } as new { first: 1, more: 0, text: "ab".into() }
+        { first: u8, more: u16, text: String }
+        new { first: 3, more: 7, text: "cd".into() } as old { first: 3, text: "cd".into() }
+    reorder: "reorder fields"
+        { first: u8, text: String }
+        old { first: 1, text: "ab".into() } as new { text: "ab".into(), first: 1 }
+        { text: String, first: u8 }
+        new { text: "cd".into(), first: 3 } as old { first: 3, text: "cd".into() }
+    swap: "swap two fields of the same type"
+        { first: u8, second: u8 }
+        old { first: 1, second: 2 } as new { first: 1, second: 2 }
+        { second: u8, first: u8 }
+        new { first: 3, second: 4 } as old { first: 3, second: 4 }
+    widen: "widen a number"
+        { number: u16, text: String }
+        old { number: 1, text: "ab".into() } as new { number: 1, text: "ab".into() }
+        { number: u32, text: String }
+        new { number: 3, text: "cd".into() } as old { number: 3, text: "cd".into() }
+    header: "change the type of a length"
+        { text: String, last: u8 }
+        old { text: "ab".into(), last: 1 } as new { text: "ab".into(), last: 1 }
+        { #[parco(header = u16)] text: String, last: u8 }
+        new { text: "cd".into(), last: 3 } as old { text: "cd".into(), last: 3 }
+    optional: "make a field optional"
+        { first: u8, text: String }
+        old { first: 1, text: "ab".into() } as new { first: Some(1), text: "ab".into() }
+        { first: Option<u8>, text: String }
+        new { first: Some(3), text: "cd".into() } as old { first: 3, text: "cd".into() }
+    order: "change a byte order"
+        { number: u16, text: String }
+        old { number: 1, text: "ab".into() } as new { number: 1, text: "ab".into() }
+        { #[parco(be)] number: u16, text: String }
+        new { number: 3, text: "cd".into() } as old { number: 3, text: "cd".into() }
 }

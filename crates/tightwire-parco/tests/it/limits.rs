@@ -17,7 +17,7 @@ use tightwire_parco::{
 };
 
 use crate::support::checks;
-use crate::support::messages::{Empty, Inner, Material, Named, Node};
+use crate::support::messages::{Empty, Inner, Material, Named, Node, Record};
 use test_support::counting::usage;
 
 fn limited(limits: Limits) -> Options {
@@ -65,6 +65,7 @@ fn forged_lengths_do_not_allocate() {
     check::<_, Vec<Option<[u64; 4]>>>(S4::<tightwire_parco::wire::Opt<Array<4, U64<Le>>>>::NEW, 4, &four);
     check::<_, Vec<()>>(S4::<Skip<1>>::NEW, 4, &four);
     check::<_, Vec<Inner>>(S4::<WireOf<Inner>>::NEW, 4, &four);
+    check::<_, Vec<Record>>(S4::<WireOf<Record>>::NEW, 4, &four);
     check::<_, Vec<Inner>>(S4::<WireOf<Inner>>::NEW, 4, &four[..4]);
     check::<_, Box<[u16]>>(S4::<U16<Be>>::NEW, 4, &four);
     check::<_, VecDeque<u16>>(S4::<U16<Be>>::NEW, 4, &four);
@@ -309,6 +310,24 @@ fn views_are_not_written_deeper_than_they_can_be_read() {
     // A view inside a view was decoded with fewer remaining levels.
     let child = tree.children.get(0).unwrap();
     assert_eq!(to_vec(&Wrapped(child)).unwrap(), less[1..]);
+
+    // The same for evolve structs, which start with their length.
+    #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+    #[parco(evolve)]
+    struct Evolving<'a> {
+        #[parco(header = u8)]
+        children: Seq<'a, Message<Self, Decoding<'a>>, Self>,
+    }
+    #[derive(Debug, Encode, Decode)]
+    struct Around<'a>(Evolving<'a>);
+    let chain = |len: u8| [(1..len).rev().flat_map(|left| [2 * left + 1, 1]).collect(), vec![1, 0]].concat();
+    let (most, less) = (chain(64), chain(63));
+    let tree: Evolving<'_> = decode_exact(&most).unwrap();
+    assert_eq!(to_vec(&tree).unwrap(), most);
+    assert!(to_vec(&Around(tree)).unwrap_err().is_limit());
+    assert!(encoded_len(&Around(tree)).unwrap_err().is_limit());
+    let tree: Evolving<'_> = decode_exact(&less).unwrap();
+    assert_eq!(to_vec(&Around(tree)).unwrap(), less);
 }
 
 /// Counts that claim the same bytes on every nesting level cause allocations on each level, but only up to a limit.

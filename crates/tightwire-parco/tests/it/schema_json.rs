@@ -44,6 +44,8 @@ fn invalid_schemas_are_rejected_with_their_path() {
             r#"{"t":"multi","header":{"t":"uint8"},"models":{"1":{"t":"bool"},"01":{"t":"bool"}}}"#,
             "duplicate model id or key at [01]",
         ),
+        (r#"{"t":"evolve","fields":[]}"#, "a key is missing at .required"),
+        (r#"{"t":"evolve","required":1,"fields":[]}"#, "more fields are required than the struct has"),
         (r#"{"t":"recursive","n":1}"#, "`recursive` refers to a level that does not exist"),
         (
             r#"{"t":"struct","fields":[["a",{"t":"recursive","n":0}]]}"#,
@@ -141,6 +143,30 @@ fn schemas_of_types_round_trip() {
         Schema::Struct(vec![("next".into(), Schema::Option(Box::new(Schema::Recursive(1))))]),
     ] {
         assert_eq!(Schema::from_json(&schema.to_json()).unwrap(), schema);
+    }
+}
+
+#[test]
+fn optional_fields_of_evolve_structs_may_be_missing() {
+    let wire = wire(
+        r#"{"t":"evolve","required":1,"fields":[["a",{"t":"bool"}],["b",{"t":"bool"}],["c",{"t":"bool"}]]}"#,
+    );
+    for (text, bytes) in [
+        (r#"{"a":true}"#, &[1, 1][..]),
+        (r#"{"a":true,"b":false}"#, &[2, 1, 0]),
+        (r#"{"a":true,"b":false,"c":true}"#, &[3, 1, 0, 1]),
+    ] {
+        let value = wire.value_from_json(text).unwrap();
+        assert_eq!(wire.to_vec(&value).unwrap(), bytes);
+        assert_eq!(wire.decode_exact::<Value>(bytes).unwrap(), value);
+        assert_eq!(wire.value_to_json(&value).unwrap(), text);
+    }
+    for (text, expected) in [
+        ("{}", "a key is missing at .a"),
+        (r#"{"a":true,"c":true}"#, "a key is missing at .b"),
+        (r#"{"a":true,"d":true}"#, "a key is missing at .b"),
+    ] {
+        assert_eq!(wire.value_from_json(text).unwrap_err().to_string(), expected);
     }
 }
 

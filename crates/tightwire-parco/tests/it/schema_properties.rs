@@ -1,6 +1,7 @@
 //! Properties of every schema and every value of it.
 #![cfg(feature = "schema-json")]
 
+use proptest::collection::vec;
 use proptest::prelude::*;
 use tightwire_parco::schema::{Schema, Value, compare};
 use tightwire_parco::wire::Wire as _;
@@ -51,6 +52,43 @@ proptest! {
             let error = wire.decode_exact::<Value>(&bytes[..len]).unwrap_err();
             prop_assert!(error.is_unexpected_end(), "{} at {}", error, len);
             prop_assert!(error.missing() > Some(0) && error.missing() <= Some(bytes.len() - len));
+        }
+    }
+
+    /// Both versions decode each other's messages, inside of other types.
+    #[test]
+    fn fields_can_be_appended_to_evolve_structs(
+        (old, new, before, after) in (vec(random::schema(false), 0..4), vec(random::schema(false), 0..4))
+            .prop_flat_map(|(old, appended)| {
+                let required = old.len();
+                let new = Schema::Evolve { required, fields: random::named([old.clone(), appended].concat()) };
+                let old = Schema::Evolve { required, fields: random::named(old) };
+                let (before, after) = (vec(random::value(&old), 0..4), vec(random::value(&new), 0..4));
+                (Just(old), Just(new), before, after)
+            }),
+        last: u64,
+    ) {
+        let message = |schema: &Schema| {
+            let list = Schema::Slice { header: Schema::Varint.into(), element: schema.clone().into() };
+            let fields = random::named([list, Schema::Varint].into());
+            Schema::Struct(fields)
+        };
+        let (old, new) = (message(&old), message(&new));
+        let comparison = compare(&old, &new);
+        prop_assert!(comparison.old_reads_new() && comparison.new_reads_old(), "{}", comparison);
+        let (old, new) = (old.compile().unwrap(), new.compile().unwrap());
+        for (writer, reader, values) in [(&old, &new, before), (&new, &old, after)] {
+            let bytes = writer.to_vec(&Value::Struct([Value::List(values.clone()), last.into()].into())).unwrap();
+            let read: Value = reader.decode_exact(&bytes).unwrap();
+            let [list, found] = read.as_struct().unwrap() else { panic!("not two fields") };
+            prop_assert_eq!(found, &Value::from(last));
+            prop_assert_eq!(list.as_list().unwrap().len(), values.len());
+            for (read, written) in list.as_list().unwrap().iter().zip(&values) {
+                let common = read.as_struct().unwrap().iter().zip(written.as_struct().unwrap());
+                for (read, written) in common {
+                    prop_assert_eq!(read, written);
+                }
+            }
         }
     }
 

@@ -14,8 +14,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tightwire_parco::wire::{
-    Be, Bool, Decoding, F64, Le, Map, Message, Opt, Slice, SmallVarchar, Text, TimeLocation, U8, U16, U32,
-    Varchar, Varint,
+    Be, Bool, Decoding, F64, Le, Map, Message, Opt, Slice, SmallVarchar, Str, Text, TimeLocation, U8, U16,
+    U32, Varchar, Varint,
 };
 use tightwire_parco::{Decode, Encode, Entries, Seq, Timestamp, ZonedTimestamp};
 
@@ -86,6 +86,9 @@ pub struct Everything {
     pub frames: Vec<Frame>,
     pub standard: Standard,
     pub node: Node,
+    pub record: Option<Record>,
+    #[parco(sorted)]
+    pub records: HashMap<u8, Record>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
@@ -108,6 +111,29 @@ pub enum Frame {
     Inner(Inner),
     #[parco(id = 7)]
     Pair { left: u16, right: Option<bool> },
+    #[parco(id = 8)]
+    Record(Record),
+}
+
+/// A struct whose last fields were added later.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+#[parco(evolve)]
+pub struct Record {
+    pub id: u16,
+    pub notes: Vec<String>,
+    #[parco(default_on_eof)]
+    pub parts: Vec<Part>,
+    #[parco(default_on_eof)]
+    pub rank: Option<u8>,
+}
+
+/// An evolve struct that contains itself.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+#[parco(evolve, be)]
+pub struct Part {
+    pub number: u32,
+    #[parco(default_on_eof)]
+    pub parts: Vec<Self>,
 }
 
 /// Types of the standard library.
@@ -203,6 +229,26 @@ pub struct View<'a> {
     pub options: Seq<'a, Opt<U32<Be>>, Option<u32>>,
     pub map: Entries<'a, Varchar<Le>, U8, &'a str, u8>,
     pub inner: InnerView<'a>,
+    pub records: Seq<'a, Message<RecordRef<'a>, Decoding<'a>>, RecordRef<'a>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+#[parco(evolve)]
+pub struct RecordRef<'a> {
+    pub id: u16,
+    pub notes: Seq<'a, Str<Varint>, &'a str>,
+    #[parco(default_on_eof)]
+    pub parts: Seq<'a, Message<PartRef<'a>, Decoding<'a>>, PartRef<'a>>,
+    #[parco(default_on_eof)]
+    pub rank: Option<u8>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+#[parco(evolve, be)]
+pub struct PartRef<'a> {
+    pub number: u32,
+    #[parco(default_on_eof)]
+    pub parts: Seq<'a, Message<Self, Decoding<'a>>, Self>,
 }
 
 /// The owned values of a [`View`].
@@ -222,6 +268,7 @@ pub struct Owned {
     #[parco(with = Map<Varint, Varchar<Le>, U8>)]
     pub map: Vec<(String, u8)>,
     pub inner: Vec<Inner>,
+    pub records: Vec<Record>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
@@ -271,9 +318,10 @@ impl Material<'_> {
     }
 
     fn frame(&mut self) -> Frame {
-        match self.byte() % 3 {
+        match self.byte() % 4 {
             0 => Frame::Nothing,
             1 => Frame::Inner(self.inner()),
+            2 => Frame::Record(self.record()),
             _ => Frame::Pair { left: self.bits() as u16, right: self.option(Self::flag) },
         }
     }
@@ -298,6 +346,21 @@ impl Material<'_> {
                 _ => Counted::Result(Err(material.text())),
             }),
         }
+    }
+
+    fn record(&mut self) -> Record {
+        Record {
+            id: self.bits() as u16,
+            notes: self.list(Self::text),
+            parts: self.list(|material| material.part(4)),
+            rank: self.option(Self::byte),
+        }
+    }
+
+    fn part(&mut self, depth: usize) -> Part {
+        let number = self.bits() as u32;
+        let parts = if depth == 0 { Vec::new() } else { self.list(|material| material.part(depth - 1)) };
+        Part { number, parts }
     }
 
     pub fn named(&mut self, depth: usize) -> Named {
@@ -368,6 +431,8 @@ impl Material<'_> {
             frames: self.list(Self::frame),
             standard: self.standard(),
             node: self.node(3),
+            record: self.option(Self::record),
+            records: self.list(|material| (material.byte(), material.record())),
         }
     }
 
@@ -383,6 +448,7 @@ impl Material<'_> {
             options: self.list(|material| material.option(|material| material.bits() as u32)),
             map: self.list(|material| (material.text(), material.byte())),
             inner: self.list(Self::inner),
+            records: self.list(Self::record),
         }
     }
 }

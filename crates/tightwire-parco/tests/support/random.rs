@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use tightwire_parco::schema::{Number, Schema, Value};
-use tightwire_parco::wire::Endian;
+use tightwire_parco::wire::{Endian, Wire as _};
 
 fn endian() -> impl Strategy<Value = Endian> {
     prop_oneof![Just(Endian::Little), Just(Endian::Big)]
@@ -48,10 +48,20 @@ fn key(go: bool) -> impl Strategy<Value = Schema> {
     leaf(go).prop_filter("Go compares keys", |key| !matches!(key, Schema::Blob { .. } | Schema::Skip(_)))
 }
 
-fn fields(schema: impl Strategy<Value = Schema>) -> impl Strategy<Value = Schema> {
-    vec(schema, 0..5).prop_map(|fields| {
-        let named = |(index, field)| (format!("f{index}"), field);
-        Schema::Struct(fields.into_iter().enumerate().map(named).collect())
+/// Names fields.
+pub(crate) fn named(fields: Vec<Schema>) -> Vec<(String, Schema)> {
+    fields.into_iter().enumerate().map(|(index, field)| (format!("f{index}"), field)).collect()
+}
+
+/// A struct, or an evolve struct if it is not for Go.
+fn fields(go: bool, schema: impl Strategy<Value = Schema>) -> impl Strategy<Value = Schema> {
+    (vec(schema, 0..5), any::<Option<prop::sample::Index>>()).prop_map(move |(fields, required)| {
+        let required = required.filter(|_| !go).map(|required| required.index(fields.len() + 1));
+        let fields = named(fields);
+        match required {
+            Some(required) => Schema::Evolve { required, fields },
+            None => Schema::Struct(fields),
+        }
     })
 }
 
@@ -92,7 +102,7 @@ pub(crate) fn schema(go: bool) -> impl Strategy<Value = Schema> {
                 value: Box::new(value)
             }),
             inner.clone().prop_map(|inner| Schema::Option(Box::new(inner))),
-            fields(inner.clone()),
+            fields(go, inner.clone()),
             multi(go, inner),
         ]
     })
@@ -135,6 +145,21 @@ pub(crate) fn value(schema: &Schema) -> BoxedStrategy<Value> {
         Schema::Struct(fields) => {
             let fields: Vec<_> = fields.iter().map(|(_, field)| value(field)).collect();
             fields.prop_map(Value::Struct).boxed()
+        }
+        Schema::Evolve { required, fields } => {
+            // A message may end before each optional field, but one that takes no bytes is always read.
+            let ends: Vec<usize> = (*required..=fields.len())
+                .filter(|end| {
+                    fields.get(*end).is_none_or(|(_, field)| field.compile().unwrap().min_size() > 0)
+                })
+                .collect();
+            let fields: Vec<_> = fields.iter().map(|(_, field)| value(field)).collect();
+            (fields, prop::sample::select(ends))
+                .prop_map(|(mut fields, end)| {
+                    fields.truncate(end);
+                    Value::Struct(fields)
+                })
+                .boxed()
         }
         Schema::Skip(_) => Just(Value::Skip).boxed(),
         Schema::TimeUtc => any::<i64>().prop_map(Value::from).boxed(),

@@ -135,6 +135,28 @@ impl Dynamic {
                 input.leave();
                 Value::Struct(values)
             }
+            NodeKind::Evolve { required, fields } => {
+                input.enter()?;
+                let mut values = Vec::new();
+                input.walk_parts(1, |input, _| {
+                    input.walk_sized(|input| {
+                        values = list::<R, _>(fields.len(), input)?;
+                        for (index, (name, field)) in fields.iter().enumerate() {
+                            // A field that takes no bytes is never missing.
+                            if index >= *required && self.min_size(*field) > 0 && input.at_end()? {
+                                break;
+                            }
+                            let value = self.read::<R>(*field, input, depth);
+                            let value =
+                                value.map_err(|fault| input.locate(fault, Segment::Name(name.clone())))?;
+                            values.extend(R::IS_BUILDING.then_some(value));
+                        }
+                        Ok(())
+                    })
+                })?;
+                input.leave();
+                Value::Struct(values)
+            }
             NodeKind::Skip(count) => {
                 input.skip(*count)?;
                 Value::Skip

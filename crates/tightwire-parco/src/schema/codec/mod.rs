@@ -3,6 +3,7 @@
 mod decode;
 
 use self::decode::{Build, Walk};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::compile::{Dynamic, Index, Length, Model, NodeKind};
@@ -91,6 +92,15 @@ impl Length {
 impl Dynamic {
     fn min_size(&self, index: Index) -> usize {
         self.nodes[index].min_size
+    }
+
+    /// Returns whether a value of this struct can have this number of fields.
+    pub(super) fn has_fields(&self, index: Index, count: usize) -> bool {
+        match &self.nodes[index].kind {
+            NodeKind::Struct(fields) => count == fields.len(),
+            NodeKind::Evolve { required, fields } => (*required..=fields.len()).contains(&count),
+            _ => false,
+        }
     }
 }
 
@@ -199,13 +209,16 @@ impl Dynamic {
                     self.put_node(*inner, value, writer, depth)?;
                 }
             }
-            (NodeKind::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
+            (NodeKind::Struct(fields), Value::Struct(values)) if self.has_fields(index, values.len()) => {
                 writer.enter()?;
-                for ((name, field), value) in fields.iter().zip(values) {
-                    if let Err(fault) = self.put_node(*field, value, writer, depth) {
-                        return Err(writer.locate(fault, Segment::Name(name.clone())));
-                    }
-                }
+                self.put_fields(fields, values, writer, depth)?;
+                writer.leave();
+            }
+            (NodeKind::Evolve { fields, .. }, Value::Struct(values))
+                if self.has_fields(index, values.len()) =>
+            {
+                writer.enter()?;
+                writer.put_sized(|writer| self.put_fields(fields, values, writer, depth))?;
                 writer.leave();
             }
             (NodeKind::Skip(count), Value::Skip) => writer.zeros(*count),
@@ -219,6 +232,21 @@ impl Dynamic {
                 writer.leave();
             }
             _ => return Err(Fault::UNKNOWN_TYPE),
+        }
+        Ok(())
+    }
+
+    fn put_fields(
+        &self,
+        fields: &[(String, Index)],
+        values: &[Value],
+        writer: &mut Writer<'_>,
+        depth: Depth,
+    ) -> Result<(), Fault> {
+        for ((name, field), value) in fields.iter().zip(values) {
+            if let Err(fault) = self.put_node(*field, value, writer, depth) {
+                return Err(writer.locate(fault, Segment::Name(name.clone())));
+            }
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Schemas and values as JSON.
 //!
 //! The format is that of the vector file of the tests, for exchange with tools and other implementations. In addition
-//! to the types of that file there are `{"t": "varint"}`, and `{"t": "recursive", "n": LEVELS}` for a struct that contains
-//! itself.
+//! to the types of that file there are `{"t": "varint"}`, `{"t": "evolve", "required": COUNT, "fields": FIELDS}` with the
+//! fields of a struct, and `{"t": "recursive", "n": LEVELS}` for a struct that contains itself.
 
 mod schema;
 mod tree;
@@ -58,6 +58,7 @@ impl Dynamic {
     /// | map | a list of pairs, or `null` |
     /// | option | `null`, `{"some": ..}` |
     /// | struct | an object with all fields |
+    /// | evolve struct | an object with all fields, or without some of the last, optional ones |
     /// | skip | `null` |
     /// | time with a zone | `{"unix_nanos": .., "zone": ".."}` |
     /// | multi | a pair of id and value |

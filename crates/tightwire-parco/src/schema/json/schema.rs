@@ -35,6 +35,11 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
         },
         "option" => Schema::Option(part(&mut members, "inner", "[some]")?),
         "struct" => Schema::Struct(fields(member(&mut members, "fields")?)?),
+        "evolve" => Schema::Evolve {
+            required: usize::try_from(count(&mut members, "required")?)
+                .map_err(|_| SchemaError::invalid("too many fields"))?,
+            fields: fields(member(&mut members, "fields")?)?,
+        },
         "skip" => Schema::Skip(count(&mut members, "n")?),
         "time_utc" => Schema::TimeUtc,
         "time_location" => Schema::TimeLocation,
@@ -147,11 +152,12 @@ pub(super) fn write(schema: &Schema) -> Tree {
             ("value", write(value)),
         ]),
         Schema::Option(inner) => Tree::object([name("option"), ("inner", write(inner))]),
-        Schema::Struct(fields) => {
-            let fields =
-                fields.iter().map(|(name, field)| Tree::List([Tree::text(&**name), write(field)].into()));
-            Tree::object([name("struct"), ("fields", Tree::List(fields.collect()))])
-        }
+        Schema::Struct(fields) => Tree::object([name("struct"), ("fields", write_fields(fields))]),
+        Schema::Evolve { required, fields } => Tree::object([
+            name("evolve"),
+            ("required", Tree::Large(*required as u64)),
+            ("fields", write_fields(fields)),
+        ]),
         Schema::Skip(count) => Tree::object([name("skip"), ("n", Tree::Large(*count))]),
         Schema::TimeUtc => Tree::object([name("time_utc")]),
         Schema::TimeLocation => Tree::object([name("time_location")]),
@@ -165,6 +171,11 @@ pub(super) fn write(schema: &Schema) -> Tree {
         }
         Schema::Recursive(levels) => Tree::object([name("recursive"), ("n", Tree::Large(*levels as u64))]),
     }
+}
+
+fn write_fields(fields: &[(String, Schema)]) -> Tree {
+    let pairs = fields.iter().map(|(name, field)| Tree::List([Tree::text(&**name), write(field)].into()));
+    Tree::List(pairs.collect())
 }
 
 fn write_number(name: String, number: Number, endian: Endian) -> Tree {

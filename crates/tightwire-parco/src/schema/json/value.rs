@@ -36,21 +36,33 @@ impl Dynamic {
                 }
                 Ok(Value::some(self.read_node(*inner, some).map_err(|error| error.within("[some]"))?))
             }
-            (NodeKind::Struct(fields), tree) => {
-                let mut members = tree.into_members()?;
-                let mut values = Vec::with_capacity(fields.len());
-                for (name, field) in fields {
-                    let value = take(&mut members, name).and_then(|tree| self.read_node(*field, tree));
-                    values.push(value.map_err(|error| error.within(format_args!(".{name}")))?);
-                }
-                let all = members.is_empty().then_some(Value::Struct(values));
-                all.ok_or_else(|| SchemaError::mismatch("the object has keys that are not fields"))
-            }
+            (NodeKind::Struct(fields), tree) => self.read_fields(fields, fields.len(), tree),
+            (NodeKind::Evolve { required, fields }, tree) => self.read_fields(fields, *required, tree),
             (NodeKind::Skip(_), Tree::Null) => Ok(Value::Skip),
             (NodeKind::TimeLocation, tree) => located(tree),
             (NodeKind::Multi { header, models }, tree) => self.read_multi(*header, models, tree),
             _ => Err(SchemaError::mismatch("the value does not match the schema")),
         }
+    }
+
+    /// Parses a struct. The fields after the first `required` ones may be missing at the end.
+    fn read_fields(
+        &self,
+        fields: &[(String, Index)],
+        required: usize,
+        tree: Tree,
+    ) -> Result<Value, SchemaError> {
+        let mut members = tree.into_members()?;
+        let mut values = Vec::with_capacity(fields.len());
+        for (index, (name, field)) in fields.iter().enumerate() {
+            if index >= required && members.is_empty() {
+                break;
+            }
+            let value = take(&mut members, name).and_then(|tree| self.read_node(*field, tree));
+            values.push(value.map_err(|error| error.within(format_args!(".{name}")))?);
+        }
+        let all = members.is_empty().then_some(Value::Struct(values));
+        all.ok_or_else(|| SchemaError::mismatch("the object has keys that are not fields"))
     }
 
     fn read_list(&self, element: Index, tree: Tree) -> Result<Value, SchemaError> {
@@ -215,7 +227,9 @@ fn node(wire: &Dynamic, index: Index, value: &Value, depth: usize) -> Result<Tre
         (NodeKind::Option(inner), Value::Option(Some(value))) => {
             Tree::object([("some", part(*inner, value)?)])
         }
-        (NodeKind::Struct(fields), Value::Struct(values)) if fields.len() == values.len() => {
+        (NodeKind::Struct(fields) | NodeKind::Evolve { fields, .. }, Value::Struct(values))
+            if wire.has_fields(index, values.len()) =>
+        {
             let members = fields.iter().zip(values).map(|((name, field), value)| {
                 let tree = part(*field, value).map_err(|error| error.within(format_args!(".{name}")))?;
                 Ok((name.clone(), tree))

@@ -8,6 +8,7 @@ mod attributes;
 mod borrowed;
 mod enums;
 mod errors;
+mod evolve;
 mod generics;
 mod into;
 mod types;
