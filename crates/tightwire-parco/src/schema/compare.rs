@@ -255,7 +255,7 @@ fn has(list: &[(String, Layout)], name: &str) -> bool {
     list.iter().any(|(other, _)| other == name)
 }
 
-/// What is after the fields of a struct.
+/// The position of the end of a struct in the message.
 #[derive(Clone, Copy)]
 enum End {
     /// The end of the message.

@@ -5,16 +5,14 @@
 
 use proptest::prelude::*;
 use tightwire_parco::schema::{Schema, SchemaContext, of, of_decoded};
-use tightwire_parco::wire::{
-    Array, Be, Bool, F64, Le, Map, Opt, Skip, Slice, SmallVarchar, StaticWire, Str, Text, U8, U16, U32,
-    Varchar, Varint, Wire, WireOf,
-};
+use tightwire_parco::wire::{Array, Bool, Map, Opt, Skip, Slice, SmallVarchar, StaticWire, U8, Wire, WireOf};
 use tightwire_parco::{
     Get, Limits, Mode, Options, Put, Segment, WireExt, builder, builder_with, compiler, parser, parser_with,
     to_vec,
 };
 
-use crate::support::messages::{Inner, Material, Owned, Part, Record};
+use crate::support::builders::{outcome, owned};
+use crate::support::messages::{Material, Owned};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Animal {
@@ -149,57 +147,6 @@ fn schemas_and_wire_types_can_be_nested() {
     assert_eq!(bytes, b"\x02\x01\x01\0\0\x01b\x02\x02\0");
     assert_eq!(wire.decode_exact::<Vec<(u8, Option<[Animal; 2]>)>>(&bytes).unwrap(), value);
     assert_eq!(Skip::<0>.min_size(), 0);
-}
-
-/// The wire types of the derived codec.
-fn owned() -> impl Put<Owned> + for<'de> Get<'de, Owned> + Copy {
-    const HEADER: Varint = Varint::NEW;
-    let texts = Slice::of(U8, Text::<Be>::NEW);
-    builder::<Owned>()
-        .field(Str::<Varint>::NEW, |m| &m.text, |m, v| m.text = v)
-        .named("text")
-        .field(Slice::of(HEADER, U16::<Le>::NEW), |m| &m.numbers, |m, v| m.numbers = v)
-        .named("numbers")
-        .field(Slice::of(U8, F64::<Be>::NEW), |m| &m.doubles, |m, v| m.doubles = v)
-        .named("doubles")
-        .field(Slice::of(HEADER, Bool), |m| &m.flags, |m, v| m.flags = v)
-        .named("flags")
-        .field(Slice::of(HEADER, SmallVarchar::NEW), |m| &m.names, |m, v| m.names = v)
-        .named("names")
-        .field(Slice::of(HEADER, texts), |m| &m.nested, |m, v| m.nested = v)
-        .named("nested")
-        .field(Slice::of(U32::<Be>::NEW, Opt(U32::<Be>::NEW)), |m| &m.options, |m, v| m.options = v)
-        .named("options")
-        .field(Map::of(HEADER, Varchar::<Le>::NEW, U8), |m| &m.map, |m, v| m.map = v)
-        .named("map")
-        .field(Slice::of(HEADER, WireOf::<Inner>::NEW), |m| &m.inner, |m, v| m.inner = v)
-        .named("inner")
-        .field(Slice::of(HEADER, record()), |m| &m.records, |m, v| m.records = v)
-        .named("records")
-}
-
-fn record() -> impl Put<Record> + for<'de> Get<'de, Record> + Copy {
-    const HEADER: Varint = Varint::NEW;
-    builder::<Record>()
-        .value(U16::<Le>::NEW, |m| m.id, |m, v| m.id = v)
-        .named("id")
-        .field(Slice::of(HEADER, Str::<Varint>::NEW), |m| &m.notes, |m, v| m.notes = v)
-        .named("notes")
-        .field(Slice::of(HEADER, WireOf::<Part>::NEW), |m| &m.parts, |m, v| m.parts = v)
-        .named("parts")
-        .default_on_eof()
-        .field(Opt(U8), |m| &m.rank, |m, v| m.rank = v)
-        .default_on_eof()
-        .named("rank")
-        .evolve()
-}
-
-/// The result of decoding as text: the value, or the error with its location.
-fn outcome(result: Result<(Owned, &[u8]), tightwire_parco::Error>) -> String {
-    match result {
-        Ok((value, rest)) => format!("{value:?}, {} bytes left", rest.len()),
-        Err(error) => format!("{error}, {:?} bytes missing", error.missing()),
-    }
 }
 
 proptest! {

@@ -13,6 +13,7 @@ use tightwire_parco::{
     encode_to_slice, encoded_len, to_vec,
 };
 
+use super::builders::{outcome, owned};
 use super::messages::{
     Borrowed, Everything, Frame, Inner, Material, Named, Node, Owned, Part, PartRef, Record, RecordRef, View,
 };
@@ -244,6 +245,18 @@ fn check_owned<T: DecodeOwned + Encode>(input: &[u8], cuts: &[u8], older: &mut T
     }
 }
 
+/// The builder schema and the derived codec decode the same value or report the same error, and write the same bytes.
+fn check_builder(input: &[u8]) {
+    let builder = owned();
+    for options in options() {
+        let built = builder.decode_with::<Owned>(options, input);
+        if let Ok((value, _)) = &built {
+            assert_eq!(builder.to_vec(value).expect("decoded values can be encoded"), encoded(value));
+        }
+        assert_eq!(outcome(built), outcome(options.decode(input)));
+    }
+}
+
 /// Decodes a borrowed value from a slice and from a stream.
 fn check_borrowed(input: &[u8], cuts: &[u8]) {
     for options in options() {
@@ -341,6 +354,7 @@ pub fn check_bytes(input: &[u8], cuts: &[u8]) {
     check_owned(input, cuts, &mut Named::One(1), Some(&dynamics.named));
     // Its map preserves duplicate keys, which the run-time wire type does not.
     check_owned(input, cuts, &mut Material(input).owned(), None);
+    check_builder(input);
     check_borrowed(input, cuts);
     check_view(input);
     let _ = decode_exact::<Vec<Node>>(input);

@@ -2,5 +2,6 @@
 
 #![allow(unreachable_pub, reason = "every user takes its own part of this module")]
 
+pub mod builders;
 pub mod checks;
 pub mod messages;

@@ -223,7 +223,7 @@ fn schemas_know_required_fields() {
     assert_eq!((required, fields.len()), (2, 4));
     assert_eq!(of::<Places<Old>>().canonical().matches("evolve(u8 bool)").count(), 9);
     let wire = of::<New>().compile().unwrap();
-    // A message of the second version is encoded again as it was.
+    // A message of the second version is encoded to the same bytes again.
     let bytes = [4, 1, 1, 1, b'x'];
     let value = wire.decode_exact::<Value>(&bytes).unwrap();
     assert_eq!(value.as_struct().unwrap().len(), 3);
