@@ -18,7 +18,8 @@
 //! # Ok::<(), tightwire_parco::Error>(())
 //! ```
 //!
-//! Add it with `cargo add tightwire-parco`.
+//! Add it with `cargo add tightwire-parco`. [`migration`] has the calls and attributes that replace those of bincode,
+//! postcard, borsh and rmp-serde, and a program that converts stored files.
 //!
 //! A message consists of its fields in order of declaration: no names, no tags, no version. Integers have a fixed width;
 //! lengths are varints by default, or the type that an attribute sets. Both peers need the same schema. Use this crate instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte
@@ -91,6 +92,9 @@ mod error;
 #[cfg(feature = "std")]
 mod io;
 mod message;
+#[doc = include_str!("../MIGRATION.md")]
+#[cfg(any(doc, doctest))]
+pub mod migration {}
 mod options;
 mod read;
 mod registry;
