@@ -92,6 +92,7 @@ macro_rules! same_wire {
                 $inner.walk(input)
             }
 
+            #[cfg(feature = "alloc")]
             fn schema(&self, context: &mut SchemaContext) -> Schema {
                 let $wrapper = self;
                 $inner.schema(context)
@@ -110,6 +111,7 @@ mod time;
 mod tuple;
 mod wrapper;
 
+#[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
@@ -129,6 +131,7 @@ pub use crate::time::{FromNanos, ToNanos};
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
+#[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
@@ -216,6 +219,7 @@ pub trait Wire {
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault>;
 
     /// Returns the schema.
+    #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema;
 }
 
@@ -290,6 +294,7 @@ pub trait Get<'de, T>: Wire {
     /// # Errors
     ///
     /// Returns the fault of the first value that cannot be decoded.
+    #[cfg(feature = "alloc")]
     #[inline]
     fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
         // For elements of fixed size the caller has checked that their bytes are available. Elements of variable size
@@ -326,6 +331,7 @@ pub trait Get<'de, T>: Wire {
 }
 
 /// Maximum bytes allocated for elements of variable size before they arrive.
+#[cfg(feature = "alloc")]
 const MAX_RESERVED: usize = 64 << 10;
 
 /// Returns the sum of two fixed sizes.
