@@ -50,16 +50,12 @@ pub struct Record {
     tightwire_parco::Encode,
     tightwire_parco::Decode,
 )]
-#[parco(id = u8)]
 pub enum Event {
     /// It was started.
-    #[parco(id = 0)]
     Started,
     /// It stopped with this exit code.
-    #[parco(id = 1)]
     Stopped(i32),
     /// It received an update.
-    #[parco(id = 2)]
     Updated {
         /// Version after the update.
         version: String,

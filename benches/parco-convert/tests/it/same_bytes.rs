@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
+use std::num::NonZero;
+use std::time::Duration;
 
 /// Declares a type for a format in which lengths have the type `$header` and ids of variants `$id`.
 macro_rules! message {
@@ -24,6 +26,7 @@ macro_rules! message {
                 fixed: [u8; 3],
                 boxed: Box<u8>,
                 unit: (),
+                tuple: (u8, bool),
                 none: Option<u8>,
                 #[parco(header = $header)]
                 some: Option<String>,
@@ -54,11 +57,8 @@ macro_rules! message {
             #[derive(tightwire_parco::Encode, tightwire_parco::Decode)]
             #[parco(id = $id)]
             enum Kind {
-                #[parco(id = 0)]
                 Unit,
-                #[parco(id = 1)]
                 Tuple(u8, bool),
-                #[parco(id = 2)]
                 Fields {
                     #[parco(header = $header)]
                     text: String,
@@ -76,6 +76,7 @@ macro_rules! message {
                     fixed: [1, 2, 3],
                     boxed: Box::new(9),
                     unit: (),
+                    tuple: (1, true),
                     none: None,
                     some: Some("some".into()),
                     text: "ü".repeat(300),
@@ -92,9 +93,11 @@ macro_rules! message {
 
 message!(fixed_u64, u64, u32, {
     a: u16 = 1, b: u32 = 2, c: u64 = 1 << 40, d: i16 = -1, e: i32 = -2, f: i64 = i64::MIN,
+    g: u128 = 1 << 100, h: i128 = -3, i: usize = 5, j: isize = -6, k: NonZero<u16> = NonZero::new(7).unwrap(),
 });
 message!(fixed_u32, u32, u8, {
     a: u16 = 1, b: u32 = 2, c: u64 = 1 << 40, d: i16 = -1, e: i32 = -2, f: i64 = i64::MIN,
+    g: u128 = 1 << 100, h: i128 = -3, i: usize = 5, j: isize = -6, k: NonZero<u16> = NonZero::new(7).unwrap(),
 });
 message!(varint, varint, varint, {
     #[parco(with = tightwire_parco::wire::Varint)]
@@ -118,6 +121,13 @@ fn bincode_with_fixed_integers() {
     check(&value, &bincode::encode_to_vec(&value, bincode::config::legacy()).unwrap());
     let fixed = bincode::config::standard().with_fixed_int_encoding();
     check(&value, &bincode::encode_to_vec(&value, fixed).unwrap());
+}
+
+#[test]
+fn durations_of_bincode() {
+    let value = Duration::new(70_000, 999_999_999);
+    check(&value, &bincode1::serialize(&value).unwrap());
+    check(&value, &bincode::encode_to_vec(value, bincode::config::legacy()).unwrap());
 }
 
 #[test]
