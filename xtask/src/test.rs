@@ -81,6 +81,7 @@ const STEPS: &[Step] = &[
     step("tools", Full, |_| Ok(joined(&setup::missing()))),
     step("clippy", Always, |gate| gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"])),
     step("features", Full, features),
+    step("no-std", Full, no_std),
     step("interop", Beside, |gate| Ok(joined(&gate.installed().missing))),
     step("tests", Always, tests),
     step("deploy", Full, |gate| Ok(joined(&crate::deploy::test(&gate.workspace)?))),
@@ -209,6 +210,18 @@ fn features(gate: &Gate) -> Result<Skipped> {
         }
     }
     Ok(None)
+}
+
+/// Runs the program that uses `tightwire-parco` without std and without an allocator. It does not link if one is used.
+fn no_std(gate: &Gate) -> Result<Skipped> {
+    if !cfg!(target_os = "linux") {
+        return Ok(Some("the program links the C library of Linux".into()));
+    }
+    let manifest = "crates/tightwire-parco/tests/no-std/Cargo.toml";
+    let mut command =
+        cargo::command(&gate.workspace, &["run", "--quiet", "--locked", "--manifest-path", manifest]);
+    command.arg("--target-dir").arg(gate.workspace.target.join("no-std"));
+    finish(command).map(|()| None)
 }
 
 /// Runs the tests. The full gate runs all of them, with the installed programs in other languages; otherwise only

@@ -194,9 +194,9 @@ impl Package {
         names.map(str::to_owned).collect()
     }
 
-    /// Returns whether the package is a suite or the conformance runner, which depend on competing libraries.
+    /// Returns whether the package depends on competing libraries: a suite, the conformance runner or the converter.
     pub(crate) fn has_peers(&self) -> bool {
-        self.name == "conformance" || !self.benches().is_empty()
+        ["conformance", "parco-convert"].contains(&self.name.as_str()) || !self.benches().is_empty()
     }
 
     /// Returns the features that a set of features enables, including itself and optional dependencies.

@@ -171,8 +171,10 @@ impl<'a> Expansion<'a> {
                     ::core::result::Result::Ok(())
                 }
 
-                fn schema(context: &mut #krate::schema::SchemaContext) -> #krate::schema::Schema {
-                    #schema
+                #krate::__with_alloc! {
+                    fn schema(context: &mut #krate::schema::SchemaContext) -> #krate::schema::Schema {
+                        #schema
+                    }
                 }
             }
         }

@@ -1,17 +1,6 @@
 //! Default wire type of each Rust type.
 
-use alloc::borrow::Cow;
-use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, BinaryHeap, LinkedList, VecDeque};
-use alloc::rc::Rc;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::ops::{Range, RangeInclusive};
-#[cfg(feature = "std")]
-use std::collections::{HashMap, HashSet};
-#[cfg(feature = "std")]
-use std::path::{Path, PathBuf};
 
 #[cfg(doc)]
 use crate::error::Error;
@@ -140,19 +129,9 @@ both! {
     f32 => F32<F::Order>;
     f64 => F64<F::Order>;
     () => Skip<0>;
-    String => Str<F::Header>;
-    Box<str> => Str<F::Header>;
-    Rc<str> => Str<F::Header>;
-    Arc<str> => Str<F::Header>;
     Timestamp => TimeUtc;
     #[cfg(feature = "std")]
     std::time::SystemTime => TimeUtc;
-    #[cfg(feature = "bytes")]
-    bytes::Bytes => Blob<F::Header>;
-    #[cfg(feature = "bytes")]
-    bytes::BytesMut => Blob<F::Header>;
-    #[cfg(feature = "std")]
-    PathBuf => Str<F::Header>;
     #[cfg(feature = "chrono")]
     chrono::DateTime<chrono::Utc> => TimeUtc;
     #[cfg(feature = "jiff")]
@@ -181,63 +160,36 @@ macro_rules! decode {
     )*};
 }
 
+#[cfg(feature = "alloc")]
+mod owned;
+
 encode! {
     [] str => Str<F::Header>;
     [] &str => Str<F::Header>;
-    [] Cow<'_, str> => Str<F::Header>;
-    [] Cow<'_, [u8]> => Blob<F::Header>;
     [T: EncodeAs<F>] [T] => Slice<F::Header, T::Wire>;
     [T: EncodeAs<F>] &[T] => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] Vec<T> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] Box<[T]> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] Rc<[T]> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] Arc<[T]> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] LinkedList<T> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] BinaryHeap<T> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] VecDeque<T> => Slice<F::Header, T::Wire>;
-    [T: EncodeAs<F>] BTreeSet<T> => Slice<F::Header, T::Wire>;
     [E: StaticWire, T] Seq<'_, E, T> => Slice<F::Header, E>;
     [T: EncodeAs<F>, const N: usize] [T; N] => Array<N, T::Wire>;
     [T: EncodeAs<F>] Option<T> => Opt<T::Wire>;
     [T: EncodeAs<F>, E: EncodeAs<F>] Result<T, E> => Either<T::Wire, E::Wire>;
     [T: EncodeAs<F>] Range<T> => (T::Wire, T::Wire);
     [T: EncodeAs<F>] RangeInclusive<T> => (T::Wire, T::Wire);
-    [K: EncodeAs<F>, V: EncodeAs<F>] BTreeMap<K, V> => Map<F::Header, K::Wire, V::Wire>;
     [K: StaticWire, V: StaticWire, A, B] Entries<'_, K, V, A, B> => Map<F::Header, K, V>;
-    [T: EncodeAs<F>] Box<T> => Pointer<T::Wire>;
-    [T: EncodeAs<F>] Rc<T> => Pointer<T::Wire>;
-    [T: EncodeAs<F>] Arc<T> => Pointer<T::Wire>;
     [T: EncodeAs<F>] &T => Pointer<T::Wire>;
-    [T: EncodeAs<F> + Clone] Cow<'_, T> => Pointer<T::Wire>;
     [Z: Octets] ZonedTimestamp<Z> => TimeLocation;
 }
 
 decode! {
     [] &'de str => Str<F::Header>;
-    [] Cow<'de, str> => Str<F::Header>;
     [] &'de [u8] => Blob<F::Header>;
-    [] Cow<'de, [u8]> => Blob<F::Header>;
-    [T: DecodeAs<'de, F>] Vec<T> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F>] Box<[T]> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F>] Rc<[T]> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F>] Arc<[T]> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F>] LinkedList<T> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F> + Ord] BinaryHeap<T> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F>] VecDeque<T> => Slice<F::Header, T::Wire>;
-    [T: DecodeAs<'de, F> + Ord] BTreeSet<T> => Slice<F::Header, T::Wire>;
     [E: StaticWire + Get<'de, T>, T] Seq<'de, E, T> => Slice<F::Header, E>;
     [T: DecodeAs<'de, F>, const N: usize] [T; N] => Array<N, T::Wire>;
     [T: DecodeAs<'de, F>] Option<T> => Opt<T::Wire>;
     [T: DecodeAs<'de, F>, E: DecodeAs<'de, F>] Result<T, E> => Either<T::Wire, E::Wire>;
     [T: DecodeAs<'de, F>] Range<T> => (T::Wire, T::Wire);
     [T: DecodeAs<'de, F>] RangeInclusive<T> => (T::Wire, T::Wire);
-    [K: DecodeAs<'de, F> + Ord, V: DecodeAs<'de, F>] BTreeMap<K, V> => Map<F::Header, K::Wire, V::Wire>;
     [K: StaticWire + Get<'de, A>, V: StaticWire + Get<'de, B>, A, B] Entries<'de, K, V, A, B>
         => Map<F::Header, K, V>;
-    [T: DecodeAs<'de, F>] Box<T> => Pointer<T::Wire>;
-    [T: DecodeAs<'de, F>] Rc<T> => Pointer<T::Wire>;
-    [T: DecodeAs<'de, F>] Arc<T> => Pointer<T::Wire>;
-    [T: DecodeAs<'de, F> + Clone] Cow<'_, T> => Pointer<T::Wire>;
     [Z: FromOctets<'de>] ZonedTimestamp<Z> => TimeLocation;
 }
 
@@ -261,53 +213,4 @@ tuples! {
     (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9);
     (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10);
     (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11);
-}
-
-#[cfg(feature = "indexmap")]
-encode! {
-    [K: EncodeAs<F>, V: EncodeAs<F>, S] indexmap::IndexMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
-    [T: EncodeAs<F>, S] indexmap::IndexSet<T, S> => Slice<F::Header, T::Wire>;
-}
-
-#[cfg(feature = "indexmap")]
-decode! {
-    [
-        K: DecodeAs<'de, F> + Eq + core::hash::Hash,
-        V: DecodeAs<'de, F>,
-        S: core::hash::BuildHasher + Default
-    ] indexmap::IndexMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
-    [T: DecodeAs<'de, F> + Eq + core::hash::Hash, S: core::hash::BuildHasher + Default]
-        indexmap::IndexSet<T, S> => Slice<F::Header, T::Wire>;
-}
-
-#[cfg(feature = "smallvec")]
-encode! {
-    [A: smallvec::Array<Item: EncodeAs<F>>] smallvec::SmallVec<A>
-        => Slice<F::Header, <A::Item as EncodeAs<F>>::Wire>;
-}
-
-#[cfg(feature = "smallvec")]
-decode! {
-    [A: smallvec::Array<Item: DecodeAs<'de, F>>] smallvec::SmallVec<A>
-        => Slice<F::Header, <A::Item as DecodeAs<'de, F>>::Wire>;
-}
-
-#[cfg(feature = "std")]
-encode! {
-    [] Path => Str<F::Header>;
-    [] &Path => Str<F::Header>;
-    [K: EncodeAs<F>, V: EncodeAs<F>, S] HashMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
-    [T: EncodeAs<F>, S] HashSet<T, S> => Slice<F::Header, T::Wire>;
-}
-
-#[cfg(feature = "std")]
-decode! {
-    [] &'de Path => Str<F::Header>;
-    [
-        K: DecodeAs<'de, F> + Eq + core::hash::Hash,
-        V: DecodeAs<'de, F>,
-        S: core::hash::BuildHasher + Default
-    ] HashMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
-    [T: DecodeAs<'de, F> + Eq + core::hash::Hash, S: core::hash::BuildHasher + Default]
-        HashSet<T, S> => Slice<F::Header, T::Wire>;
 }

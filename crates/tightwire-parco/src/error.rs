@@ -1,7 +1,10 @@
 //! The public [`Error`], and [`Fault`], the one-byte error that codecs return internally.
 
+#[cfg(feature = "alloc")]
 use alloc::boxed::Box;
+#[cfg(feature = "alloc")]
 use alloc::string::String;
+#[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -95,6 +98,7 @@ pub enum Segment {
     /// A struct field, by its name in the schema.
     Field(&'static str),
     /// A struct field whose name is only known at run time.
+    #[cfg(feature = "alloc")]
     Name(String),
     /// An element of a slice or array; the index starts at zero.
     Index(usize),
@@ -108,6 +112,7 @@ impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Field(name) => write!(f, ".{name}"),
+            #[cfg(feature = "alloc")]
             Self::Name(name) => write!(f, ".{name}"),
             Self::Index(index) => write!(f, "[{index}]"),
             Self::Key(index) => write!(f, "[key {index}]"),
@@ -116,11 +121,23 @@ impl fmt::Display for Segment {
     }
 }
 
+/// The path of a failure. Without an allocator it is empty.
+#[cfg(feature = "alloc")]
+type Path = Vec<Segment>;
+#[cfg(not(feature = "alloc"))]
+type Path = [Segment; 0];
+
+/// The contents of an [`Error`], on the heap if there is one, so that a `Result` stays small.
+#[cfg(feature = "alloc")]
+type Details = Box<Inner>;
+#[cfg(not(feature = "alloc"))]
+type Details = Inner;
+
 /// Path and byte counts of a failure, recorded while the fault is returned to the caller.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     /// Innermost segment first.
-    segments: Vec<Segment>,
+    segments: Path,
     /// For `UnexpectedEnd`: the minimum number of missing bytes.
     pub(crate) missing: usize,
     /// Number of bytes between the start of the failed value and the current position.
@@ -130,12 +147,15 @@ pub(crate) struct Trace {
 impl Trace {
     #[cold]
     pub(crate) fn push(&mut self, segment: Segment) {
+        #[cfg(feature = "alloc")]
         self.segments.push(segment);
+        #[cfg(not(feature = "alloc"))]
+        let _ = segment;
     }
 
     pub(crate) fn into_error(mut self, fault: Fault, offset: usize) -> Error {
         self.segments.reverse();
-        Error(Box::new(Inner {
+        Error(Details::from(Inner {
             kind: fault.0,
             offset: Some(offset.saturating_sub(self.rewind)),
             missing: self.missing,
@@ -152,14 +172,14 @@ impl Trace {
 /// read; if a length header was read but its contents were not, it is the start of the contents. When encoding, it is
 /// the number of bytes written before the value. The error text contains no input bytes.
 #[derive(Debug)]
-pub struct Error(Box<Inner>);
+pub struct Error(Details);
 
 #[derive(Debug)]
 struct Inner {
     kind: ErrorKind,
     offset: Option<usize>,
     missing: usize,
-    path: Vec<Segment>,
+    path: Path,
     #[cfg(feature = "std")]
     source: Option<std::io::Error>,
 }
@@ -187,7 +207,8 @@ impl Error {
         self.0.offset
     }
 
-    /// Returns the path to the value that failed, outermost segment first. It is empty for the message itself.
+    /// Returns the path to the value that failed, outermost segment first. It is empty for the message itself,
+    /// and without the feature `alloc`.
     pub fn path(&self) -> &[Segment] {
         &self.0.path
     }
@@ -199,6 +220,7 @@ impl Error {
         self.is_unexpected_end().then_some(self.0.missing)
     }
 
+    #[cfg(feature = "alloc")]
     pub(crate) fn fault(&self) -> Fault {
         Fault(self.0.kind)
     }
@@ -236,6 +258,7 @@ macro_rules! predicates {
     ($found:expr, $kinds:ident::$kind:ident) => { $found == $kinds::$kind };
     ($found:expr, $kinds:ident::$kind:ident($any:tt)) => { matches!($found, $kinds::$kind($any)) };
 }
+#[cfg(feature = "alloc")]
 pub(crate) use predicates;
 
 predicates! { Error, ErrorKind:

@@ -18,7 +18,8 @@
 //! # Ok::<(), tightwire_parco::Error>(())
 //! ```
 //!
-//! Add it with `cargo add tightwire-parco`.
+//! Add it with `cargo add tightwire-parco`. [`migration`] has the calls and attributes that replace those of bincode,
+//! postcard, borsh and rmp-serde, and a program that converts stored files.
 //!
 //! A message consists of its fields in order of declaration: no names, no tags, no version. Integers have a fixed width;
 //! lengths are varints by default, or the type that an attribute sets. Both peers need the same schema, except that
@@ -26,8 +27,7 @@
 //!
 //! Use this crate instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte order and
 //! the width of each length, to decode untrusted input within limits, to add fields while old readers exist, or to check
-//! whether a changed schema is still compatible. Prefer those crates if your types already derive serde's traits, or, for
-//! `postcard`, if there is no allocator.
+//! whether a changed schema is still compatible. Prefer those crates if your types already derive serde's traits.
 //!
 //! # Where to start
 //!
@@ -36,6 +36,7 @@
 //! | the bytes of each type of the standard library and of other crates | the table of [`EncodeAs`] | |
 //! | encode and decode your own types | [`#[derive(Encode, Decode)]`](derive@Encode), with a list of all attributes | `derive` (default) |
 //! | messages in memory | [`to_vec`], [`encode`], [`decode_exact`], [`decode`] | |
+//! | messages without an allocator | [`encode_to_slice`] and types that borrow, such as `&str` and [`Seq`] | none |
 //! | borrow from the input | fields such as `&str`, [`Seq`] and [`Entries`] | |
 //! | messages on a `std::io` stream | [`Encoder`], [`Decoder`] | `std` (default) |
 //! | messages on a tokio stream | `StreamCodec`, `FrameCodec` | `codec` |
@@ -55,13 +56,44 @@
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `std` (default) | streams, and `HashMap`, `HashSet`, `Path` and `SystemTime`; without it the crate is `no_std` with `alloc` |
+//! | `std` (default) | streams, and `HashMap`, `HashSet`, `Path` and `SystemTime`; without it the crate is `no_std` |
+//! | `alloc` (with `std`) | types that allocate, encoding to vectors, builders, registries, schemas, the path of errors |
 //! | `derive` (default) | the derive macros |
 //! | `bytes` | `Bytes` and `BytesMut`; `encode_to_buf` for `BytesMut` and other buffers |
 //! | `codec` | codecs for `tokio_util::codec` |
 //! | `chrono`, `jiff`, `time` | timestamps, dates, times of day and durations of these crates |
 //! | `indexmap`, `rust_decimal`, `smallvec`, `uuid` | the types of these crates |
 //! | `schema-json` | schemas and values as JSON |
+//!
+//! ## Without std, without an allocator
+//!
+//! | | `std` | only `alloc` | neither |
+//! | --- | --- | --- | --- |
+//! | [`encode_to_slice`], [`encoded_len`], [`decode`], [`decode_exact`], [`decode_into`] | yes | yes | yes |
+//! | numbers, `&str`, `&[u8]`, arrays, tuples, `Option`, `Result`, addresses, `Duration`, [`Seq`], [`Entries`] | yes | yes | yes |
+//! | derive macros, [`wire`], [`Options`], [`Limits`] | yes | yes | yes |
+//! | [`Error`]: kind and offset | yes | yes | yes |
+//! | [`Error::path`] | yes | yes | empty |
+//! | [`to_vec`], [`encode`]; `String`, `Vec`, `Box`, `Rc`, `Arc`, `Cow`, `BTreeMap` and so on | yes | yes | no |
+//! | [`builder`](mod@builder), [`Registry`], [`schema`] | yes | yes | no |
+//! | [`Encoder`], [`Decoder`]; `HashMap`, `HashSet`, `SystemTime`, `Path` | yes | no | no |
+//! | features | all | all but `codec` | `derive`, `chrono`, `time`, `uuid` |
+//!
+//! ```
+//! use tightwire_parco::{Decode, Encode};
+//!
+//! #[derive(Debug, PartialEq, Encode, Decode)]
+//! struct Reading<'a> {
+//!     sensor: &'a str,
+//!     values: [i16; 3],
+//! }
+//!
+//! let mut buffer = [0; 32];
+//! let len = tightwire_parco::encode_to_slice(&Reading { sensor: "t1", values: [7, -2, 9] }, &mut buffer)?;
+//! let reading: Reading = tightwire_parco::decode_exact(&buffer[..len])?;
+//! assert_eq!(reading.values, [7, -2, 9]);
+//! # Ok::<(), tightwire_parco::Error>(())
+//! ```
 //!
 //! # Guarantees
 //!
@@ -86,8 +118,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "std"), no_std)]
 
+#[cfg(feature = "alloc")]
 extern crate alloc;
 
+#[cfg(feature = "alloc")]
 pub mod builder;
 #[cfg(feature = "codec")]
 mod codec;
@@ -97,9 +131,14 @@ mod error;
 #[cfg(feature = "std")]
 mod io;
 mod message;
+#[doc = include_str!("../MIGRATION.md")]
+#[cfg(any(doc, doctest))]
+pub mod migration {}
 mod options;
 mod read;
+#[cfg(feature = "alloc")]
 mod registry;
+#[cfg(feature = "alloc")]
 pub mod schema;
 mod text;
 mod time;
@@ -108,6 +147,7 @@ pub mod wire;
 mod write;
 
 pub use self::time::{Timestamp, ZonedTimestamp};
+#[cfg(feature = "alloc")]
 pub use builder::{builder, builder_with, compiler, parser, parser_with};
 #[cfg(feature = "codec")]
 pub use codec::{FrameCodec, StreamCodec};
@@ -117,9 +157,12 @@ pub use error::{Error, Fault, Segment};
 pub use io::{Decoder, Encoder, decode_from_reader, encode_to_writer};
 #[cfg(feature = "bytes")]
 pub use message::encode_to_buf;
-pub use message::{WireExt, decode, decode_exact, decode_into, encode, encode_to_slice, encoded_len, to_vec};
+pub use message::{WireExt, decode, decode_exact, decode_into, encode_to_slice, encoded_len};
+#[cfg(feature = "alloc")]
+pub use message::{encode, to_vec};
 pub use options::{DuplicateKeys, Levels, Limits, Mode, Options};
 pub use read::{Input, Reader};
+#[cfg(feature = "alloc")]
 pub use registry::{Frame, Frames, HasId, Registry};
 #[cfg(feature = "derive")]
 pub use tightwire_parco_derive::{Decode, Encode};
@@ -128,3 +171,19 @@ pub use wire::{Get, Put};
 #[cfg(feature = "bytes")]
 pub use write::Reserve;
 pub use write::Writer;
+
+/// Expands to its input, or to nothing without the feature `alloc`, for the output of the derive macros: they do not know the
+/// features of this crate.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(feature = "alloc")]
+macro_rules! __with_alloc {
+    ($($item:tt)*) => { $($item)* };
+}
+
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(feature = "alloc"))]
+macro_rules! __with_alloc {
+    ($($item:tt)*) => {};
+}

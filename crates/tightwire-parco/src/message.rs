@@ -1,5 +1,6 @@
 //! Functions that encode and decode whole messages.
 
+#[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 
 use crate::default_wire::{Decode, DecodeAs, Encode};
@@ -21,6 +22,7 @@ use crate::write::{self, FillResult};
 /// assert_eq!(tightwire_parco::to_vec("hey")?, [3, b'h', b'e', b'y']);
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
+#[cfg(feature = "alloc")]
 pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
     T::Wire::NEW.to_vec(value)
 }
@@ -32,6 +34,7 @@ pub fn to_vec<T: Encode + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
 /// # Errors
 ///
 /// Fails if a value does not fit its wire type. The vector is unchanged on failure.
+#[cfg(feature = "alloc")]
 #[inline]
 pub fn encode<T: Encode + ?Sized>(value: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
     T::Wire::NEW.encode(value, vec)
@@ -111,6 +114,7 @@ impl Options {
     /// # Errors
     ///
     /// Fails if a value does not fit its wire type.
+    #[cfg(feature = "alloc")]
     pub fn to_vec<T: Encode + ?Sized>(self, value: &T) -> Result<Vec<u8>, Error> {
         T::Wire::NEW.to_vec_with(self, value)
     }
@@ -120,6 +124,7 @@ impl Options {
     /// # Errors
     ///
     /// Fails if a value does not fit its wire type. The vector is unchanged on failure.
+    #[cfg(feature = "alloc")]
     #[inline]
     pub fn encode<T: Encode + ?Sized>(self, value: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
         T::Wire::NEW.encode_with(self, value, vec)
@@ -185,6 +190,7 @@ pub trait WireExt {
     /// # Errors
     ///
     /// Fails if the wire type cannot carry the value.
+    #[cfg(feature = "alloc")]
     fn to_vec<T: ?Sized>(&self, value: &T) -> Result<Vec<u8>, Error>
     where
         Self: Put<T>,
@@ -197,6 +203,7 @@ pub trait WireExt {
     /// # Errors
     ///
     /// Fails if the wire type cannot carry the value.
+    #[cfg(feature = "alloc")]
     fn to_vec_with<T: ?Sized>(&self, options: Options, value: &T) -> Result<Vec<u8>, Error>
     where
         Self: Put<T>,
@@ -209,6 +216,7 @@ pub trait WireExt {
     /// # Errors
     ///
     /// Fails if the wire type cannot carry the value. The vector is unchanged on failure.
+    #[cfg(feature = "alloc")]
     #[inline]
     fn encode<T: ?Sized>(&self, value: &T, vec: &mut Vec<u8>) -> Result<(), Error>
     where
@@ -222,6 +230,7 @@ pub trait WireExt {
     /// # Errors
     ///
     /// Fails if the wire type cannot carry the value. The vector is unchanged on failure.
+    #[cfg(feature = "alloc")]
     #[inline]
     fn encode_with<T: ?Sized>(&self, options: Options, value: &T, vec: &mut Vec<u8>) -> Result<(), Error>
     where
@@ -239,13 +248,16 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
+        #[cfg(feature = "alloc")]
         let room = slice.len();
         match write::fill(write::as_uninit(slice), Levels::default(), |writer| self.put(value, writer))? {
             FillResult::InPlace(written) => Ok(written),
+            #[cfg(feature = "alloc")]
             FillResult::Spilled(message) if message.len() <= room => {
                 slice[..message.len()].copy_from_slice(&message);
                 Ok(message.len())
             }
+            #[cfg(feature = "alloc")]
             FillResult::Spilled(_) => Err(Error::at(ErrorKind::BufferFull, room)),
         }
     }

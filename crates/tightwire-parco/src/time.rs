@@ -1,5 +1,6 @@
 //! [`Timestamp`] and [`ZonedTimestamp`], and conversions between them and the types of other crates.
 
+#[cfg(feature = "alloc")]
 use alloc::string::String;
 #[cfg(feature = "std")]
 use std::time::{Duration, SystemTime};
@@ -82,6 +83,12 @@ impl Timestamp {
     }
 }
 
+/// Default type of the names of time zones: `String`, or without the feature `alloc` a constant.
+#[cfg(feature = "alloc")]
+type Zone = String;
+#[cfg(not(feature = "alloc"))]
+type Zone = &'static str;
+
 /// A point in time and the name of a time zone.
 ///
 /// The name is one of the IANA database, `UTC`, or `Local` for the zone of the decoding machine. The offset is not
@@ -97,7 +104,7 @@ impl Timestamp {
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ZonedTimestamp<Z = String> {
+pub struct ZonedTimestamp<Z = Zone> {
     /// The point in time.
     pub at: Timestamp,
     /// The name of the time zone.

@@ -9,6 +9,7 @@ use core::ops::Deref;
 use crate::error::{ErrorKind, Fault};
 use crate::options::{Levels, Limits, Mode, Options};
 use crate::read::{Context, Input, Reader};
+#[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Get, Header, Map, Put, Slice, StaticWire, Wire, both};
 use crate::write::Writer;
@@ -76,6 +77,7 @@ impl<K: Wire, V: Wire> Wire for Entry<K, V> {
         self.1.walk(input)
     }
 
+    #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema {
         let (key, value) = (self.0.schema(context), self.1.schema(context));
         Schema::Struct([("key".into(), key), ("value".into(), value)].into())

@@ -1,4 +1,4 @@
-//! The output cursor, over memory that grows when it is full.
+//! The output cursor, over memory that grows when it is full, or without the feature `alloc` over a slice.
 //!
 //! This module contains the encoder's `unsafe` code. Invariants: `Buffer::start <= at <= end`, all three point into or
 //! one past one allocation, the bytes from `start` to `at` are initialized, and those from `at` to `end` may be
@@ -9,13 +9,17 @@
 
 #![allow(unsafe_code, reason = "one capacity check covers several writes; see the module documentation")]
 
+#[cfg(feature = "alloc")]
 use alloc::boxed::Box;
+#[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 use core::fmt;
+use core::iter;
 use core::mem::MaybeUninit;
 use core::ops::Range;
-use core::{iter, mem};
 
+#[cfg(not(feature = "alloc"))]
+use crate::error::ErrorKind;
 use crate::error::{Error, Fault, Segment, Trace};
 use crate::options::Levels;
 use crate::wire::{Header as _, Varint};
@@ -39,6 +43,7 @@ struct Buffer {
     start: *mut u8,
     memory: Memory,
     /// Lengths of nested structs that are not inserted yet; `None` if there are none.
+    #[cfg(feature = "alloc")]
     lengths: Option<Box<Lengths>>,
     trace: Trace,
 }
@@ -46,6 +51,8 @@ struct Buffer {
 /// Lengths of evolve structs that do not fit the byte reserved for them.
 ///
 /// They are inserted when the outermost struct is complete, so that each byte is moved once, on any depth of nesting.
+/// Without an allocator, each struct inserts its length when it is complete.
+#[cfg(feature = "alloc")]
 #[derive(Default)]
 struct Lengths {
     /// Offset of the reserved byte, and the length.
@@ -56,11 +63,16 @@ struct Lengths {
 
 enum Memory {
     /// The spare capacity of the vector that [`append`] borrows. The length of the vector changes only at the end.
+    #[cfg(feature = "alloc")]
     Vec(*mut Vec<u8>),
     /// A region that cannot grow, borrowed by [`fill`].
     Region,
     /// The spare capacity of an empty vector, which replaced a region that was too small.
+    #[cfg(feature = "alloc")]
     Spilled(Vec<u8>),
+    /// A region that is too small for what was written.
+    #[cfg(not(feature = "alloc"))]
+    Full,
 }
 
 /// Result of encoding into a region.
@@ -68,15 +80,23 @@ pub(crate) enum FillResult {
     /// Number of initialized bytes at the start of the region.
     InPlace(usize),
     /// The message, which did not fit the region.
+    #[cfg(feature = "alloc")]
     Spilled(Vec<u8>),
 }
 
 impl Buffer {
     fn new(spare: Range<*mut MaybeUninit<u8>>, memory: Memory) -> Self {
-        Self { start: spare.start.cast(), memory, lengths: None, trace: Trace::default() }
+        Self {
+            start: spare.start.cast(),
+            memory,
+            #[cfg(feature = "alloc")]
+            lengths: None,
+            trace: Trace::default(),
+        }
     }
 
     /// Makes room for `additional` bytes after `at`. Returns the cursor and the end in the new memory.
+    #[cfg(feature = "alloc")]
     #[cold]
     #[inline(never)]
     fn grow(&mut self, at: *mut u8, additional: usize) -> (*mut u8, *mut u8) {
@@ -152,7 +172,10 @@ impl<'a> Writer<'a> {
     /// Returns the number of bytes that the pending lengths add.
     #[inline]
     fn extra(&self) -> usize {
-        self.buffer.lengths.as_ref().map_or(0, |lengths| lengths.extra)
+        #[cfg(feature = "alloc")]
+        return self.buffer.lengths.as_ref().map_or(0, |lengths| lengths.extra);
+        #[cfg(not(feature = "alloc"))]
+        0
     }
 
     /// Adds a segment to the path of a fault, innermost segment first.
@@ -165,16 +188,39 @@ impl<'a> Writer<'a> {
     /// Makes room for `additional` bytes, so that smaller writes do not grow the memory one at a time.
     #[inline(always)]
     pub fn reserve(&mut self, additional: usize) {
+        #[cfg(feature = "alloc")]
         if self.end.addr() - self.at.addr() < additional {
             (self.at, self.end) = self.buffer.grow(self.at, additional);
         }
+        #[cfg(not(feature = "alloc"))]
+        let _ = additional;
+    }
+
+    /// Makes room for `additional` bytes. Returns whether there is room, which is always true if memory can grow.
+    #[inline(always)]
+    fn has_room(&mut self, additional: usize) -> bool {
+        self.reserve(additional);
+        cfg!(feature = "alloc") || self.end.addr() - self.at.addr() >= additional
+    }
+
+    /// Same as [`has_room`](Self::has_room), but without room the message fails.
+    #[inline(always)]
+    fn has_required_room(&mut self, additional: usize) -> bool {
+        let has_room = self.has_room(additional);
+        #[cfg(not(feature = "alloc"))]
+        if !has_room {
+            self.buffer.memory = Memory::Full;
+        }
+        has_room
     }
 
     /// Writes `N` bytes.
     #[inline(always)]
     pub fn array<const N: usize>(&mut self, bytes: [u8; N]) {
-        self.reserve(N);
-        // SAFETY: `reserve` made room for `N` bytes.
+        if !self.has_required_room(N) {
+            return;
+        }
+        // SAFETY: there is room for `N` bytes.
         unsafe {
             self.at.cast::<[u8; N]>().write_unaligned(bytes);
             self.at = self.at.add(N);
@@ -184,8 +230,10 @@ impl<'a> Writer<'a> {
     /// Writes a slice of bytes.
     #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) {
-        self.reserve(bytes.len());
-        // SAFETY: `reserve` made room, and no other reference points to it.
+        if !self.has_required_room(bytes.len()) {
+            return;
+        }
+        // SAFETY: there is room, and no other reference points to it.
         unsafe {
             copy(bytes, self.at);
             self.at = self.at.add(bytes.len());
@@ -201,9 +249,12 @@ impl<'a> Writer<'a> {
     pub fn prefixed(&mut self, header: [u8; 8], width: usize, bytes: &[u8]) {
         assert!(width <= 8, "a header has at most eight bytes");
         let len = bytes.len();
-        self.reserve(len + 8);
+        if !self.has_room(len + 8) {
+            self.bytes(&header[..width]);
+            return self.bytes(bytes);
+        }
         let to = self.at;
-        // SAFETY: `reserve` made room for eight bytes and `len` more, and `width` is at most eight.
+        // SAFETY: there is room for eight bytes and `len` more, and `width` is at most eight.
         unsafe {
             self.at = to.add(width + len);
             if width == 1 {
@@ -232,6 +283,10 @@ impl<'a> Writer<'a> {
         let result = put(self);
         self.sized -= 1;
         result?;
+        #[cfg(not(feature = "alloc"))]
+        if let Memory::Full = self.buffer.memory {
+            return Ok(());
+        }
         let len = self.written() - before - 1;
         if len < 0x80 {
             // SAFETY: the byte at `start` was written above.
@@ -245,21 +300,26 @@ impl<'a> Writer<'a> {
     /// Inserts the length of an evolve struct whose reserved byte is at `start`, or delays it inside of another one.
     #[inline(never)]
     fn put_long(&mut self, start: usize, len: usize) {
+        #[cfg(feature = "alloc")]
         if self.sized > 0 {
             let lengths = self.buffer.lengths.get_or_insert_default();
             lengths.pending.push((start, len));
             lengths.extra += Varint::width(len as u64) - 1;
             return;
         }
-        let Lengths { mut pending, extra } =
-            mem::take(&mut self.buffer.lengths).map(|lengths| *lengths).unwrap_or_default();
+        let extra = self.extra() + Varint::width(len as u64) - 1;
+        #[cfg(feature = "alloc")]
+        let mut pending = self.buffer.lengths.take().map(|lengths| lengths.pending).unwrap_or_default();
+        #[cfg(not(feature = "alloc"))]
+        let mut pending = [];
         pending.sort_unstable();
-        let extra = extra + Varint::width(len as u64) - 1;
-        self.reserve(extra);
+        if !self.has_required_room(extra) {
+            return;
+        }
         let mut from = self.position();
         let mut to = from + extra;
         let base = self.buffer.start;
-        // SAFETY: `reserve` made room for `extra` bytes.
+        // SAFETY: there is room for `extra` bytes.
         self.at = unsafe { base.add(to) };
         // From the end, so that no byte is overwritten before it is moved. The outermost struct starts first.
         for (start, len) in pending.into_iter().rev().chain(iter::once((start, len))) {
@@ -280,8 +340,10 @@ impl<'a> Writer<'a> {
 
     /// Writes `count` zero bytes.
     pub fn zeros(&mut self, count: usize) {
-        self.reserve(count);
-        // SAFETY: `reserve` made room for `count` bytes.
+        if !self.has_required_room(count) {
+            return;
+        }
+        // SAFETY: there is room for `count` bytes.
         unsafe {
             self.at.write_bytes(0, count);
             self.at = self.at.add(count);
@@ -293,8 +355,10 @@ impl<'a> Writer<'a> {
     #[inline]
     pub(crate) fn native<T: Plain>(&mut self, values: &[T]) {
         let len = size_of_val(values);
-        self.reserve(len);
-        // SAFETY: a `Plain` value has no padding, so all its bytes are initialized; `reserve` made room for them.
+        if !self.has_required_room(len) {
+            return;
+        }
+        // SAFETY: a `Plain` value has no padding, so all its bytes are initialized; there is room for them.
         unsafe {
             let bytes = core::slice::from_raw_parts(values.as_ptr().cast::<u8>(), len);
             copy(bytes, self.at);
@@ -305,10 +369,12 @@ impl<'a> Writer<'a> {
     /// Writes the bytes of each value.
     #[inline]
     pub(crate) fn arrays<T: Copy, const N: usize>(&mut self, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
-        self.reserve(values.len() * N);
+        if !self.has_required_room(values.len() * N) {
+            return;
+        }
         let mut at = self.at;
         for value in values {
-            // SAFETY: `reserve` made room for an array per value.
+            // SAFETY: there is room for an array per value.
             unsafe {
                 at.cast::<[u8; N]>().write_unaligned(bytes(*value));
                 at = at.add(N);
@@ -379,7 +445,7 @@ impl fmt::Debug for Writer<'_> {
     }
 }
 
-/// Encodes into a region, or into a new vector if the region is too small.
+/// Encodes into a region, or into a new vector if the region is too small. Without the feature `alloc`, it fails then.
 pub(crate) fn fill(
     region: &mut [MaybeUninit<u8>],
     levels: Levels,
@@ -393,6 +459,9 @@ pub(crate) fn fill(
     let written = writer.written();
     match (result, buffer.memory) {
         (Err(fault), _) => Err(buffer.trace.into_error(fault, written)),
+        #[cfg(not(feature = "alloc"))]
+        (Ok(()), Memory::Full) => Err(Error::at(ErrorKind::BufferFull, region.len())),
+        #[cfg(feature = "alloc")]
         (Ok(()), Memory::Spilled(mut vec)) => {
             // SAFETY: the vector was empty, and the first `written` bytes are initialized.
             unsafe { vec.set_len(written) };
@@ -403,9 +472,11 @@ pub(crate) fn fill(
 }
 
 /// Bytes on the stack for a message that is encoded to a new vector.
+#[cfg(feature = "alloc")]
 const STACK: usize = 1024;
 
 /// Encodes into a new vector. A message that fits the stack is allocated once, with its exact size.
+#[cfg(feature = "alloc")]
 #[inline]
 pub(crate) fn to_vec(
     levels: Levels,
@@ -422,6 +493,7 @@ pub(crate) fn to_vec(
 }
 
 /// Encodes to the end of a vector.
+#[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn append(
     vec: &mut Vec<u8>,

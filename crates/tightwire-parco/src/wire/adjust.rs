@@ -6,14 +6,13 @@
 //! [`Opt`] and [`Pointer`] forward every attribute but `inner`, so that an attribute means the same for `T`, `Option<T>`
 //! and `Box<T>`.
 
-use alloc::boxed::Box;
-
 use super::{
     Array, Bool, Either, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Pointer, Put, Skip,
     Slice, SortedMap, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Varint,
 };
 use crate::error::Fault;
 use crate::read::Input;
+#[cfg(feature = "alloc")]
 use crate::schema::Schema;
 use crate::wire;
 
@@ -198,19 +197,22 @@ tuple_order!(A, B, C, D, E, F, G, H, I, J, K);
 tuple_order!(A, B, C, D, E, F, G, H, I, J, K, L);
 
 /// Returns the schema of a struct with these fields.
+#[cfg(feature = "alloc")]
 pub fn structure<const N: usize>(fields: [(&str, Schema); N]) -> Schema {
     Schema::Struct(fields.map(|(name, schema)| (name.into(), schema)).into())
 }
 
 /// Returns the schema of an evolve struct with these fields, the first `required` of which have no default.
+#[cfg(feature = "alloc")]
 pub fn evolve<const N: usize>(required: usize, fields: [(&str, Schema); N]) -> Schema {
     Schema::Evolve { required, fields: fields.map(|(name, schema)| (name.into(), schema)).into() }
 }
 
 /// Returns the schema of an enum with this schema of the ids and these models.
+#[cfg(feature = "alloc")]
 pub fn multi<const N: usize>(header: Schema, models: [(&str, Schema); N]) -> Schema {
     let models = models.map(|(id, schema)| (id.into(), schema)).into();
-    Schema::Multi { header: Box::new(header), models }
+    Schema::Multi { header: header.into(), models }
 }
 
 /// A wire type for the ids of an enum: a number or a string.

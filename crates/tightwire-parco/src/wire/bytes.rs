@@ -1,19 +1,12 @@
 //! Strings and blobs: a header with the number of bytes, then the bytes. Reserved bytes have no header.
 
-use alloc::borrow::{Cow, ToOwned};
-use alloc::boxed::Box;
-use alloc::rc::Rc;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::marker::PhantomData;
-#[cfg(feature = "std")]
-use std::path::{Path, PathBuf};
 
 use super::{Get, Header, Le, Put, StaticWire, U8, U16, U32, U64, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
+#[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
 use crate::text::text;
 use crate::write::Writer;
@@ -80,22 +73,13 @@ macro_rules! octets {
     )*};
 }
 
+#[cfg(feature = "alloc")]
+mod owned;
+
 octets! {
     [] str: |value| value.as_bytes();
     [] [u8]: |value| value;
-    [] String: |value| value.as_bytes();
-    [] Vec<u8>: |value| value;
     [T: Octets + ?Sized] &T: |value| (**value).octets();
-    [T: Octets + ?Sized] Box<T>: |value| (**value).octets();
-    [T: Octets + ?Sized] Rc<T>: |value| (**value).octets();
-    [T: Octets + ?Sized] Arc<T>: |value| (**value).octets();
-    [T: Octets + ToOwned + ?Sized] Cow<'_, T>: |value| (**value).octets();
-}
-
-#[cfg(feature = "bytes")]
-octets! {
-    [] bytes::Bytes: |value| value;
-    [] bytes::BytesMut: |value| value;
 }
 
 impl<'de> FromOctets<'de> for &'de str {
@@ -116,126 +100,6 @@ impl<'de> FromOctets<'de> for &'de [u8] {
     }
 }
 
-impl<'de> FromOctets<'de> for String {
-    const OWNED: bool = true;
-
-    #[inline]
-    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
-        text(bytes).map(Into::into)
-    }
-
-    #[inline]
-    fn replace(&mut self, bytes: &'de [u8]) -> Result<(), Fault> {
-        let text = text(bytes)?;
-        self.clear();
-        self.push_str(text);
-        Ok(())
-    }
-}
-
-impl<'de> FromOctets<'de> for Vec<u8> {
-    const OWNED: bool = true;
-
-    #[inline]
-    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
-        Ok(bytes.into())
-    }
-
-    #[inline]
-    fn replace(&mut self, bytes: &'de [u8]) -> Result<(), Fault> {
-        self.clear();
-        self.extend_from_slice(bytes);
-        Ok(())
-    }
-}
-
-macro_rules! from_octets {
-    ($($type:ty: $owned:literal, $borrowed:ty;)*) => {$(
-        impl<'de> FromOctets<'de> for $type {
-            const OWNED: bool = $owned;
-
-            #[inline]
-            fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
-                <$borrowed>::from_octets(bytes).map(Into::into)
-            }
-        }
-    )*};
-}
-
-from_octets! {
-    Cow<'de, str>: false, &'de str;
-    Cow<'de, [u8]>: false, &'de [u8];
-    Box<str>: true, &'de str;
-    Box<[u8]>: true, &'de [u8];
-    Rc<str>: true, &'de str;
-    Rc<[u8]>: true, &'de [u8];
-    Arc<str>: true, &'de str;
-    Arc<[u8]>: true, &'de [u8];
-}
-
-#[cfg(feature = "std")]
-from_octets! {
-    PathBuf: true, &'de str;
-}
-
-#[cfg(feature = "bytes")]
-from_octets! {
-    bytes::BytesMut: true, &'de [u8];
-}
-
-#[cfg(feature = "bytes")]
-impl<'de> FromOctets<'de> for bytes::Bytes {
-    const OWNED: bool = true;
-
-    #[inline]
-    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
-        Ok(Self::copy_from_slice(bytes))
-    }
-}
-
-#[cfg(feature = "std")]
-impl<'de> FromOctets<'de> for &'de Path {
-    const OWNED: bool = false;
-
-    #[inline]
-    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
-        text(bytes).map(Path::new)
-    }
-}
-
-/// Fails with [`Error::is_invalid_utf8`](crate::Error::is_invalid_utf8) if the path is not UTF-8.
-#[cfg(feature = "std")]
-impl<H: Header> Put<Path> for Str<H> {
-    #[inline]
-    fn put(&self, value: &Path, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        self.put(value.to_str().ok_or(Fault::INVALID_UTF8)?, writer)
-    }
-
-    #[inline]
-    fn size(&self, value: &Path, levels: Levels) -> Result<usize, Fault> {
-        self.size(value.to_str().ok_or(Fault::INVALID_UTF8)?, levels)
-    }
-}
-
-macro_rules! path {
-    ($($type:ty),*) => {$(
-        #[cfg(feature = "std")]
-        impl<H: Header> Put<$type> for Str<H> {
-            #[inline]
-            fn put(&self, value: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
-                Put::<Path>::put(self, value, writer)
-            }
-
-            #[inline]
-            fn size(&self, value: &$type, levels: Levels) -> Result<usize, Fault> {
-                Put::<Path>::size(self, value, levels)
-            }
-        }
-    )*};
-}
-
-path!(&Path, PathBuf);
-
 macro_rules! wire {
     ($name:ident, $schema:ident) => {
         impl<H: Header> Wire for $name<H> {
@@ -251,8 +115,9 @@ macro_rules! wire {
                 input.skip(len)
             }
 
+            #[cfg(feature = "alloc")]
             fn schema(&self, context: &mut SchemaContext) -> Schema {
-                Schema::$schema { header: Box::new(H::NEW.schema(context)) }
+                Schema::$schema { header: H::NEW.schema(context).into() }
             }
         }
 
@@ -320,6 +185,7 @@ impl<const N: usize> Wire for Skip<N> {
         input.skip(N)
     }
 
+    #[cfg(feature = "alloc")]
     fn schema(&self, _: &mut SchemaContext) -> Schema {
         Schema::Skip(N as u64)
     }

@@ -7,6 +7,7 @@ use super::{Get, Header as _, Put, StaticWire, Varint, Wire};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
+#[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
@@ -39,6 +40,7 @@ pub trait Shape<Role> {
     fn walk<I: Input>(input: &mut I) -> Result<(), Fault>;
 
     /// Returns the schema of the message.
+    #[cfg(feature = "alloc")]
     fn schema(context: &mut SchemaContext) -> Schema;
 }
 
@@ -123,6 +125,7 @@ impl<M: Shape<Role>, Role> Wire for Message<M, Role> {
         })
     }
 
+    #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema {
         M::schema(context)
     }

@@ -92,6 +92,7 @@ macro_rules! same_wire {
                 $inner.walk(input)
             }
 
+            #[cfg(feature = "alloc")]
             fn schema(&self, context: &mut SchemaContext) -> Schema {
                 let $wrapper = self;
                 $inner.schema(context)
@@ -110,12 +111,14 @@ mod time;
 mod tuple;
 mod wrapper;
 
+#[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
 pub use bytes::{Blob, FromOctets, LongText, Octets, Skip, SmallVarchar, Str, Text, Varchar};
 pub use map::{Map, SortedMap};
+#[cfg(feature = "alloc")]
 pub(crate) use message::sized;
 pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
 pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Max, U8, U16, U32, U64, Varint};
@@ -129,6 +132,7 @@ pub use crate::time::{FromNanos, ToNanos};
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
+#[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
@@ -234,6 +238,7 @@ pub trait Wire {
     }
 
     /// Returns the schema.
+    #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema;
 }
 
@@ -308,6 +313,7 @@ pub trait Get<'de, T>: Wire {
     /// # Errors
     ///
     /// Returns the fault of the first value that cannot be decoded.
+    #[cfg(feature = "alloc")]
     #[inline]
     fn get_all(&self, count: usize, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
         // For elements of fixed size the caller has checked that their bytes are available. Elements of variable size
@@ -344,6 +350,7 @@ pub trait Get<'de, T>: Wire {
 }
 
 /// Maximum bytes allocated for elements of variable size before they arrive.
+#[cfg(feature = "alloc")]
 const MAX_RESERVED: usize = 64 << 10;
 
 /// Returns the sum of two fixed sizes.

@@ -1,5 +1,6 @@
 //! Numbers and flags, and numbers as length headers.
 
+#[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
@@ -8,6 +9,7 @@ use super::{Endian, Get, Order, Put, StaticWire, Wire};
 use crate::error::{ErrorKind, Fault};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
+#[cfg(feature = "alloc")]
 use crate::schema::{Number, Schema, SchemaContext};
 use crate::write::Writer;
 
@@ -101,6 +103,7 @@ macro_rules! wire {
                 input.skip(size)
             }
 
+            #[cfg(feature = "alloc")]
             fn schema(&self, _: &mut SchemaContext) -> Schema {
                 Schema::Number($number, $endian)
             }
@@ -148,6 +151,7 @@ macro_rules! wire {
                 })
             }
 
+            #[cfg(feature = "alloc")]
             #[inline]
             fn get_all(
                 &self,
@@ -324,6 +328,7 @@ impl Wire for Varint {
         input.varint().map(|_| ())
     }
 
+    #[cfg(feature = "alloc")]
     fn schema(&self, _: &mut SchemaContext) -> Schema {
         Schema::Varint
     }
@@ -412,6 +417,7 @@ impl Wire for Bool {
         input.flag().map(|_| ())
     }
 
+    #[cfg(feature = "alloc")]
     fn schema(&self, _: &mut SchemaContext) -> Schema {
         Schema::Bool
     }
@@ -462,6 +468,7 @@ impl<const N: u64, H: Header> Wire for Max<N, H> {
         Self::length(input).map(|_| ())
     }
 
+    #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema {
         self.0.schema(context)
     }

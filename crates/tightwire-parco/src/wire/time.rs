@@ -4,6 +4,7 @@ use super::{FromOctets, Get, I64, Le, Octets, Opt, Put, SmallVarchar, StaticWire
 use crate::error::Fault;
 use crate::options::{Levels, Mode};
 use crate::read::{Input, Reader};
+#[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
 use crate::time::{FromNanos, Timestamp, ToNanos, ZonedTimestamp};
 use crate::write::Writer;
@@ -45,6 +46,7 @@ impl Wire for TimeUtc {
         input.skip(8)
     }
 
+    #[cfg(feature = "alloc")]
     fn schema(&self, _: &mut SchemaContext) -> Schema {
         Schema::TimeUtc
     }
@@ -132,6 +134,7 @@ impl Wire for TimeLocation {
         ZONE.walk(input)
     }
 
+    #[cfg(feature = "alloc")]
     fn schema(&self, _: &mut SchemaContext) -> Schema {
         Schema::TimeLocation
     }

@@ -2,11 +2,14 @@
 
 use core::ops::{Range, RangeInclusive};
 
-use super::adjust::{Id as _, multi, structure};
+use super::adjust::Id as _;
+#[cfg(feature = "alloc")]
+use super::adjust::{multi, structure};
 use super::{Get, Put, StaticWire, U8, Wire, both};
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
+#[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
@@ -40,6 +43,7 @@ macro_rules! tuple {
                 })
             }
 
+            #[cfg(feature = "alloc")]
             fn schema(&self, context: &mut SchemaContext) -> Schema {
                 context.enclosed("", |context| structure([$(($name, self.$index.schema(context))),*]))
             }
@@ -185,6 +189,7 @@ impl<A: Wire, B: Wire> Wire for Either<A, B> {
         })
     }
 
+    #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema {
         let header = U8.schema(context);
         context.enclosed("", |context| {

@@ -1,9 +1,5 @@
 //! Wire types that contain another one: options, pointers, Go's `int` in fewer bytes, and default wire types.
 
-use alloc::borrow::Cow;
-use alloc::boxed::Box;
-use alloc::rc::Rc;
-use alloc::sync::Arc;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Deref;
@@ -14,6 +10,7 @@ use crate::default_wire::{DecodeAs, DecodeOwned, Encode, EncodeAs};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::{Input, Reader};
+#[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
@@ -32,8 +29,9 @@ impl<W: Wire> Wire for Opt<W> {
         if input.flag()? { self.0.walk(input) } else { Ok(()) }
     }
 
+    #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema {
-        Schema::Option(Box::new(self.0.schema(context)))
+        Schema::Option(self.0.schema(context).into())
     }
 }
 
@@ -90,6 +88,7 @@ impl<W: Wire> Wire for OrDefault<W> {
         if input.at_end()? { Ok(()) } else { self.0.walk(input) }
     }
 
+    #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema {
         self.0.schema(context)
     }
@@ -140,39 +139,8 @@ impl<P: Deref, W: Put<P::Target>> Put<P> for Pointer<W> {
     }
 }
 
-impl<'de, T, W: Get<'de, T>> Get<'de, Box<T>> for Pointer<W> {
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Box<T>, Fault> {
-        self.0.get(reader).map(Box::new)
-    }
-
-    #[inline]
-    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut Box<T>) -> Result<(), Fault> {
-        self.0.get_into(reader, value)
-    }
-}
-
-impl<'de, T, W: Get<'de, T>> Get<'de, Rc<T>> for Pointer<W> {
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Rc<T>, Fault> {
-        self.0.get(reader).map(Rc::new)
-    }
-}
-
-impl<'de, T, W: Get<'de, T>> Get<'de, Arc<T>> for Pointer<W> {
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Arc<T>, Fault> {
-        self.0.get(reader).map(Arc::new)
-    }
-}
-
-/// The value is owned.
-impl<'de, 'a, T: Clone, W: Get<'de, T>> Get<'de, Cow<'a, T>> for Pointer<W> {
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Cow<'a, T>, Fault> {
-        self.0.get(reader).map(Cow::Owned)
-    }
-}
+#[cfg(feature = "alloc")]
+mod owned;
 
 /// An `i64` encoded as the number `W`, which must be able to represent it. The Go library calls it a header.
 ///
@@ -197,6 +165,7 @@ impl<W: Wire> Wire for HeaderInt<W> {
         self.0.walk(input)
     }
 
+    #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema {
         match self.0.schema(context) {
             Schema::Number(number, endian) => Schema::Header(number, endian),
