@@ -21,10 +21,10 @@
 //! Add it with `cargo add tightwire-parco`.
 //!
 //! A message consists of its fields in order of declaration: no names, no tags, no version. Integers have a fixed width;
-//! lengths are varints by default, or the type that an attribute sets. Both peers need the same schema. Use this crate instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte
-//! order and the width of each length, to decode untrusted input within limits, or to check whether a changed schema is
-//! still compatible. Prefer those crates if your types already derive serde's traits, or, for `postcard`, if there is
-//! no allocator.
+//! lengths are varints by default, or the type that an attribute sets. Both peers need the same schema. Use this crate
+//! instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte order and the width of
+//! each length, to decode untrusted input within limits, or to check whether a changed schema is still compatible. Types
+//! that derive serde's traits can be used with the module `serde`. Prefer `postcard` if there is no allocator.
 //!
 //! # Where to start
 //!
@@ -37,6 +37,7 @@
 //! | messages on a tokio stream | `StreamCodec`, `FrameCodec` | `codec` |
 //! | several message types on one stream | an enum with `#[parco(id = ..)]`, or a [`Registry`] | |
 //! | types of other crates, several schemas of one type | [`builder()`], or [`compiler`] and [`parser`] | |
+//! | types that derive serde's traits | the module `serde`, and `#[parco(serde)]` on a field | `serde` |
 //! | other limits, the lenient mode of Go | [`Options`], [`Limits`] | |
 //! | exchange messages with the Go library | `#[parco(go)]` on each type: lengths of two bytes, as in Go |  |
 //! | encode a value with another wire type | [`WireExt`] with the types of [`wire`] | |
@@ -54,6 +55,7 @@
 //! | `bytes` | `encode_to_buf` for `BytesMut` and other buffers |
 //! | `codec` | codecs for `tokio_util::codec` |
 //! | `chrono`, `jiff`, `time` | timestamps of these crates |
+//! | `serde` | the module `serde` for types that implement `Serialize` and `Deserialize` |
 //! | `schema-json` | schemas and values as JSON |
 //!
 //! # Guarantees
@@ -92,6 +94,8 @@ mod options;
 mod read;
 mod registry;
 pub mod schema;
+#[cfg(feature = "serde")]
+pub mod serde;
 mod text;
 mod time;
 mod view;

@@ -9,6 +9,8 @@
 
 #![allow(unsafe_code, reason = "one capacity check covers several writes; see the module documentation")]
 
+#[cfg(feature = "serde")]
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -131,6 +133,12 @@ impl<'a> Writer<'a> {
     pub fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
         self.buffer.trace.push(segment);
         fault
+    }
+
+    /// Adds the text of a `Serialize` implementation to the error.
+    #[cfg(feature = "serde")]
+    pub(crate) fn explain(&mut self, message: Option<Box<str>>) {
+        self.buffer.trace.message = message;
     }
 
     /// Makes room for `additional` bytes, so that smaller writes do not grow the memory one at a time.
