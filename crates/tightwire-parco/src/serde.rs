@@ -21,7 +21,8 @@
 //! ```
 //!
 //! With the attribute `#[parco(serde)]`, such a type is a field of a struct that derives the traits of this crate: see
-//! [`Serde`]. Asynchronous streams use `SerdeCodec` (feature `codec`).
+//! [`Serde`]. On an asynchronous stream, use `SerdeCodec` (feature `codec`): the end of a message is only known to serde, so a
+//! stream needs frames.
 //!
 //! # Encoding
 //!
@@ -39,7 +40,8 @@
 //! | enum | index of the variant as a varint, then its values |
 //!
 //! If a sequence or map does not know its length, such as one of `collect_seq`, its elements are encoded to a temporary
-//! buffer. `is_human_readable` is false.
+//! buffer. `is_human_readable` is false. Error paths are those of derived types, except that a part of a tuple is an
+//! [`Index`](crate::Segment::Index), because serde does not distinguish tuples from arrays.
 //!
 //! The encoding of some types is determined by serde, and differs from that of the derive macros: `SystemTime` and the
 //! types of `chrono`, `jiff`, `time` and `uuid`, `SocketAddrV6`, and enums with explicit ids, for which serde uses the

@@ -41,9 +41,8 @@ fn part<T: Serialize + ?Sized>(
     writer: &mut Writer<'_>,
     segment: impl FnOnce() -> Segment,
 ) -> Result<(), Failure> {
-    value.serialize(Serializer(writer)).map_err(|failure| {
+    value.serialize(Serializer(writer)).inspect_err(|failure| {
         writer.locate(failure.fault(), segment());
-        failure
     })
 }
 
@@ -241,9 +240,8 @@ impl Collection<'_, '_> {
         if self.len.is_some() {
             return part(value, self.writer, segment);
         }
-        append(value, &mut self.buffer, self.writer).map_err(|failure| {
+        append(value, &mut self.buffer, self.writer).inspect_err(|failure| {
             self.writer.locate(failure.fault(), segment());
-            failure
         })
     }
 
@@ -313,7 +311,9 @@ impl Parts<'_, '_> {
         value: &T,
         segment: impl FnOnce(usize) -> Segment,
     ) -> Result<(), Failure> {
-        part(value, self.writer, || segment(self.index)).map_err(|failure| self.within_variant(failure))?;
+        if let Err(failure) = part(value, self.writer, || segment(self.index)) {
+            return Err(self.within_variant(failure));
+        }
         self.index += 1;
         Ok(())
     }
@@ -378,7 +378,11 @@ impl ser::SerializeStruct for Parts<'_, '_> {
     type Error = Failure;
 
     #[inline]
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Failure> {
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), Failure> {
         self.put(value, |_| Segment::Field(name))
     }
 
@@ -395,7 +399,11 @@ impl ser::SerializeStructVariant for Parts<'_, '_> {
     type Ok = ();
     type Error = Failure;
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Failure> {
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), Failure> {
         self.put(value, |_| Segment::Field(name))
     }
 
