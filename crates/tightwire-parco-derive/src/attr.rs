@@ -74,6 +74,7 @@ pub(crate) enum Replacement {
     With(Box<Type>),
     Skip(Box<Expr>),
     Time,
+    Serde,
 }
 
 /// Changes that attributes make to a wire type.
@@ -111,7 +112,7 @@ const EITHER: &[&[&str]] = &[
 ];
 
 /// Attributes that exclude each other and those in [`SHAPING`].
-const ALONE: &[&str] = &["with", "skip", "time"];
+const ALONE: &[&str] = &["with", "skip", "time", "serde"];
 
 const SHAPING: &[&str] =
     &["be", "le", "header", "small", "max", "elem", "key", "value", "inner", "blob", "sorted", "int", "uint"];
@@ -152,7 +153,7 @@ fn name(path: &Path) -> String {
 }
 
 const ADJUSTING: &str = "`header`, `small`, `be`, `le`, `elem`, `key`, `value`, `inner`, `blob`, `sorted`, `int`, \
-                         `uint`, `time`, `max`, `with`";
+                         `uint`, `time`, `max`, `with`, `serde`";
 
 impl Adjust {
     /// Parses one attribute. Returns false if it is not one of these.
@@ -173,6 +174,7 @@ impl Adjust {
             "int" => self.go = Some(Ident::new("Int", span)),
             "uint" => self.go = Some(Ident::new("Uint", span)),
             "time" => self.replacement = Some(Replacement::Time),
+            "serde" => self.replacement = Some(Replacement::Serde),
             "with" => self.replacement = Some(Replacement::With(meta.value()?.parse()?)),
             _ => return Ok(false),
         }

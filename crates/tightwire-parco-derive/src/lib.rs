@@ -54,6 +54,7 @@ use crate::model::Model;
 /// | `time` | `i64`, `SystemTime`, `tightwire_parco::Timestamp`, .. | nanoseconds since 1970, always little endian |
 /// | `max = N` | strings, blobs, slices, maps | maximum length or count, for encoding and decoding |
 /// | `with = Type` | all | a wire type that implements `tightwire_parco::wire::StaticWire`; see the example in `tightwire_parco::wire` |
+/// | `serde` | types with serde's traits | a length in bytes, then the encoding of `tightwire_parco::serde`; needs the feature `serde` |
 /// | `skip = N` | `()` | `N` reserved bytes, encoded as zeros and ignored when decoded |
 /// | `ignore` | all | not encoded; decoded as the default of its type |
 /// | `default_on_eof` | the last fields | decoded as the default of its type if the input, or the enclosing evolve struct, ends before the field |

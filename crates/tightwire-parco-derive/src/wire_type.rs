@@ -109,6 +109,7 @@ fn adjusted(
             return quote_spanned!(at(count.span())=> #krate::wire::Skip<{ #count }>);
         }
         Some(Replacement::Time) => return quote_spanned!(span=> #krate::wire::TimeUtc),
+        Some(Replacement::Serde) => return quote_spanned!(span=> #krate::serde::Serde),
         None => {}
     }
     let path = quote!(#krate::wire::adjust);

@@ -61,6 +61,9 @@ pub(crate) enum ErrorKind {
     UnknownZone,
     BufferFull,
     Io,
+    NotSelfDescribing,
+    SkippedField,
+    Rejected,
 }
 
 impl ErrorKind {
@@ -74,7 +77,7 @@ impl ErrorKind {
             Self::Overlong => "a varint is longer than necessary",
             Self::InvalidBool => "a flag is neither 0 nor 1",
             Self::InvalidUtf8 => "text is not UTF-8",
-            Self::InvalidLength => "wrong number of elements for a fixed-size array",
+            Self::InvalidLength => "wrong number of elements",
             Self::InvalidValue => "the bytes are not a valid value of the target type",
             Self::StructEnd => "the length of a struct ends inside or before a required field",
             Self::SchemaMismatch => "the fingerprint is that of another schema",
@@ -87,6 +90,12 @@ impl ErrorKind {
             Self::UnknownZone => "unknown time zone",
             Self::BufferFull => "the buffer is too small",
             Self::Io => "input or output failed",
+            Self::NotSelfDescribing => {
+                "the type can only be decoded from a self-describing format (it calls `deserialize_any` or similar, as \
+                 flattened, untagged and tagged types do)"
+            }
+            Self::SkippedField => "a field is skipped, but a message contains every field",
+            Self::Rejected => "the `Serialize` implementation failed",
         }
     }
 }
@@ -142,6 +151,9 @@ pub(crate) struct Trace {
     pub(crate) missing: usize,
     /// Number of bytes between the start of the failed value and the current position.
     pub(crate) rewind: usize,
+    /// Text of a `Serialize` or `Deserialize` implementation.
+    #[cfg(feature = "serde")]
+    pub(crate) message: Option<Box<str>>,
 }
 
 impl Trace {
@@ -160,6 +172,8 @@ impl Trace {
             offset: Some(offset.saturating_sub(self.rewind)),
             missing: self.missing,
             path: self.segments,
+            #[cfg(feature = "serde")]
+            message: self.message,
             #[cfg(feature = "std")]
             source: None,
         }))
@@ -170,7 +184,8 @@ impl Trace {
 ///
 /// The offset counts from the first byte of the message. When decoding, it is the start of the value that could not be
 /// read; if a length header was read but its contents were not, it is the start of the contents. When encoding, it is
-/// the number of bytes written before the value. The error text contains no input bytes.
+/// the number of bytes written before the value. The error text contains no input bytes, unless a `Deserialize`
+/// implementation puts them into its message.
 #[derive(Debug)]
 pub struct Error(Details);
 
@@ -180,6 +195,8 @@ struct Inner {
     offset: Option<usize>,
     missing: usize,
     path: Path,
+    #[cfg(feature = "serde")]
+    message: Option<Box<str>>,
     #[cfg(feature = "std")]
     source: Option<std::io::Error>,
 }
@@ -223,6 +240,11 @@ impl Error {
     #[cfg(feature = "alloc")]
     pub(crate) fn fault(&self) -> Fault {
         Fault(self.0.kind)
+    }
+
+    #[cfg(feature = "serde")]
+    pub(crate) fn take_message(&mut self) -> Option<Box<str>> {
+        self.0.message.take()
     }
 
     /// Returns the Go library's error text for the same failure, including its spelling mistakes, if it has one.
@@ -270,14 +292,17 @@ predicates! { Error, ErrorKind:
     is_invalid_bool: InvalidBool;
     /// True if the bytes of a string are not UTF-8.
     is_invalid_utf8: InvalidUtf8;
-    /// True if a fixed-size array has the wrong number of elements.
+    /// True if a fixed-size array, or a collection of a serde type, has the wrong number of elements.
     is_invalid_length: InvalidLength;
-    /// True if the bytes are not a valid value of the target type and no other predicate applies, and if a varint is
-    /// longer than necessary or the length of an evolve struct ends inside or before a required field.
-    is_invalid_value: InvalidValue | Overlong | StructEnd;
+    /// True if the bytes are not a valid value of the target type and no other predicate applies, if a varint is longer
+    /// than necessary, if the length of an evolve struct ends inside or before a required field, and if a `Serialize`
+    /// implementation fails.
+    is_invalid_value: InvalidValue | Overlong | StructEnd | Rejected;
     /// True if a stream or frame starts with the fingerprint of another schema. Malformed messages never cause this error,
     /// but a damaged fingerprint does.
     is_schema_mismatch: SchemaMismatch;
+    /// True if a serde type needs a self-describing format, or skips a field when it is encoded.
+    is_unsupported: NotSelfDescribing | SkippedField;
     /// True if an id, or the type behind it, is not registered.
     is_unknown_type: UnknownType;
     /// True if the id is already registered.
@@ -299,6 +324,10 @@ predicates! { Error, ErrorKind:
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.kind.text())?;
+        #[cfg(feature = "serde")]
+        if let Some(message) = &self.0.message {
+            write!(f, ": {message}")?;
+        }
         if !self.0.path.is_empty() {
             f.write_str(" at ")?;
             self.0.path.iter().try_for_each(|segment| segment.fmt(f))?;

@@ -27,7 +27,8 @@
 //!
 //! Use this crate instead of `bincode` or `postcard` to exchange messages with Go programs, to choose the byte order and
 //! the width of each length, to decode untrusted input within limits, to add fields while old readers exist, or to check
-//! whether a changed schema is still compatible. Prefer those crates if your types already derive serde's traits.
+//! whether a changed schema is still compatible. Types that derive
+//! serde's traits can be used with the module `serde`.
 //!
 //! # Where to start
 //!
@@ -42,6 +43,7 @@
 //! | messages on a tokio stream | `StreamCodec`, `FrameCodec` | `codec` |
 //! | several message types on one stream | an enum with `#[parco(id = ..)]`, or a [`Registry`] | |
 //! | types of other crates, several schemas of one type | [`builder()`], or [`compiler`] and [`parser`] | |
+//! | types that derive serde's traits | the module `serde`, and `#[parco(serde)]` on a field | `serde` |
 //! | other limits, the lenient mode of Go | [`Options`], [`Limits`] | |
 //! | exchange messages with the Go library | `#[parco(go)]` on each type: lengths of two bytes, as in Go |  |
 //! | encode a value with another wire type | [`WireExt`] with the types of [`wire`] | |
@@ -63,6 +65,7 @@
 //! | `codec` | codecs for `tokio_util::codec` |
 //! | `chrono`, `jiff`, `time` | timestamps, dates, times of day and durations of these crates |
 //! | `indexmap`, `rust_decimal`, `smallvec`, `uuid` | the types of these crates |
+//! | `serde` | the module `serde` for types that implement `Serialize` and `Deserialize` |
 //! | `schema-json` | schemas and values as JSON |
 //!
 //! ## Without std, without an allocator
@@ -140,6 +143,8 @@ mod read;
 mod registry;
 #[cfg(feature = "alloc")]
 pub mod schema;
+#[cfg(feature = "serde")]
+pub mod serde;
 mod text;
 mod time;
 mod view;

@@ -185,6 +185,12 @@ impl<'a> Writer<'a> {
         fault
     }
 
+    /// Adds the text of a `Serialize` implementation to the error.
+    #[cfg(feature = "serde")]
+    pub(crate) fn explain(&mut self, message: Option<Box<str>>) {
+        self.buffer.trace.message = message;
+    }
+
     /// Makes room for `additional` bytes, so that smaller writes do not grow the memory one at a time.
     #[inline(always)]
     pub fn reserve(&mut self, additional: usize) {

@@ -40,6 +40,12 @@ struct Given {
 }
 
 #[derive(Encode)]
+struct Foreign {
+    #[parco(serde, small)]
+    field: String,
+}
+
+#[derive(Encode)]
 #[parco(le, be)]
 struct Container(u8);
 

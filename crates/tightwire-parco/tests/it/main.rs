@@ -1,5 +1,8 @@
 //! Integration tests.
 
+#[cfg(all(feature = "serde", feature = "derive"))]
+#[path = "../support/bridge.rs"]
+mod bridge;
 #[path = "../support/golden.rs"]
 mod golden;
 #[cfg(feature = "schema-json")]
@@ -28,6 +31,8 @@ mod registry;
 mod schema_dynamic;
 mod schema_json;
 mod schema_properties;
+#[cfg(all(feature = "serde", feature = "derive"))]
+mod serde;
 mod time;
 mod vectors;
 mod view;

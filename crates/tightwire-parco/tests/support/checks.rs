@@ -59,7 +59,8 @@ const LEVELS: usize = Limits::MAX_DEPTH as usize;
 /// Maximum bytes that the decoder reserves for one element count before it reads the elements.
 const MAX_RESERVED: usize = 64 << 10;
 
-fn bounded<T>(input: &[u8], run: impl FnOnce() -> T) -> T {
+/// Runs code that decodes the input, and checks that the memory it allocates is proportional to the size.
+pub fn bounded<T>(input: &[u8], run: impl FnOnce() -> T) -> T {
     let (usage, value) = usage(run);
     let promised = LEVELS * (size_of::<Node>() * input.len()).min(MAX_RESERVED);
     let most = PER_BYTE * input.len() + promised + CONSTANT;

@@ -289,27 +289,27 @@ impl Material<'_> {
         *first
     }
 
-    fn flag(&mut self) -> bool {
+    pub fn flag(&mut self) -> bool {
         self.byte() & 1 == 1
     }
 
-    fn bits(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         u64::from_le_bytes(std::array::from_fn(|_| self.byte()))
     }
 
-    fn list<T, L: FromIterator<T>>(&mut self, mut element: impl FnMut(&mut Self) -> T) -> L {
+    pub fn list<T, L: FromIterator<T>>(&mut self, mut element: impl FnMut(&mut Self) -> T) -> L {
         let len = self.byte() % 6;
         (0..len).map(|_| element(self)).collect()
     }
 
-    fn text(&mut self) -> String {
+    pub fn text(&mut self) -> String {
         // Four of them need a varint of two bytes.
         const LONG: &str = "thirty-two letters and some more";
         const LETTERS: [&str; 8] = ["", "a", "bc", "\u{e9}", "\u{1f600}", "\0", LONG, " "];
         self.list(|material| LETTERS[usize::from(material.byte() % 8)])
     }
 
-    fn option<T>(&mut self, value: impl FnOnce(&mut Self) -> T) -> Option<T> {
+    pub fn option<T>(&mut self, value: impl FnOnce(&mut Self) -> T) -> Option<T> {
         self.flag().then(|| value(self))
     }
 

@@ -1,0 +1,329 @@
+//! Encodes and decodes types that implement serde's `Serialize` and `Deserialize`.
+//!
+//! Use it for types of other crates, and for types that already derive serde's traits. A type that derives the traits of
+//! serde and of this crate has the same bytes either way, unless attributes change them.
+//!
+//! ```
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Debug, PartialEq, Serialize, Deserialize)]
+//! struct User<'a> {
+//!     name: &'a str,
+//!     port: u16,
+//!     email: Option<String>,
+//! }
+//!
+//! let user = User { name: "ana", port: 80, email: None };
+//! let bytes = tightwire_parco::serde::to_vec(&user)?;
+//! assert_eq!(bytes, [3, b'a', b'n', b'a', 80, 0, 0]);
+//! assert_eq!(tightwire_parco::serde::decode_exact::<User>(&bytes)?, user);
+//! # Ok::<(), tightwire_parco::Error>(())
+//! ```
+//!
+//! With the attribute `#[parco(serde)]`, such a type is a field of a struct that derives the traits of this crate: see
+//! [`Serde`]. On an asynchronous stream, use `SerdeCodec` (feature `codec`): the end of a message is only known to serde, so a
+//! stream needs frames.
+//!
+//! # Encoding
+//!
+//! | serde | bytes |
+//! | --- | --- |
+//! | `bool` | 0 or 1 |
+//! | integers of 8 to 128 bits, floats | little endian, of their width; `usize` and `isize` have 64 bits |
+//! | `char` | its number as `u32` |
+//! | string, byte array | length as a varint, then the bytes |
+//! | option | 0, or 1 and the value |
+//! | unit, unit struct | none |
+//! | newtype struct, tuple, array, struct | the values in order |
+//! | sequence | number of elements as a varint, then the elements |
+//! | map | number of entries as a varint, then the key and value of each |
+//! | enum | index of the variant as a varint, then its values |
+//!
+//! If a sequence or map does not know its length, such as one of `collect_seq`, its elements are encoded to a temporary
+//! buffer. `is_human_readable` is false. Error paths are those of derived types, except that a part of a tuple is an
+//! [`Index`](crate::Segment::Index), because serde does not distinguish tuples from arrays.
+//!
+//! The encoding of some types is determined by serde, and differs from that of the derive macros: `SystemTime` and the
+//! types of `chrono`, `jiff`, `time` and `uuid`, `SocketAddrV6`, and enums with explicit ids, for which serde uses the
+//! order of declaration.
+//!
+//! # Types that are not supported
+//!
+//! A message does not describe its own structure. These types fail with
+//! [`Error::is_unsupported`](crate::Error::is_unsupported):
+//!
+//! - types that are decoded with `deserialize_any`, `deserialize_ignored_any` or `deserialize_identifier`: those with
+//!   `#[serde(untagged)]`, `#[serde(flatten)]` or `#[serde(tag = ..)]`, and `serde_json::Value`;
+//! - fields that are skipped when they are encoded (`#[serde(skip_serializing_if = ..)]`). The error contains the field.
+//!
+//! `#[serde(skip)]` is supported. `#[serde(skip_serializing)]` without `skip_deserializing`, and `skip_serializing_if` in
+//! a tuple struct, are not, but cannot be detected when a value is encoded. `#[serde(default)]` has no effect.
+//!
+//! # Limits
+//!
+//! The [`Limits`](crate::Limits) are those of derived types, with these differences:
+//!
+//! - Options, sequences, maps, tuples and arrays count towards [`max_depth`](crate::Limits::max_depth) as structs and
+//!   enums do, both when encoding and when decoding, because a recursive serde type may consist of them alone.
+//! - Elements are counted towards [`max_allocation`](crate::Limits::max_allocation) one by one. A collection may reserve
+//!   memory before, for at most as many elements as the message has bytes, and 1 MiB.
+//! - [`DuplicateKeys::Reject`](crate::DuplicateKeys::Reject) compares encoded keys, and applies to every map of serde.
+
+#[cfg(feature = "codec")]
+mod codec;
+mod de;
+mod ser;
+
+use alloc::boxed::Box;
+use alloc::string::ToString as _;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "codec")]
+pub use self::codec::SerdeCodec;
+use crate::error::{Error, ErrorKind, Fault, Segment};
+use crate::options::{Levels, Options};
+use crate::read::{Context, Input, Reader};
+use crate::schema::{Schema, SchemaContext};
+use crate::wire::adjust::structure;
+use crate::wire::{Blob, Get, Header, Put, StaticWire, Varint, Wire};
+use crate::write::{self, Writer};
+
+/// Encodes a value into a new vector.
+///
+/// # Errors
+///
+/// Fails if the type is not supported, its `Serialize` implementation fails, or the value is nested too deeply.
+pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
+    to_vec_with(Options::new(), value)
+}
+
+/// Same as [`to_vec`], with the maximum depth of these options.
+///
+/// # Errors
+///
+/// Same as [`to_vec`].
+pub fn to_vec_with<T: Serialize + ?Sized>(options: Options, value: &T) -> Result<Vec<u8>, Error> {
+    let mut vec = Vec::new();
+    encode_with(options, value, &mut vec)?;
+    Ok(vec)
+}
+
+/// Encodes a value and appends it to a vector.
+///
+/// # Errors
+///
+/// Same as [`to_vec`]. The vector is unchanged on failure.
+pub fn encode<T: Serialize + ?Sized>(value: &T, vec: &mut Vec<u8>) -> Result<(), Error> {
+    encode_with(Options::new(), value, vec)
+}
+
+/// Same as [`encode`], with the maximum depth of these options.
+///
+/// # Errors
+///
+/// Same as [`to_vec`]. The vector is unchanged on failure.
+pub fn encode_with<T: Serialize + ?Sized>(
+    options: Options,
+    value: &T,
+    vec: &mut Vec<u8>,
+) -> Result<(), Error> {
+    write::append(vec, options.levels(), |writer| ser::put(value, writer))
+}
+
+/// Decodes a value from the start of a slice and returns the remaining bytes.
+///
+/// # Errors
+///
+/// Fails if the bytes are not a valid value, or the type is not supported.
+pub fn decode<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<(T, &'de [u8]), Error> {
+    decode_with(Options::new(), bytes)
+}
+
+/// Same as [`decode`], with options.
+///
+/// # Errors
+///
+/// Same as [`decode`].
+pub fn decode_with<'de, T: Deserialize<'de>>(
+    options: Options,
+    bytes: &'de [u8],
+) -> Result<(T, &'de [u8]), Error> {
+    let mut context = Context::new(bytes, options);
+    let mut reader = Reader::new(bytes, &mut context);
+    match de::get(&mut reader) {
+        Ok(value) => Ok((value, reader.rest())),
+        Err(fault) => Err(reader.into_error(fault)),
+    }
+}
+
+/// Decodes a value that uses the whole slice.
+///
+/// # Errors
+///
+/// Fails if the bytes are not a valid value, if bytes remain after it, or the type is not supported.
+pub fn decode_exact<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, Error> {
+    decode_exact_with(Options::new(), bytes)
+}
+
+/// Same as [`decode_exact`], with options.
+///
+/// # Errors
+///
+/// Same as [`decode_exact`].
+pub fn decode_exact_with<'de, T: Deserialize<'de>>(options: Options, bytes: &'de [u8]) -> Result<T, Error> {
+    match decode_with(options, bytes)? {
+        (value, []) => Ok(value),
+        (_, rest) => Err(Error::at(ErrorKind::TrailingBytes, bytes.len() - rest.len())),
+    }
+}
+
+/// Wire type of a value that implements serde's traits: its length in bytes as a [`Varint`], then its encoding.
+///
+/// It is the wire type of fields with `#[parco(serde)]`.
+///
+/// The length is there because the encoding is only known to serde. The schema is a blob in a struct with the field
+/// `serde`, so a [`Fingerprint`](crate::schema::Fingerprint) or a comparison of schemas does not detect a change of the
+/// type. The length is limited by [`Limits::max_bytes`](crate::Limits::max_bytes).
+///
+/// ```
+/// use tightwire_parco::{Decode, Encode};
+///
+/// /// A type of another crate.
+/// #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+/// struct Color(u8, u8, u8);
+///
+/// #[derive(Debug, PartialEq, Encode, Decode)]
+/// struct Pixel {
+///     x: u16,
+///     #[parco(serde)]
+///     color: Color,
+/// }
+///
+/// let pixel = Pixel { x: 1, color: Color(10, 20, 30) };
+/// let bytes = tightwire_parco::to_vec(&pixel)?;
+/// assert_eq!(bytes, [1, 0, 3, 10, 20, 30]);
+/// assert_eq!(tightwire_parco::decode_exact::<Pixel>(&bytes)?, pixel);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Serde;
+
+impl Wire for Serde {
+    #[inline]
+    fn min_size(&self) -> usize {
+        1
+    }
+
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        input.enter()?;
+        Blob::<Varint>::NEW.walk(input)?;
+        input.leave();
+        Ok(())
+    }
+
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        structure([("serde", Blob::<Varint>::NEW.schema(context))])
+    }
+}
+
+impl StaticWire for Serde {
+    const NEW: Self = Self;
+}
+
+impl<T: Serialize + ?Sized> Put<T> for Serde {
+    fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.enter()?;
+        let mut bytes = Vec::new();
+        if let Err(failure) = ser::append(value, &mut bytes, writer) {
+            return Err(failure.explain(|message| writer.explain(message)));
+        }
+        Varint::put_prefixed(bytes.len(), &bytes, writer)?;
+        writer.leave();
+        Ok(())
+    }
+
+    fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault> {
+        let mut bytes = Vec::new();
+        write::append(&mut bytes, levels.deeper()?, |writer| ser::put(value, writer))
+            .map_err(|error| error.fault())?;
+        Put::<[u8]>::size(&Blob::<Varint>::NEW, &bytes, levels)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Get<'de, T> for Serde {
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
+        reader.enter()?;
+        let len = Varint::length(reader)?;
+        reader.check_bytes(len)?;
+        reader.expect(len)?;
+        let start = reader.rest();
+        let value = de::get(reader)?;
+        match (start.len() - reader.rest().len()).cmp(&len) {
+            Ordering::Less => return Err(Fault(ErrorKind::TrailingBytes)),
+            Ordering::Equal => {}
+            Ordering::Greater => return Err(reader.fail_at(start, Fault::INVALID_VALUE)),
+        }
+        reader.leave();
+        Ok(value)
+    }
+}
+
+/// The error of the serializer and the deserializer. Path and offset are recorded in the writer or reader.
+///
+/// It is boxed to keep the results small.
+#[derive(Debug)]
+struct Failure(Box<Cause>);
+
+#[derive(Debug)]
+struct Cause {
+    fault: Fault,
+    message: Option<Box<str>>,
+    /// Whether the position of the reader is that of the fault.
+    is_located: bool,
+}
+
+impl Failure {
+    /// Creates the error of a `Serialize` or `Deserialize` implementation.
+    #[cold]
+    fn custom(fault: Fault, message: impl fmt::Display) -> Self {
+        Self(Box::new(Cause { fault, message: Some(message.to_string().into()), is_located: false }))
+    }
+
+    fn fault(&self) -> Fault {
+        self.0.fault
+    }
+
+    /// Passes on the message and returns the fault.
+    fn explain(self, record: impl FnOnce(Option<Box<str>>)) -> Fault {
+        record(self.0.message);
+        self.0.fault
+    }
+}
+
+impl From<Fault> for Failure {
+    #[cold]
+    fn from(fault: Fault) -> Self {
+        Self(Box::new(Cause { fault, message: None, is_located: true }))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.message {
+            Some(message) => f.write_str(message),
+            None => self.0.fault.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for Failure {}
+
+/// Returns the segment of a field without a name.
+fn position(index: usize) -> Segment {
+    const NAMES: [&str; 12] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"];
+    NAMES.get(index).map_or_else(|| Segment::Name(index.to_string()), |name| Segment::Field(name))
+}

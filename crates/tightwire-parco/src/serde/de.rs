@@ -1,0 +1,479 @@
+//! The deserializer.
+
+use alloc::collections::BTreeSet;
+use core::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, IntoDeserializer as _, Visitor};
+
+use super::{Failure, position};
+use crate::error::{ErrorKind, Fault, Segment};
+use crate::read::{Input as _, Reader};
+use crate::wire::{Blob, Get as _, Header as _, StaticWire as _, Str, Varint};
+
+/// Decodes a value.
+pub(super) fn get<'de, T: Deserialize<'de>>(reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
+    let start = reader.rest();
+    let mut source = Source { unpromised: start.len(), reader };
+    T::deserialize(Deserializer(&mut source)).map_err(|failure| {
+        let failure = source.locate(start, failure, None);
+        failure.explain(|message| source.reader.state_mut().trace.message = message)
+    })
+}
+
+/// The input.
+struct Source<'r, 'c, 'de> {
+    reader: &'r mut Reader<'c, 'de>,
+    /// Number of elements that size hints can still promise. Each element that has bytes has one that no other element
+    /// has, so the collections of a valid message have at most as many elements as the message has bytes.
+    unpromised: usize,
+}
+
+impl<'de> Source<'_, '_, 'de> {
+    /// Adds a segment to the path, and moves the position of an error that is not one of the reader to `start`.
+    #[cold]
+    fn locate(&mut self, start: &'de [u8], mut failure: Failure, segment: Option<Segment>) -> Failure {
+        if !failure.0.is_located {
+            self.reader.fail_at(start, failure.fault());
+            failure.0.is_located = true;
+        }
+        if let Some(segment) = segment {
+            self.reader.locate(failure.fault(), segment);
+        }
+        failure
+    }
+
+    /// Decodes a part of a value.
+    #[inline]
+    fn part<T>(
+        &mut self,
+        segment: impl FnOnce() -> Option<Segment>,
+        decode: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let start = self.reader.rest();
+        decode(self).map_err(|failure| self.locate(start, failure, segment()))
+    }
+
+    /// Decodes the contents of a value that counts as a level.
+    #[inline]
+    fn level<T>(&mut self, decode: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, Failure> {
+        self.reader.enter()?;
+        let value = decode(self)?;
+        self.reader.leave();
+        Ok(value)
+    }
+
+    fn parts<V: Visitor<'de>>(&mut self, visitor: V, len: usize, names: Names) -> Result<V::Value, Failure> {
+        let mut parts = Parts { source: self, len, index: 0, names };
+        let value = visitor.visit_seq(&mut parts)?;
+        // Aliases of fields count as fields, so the number of fields is only an upper bound.
+        if parts.index == len || matches!(names, Names::Fields(_)) {
+            Ok(value)
+        } else {
+            Err(Fault::INVALID_LENGTH.into())
+        }
+    }
+
+    fn collection<T>(
+        &mut self,
+        visit: impl FnOnce(&mut Elements<'_, '_, '_, 'de>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.level(|source| {
+            let count = Varint::length(source.reader)?;
+            let limits = source.reader.options().limits;
+            if count > limits.elements {
+                return Err(Fault::LIMIT.into());
+            }
+            let promised = count.min(source.unpromised).min(limits.allocation);
+            source.unpromised -= promised;
+            let start = source.reader.rest();
+            let keys = source.reader.rejects_duplicates().then(BTreeSet::new);
+            let mut elements = Elements { source, count, index: 0, promised, start, zero_sized: 0, keys };
+            let value = visit(&mut elements)?;
+            if elements.index == count { Ok(value) } else { Err(Fault::INVALID_LENGTH.into()) }
+        })
+    }
+}
+
+struct Deserializer<'a, 'r, 'c, 'de>(&'a mut Source<'r, 'c, 'de>);
+
+/// Methods that read a little-endian number.
+macro_rules! numbers {
+    ($($method:ident, $visit:ident: $number:ty;)*) => {$(
+        #[inline]
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+            visitor.$visit(<$number>::from_le_bytes(self.0.reader.array()?))
+        }
+    )*};
+}
+
+/// Methods for types that only a self-describing format can decode.
+macro_rules! unsupported {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Failure> {
+            Err(Fault(ErrorKind::NotSelfDescribing).into())
+        }
+    )*};
+}
+
+impl<'de> de::Deserializer<'de> for Deserializer<'_, '_, '_, 'de> {
+    type Error = Failure;
+
+    numbers! {
+        deserialize_u8, visit_u8: u8;
+        deserialize_i8, visit_i8: i8;
+        deserialize_u16, visit_u16: u16;
+        deserialize_i16, visit_i16: i16;
+        deserialize_u32, visit_u32: u32;
+        deserialize_i32, visit_i32: i32;
+        deserialize_u64, visit_u64: u64;
+        deserialize_i64, visit_i64: i64;
+        deserialize_u128, visit_u128: u128;
+        deserialize_i128, visit_i128: i128;
+        deserialize_f32, visit_f32: f32;
+        deserialize_f64, visit_f64: f64;
+    }
+
+    unsupported! { deserialize_any deserialize_ignored_any deserialize_identifier }
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        visitor.visit_bool(self.0.reader.flag()?)
+    }
+
+    fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        let start = self.0.reader.rest();
+        match char::from_u32(u32::from_le_bytes(self.0.reader.array()?)) {
+            Some(char) => visitor.visit_char(char),
+            None => Err(self.0.reader.fail_at(start, Fault::INVALID_VALUE).into()),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        visitor.visit_borrowed_str(Str::<Varint>::NEW.get(self.0.reader)?)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        let text: &str = Str::<Varint>::NEW.get(self.0.reader)?;
+        self.0.reader.count_allocation(text.len())?;
+        visitor.visit_borrowed_str(text)
+    }
+
+    fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        visitor.visit_borrowed_bytes(Blob::<Varint>::NEW.get(self.0.reader)?)
+    }
+
+    fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        let bytes: &[u8] = Blob::<Varint>::NEW.get(self.0.reader)?;
+        self.0.reader.count_allocation(bytes.len())?;
+        visitor.visit_borrowed_bytes(bytes)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        if self.0.reader.flag()? {
+            self.0.level(|source| visitor.visit_some(Deserializer(source)))
+        } else {
+            visitor.visit_none()
+        }
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        visitor.visit_unit()
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        self.0.level(|_| visitor.visit_unit())
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        self.0.level(|source| {
+            source.part(|| Some(position(0)), |source| visitor.visit_newtype_struct(Deserializer(source)))
+        })
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        self.0.collection(|elements| visitor.visit_seq(elements))
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Failure> {
+        self.0.level(|source| source.parts(visitor, len, Names::Indices))
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        self.0.level(|source| source.parts(visitor, len, Names::Positions))
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        self.0.collection(|elements| visitor.visit_map(elements))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        self.0.level(|source| source.parts(visitor, fields.len(), Names::Fields(fields)))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        names: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        self.0.level(|source| visitor.visit_enum(Enum { source, names }))
+    }
+}
+
+/// Names of the parts of a value in error paths.
+#[derive(Clone, Copy)]
+enum Names {
+    /// Parts of tuples and arrays, which serde does not distinguish.
+    Indices,
+    /// Fields without names.
+    Positions,
+    Fields(&'static [&'static str]),
+}
+
+impl Names {
+    fn segment(self, index: usize) -> Option<Segment> {
+        match self {
+            Self::Indices => Some(Segment::Index(index)),
+            Self::Positions => Some(position(index)),
+            Self::Fields(names) => names.get(index).map(|name| Segment::Field(name)),
+        }
+    }
+}
+
+/// The parts of a struct, tuple or variant.
+struct Parts<'a, 'r, 'c, 'de> {
+    source: &'a mut Source<'r, 'c, 'de>,
+    len: usize,
+    index: usize,
+    names: Names,
+}
+
+impl<'de> de::SeqAccess<'de> for Parts<'_, '_, '_, 'de> {
+    type Error = Failure;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Failure> {
+        let index = self.index;
+        if index == self.len {
+            return Ok(None);
+        }
+        self.index += 1;
+        let decode = |source: &mut Source<'_, '_, 'de>| seed.deserialize(Deserializer(source));
+        self.source.part(|| self.names.segment(index), decode).map(Some)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.len - self.index)
+    }
+}
+
+/// The elements of a sequence, or the entries of a map.
+struct Elements<'a, 'r, 'c, 'de> {
+    source: &'a mut Source<'r, 'c, 'de>,
+    count: usize,
+    /// Number of elements that have started.
+    index: usize,
+    /// Number of elements in the size hint.
+    promised: usize,
+    /// The input at the start of the current element.
+    start: &'de [u8],
+    /// Number of elements without bytes.
+    zero_sized: usize,
+    /// The encoded keys, if duplicates are rejected.
+    keys: Option<BTreeSet<&'de [u8]>>,
+}
+
+impl<'de> Elements<'_, '_, '_, 'de> {
+    /// Starts the next element and returns its index.
+    #[inline]
+    fn start(&mut self) -> Result<Option<usize>, Failure> {
+        let rest = self.source.reader.rest();
+        if self.index > 0 && rest.len() == self.start.len() {
+            self.zero_sized += 1;
+            if self.zero_sized > self.source.reader.options().limits.zero_sized {
+                return Err(Fault::LIMIT.into());
+            }
+        }
+        if self.index == self.count {
+            return Ok(None);
+        }
+        self.start = rest;
+        self.index += 1;
+        Ok(Some(self.index - 1))
+    }
+
+    #[inline]
+    fn get<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+        segment: impl FnOnce() -> Segment,
+    ) -> Result<T::Value, Failure> {
+        self.source.part(
+            || Some(segment()),
+            |source| {
+                source.reader.count_allocation(size_of::<T::Value>())?;
+                seed.deserialize(Deserializer(source))
+            },
+        )
+    }
+
+    /// Fails if the key of the current entry has the same bytes as an earlier one.
+    fn check_key(&mut self, index: usize) -> Result<(), Failure> {
+        let Some(keys) = &mut self.keys else { return Ok(()) };
+        let key = &self.start[..self.start.len() - self.source.reader.rest().len()];
+        if keys.insert(key) {
+            return Ok(());
+        }
+        let fault = self.source.reader.fail_at(self.start, Fault(ErrorKind::DuplicateKey));
+        Err(self.source.reader.locate(fault, Segment::Key(index)).into())
+    }
+}
+
+impl<'de> de::SeqAccess<'de> for &mut Elements<'_, '_, '_, 'de> {
+    type Error = Failure;
+
+    #[inline]
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Failure> {
+        let Some(index) = self.start()? else { return Ok(None) };
+        self.get(seed, || Segment::Index(index)).map(Some)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.promised.saturating_sub(self.index))
+    }
+}
+
+impl<'de> de::MapAccess<'de> for &mut Elements<'_, '_, '_, 'de> {
+    type Error = Failure;
+
+    #[inline]
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Failure> {
+        let Some(index) = self.start()? else { return Ok(None) };
+        let key = self.get(seed, || Segment::Key(index))?;
+        self.check_key(index)?;
+        Ok(Some(key))
+    }
+
+    #[inline]
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Failure> {
+        let index = self.index.saturating_sub(1);
+        self.get(seed, || Segment::Value(index))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.promised.saturating_sub(self.index))
+    }
+}
+
+struct Enum<'a, 'r, 'c, 'de> {
+    source: &'a mut Source<'r, 'c, 'de>,
+    names: &'static [&'static str],
+}
+
+impl<'a, 'r, 'c, 'de> de::EnumAccess<'de> for Enum<'a, 'r, 'c, 'de> {
+    type Error = Failure;
+    type Variant = Variant<'a, 'r, 'c, 'de>;
+
+    fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self::Variant), Failure> {
+        let Self { source, names } = self;
+        let start = source.reader.rest();
+        let id = source.reader.varint()?;
+        let variant = u32::try_from(id).ok().and_then(|index| {
+            let identifier: de::value::U32Deserializer<Failure> = index.into_deserializer();
+            seed.deserialize(identifier).ok()
+        });
+        let Some(variant) = variant else {
+            return Err(source.reader.fail_at(start, Fault::UNKNOWN_TYPE).into());
+        };
+        let name = usize::try_from(id).ok().and_then(|index| names.get(index)).copied();
+        Ok((variant, Variant { source, name }))
+    }
+}
+
+/// The contents of a variant.
+struct Variant<'a, 'r, 'c, 'de> {
+    source: &'a mut Source<'r, 'c, 'de>,
+    name: Option<&'static str>,
+}
+
+impl<'de> Variant<'_, '_, '_, 'de> {
+    fn get<T>(
+        self,
+        decode: impl FnOnce(&mut Source<'_, '_, 'de>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.source.part(|| self.name.map(Segment::Field), decode)
+    }
+}
+
+impl<'de> de::VariantAccess<'de> for Variant<'_, '_, '_, 'de> {
+    type Error = Failure;
+
+    fn unit_variant(self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Failure> {
+        self.get(|source| seed.deserialize(Deserializer(source)))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Failure> {
+        self.get(|source| source.parts(visitor, len, Names::Positions))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        self.get(|source| source.parts(visitor, fields.len(), Names::Fields(fields)))
+    }
+}
+
+/// The texts omit the value that was found, so that they contain no input.
+impl de::Error for Failure {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::custom(Fault::INVALID_VALUE, message)
+    }
+
+    fn invalid_type(_: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::custom(Fault::INVALID_VALUE, format_args!("expected {expected}"))
+    }
+
+    fn invalid_value(_: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::custom(Fault::INVALID_VALUE, format_args!("expected {expected}"))
+    }
+
+    fn invalid_length(_: usize, expected: &dyn de::Expected) -> Self {
+        Self::custom(Fault::INVALID_LENGTH, format_args!("expected {expected}"))
+    }
+
+    fn unknown_variant(_: &str, _: &'static [&'static str]) -> Self {
+        Self::custom(Fault::UNKNOWN_TYPE, "unknown variant")
+    }
+
+    fn unknown_field(_: &str, _: &'static [&'static str]) -> Self {
+        Self::custom(Fault::INVALID_VALUE, "unknown field")
+    }
+}

@@ -1,0 +1,423 @@
+//! The serializer.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::ser::{self, Serialize};
+
+use super::{Failure, position};
+use crate::error::{ErrorKind, Fault, Segment};
+use crate::wire::{Blob, Header as _, Put as _, StaticWire as _, Str, Varint};
+use crate::write::{self, Writer};
+
+/// Encodes a value.
+pub(super) fn put<T: Serialize + ?Sized>(value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
+    match value.serialize(Serializer(writer)) {
+        Ok(()) => Ok(()),
+        Err(failure) => Err(failure.explain(|message| writer.explain(message))),
+    }
+}
+
+/// Encodes a value to the end of a temporary buffer. `writer` has the remaining levels and records the path.
+pub(super) fn append<T: Serialize + ?Sized>(
+    value: &T,
+    buffer: &mut Vec<u8>,
+    writer: &mut Writer<'_>,
+) -> Result<(), Failure> {
+    write::append(buffer, writer.levels(), |inner| put(value, inner)).map_err(|mut error| {
+        for segment in error.path().iter().rev() {
+            writer.locate(error.fault(), segment.clone());
+        }
+        let mut failure = Failure::from(error.fault());
+        failure.0.message = error.take_message();
+        failure
+    })
+}
+
+/// Encodes a part of a value.
+#[inline]
+fn part<T: Serialize + ?Sized>(
+    value: &T,
+    writer: &mut Writer<'_>,
+    segment: impl FnOnce() -> Segment,
+) -> Result<(), Failure> {
+    value.serialize(Serializer(writer)).inspect_err(|failure| {
+        writer.locate(failure.fault(), segment());
+    })
+}
+
+struct Serializer<'a, 'w>(&'a mut Writer<'w>);
+
+impl<'a, 'w> Serializer<'a, 'w> {
+    fn parts(self, variant: Option<(u32, &'static str)>) -> Result<Parts<'a, 'w>, Failure> {
+        self.0.enter()?;
+        if let Some((index, _)) = variant {
+            Varint::write(index.into(), self.0);
+        }
+        Ok(Parts { writer: self.0, variant: variant.map(|(_, name)| name), index: 0 })
+    }
+
+    fn collection(self, len: Option<usize>) -> Result<Collection<'a, 'w>, Failure> {
+        self.0.enter()?;
+        if let Some(len) = len {
+            Varint::put_length(len, self.0)?;
+        }
+        Ok(Collection { writer: self.0, len, count: 0, buffer: Vec::new() })
+    }
+}
+
+/// Methods that write the little-endian bytes of a number.
+macro_rules! numbers {
+    ($($method:ident: $number:ty;)*) => {$(
+        #[inline]
+        fn $method(self, number: $number) -> Result<(), Failure> {
+            self.0.array(number.to_le_bytes());
+            Ok(())
+        }
+    )*};
+}
+
+impl<'a, 'w> ser::Serializer for Serializer<'a, 'w> {
+    type Ok = ();
+    type Error = Failure;
+    type SerializeSeq = Collection<'a, 'w>;
+    type SerializeTuple = Parts<'a, 'w>;
+    type SerializeTupleStruct = Parts<'a, 'w>;
+    type SerializeTupleVariant = Parts<'a, 'w>;
+    type SerializeMap = Collection<'a, 'w>;
+    type SerializeStruct = Parts<'a, 'w>;
+    type SerializeStructVariant = Parts<'a, 'w>;
+
+    numbers! {
+        serialize_u8: u8;
+        serialize_i8: i8;
+        serialize_u16: u16;
+        serialize_i16: i16;
+        serialize_u32: u32;
+        serialize_i32: i32;
+        serialize_u64: u64;
+        serialize_i64: i64;
+        serialize_u128: u128;
+        serialize_i128: i128;
+        serialize_f32: f32;
+        serialize_f64: f64;
+    }
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+
+    fn serialize_bool(self, flag: bool) -> Result<(), Failure> {
+        self.serialize_u8(flag.into())
+    }
+
+    fn serialize_char(self, char: char) -> Result<(), Failure> {
+        self.serialize_u32(char.into())
+    }
+
+    fn serialize_str(self, text: &str) -> Result<(), Failure> {
+        Ok(Str::<Varint>::NEW.put(text, self.0)?)
+    }
+
+    fn serialize_bytes(self, bytes: &[u8]) -> Result<(), Failure> {
+        Ok(Blob::<Varint>::NEW.put(bytes, self.0)?)
+    }
+
+    fn serialize_none(self) -> Result<(), Failure> {
+        self.serialize_u8(0)
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Failure> {
+        self.0.array([1]);
+        self.0.enter()?;
+        value.serialize(Serializer(self.0))?;
+        self.0.leave();
+        Ok(())
+    }
+
+    fn serialize_unit(self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Failure> {
+        ser::SerializeTuple::end(self.parts(None)?)
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _: &'static str,
+        index: u32,
+        variant: &'static str,
+    ) -> Result<(), Failure> {
+        ser::SerializeTuple::end(self.parts(Some((index, variant)))?)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), Failure> {
+        let mut parts = self.parts(None)?;
+        parts.put(value, position)?;
+        ser::SerializeTuple::end(parts)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        index: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<(), Failure> {
+        let parts = self.parts(Some((index, variant)))?;
+        part(value, parts.writer, || Segment::Field(variant))?;
+        ser::SerializeTuple::end(parts)
+    }
+
+    fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq, Failure> {
+        self.collection(len)
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, Failure> {
+        self.parts(None)
+    }
+
+    fn serialize_tuple_struct(
+        self,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self::SerializeTupleStruct, Failure> {
+        self.parts(None)
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        index: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Self::SerializeTupleVariant, Failure> {
+        self.parts(Some((index, variant)))
+    }
+
+    fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, Failure> {
+        self.collection(len)
+    }
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, Failure> {
+        self.parts(None)
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        index: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Result<Self::SerializeStructVariant, Failure> {
+        self.parts(Some((index, variant)))
+    }
+}
+
+/// The elements of a sequence, or the entries of a map.
+struct Collection<'a, 'w> {
+    writer: &'a mut Writer<'w>,
+    /// The number of elements that was announced and encoded.
+    len: Option<usize>,
+    /// Number of elements so far.
+    count: usize,
+    /// The encoded elements, if their number was not announced.
+    buffer: Vec<u8>,
+}
+
+impl Collection<'_, '_> {
+    #[inline]
+    fn put<T: Serialize + ?Sized>(
+        &mut self,
+        value: &T,
+        segment: impl FnOnce() -> Segment,
+    ) -> Result<(), Failure> {
+        if self.len.is_some() {
+            return part(value, self.writer, segment);
+        }
+        append(value, &mut self.buffer, self.writer).inspect_err(|failure| {
+            self.writer.locate(failure.fault(), segment());
+        })
+    }
+
+    fn end(self) -> Result<(), Failure> {
+        match self.len {
+            Some(len) if len != self.count => return Err(Fault::INVALID_LENGTH.into()),
+            Some(_) => {}
+            None => {
+                Varint::put_length(self.count, self.writer)?;
+                self.writer.bytes(&self.buffer);
+            }
+        }
+        self.writer.leave();
+        Ok(())
+    }
+}
+
+impl ser::SerializeSeq for Collection<'_, '_> {
+    type Ok = ();
+    type Error = Failure;
+
+    #[inline]
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
+        let index = self.count;
+        self.put(value, || Segment::Index(index))?;
+        self.count += 1;
+        Ok(())
+    }
+
+    fn end(self) -> Result<(), Failure> {
+        self.end()
+    }
+}
+
+impl ser::SerializeMap for Collection<'_, '_> {
+    type Ok = ();
+    type Error = Failure;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Failure> {
+        let index = self.count;
+        self.put(key, || Segment::Key(index))
+    }
+
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
+        let index = self.count;
+        self.put(value, || Segment::Value(index))?;
+        self.count += 1;
+        Ok(())
+    }
+
+    fn end(self) -> Result<(), Failure> {
+        self.end()
+    }
+}
+
+/// The parts of a struct, tuple or variant.
+struct Parts<'a, 'w> {
+    writer: &'a mut Writer<'w>,
+    variant: Option<&'static str>,
+    index: usize,
+}
+
+impl Parts<'_, '_> {
+    #[inline]
+    fn put<T: Serialize + ?Sized>(
+        &mut self,
+        value: &T,
+        segment: impl FnOnce(usize) -> Segment,
+    ) -> Result<(), Failure> {
+        if let Err(failure) = part(value, self.writer, || segment(self.index)) {
+            return Err(self.within_variant(failure));
+        }
+        self.index += 1;
+        Ok(())
+    }
+
+    #[cold]
+    fn within_variant(&mut self, failure: Failure) -> Failure {
+        if let Some(name) = self.variant {
+            self.writer.locate(failure.fault(), Segment::Field(name));
+        }
+        failure
+    }
+
+    fn skip(&mut self, name: &'static str) -> Failure {
+        let fault = self.writer.locate(Fault(ErrorKind::SkippedField), Segment::Field(name));
+        self.within_variant(fault.into())
+    }
+}
+
+impl ser::SerializeTuple for Parts<'_, '_> {
+    type Ok = ();
+    type Error = Failure;
+
+    #[inline]
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
+        self.put(value, Segment::Index)
+    }
+
+    fn end(self) -> Result<(), Failure> {
+        self.writer.leave();
+        Ok(())
+    }
+}
+
+impl ser::SerializeTupleStruct for Parts<'_, '_> {
+    type Ok = ();
+    type Error = Failure;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
+        self.put(value, position)
+    }
+
+    fn end(self) -> Result<(), Failure> {
+        ser::SerializeTuple::end(self)
+    }
+}
+
+impl ser::SerializeTupleVariant for Parts<'_, '_> {
+    type Ok = ();
+    type Error = Failure;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
+        self.put(value, position)
+    }
+
+    fn end(self) -> Result<(), Failure> {
+        ser::SerializeTuple::end(self)
+    }
+}
+
+impl ser::SerializeStruct for Parts<'_, '_> {
+    type Ok = ();
+    type Error = Failure;
+
+    #[inline]
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), Failure> {
+        self.put(value, |_| Segment::Field(name))
+    }
+
+    fn skip_field(&mut self, name: &'static str) -> Result<(), Failure> {
+        Err(self.skip(name))
+    }
+
+    fn end(self) -> Result<(), Failure> {
+        ser::SerializeTuple::end(self)
+    }
+}
+
+impl ser::SerializeStructVariant for Parts<'_, '_> {
+    type Ok = ();
+    type Error = Failure;
+
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        name: &'static str,
+        value: &T,
+    ) -> Result<(), Failure> {
+        self.put(value, |_| Segment::Field(name))
+    }
+
+    fn skip_field(&mut self, name: &'static str) -> Result<(), Failure> {
+        Err(self.skip(name))
+    }
+
+    fn end(self) -> Result<(), Failure> {
+        ser::SerializeTuple::end(self)
+    }
+}
+
+impl ser::Error for Failure {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::custom(Fault(ErrorKind::Rejected), message)
+    }
+}
