@@ -5,6 +5,11 @@
 #![allow(unreachable_pub, reason = "every user takes its own part of this module")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::num::NonZero;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -49,6 +54,21 @@ pub struct Everything {
     pub cache: u8,
     pub frames: Vec<Frame>,
     pub node: Node,
+}
+
+/// Types of the standard library. The errors of both decoders differ in the path, so only valid values are compared.
+#[derive(Clone, Debug, PartialEq, Encode, Decode, Serialize, Deserialize)]
+pub struct Standard {
+    pub tuple: (u8, String, char),
+    pub size: usize,
+    pub huge: u128,
+    pub negative: i128,
+    pub nonzero: NonZero<u16>,
+    pub duration: Duration,
+    pub result: Result<u8, String>,
+    pub address: IpAddr,
+    pub range: Range<u16>,
+    pub path: PathBuf,
 }
 
 #[derive(Clone, Debug, PartialEq, Encode, Decode, Serialize, Deserialize)]
@@ -100,6 +120,28 @@ impl Frame {
             1 => Self::Text(material.text()),
             2 => Self::Pair(material.byte(), material.flag()),
             _ => Self::Named { left: material.bits() as u16, right: material.option(Material::flag) },
+        }
+    }
+}
+
+impl Standard {
+    fn made_of(material: &mut Material<'_>) -> Self {
+        let bits = material.bits();
+        Self {
+            tuple: (material.byte(), material.text(), char::from(material.byte())),
+            size: bits as usize,
+            huge: u128::from(bits) << 64 | 1,
+            negative: -i128::from(bits),
+            nonzero: NonZero::new(bits as u16).unwrap_or(NonZero::<u16>::MIN),
+            duration: Duration::from_nanos(bits),
+            result: if material.flag() { Ok(material.byte()) } else { Err(material.text()) },
+            address: if material.flag() {
+                Ipv4Addr::from_bits(bits as u32).into()
+            } else {
+                Ipv6Addr::from_bits(bits.into()).into()
+            },
+            range: bits as u16..material.bits() as u16,
+            path: material.text().into(),
         }
     }
 }
@@ -180,6 +222,7 @@ pub fn check_round_trip(material: &[u8]) {
     let mut material = Material(material);
     check_value(Frame::made_of(&mut material));
     check_value(Node::made_of(&mut material, 8));
+    check_value(Standard::made_of(&mut material));
     check_value(Everything::made_of(&mut material));
 }
 
@@ -198,8 +241,8 @@ fn check_input<T: Serialize + DeserializeOwned + Encode + DecodeOwned>(input: &[
             (Err(error), Ok(_)) => panic!("the derived decoder rejects it: {error}"),
             (Err(one), Err(other)) => {
                 assert!(other.offset().is_some_and(|offset| offset <= input.len()), "{other}");
-                // The derived decoder finds wrong counts earlier, and duplicate keys only after their values. In the lenient mode, its offset of an unknown id assumes
-                // the shortest form.
+                // The derived decoder finds wrong counts earlier, and duplicate keys only after their values. In the
+                // lenient mode, its offset of an unknown id assumes the shortest form.
                 let is_exact = options != Options::new().mode(Mode::Compat);
                 if is_exact
                     && ![&one, &other].iter().any(|error| {
