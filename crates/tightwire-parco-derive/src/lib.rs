@@ -15,8 +15,8 @@ use crate::model::Model;
 /// Derives the encoder of a struct or enum: `EncodeAs`, and with it `Encode`.
 ///
 /// A struct is encoded as its fields in order of declaration, without separators. Each field has the default wire type
-/// of its Rust type, listed in the table of `tightwire_parco::EncodeAs`, which attributes change. An attribute means the same for `T`, `Option<T>` and `Box<T>`, and fails
-/// to compile if it does not apply to the type of the field.
+/// of its Rust type, listed in the table of `tightwire_parco::EncodeAs`, which attributes change. An attribute means the
+/// same for `T`, `Option<T>` and `Box<T>`, and fails to compile if it does not apply to the type of the field.
 ///
 /// ```
 /// # use std::collections::HashMap;
