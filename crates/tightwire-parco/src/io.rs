@@ -374,7 +374,7 @@ impl<R: Read> StreamInput<'_, R> {
         self.pull(count, count.saturating_add(self.state.pending))
     }
 
-    /// Returns the error, and drops what was read.
+    /// Returns the error, and drops the bytes that were read.
     fn into_error(self, fault: Fault) -> Error {
         self.decoder.message = self.decoder.filled;
         match self.error {

@@ -177,8 +177,8 @@ pub use wire::{Get, Put};
 pub use write::Reserve;
 pub use write::Writer;
 
-/// Expands to its input, or to nothing without the feature `alloc`, for the output of the derive macros: they do not know the
-/// features of this crate.
+/// Expands to its input, or to nothing without the feature `alloc`. The derive macros use it in their output, because they do
+/// not know the features of this crate.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(feature = "alloc")]

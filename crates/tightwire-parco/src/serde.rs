@@ -107,9 +107,7 @@ pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
 ///
 /// Same as [`to_vec`].
 pub fn to_vec_with<T: Serialize + ?Sized>(options: Options, value: &T) -> Result<Vec<u8>, Error> {
-    let mut vec = Vec::new();
-    encode_with(options, value, &mut vec)?;
-    Ok(vec)
+    write::to_vec(options.levels(), |writer| ser::put(value, writer))
 }
 
 /// Encodes a value and appends it to a vector.

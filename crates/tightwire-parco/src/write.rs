@@ -70,7 +70,7 @@ enum Memory {
     /// The spare capacity of an empty vector, which replaced a region that was too small.
     #[cfg(feature = "alloc")]
     Spilled(Vec<u8>),
-    /// A region that is too small for what was written.
+    /// A region that is too small for the message.
     #[cfg(not(feature = "alloc"))]
     Full,
 }

@@ -321,25 +321,31 @@ impl<'a> Fields<'a> {
             }
             (self.old, self.new, self.used) = (old_rest, new_rest, (0, 0));
         }
-        for (left, (name, _)) in (1..=self.new.len()).rev().zip(self.new) {
+        let (old_required, new_required) = match self.end {
+            End::Evolve { old_required, new_required } => (Some(old_required), Some(new_required)),
+            End::Message | End::Inside => (None, None),
+        };
+        self.rest(self.new, self.all_new, new_required, Verdict::OldReadsNew, "added at the end");
+        self.rest(self.old, self.all_old, old_required, Verdict::NewReadsOld, "removed from the end");
+    }
+
+    /// Notes the last fields of the longer struct, `all`. In an evolve struct, those after the `required` ones have a
+    /// default.
+    fn rest(
+        &mut self,
+        fields: &[(String, Layout)],
+        all: &[(String, Layout)],
+        required: Option<usize>,
+        otherwise: Verdict,
+        what: &str,
+    ) {
+        for (index, (name, _)) in (all.len() - fields.len()..).zip(fields) {
             let verdict = match self.end {
                 End::Inside => Verdict::Breaks,
-                End::Evolve { new_required, .. } if self.all_new.len() - left >= new_required => {
-                    Verdict::Compatible
-                }
-                End::Message | End::Evolve { .. } => Verdict::OldReadsNew,
+                _ if required.is_some_and(|required| index >= required) => Verdict::Compatible,
+                _ => otherwise,
             };
-            self.note(name, verdict, "added at the end");
-        }
-        for (left, (name, _)) in (1..=self.old.len()).rev().zip(self.old) {
-            let verdict = match self.end {
-                End::Inside => Verdict::Breaks,
-                End::Evolve { old_required, .. } if self.all_old.len() - left >= old_required => {
-                    Verdict::Compatible
-                }
-                End::Message | End::Evolve { .. } => Verdict::NewReadsOld,
-            };
-            self.note(name, verdict, "removed from the end");
+            self.note(name, verdict, what);
         }
     }
 

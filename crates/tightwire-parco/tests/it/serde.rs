@@ -486,7 +486,7 @@ fn forged_lengths_do_not_allocate() {
     check::<Node>(&bytes, 4 << 20);
 }
 
-/// Collections without bytes end at the limit, whatever they claim and whoever reads them.
+/// Decoding of collections without bytes ends at the limit, for every claimed number of elements and every visitor.
 #[test]
 fn counts_of_elements_without_bytes_end() {
     #[derive(Debug)]

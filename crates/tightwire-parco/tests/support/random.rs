@@ -124,7 +124,7 @@ pub(crate) fn value(schema: &Schema) -> BoxedStrategy<Value> {
         Schema::Number(Number::Float32, _) => any::<u32>().prop_map(Value::Float32).boxed(),
         Schema::Number(Number::Float64, _) => any::<u64>().prop_map(Value::Float64).boxed(),
         Schema::Number(number, _) => integer_of(*number),
-        // Of all widths.
+        // Numbers of all encoded widths.
         Schema::Varint => {
             (any::<u64>(), 0..64).prop_map(|(value, shift)| Value::from(value >> shift)).boxed()
         }

@@ -107,7 +107,7 @@ where
 {
     fn convert(body: B) -> Body {
         let mut body = Some(body);
-        // A body of reqwest is used as it is.
+        // A body of reqwest is not wrapped again.
         match (&mut body as &mut dyn Any).downcast_mut::<Option<Body>>().and_then(Option::take) {
             Some(body) => body,
             None => body.map(|body| Body::wrap(Self(Mutex::new(Box::pin(body))))).unwrap_or_default(),
