@@ -37,7 +37,7 @@ pub(super) enum Command {
     ///
     /// Files in a bucket are not removed.
     Gc {
-        /// Also remove files not used for this long, such as 30d
+        /// Also remove files and pages not used for this long, such as 30d
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         unused: Option<Duration>,
     },

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
-use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -14,7 +13,7 @@ use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{PageResponse, Upstream, Validators};
 use tokio::runtime::Runtime;
 
-use super::{Usage, chain, setup};
+use super::{Usage, chain, listen, setup};
 
 /// Project whose page `check` requests. Status 404 also counts as success.
 const PROJECT: &str = "pip";
@@ -46,9 +45,9 @@ pub(super) fn gc(matches: &ArgMatches, unused: Option<Duration>) -> Result<()> {
 /// Tests whether the proxy with these settings responds.
 pub(super) fn healthcheck(matches: &ArgMatches) -> Result<()> {
     let settings = setup::settings(matches)?;
-    let url = setup::own_url(&settings) + "/livez";
-    let response = runtime()?.block_on(setup::request(url, LIVE_TIMEOUT));
-    response.map(drop).with_context(|| format!("no response from {}", settings.listen.value))
+    let listen = setup::own_address(&settings);
+    let response = runtime()?.block_on(setup::request(&settings, listen, "/livez", LIVE_TIMEOUT));
+    response.map(drop).with_context(|| format!("no response from {listen}"))
 }
 
 pub(super) fn config(matches: &ArgMatches, is_toml: bool) -> Result<()> {
@@ -99,9 +98,9 @@ pub(super) fn stats(matches: &ArgMatches) -> Result<()> {
 
 /// Requests the metrics of the running proxy.
 async fn metrics(settings: &Settings) -> Result<String> {
-    let listen = settings.admin_listen.value.as_ref().unwrap_or(&settings.listen.value);
+    let listen = setup::admin_address(settings);
     let request = async {
-        let response = setup::request(setup::url_of(settings, listen) + "/metrics", METRICS_TIMEOUT).await?;
+        let response = setup::request(settings, listen, "/metrics", METRICS_TIMEOUT).await?;
         response.text().await.map_err(reqwest::Error::without_url)
     };
     request.await.with_context(|| format!("a proxy uses the cache, but none responds at {listen}"))
@@ -155,7 +154,7 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     if let Some(bucket) = settings.bucket()?.filter(|_| !settings.offline.value) {
         report.result("bucket", runtime.block_on(bucket.check()), "write, read and delete work")?;
     }
-    for listen in std::iter::once(&settings.listen.value).chain(&settings.admin_listen.value) {
+    for listen in settings.listen.iter().chain(&settings.admin_listen.value) {
         report.listener(listen)?;
     }
     match report.failures {
@@ -209,8 +208,8 @@ impl Report {
     }
 
     fn listener(&mut self, listen: &Listen) -> io::Result<()> {
-        match TcpListener::bind((&*listen.host, listen.port)) {
-            Ok(_) => self.line(true, "listen", format!("{listen} is available")),
+        match listen::check(listen) {
+            Ok(()) => self.line(true, "listen", format!("{listen} is available")),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
                 self.line(true, "listen", format!("{listen} is in use by another program"))
             }

@@ -2,6 +2,8 @@
 
 mod args;
 mod commands;
+mod listen;
+mod reload;
 mod requirements;
 mod serve;
 mod setup;

@@ -4,11 +4,15 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::{Context as _, Result};
 use clap::ArgMatches;
-use pypi_proxy::config::{Level, Listen, LogFormat, Origin, Settings};
-use tokio::net::TcpListener;
+use pypi_proxy::config::{Level, LogFormat, Settings};
+use pypi_proxy::serve::Server;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 
+use super::listen::{Bound, bind_all};
+use super::reload::Reloader;
+use super::systemd::PassedSocket;
 use super::{setup, systemd};
 
 /// Maximum number of buffered lines. Further lines are dropped, so that logging never delays a response.
@@ -19,12 +23,12 @@ const DISK_THREADS: usize = 128;
 
 pub(super) fn run(matches: &ArgMatches) -> Result<()> {
     let settings = setup::settings(matches)?;
-    let passed = systemd::listener()?;
+    let passed = systemd::sockets()?;
     let _log = start_logging(&settings);
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     // More threads do not make the disk faster.
     runtime.enable_all().max_blocking_threads(DISK_THREADS);
-    runtime.build()?.block_on(serve(&settings, passed))
+    runtime.build()?.block_on(serve(matches, &settings, passed))
 }
 
 /// Raises the limit of open files to the hard limit, because each connection is one.
@@ -37,7 +41,10 @@ fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
-async fn serve(settings: &Settings, passed: Option<std::net::TcpListener>) -> Result<()> {
+async fn serve(matches: &ArgMatches, settings: &Settings, passed: Vec<PassedSocket>) -> Result<()> {
+    // From here on, SIGHUP does not terminate the program.
+    let hangup = signal(SignalKind::hangup())?;
+    let mut signals = Signals::new()?;
     raise_file_limit();
     for text in settings.ineffective() {
         tracing::warn!("{text}");
@@ -51,28 +58,48 @@ async fn serve(settings: &Settings, passed: Option<std::net::TcpListener>) -> Re
     tracing::info!(%index, %origin, "index");
     let builder = setup::proxy_builder(settings, found)?;
     let (server, _store) = builder.start()?;
-    let listener = match passed {
-        Some(listener) => TcpListener::from_std(listener)?,
-        None => bind(&settings.listen.value, &settings.listen.origin).await?,
-    };
-    // Port 0 was replaced by the selected port.
-    let address = listener.local_addr()?;
-    let mut admin_address = address;
-    let mut admin = None;
-    if let Some(listen) = &settings.admin_listen.value {
-        let listener = bind(listen, &settings.admin_listen.origin).await?;
-        admin_address = listener.local_addr()?;
-        tracing::info!(admin_address = %admin_address, "listening for administration");
-        admin = Some(listener);
+    let (mut public, mut admin) = (Vec::new(), Vec::new());
+    for PassedSocket { socket, is_admin } in passed {
+        let bound = Bound::passed(socket.into_listener()?)?;
+        if is_admin { &mut admin } else { &mut public }.push(bound);
     }
-    if settings.admin_token.is_none() && !admin_address.ip().is_loopback() {
+    let mode = settings.unix_socket_mode.bits();
+    if public.is_empty() {
+        public = bind_all(&settings.listen, mode).await?;
+    }
+    if admin.is_empty() {
+        admin = bind_all(&settings.admin_listen, mode).await?;
+    }
+    for Bound { address, .. } in &admin {
+        tracing::info!(admin_address = %address, "listening for administration");
+    }
+    let purgers = if admin.is_empty() { &public } else { &admin };
+    if settings.admin_token.is_none() && !purgers.iter().all(Bound::is_local) {
         tracing::warn!("every client can purge the cache (set admin_token)");
     }
-    let mut signals = Signals::new()?;
-    tracing::info!(%address, "listening");
-    systemd::ready(address);
+    let mut addresses = Vec::new();
+    for Bound { address, .. } in &public {
+        tracing::info!(%address, "listening");
+        addresses.push(address.to_string());
+    }
+    let reloader = Reloader { matches: matches.clone(), server: server.handle(), started: settings.clone() };
+    tokio::spawn(reloader.run(hangup));
+    systemd::ready(&addresses.join(", "));
+    let mut files = Vec::new();
+    let mut listeners = public.into_iter().map(|bound| {
+        files.extend(bound.file);
+        bound.listener
+    });
+    // There is at least one address.
+    let first = listeners.next().context("no address to listen on")?;
+    let server = listeners.fold(server, Server::listen);
+    let server = admin.into_iter().fold(server, |server, bound| {
+        files.extend(bound.file);
+        server.admin(bound.listener)
+    });
     let shutdown = async move {
         signals.next().await;
+        drop(files);
         tracing::info!("shutting down after the responses in flight");
         // A second signal terminates immediately.
         tokio::spawn(async move {
@@ -81,25 +108,18 @@ async fn serve(settings: &Settings, passed: Option<std::net::TcpListener>) -> Re
         });
         systemd::stopping().await;
     };
-    server.admin(admin).serve(listener, shutdown).await?;
+    server.serve(first, shutdown).await?;
     tracing::info!("stopped");
     Ok(())
 }
 
-async fn bind(listen: &Listen, origin: &Origin) -> Result<TcpListener> {
-    let listener = TcpListener::bind((&*listen.host, listen.port)).await;
-    listener.with_context(|| format!("can't listen on {listen} ({origin})"))
-}
-
 struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
+    terminate: Signal,
+    interrupt: Signal,
 }
 
 impl Signals {
     fn new() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 

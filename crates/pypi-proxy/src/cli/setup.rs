@@ -7,9 +7,10 @@ use anyhow::Result;
 use clap::ArgMatches;
 use pypi_proxy::config::{DiscoveredIndex, Discovery, Listen, ProxyBuilder, Settings, Sources};
 use pypi_proxy::store;
-use reqwest::{Client, Response};
+use pypi_proxy::upstream::Netrc;
+use reqwest::{Client, ClientBuilder, Response};
 
-use super::Usage;
+use super::{Usage, chain};
 
 /// Reads the settings from flags, environment and configuration file.
 pub(super) fn settings(matches: &ArgMatches) -> Result<Settings> {
@@ -50,13 +51,26 @@ pub(super) fn store(settings: &Settings) -> Result<store::Config> {
     Ok(store::Config { allow_shared_dir, max_bytes: u64::MAX, ..store::Config::new(dir) })
 }
 
-pub(super) fn own_url(settings: &Settings) -> String {
-    url_of(settings, &settings.listen.value)
+/// Returns the address of the running proxy for pages and files: a TCP port if there is one, otherwise a Unix socket.
+pub(super) fn own_address(settings: &Settings) -> &Listen {
+    address(&settings.listen.value)
+}
+
+/// Returns the address of the running proxy for metrics.
+pub(super) fn admin_address(settings: &Settings) -> &Listen {
+    let admin = &settings.admin_listen.value;
+    if admin.is_empty() { own_address(settings) } else { address(admin) }
+}
+
+fn address(all: &[Listen]) -> &Listen {
+    // Reading the settings rejects an empty list.
+    all.iter().find(|listen| matches!(listen, Listen::Tcp { .. })).unwrap_or(&all[0])
 }
 
 /// Returns the URL of a listener of this proxy.
-pub(super) fn url_of(settings: &Settings, Listen { host, port }: &Listen) -> String {
+pub(super) fn url_of(settings: &Settings, listen: &Listen) -> String {
     let scheme = if settings.tls_cert.is_some() { "https" } else { "http" };
+    let Listen::Tcp { host, port } = listen else { return format!("{scheme}://localhost") };
     // Unspecified addresses can't be connected to on all systems.
     match &**host {
         "0.0.0.0" => format!("{scheme}://127.0.0.1:{port}"),
@@ -66,26 +80,48 @@ pub(super) fn url_of(settings: &Settings, Listen { host, port }: &Listen) -> Str
     }
 }
 
-/// Sends a request to the running proxy. Errors do not contain its address.
-pub(super) async fn request(url: String, timeout: Duration) -> reqwest::Result<Response> {
-    let client = Client::builder()
+/// Returns a client that connects to this listener.
+pub(super) fn client_of(listen: &Listen) -> ClientBuilder {
+    // `HTTP_PROXY` applies to upstream requests only.
+    let builder = Client::builder().no_proxy();
+    match listen {
+        Listen::Tcp { .. } => builder,
+        Listen::Unix(path) => builder.unix_socket(&**path),
+    }
+}
+
+/// Sends a request to a listener of the running proxy. Errors do not contain its address.
+pub(super) async fn request(
+    settings: &Settings,
+    listen: &Listen,
+    path: &str,
+    timeout: Duration,
+) -> reqwest::Result<Response> {
+    let client = client_of(listen)
         .tls_backend_rustls()
-        // `HTTP_PROXY` applies to upstream requests only.
-        .no_proxy()
         // The certificate is valid for the public name of the proxy, not for this address.
         .tls_danger_accept_invalid_certs(true)
         .timeout(timeout)
         .build()?;
-    let response = client.get(url).send().await;
+    let response = client.get(url_of(settings, listen) + path).send().await;
     response.and_then(Response::error_for_status).map_err(reqwest::Error::without_url)
 }
 
-/// Creates the builder of the proxy, with the credentials of `.netrc`.
-pub(super) fn proxy_builder(settings: &Settings, found: Option<DiscoveredIndex>) -> Result<ProxyBuilder<'_>> {
+/// Returns the `.netrc` file, which is not read yet.
+pub(super) fn netrc() -> Option<Netrc> {
     let path = match std::env::var_os("NETRC") {
         Some(path) => Some(PathBuf::from(path)),
         None => std::env::var_os("HOME").map(|home| Path::new(&home).join(".netrc")),
     };
-    let netrc = path.and_then(|path| std::fs::read_to_string(path).ok());
+    path.map(Netrc::new)
+}
+
+/// Creates the builder of the proxy, with the credentials of `.netrc`.
+pub(super) fn proxy_builder(settings: &Settings, found: Option<DiscoveredIndex>) -> Result<ProxyBuilder<'_>> {
+    let netrc = netrc();
+    // The default file may be that of another user.
+    if let Some(Err(error)) = netrc.as_ref().map(Netrc::reload) {
+        tracing::warn!(error = %chain(error), "no credentials of .netrc");
+    }
     Ok(ProxyBuilder::new(settings, found)?.netrc(netrc))
 }

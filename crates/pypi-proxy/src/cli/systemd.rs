@@ -1,34 +1,65 @@
 //! Socket activation, readiness and watchdog notifications of systemd.
 
-use std::net::{SocketAddr, TcpListener};
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use pypi_proxy::serve::Listener;
+use sd_notify::NotifyState;
 
-use super::Usage;
+use super::listen::tokio_listener;
 
-/// Returns the passed socket, if there is one, and removes its environment variables. Must run before other threads
-/// start.
-pub(super) fn listener() -> Result<Option<TcpListener>> {
-    let mut sockets = listenfd::ListenFd::from_env();
-    if sockets.len() > 1 {
-        return Err(Usage(format!("{} sockets were passed, expected one", sockets.len())).into());
+/// Name of passed sockets (`FileDescriptorName=`) that replace `admin_listen`.
+const ADMIN: &str = "admin";
+
+/// A socket that was passed to the program.
+pub(super) struct PassedSocket {
+    pub(super) socket: PassedListener,
+    pub(super) is_admin: bool,
+}
+
+pub(super) enum PassedListener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl PassedListener {
+    pub(super) fn into_listener(self) -> io::Result<Listener> {
+        Ok(match self {
+            Self::Tcp(listener) => {
+                listener.set_nonblocking(true)?;
+                tokio::net::TcpListener::from_std(listener)?.into()
+            }
+            Self::Unix(listener) => tokio_listener(listener)?.into(),
+        })
     }
-    let mut take = || {
-        let listener = sockets.take_tcp_listener(0)?;
-        listener.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
-        std::io::Result::Ok(listener)
+}
+
+/// Returns the passed sockets, and removes their environment variables. Must run before other threads start.
+pub(super) fn sockets() -> Result<Vec<PassedSocket>> {
+    let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
+    let names: Vec<_> = names.split(':').collect();
+    let mut sockets = listenfd::ListenFd::from_env();
+    let count = sockets.len();
+    let mut take = |at| {
+        let socket = match sockets.take_tcp_listener(at) {
+            Ok(listener) => listener.map(PassedListener::Tcp),
+            Err(_) => sockets.take_unix_listener(at)?.map(PassedListener::Unix),
+        };
+        let is_admin = names.get(at) == Some(&ADMIN);
+        io::Result::Ok(socket.map(|socket| PassedSocket { socket, is_admin }))
     };
-    take().context("the passed socket can't be used")
+    let all = (0..count).map(&mut take).filter_map(Result::transpose);
+    all.collect::<io::Result<_>>().context("a passed socket can't be used")
 }
 
 /// Notifies systemd that the proxy is ready, and starts the watchdog notifications.
-pub(super) fn ready(address: SocketAddr) {
-    use sd_notify::NotifyState;
-
+pub(super) fn ready(addresses: &str) {
     let watchdog_timeout = sd_notify::watchdog_enabled();
+    let status = format!("serves at {addresses}");
     tokio::spawn(async move {
-        let status = format!("serves at {address}");
         send(move || sd_notify::notify(&[NotifyState::Ready, NotifyState::Status(&status)])).await;
         let Some(watchdog_timeout) = watchdog_timeout else { return };
         // Half of the watchdog timeout. An interval of zero would panic.
@@ -43,12 +74,26 @@ pub(super) fn ready(address: SocketAddr) {
 
 /// Notifies systemd that the program is stopping. Waits at most one second.
 pub(super) async fn stopping() {
-    let sent = send(|| sd_notify::notify(&[sd_notify::NotifyState::Stopping]));
+    briefly(send(|| sd_notify::notify(&[NotifyState::Stopping]))).await;
+}
+
+/// Notifies systemd that the settings are being reloaded. Waits at most one second.
+pub(super) async fn reloading() {
+    let notify = || sd_notify::notify(&[NotifyState::Reloading, NotifyState::monotonic_usec_now()?]);
+    briefly(send(notify)).await;
+}
+
+/// Notifies systemd that the reload is complete. Waits at most one second.
+pub(super) async fn reloaded() {
+    briefly(send(|| sd_notify::notify(&[NotifyState::Ready]))).await;
+}
+
+async fn briefly(sent: impl Future<Output = ()>) {
     let _ = tokio::time::timeout(Duration::from_secs(1), sent).await;
 }
 
 /// Sends a notification if `NOTIFY_SOCKET` is set. A slow receiver blocks the sender, so that a separate thread sends.
-async fn send(notify: impl FnOnce() -> std::io::Result<()> + Send + 'static) {
+async fn send(notify: impl FnOnce() -> io::Result<()> + Send + 'static) {
     if std::env::var_os("NOTIFY_SOCKET").is_none() {
         return;
     }

@@ -11,7 +11,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 use pypi_proxy::config::Settings;
 use pypi_proxy::store::Digest;
 use pypi_proxy::{Details, Metadata, Page};
-use reqwest::{Client, StatusCode};
+use reqwest::{Client, ClientBuilder, StatusCode};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use url::Url;
@@ -51,13 +51,14 @@ pub(super) fn run(matches: &ArgMatches, options: Warm) -> Result<()> {
         texts: options.texts,
         jobs: options.jobs.into(),
         // `HTTP_PROXY` applies to upstream requests only.
-        client: Client::builder()
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .context("the HTTP client can't be created")?,
+        client: client(Client::builder().no_proxy())?,
     };
     tokio::runtime::Runtime::new()?.block_on(warm(&settings, proxy, &downloads, &requirements.projects))
+}
+
+fn client(builder: ClientBuilder) -> Result<Client> {
+    let builder = builder.redirect(reqwest::redirect::Policy::none());
+    builder.build().context("the HTTP client can't be created")
 }
 
 /// Validates the URL of a proxy, and removes a slash at its end. An error doesn't show it as it can have a password.
@@ -101,7 +102,12 @@ async fn warm(
     let builder = setup::proxy_builder(settings, setup::index(settings)?)?;
     let server = match builder.start() {
         Ok((server, _)) => server,
-        Err(error) if error.is_busy() => return downloads.run(&setup::own_url(settings), requirements).await,
+        Err(error) if error.is_busy() => {
+            let listen = setup::own_address(settings);
+            let client = client(setup::client_of(listen))?;
+            let downloads = Downloads { client, texts: downloads.texts.clone(), ..*downloads };
+            return downloads.run(&setup::url_of(settings, listen), requirements).await;
+        }
         Err(error) => return Err(error.into()),
     };
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;

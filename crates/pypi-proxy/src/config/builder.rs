@@ -5,21 +5,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::netrc;
 use super::settings::Settings;
 use super::table::Origin;
 #[cfg(feature = "s3")]
 use super::value::Secret;
-use super::value::{IndexUrl, StorageType};
+use super::value::{IndexUrl, Listen, StorageType};
 #[cfg(feature = "s3")]
 use crate::bucket::{self, Bucket, S3};
 use crate::error::Kind;
 use crate::guard::{self, Guard};
 use crate::page_cache::{self, PageCache};
 use crate::rules::Rules;
-use crate::serve::{self, Proxy, Server, ServerConfig, Tls};
+use crate::serve::{self, Proxy, Server, ServerConfig, ServerHandle, Tls};
 use crate::store::{self, Store};
-use crate::upstream::{self, Budget, Upstream};
+use crate::upstream::{self, Budget, Netrc, Upstream};
 use crate::{Error, config::DiscoveredIndex};
 
 /// TTL of additional indexes without an entry in `extra_index_ttls`.
@@ -35,7 +34,7 @@ const COMPAT_READ_TIMEOUT: Duration = Duration::from_secs(20);
 pub struct ProxyBuilder<'s> {
     settings: &'s Settings,
     index: IndexUrl,
-    netrc: Option<String>,
+    netrc: Option<Netrc>,
 }
 
 impl<'s> ProxyBuilder<'s> {
@@ -64,10 +63,10 @@ impl<'s> ProxyBuilder<'s> {
         Ok(builder)
     }
 
-    /// Sets the text of a `.netrc` file, which has the credentials of indexes without credentials in their URL.
+    /// Sets the `.netrc` file with the credentials of indexes without credentials in their URL.
     #[must_use]
-    pub fn netrc(mut self, text: impl Into<Option<String>>) -> Self {
-        self.netrc = text.into();
+    pub fn netrc(mut self, netrc: impl Into<Option<Netrc>>) -> Self {
+        self.netrc = netrc.into();
         self
     }
 
@@ -78,11 +77,13 @@ impl<'s> ProxyBuilder<'s> {
     /// Returns whether this is the address of the proxy, which would send requests to itself without end.
     fn is_own(&self, index: &IndexUrl) -> bool {
         let Some(url) = index.url() else { return false };
-        let listen = &self.settings.listen;
-        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let url_host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         let is_here = |host: &str| matches!(host, "localhost" | "127.0.0.1" | "::1" | "0.0.0.0" | "::");
-        let is_same = host.eq_ignore_ascii_case(&listen.host) || is_here(host) && is_here(&listen.host);
-        url.port_or_known_default() == Some(listen.port) && is_same
+        let is_same = |host: &str| url_host.eq_ignore_ascii_case(host) || is_here(url_host) && is_here(host);
+        self.settings.listen.iter().any(|listen| match listen {
+            Listen::Tcp { host, port } => url.port_or_known_default() == Some(*port) && is_same(host),
+            Listen::Unix(_) => false,
+        })
     }
 
     /// Returns the indexes in the order of the settings.
@@ -91,13 +92,21 @@ impl<'s> ProxyBuilder<'s> {
     ///
     /// Fails if a file of `ca_files` can't be read or contains no certificate ([`Error::is_config`]).
     pub fn upstreams(&self) -> Result<Vec<Arc<Upstream>>, Error> {
+        self.upstreams_after(&[])
+    }
+
+    /// Creates the indexes as successors of previous ones.
+    fn upstreams_after(&self, previous: &[Arc<Upstream>]) -> Result<Vec<Arc<Upstream>>, Error> {
         let settings = self.settings;
         let authorities = settings.authorities()?;
         let extra = settings.extra_index_urls.value.iter().enumerate().map(|(index, url)| {
             (url, settings.extra_index_ttls.value.get(index).copied().unwrap_or(EXTRA_TTL))
         });
         let all = std::iter::once((&self.index, settings.index_ttl.value)).chain(extra);
-        let budget = Budget::new(settings.decompression_memory.value);
+        let memory = settings.decompression_memory.value;
+        // Pages that are being parsed for the previous indexes count as well.
+        let budget = previous.first().map(|previous| previous.budget().clone());
+        let budget = budget.filter(|budget| budget.has_size(memory)).unwrap_or_else(|| Budget::new(memory));
         let tls = upstream::tls(&authorities, settings.disable_index_ssl_verification.value)?;
         all.map(|(url, ttl)| {
             let mut config = url.config()?;
@@ -105,12 +114,8 @@ impl<'s> ProxyBuilder<'s> {
             config.budget = budget.clone();
             config.authorities.clone_from(&authorities);
             self.tune(&mut config);
-            if config.credentials.is_none()
-                && let (Some(netrc), Some(url)) = (&self.netrc, url.url())
-            {
-                config.credentials = netrc::lookup(netrc, url.host_str().unwrap_or_default());
-            }
-            Upstream::with_tls(config, tls.clone()).map(Arc::new)
+            config.netrc.clone_from(&self.netrc);
+            Ok(Arc::new(Upstream::with_tls(config, tls.clone())?.succeeding(previous)))
         })
         .collect()
     }
@@ -209,23 +214,26 @@ impl<'s> ProxyBuilder<'s> {
     ///
     /// Fails if a file of tokens or users can't be read or is malformed ([`Error::is_config`]).
     pub fn guard(&self) -> Result<Option<Guard>, Error> {
+        self.guard_config().map(Guard::new).transpose()
+    }
+
+    fn guard_config(&self) -> Option<guard::Config> {
         let settings = self.settings;
         let (tokens, users) = (&settings.auth_tokens_file.value, &settings.auth_htpasswd_file.value);
         let rate = settings.rate_limit.value;
         let networks = &settings.trusted_proxies.value;
         // Trusted proxies alone also need it: the log contains the client address.
         if tokens.is_none() && users.is_none() && rate == 0 && networks.is_empty() {
-            return Ok(None);
+            return None;
         }
-        let config = guard::Config {
+        Some(guard::Config {
             tokens_file: tokens.clone(),
             htpasswd_file: users.clone(),
             guards_metrics: settings.metrics_need_auth.value,
             rate_limit: (rate > 0).then_some((rate, settings.rate_limit_burst.value)),
             trusted_proxies: networks.clone(),
             ..guard::Config::default()
-        };
-        Guard::new(config).map(Some)
+        })
     }
 
     /// Returns the configuration of the request handler.
@@ -234,6 +242,10 @@ impl<'s> ProxyBuilder<'s> {
     ///
     /// Same as [`Self::guard`].
     pub fn serve(&self) -> Result<serve::Config, Error> {
+        Ok(self.serve_with(self.guard()?.map(Arc::new)))
+    }
+
+    fn serve_with(&self, guard: Option<Arc<Guard>>) -> serve::Config {
         let settings = self.settings;
         // Without storage, waiting clients gain nothing.
         let is_stored = settings.cache_directory_size() > 0;
@@ -243,12 +255,12 @@ impl<'s> ProxyBuilder<'s> {
             time if is_stored => time,
             _ => Some(Duration::ZERO),
         };
-        Ok(serve::Config {
+        serve::Config {
             redirect_after,
             binary_type: settings.binary_file_mime_type.value,
             admin_token: settings.admin_token.value.as_ref().map(|token| token.expose().to_owned()),
-            guard: self.guard()?.map(Arc::new),
-        })
+            guard,
+        }
     }
 
     /// Returns the configuration of the HTTP server.
@@ -284,6 +296,32 @@ impl<'s> ProxyBuilder<'s> {
         let pages = PageCache::new(upstreams.clone(), self.pages(&store));
         let proxy = Proxy::new(upstreams, pages, store.clone(), serve);
         Ok((Server::new(proxy, server), store))
+    }
+
+    /// Applies the settings to a running server, except those that need a restart
+    /// ([`Setting::needs_restart`](super::Setting::needs_restart)). Requests in flight complete with the previous ones.
+    /// Rate limits and verified logins are kept if the settings of the access control are the same. Blocks the thread.
+    ///
+    /// # Errors
+    ///
+    /// Same as the methods for the parts. Then the server is unchanged.
+    pub fn reload(&self, server: &ServerHandle) -> Result<(), Error> {
+        let proxy = server.proxy();
+        let (config, upstreams) = (self.server()?, self.upstreams_after(proxy.upstreams())?);
+        let guard = match self.guard_config() {
+            None => None,
+            Some(config) => match proxy.guard().filter(|guard| guard.has_config(&config)) {
+                Some(guard) => {
+                    guard.reload()?;
+                    Some(guard.clone())
+                }
+                None => Some(Arc::new(Guard::new(config)?)),
+            },
+        };
+        proxy.store().set_limits(self.settings.cache_directory_size(), self.settings.cache_directory_ttl());
+        let pages = self.pages(proxy.store());
+        server.replace(proxy.reconfigure(upstreams, pages, self.serve_with(guard)), config);
+        Ok(())
     }
 }
 

@@ -33,6 +33,9 @@ fn describe(setting: &Setting, out: &mut String) {
     if let Some(flag) = setting.flag() {
         let _ = writeln!(out, "- flag: `--{flag}`");
     }
+    if setting.needs_restart() {
+        *out += "- reload: a change takes effect after a restart\n";
+    }
     let others = setting.groxpi.iter().chain(setting.proxpi).map(|name| (*name).to_owned());
     let variables: Vec<_> =
         std::iter::once(setting.variable()).chain(others).map(|name| format!("`{name}`")).collect();
@@ -63,7 +66,10 @@ Without `index_url`, the program uses the first index found in `PIP_INDEX_URL`, 
 configuration files of uv. Otherwise it runs `python3` or `python` to get the index of pip, configured or default.
 
 Credentials of an index are read from its URL, otherwise from the file that `NETRC` names, otherwise from `~/.netrc`. They are
-masked in all output. `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` select HTTP proxies. The certificate
+masked in all output. A changed file takes effect within 5 seconds.
+
+SIGHUP reloads the settings ([operations.md](operations.md#reload)). Settings that need a restart say so below.
+ `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` select HTTP proxies. The certificate
 authorities of the system are trusted; `SSL_CERT_FILE` and `SSL_CERT_DIR` replace them.
 
 Without `file_hosts`, the proxy never requests a private address because of a page or redirect, except that of the index

@@ -23,7 +23,6 @@ mod builder;
 mod discover;
 mod doc;
 mod layers;
-mod netrc;
 mod settings;
 mod table;
 mod value;
@@ -36,6 +35,6 @@ pub use layers::Sources;
 pub use settings::Settings;
 pub use table::{Origin, Row, Setting, SettingValue};
 pub use value::{
-    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, ProjectSource, Secret, StorageType,
-    Timeout, WaitLimit,
+    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, ProjectSource, Secret, SocketMode,
+    StorageType, Timeout, WaitLimit,
 };

@@ -9,8 +9,8 @@ use ipnet::IpNet;
 use super::layers::{Layers, Sources};
 use super::table::{Origin, Row, Setting, SettingKind, SettingValue};
 use super::value::{
-    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, ProjectSource, Secret, StorageType,
-    Timeout, Value, WaitLimit,
+    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, ProjectSource, Secret, SocketMode,
+    StorageType, Timeout, Value, WaitLimit,
 };
 use crate::rules::{ProjectPattern, UnknownAge, Yanked};
 use crate::{Error, bucket};
@@ -53,6 +53,15 @@ macro_rules! settings {
                 Some(Self { $($($name: $name?,)*)* })
             }
 
+            /// Returns the definitions of the settings whose values differ.
+            pub fn changes(&self, other: &Self) -> Vec<&'static Setting> {
+                let mut changes = Vec::new();
+                $($(if self.$name.value != other.$name.value {
+                    changes.push(&TABLE[Name::$name as usize]);
+                })*)*
+                changes
+            }
+
             /// Returns the settings with their values, in the order of the table.
             pub fn rows(&self) -> Vec<Row> {
                 vec![$($(Row {
@@ -68,10 +77,10 @@ macro_rules! settings {
 
 settings! {
     "Serving" {
-        listen: Listen = "127.0.0.1:5000", ["HOST", "PORT"], [], Plain,
-            "Address and port to listen on. If only one of the variables HOST and PORT is set, the other is 0.0.0.0 or 5000.";
-        admin_listen: Option<Listen> = "", [], [], Plain,
-            "Separate address for metrics, /health, the status page and cache purging. TLS, logins and admin_token apply there as well. These paths are then no longer served at `listen`; /livez and /readyz are served at both. If unset, `listen` serves all paths.";
+        listen: Vec<Listen> = "127.0.0.1:5000", ["HOST", "PORT"], [], Plain,
+            "Addresses and ports to listen on. `unix:/run/pypi-proxy.sock` is a Unix socket; the addresses of its clients are unknown, so that they share one rate limit unless they log in, and trusted_proxies does not apply. If only one of the variables HOST and PORT is set, the other is 0.0.0.0 or 5000.";
+        admin_listen: Vec<Listen> = "", [], [], Plain,
+            "Separate addresses for metrics, /health, the status page and cache purging. TLS, logins and admin_token apply there as well. These paths are then no longer served at `listen`; /livez and /readyz are served at both. If unset, `listen` serves all paths.";
         download_timeout: WaitLimit = "0.9s", ["GROXPI_DOWNLOAD_TIMEOUT"], ["PROXPI_DOWNLOAD_TIMEOUT"], Plain,
             "Redirect clients to the index if no byte of a file arrives within this time. The download continues in the background. `0s` redirects at once; `never` disables redirects and is the default with a bucket. Clients are never redirected to an index with credentials.";
         binary_file_mime_type: bool = "false", ["GROXPI_BINARY_FILE_MIME_TYPE"], ["PROXPI_BINARY_FILE_MIME_TYPE"], Plain,
@@ -92,6 +101,8 @@ settings! {
             "PEM file with the server certificate and its intermediates. Enables TLS and requires tls_key.";
         tls_key: Option<PathBuf> = "", [], [], Plain,
             "PEM file with the private key of the server certificate.";
+        unix_socket_mode: SocketMode = "0660", [], [], Plain,
+            "Permissions of the Unix sockets of listen and admin_listen.";
     }
     "Indexes" {
         index_url: Option<IndexUrl> = "", ["GROXPI_INDEX_URL"], ["PROXPI_INDEX_URL"], Plain,
@@ -158,6 +169,8 @@ settings! {
             "Maximum number of consecutive retries of a download without progress.";
         sync_files: bool = "false", [], [], Plain,
             "Sync each file to disk before it counts as stored. If off, a file damaged by a power failure is detected by its length or by `verify`.";
+        cache_max_age: Duration = "0s", [], [], Plain,
+            "Time after which unused files, pages, references and extracted metadata are removed from the cache directory. Programs that read the directory, such as a backup, can count as a use of pages. The resolution is one minute; `0s` disables this limit.";
     }
     "Access" {
         auth_tokens_file: Option<PathBuf> = "", [], [], Plain,
@@ -243,7 +256,7 @@ settings! {
         local_cache_dir: Option<CacheDir> = "", ["GROXPI_LOCAL_CACHE_DIR"], [], Bucket,
             "Directory in front of the bucket. If unset, cache_dir.";
         local_cache_ttl: Duration = "0s", ["GROXPI_LOCAL_CACHE_TTL"], [], Bucket,
-            "Time after which an unused file is removed from that directory. The resolution is one minute; `0s` disables this limit.";
+            "Time after which unused entries are removed from that directory, as cache_max_age. `0s` means cache_max_age.";
         tiered_sync_workers: u32 = "5", ["GROXPI_TIERED_SYNC_WORKERS"], [], Ineffective,
             "No effect: a file of the bucket is written to the directory while it is sent.";
         tiered_sync_queue_size: u32 = "100", ["GROXPI_TIERED_SYNC_QUEUE_SIZE"], [], Ineffective,
@@ -296,9 +309,10 @@ impl Settings {
         if self.is_hybrid() { self.local_cache_size.bytes() } else { self.cache_size.bytes() }
     }
 
-    /// Returns the time after which an unused file is removed from this directory.
+    /// Returns the time after which an unused entry is removed from this directory.
     pub(super) fn cache_directory_ttl(&self) -> Option<Duration> {
-        Some(self.local_cache_ttl.value).filter(|ttl| self.is_hybrid() && !ttl.is_zero())
+        let local = Some(self.local_cache_ttl.value).filter(|ttl| self.is_hybrid() && !ttl.is_zero());
+        local.or(Some(self.cache_max_age.value)).filter(|ttl| !ttl.is_zero())
     }
 
     fn is_hybrid(&self) -> bool {
@@ -316,6 +330,9 @@ impl Settings {
             let origin = &self.extra_index_ttls.origin;
             let text = format!("extra_index_ttls has {ttls} values, but extra_index_urls has {urls}");
             problems.push(format!("{origin}: {text}"));
+        }
+        if self.listen.is_empty() {
+            problems.push(format!("{}: listen must have an address", self.listen.origin));
         }
         let positive_counts = [
             ("max_connections", &self.max_connections),

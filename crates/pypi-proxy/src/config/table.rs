@@ -4,6 +4,25 @@ use std::fmt;
 use std::ops::Deref;
 use std::path::PathBuf;
 
+/// Settings of the listeners, the open store and the log; those of the bucket are added.
+const NEEDS_RESTART: [&str; 15] = [
+    "listen",
+    "admin_listen",
+    "max_connections",
+    "unix_socket_mode",
+    "cache_dir",
+    "allow_shared_cache_dir",
+    "max_file_size",
+    "max_concurrent_downloads",
+    "open_files",
+    "stall_timeout",
+    "download_retries",
+    "sync_files",
+    "logging_level",
+    "log_format",
+    "log_color",
+];
+
 pub(super) const PREFIX: &str = "PYPI_PROXY_";
 
 /// Definition of a setting. Flags, variables, keys of the configuration file and the reference are derived from it.
@@ -58,6 +77,12 @@ impl Setting {
     /// Returns whether the setting applies to storage in a bucket.
     pub fn is_bucket(&self) -> bool {
         matches!(self.kind, SettingKind::Bucket | SettingKind::SecretBucket)
+    }
+
+    /// Returns whether a change takes effect after a restart only, not when the settings are reloaded.
+    pub fn needs_restart(&self) -> bool {
+        let is_local = matches!(self.name, "local_cache_size" | "local_cache_ttl");
+        NEEDS_RESTART.contains(&self.name) || self.is_bucket() && !is_local && !self.is_ineffective()
     }
 
     /// Returns whether the setting is accepted for compatibility, without effect.

@@ -21,7 +21,7 @@ pub(super) enum Raw {
 }
 
 /// A type of setting values. Formatting never reveals a secret.
-pub(super) trait Value: Sized {
+pub(super) trait Value: Sized + PartialEq {
     /// Description of valid values, which follows "expected" in error messages.
     const SYNTAX: &'static str;
     /// Description of a list of valid values.
@@ -276,30 +276,46 @@ impl Value for u32 {
 
 /// Address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listen {
-    /// IP address without brackets, or host name.
-    pub host: String,
-    /// Port; 0 selects a free one.
-    pub port: u16,
+pub enum Listen {
+    /// A TCP port.
+    Tcp {
+        /// IP address without brackets, or host name.
+        host: String,
+        /// Port; 0 selects a free one.
+        port: u16,
+    },
+    /// Path of a Unix socket.
+    Unix(PathBuf),
 }
 
 impl Listen {
     /// Host if only a port is given: only this machine can connect.
     pub(super) const HOST: &'static str = "127.0.0.1";
     pub(super) const PORT: u16 = 5000;
+    /// Prefix of the text form of a Unix socket.
+    const UNIX: &'static str = "unix:";
 }
 
 impl fmt::Display for Listen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { host, port } = self;
-        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
+        match self {
+            Self::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Self::Tcp { host, port } => write!(f, "{host}:{port}"),
+            Self::Unix(path) => write!(f, "{}{}", Self::UNIX, path.display()),
+        }
     }
 }
 
 impl Value for Listen {
-    const SYNTAX: &'static str = "an address and a port, such as 127.0.0.1:5000, [::]:5000 or 5000";
+    const SYNTAX: &'static str =
+        "an address and a port, such as 127.0.0.1:5000, [::]:5000 or 5000, or unix: and the path of a socket";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of addresses and ports, such as 127.0.0.1:5000, [::]:5000 or 5000, or unix: and the \
+         path of a socket";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
+        if let Some(path) = text.strip_prefix(Self::UNIX) {
+            return Some(Self::Unix(path.into())).filter(|_| Path::new(path).is_absolute());
+        }
         let (host, port) = match text.rsplit_once(':') {
             None if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => (Self::HOST, text),
             None => (text, ""),
@@ -329,11 +345,37 @@ impl Value for Listen {
             port if port.bytes().all(|byte| byte.is_ascii_digit()) => port.parse().ok()?,
             _ => return None,
         };
-        Some(Self { host: host.to_owned(), port })
+        Some(Self::Tcp { host: host.to_owned(), port })
     }
 
     fn show(&self) -> String {
         self.to_string()
+    }
+}
+
+/// Permissions of Unix sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketMode(u32);
+
+impl SocketMode {
+    /// Returns the permission bits.
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+impl Value for SocketMode {
+    const SYNTAX: &'static str = "octal permissions with a leading zero, such as 0660";
+
+    fn parse(text: &str, _: Dialect) -> Option<Self> {
+        // TOML converts 0o660 to a decimal number.
+        let is_octal = text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
+        let mode = u32::from_str_radix(text, 8).ok()?;
+        (is_octal && mode <= 0o777).then_some(Self(mode))
+    }
+
+    fn show(&self) -> String {
+        format!("{:04o}", self.0)
     }
 }
 

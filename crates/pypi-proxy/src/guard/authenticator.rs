@@ -2,12 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 use aws_lc_rs::hmac;
 use base64::Engine as _;
@@ -19,6 +16,7 @@ use super::Rejection;
 use super::login_files::{PasswordHash, parse_tokens, parse_users, sha256};
 use crate::Error;
 use crate::error::Kind;
+use crate::file_watch::{self, CheckTimer, FileStamp};
 
 /// Maximum size of a file in bytes.
 const MAX_FILE: u64 = 4 << 20;
@@ -37,10 +35,7 @@ pub(super) struct Authenticator {
     users: Option<PathBuf>,
     key: hmac::Key,
     read: RwLock<Arc<LoginSnapshot>>,
-    reload_after: Duration,
-    start: Instant,
-    /// Time of the last check for changes, in milliseconds since `start`.
-    last_check: AtomicU64,
+    checks: CheckTimer,
     hashing: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
 }
@@ -54,7 +49,7 @@ struct LoginSnapshot {
 }
 
 /// Modification times and lengths of the files.
-type FileStamps = [Option<(SystemTime, u64)>; 2];
+type FileStamps = [FileStamp; 2];
 
 impl Authenticator {
     /// Reads the files. Fails if a file can't be read or is malformed ([`Error::is_config`]).
@@ -73,9 +68,7 @@ impl Authenticator {
             users,
             key,
             read: RwLock::new(Arc::new(snapshot)),
-            reload_after,
-            start: Instant::now(),
-            last_check: AtomicU64::new(0),
+            checks: CheckTimer::new(reload_after),
             hashing: Arc::new(Semaphore::new(MAX_HASHING)),
             waiting: Arc::new(Semaphore::new(MAX_PENDING)),
         })
@@ -84,34 +77,27 @@ impl Authenticator {
     /// Reloads changed files, unless they were checked within `reload_after`. An unreadable or malformed file is
     /// ignored.
     pub(super) async fn refresh(self: &Arc<Self>) {
-        let now = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let last_check = self.last_check.load(Ordering::Relaxed);
-        let is_due = u128::from(now.saturating_sub(last_check)) >= self.reload_after.as_millis();
-        // One of several concurrent requests checks the files.
-        if !is_due
-            || self
-                .last_check
-                .compare_exchange(last_check, now, Ordering::Relaxed, Ordering::Relaxed)
-                .is_err()
-        {
+        if !self.checks.is_due() {
             return;
         }
         let this = self.clone();
-        let _ = tokio::task::spawn_blocking(move || this.reload()).await;
+        let reload = move || {
+            if let Err(error) = this.reload() {
+                tracing::error!(%error, "login files not reloaded");
+            }
+        };
+        let _ = tokio::task::spawn_blocking(reload).await;
     }
 
-    fn reload(&self) {
+    /// Reloads changed files. Blocks the thread. Fails if a file can't be read or is malformed ([`Error::is_config`]).
+    pub(super) fn reload(&self) -> Result<(), Error> {
         let (tokens, users) = (self.tokens.as_deref(), self.users.as_deref());
-        if read_stamps(tokens, users) == self.snapshot().stamps {
-            return;
+        if read_stamps(tokens, users) != self.snapshot().stamps {
+            let snapshot = LoginSnapshot::read(tokens, users, &self.key)?;
+            tracing::info!("login files reloaded");
+            *self.read.write() = Arc::new(snapshot);
         }
-        match LoginSnapshot::read(tokens, users, &self.key) {
-            Ok(snapshot) => {
-                tracing::info!("login files reloaded");
-                *self.read.write() = Arc::new(snapshot);
-            }
-            Err(error) => tracing::error!(%error, "login files not reloaded"),
-        }
+        Ok(())
     }
 
     fn snapshot(&self) -> Arc<LoginSnapshot> {
@@ -171,23 +157,14 @@ impl LoginSnapshot {
 }
 
 fn read_stamps(tokens: Option<&Path>, users: Option<&Path>) -> FileStamps {
-    [tokens, users].map(|path| {
-        let metadata = path?.metadata().ok()?;
-        Some((metadata.modified().ok()?, metadata.len()))
-    })
+    [tokens, users].map(|path| path.and_then(file_watch::stamp))
 }
 
 fn parse_file<T>(path: Option<&Path>, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Error> {
     let Some(path) = path else { return Ok(None) };
     let wrong = |text: &str| Error::with(Kind::Config, format!("{}: {text}", path.display()));
-    let text = load(path).map_err(|error| wrong("can't be read").caused_by(error))?;
+    let text = file_watch::read(path, MAX_FILE).map_err(|error| wrong("can't be read").caused_by(error))?;
     parse(&text).map(Some).map_err(|message| wrong(&message))
-}
-
-fn load(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(MAX_FILE + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX_FILE { Err(ErrorKind::FileTooLarge.into()) } else { Ok(text) }
 }
 
 /// Kinds of credentials, so that a password is never taken for the hash of a token.

@@ -37,7 +37,7 @@ pub use authenticator::parse_authorization;
 pub use login_files::parse_files;
 
 /// Configuration of the access control.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Requires a login, and accepts the tokens of this file. Each line has a token of at least 16 characters, or its
     /// SHA-256 as `sha256:` and hexadecimal digits, optionally followed by a space and the name of its owner. Lines
@@ -78,6 +78,7 @@ impl Default for Config {
 
 /// Decides whether a request is accepted.
 pub struct Guard {
+    config: Config,
     authenticator: Option<Arc<Authenticator>>,
     guards_metrics: bool,
     limiter: Option<Mutex<RateLimiter>>,
@@ -114,12 +115,27 @@ impl Guard {
     /// Fails if a file can't be read or is malformed ([`Error::is_config`]).
     pub fn new(config: Config) -> Result<Self, Error> {
         let Config { tokens_file, htpasswd_file, guards_metrics, rate_limit, trusted_proxies, reload_after } =
-            config;
+            config.clone();
         let has_logins = tokens_file.is_some() || htpasswd_file.is_some();
         let open = || Authenticator::open(tokens_file, htpasswd_file, reload_after).map(Arc::new);
         let authenticator = has_logins.then(open).transpose()?;
         let limiter = rate_limit.map(|(per_second, burst)| Mutex::new(RateLimiter::new(per_second, burst)));
-        Ok(Self { authenticator, guards_metrics, limiter, start: Instant::now(), trusted: trusted_proxies })
+        let (start, trusted) = (Instant::now(), trusted_proxies);
+        Ok(Self { config, authenticator, guards_metrics, limiter, start, trusted })
+    }
+
+    /// Returns whether this is the configuration of the guard.
+    pub(crate) fn has_config(&self, config: &Config) -> bool {
+        self.config == *config
+    }
+
+    /// Reloads changed files of tokens and users. Blocks the thread.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file can't be read or is malformed ([`Error::is_config`]). Then the previous logins stay valid.
+    pub fn reload(&self) -> Result<(), Error> {
+        self.authenticator.as_ref().map_or(Ok(()), |authenticator| authenticator.reload())
     }
 
     /// Returns the client address for a connection from `peer` with this `X-Forwarded-For`.

@@ -42,9 +42,9 @@ struct Inner {
     rules: Option<Arc<Rules>>,
     disk: Option<DiskCache>,
     bucket: Option<Bucket>,
-    slots: Mutex<Slots>,
-    refreshes: Counters<RefreshOutcome>,
-    queue: FetchQueue,
+    slots: Arc<Mutex<Slots>>,
+    refreshes: Arc<Counters<RefreshOutcome>>,
+    queue: Arc<FetchQueue>,
 }
 
 #[derive(Default)]
@@ -92,20 +92,49 @@ enum Lookup {
 impl PageCache {
     /// Creates a cache for these upstreams. If several of them have a file of the same name, the first one wins.
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
+        let queue = FetchQueue::of(&config);
+        Self::with_parts(upstreams, config, Arc::default(), Arc::default(), queue)
+    }
+
+    /// Creates a cache with other upstreams and another configuration, which continues the counters of this one. It
+    /// keeps the pages in memory if the rules, `wheel_metadata`, and the URLs and TTLs of the upstreams are the same.
+    /// Otherwise they are loaded from disk. Failures and negative entries are forgotten.
+    #[must_use]
+    pub fn reconfigure(&self, upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
+        let (old, new) = (&self.0.config, &config);
+        let is_same_page = self.0.upstreams.len() == upstreams.len()
+            && self
+                .0
+                .upstreams
+                .iter()
+                .zip(&upstreams)
+                .all(|(old, new)| (old.id(), old.ttl()) == (new.id(), new.ttl()))
+            && (&old.rules, old.wheel_metadata) == (&new.rules, new.wheel_metadata);
+        let slots = if is_same_page { self.0.slots.clone() } else { Arc::default() };
+        {
+            let slots = slots.lock();
+            slots
+                .list
+                .iter()
+                .chain(slots.projects.values())
+                .for_each(|slot| slot.state.lock().forget_failure());
+        }
+        let is_same_queue = (old.max_fetches, old.max_queued) == (new.max_fetches, new.max_queued);
+        let queue = if is_same_queue { self.0.queue.clone() } else { FetchQueue::of(new) };
+        Self::with_parts(upstreams, config, slots, self.0.refreshes.clone(), queue)
+    }
+
+    fn with_parts(
+        upstreams: Vec<Arc<Upstream>>,
+        config: Config,
+        slots: Arc<Mutex<Slots>>,
+        refreshes: Arc<Counters<RefreshOutcome>>,
+        queue: Arc<FetchQueue>,
+    ) -> Self {
         let disk = config.dir.clone().map(|dir| DiskCache { dir });
         let bucket = config.bucket.clone().filter(|_| disk.is_some());
         let rules = config.rules.is_on().then(|| Arc::new(config.rules.clone()));
-        let queue = FetchQueue::new(config.max_fetches.clamp(1, 1_000_000), config.max_queued.min(1_000_000));
-        Self(Arc::new(Inner {
-            upstreams,
-            config,
-            rules,
-            disk,
-            bucket,
-            slots: Mutex::default(),
-            refreshes: Default::default(),
-            queue,
-        }))
+        Self(Arc::new(Inner { upstreams, config, rules, disk, bucket, slots, refreshes, queue }))
     }
 
     /// Returns the page of a project.
@@ -349,6 +378,9 @@ impl PageCache {
     fn lookup(&self, slot: &Arc<Slot>) -> Lookup {
         let mut state = slot.state.lock();
         let now = Instant::now();
+        if slot.record_use(now) {
+            self.record_use_on_disk(slot);
+        }
         if now < state.fresh_until {
             match &state.content {
                 Content::Page(page) => {
@@ -390,6 +422,15 @@ impl PageCache {
             Some(served) => Lookup::Served(Ok(served)),
             None => Lookup::Wait(in_flight),
         }
+    }
+
+    /// Records on disk that a page in memory is used, so that its copies on disk are not evicted.
+    #[cold]
+    fn record_use_on_disk(&self, slot: &Arc<Slot>) {
+        let Some(disk) = self.0.disk.clone() else { return };
+        let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
+        let slot = slot.clone();
+        tokio::task::spawn_blocking(move || disk.record_use(&indexes, slot.name.as_ref()));
     }
 
     /// Returns the result of a completed refresh, even if the page is stale again by now.

@@ -170,6 +170,12 @@ impl DiskCache {
         }
     }
 
+    /// Marks the copies of a page, and the facts of its project, as recently used.
+    pub(super) fn record_use(&self, indexes: &[u64], project: Option<&ProjectName>) {
+        indexes.iter().for_each(|index| self.dir.touch(&self.path(*index, project)));
+        project.iter().for_each(|name| self.dir.touch(&self.facts_path(name)));
+    }
+
     /// Returns the path of the facts of a project. The subfolders of upstreams are named by 16 hexadecimal digits, so
     /// `facts` can't collide with one.
     fn facts_path(&self, project: &ProjectName) -> PathBuf {

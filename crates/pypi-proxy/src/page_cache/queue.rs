@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
+use super::Config;
 use crate::Error;
 use crate::error::Kind;
 use crate::metrics::Counter;
@@ -30,6 +31,10 @@ pub(super) struct FetchPermit {
 }
 
 impl FetchQueue {
+    pub(super) fn of(config: &Config) -> Arc<Self> {
+        Arc::new(Self::new(config.max_fetches.clamp(1, 1_000_000), config.max_queued.min(1_000_000)))
+    }
+
     pub(super) fn new(max_running: usize, max_queued: usize) -> Self {
         let max_all = max_running + max_queued;
         let (running, all) = (Arc::new(Semaphore::new(max_running)), Arc::new(Semaphore::new(max_all)));

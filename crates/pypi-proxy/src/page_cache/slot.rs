@@ -1,6 +1,7 @@
 //! State of one page in the cache.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use object_store::UpdateVersion;
@@ -33,6 +34,9 @@ pub(super) struct Slot {
     pub(super) parts: tokio::sync::Mutex<Option<Vec<UpstreamPage>>>,
     /// Facts about the files, with the number of changes so far.
     pub(super) facts: Mutex<(ProjectFacts, u64)>,
+    created: Instant,
+    /// Minutes from `created` to the last use that was recorded on disk.
+    used: AtomicU64,
 }
 
 pub(super) struct State {
@@ -46,6 +50,16 @@ pub(super) struct State {
     pub(super) size_in_memory: u64,
     /// Cache status for the clients that waited for the last refresh.
     pub(super) status: CacheStatus,
+}
+
+impl State {
+    /// Forgets the error of the last refresh, and that the project was not found.
+    pub(super) fn forget_failure(&mut self) {
+        self.failure = None;
+        if matches!(self.content, Content::NotFound) {
+            self.fresh_until = Instant::now();
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -93,7 +107,23 @@ impl Slot {
             size_in_memory: 0,
             status: CacheStatus::Miss,
         };
-        Self { name, state: Mutex::new(state), parts: tokio::sync::Mutex::new(None), facts: Mutex::default() }
+        Self {
+            name,
+            state: Mutex::new(state),
+            parts: tokio::sync::Mutex::new(None),
+            facts: Mutex::default(),
+            created: Instant::now(),
+            used: AtomicU64::new(0),
+        }
+    }
+
+    /// Records a use. Returns whether it is due to be recorded on disk: once a minute.
+    pub(super) fn record_use(&self, now: Instant) -> bool {
+        let minute = now.saturating_duration_since(self.created).as_secs() / 60;
+        let last = self.used.load(Ordering::Relaxed);
+        // One of several concurrent requests records it.
+        minute > last
+            && self.used.compare_exchange(last, minute, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Returns the bytes in memory without the page: the slot, its map entry, and the state per upstream.
@@ -193,4 +223,21 @@ pub(super) fn parse_body(
         (false, true) => UpstreamContent::List(Arc::new(ProjectList::from_json(body.bytes)?)),
         (false, false) => UpstreamContent::List(Arc::new(ProjectList::from_html(&body.bytes)?)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_use_is_recorded_once_a_minute() {
+        let slot = Slot::new(None);
+        let mut recorded = 0;
+        for _ in 0..181 {
+            recorded += usize::from(slot.record_use(Instant::now()));
+            assert!(!slot.record_use(Instant::now()));
+            tokio::time::advance(Duration::from_secs(1)).await;
+        }
+        assert_eq!(recorded, 3);
+    }
 }

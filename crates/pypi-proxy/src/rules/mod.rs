@@ -58,7 +58,7 @@ pub enum UnknownAge {
 }
 
 /// Rules for projects and files. The default allows everything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules {
     /// Allows only these projects. Default: all.
     pub allow: Vec<ProjectPattern>,

@@ -112,6 +112,9 @@ fn store(proxy: &State, out: &mut Exposition) {
     bytes.values(&[], "part", areas.map(|(area, usage)| (area, usage.bytes)));
     let evicted = out.family("counter", "pypi_proxy_cache_evicted_total", "Evicted entries by area.");
     evicted.values(&[], "part", proxy.store.evicted().iter());
+    let help = "Entries deleted because they were not used, by area.";
+    let expired = out.family("counter", "pypi_proxy_cache_expired_total", help);
+    expired.values(&[], "part", proxy.store.expired().iter());
     out.gauge("pypi_proxy_transfers", "Downloads in flight.", stats.in_flight);
     out.gauge("pypi_proxy_transfer_bytes", "Bytes of partial files on disk.", stats.partial);
     out.counter("pypi_proxy_transfers_finished_total", "Completed downloads.", stats.fetched);

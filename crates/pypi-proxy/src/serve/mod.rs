@@ -23,7 +23,7 @@
 //! ```
 //!
 //! [`Proxy::handle`] responds to requests of any other HTTP server. [`Server::admin`] and [`Proxy::handle_in`] separate
-//! metrics, status page and purging from pages and files.
+//! metrics, status page and purging from pages and files. [`Server::handle`] replaces the proxy while the server runs.
 
 mod access;
 mod body;
@@ -32,6 +32,7 @@ mod exposition;
 mod file;
 mod health;
 mod http1;
+mod listener;
 mod message;
 mod metrics;
 mod request_metrics;
@@ -49,7 +50,8 @@ use std::time::Duration;
 use crate::guard::Guard;
 
 pub use body::ResponseBody;
-pub use server::{Server, ServerConfig, Tls};
+pub use listener::Listener;
+pub use server::{Server, ServerConfig, ServerHandle, Tls};
 pub use service::{Proxy, Scope};
 
 #[doc(hidden)]

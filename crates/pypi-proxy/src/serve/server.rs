@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use futures_util::FutureExt as _;
+use futures_util::future::select_all;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::rustls::crypto::aws_lc_rs;
@@ -25,7 +25,8 @@ use tokio_rustls::server::TlsStream;
 use tokio_rustls::{TlsAcceptor, rustls};
 
 use super::access::RequestTracker;
-use super::http1::{self, ConnectionConfig, Rewind};
+use super::http1::{self, Rewind};
+use super::listener::{Listen, Listener, Socket};
 use super::message::RequestParts;
 use super::respond::too_large;
 use super::{Proxy, Scope};
@@ -40,7 +41,8 @@ const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 /// Configuration of a [`Server`].
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// Maximum concurrent connections; others wait to be accepted. Default: 10,000.
+    /// Maximum concurrent connections; others wait to be accepted. [`ServerHandle::replace`] does not change it.
+    /// Default: 10,000.
     pub max_connections: usize,
     /// Timeout for the TLS handshake, the HTTP/2 preface and the header of each request, including the idle time before
     /// a request on an HTTP/1 connection. Default: 30 seconds.
@@ -71,27 +73,90 @@ impl Default for ServerConfig {
     }
 }
 
+/// What a server serves at the moment.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) proxy: Proxy,
+    pub(super) config: ServerConfig,
+}
+
+impl Live {
+    fn new(proxy: Proxy, mut config: ServerConfig) -> Arc<Self> {
+        config.max_header_fields = config.max_header_fields.clamp(1, 10_000);
+        Arc::new(Self { proxy, config })
+    }
+}
+
+/// Replaces the proxy of a running [`Server`]. Clones belong to the same server.
+///
+/// ```no_run
+/// use std::sync::Arc;
+///
+/// use pypi_proxy::page_cache;
+/// use pypi_proxy::serve::{self, Proxy, Server, ServerConfig};
+/// use pypi_proxy::upstream::Upstream;
+///
+/// # fn example(
+/// #     index: Arc<Upstream>, pages: page_cache::Config, proxy: Proxy, listener: tokio::net::TcpListener,
+/// # ) {
+/// let server = Server::new(proxy, ServerConfig::default());
+/// let handle = server.handle();
+/// tokio::spawn(server.serve(listener, std::future::pending()));
+/// // Later: the same index and pages, but another token for purging.
+/// let config = serve::Config { admin_token: Some("0123456789".into()), ..Default::default() };
+/// let proxy = handle.proxy().reconfigure(vec![index], pages, config);
+/// handle.replace(proxy, ServerConfig::default());
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct ServerHandle(watch::Sender<Arc<Live>>);
+
+impl ServerHandle {
+    /// Returns the current proxy.
+    pub fn proxy(&self) -> Proxy {
+        self.0.borrow().proxy.clone()
+    }
+
+    /// Serves all later requests with this proxy, also those on open connections. Requests in flight complete with the
+    /// proxy that started them. The timeouts and limits of `config` apply to new connections and, on HTTP/1 connections
+    /// without TLS, to later requests; TLS applies to new connections.
+    pub fn replace(&self, proxy: Proxy, config: ServerConfig) {
+        self.0.send_replace(Live::new(proxy, config));
+    }
+}
+
 /// HTTP server of a proxy.
 #[derive(Debug)]
 pub struct Server {
-    proxy: Proxy,
-    config: ServerConfig,
-    admin: Option<TcpListener>,
+    live: watch::Sender<Arc<Live>>,
+    listeners: Vec<Listener>,
+    admin: Vec<Listener>,
 }
 
 impl Server {
     /// Creates a server of this proxy.
-    pub fn new(proxy: Proxy, mut config: ServerConfig) -> Self {
-        config.max_header_fields = config.max_header_fields.clamp(1, 10_000);
-        Self { proxy, config, admin: None }
+    pub fn new(proxy: Proxy, config: ServerConfig) -> Self {
+        Self { live: watch::Sender::new(Live::new(proxy, config)), listeners: Vec::new(), admin: Vec::new() }
     }
 
-    /// Serves metrics, `/health`, the status page and purging at this listener instead of the one of [`Self::serve`].
-    /// `/livez` and `/readyz` are available at both. TLS, timeouts and the maximum number of connections apply to each
-    /// listener separately. Default: none.
+    /// Returns a handle that replaces the proxy while the server runs.
+    pub fn handle(&self) -> ServerHandle {
+        ServerHandle(self.live.clone())
+    }
+
+    /// Adds a listener, besides the one of [`Self::serve`]. TLS, timeouts and the maximum number of connections apply
+    /// to each listener separately.
     #[must_use]
-    pub fn admin(mut self, listener: impl Into<Option<TcpListener>>) -> Self {
-        self.admin = listener.into();
+    pub fn listen(mut self, listener: impl Into<Listener>) -> Self {
+        self.listeners.push(listener.into());
+        self
+    }
+
+    /// Serves metrics, `/health`, the status page and purging at this listener instead of those of [`Self::serve`] and
+    /// [`Self::listen`]. `/livez` and `/readyz` are available at all. May be called several times. Default: none.
+    #[must_use]
+    pub fn admin(mut self, listener: impl Into<Listener>) -> Self {
+        self.admin.push(listener.into());
         self
     }
 
@@ -106,33 +171,33 @@ impl Server {
     /// Fails if a listener is unusable.
     pub async fn serve(
         mut self,
-        listener: TcpListener,
+        listener: impl Into<Listener>,
         shutdown: impl Future<Output = ()>,
     ) -> io::Result<()> {
-        let (drain, admin) = (self.config.drain, self.admin.take());
+        let scope = if self.admin.is_empty() { Scope::All } else { Scope::Index };
+        let public =
+            std::iter::once(listener.into()).chain(self.listeners.drain(..)).map(|public| (public, scope));
+        let admin = self.admin.drain(..).map(|admin| (admin, Scope::Admin));
+        let listeners: Vec<_> = public.chain(admin).collect();
         let server = Arc::new(self);
         let graceful = GracefulShutdown::new();
         let (close, closing) = watch::channel(());
-        let scope = if admin.is_some() { Scope::Index } else { Scope::All };
-        let admin_error = async {
-            match &admin {
-                Some(admin) => server.accept_all(admin, Scope::Admin, &graceful, &closing).await,
-                None => std::future::pending().await,
-            }
-        };
+        let accepting = listeners
+            .iter()
+            .map(|(listener, scope)| Box::pin(server.accept_all(listener, *scope, &graceful, &closing)));
         let result = tokio::select! {
             () = shutdown => Ok(()),
-            error = server.accept_all(&listener, scope, &graceful, &closing) => Err(error),
-            error = admin_error => Err(error),
+            (error, ..) = select_all(accepting) => Err(error),
         };
-        drop((listener, admin, close, closing));
+        drop((listeners, close, closing));
+        let live = server.live.borrow().clone();
         let ended = async {
             graceful.shutdown().await;
-            if let Some(bucket) = server.proxy.0.store.bucket() {
+            if let Some(bucket) = live.proxy.0.store.bucket() {
                 bucket.settle().await;
             }
         };
-        let _ = tokio::time::timeout(drain, ended).await;
+        let _ = tokio::time::timeout(live.config.drain, ended).await;
         result
     }
 
@@ -144,7 +209,8 @@ impl Server {
         graceful: &GracefulShutdown,
         closing: &watch::Receiver<()>,
     ) -> io::Error {
-        let permits = Arc::new(Semaphore::new(self.config.max_connections));
+        let max_connections = self.live.borrow().config.max_connections;
+        let permits = Arc::new(Semaphore::new(max_connections));
         let mut is_failing = false;
         loop {
             let Ok(permit) = permits.clone().acquire_owned().await else {
@@ -153,7 +219,6 @@ impl Server {
             match listener.accept().await {
                 Ok(stream) => {
                     is_failing = false;
-                    let _ = stream.set_nodelay(true);
                     let (server, watcher, closing) = (self.clone(), graceful.watcher(), closing.clone());
                     tokio::spawn(async move {
                         server.connection(stream, scope, watcher, closing).await;
@@ -176,50 +241,45 @@ impl Server {
     /// Serves a connection until it ends. Errors are not logged, because they are caused by the client.
     async fn connection(
         &self,
-        stream: TcpStream,
+        stream: Socket,
         scope: Scope,
         watcher: Watcher,
         mut closing: watch::Receiver<()>,
     ) {
-        let config = &self.config;
-        let client = stream.peer_addr().ok().map(|address| address.ip());
+        let mut live = self.live.subscribe();
+        let peer = stream.peer();
         let closing = async move {
             // Nothing is ever sent: the channel closes at shutdown.
             let _ = closing.changed().await;
         };
         let mut closing = std::pin::pin!(closing.fuse());
-        if let Some(tls) = &config.tls {
-            let accepted = tokio::time::timeout(config.header_timeout, tls.accept(stream)).await;
-            if let Ok(Ok(stream)) = accepted {
+        let handshake = {
+            let config = &live.borrow().config;
+            config.tls.clone().map(|tls| (tls, config.header_timeout))
+        };
+        if let Some((tls, timeout)) = handshake {
+            if let Ok(Ok(stream)) = tokio::time::timeout(timeout, tls.accept(stream)).await {
                 let stream = Rewind::new(BytesMut::new(), stream);
-                self.serve_with_hyper(stream, client, scope, watcher, closing).await;
+                Self::serve_with_hyper(stream, live, peer, scope, watcher, closing).await;
             }
             return;
         }
-        let config = ConnectionConfig {
-            header_timeout: config.header_timeout,
-            send_timeout: config.send_timeout,
-            max_fields: config.max_header_fields,
-            client,
-            is_logged: config.access_log,
-            scope,
-        };
-        if let Some(stream) = http1::serve(stream, &self.proxy, config, closing.as_mut()).await {
-            self.serve_with_hyper(stream, client, scope, watcher, closing).await;
+        if let Some(stream) = http1::serve(stream, &mut live, peer, scope, closing.as_mut()).await {
+            Self::serve_with_hyper(stream, live, peer, scope, watcher, closing).await;
         }
     }
 
     /// Serves a connection with hyper. The protocol is detected before, because hyper waits for the HTTP/2 preface
     /// without a timeout.
     async fn serve_with_hyper(
-        &self,
         mut stream: Rewind<impl AsyncRead + AsyncWrite + Send + Unpin + 'static>,
-        client: Option<IpAddr>,
+        live: watch::Receiver<Arc<Live>>,
+        peer: Option<IpAddr>,
         scope: Scope,
         watcher: Watcher,
         closing: Pin<&mut impl Future<Output = ()>>,
     ) {
-        let config = &self.config;
+        let config = live.borrow().config.clone();
         let is_http2 = tokio::select! {
             biased;
             result = tokio::time::timeout(config.header_timeout, stream.is_http2()) => result,
@@ -239,16 +299,16 @@ impl Server {
             .max_headers(config.max_header_fields)
             .pipeline_flush(true);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(config.header_timeout);
-        let (proxy, is_logged, max_fields) =
-            (self.proxy.clone(), config.access_log, config.max_header_fields);
+        let current = live.clone();
         let service = service_fn(move |request| {
-            let proxy = proxy.clone();
+            let live = current.borrow().clone();
             async move {
+                let Live { proxy, config } = &*live;
                 let parts = RequestParts::of(&request);
-                let client = proxy.client(client, &parts);
-                let tracker = RequestTracker::start(proxy.clone(), client, &parts, is_logged);
+                let client = proxy.client(peer, &parts);
+                let tracker = RequestTracker::start(proxy.clone(), client, &parts, config.access_log);
                 // HTTP/2 limits the size of a header, but not the number of fields.
-                let response = if request.headers().len() > max_fields {
+                let response = if request.headers().len() > config.max_header_fields {
                     proxy.reject(too_large())
                 } else {
                     proxy.respond_to(&parts, client, scope).await
@@ -263,19 +323,9 @@ impl Server {
         // Hyper has sent the response 431 itself.
         let is_too_large = |error: &hyper::Error| error.is_parse_too_large();
         if ended.is_err_and(|error| error.downcast_ref().is_some_and(is_too_large)) {
-            RequestTracker::too_large(&self.proxy, client, is_logged).0.finish();
+            let live = live.borrow().clone();
+            RequestTracker::too_large(&live.proxy, peer, live.config.access_log).0.finish();
         }
-    }
-}
-
-/// Source of connections.
-trait Listen {
-    fn accept(&self) -> impl Future<Output = io::Result<TcpStream>> + Send;
-}
-
-impl Listen for TcpListener {
-    async fn accept(&self) -> io::Result<TcpStream> {
-        Self::accept(self).await.map(|(stream, _)| stream)
     }
 }
 
@@ -320,7 +370,7 @@ impl Tls {
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
 
-    pub(super) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    async fn accept(&self, stream: Socket) -> io::Result<TlsStream<Socket>> {
         self.0.accept(stream).await
     }
 }
@@ -358,7 +408,7 @@ mod tests {
     }
 
     impl Listen for Failing {
-        async fn accept(&self) -> io::Result<TcpStream> {
+        async fn accept(&self) -> io::Result<Socket> {
             let error = self.0.lock().unwrap().pop_front();
             match error {
                 Some(error) => Err(error.into()),

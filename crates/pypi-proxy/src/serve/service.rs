@@ -21,7 +21,7 @@ use super::status::{self, View};
 use super::target::FileTarget;
 use super::{Config, ResponseBody};
 use crate::guard::{Area, Guard};
-use crate::page_cache::{CachedPage, PageCache};
+use crate::page_cache::{self, CachedPage, PageCache};
 use crate::rules::RuleViolation;
 use crate::store::Store;
 use crate::upstream::Upstream;
@@ -68,10 +68,10 @@ pub(super) struct State {
     pub(super) store: Store,
     pub(super) config: Config,
     pub(super) started: SystemTime,
-    pub(super) metrics: RequestMetrics,
+    pub(super) metrics: Arc<RequestMetrics>,
     pub(super) health: HealthCache,
     pub(super) status_view: Cached<Arc<View>>,
-    pub(super) encoded: EncodedMetadata,
+    pub(super) encoded: Arc<EncodedMetadata>,
 }
 
 impl Proxy {
@@ -83,11 +83,46 @@ impl Proxy {
             store,
             config,
             started: SystemTime::now(),
-            metrics: RequestMetrics::default(),
+            metrics: Arc::default(),
             health: HealthCache::default(),
             status_view: Cached::default(),
-            encoded: EncodedMetadata::default(),
+            encoded: Arc::default(),
         }))
+    }
+
+    /// Creates a proxy with other upstreams and another configuration, which shares the store, the request metrics and
+    /// the start time of this one. Pages in memory are kept as [`PageCache::reconfigure`] describes. This proxy can
+    /// still be used. [`ServerHandle::replace`](super::ServerHandle::replace) has an example.
+    #[must_use]
+    pub fn reconfigure(
+        &self,
+        upstreams: Vec<Arc<Upstream>>,
+        pages: page_cache::Config,
+        config: Config,
+    ) -> Self {
+        Self(Arc::new(State {
+            pages: self.0.pages.reconfigure(upstreams.clone(), pages),
+            upstreams,
+            store: self.0.store.clone(),
+            config,
+            started: self.0.started,
+            metrics: self.0.metrics.clone(),
+            health: HealthCache::default(),
+            status_view: Cached::default(),
+            encoded: self.0.encoded.clone(),
+        }))
+    }
+
+    pub(crate) fn upstreams(&self) -> &[Arc<Upstream>] {
+        &self.0.upstreams
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(crate) fn guard(&self) -> Option<&Arc<Guard>> {
+        self.0.config.guard.as_ref()
     }
 
     /// Responds to a request; its body is ignored. The client's address is unknown, so all clients that do not log in

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use super::Digest;
 use super::lru::{CacheArea, CacheEntry};
@@ -101,6 +102,21 @@ impl CacheDir {
         CacheEntry::Other(CacheArea::References, sharded("refs", origin).into())
     }
 
+    /// Records the time of the last use of an entry on disk. If this fails, the entry is only evicted earlier after a
+    /// restart.
+    pub(super) fn record_access(&self, entry: &CacheEntry, now: SystemTime) {
+        use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, utimensat};
+
+        let Ok(since) = now.duration_since(SystemTime::UNIX_EPOCH) else { return };
+        let Ok(tv_sec) = since.as_secs().try_into() else { return };
+        let used = Timespec { tv_sec, tv_nsec: since.subsec_nanos().into() };
+        // The modification time of a page is when its upstream last confirmed it.
+        let unchanged = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+        let last_modification = if entry.area() == CacheArea::Pages { unchanged } else { used };
+        let times = Timestamps { last_access: used, last_modification };
+        let _ = utimensat(CWD, self.entry(entry), &times, AtFlags::SYMLINK_NOFOLLOW);
+    }
+
     /// Parses the origin of a reference from its path.
     pub(super) fn origin(path: &Path) -> Option<Digest> {
         let mut parts = path.components().rev().map_while(|part| part.as_os_str().to_str());
@@ -188,4 +204,29 @@ fn sharded(part: &str, digest: &Digest) -> String {
 #[cold]
 fn not_a_cache(what: &str) -> Error {
     Error::with(Kind::Storage, format!("the directory is not a cache of this proxy: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn a_use_of_a_page_keeps_its_modification_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CacheDir::open(&folder.path().join("cache"), false).unwrap();
+        let (old, new) =
+            (SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000));
+        for (area, modified) in
+            [(CacheArea::Pages, old), (CacheArea::FileMetadata, new), (CacheArea::References, new)]
+        {
+            let path = dir.dir.join("pages").join(area.name());
+            let file = File::create(&path).unwrap();
+            file.set_times(fs::FileTimes::new().set_accessed(old).set_modified(old)).unwrap();
+            dir.record_access(&CacheEntry::Other(area, format!("pages/{}", area.name()).into()), new);
+            let times = fs::metadata(path).unwrap();
+            assert_eq!((times.accessed().unwrap(), times.modified().unwrap()), (new, modified), "{area:?}");
+        }
+    }
 }

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::cache_dir::CacheDir;
 use super::download_task::DownloadTask;
+use super::limits::Limits;
 use super::lru::{CacheArea, CacheEntry, LruIndex, Usage};
 use super::shared::{Inner, StoreMetrics};
 use super::{Config, Digest, Download, DownloadStatus, Expected, FileSource, Key, Reference, StoredFile};
@@ -72,6 +74,7 @@ impl Store {
         let lru = LruIndex::new(config.max_open_files);
         let permits = Arc::new(Semaphore::new(config.max_concurrent_downloads.max(1)));
         let inner = Inner {
+            limits: Arc::new(Limits::new(config.max_bytes, config.unused_ttl)),
             dir,
             permits,
             stats: StoreMetrics::default(),
@@ -87,6 +90,13 @@ impl Store {
         Ok(store)
     }
 
+    /// Changes [`Config::max_bytes`] and [`Config::unused_ttl`], and evicts entries beyond the new size. Blocks the
+    /// thread.
+    pub fn set_limits(&self, max_bytes: u64, unused_ttl: Option<Duration>) {
+        self.0.limits.set(max_bytes, unused_ttl);
+        self.0.evict(self.0.partial.get());
+    }
+
     /// Returns the subfolder for index pages. Its size counts toward the limit of the store.
     pub fn pages_dir(&self) -> PagesDir {
         PagesDir { path: self.0.dir.part("pages"), store: Arc::downgrade(&self.0) }
@@ -99,6 +109,11 @@ impl Store {
 
     pub(crate) fn evicted(&self) -> &Counters<CacheArea> {
         &self.0.stats.evicted
+    }
+
+    /// Returns the number of entries that were deleted because they were not used, by area.
+    pub(crate) fn expired(&self) -> &Counters<CacheArea> {
+        &self.0.stats.expired
     }
 
     /// Returns a stored file.
@@ -125,7 +140,7 @@ impl Store {
 
     /// Maximum bytes of all areas; `u64::MAX` means no limit.
     pub(crate) fn max_bytes(&self) -> u64 {
-        self.0.config.max_bytes
+        self.0.limits.max_bytes()
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -168,7 +183,7 @@ impl Store {
     /// Returns the SHA-256 of a file that was downloaded from the same origin before.
     pub fn lookup(&self, reference: &Reference) -> Option<Digest> {
         let origin = reference.origin;
-        self.0.lru.lock().touch(&self.0.dir.reference_entry(&origin));
+        self.0.touch(&self.0.dir.reference_entry(&origin));
         if let Some(digest) = self.0.digests_by_origin.lock().get(&origin) {
             return Some(*digest);
         }
@@ -233,7 +248,8 @@ impl Store {
     /// Returns the current contents and counters.
     pub fn stats(&self) -> Stats {
         let Usage { entries: files, bytes } = self.usage(CacheArea::Files);
-        let StoreMetrics { fetched, failed, corrupt, resumed, unwritten, evicted } = &self.0.stats;
+        let StoreMetrics { fetched, failed, corrupt, resumed, unwritten, evicted, expired: _ } =
+            &self.0.stats;
         Stats {
             files,
             bytes,
@@ -281,7 +297,7 @@ impl PagesDir {
 
     /// Marks a file as recently used.
     pub(crate) fn touch(&self, path: &Path) {
-        self.update(path, |store, entry| store.lru.lock().touch(&entry).is_some());
+        self.update(path, |store, entry| store.touch(&entry));
     }
 
     /// Removes a deleted file from the count.

@@ -152,7 +152,7 @@ impl<S: FileSource> DownloadTask<S> {
         }
         if self.at == 0 && self.bytes_on_disk() == 0 {
             if self.partial.is_none() {
-                if self.total.is_some_and(|total| total > self.store.config.max_bytes) {
+                if self.total.is_some_and(|total| total > self.store.limits.max_bytes()) {
                     self.state.window.lock().begin(self.at);
                 } else {
                     self.open_file().await;
@@ -241,7 +241,7 @@ impl<S: FileSource> DownloadTask<S> {
             _ => {}
         }
         // Storing it would evict everything else, and the file would not be kept either.
-        if end > self.store.config.max_bytes && self.partial.is_some() {
+        if end > self.store.limits.max_bytes() && self.partial.is_some() {
             self.switch_to_memory();
         }
         let mut hash = std::mem::replace(&mut self.hash, Hasher::new(None));

@@ -65,8 +65,20 @@ pub(super) struct EntryState {
     pub(super) len: u64,
     /// Name for the status page, set by the first request for the file.
     pub(super) label: Option<Arc<str>>,
-    /// When the access time was last written to disk.
-    pub(super) access_recorded: SystemTime,
+    /// Time of the last use. The time on disk is at most a minute older.
+    pub(super) accessed: SystemTime,
+}
+
+impl EntryState {
+    /// Records a use. Returns whether the time on disk is due for an update: at the first use in each minute.
+    pub(super) fn record_access(&mut self, now: SystemTime) -> bool {
+        let minute = |time: SystemTime| {
+            time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs() / 60)
+        };
+        let is_due = minute(self.accessed) != minute(now);
+        self.accessed = now;
+        is_due
+    }
 }
 
 impl LruIndex {
@@ -100,13 +112,13 @@ impl LruIndex {
     }
 
     /// Adds an entry as the most recently used.
-    pub(super) fn insert(&mut self, entry: CacheEntry, len: u64, access_recorded: SystemTime) {
+    pub(super) fn insert(&mut self, entry: CacheEntry, len: u64, accessed: SystemTime) {
         self.remove(&entry);
         if let Some(removed_during_scan) = &mut self.removed_during_scan {
             removed_during_scan.remove(&entry);
         }
         self.add_usage(entry.area(), len);
-        self.entries.insert(entry, EntryState { len, label: None, access_recorded });
+        self.entries.insert(entry, EntryState { len, label: None, accessed });
     }
 
     /// Starts to record removed entries, until [`Self::insert_scanned`].
@@ -120,10 +132,10 @@ impl LruIndex {
         found: impl DoubleEndedIterator<Item = (CacheEntry, u64, SystemTime)>,
     ) {
         let removed_during_scan = self.removed_during_scan.take().unwrap_or_default();
-        for (entry, len, access_recorded) in found.rev() {
+        for (entry, len, accessed) in found.rev() {
             if !removed_during_scan.contains(&entry) && !self.entries.contains_key(&entry) {
                 self.add_usage(entry.area(), len);
-                self.entries.insert(entry.clone(), EntryState { len, label: None, access_recorded });
+                self.entries.insert(entry.clone(), EntryState { len, label: None, accessed });
                 self.entries.to_front(&entry);
             }
         }
@@ -163,6 +175,20 @@ impl LruIndex {
         }
         evicted
     }
+
+    /// Removes and returns the entries to be deleted because their last use was before a time.
+    pub(super) fn expire(&mut self, before: SystemTime) -> Vec<CacheEntry> {
+        let mut expired = Vec::new();
+        // The order is that of the last uses.
+        while let Some((entry, state)) = self.entries.front()
+            && state.accessed < before
+        {
+            let entry = entry.clone();
+            self.remove(&entry);
+            expired.push(entry);
+        }
+        expired
+    }
 }
 
 #[cfg(test)]
@@ -196,6 +222,22 @@ mod tests {
         let found = [1, 2, 3, 4].map(|number| (entry(number), 5, SystemTime::UNIX_EPOCH));
         lru.insert_scanned(found.into_iter());
         assert_eq!(total(&lru), (2, 25));
+    }
+
+    #[test]
+    fn entries_expire_by_their_last_use() {
+        let at = |seconds| SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        let mut lru = LruIndex::new(4);
+        for number in 1..=4 {
+            lru.insert(entry(number), 5, at(number.into()));
+        }
+        // Seconds of the same minute need no update on disk.
+        assert!(!lru.touch(&entry(1)).unwrap().record_access(at(59)));
+        assert!(lru.touch(&entry(2)).unwrap().record_access(at(60)));
+        assert_eq!(lru.expire(at(3)), []);
+        assert_eq!(lru.expire(at(59)), [entry(3), entry(4)]);
+        assert_eq!(lru.expire(at(61)), [entry(1), entry(2)]);
+        assert_eq!(total(&lru), (0, 0));
     }
 
     proptest! {

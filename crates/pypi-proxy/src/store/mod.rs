@@ -5,6 +5,7 @@ mod digest;
 mod disk;
 mod download;
 mod download_task;
+mod limits;
 mod lru;
 mod reader;
 mod scan;
@@ -56,7 +57,8 @@ pub struct Config {
     /// Syncs each file to the disk before it counts as stored, so that it survives a power failure. Otherwise a
     /// truncated file is detected by its length when it is opened, and other damage by `verify`. Default: off.
     pub sync: bool,
-    /// Time after which an unused file is deleted, accurate to the minute. Default: files stay until they are evicted.
+    /// Time after which an unused entry of any [area](CacheArea) is deleted, accurate to the minute. Default: entries
+    /// stay until they are evicted.
     pub unused_ttl: Option<Duration>,
     /// Reads files from this bucket before the upstream, and uploads files downloaded from the upstream. Default: none.
     pub bucket: Option<Bucket>,

@@ -13,12 +13,8 @@ use super::Digest;
 use super::cache_dir::CacheDir;
 use super::disk::Store;
 use super::lru::{CacheArea, CacheEntry, Usage};
-use super::shared::{ACCESS_GRANULARITY, BLOCK_SIZE, Inner};
+use super::shared::{BLOCK_SIZE, Inner};
 use crate::Error;
-
-/// Minimum and maximum time between two searches for unused files.
-const MIN_PAUSE: Duration = Duration::from_secs(1);
-const MAX_PAUSE: Duration = Duration::from_secs(600);
 
 /// Result of [`Store::verify`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +43,7 @@ pub struct GcReport {
 }
 
 impl Store {
-    /// Deletes files that were not used for `unused_ttl`, then the least recently used entries of all areas until at
+    /// Deletes entries of all areas that were not used for `unused_ttl`, then the least recently used entries of all areas until at
     /// most `max_bytes` remain. Blocks the thread.
     ///
     /// # Errors
@@ -55,18 +51,12 @@ impl Store {
     /// Fails if a file can't be deleted ([`Error::is_storage`]).
     pub fn collect(&self, unused_ttl: Option<Duration>, max_bytes: u64) -> Result<GcReport, Error> {
         let inner = &self.0;
-        let found = scan(&inner.config.dir, &inner.scan_lock, &Arc::downgrade(inner)).unwrap_or_default();
+        scan(&inner.config.dir, &inner.scan_lock, &Arc::downgrade(inner));
         // A scan between the eviction of a file and its deletion would add it again.
         let _no_scan = inner.scan_lock.lock();
         let before = self.usage(CacheArea::Files);
-        if let Some(unused_ttl) = unused_ttl {
-            let now = SystemTime::now();
-            let is_old = |last_access| now.duration_since(last_access).is_ok_and(|since| since >= unused_ttl);
-            for (_, entry, _) in found.iter().filter(|(last_access, ..)| is_old(*last_access)) {
-                if let CacheEntry::File(digest) = entry {
-                    self.remove(digest)?;
-                }
-            }
+        if let Some(before) = unused_ttl.and_then(|unused_ttl| SystemTime::now().checked_sub(unused_ttl)) {
+            inner.expire(before).map_err(Error::storage)?;
         }
         let evicted = inner.lru.lock().evict(max_bytes, 0);
         for entry in &evicted {
@@ -78,27 +68,28 @@ impl Store {
         Ok(GcReport { removed, removed_bytes, files, bytes })
     }
 
-    /// Starts a thread that indexes the folder by access time and deletes unused files periodically.
+    /// Starts a thread that indexes the folder by access time and deletes unused entries periodically.
     pub(super) fn scan_in_background(&self) {
         let inner = Arc::downgrade(&self.0);
         let (dir, scan_lock) = (self.0.config.dir.clone(), self.0.scan_lock.clone());
-        let (opened, unused_ttl) = (SystemTime::now(), self.0.config.unused_ttl);
+        let (opened, limits) = (SystemTime::now(), self.0.limits.clone());
         let work = move || {
             ["pages", "refs"].iter().for_each(|part| remove_leftover_files(&dir.join(part), opened));
             // The scan holds only a weak reference, so that it does not keep the folder locked after the store is
             // dropped.
-            let found = scan(&dir, &scan_lock, &inner);
-            if let (Some(_), Some(inner)) = (found, inner.upgrade()) {
+            scan(&dir, &scan_lock, &inner);
+            if let Some(inner) = inner.upgrade() {
                 inner.evict(0);
             }
-            let Some(unused_ttl) = unused_ttl else { return };
-            loop {
-                #[expect(clippy::disallowed_methods, reason = "the thread is for this alone")]
-                std::thread::sleep((unused_ttl / 4).clamp(MIN_PAUSE, MAX_PAUSE));
-                let Some(inner) = inner.upgrade() else { return };
-                // Files that can't be deleted now are tried again next time.
-                let _ = Self(inner).collect(Some(unused_ttl + ACCESS_GRANULARITY), u64::MAX);
-            }
+            limits.expire_periodically(|unused_ttl| {
+                let before = SystemTime::now().checked_sub(unused_ttl);
+                if let (Some(before), Some(inner)) = (before, inner.upgrade()) {
+                    // A scan between the removal of an entry and its deletion would add it again.
+                    let _no_scan = scan_lock.lock();
+                    // Entries that can't be deleted are found by the next scan.
+                    let _ = inner.expire(before);
+                }
+            });
         };
         // Without the thread, files are still found when they are requested.
         let _ = std::thread::Builder::new().name("pypi-proxy-scan".into()).spawn(work);
@@ -143,15 +134,16 @@ fn remove_leftover_files(part: &Path, opened: SystemTime) {
     }
 }
 
-/// Adds all files of the folder to the index, ordered by access time. Returns `None` if the store was dropped.
-fn scan(
-    dir: &Path,
-    scan_lock: &Mutex<()>,
-    inner: &Weak<Inner>,
-) -> Option<Vec<(SystemTime, CacheEntry, u64)>> {
+/// Adds all files of the folder to the index, ordered by access time, unless the store was dropped.
+fn scan(dir: &Path, scan_lock: &Mutex<()>, inner: &Weak<Inner>) {
     let _search = scan_lock.lock();
-    inner.upgrade()?.lru.lock().begin_scan();
-    let last_access = |metadata: &fs::Metadata| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+    let Some(store) = inner.upgrade() else { return };
+    store.lru.lock().begin_scan();
+    drop(store);
+    // A clock that was wrong must not keep entries forever.
+    let now = SystemTime::now();
+    let last_access =
+        |metadata: &fs::Metadata| metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH).min(now);
     let files = stored_files(&dir.join("files"));
     let files = files.map(|(digest, file)| (last_access(&file), CacheEntry::File(digest), file.len()));
     let mut found: Vec<_> = files.collect();
@@ -165,14 +157,20 @@ fn scan(
                 _ => CacheArea::Pages,
             };
             let entry = CacheEntry::Other(area, format!("{part}/{dir}/{name}").into());
-            (last_access(&metadata), entry, metadata.len().next_multiple_of(BLOCK_SIZE))
+            let mut used = last_access(&metadata);
+            // The modification time of a page is when its upstream last confirmed it.
+            if area == CacheArea::Pages {
+                used = used.max(metadata.accessed().unwrap_or(used).min(now));
+            }
+            (used, entry, metadata.len().next_multiple_of(BLOCK_SIZE))
         }));
     }
     found.sort_unstable();
     // Entries used during the scan are more recent than all of these.
     let older = found.iter().map(|(last_access, entry, len)| (entry.clone(), *len, *last_access));
-    inner.upgrade()?.lru.lock().insert_scanned(older);
-    Some(found)
+    if let Some(store) = inner.upgrade() {
+        store.lru.lock().insert_scanned(older);
+    }
 }
 
 /// Computes the hash and length of a file. Returns `None` if it does not exist, and an impossible hash if it can't be

@@ -6,26 +6,25 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use aws_lc_rs::digest::{Context, SHA256};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::cache_dir::CacheDir;
+use super::limits::Limits;
 use super::lru::{CacheArea, CacheEntry, LruIndex};
 use super::{Config, Digest, Download};
 use crate::metrics::{Counter, Counters};
 use crate::{Error, ProjectName};
-
-/// Minimum time between updates of a file's access time on disk.
-pub(super) const ACCESS_GRANULARITY: Duration = Duration::from_secs(60);
 
 /// Entries other than files are counted in blocks of this size.
 pub(super) const BLOCK_SIZE: u64 = 4096;
 
 pub(super) struct Inner {
     pub(super) config: Config,
+    pub(super) limits: Arc<Limits>,
     pub(super) dir: CacheDir,
     pub(super) permits: Arc<Semaphore>,
     pub(super) stats: StoreMetrics,
@@ -100,6 +99,7 @@ pub(super) struct StoreMetrics {
     pub(super) resumed: Counter,
     pub(super) unwritten: Counter,
     pub(super) evicted: Counters<CacheArea>,
+    pub(super) expired: Counters<CacheArea>,
 }
 
 impl Inner {
@@ -115,11 +115,7 @@ impl Inner {
                 drop(lru);
                 return self.open(digest, None, now);
             };
-            let since = now.duration_since(entry.access_recorded);
-            let is_access_due = since.is_ok_and(|since| since >= ACCESS_GRANULARITY);
-            if is_access_due {
-                entry.access_recorded = now;
-            }
+            let is_access_due = entry.record_access(now);
             if entry.label.is_none() {
                 entry.label = label();
             }
@@ -160,11 +156,32 @@ impl Inner {
 
     /// Evicts the least recently used entries until there is room for `partial` more bytes.
     pub(super) fn evict(&self, partial: u64) {
-        let evicted = self.lru.lock().evict(self.config.max_bytes, partial);
+        let evicted = self.lru.lock().evict(self.limits.max_bytes(), partial);
         for entry in evicted {
             // If this fails, the next scan finds the file again.
             let _ = self.discard(&entry);
             self.stats.evicted[entry.area()].add(1);
+        }
+    }
+
+    /// Deletes the entries that were not used since a time.
+    pub(super) fn expire(&self, before: SystemTime) -> std::io::Result<()> {
+        let expired = self.lru.lock().expire(before);
+        let mut result = Ok(());
+        for entry in expired {
+            // If this fails, the next scan finds the file again.
+            result = result.and(self.discard(&entry));
+            self.stats.expired[entry.area()].add(1);
+        }
+        result
+    }
+
+    /// Marks an entry of an area other than files as recently used.
+    pub(super) fn touch(&self, entry: &CacheEntry) {
+        let now = SystemTime::now();
+        let is_access_due = self.lru.lock().touch(entry).is_some_and(|state| state.record_access(now));
+        if is_access_due {
+            self.dir.record_access(entry, now);
         }
     }
 
@@ -185,7 +202,7 @@ impl Inner {
     /// Makes room for an entry of an area other than files. Returns whether it fits at all.
     pub(super) fn make_room(&self, len: u64) -> bool {
         let len = len.next_multiple_of(BLOCK_SIZE);
-        if len > self.config.max_bytes {
+        if len > self.limits.max_bytes() {
             return false;
         }
         self.evict(self.partial.get().saturating_add(len));
@@ -212,7 +229,7 @@ impl Inner {
             }
             self.dir.publish(path, &digest)
         };
-        if len > self.config.max_bytes || publish().is_err() {
+        if len > self.limits.max_bytes() || publish().is_err() {
             let _ = std::fs::remove_file(path);
             return stored;
         }
@@ -233,6 +250,12 @@ impl Inner {
         }
         self.evict(0);
         stored
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.limits.close();
     }
 }
 

@@ -28,9 +28,18 @@ impl Budget {
 
     /// Creates a budget of this many bytes, rounded down to 64 KiB.
     pub fn new(bytes: u64) -> Self {
-        let max = usize::try_from(bytes / UNIT).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
+        let max = Self::units(bytes);
         let units = Arc::new(Semaphore::new(max));
         Self(Arc::new(Inner { max_units: max, units, overdraft: Arc::default() }))
+    }
+
+    /// Returns whether [`Budget::new`] creates a budget of the same size for this many bytes.
+    pub(crate) fn has_size(&self, bytes: u64) -> bool {
+        Self::units(bytes) == self.0.max_units
+    }
+
+    fn units(bytes: u64) -> usize {
+        usize::try_from(bytes / UNIT).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
     }
 
     /// Returns the reserved bytes, without those of the page that exceeds the budget.

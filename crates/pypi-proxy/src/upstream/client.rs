@@ -73,6 +73,15 @@ impl Upstream {
         Ok(Self { config, pages, files, policy, meter: Arc::default(), breaker: Mutex::default() })
     }
 
+    /// Continues the metrics of a previous client of the same index.
+    #[must_use]
+    pub(crate) fn succeeding(mut self, previous: &[Arc<Self>]) -> Self {
+        if let Some(previous) = previous.iter().find(|previous| previous.id() == self.id()) {
+            self.meter = previous.meter.clone();
+        }
+        self
+    }
+
     /// Returns the time for which a page is served without revalidation.
     pub fn ttl(&self) -> Duration {
         self.config.ttl
@@ -94,7 +103,7 @@ impl Upstream {
     /// Sends a `HEAD` request. Any response except a server error counts as success.
     pub(crate) async fn probe(&self) -> Result<(), Error> {
         let request = self.pages.head(self.page_url(None)).header(ACCEPT, PAGE_MEDIA_TYPES);
-        let response = self.send(self.authorize(request), RequestKind::Page).await?;
+        let response = self.send(self.authorize(request).await, RequestKind::Page).await?;
         if response.status().is_server_error() {
             return Err(unexpected(response.status(), response.headers()));
         }
@@ -176,7 +185,7 @@ impl Upstream {
         if known.etag.is_none() {
             request = header(request, IF_MODIFIED_SINCE, known.last_modified.as_deref());
         }
-        let response = self.send(self.authorize(request), RequestKind::Page).await?;
+        let response = self.send(self.authorize(request).await, RequestKind::Page).await?;
         let headers = response.headers();
         match response.status() {
             StatusCode::OK => {}
@@ -256,14 +265,14 @@ impl Upstream {
     }
 
     pub(crate) fn has_credentials(&self) -> bool {
-        self.config.credentials.is_some()
+        self.config.current_credentials().is_some()
     }
 
     /// Sends a request for a file, with the credentials only if the URL has the origin of the index.
     async fn body(&self, request: RequestBuilder, url: &Url, requested: u64) -> Result<FileBody, Error> {
         let request = request.header(ACCEPT_ENCODING, "identity");
         let is_own = url.origin() == self.config.url.origin();
-        let request = if is_own { self.authorize(request) } else { request };
+        let request = if is_own { self.authorize(request).await } else { request };
         let response = self.send(request, RequestKind::File).await?;
         let headers = response.headers();
         let (range, len) = match response.status() {
@@ -345,8 +354,11 @@ impl Upstream {
         Ok(bytes)
     }
 
-    fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
-        match &self.config.credentials {
+    async fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
+        if let Some(netrc) = &self.config.netrc {
+            netrc.refresh().await;
+        }
+        match self.config.current_credentials() {
             Some((user, password)) => request.basic_auth(user, Some(password)),
             None => request,
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::budget::Budget;
+use super::netrc::Netrc;
 use crate::Error;
 use crate::error::Kind;
 
@@ -24,6 +25,8 @@ pub struct Config {
     pub(super) url: Url,
     /// User and password. They are sent to the origin of the index only. Default: those of the URL.
     pub credentials: Option<(String, String)>,
+    /// File with the credentials of the host of the index, if [`Self::credentials`] is `None`. Default: none.
+    pub netrc: Option<Netrc>,
     /// Time for which a page is served without revalidation. Default: 30 minutes.
     pub ttl: Duration,
     /// Timeout for connecting. Default: 10 seconds.
@@ -81,6 +84,7 @@ impl Config {
         Ok(Self {
             url,
             credentials,
+            netrc: None,
             ttl: Duration::from_secs(1800),
             connect_timeout: Duration::from_secs(10),
             read_timeout: Duration::from_secs(30),
@@ -92,12 +96,18 @@ impl Config {
             authorities: Vec::new(),
         })
     }
+
+    /// Returns the credentials that are currently valid.
+    pub(super) fn current_credentials(&self) -> Option<(String, String)> {
+        let of_file = || self.netrc.as_ref()?.credentials(self.url.host_str().unwrap_or_default());
+        self.credentials.clone().or_else(of_file)
+    }
 }
 
 /// Formats the URL with masked credentials.
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.credentials {
+        match self.current_credentials() {
             None => write!(f, "{}", self.url),
             Some(_) => write!(f, "{}://***@{}{}", self.url.scheme(), self.url.authority(), self.url.path()),
         }

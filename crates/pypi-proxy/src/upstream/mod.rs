@@ -4,6 +4,7 @@ mod budget;
 mod client;
 mod config;
 mod metrics;
+mod netrc;
 mod url_policy;
 
 use std::fmt;
@@ -24,6 +25,7 @@ pub use client::Upstream;
 pub(crate) use client::tls;
 pub use config::Config;
 pub(crate) use metrics::{Condition, RequestKind};
+pub use netrc::Netrc;
 
 /// Response to a request for a page.
 #[derive(Debug)]

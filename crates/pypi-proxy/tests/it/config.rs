@@ -565,6 +565,40 @@ fn proxy_rejects_itself_as_index() {
 }
 
 #[test]
+fn several_addresses_and_unix_sockets_can_be_listened_on() {
+    for (text, expected) in [
+        ("unix:/run/a.sock", "unix:/run/a.sock"),
+        ("81,[::1]:82, unix:/run/a b.sock", "127.0.0.1:81, [::1]:82, unix:/run/a b.sock"),
+    ] {
+        assert_eq!(shown(&read([("PYPI_PROXY_LISTEN", text)]), "listen").0, expected);
+    }
+    let file = |text: &str| Settings::read(&Sources::new().file("f", text));
+    let settings = file("listen = [\"80\", \"unix:/run/a,b.sock\"]\nunix_socket_mode = \"0600\"").unwrap();
+    assert_eq!(settings.listen[1].to_string(), "unix:/run/a,b.sock");
+    assert_eq!(settings.unix_socket_mode.bits(), 0o600);
+    for text in ["listen = []", "listen = \"\"", "listen = \"unix:\"", "listen = \"unix:a.sock\""] {
+        assert!(file(text).unwrap_err().to_string().contains("listen"), "{text}");
+    }
+    for mode in ["\"0888\"", "\"660\"", "\"+060\"", "\"01777\"", "0o660", "\"\""] {
+        assert!(file(&format!("unix_socket_mode = {mode}")).is_err(), "{mode}");
+    }
+}
+
+#[test]
+fn changed_settings_are_found() {
+    let before = read([("PYPI_PROXY_INDEX_URL", "https://a:b@a.example.org/")]);
+    assert!(before.changes(&before).is_empty());
+    let after = read([("PYPI_PROXY_INDEX_URL", "https://a:c@a.example.org/"), ("PYPI_PROXY_LISTEN", "1")]);
+    let changes: Vec<_> = before.changes(&after).iter().map(|one| (one.name, one.needs_restart())).collect();
+    assert_eq!(changes, [("listen", true), ("index_url", false)]);
+    let needs_restart =
+        |name: &str| Settings::table().iter().find(|one| one.name == name).unwrap().needs_restart();
+    assert!(
+        needs_restart("s3_bucket") && !needs_restart("local_cache_ttl") && !needs_restart("s3_async_workers")
+    );
+}
+
+#[test]
 fn missing_index_and_missing_certificate_file_are_errors() {
     let index = ("PYPI_PROXY_INDEX_URL", "https://a.example.org/simple");
     assert!(build(&[]).unwrap_err().to_string().contains("index_url"));

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use pypi_proxy::page_cache::PageCache;
 use pypi_proxy::store::{CacheArea, Store};
@@ -104,6 +105,95 @@ async fn file_facts_count_and_are_evicted() {
     }
     until("facts are stored", async || proxy.store.usage(CacheArea::FileMetadata).entries > 0).await;
     assert!(on_disk(&proxy.dir().join("cache")) <= 60_000);
+}
+
+/// Sets the times of all files of the cache whose paths do not contain a text.
+fn set_times(cache: &Path, except: &str, time: SystemTime) {
+    let times = std::fs::FileTimes::new().set_accessed(time).set_modified(time);
+    for path in files_below(cache).iter().filter(|path| !path.to_str().unwrap().contains(except)) {
+        std::fs::File::open(path).unwrap().set_times(times).unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unused_entries_of_all_areas_are_deleted_while_the_proxy_runs() {
+    let index = index();
+    let dir = tempfile::tempdir().unwrap();
+    let cache = dir.path().join("cache");
+    let setup = |ttl| {
+        let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+        setup.store.unused_ttl = ttl;
+        setup
+    };
+    let proxy = setup(None).start().await;
+    for project in ["old-a", "old-b", "young"] {
+        fetch(&proxy, project).await;
+    }
+    let usage = |proxy: &RunningProxy, area| proxy.store.usage(area).entries;
+    const AREAS: [CacheArea; 3] = [CacheArea::Files, CacheArea::Pages, CacheArea::References];
+    until("all is stored", async || AREAS.iter().all(|area| usage(&proxy, *area) == 3)).await;
+    proxy.stop().await;
+
+    // A week ago, except for the page of one project.
+    let week = Duration::from_secs(7 * 86_400);
+    set_times(&cache, "/young", SystemTime::now() - week);
+    let proxy = setup(Some(week * 2)).start().await;
+    until("the cache is scanned", async || AREAS.iter().all(|area| usage(&proxy, *area) == 3)).await;
+    // A request uses the entries of this project, which are its page, its reference and its file.
+    fetch(&proxy, "old-b").await;
+    assert_eq!(index.count_of("/simple/old-b/"), 2, "the page is old and revalidated");
+    proxy.store.set_limits(u64::MAX, Some(week / 2));
+    until("unused entries are deleted", async || {
+        AREAS.map(|area| usage(&proxy, area)) == [1, 2, 1] && on_disk(&cache) == used(&proxy.store)
+    })
+    .await;
+    let pages: Vec<_> = files_below(&cache.join("pages"))
+        .into_iter()
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    assert!(pages.iter().all(|name| name != "old-a") && pages.len() == 2, "{pages:?}");
+    let samples = proxy.metrics().await;
+    let expired = |part: &str| samples[&format!("pypi_proxy_cache_expired_total{{part=\"{part}\"}}")];
+    assert_eq!(["files", "pages", "references"].map(expired), [2.0, 1.0, 2.0]);
+    assert_eq!(samples["pypi_proxy_cache_evicted_total{part=\"files\"}"], 0.0);
+    // Nothing is lost: it is downloaded again.
+    fetch(&proxy, "old-a").await;
+    fetch(&proxy, "young").await;
+    proxy.stop().await;
+
+    // What was used counts as used after a restart as well.
+    let proxy = setup(Some(week / 2)).start().await;
+    until("the cache is scanned", async || AREAS.iter().all(|area| usage(&proxy, *area) == 3)).await;
+    proxy.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_sent_completely_although_it_is_evicted_meanwhile() {
+    const LEN: usize = 20_000_000;
+    let index = file_index([("demo-1.0-py3-none-any.whl", content(LEN))]);
+    let proxy = start(&[index.url("/simple")]);
+    let path = "/simple/demo/demo-1.0-py3-none-any.whl";
+    assert!(proxy.get(path, &[]).await.bytes().await.unwrap() == content(LEN));
+    let cache = proxy.dir().join("cache/files");
+    for evict in [
+        |store: &Store| store.set_limits(0, None),
+        |store: &Store| drop(store.collect(Some(Duration::ZERO), u64::MAX).unwrap()),
+    ] {
+        // More than the socket buffers hold.
+        let mut response = proxy.get(path, &[]).await;
+        assert_eq!(response.headers()["x-cache"], "hit");
+        let mut received = response.chunk().await.unwrap().unwrap().to_vec();
+        let store = proxy.store.clone();
+        tokio::task::spawn_blocking(move || evict(&store)).await.unwrap();
+        assert_eq!((files_below(&cache).len(), proxy.store.stats().files), (0, 0));
+        while let Some(chunk) = response.chunk().await.unwrap() {
+            received.extend_from_slice(&chunk);
+        }
+        assert!(received == content(LEN));
+        // Stored again for the next round.
+        proxy.store.set_limits(u64::MAX, None);
+        assert!(proxy.get(path, &[]).await.bytes().await.unwrap() == content(LEN));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -128,14 +128,17 @@ async fn the_least_recently_used_file_is_evicted_without_breaking_readers() {
 #[tokio::test]
 async fn unused_files_are_deleted_after_their_ttl() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(Config { unused_ttl: Some(Duration::from_secs(1)), ..config(&dir) }).unwrap();
+    let store = open(&dir);
     let (old, new) = (ScriptedSource::new(content(10), []), ScriptedSource::new(content(20), []));
     for source in [&old, &new] {
         source.download(&store).done().await.unwrap();
     }
     let wanted = SystemTime::now() - Duration::from_secs(3600);
     store.get(&old.digest()).unwrap().file.set_modified(wanted).unwrap();
-    until("a file is deleted", async || store.stats().files == 1).await;
+    drop(store);
+    let ttl = Some(Duration::from_secs(1800));
+    let store = reopened(Config { unused_ttl: ttl, ..config(&dir) }).await.unwrap();
+    until("a file is deleted", async || files(&dir, "files") == 1 && store.stats().files == 1).await;
     assert!(store.get(&old.digest()).is_none() && store.get(&new.digest()).is_some());
 }
 

@@ -4,17 +4,20 @@ use std::future::poll_fn;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Buf as _, BytesMut};
 use http::Method;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio::time::{Instant, Sleep};
 
 use super::super::access::RequestTracker;
-use super::super::service::{Proxy, Scope};
+use super::super::listener::Socket;
+use super::super::server::Live;
+use super::super::service::Scope;
 use super::head::{PREFACE, ParseOutcome, SimpleRequest};
 use super::write::{Clock, Output};
 
@@ -30,72 +33,70 @@ const MAX_DRAIN: u64 = 256 * 1024;
 /// Response to invalid HTTP.
 const INVALID: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-#[derive(Clone, Copy)]
-pub(in super::super) struct ConnectionConfig {
-    pub(in super::super) header_timeout: Duration,
-    pub(in super::super) send_timeout: Duration,
-    /// Maximum header fields of a request.
-    pub(in super::super) max_fields: usize,
-    pub(in super::super) client: Option<IpAddr>,
-    pub(in super::super) is_logged: bool,
-    pub(in super::super) scope: Scope,
-}
-
-/// Serves requests until the connection ends, or until `closing` is ready between two requests. Returns the connection
-/// if a request has to be served by hyper.
+/// Serves requests until the connection ends, or until `closing` is ready between two requests. Each request is served
+/// by the current proxy in `live`. Returns the connection if a request has to be served by hyper.
 pub(in super::super) async fn serve(
-    mut stream: TcpStream,
-    proxy: &Proxy,
-    config: ConnectionConfig,
+    mut stream: Socket,
+    live: &mut watch::Receiver<Arc<Live>>,
+    peer: Option<IpAddr>,
+    scope: Scope,
     mut closing: Pin<&mut impl Future<Output = ()>>,
-) -> Option<Rewind<TcpStream>> {
+) -> Option<Rewind<Socket>> {
+    let mut current = live.borrow_and_update().clone();
     let mut input = BytesMut::with_capacity(READ_SIZE);
-    let (deadline, timeout) = (Deadline::new(config.header_timeout), config.send_timeout);
+    let deadline = Deadline::new(current.config.header_timeout);
+    let timeout = current.config.send_timeout;
     let mut output = Output { deadline, timeout, buffer: Vec::new(), clock: Clock::new() };
     let mut is_closing = false;
     loop {
-        let SimpleRequest { request, keep_alive, len } = match ParseOutcome::read(&input, config.max_fields) {
-            ParseOutcome::Request(request) => request,
-            ParseOutcome::Unsupported => return Some(Rewind::new(input, stream)),
-            ParseOutcome::Invalid => {
-                let _ = stream.write_all(INVALID).await;
-                drain_and_close(stream, &config).await;
-                return None;
-            }
-            ParseOutcome::TooManyFields => {
-                let (mut tracker, response) =
-                    RequestTracker::too_large(proxy, config.client, config.is_logged);
-                output.write(&stream, response, (false, false), &mut tracker).await.ok()?;
-                drain_and_close(stream, &config).await;
-                return None;
-            }
-            ParseOutcome::Partial if input.len() >= MAX_HEAD => return Some(Rewind::new(input, stream)),
-            ParseOutcome::Partial => {
-                if input.is_empty() {
-                    output.deadline.extend(config.header_timeout);
+        // Fails only if the server is gone.
+        if live.has_changed().unwrap_or(false) {
+            current = live.borrow_and_update().clone();
+            output.timeout = current.config.send_timeout;
+        }
+        let Live { proxy, config } = &*current;
+        let SimpleRequest { request, keep_alive, len } =
+            match ParseOutcome::read(&input, config.max_header_fields) {
+                ParseOutcome::Request(request) => request,
+                ParseOutcome::Unsupported => return Some(Rewind::new(input, stream)),
+                ParseOutcome::Invalid => {
+                    let _ = stream.write_all(INVALID).await;
+                    drain_and_close(stream, config.header_timeout).await;
+                    return None;
                 }
-                let read = poll_fn(|cx| {
-                    is_closing = is_closing || closing.as_mut().poll(cx).is_ready();
-                    if is_closing && input.is_empty() {
-                        return Poll::Ready(Ok(0));
-                    }
-                    input.reserve(READ_SIZE / 2);
-                    let read = std::pin::pin!(stream.read_buf(&mut input));
-                    if let Poll::Ready(read) = read.poll(cx) {
-                        return Poll::Ready(read);
-                    }
-                    output.deadline.poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
-                });
-                match read.await {
-                    Ok(0) | Err(_) => return None,
-                    Ok(_) => continue,
+                ParseOutcome::TooManyFields => {
+                    let (mut tracker, response) = RequestTracker::too_large(proxy, peer, config.access_log);
+                    output.write(&stream, response, (false, false), &mut tracker).await.ok()?;
+                    drain_and_close(stream, config.header_timeout).await;
+                    return None;
                 }
-            }
-        };
+                ParseOutcome::Partial if input.len() >= MAX_HEAD => return Some(Rewind::new(input, stream)),
+                ParseOutcome::Partial => {
+                    if input.is_empty() {
+                        output.deadline.extend(config.header_timeout);
+                    }
+                    let read = poll_fn(|cx| {
+                        is_closing = is_closing || closing.as_mut().poll(cx).is_ready();
+                        if is_closing && input.is_empty() {
+                            return Poll::Ready(Ok(0));
+                        }
+                        input.reserve(READ_SIZE / 2);
+                        let read = std::pin::pin!(stream.read_buf(&mut input));
+                        if let Poll::Ready(read) = read.poll(cx) {
+                            return Poll::Ready(read);
+                        }
+                        output.deadline.poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+                    });
+                    match read.await {
+                        Ok(0) | Err(_) => return None,
+                        Ok(_) => continue,
+                    }
+                }
+            };
         let keep_alive = keep_alive && !is_closing;
-        let client = proxy.client(config.client, &request);
-        let mut tracker = RequestTracker::start(proxy.clone(), client, &request, config.is_logged);
-        let response = proxy.respond_to(&request, client, config.scope).await;
+        let client = proxy.client(peer, &request);
+        let mut tracker = RequestTracker::start(proxy.clone(), client, &request, config.access_log);
+        let response = proxy.respond_to(&request, client, scope).await;
         tracker.record_response(&response);
         let is_head = *request.method == Method::HEAD;
         // The error is caused by the client, or already logged.
@@ -110,12 +111,12 @@ pub(in super::super) async fn serve(
 
 /// Closes a connection with unread input. Discards the input first: otherwise the system would reset the connection,
 /// and the client might not receive the response.
-async fn drain_and_close(mut stream: TcpStream, config: &ConnectionConfig) {
+async fn drain_and_close(mut stream: Socket, header_timeout: Duration) {
     let _ = stream.shutdown().await;
     let mut rest = stream.take(MAX_DRAIN);
     let mut nowhere = tokio::io::sink();
     let discard = tokio::io::copy(&mut rest, &mut nowhere);
-    let _ = tokio::time::timeout(DRAIN_TIMEOUT.min(config.header_timeout), discard).await;
+    let _ = tokio::time::timeout(DRAIN_TIMEOUT.min(header_timeout), discard).await;
 }
 
 /// A deadline that is extended much more often than it expires. Extending it does not touch the timer.

@@ -7,7 +7,7 @@ mod connection;
 mod head;
 mod write;
 
-pub(super) use connection::{ConnectionConfig, Rewind, serve};
+pub(super) use connection::{Rewind, serve};
 pub(super) use head::DEFAULT_MAX_FIELDS;
 pub use head::parse as parse_head;
 pub(super) use write::BodySource;

@@ -12,10 +12,10 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::header::CONTENT_LENGTH;
 use http_body::Body as _;
-use tokio::net::TcpStream;
 
 use super::super::access::RequestTracker;
 use super::super::body::{FileHandle, ResponseBody};
+use super::super::listener::Socket;
 use super::super::message::{ProxyResponse, Value};
 use super::connection::Deadline;
 use crate::Error;
@@ -123,7 +123,7 @@ impl Output {
     /// response.
     pub(super) async fn write(
         &mut self,
-        stream: &TcpStream,
+        stream: &Socket,
         response: ProxyResponse,
         (is_head, keep_alive): (bool, bool),
         tracker: &mut RequestTracker,
@@ -146,7 +146,7 @@ impl Output {
 }
 
 struct Writer<'c> {
-    stream: &'c TcpStream,
+    stream: &'c Socket,
     output: &'c mut Output,
     tracker: &'c mut RequestTracker,
     framing: BodyFraming,
@@ -311,7 +311,7 @@ impl Writer<'_> {
     /// Retries a write until it makes progress, or fails with `TimedOut` when the deadline passes.
     async fn write_with(&mut self, mut write: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
         loop {
-            match self.stream.try_io(tokio::io::Interest::WRITABLE, &mut write) {
+            match self.stream.try_write_io(&mut write) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 result => return result,

@@ -1,0 +1,63 @@
+//! Reload of the settings at SIGHUP.
+
+use anyhow::Result;
+use clap::ArgMatches;
+use pypi_proxy::config::{Setting, Settings};
+use pypi_proxy::serve::ServerHandle;
+use tokio::signal::unix::Signal;
+
+use super::{chain, setup, systemd};
+
+/// Reads the settings again.
+pub(super) struct Reloader {
+    pub(super) matches: ArgMatches,
+    pub(super) server: ServerHandle,
+    /// Settings of the start, of which those that need a restart are still in effect.
+    pub(super) started: Settings,
+}
+
+impl Reloader {
+    /// Reloads the settings at each signal. Signals that arrive during a reload cause one more.
+    pub(super) async fn run(self, mut hangup: Signal) {
+        let mut reloader = self;
+        let mut current = reloader.started.clone();
+        while hangup.recv().await.is_some() {
+            systemd::reloading().await;
+            let work = move || {
+                let result = reloader.reload(&current);
+                (reloader, current, result)
+            };
+            let Ok((back, before, result)) = tokio::task::spawn_blocking(work).await else { return };
+            (reloader, current) = (back, before);
+            match result {
+                Ok(settings) => current = settings,
+                Err(error) => {
+                    tracing::error!(error = %chain(error), "settings not reloaded, the previous ones stay in effect");
+                }
+            }
+            systemd::reloaded().await;
+        }
+    }
+
+    fn reload(&self, current: &Settings) -> Result<Settings> {
+        let settings = setup::settings(&self.matches)?;
+        let netrc = setup::netrc();
+        netrc.iter().try_for_each(|netrc| netrc.reload())?;
+        let builder = setup::proxy_builder(&settings, setup::index(&settings)?)?.netrc(netrc);
+        builder.reload(&self.server)?;
+        let names = |settings: Vec<&'static Setting>| {
+            settings.iter().map(|setting| setting.name).collect::<Vec<_>>().join(", ")
+        };
+        let (pending, _): (Vec<_>, Vec<_>) =
+            self.started.changes(&settings).into_iter().partition(|setting| setting.needs_restart());
+        let changed = current.changes(&settings).into_iter().filter(|setting| !setting.needs_restart());
+        tracing::info!(changed = names(changed.collect()), "settings reloaded");
+        if !pending.is_empty() {
+            tracing::warn!(settings = names(pending), "changed settings take effect after a restart");
+        }
+        for text in settings.ineffective() {
+            tracing::warn!("{text}");
+        }
+        Ok(settings)
+    }
+}
