@@ -55,6 +55,8 @@ pub mod bucket;
 pub mod config;
 mod error;
 #[cfg(feature = "proxy")]
+mod file_name;
+#[cfg(feature = "proxy")]
 mod file_watch;
 #[cfg(feature = "proxy")]
 pub mod guard;

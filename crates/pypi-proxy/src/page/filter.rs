@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::render::{append_items, write_files};
 use super::{File, Page};
 use crate::Error;
+use crate::file_name::FileName;
 
 impl Page {
     /// Returns the page with the files that pass the filter, and without versions that have no such file. Returns
@@ -50,17 +51,10 @@ fn without_versions(versions: &[u8], lost_versions: &HashSet<String>) -> Vec<u8>
     out
 }
 
-/// Parses the version from a file name, in lower case. If the page spells it differently, the version stays on the
-/// page, which the standard allows.
+/// Returns the version in a file name, in lower case. If the page spells it differently, the version stays on the page,
+/// which the standard allows.
 fn version(file: &str) -> Option<String> {
-    let version = if file.ends_with(".whl") || file.ends_with(".egg") {
-        file.split('-').nth(1)?
-    } else {
-        let ends = [".tar.gz", ".zip", ".tar.bz2", ".tar.xz", ".tgz", ".tar"];
-        let stem = ends.iter().find_map(|end| file.strip_suffix(end))?;
-        stem.rsplit_once('-')?.1
-    };
-    Some(version.to_ascii_lowercase())
+    FileName::version_text(file).map(str::to_ascii_lowercase)
 }
 
 #[cfg(test)]
