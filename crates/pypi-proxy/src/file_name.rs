@@ -93,6 +93,21 @@ impl FileName {
     }
 }
 
+/// Parses the version from the name of a wheel, egg or source distribution of a project, and normalizes it (PEP 440).
+/// Returns `None` for other files, and for a malformed version.
+///
+/// ```
+/// use pypi_proxy::{ProjectName, file_version};
+///
+/// let name = ProjectName::parse("demo")?;
+/// assert_eq!(file_version(&name, "demo-1.0RC1.tar.gz").as_deref(), Some("1.0rc1"));
+/// assert_eq!(file_version(&name, "demo-1.0-py3-none-any.whl.metadata"), None);
+/// # Ok::<(), pypi_proxy::Error>(())
+/// ```
+pub fn file_version(project: &ProjectName, file: &str) -> Option<String> {
+    FileName::version(file, project).map(|version| version.to_string())
+}
+
 /// Returns the texts before and after each hyphen.
 fn hyphens(stem: &str) -> impl Iterator<Item = (&str, &str)> {
     stem.match_indices('-').map(|(at, _)| (&stem[..at], &stem[at + 1..]))

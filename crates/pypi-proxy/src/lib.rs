@@ -17,7 +17,7 @@
 //! | crate root | [`Page`] and [`ProjectList`]: parsing, rewriting and merging of index pages; names, byte ranges, content negotiation |
 //! | `upstream` | HTTP client for an index |
 //! | `page_cache` | page cache in memory and on disk: TTL, revalidation, stale pages, all media types and codings |
-//! | `rules` | rules for projects, file ages and yanked files |
+//! | `rules` | rules for projects and versions: names, file ages, yanked files, project statuses, records of malware |
 //! | `guard` | authentication and rate limits |
 //! | `store` | file cache by hash, with one download for concurrent requests |
 //! | `bucket` | files and pages that several proxies share |
@@ -82,7 +82,10 @@ mod units;
 pub mod upstream;
 
 pub use error::Error;
+#[cfg(feature = "proxy")]
+#[cfg_attr(docsrs, doc(cfg(feature = "proxy")))]
+pub use file_name::file_version;
 pub use name::ProjectName;
 pub use negotiate::{Coding, Form};
-pub use page::{ApiVersion, Checksum, Details, File, Metadata, Page, ProjectList};
+pub use page::{ApiVersion, Checksum, Details, File, Metadata, Page, ProjectList, ProjectStatus};
 pub use range::ByteRange;

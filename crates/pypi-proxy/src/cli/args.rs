@@ -24,6 +24,15 @@ pub(super) enum Command {
     Serve,
     /// Check the settings, the indexes, the cache and the bucket
     Check,
+    /// Explain which files of a project clients may use, and which rules forbid the others
+    ///
+    /// Uses the pages in the cache directory, even while a proxy uses it, and requests missing and expired pages from
+    /// the indexes. Changes nothing.
+    Explain {
+        /// Project, or a version of it
+        #[arg(value_name = "NAME[==VERSION]")]
+        requirement: String,
+    },
     /// Exit with 0 if the proxy with these settings responds
     Healthcheck,
     /// Print all settings with their sources; secrets are masked

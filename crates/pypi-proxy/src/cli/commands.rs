@@ -9,6 +9,7 @@ use clap::ArgMatches;
 use indicatif::{HumanBytes, ProgressBar};
 use pypi_proxy::ProjectName;
 use pypi_proxy::config::{Listen, ProxyBuilder, Settings};
+use pypi_proxy::rules::Rules;
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{PageResponse, Upstream, Validators};
 use tokio::runtime::Runtime;
@@ -142,6 +143,7 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     report.line(true, "settings", format!("index from {origin}"))?;
     let builder = setup::proxy_builder(&settings, found)?;
     report.result("access", builder.guard(), "valid")?;
+    report.osv(&builder)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     for upstream in builder.upstreams()? {
         if settings.offline.value {
@@ -195,6 +197,17 @@ impl Report {
             Err(error) => (false, chain(error)),
         };
         Ok(self.line(is_ok, "index", format!("{upstream}: {text}"))?)
+    }
+
+    /// Reports each malformed OSV record. The others take effect nevertheless.
+    fn osv(&mut self, builder: &ProxyBuilder<'_>) -> io::Result<()> {
+        let osv = match builder.rules() {
+            Ok(Rules { osv: Some(osv), .. }) => osv,
+            Ok(_) => return Ok(()),
+            Err(error) => return self.line(false, "osv", chain(error)),
+        };
+        self.line(true, "osv", format!("{} records take effect", osv.count()))?;
+        osv.problems().into_iter().try_for_each(|problem| self.line(false, "osv", problem))
     }
 
     fn store(&mut self, settings: &Settings, builder: &ProxyBuilder<'_>) -> Result<()> {

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod explain;
 mod listen;
 mod reload;
 mod requirements;
@@ -70,6 +71,7 @@ fn run(command: Command, matches: &ArgMatches) -> anyhow::Result<()> {
     match command {
         Command::Serve => serve::run(matches),
         Command::Check => commands::check(matches),
+        Command::Explain { requirement } => explain::run(matches, &requirement),
         Command::Healthcheck => commands::healthcheck(matches),
         Command::Config { toml } => commands::config(matches, toml),
         Command::Warm(options) => warm::run(matches, options),

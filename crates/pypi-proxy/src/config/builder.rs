@@ -9,13 +9,13 @@ use super::settings::Settings;
 use super::table::Origin;
 #[cfg(feature = "s3")]
 use super::value::Secret;
-use super::value::{IndexUrl, Listen, StorageType};
+use super::value::{IndexUrl, LatestUpload, Listen, StorageType};
 #[cfg(feature = "s3")]
 use crate::bucket::{self, Bucket, S3};
 use crate::error::Kind;
 use crate::guard::{self, Guard};
 use crate::page_cache::{self, PageCache};
-use crate::rules::Rules;
+use crate::rules::{OsvConfig, OsvDir, Rules};
 use crate::serve::{self, Proxy, Server, ServerConfig, ServerHandle, Tls};
 use crate::store::{self, Store};
 use crate::upstream::{self, Budget, Netrc, Upstream};
@@ -177,9 +177,13 @@ impl<'s> ProxyBuilder<'s> {
     }
 
     /// Returns the configuration of the page cache, whose pages are stored next to the files of `store`.
-    pub fn pages(&self, store: &Store) -> page_cache::Config {
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Self::rules`].
+    pub fn pages(&self, store: &Store) -> Result<page_cache::Config, Error> {
         let settings = self.settings;
-        page_cache::Config {
+        Ok(page_cache::Config {
             dir: Some(store.pages_dir()),
             bucket: store.bucket().cloned(),
             stale_while_revalidate: settings.stale_while_revalidate.value,
@@ -190,14 +194,22 @@ impl<'s> ProxyBuilder<'s> {
             max_queued: count(settings.max_queued_pages.value),
             max_bytes: settings.response_cache_size.value,
             wheel_metadata: settings.wheel_metadata.value,
-            rules: self.rules(),
-        }
+            rules: self.rules()?,
+        })
     }
 
-    fn rules(&self) -> Rules {
+    /// Returns the rules about projects and files.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the directory of OSV records can't be read ([`Error::is_config`]).
+    pub fn rules(&self) -> Result<Rules, Error> {
         let settings = self.settings;
         let sources = &settings.project_sources.value;
-        Rules {
+        let selection = settings.osv_records.value;
+        let osv =
+            settings.osv_dir.as_ref().map(|dir| OsvDir::open(OsvConfig { selection, ..OsvConfig::new(dir) }));
+        Ok(Rules {
             allow: settings.allow_projects.value.clone(),
             deny: settings.deny_projects.value.clone(),
             only_from: sources.iter().map(|source| (source.pattern.clone(), source.index)).collect(),
@@ -205,7 +217,13 @@ impl<'s> ProxyBuilder<'s> {
             min_age_exempt: settings.min_age_exempt.value.clone(),
             min_age_unknown: settings.min_age_unknown.value,
             yanked: settings.yanked.value,
-        }
+            exclude_newer: settings.exclude_newer.as_ref().map(LatestUpload::limit),
+            quarantined: settings.quarantined.value,
+            archived: settings.archived.value,
+            deprecated: settings.deprecated.value,
+            osv: osv.transpose()?,
+            osv_exempt: settings.osv_exempt.value.clone(),
+        })
     }
 
     /// Returns the access control, or `None` if none is configured.
@@ -293,7 +311,7 @@ impl<'s> ProxyBuilder<'s> {
     pub fn start(&self) -> Result<(Server, Store), Error> {
         let (server, upstreams, serve) = (self.server()?, self.upstreams()?, self.serve()?);
         let store = Store::open(self.store()?)?;
-        let pages = PageCache::new(upstreams.clone(), self.pages(&store));
+        let pages = PageCache::new(upstreams.clone(), self.pages(&store)?);
         let proxy = Proxy::new(upstreams, pages, store.clone(), serve);
         Ok((Server::new(proxy, server), store))
     }
@@ -308,6 +326,7 @@ impl<'s> ProxyBuilder<'s> {
     pub fn reload(&self, server: &ServerHandle) -> Result<(), Error> {
         let proxy = server.proxy();
         let (config, upstreams) = (self.server()?, self.upstreams_after(proxy.upstreams())?);
+        let pages = self.pages(proxy.store())?;
         let guard = match self.guard_config() {
             None => None,
             Some(config) => match proxy.guard().filter(|guard| guard.has_config(&config)) {
@@ -319,7 +338,6 @@ impl<'s> ProxyBuilder<'s> {
             },
         };
         proxy.store().set_limits(self.settings.cache_directory_size(), self.settings.cache_directory_ttl());
-        let pages = self.pages(proxy.store());
         server.replace(proxy.reconfigure(upstreams, pages, self.serve_with(guard)), config);
         Ok(())
     }

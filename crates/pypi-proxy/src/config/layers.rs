@@ -198,7 +198,8 @@ fn scalar(value: toml::Value) -> Option<String> {
         toml::Value::Integer(number) => Some(number.to_string()),
         toml::Value::Float(number) => Some(number.to_string()),
         toml::Value::Boolean(is_on) => Some(is_on.to_string()),
-        toml::Value::Datetime(_) | toml::Value::Array(_) | toml::Value::Table(_) => None,
+        toml::Value::Datetime(time) => Some(time.to_string()),
+        toml::Value::Array(_) | toml::Value::Table(_) => None,
     }
 }
 

@@ -9,10 +9,10 @@ use ipnet::IpNet;
 use super::layers::{Layers, Sources};
 use super::table::{Origin, Row, Setting, SettingKind, SettingValue};
 use super::value::{
-    CacheDir, CacheSize, Endpoint, IndexUrl, Level, Listen, LogFormat, ProjectSource, Secret, SocketMode,
+    CacheDir, CacheSize, Endpoint, IndexUrl, LatestUpload, Level, Listen, LogFormat, ProjectSource, Secret, SocketMode,
     StorageType, Timeout, Value, WaitLimit,
 };
-use crate::rules::{ProjectPattern, UnknownAge, Yanked};
+use crate::rules::{OsvSelection, ProjectSelector, StatusRule, UnknownAge, Yanked};
 use crate::{Error, bucket};
 
 /// Generates the table of settings, and a struct with a field for each of them.
@@ -185,20 +185,34 @@ settings! {
             "Maximum number of requests of one client at once, with rate_limit.";
         trusted_proxies: Vec<IpNet> = "", [], [], Plain,
             "Trusted proxy networks whose `X-Forwarded-For` identifies the client.";
-        allow_projects: Vec<ProjectPattern> = "", [], [], Plain,
-            "Patterns of the allowed projects, such as `acme-*`. If unset, all projects are allowed.";
-        deny_projects: Vec<ProjectPattern> = "", [], [], Plain,
-            "Patterns of denied projects, which take precedence over allow_projects.";
+        allow_projects: Vec<ProjectSelector> = "", [], [], Plain,
+            "Patterns of the allowed projects, such as `acme-*`. If unset, all projects are allowed. With version specifiers, such as `urllib3 >=1.26, <2`, only these versions of the project are allowed.";
+        deny_projects: Vec<ProjectSelector> = "", [], [], Plain,
+            "Patterns of denied projects, which take precedence over allow_projects. With version specifiers, such as `urllib3 <2`, only these versions are denied.";
         project_sources: Vec<ProjectSource> = "", [], [], Plain,
             "Patterns of projects that come from a single index, such as `acme-*=2`. The number selects the index: 1 is index_url, 2 the first of extra_index_urls. No other index is contacted for these projects. The first matching pattern wins.";
         min_age: Duration = "0s", [], [], Plain,
             "Minimum time since the upload of a file. Pages omit younger files, and requests for them are rejected.";
-        min_age_exempt: Vec<ProjectPattern> = "", [], [], Plain,
-            "Patterns of projects to which min_age does not apply.";
+        min_age_exempt: Vec<ProjectSelector> = "", [], [], Plain,
+            "Patterns of projects to which min_age and exclude_newer do not apply. With version specifiers, such as `urllib3 ==2.5.0`, they do not apply to these versions.";
         min_age_unknown: UnknownAge = "deny", [], [], Plain,
-            "How min_age treats files without an upload time. `deny` is safe and what pip and uv do in their own age checks; an index with HTML pages sends no upload times.";
+            "How min_age and exclude_newer treat files without an upload time. `deny` is safe and what pip and uv do in their own age checks; an index with HTML pages sends no upload times.";
         yanked: Yanked = "keep", [], [], Plain,
             "How yanked files are treated. `keep` lists them with their mark, `hide` removes them from pages but serves their URLs, `refuse` does neither.";
+        exclude_newer: Option<LatestUpload> = "", [], [], Plain,
+            "Latest upload time of files. Pages omit files uploaded after this date (in UTC) or at this time or later, and requests for them are rejected.";
+        quarantined: StatusRule = "refuse", [], [], Plain,
+            "How quarantined projects are treated. `refuse` removes their files from pages and rejects requests for them, as the standard requires of an index; `keep` does neither.";
+        archived: StatusRule = "keep", [], [], Plain,
+            "How archived projects are treated, as quarantined.";
+        deprecated: StatusRule = "keep", [], [], Plain,
+            "How deprecated projects are treated, as quarantined.";
+        osv_dir: Option<PathBuf> = "", [], [], Plain,
+            "Directory of OSV records, with one JSON file per record in any subdirectory. Pages omit the versions that they cover, and requests for them are rejected. Changes take effect within a minute. A record of more than 4 MiB and more than 500,000 files are ignored and reported.";
+        osv_records: OsvSelection = "malware", [], [], Plain,
+            "Records that take effect. `malware` selects those whose id starts with `MAL-`, `all` also those of vulnerabilities.";
+        osv_exempt: Vec<ProjectSelector> = "", [], [], Plain,
+            "Patterns of projects to which osv_dir does not apply, for example private ones with the name of public malware. With version specifiers, it does not apply to these versions.";
     }
     "Log" {
         logging_level: Level = "info", ["GROXPI_LOGGING_LEVEL"], ["PROXPI_LOGGING_LEVEL"], Plain,

@@ -4,13 +4,13 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ipnet::IpNet;
 use url::Url;
 
 use super::table::Dialect;
-use crate::rules::{ProjectPattern, UnknownAge, Yanked};
+use crate::rules::{OsvSelection, ProjectPattern, ProjectSelector, StatusRule, UnknownAge, Yanked};
 use crate::units::{format_duration, format_size, parse_duration, parse_size};
 use crate::{Error, upstream};
 
@@ -37,6 +37,11 @@ pub(super) trait Value: Sized + PartialEq {
             Raw::Text(text) => Self::parse(text.trim(), dialect),
             Raw::Items(_) => None,
         }
+    }
+
+    /// Returns whether an item of a comma-separated list continues the previous one.
+    fn continues(_item: &str) -> bool {
+        false
     }
 
     /// Formats the value for [`parse`](Self::parse), with masked secrets. Empty if there is no value.
@@ -513,17 +518,55 @@ impl Value for IpNet {
     }
 }
 
-impl Value for ProjectPattern {
-    const SYNTAX: &'static str = "a project name, in which * matches any characters and ? matches one";
-    const LIST_SYNTAX: &'static str =
-        "a comma-separated list of project names, in which * matches any characters and ? matches one";
+impl Value for ProjectSelector {
+    const SYNTAX: &'static str = "a project name, in which * matches any characters and ? matches one, and optional version specifiers";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of project names, in which * matches any characters \
+        and ? matches one, with optional version specifiers such as urllib3 >=1.26, <2";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         Self::parse(text).ok()
     }
 
+    /// Further specifiers of an entry follow a comma, too.
+    fn continues(item: &str) -> bool {
+        item.starts_with(Self::starts_specifier)
+    }
+
     fn show(&self) -> String {
         self.to_string()
+    }
+}
+
+/// Latest upload time of files: a date, which includes the whole day in UTC, or the first time that is too late.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatestUpload {
+    text: String,
+    limit: SystemTime,
+}
+
+impl LatestUpload {
+    /// First time that is too late.
+    pub fn limit(&self) -> SystemTime {
+        self.limit
+    }
+}
+
+impl Value for LatestUpload {
+    const SYNTAX: &'static str = "a date or a time with offset, such as 2026-05-31 or 2026-05-31T12:00:00Z";
+
+    fn parse(text: &str, _: Dialect) -> Option<Self> {
+        let limit = match text.len() {
+            10 => {
+                let next = text.parse::<jiff::civil::Date>().ok()?.tomorrow().ok()?;
+                next.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp()
+            }
+            _ => text.parse::<jiff::Timestamp>().ok()?,
+        };
+        Some(Self { text: text.to_owned(), limit: limit.into() })
+    }
+
+    fn show(&self) -> String {
+        self.text.clone()
     }
 }
 
@@ -563,8 +606,14 @@ impl<T: Value> Value for Vec<T> {
     const IS_SECRET: bool = T::IS_SECRET;
 
     fn parse(text: &str, dialect: Dialect) -> Option<Self> {
-        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-        items.map(|item| T::parse(item, dialect)).collect()
+        let mut items: Vec<String> = Vec::new();
+        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            match items.last_mut().filter(|_| T::continues(item)) {
+                Some(previous) => previous.extend([",", item]),
+                None => items.push(item.to_owned()),
+            }
+        }
+        items.iter().map(|item| T::parse(item, dialect)).collect()
     }
 
     fn read(raw: &Raw, dialect: Dialect) -> Option<Self> {
@@ -607,6 +656,8 @@ macro_rules! words {
 }
 
 words!(Yanked, "one of keep, hide, refuse", Keep = "keep", Hide = "hide", Refuse = "refuse");
+words!(StatusRule, "keep or refuse", Keep = "keep", Refuse = "refuse");
+words!(OsvSelection, "malware or all", Malware = "malware", All = "all");
 words!(UnknownAge, "allow or deny", Allow = "allow", Deny = "deny");
 words!(LogFormat, "text (or console) or json", Text = "text" | "console", Json = "json");
 words!(StorageType, "one of local, s3, hybrid", Local = "local", S3 = "s3", Hybrid = "hybrid");

@@ -41,6 +41,12 @@ impl<'p> File<'p> {
         &self.page.texts[range(&self.record.url)]
     }
 
+    /// Returns the page of the file.
+    #[cfg(feature = "proxy")]
+    pub(crate) fn page(&self) -> &'p Page {
+        self.page
+    }
+
     /// Parses the other known fields. They are not stored, because they are needed for few files.
     pub fn details(&self) -> Details<'p> {
         let mut details = Details::default();

@@ -28,6 +28,7 @@ impl Page {
         let envelope = Self {
             api_version: self.api_version,
             serial: self.serial,
+            status: self.status,
             meta: self.meta.clone(),
             other_fields: self.other_fields.clone(),
             name: self.name.clone(),

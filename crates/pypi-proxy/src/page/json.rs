@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use super::file::{FileRecord, range};
 use super::scan::{Scanner, number};
-use super::{ApiVersion, Page};
+use super::{ApiVersion, Page, ProjectStatus};
 use crate::Error;
 use crate::error::Kind;
 use crate::name::is_file_name;
@@ -69,6 +69,13 @@ impl Page {
                     Ok(())
                 })
             }
+            b"project-status" => {
+                let value = scanner.raw()?;
+                let (status, _) = status_and_reason(value);
+                page.status = status.map(|status| ProjectStatus::parse(&status)).unwrap_or_default();
+                append_value(&mut page.other_fields, key, value);
+                Ok(())
+            }
             _ => append_field(&mut page.other_fields, key, scanner),
         })?;
         scanner.end()?;
@@ -83,6 +90,7 @@ impl Page {
         Self {
             api_version: ApiVersion::MIN,
             serial: None,
+            status: ProjectStatus::default(),
             meta: Vec::new(),
             other_fields: Vec::new(),
             name: String::new(),
@@ -288,12 +296,30 @@ fn version(scanner: &mut Scanner<'_>) -> Result<ApiVersion, Error> {
 
 /// Appends a field with a leading comma.
 fn append_field(other_fields: &mut Vec<u8>, key: &[u8], scanner: &mut Scanner<'_>) -> Result<(), Error> {
-    let value = scanner.raw()?;
+    append_value(other_fields, key, scanner.raw()?);
+    Ok(())
+}
+
+fn append_value(other_fields: &mut Vec<u8>, key: &[u8], value: &[u8]) {
     other_fields.extend_from_slice(b",\"");
     other_fields.extend_from_slice(key);
     other_fields.extend_from_slice(b"\":");
     other_fields.extend_from_slice(value);
-    Ok(())
+}
+
+/// Parses the value of `project-status`: the status and its reason. Both are `None` unless it is an object.
+pub(super) fn status_and_reason(value: &[u8]) -> (Option<Cow<'_, str>>, Option<Cow<'_, str>>) {
+    let (mut status, mut reason) = (None, None);
+    // Fails only if the value is not an object or has an invalid escape in a string.
+    let _ = Scanner::new(value).object(|scanner, key| {
+        match (key, scanner.peek()) {
+            (b"status", Some(b'"')) => status = Some(scanner.text()?),
+            (b"reason", Some(b'"')) => reason = Some(scanner.text()?),
+            _ => scanner.pass()?,
+        }
+        Ok(())
+    });
+    (status, reason)
 }
 
 /// Returns whether the text may be a URL. [`Upstream`](crate::upstream) decides later whether it may be fetched.

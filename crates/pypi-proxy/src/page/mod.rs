@@ -45,6 +45,38 @@ impl fmt::Display for ApiVersion {
     }
 }
 
+/// Status of a project at its index (PEP 792).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProjectStatus {
+    /// Active, or a status that is not known.
+    #[default]
+    Active,
+    /// No new releases are expected.
+    Archived,
+    /// Considered unsafe; the index offers no files.
+    Quarantined,
+    /// Obsolete, possibly superseded by another project.
+    Deprecated,
+}
+
+impl ProjectStatus {
+    fn parse(text: &str) -> Self {
+        let statuses = [Self::Archived, Self::Quarantined, Self::Deprecated];
+        statuses.into_iter().find(|status| status.name() == text).unwrap_or_default()
+    }
+
+    /// Name on index pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Archived => "archived",
+            Self::Quarantined => "quarantined",
+            Self::Deprecated => "deprecated",
+        }
+    }
+}
+
 /// From this number of files on, files are searched in an index sorted by name.
 const SORTED_SEARCH_MIN: usize = 32;
 
@@ -73,6 +105,7 @@ const SORTED_SEARCH_MIN: usize = 32;
 pub struct Page {
     api_version: ApiVersion,
     serial: Option<u64>,
+    status: ProjectStatus,
     /// Other fields of `meta`, each with a leading comma.
     meta: Vec<u8>,
     /// Other fields of the page, each with a leading comma.
@@ -105,6 +138,11 @@ impl Page {
     /// Project name as spelled by the upstream; empty if the page has none.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Status of the project.
+    pub fn project_status(&self) -> ProjectStatus {
+        self.status
     }
 
     /// Returns the files in the order of the upstream.

@@ -1,5 +1,6 @@
 //! Writes project pages as JSON and HTML.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::Write as _;
 
@@ -96,23 +97,18 @@ impl Page {
         out
     }
 
-    /// Parses `project-status`: the status and its reason.
-    fn status(&self) -> (Option<String>, Option<String>) {
+    /// Returns the status of the project as the index spells it, and its reason (PEP 792).
+    pub fn status(&self) -> (Option<String>, Option<String>) {
         let (mut status, mut reason) = (None, None);
         let other_fields = [b"{", self.other_fields.strip_prefix(b",").unwrap_or_default(), b"}"].concat();
         // The syntax was checked when the page was parsed.
         let _ = Scanner::new(&other_fields).object(|scanner, key| {
-            if key != b"project-status" || scanner.peek() != Some(b'{') {
-                return scanner.pass();
+            let value = scanner.raw()?;
+            if key == b"project-status" {
+                let (text, why) = json::status_and_reason(value);
+                (status, reason) = (text.map(Cow::into_owned), why.map(Cow::into_owned));
             }
-            scanner.object(|scanner, key| {
-                match (key, scanner.peek()) {
-                    (b"status", Some(b'"')) => status = Some(scanner.text()?.into_owned()),
-                    (b"reason", Some(b'"')) => reason = Some(scanner.text()?.into_owned()),
-                    _ => scanner.pass()?,
-                }
-                Ok(())
-            })
+            Ok(())
         });
         (status, reason)
     }

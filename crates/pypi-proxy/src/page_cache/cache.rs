@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::join_all;
 use hashlink::LinkedHashMap;
@@ -12,13 +12,13 @@ use tokio::time::Instant;
 
 use super::disk::DiskCache;
 use super::queue::{FetchPermit, FetchQueue};
-use super::slot::{Content, Slot, State, UpstreamPage, combine};
+use super::slot::{Content, Slot, State, UpstreamContent, UpstreamPage, combine};
 use super::source::Source;
 use super::{CacheStatus, Config, RefreshOutcome, RenderedPage};
 use crate::bucket::Bucket;
 use crate::error::Kind;
 use crate::metrics::Counters;
-use crate::page::FileFacts;
+use crate::page::{FileFacts, Page};
 use crate::rules::Rules;
 use crate::store::Digest;
 use crate::upstream::Upstream;
@@ -38,8 +38,9 @@ pub struct PageCache(Arc<Inner>);
 struct Inner {
     upstreams: Vec<Arc<Upstream>>,
     config: Config,
-    /// `None` if everything is allowed.
-    rules: Option<Arc<Rules>>,
+    rules: Arc<Rules>,
+    /// Whether rules besides that about quarantined projects apply.
+    has_rules: bool,
     disk: Option<DiskCache>,
     bucket: Option<Bucket>,
     slots: Arc<Mutex<Slots>>,
@@ -70,6 +71,20 @@ pub struct CachedPage {
     pub page: Arc<RenderedPage>,
     /// Sent to the client in the header `X-Cache`.
     pub status: CacheStatus,
+}
+
+/// Page of a project from one index, without rules.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct IndexPage {
+    /// The page, if the index has the project.
+    pub page: Option<Arc<Page>>,
+    /// When the index last sent or confirmed this.
+    pub checked: Option<SystemTime>,
+    /// Whether a rule takes the project from another index, so that this one is not contacted.
+    pub is_excluded: bool,
+    /// Error of the index, if the page is an expired copy or missing because of it.
+    pub error: Option<Error>,
 }
 
 struct Fetched {
@@ -133,8 +148,9 @@ impl PageCache {
     ) -> Self {
         let disk = config.dir.clone().map(|dir| DiskCache { dir });
         let bucket = config.bucket.clone().filter(|_| disk.is_some());
-        let rules = config.rules.is_on().then(|| Arc::new(config.rules.clone()));
-        Self(Arc::new(Inner { upstreams, config, rules, disk, bucket, slots, refreshes, queue }))
+        let rules = Arc::new(config.rules.clone());
+        let has_rules = rules.is_on();
+        Self(Arc::new(Inner { upstreams, config, rules, has_rules, disk, bucket, slots, refreshes, queue }))
     }
 
     /// Returns the page of a project.
@@ -160,6 +176,27 @@ impl PageCache {
             slots.list.get_or_insert_with(|| Arc::new(Slot::new(None))).clone()
         };
         self.get(slot).await
+    }
+
+    /// Returns the page of a project from each index, without rules: a fresh copy on disk, otherwise a response of the
+    /// index. Changes nothing in memory and on disk.
+    pub async fn inspect(&self, name: &ProjectName) -> Vec<IndexPage> {
+        let slot = Arc::new(Slot::new(Some(name.clone())));
+        let parts = self.load(&slot).await;
+        let sources =
+            self.sources(&slot).into_iter().map(|source| Source { disk: None, bucket: None, ..source });
+        let pages = sources.zip(parts).map(|(source, part)| async move {
+            let (part, error) = match source.fetch(part.clone()).await {
+                Ok(part) => (part, None),
+                Err(error) => (part, Some(error)),
+            };
+            let page = match part.content {
+                Some(UpstreamContent::Project(page)) => Some(page),
+                _ => None,
+            };
+            IndexPage { page, checked: part.checked, is_excluded: !source.is_allowed, error }
+        });
+        join_all(pages).await
     }
 
     /// Removes a project's page (or, for `None`, the project list) from memory, disk and bucket.
@@ -241,9 +278,14 @@ impl PageCache {
         slot.is_some_and(|slot| slot.facts.lock().0.is_examined(file, wheel))
     }
 
-    /// Returns the access rules, or `None` if everything is allowed.
-    pub(crate) fn rules(&self) -> Option<&Rules> {
-        self.0.rules.as_deref()
+    /// Returns the access rules.
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.0.rules
+    }
+
+    /// Returns whether a page was created with the current rules. The project list does not depend on changes.
+    fn has_current_rules(&self, page: &RenderedPage) -> bool {
+        !page.is_project() || page.rules_generation() == self.0.rules.generation()
     }
 
     /// Returns the sources of a page, one per upstream.
@@ -253,9 +295,9 @@ impl PageCache {
             slot,
             disk: self.0.disk.as_ref(),
             bucket: self.0.bucket.as_ref(),
-            is_allowed: match (self.rules(), &slot.name) {
-                (Some(rules), Some(name)) => rules.is_index_allowed(name.as_str(), index),
-                _ => true,
+            is_allowed: match &slot.name {
+                Some(name) => self.rules().is_index_allowed(name.as_str(), index),
+                None => true,
             },
         };
         self.0.upstreams.iter().enumerate().map(source).collect()
@@ -374,6 +416,19 @@ impl PageCache {
         true
     }
 
+    /// Applies changed rules to the pages in memory, before an upstream is contacted. Returns whether there was a page.
+    async fn apply_changed_rules(&self, slot: &Arc<Slot>) -> bool {
+        let is_outdated = match &slot.state.lock().content {
+            Content::Page(page) => !self.has_current_rules(page),
+            _ => false,
+        };
+        let parts = slot.parts.lock().await;
+        let Some(parts) = parts.as_ref().filter(|_| is_outdated) else { return false };
+        let Ok((content, _)) = self.combine(parts, slot).await else { return false };
+        slot.state.lock().replace(content);
+        true
+    }
+
     /// Looks a page up in memory, and starts a refresh if it is needed.
     fn lookup(&self, slot: &Arc<Slot>) -> Lookup {
         let mut state = slot.state.lock();
@@ -383,9 +438,10 @@ impl PageCache {
         }
         if now < state.fresh_until {
             match &state.content {
-                Content::Page(page) => {
+                Content::Page(page) if self.has_current_rules(page) => {
                     return Lookup::Served(Ok(CachedPage { page: page.clone(), status: CacheStatus::Hit }));
                 }
+                Content::Page(_) => {}
                 Content::NotFound => return Lookup::Served(Err(Error::new(Kind::NotFound).remembered())),
                 Content::NotLoaded => {}
             }
@@ -446,10 +502,12 @@ impl PageCache {
         }
     }
 
-    /// Returns the page if it expired less than `time` ago.
+    /// Returns the page if it expired less than `time` ago and the rules have not changed.
     fn stale(&self, state: &State, time: Duration) -> Option<CachedPage> {
         match &state.content {
-            Content::Page(page) if Instant::now() < state.fresh_until + time => {
+            Content::Page(page)
+                if Instant::now() < state.fresh_until + time && self.has_current_rules(page) =>
+            {
                 Some(CachedPage { page: page.clone(), status: CacheStatus::Stale })
             }
             _ => None,
@@ -458,7 +516,7 @@ impl PageCache {
 
     /// Refreshes a page. Runs as a task, so that a client that disconnects does not cancel it for the others.
     async fn run_refresh(self, slot: Arc<Slot>, done: watch::Sender<()>, permit: FetchPermit) {
-        if self.load_from_disk(&slot).await {
+        if self.load_from_disk(&slot).await || self.apply_changed_rules(&slot).await {
             done.send_replace(());
         }
         let result = {
@@ -493,15 +551,7 @@ impl PageCache {
                             state.fresh_until = now + fresh;
                         }
                     }
-                    match (&state.content, &content) {
-                        // Unchanged content keeps its encoded variants and its modification date.
-                        (Content::Page(old), Content::Page(new)) if old.is_same(new) => {}
-                        (Content::Page(old), Content::Page(new)) => {
-                            new.inherit_counts(old);
-                            state.content = content;
-                        }
-                        _ => state.content = content,
-                    }
+                    state.replace(content);
                 }
                 Err(error) => state.failure = Some((now, error)),
             }
@@ -633,12 +683,13 @@ impl PageCache {
     /// Merges the pages of the upstreams and applies the rules. Returns the page and how long the rules' result is
     /// valid.
     async fn combine(&self, parts: &[UpstreamPage], slot: &Arc<Slot>) -> Result<(Content, Duration), Error> {
-        let Some(rules) = self.0.rules.clone() else {
-            return combine(parts, None, None);
-        };
+        let rules = self.0.rules.clone();
+        if !self.0.has_rules {
+            return combine(parts, slot.name.as_ref(), &rules);
+        }
         // Rules may have to look at every file of a page, so they run on a blocking thread.
         let (parts, slot) = (parts.to_vec(), slot.clone());
-        let work = move || combine(&parts, slot.name.as_ref(), Some(&rules));
+        let work = move || combine(&parts, slot.name.as_ref(), &rules);
         let failed = |_| Err(Error::with(Kind::Page, "merging pages was aborted"));
         tokio::task::spawn_blocking(work).await.unwrap_or_else(failed)
     }

@@ -14,7 +14,7 @@ use crate::metrics::named;
 use crate::rules::Rules;
 use crate::store::PagesDir;
 
-pub use cache::{CachedPage, PageCache};
+pub use cache::{CachedPage, IndexPage, PageCache};
 pub(crate) use rendered::{MemoryFile, encode};
 pub use rendered::{PageBytes, RenderedPage, Variant};
 

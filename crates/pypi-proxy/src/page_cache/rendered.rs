@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::iter;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -37,6 +37,16 @@ impl MergedContent {
     }
 }
 
+/// Effect of the rules on a page.
+#[derive(Default)]
+pub(super) struct AppliedRules {
+    /// Whether rules may refuse files of the project.
+    pub(super) is_restricted: bool,
+    /// Number of removed files by rule.
+    pub(super) removed: Option<HeaderValue>,
+    pub(super) generation: u64,
+}
+
 /// Number of content codings.
 const CODINGS: usize = 4;
 
@@ -48,6 +58,9 @@ pub struct RenderedPage {
     locations: u64,
     modified: SystemTime,
     serial: Option<u64>,
+    is_restricted: bool,
+    removed: Option<HeaderValue>,
+    rules_generation: AtomicU64,
     /// The variants in HTML, then those in JSON; one per content coding.
     variants: [OnceCell<Variant>; 2 * CODINGS],
     file_requests: Counter,
@@ -63,7 +76,7 @@ pub struct Variant {
 }
 
 impl RenderedPage {
-    pub(super) fn new(content: MergedContent, modified: SystemTime) -> Self {
+    pub(super) fn new(content: MergedContent, modified: SystemTime, rules: AppliedRules) -> Self {
         let hash = xxhash_rust::xxh3::xxh3_128(content.json());
         let mut locations = xxhash_rust::xxh3::Xxh3Default::new();
         let mut serial = None;
@@ -81,6 +94,9 @@ impl RenderedPage {
             locations,
             modified,
             serial,
+            is_restricted: rules.is_restricted,
+            removed: rules.removed,
+            rules_generation: AtomicU64::new(rules.generation),
             variants: Default::default(),
             file_requests: Counter::default(),
         }
@@ -90,6 +106,10 @@ impl RenderedPage {
     pub fn file(&self, name: &str) -> Option<(usize, page::File<'_>)> {
         let MergedContent::Project { parts, .. } = &self.content else { return None };
         parts.iter().find_map(|(index, page)| Some((*index, page.file(name)?)))
+    }
+
+    pub(super) fn is_project(&self) -> bool {
+        matches!(self.content, MergedContent::Project { .. })
     }
 
     pub(crate) fn count_file_request(&self) {
@@ -115,9 +135,31 @@ impl RenderedPage {
         self.serial
     }
 
-    /// Returns whether the content and the file URLs are the same.
+    /// Returns whether rules may refuse files of the project, so that each request has to be checked.
+    pub(crate) fn is_restricted(&self) -> bool {
+        self.is_restricted
+    }
+
+    /// Returns how many files each rule removed, such as `min_age=2, yanked=1`; `None` if it is none.
+    pub fn removed(&self) -> Option<&HeaderValue> {
+        self.removed.as_ref()
+    }
+
+    /// Number of changes of the rules when they were last applied.
+    pub(super) fn rules_generation(&self) -> u64 {
+        self.rules_generation.load(Ordering::Relaxed)
+    }
+
+    /// Records that the same page was created with the current rules.
+    pub(super) fn confirm_rules(&self, newer: &Self) {
+        self.rules_generation.store(newer.rules_generation(), Ordering::Relaxed);
+    }
+
+    /// Returns whether the content, the file URLs and the effect of the rules are the same.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.locations == other.locations
+        self.hash == other.hash
+            && self.locations == other.locations
+            && (self.is_restricted, &self.removed) == (other.is_restricted, &other.removed)
     }
 
     pub(super) fn size_in_memory(&self) -> u64 {

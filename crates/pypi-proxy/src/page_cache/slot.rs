@@ -10,10 +10,10 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::disk::StoredPage;
-use super::rendered::MergedContent;
+use super::rendered::{AppliedRules, MergedContent};
 use super::{CacheStatus, RenderedPage};
 use crate::page::{Page, ProjectFacts, ProjectList};
-use crate::rules::{FilteredPage, Rules};
+use crate::rules::{FilteredPage, Removed, Rules};
 use crate::upstream::{PageBody, Validators};
 use crate::{Error, ProjectName};
 
@@ -97,6 +97,20 @@ impl UpstreamPage {
     }
 }
 
+impl State {
+    /// Replaces the content. Unchanged content keeps its encoded variants and its modification date.
+    pub(super) fn replace(&mut self, content: Content) {
+        match (&self.content, &content) {
+            (Content::Page(old), Content::Page(new)) if old.is_same(new) => old.confirm_rules(new),
+            (Content::Page(old), Content::Page(new)) => {
+                new.inherit_counts(old);
+                self.content = content;
+            }
+            _ => self.content = content,
+        }
+    }
+}
+
 impl Slot {
     pub(super) fn new(name: Option<ProjectName>) -> Self {
         let state = State {
@@ -159,30 +173,44 @@ pub(super) fn is_older(new: &UpstreamContent, old: Option<&UpstreamContent>) -> 
 pub(super) fn combine(
     parts: &[UpstreamPage],
     name: Option<&ProjectName>,
-    rules: Option<&Rules>,
+    rules: &Rules,
 ) -> Result<(Content, Duration), Error> {
+    let mut applied = AppliedRules { generation: rules.generation(), ..AppliedRules::default() };
+    let mut removed = Removed::default();
     let mut projects = Vec::new();
     let mut lists = Vec::new();
     for (index, part) in parts.iter().enumerate() {
-        match (&part.content, rules) {
-            (Some(UpstreamContent::Project(page)), _) => projects.push((index, page.clone())),
-            (Some(UpstreamContent::List(list)), None) => lists.push(list.clone()),
-            (Some(UpstreamContent::List(list)), Some(rules)) => lists.push(rules.list(list.clone(), index)?),
-            (None, _) => {}
+        match &part.content {
+            Some(UpstreamContent::Project(page)) => projects.push((index, page.clone())),
+            Some(UpstreamContent::List(list)) => lists.push(rules.list(list.clone(), index)?),
+            None => {}
         }
     }
     let mut modified = parts.iter().filter_map(|part| part.modified).max();
     let mut time = Duration::MAX;
     let content = match (projects.is_empty(), &lists[..]) {
         (false, _) => {
-            let mut merged = merge(&projects)?;
-            if let (Some(rules), Some(name)) = (rules, name) {
+            let is_refused = |page: &Page| rules.status(page.project_status()).is_err();
+            applied.is_restricted = projects.iter().any(|(_, page)| is_refused(page));
+            if applied.is_restricted {
+                // A file that another index has as well is taken from there.
+                projects.sort_by_key(|(_, page)| is_refused(page));
+            }
+            let mut offered = projects.clone();
+            for (_, page) in &mut offered {
+                *page = rules.offered(page, &mut removed)?;
+            }
+            let mut merged = merge(&offered)?;
+            if let Some(name) = name {
                 let now = SystemTime::now();
-                let FilteredPage { page, next, last } = rules.page(name, merged, now)?;
+                let filtered = rules.page(name, merged, now, &mut removed)?;
+                let FilteredPage { page, is_restricted, next, last } = filtered;
                 merged = page;
+                applied.is_restricted |= is_restricted;
                 modified = modified.max(last);
                 time = next.and_then(|next| next.duration_since(now).ok()).unwrap_or(time);
             }
+            applied.removed = removed.text().and_then(|text| text.parse().ok());
             MergedContent::Project { merged, parts: projects }
         }
         (true, []) => return Ok((Content::NotFound, time)),
@@ -190,7 +218,7 @@ pub(super) fn combine(
         (true, lists) => MergedContent::List(Arc::new(ProjectList::merge(lists.iter().map(|list| &**list))?)),
     };
     let modified = modified.unwrap_or_else(SystemTime::now);
-    Ok((Content::Page(Arc::new(RenderedPage::new(content, modified))), time))
+    Ok((Content::Page(Arc::new(RenderedPage::new(content, modified, applied))), time))
 }
 
 pub(super) fn parse_stored(stored: StoredPage, slot: &Slot) -> Option<UpstreamPage> {

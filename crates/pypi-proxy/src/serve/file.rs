@@ -17,7 +17,7 @@ use crate::error::{Chain, Kind};
 use crate::metadata::MetadataSource;
 use crate::page::{FileFacts, Metadata};
 use crate::page_cache::CachedPage;
-use crate::rules::RuleViolation;
+use crate::rules::Violation;
 use crate::store::{Digest, Download, FetchState, FileInfo, Key, StoredFile};
 use crate::{ByteRange, Coding, Error, ProjectName};
 
@@ -43,25 +43,27 @@ impl Proxy {
         request: &RequestParts<'_>,
     ) -> Result<ProxyResponse, Error> {
         if let Err(violation) = self.check_project(project) {
-            return Ok(self.reject(rule_rejection(violation)));
+            return Ok(self.reject(rule_rejection(&violation)));
         }
         let cached = &self.0.pages.project(project).await?;
         let (is_head, fields) = (*request.method == Method::HEAD, &request.fields);
         let request = FileRequest { proxy: &self.0, project, name, cached, is_head, fields };
         match request.check() {
             Ok(()) => request.respond().await,
-            Err(violation) => Ok(self.reject(rule_rejection(violation))),
+            Err(violation) => Ok(self.reject(rule_rejection(&violation))),
         }
     }
 }
 
 impl FileRequest<'_> {
     /// Checks whether the rules allow the file, or the file that metadata or a signature belongs to.
-    fn check(&self) -> Result<(), RuleViolation> {
-        let Some(rules) = self.proxy.pages.rules() else { return Ok(()) };
+    fn check(&self) -> Result<(), Violation> {
+        if !self.cached.page.is_restricted() {
+            return Ok(());
+        }
         let base = || self.cached.page.file(self.name.rsplit_once('.')?.0);
         match self.cached.page.file(self.name).or_else(base) {
-            Some((_, file)) => rules.file(self.project, &file.details(), SystemTime::now()),
+            Some((_, file)) => self.proxy.pages.rules().check(self.project, &file, SystemTime::now()),
             None => Ok(()),
         }
     }

@@ -15,10 +15,12 @@ use super::request_metrics::RejectionReason;
 use crate::error::Chain;
 use crate::guard::Rejection;
 use crate::page_cache::{CachedPage, Variant};
-use crate::rules::RuleViolation;
+use crate::rules::Violation;
 use crate::{ByteRange, Coding, Error, Form};
 
 pub(super) const X_CACHE: HeaderName = HeaderName::from_static("x-cache");
+const X_RULE: HeaderName = HeaderName::from_static("x-pypi-proxy-rule");
+const X_REMOVED: HeaderName = HeaderName::from_static("x-pypi-proxy-removed");
 const X_SERIAL: HeaderName = HeaderName::from_static("x-pypi-last-serial");
 /// Cache-Control of files, which never change.
 pub(super) const IMMUTABLE: &str = "max-age=365000000, immutable, public";
@@ -81,6 +83,9 @@ pub(super) fn page_response(
     response.set(LAST_MODIFIED, modified);
     if let Some(serial) = cached.page.last_serial() {
         response.set(X_SERIAL, serial);
+    }
+    if let Some(removed) = cached.page.removed() {
+        response.set(X_REMOVED, removed.clone());
     }
     response.set(X_CACHE, cached.status.name());
     response
@@ -206,19 +211,39 @@ pub(super) type CountedRejection = (ProxyResponse, RejectionReason);
 /// the title is also the reason phrase.
 fn problem(status: StatusCode, title: &'static str, detail: &str) -> ProxyResponse {
     let body = tightwire_json::json!({"title": title, "status": status.as_u16(), "detail": detail});
+    problem_response(status, title, &body)
+}
+
+fn problem_response(status: StatusCode, title: &'static str, body: &tightwire_json::Value) -> ProxyResponse {
     let mut response = ProxyResponse::typed(status, "application/problem+json", body.to_string());
     response.reason = Some(title);
     response
 }
 
-/// Response to a request that the rules about projects and files forbid.
-pub(super) fn rule_rejection(violation: RuleViolation) -> CountedRejection {
+/// Response to a request that the rules about projects and files forbid. It names the rule and its entry.
+pub(super) fn rule_rejection(violation: &Violation) -> CountedRejection {
     let reason = match violation {
-        RuleViolation::Denied | RuleViolation::NotAllowed => RejectionReason::Project,
-        RuleViolation::TooYoung { .. } | RuleViolation::AgeUnknown => RejectionReason::Age,
-        RuleViolation::Yanked => RejectionReason::Yanked,
+        Violation::ProjectDenied { .. } | Violation::ProjectNotAllowed => RejectionReason::Project,
+        Violation::VersionDenied { .. } | Violation::VersionNotAllowed { .. } => RejectionReason::Version,
+        Violation::Osv { .. } => RejectionReason::Osv,
+        Violation::Yanked => RejectionReason::Yanked,
+        Violation::Status(_) => RejectionReason::Status,
+        Violation::TooNew { .. } => RejectionReason::Newer,
+        Violation::TooYoung { .. } | Violation::AgeUnknown => RejectionReason::Age,
     };
-    (problem(StatusCode::FORBIDDEN, violation.title(), &violation.to_string()), reason)
+    let (status, title) = (StatusCode::FORBIDDEN, violation.title());
+    let mut body = tightwire_json::json!({
+        "title": title,
+        "status": status.as_u16(),
+        "detail": violation.to_string(),
+        "rule": violation.rule(),
+    });
+    if let Some(entry) = violation.entry() {
+        body["entry"] = entry.into();
+    }
+    let mut response = problem_response(status, title, &body);
+    response.set(X_RULE, violation.rule());
+    (response, reason)
 }
 
 /// Response to a request without a valid login or above the rate limit.

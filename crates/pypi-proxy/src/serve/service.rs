@@ -22,7 +22,7 @@ use super::target::FileTarget;
 use super::{Config, ResponseBody};
 use crate::guard::{Area, Guard};
 use crate::page_cache::{self, CachedPage, PageCache};
-use crate::rules::RuleViolation;
+use crate::rules::Violation;
 use crate::store::Store;
 use crate::upstream::Upstream;
 use crate::{Coding, Error, Form, ProjectName};
@@ -196,8 +196,8 @@ impl Proxy {
         response
     }
 
-    pub(super) fn check_project(&self, name: &ProjectName) -> Result<(), RuleViolation> {
-        self.0.pages.rules().map_or(Ok(()), |rules| rules.project(name.as_str()))
+    pub(super) fn check_project(&self, name: &ProjectName) -> Result<(), Violation> {
+        self.0.pages.rules().project(name.as_str())
     }
 
     async fn dispatch(&self, route: Route<'_>, request: &RequestParts<'_>) -> ProxyResponse {
@@ -226,7 +226,7 @@ impl Proxy {
                 let name = ProjectName::parse(&name)?;
                 match self.check_project(&name) {
                     Ok(()) => self.page(&self.0.pages.project(&name).await?, request).await,
-                    Err(violation) => self.reject(rule_rejection(violation)),
+                    Err(violation) => self.reject(rule_rejection(&violation)),
                 }
             }
             Route::File { project, file } => {

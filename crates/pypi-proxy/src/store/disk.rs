@@ -273,6 +273,11 @@ pub struct PagesDir {
 }
 
 impl PagesDir {
+    /// Returns the pages below a cache directory that another process may use, for reading only.
+    pub fn of_cache(cache_dir: &Path) -> Self {
+        cache_dir.join("pages").into()
+    }
+
     /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path

@@ -1,7 +1,7 @@
 //! Rules: denied and private projects, minimum age of files, and yanked files.
 
 use jiff::Timestamp;
-use pypi_proxy::rules::{ProjectPattern, Rules, UnknownAge, Yanked};
+use pypi_proxy::rules::{ProjectPattern, ProjectSelector, Rules, UnknownAge, Yanked};
 use reqwest::Version;
 
 use crate::support::prelude::*;
@@ -57,6 +57,10 @@ fn pattern(text: &str) -> ProjectPattern {
     ProjectPattern::parse(text).unwrap()
 }
 
+fn selector(text: &str) -> ProjectSelector {
+    ProjectSelector::parse(text).unwrap()
+}
+
 async fn page(proxy: &RunningProxy, path: &str) -> (Vec<String>, String) {
     let page = proxy.json(path, &[("accept", JSON.1)]).await;
     (filenames(&page).into_iter().map(str::to_owned).collect(), page["versions"].to_string())
@@ -77,8 +81,8 @@ async fn refused(response: Response, title: &str, detail: &str) {
 async fn denied_projects_are_neither_listed_nor_served() {
     let index = index(vec![("demo-1.0.tar.gz", Some(DAY), false)]);
     let rules = Rules {
-        allow: vec![pattern("demo"), pattern("acme-*")],
-        deny: vec![pattern("ACME.t*")],
+        allow: vec![selector("demo"), selector("acme-*")],
+        deny: vec![selector("ACME.t*")],
         ..Rules::default()
     };
     let proxy = start(&[&index], rules);
@@ -158,7 +162,7 @@ async fn files_below_the_minimum_age_are_hidden() {
         ("demo-3.0-py3-none-any.whl", None, false),
     ];
     let index = index(files);
-    let rules = Rules { min_age_exempt: vec![pattern("acme-*")], ..aged(DAY * 7) };
+    let rules = Rules { min_age_exempt: vec![selector("acme-*")], ..aged(DAY * 7) };
     let proxy = start(&[&index], rules.clone());
     let (names, versions) = page(&proxy, "/simple/demo/").await;
     assert_eq!(names, ["demo-1.0-py3-none-any.whl", "demo-2.0.tar.gz"]);

@@ -30,3 +30,4 @@ mod serve_http1;
 mod status_browser;
 mod store;
 mod upstream;
+mod version_rules;

@@ -126,7 +126,7 @@ async fn hyper_and_the_fast_path_reject_equally() {
     let guard = guard::Config { tokens_file: Some(tokens), ..guard::Config::default() };
     let proxy = start_with(&[index.url("/simple")], |setup| {
         setup.serve.guard = Some(Guard::new(guard).unwrap().into());
-        setup.pages.rules.deny.push(ProjectPattern::parse("denied").unwrap());
+        setup.pages.rules.deny.push(ProjectPattern::parse("denied").unwrap().into());
     });
     let token = "authorization: Bearer 0123456789abcdef\r\n";
     let fields = ["", "authorization: Bearer no\r\n", "authorization: Basic !\r\n", token];

@@ -9,6 +9,7 @@ mod access;
 mod features;
 mod guide;
 mod killed;
+mod rules;
 mod sandbox;
 
 use std::collections::BTreeMap;

@@ -1,0 +1,144 @@
+//! Reasons for which a rule forbids a project or file.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use crate::page::ProjectStatus;
+use crate::units::format_duration;
+
+/// A rule that forbids a project or file. `Display` explains it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Violation {
+    /// The project is denied.
+    ProjectDenied {
+        /// Entry of the rule.
+        entry: String,
+    },
+    /// Only other projects are allowed.
+    ProjectNotAllowed,
+    /// The version is denied.
+    VersionDenied {
+        /// Entry of the rule.
+        entry: String,
+    },
+    /// Only other versions of the project are allowed.
+    VersionNotAllowed {
+        /// Entries of the rule that select versions of the project, separated by `; `.
+        entries: String,
+    },
+    /// A record covers the version.
+    Osv {
+        /// Id of the record.
+        id: Arc<str>,
+    },
+    /// The file is yanked.
+    Yanked,
+    /// The project has a status whose files are refused.
+    Status(ProjectStatus),
+    /// The file was uploaded after the latest time.
+    TooNew {
+        /// First time that is too late.
+        limit: SystemTime,
+    },
+    /// The file is younger than the minimum age.
+    TooYoung {
+        /// Minimum age.
+        age: Duration,
+        /// Time at which the file is old enough.
+        until: SystemTime,
+    },
+    /// There is a rule about upload times, and that of the file is unknown.
+    AgeUnknown,
+}
+
+impl Violation {
+    /// Returns the name of the setting that defines the rule.
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Self::ProjectDenied { .. } | Self::VersionDenied { .. } => "deny_projects",
+            Self::ProjectNotAllowed | Self::VersionNotAllowed { .. } => "allow_projects",
+            Self::Osv { .. } => "osv_dir",
+            Self::Yanked => "yanked",
+            Self::Status(status) => status.name(),
+            Self::TooNew { .. } => "exclude_newer",
+            Self::TooYoung { .. } => "min_age",
+            Self::AgeUnknown => "min_age_unknown",
+        }
+    }
+
+    /// Returns the entry or value of the setting that applies, or the id of the record, if the rule has one.
+    pub fn entry(&self) -> Option<String> {
+        match self {
+            Self::ProjectDenied { entry } | Self::VersionDenied { entry } => Some(entry.clone()),
+            Self::VersionNotAllowed { entries } => Some(entries.clone()),
+            Self::Osv { id } => Some(id.to_string()),
+            Self::TooNew { limit } => time(*limit),
+            Self::TooYoung { age, .. } => Some(format_duration(*age)),
+            Self::ProjectNotAllowed | Self::Yanked | Self::Status(_) | Self::AgeUnknown => None,
+        }
+    }
+
+    /// Returns a title for the status line of the response, which is all that some installers display.
+    pub(crate) fn title(&self) -> &'static str {
+        match self {
+            Self::ProjectDenied { .. } => "Project Denied By This Proxy",
+            Self::ProjectNotAllowed => "Project Not Allowed By This Proxy",
+            Self::VersionDenied { .. } => "Version Denied By This Proxy",
+            Self::VersionNotAllowed { .. } => "Version Not Allowed By This Proxy",
+            Self::Osv { id } if id.starts_with("MAL-") => "Known Malware Refused By This Proxy",
+            Self::Osv { .. } => "Vulnerable Version Refused By This Proxy",
+            Self::Yanked => "Yanked File Refused By This Proxy",
+            Self::Status(ProjectStatus::Quarantined) => "Quarantined Project Refused By This Proxy",
+            Self::Status(ProjectStatus::Archived) => "Archived Project Refused By This Proxy",
+            Self::Status(_) => "Deprecated Project Refused By This Proxy",
+            Self::TooNew { .. } => "File Too New For This Proxy",
+            Self::TooYoung { .. } => "File Too Young For This Proxy",
+            Self::AgeUnknown => "File Of Unknown Age Refused By This Proxy",
+        }
+    }
+}
+
+/// Formats a time to the second. Returns `None` beyond the range of calendars.
+fn time(time: SystemTime) -> Option<String> {
+    jiff::Timestamp::try_from(time).ok().map(|time| format!("{time:.0}"))
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ProjectDenied { entry } => write!(f, "this proxy denies the project ({entry})"),
+            Self::ProjectNotAllowed => {
+                f.write_str("this proxy allows only certain projects, and not this one")
+            }
+            Self::VersionDenied { entry } => write!(f, "this proxy denies the version ({entry})"),
+            Self::VersionNotAllowed { entries } => {
+                write!(f, "this proxy allows only certain versions of the project ({entries})")
+            }
+            Self::Osv { id } => write!(f, "this proxy does not serve versions that {id} covers"),
+            Self::Yanked => f.write_str("this proxy does not serve yanked files"),
+            Self::Status(status) => {
+                write!(f, "this proxy does not serve files of {} projects", status.name())
+            }
+            Self::TooNew { limit } => {
+                f.write_str("this proxy does not serve files uploaded ")?;
+                match time(*limit) {
+                    Some(limit) => write!(f, "at {limit} or later"),
+                    None => f.write_str("at this time"),
+                }
+            }
+            Self::TooYoung { age, until } => {
+                let age = format_duration(*age);
+                f.write_str("this proxy serves files only when they are ")?;
+                match time(*until) {
+                    Some(until) => write!(f, "{age} old; this one will be served from {until}"),
+                    None => write!(f, "{age} old"),
+                }
+            }
+            Self::AgeUnknown => {
+                f.write_str("this proxy serves files only when they are old enough, and the upload time of this one is unknown")
+            }
+        }
+    }
+}
