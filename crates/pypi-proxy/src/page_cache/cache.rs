@@ -436,17 +436,21 @@ impl PageCache {
         if slot.record_use(now) {
             self.record_use_on_disk(slot);
         }
-        if now < state.fresh_until {
+        let is_current = match &state.content {
+            Content::Page(page) => self.has_current_rules(page),
+            Content::NotFound | Content::NotLoaded => true,
+        };
+        if now < state.fresh_until && is_current {
             match &state.content {
-                Content::Page(page) if self.has_current_rules(page) => {
+                Content::Page(page) => {
                     return Lookup::Served(Ok(CachedPage { page: page.clone(), status: CacheStatus::Hit }));
                 }
-                Content::Page(_) => {}
                 Content::NotFound => return Lookup::Served(Err(Error::new(Kind::NotFound).remembered())),
                 Content::NotLoaded => {}
             }
         }
-        if let Some((at, failure)) = &state.failure {
+        // Changed rules are applied to the page even if the upstream sent `Retry-After`.
+        if let Some((at, failure)) = state.failure.as_ref().filter(|_| is_current) {
             let pause = failure.retry_after().map(|time| (*at + time).saturating_duration_since(now));
             let is_backing_off = now < *at + UPSTREAM_BACKOFF || pause.is_some_and(|pause| !pause.is_zero());
             if is_backing_off && let Some(served) = self.stale(&state, self.0.config.stale_if_error) {

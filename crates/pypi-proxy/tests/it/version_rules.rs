@@ -300,18 +300,29 @@ async fn new_malware_records_take_effect_on_cached_pages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn records_apply_to_expired_pages_while_the_index_is_down() {
-    let dir = tempfile::tempdir().unwrap();
-    let index = index("active", false);
-    let rules = with_osv(dir.path());
-    let proxy = start_with(&[index.url("/simple")], |setup| {
-        setup.always_revalidate();
-        setup.pages.rules = rules;
-    });
-    assert_eq!(versions(&proxy).await, r#"["1.0","2.0","3.0"]"#);
-    index.stop().await;
-    write_record(dir.path(), "MAL-1", &["3.0"]);
-    until("the record takes effect", async || versions(&proxy).await == r#"["1.0","2.0"]"#).await;
+async fn records_apply_to_expired_pages_while_the_index_fails() {
+    for is_stopped in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let page = page_of(&FILES.map(|(name, _)| listed(name, &content(1000))));
+        // The index asks for a break of five minutes.
+        let index = Server::start(move |request| match request.nth {
+            0 => respond(200, &[JSON], page.clone()),
+            _ => respond(503, &[("retry-after", "300")], ""),
+        });
+        let rules = with_osv(dir.path());
+        let proxy = start_with(&[index.url("/simple")], |setup| {
+            setup.always_revalidate();
+            setup.pages.rules = rules;
+        });
+        let shown = async || filenames(&proxy.json("/simple/demo/", &[("accept", JSON.1)]).await).len();
+        assert_eq!((shown().await, shown().await), (4, 4));
+        if is_stopped {
+            index.stop().await;
+        }
+        write_record(dir.path(), "MAL-1", &["3.0"]);
+        until("the record takes effect", async || shown().await == 3).await;
+        assert_eq!(shown().await, 3);
+    }
 }
 
 #[cfg(feature = "cli")]

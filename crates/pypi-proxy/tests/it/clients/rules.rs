@@ -1,32 +1,49 @@
-//! pip, uv and Poetry choose another version because of each rule.
+//! Clients choose another version because of each rule.
 
-use crate::clients::sandbox::{RichIndex, Sandbox, Shelf, guide, python, serve};
+use std::path::Path;
+
+use crate::clients::sandbox::{RichIndex, Sandbox, Shelf, Site, guide, python, serve};
+use crate::clients::{CLIENTS, Client};
 use crate::support::prelude::*;
 use crate::support::program::Served;
 
 const RECORD: &str = r#"{"id":"MAL-2024-3","affected":[{"package":{"ecosystem":"PyPI","name":"Pantry_Shelf"},
     "ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"2.2"},{"last_affected":"3.0"}]}]}]}"#;
 
+const PROJECT: &str = "[project]\nname = \"kitchen\"\nversion = \"1.0\"\nrequires-python = \">=3.9\"\n";
+
 /// Installs the newest allowed version of a project, and returns it.
-async fn newest(sandbox: &mut Sandbox, client: &str, proxy: &Served, project: &str) -> String {
+async fn newest(python: &Path, client: Client, proxy: &Served, project: &str) -> String {
+    let sandbox = Sandbox::new(python).await;
     let url = format!("{}/simple/", proxy.url);
+    let dependencies = format!("dependencies = [\"{project}\"]\n");
     match client {
-        "pip" => sandbox.run("pip", &["install", "--no-deps", "--index-url", &url, project]).await,
-        "uv" => sandbox.run("uv", &["pip", "install", "--no-deps", "--default-index", &url, project]).await,
-        _ => {
+        Client::Pip => sandbox.run("pip", &["install", "--no-deps", "--index-url", &url, project]).await,
+        Client::Uv => {
+            sandbox.run("uv", &["pip", "install", "--no-deps", "--default-index", &url, project]).await
+        }
+        Client::Poetry => {
             let source = guide("pyproject.toml for Poetry", &proxy.url);
-            let text = format!(
-                "[project]\nname = \"kitchen\"\nversion = \"1.0\"\nrequires-python = \">=3.9\"\n\
-                 dependencies = [\"{project}\"]\n\n[tool.poetry]\npackage-mode = false\n{source}"
-            );
+            let text = format!("{PROJECT}{dependencies}\n[tool.poetry]\npackage-mode = false\n{source}");
             sandbox.write("pyproject.toml", &text);
             sandbox.run("poetry", &["lock"]).await;
             sandbox.run("poetry", &["install"]).await
         }
+        Client::Pipenv => {
+            let source = guide("Pipfile", &proxy.url);
+            sandbox.write("Pipfile", &format!("{source}[packages]\n{project} = \"*\"\n"));
+            sandbox.run("pipenv", &["install"]).await
+        }
+        Client::Pdm => {
+            let source = guide("pyproject.toml for PDM", &proxy.url);
+            let text = format!("{PROJECT}{dependencies}\n[tool.pdm]\ndistribution = false\n{source}");
+            sandbox.write("pyproject.toml", &text);
+            sandbox.run("pdm", &["install"]).await
+        }
     };
     let installed = sandbox.freeze().await;
     let version = installed.iter().find_map(|line| line.strip_prefix(&format!("{project}==")));
-    version.unwrap_or_else(|| panic!("{client}: {installed:?}")).to_owned()
+    version.unwrap_or_else(|| panic!("{client:?}: {installed:?}")).to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -55,22 +72,31 @@ async fn clients_choose_versions_that_the_rules_allow() {
         let url = index.url();
         let env = [&[("PYPI_PROXY_INDEX_URL", &*url)], env].concat();
         let proxy = serve(cache.path(), &env).await;
-        for client in ["pip", "uv", "poetry"] {
-            let mut sandbox = Sandbox::new(&python).await;
-            let found = newest(&mut sandbox, client, &proxy, "pantry-shelf").await;
-            assert_eq!(found, version, "{client} {rule}");
-        }
+        let found = join_all(CLIENTS.map(|client| newest(&python, client, &proxy, "pantry-shelf"))).await;
+        assert_eq!(found, [version; 5], "{rule} {CLIENTS:?}");
         // A URL from a lock file points to the refused file.
         let refused = format!("{}/simple/pantry-shelf/pantry_shelf-3.0-py3-none-any.whl", proxy.url);
         let response = reqwest::get(&refused).await.unwrap();
         assert_eq!(response.headers()["x-pypi-proxy-rule"], rule);
-        let detail = response.text().await.unwrap();
         let sandbox = Sandbox::new(&python).await;
         let output = sandbox.fails("pip", &["install", &refused]).await;
         assert!(output.contains("403 Client Error: ") && output.contains("This Proxy"), "{output}");
         let output = sandbox.fails("uv", &["pip", "install", &refused]).await;
-        assert!(output.contains("Server message: ") && output.contains("this proxy"), "{output} {detail}");
+        assert!(output.contains("Server message: ") && output.contains("this proxy"), "{output}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pip_and_uv_do_not_find_yanked_files_that_are_refused() {
+    let Some(site) = Site::start(&[("PYPI_PROXY_YANKED", "refuse")]).await else { return };
+    let url = format!("{}/simple/", site.proxy.url);
+    let sandbox = site.sandbox().await;
+    let output = sandbox.fails("pip", &["install", "--index-url", &url, "pantry==2.1"]).await;
+    assert!(output.contains("from versions: 1.0, 2.0)"), "{output}");
+    let output = sandbox.fails("uv", &["pip", "install", "--default-index", &url, "pantry==2.1"]).await;
+    assert!(output.contains("there is no version of pantry==2.1"), "{output}");
+    sandbox.run("uv", &["pip", "install", "--default-index", &url, "pantry"]).await;
+    assert!(sandbox.freeze().await.contains(&"pantry==2.0".into()));
 }
 
 /// An index whose only project is quarantined, although it still lists a file.
