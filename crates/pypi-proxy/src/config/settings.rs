@@ -9,8 +9,8 @@ use ipnet::IpNet;
 use super::layers::{Layers, Sources};
 use super::table::{Origin, Row, Setting, SettingKind, SettingValue};
 use super::value::{
-    CacheDir, CacheSize, Endpoint, IndexUrl, LatestUpload, Level, Listen, LogFormat, ProjectSource, Secret, SocketMode,
-    StorageType, Timeout, Value, WaitLimit,
+    CacheDir, CacheSize, Endpoint, IndexUrl, LatestUpload, Level, Listen, LogFormat, ProjectSource, Secret,
+    SocketMode, StorageType, Timeout, Value, WaitLimit,
 };
 use crate::rules::{OsvSelection, ProjectSelector, StatusRule, UnknownAge, Yanked};
 use crate::{Error, bucket};
