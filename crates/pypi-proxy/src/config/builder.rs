@@ -182,8 +182,12 @@ impl<'s> ProxyBuilder<'s> {
     ///
     /// Same as [`Self::rules`].
     pub fn pages(&self, store: &Store) -> Result<page_cache::Config, Error> {
+        Ok(self.pages_with(store, self.rules()?))
+    }
+
+    fn pages_with(&self, store: &Store, rules: Rules) -> page_cache::Config {
         let settings = self.settings;
-        Ok(page_cache::Config {
+        page_cache::Config {
             dir: Some(store.pages_dir()),
             bucket: store.bucket().cloned(),
             stale_while_revalidate: settings.stale_while_revalidate.value,
@@ -194,8 +198,8 @@ impl<'s> ProxyBuilder<'s> {
             max_queued: count(settings.max_queued_pages.value),
             max_bytes: settings.response_cache_size.value,
             wheel_metadata: settings.wheel_metadata.value,
-            rules: self.rules()?,
-        })
+            rules,
+        }
     }
 
     /// Returns the rules about projects and files.
@@ -204,11 +208,23 @@ impl<'s> ProxyBuilder<'s> {
     ///
     /// Fails if the directory of OSV records can't be read ([`Error::is_config`]).
     pub fn rules(&self) -> Result<Rules, Error> {
+        self.rules_after(None)
+    }
+
+    /// Same as [`Self::rules`], but reads only changed records of a directory that the old rules have as well.
+    fn rules_after(&self, old: Option<&Rules>) -> Result<Rules, Error> {
         let settings = self.settings;
         let sources = &settings.project_sources.value;
-        let selection = settings.osv_records.value;
-        let osv =
-            settings.osv_dir.as_ref().map(|dir| OsvDir::open(OsvConfig { selection, ..OsvConfig::new(dir) }));
+        let osv = settings.osv_dir.as_ref().map(|dir| {
+            let config = OsvConfig { selection: settings.osv_records.value, ..OsvConfig::new(dir) };
+            match old.and_then(|old| old.osv.as_ref()).filter(|osv| *osv.config() == config) {
+                Some(osv) => {
+                    osv.refresh();
+                    Ok(osv.clone())
+                }
+                None => OsvDir::open(config),
+            }
+        });
         Ok(Rules {
             allow: settings.allow_projects.value.clone(),
             deny: settings.deny_projects.value.clone(),
@@ -326,7 +342,7 @@ impl<'s> ProxyBuilder<'s> {
     pub fn reload(&self, server: &ServerHandle) -> Result<(), Error> {
         let proxy = server.proxy();
         let (config, upstreams) = (self.server()?, self.upstreams_after(proxy.upstreams())?);
-        let pages = self.pages(proxy.store())?;
+        let pages = self.pages_with(proxy.store(), self.rules_after(Some(proxy.rules()))?);
         let guard = match self.guard_config() {
             None => None,
             Some(config) => match proxy.guard().filter(|guard| guard.has_config(&config)) {

@@ -34,7 +34,7 @@ pub enum OsvSelection {
 }
 
 /// Configuration of an [`OsvDir`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OsvConfig {
     /// Directory with one record per file, whose name ends with `.json`, in any subdirectory. Names that start with a
     /// dot are ignored.
@@ -139,7 +139,12 @@ impl OsvDir {
         Ok(Self(Arc::new(Handle { shared, _stop: stop })))
     }
 
-    /// Reads changed files now.
+    /// Returns the configuration.
+    pub fn config(&self) -> &OsvConfig {
+        &self.0.shared.config
+    }
+
+    /// Reads changed files now. If the directory can't be read, the error is logged, and the records stay in effect.
     pub fn refresh(&self) {
         self.0.shared.read_again();
     }

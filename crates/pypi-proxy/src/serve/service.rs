@@ -22,7 +22,7 @@ use super::target::FileTarget;
 use super::{Config, ResponseBody};
 use crate::guard::{Area, Guard};
 use crate::page_cache::{self, CachedPage, PageCache};
-use crate::rules::Violation;
+use crate::rules::{Rules, Violation};
 use crate::store::Store;
 use crate::upstream::Upstream;
 use crate::{Coding, Error, Form, ProjectName};
@@ -119,6 +119,10 @@ impl Proxy {
 
     pub(crate) fn store(&self) -> &Store {
         &self.0.store
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        self.0.pages.rules()
     }
 
     pub(crate) fn guard(&self) -> Option<&Arc<Guard>> {

@@ -134,6 +134,35 @@ async fn changed_settings_take_effect_without_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn malware_records_are_read_again() {
+    let index = index();
+    let dir = tempfile::tempdir().unwrap();
+    let records = dir.path().join("osv");
+    std::fs::create_dir(&records).unwrap();
+    let config = format!("{}osv_dir = \"{}\"\n", base(&index), records.display());
+    let proxy = Configured::start_in(dir, &config).await;
+    assert_eq!((proxy.status(FILE).await, proxy.status("/simple/demo/").await), (200, 200));
+    let requests = index.count();
+    let record =
+        r#"{"id":"MAL-1","affected":[{"package":{"ecosystem":"PyPI","name":"demo"},"versions":["1.0"]}]}"#;
+    std::fs::write(records.join("MAL-1.json"), record).unwrap();
+    proxy.reload().await;
+    let response = proxy.get(FILE).await;
+    assert_eq!(
+        (response.status().as_u16(), &response.headers()["x-pypi-proxy-rule"]),
+        (403, &"osv_dir".parse().unwrap())
+    );
+    assert_eq!(proxy.get("/simple/demo/").await.headers()["x-pypi-proxy-removed"], "osv_dir=1");
+    // An unreadable directory does not disable its records.
+    std::fs::rename(&records, proxy.path("other")).unwrap();
+    assert_eq!(proxy.reload().await["message"], "settings reloaded");
+    assert_eq!(proxy.status(FILE).await, 403);
+    let event = proxy.reload_with(&base(&index)).await;
+    assert_eq!((event["changed"].as_str(), proxy.status(FILE).await), (Some("osv_dir"), 200));
+    assert_eq!(index.count(), requests);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn settings_that_need_a_restart_are_reported() {
     let index = index();
     let base = base(&index);
