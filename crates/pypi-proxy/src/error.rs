@@ -58,6 +58,10 @@ kinds! {
     Busy = "another proxy uses the cache directory", is_busy;
     /// Returns whether an operation of the bucket failed.
     Bucket = "bucket operation failed", is_bucket;
+    /// Returns whether a lock file is malformed.
+    LockFile = "malformed lock file", is_lock_file;
+    /// Returns whether an archive of a cache is damaged, or does not fit this proxy.
+    Archive = "archive error", is_archive;
 }
 
 /// Error of the proxy.

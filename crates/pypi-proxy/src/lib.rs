@@ -22,6 +22,8 @@
 //! | `store` | file cache by hash, with one download for concurrent requests |
 //! | `bucket` | files and pages that several proxies share |
 //! | `serve` | request handling and HTTP server; its documentation starts with a complete proxy |
+//! | `archive` | export and import of a cache as one file |
+//! | `lock_file` | lock files of uv, Poetry, pipenv and PDM |
 //! | `config` | settings from flags, variables and files, and construction of the modules above |
 //!
 //! # Features
@@ -48,6 +50,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "proxy")]
+pub mod archive;
+#[cfg(feature = "proxy")]
 mod breaker;
 #[cfg(feature = "proxy")]
 pub mod bucket;
@@ -60,6 +64,8 @@ mod file_name;
 mod file_watch;
 #[cfg(feature = "proxy")]
 pub mod guard;
+#[cfg(feature = "proxy")]
+pub mod lock_file;
 #[cfg(feature = "proxy")]
 mod metadata;
 #[cfg(feature = "proxy")]

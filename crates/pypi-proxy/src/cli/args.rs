@@ -42,6 +42,8 @@ pub(super) enum Command {
         toml: bool,
     },
     Warm(Warm),
+    Export(Export),
+    Import(Import),
     /// Evict the least recently used files of the cache directory down to its maximum size
     ///
     /// Files in a bucket are not removed.
@@ -60,13 +62,15 @@ pub(super) enum Command {
     Stats,
 }
 
-/// Download the files of the given requirements into the cache
+/// Download the files of lock files or requirements into the cache
 ///
-/// These are the files of the newest matching version, or those with the given hashes. Dependencies are downloaded
-/// only if they are listed as well, as in the output of `pip freeze` or `uv pip compile`.
+/// Reads uv.lock, pylock.toml, poetry.lock, pdm.lock, Pipfile.lock and requirements files, by their names or otherwise
+/// by their contents. Downloads the files with the given hashes, for all platforms, or else those of the newest matching
+/// version. Dependencies are downloaded only if they are listed as well, as in lock files and in the output of
+/// `pip freeze`. Files that are stored already are skipped, so a repeated command continues an interrupted one.
 #[derive(Debug, Args)]
 pub(super) struct Warm {
-    /// Requirements file in the format of pip
+    /// Lock file, or requirements file in the format of pip
     #[arg(value_name = "FILE", required = true)]
     pub(super) files: Vec<PathBuf>,
     /// Proxy whose cache is filled [default: the one that uses the cache directory]
@@ -78,6 +82,39 @@ pub(super) struct Warm {
     /// Maximum number of concurrent downloads
     #[arg(long, value_name = "COUNT", default_value = "8", value_parser = value_parser!(u16).range(1..=256))]
     pub(super) jobs: u16,
+}
+
+/// Write the cached pages and files to an archive
+///
+/// No other program may use the cache meanwhile. The same cache results in the same bytes.
+#[derive(Debug, Args)]
+pub(super) struct Export {
+    /// Archive to write: tar, compressed with zstd if its name ends with .zst
+    #[arg(value_name = "ARCHIVE")]
+    pub(super) archive: PathBuf,
+    /// Export only the projects and files of this lock or requirements file [default: all]
+    #[arg(long, value_name = "FILE")]
+    pub(super) requirements: Vec<PathBuf>,
+}
+
+/// Add the pages and files of an archive to the cache
+///
+/// Everything is verified before it is stored. What the cache has already is skipped, so a repeated command continues an
+/// interrupted one. No other program may use the cache meanwhile.
+#[derive(Debug, Args)]
+pub(super) struct Import {
+    /// Archive that `pypi-proxy export` has written
+    #[arg(value_name = "ARCHIVE")]
+    pub(super) archive: PathBuf,
+    /// Store pages of the index OLD as pages of the index NEW of this proxy [default: the one with the same URL]
+    #[arg(long = "index", value_name = "OLD=NEW", value_parser = renamed)]
+    pub(super) indexes: Vec<(String, String)>,
+}
+
+fn renamed(text: &str) -> Result<(String, String), &'static str> {
+    // A URL can contain `=`.
+    let (old, new) = text.split_once("=http").ok_or("expected two URLs, OLD=NEW")?;
+    Ok((old.to_owned(), format!("http{new}")))
 }
 
 fn duration(text: &str) -> Result<Duration, &'static str> {

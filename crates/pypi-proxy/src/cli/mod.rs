@@ -1,5 +1,6 @@
 //! Command line interface.
 
+mod archive;
 mod args;
 mod commands;
 mod explain;
@@ -75,6 +76,8 @@ fn run(command: Command, matches: &ArgMatches) -> anyhow::Result<()> {
         Command::Healthcheck => commands::healthcheck(matches),
         Command::Config { toml } => commands::config(matches, toml),
         Command::Warm(options) => warm::run(matches, options),
+        Command::Export(options) => archive::export(matches, &options),
+        Command::Import(options) => archive::import(matches, &options),
         Command::Gc { unused } => commands::gc(matches, unused),
         Command::Verify { bucket } => commands::verify(matches, bucket),
         Command::Stats => commands::stats(matches),

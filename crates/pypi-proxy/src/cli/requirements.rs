@@ -1,11 +1,14 @@
-//! Parser for requirements files of pip: names, version specifiers, hashes, and included files.
+//! Reads lock files, and requirements files of pip: names, version specifiers, hashes, and included files.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
+use anyhow::{Context as _, Result, bail};
 use pep440_rs::{Version, VersionSpecifiers};
 use pypi_proxy::ProjectName;
+use pypi_proxy::lock_file::{LockFile, LockFormat, MAX_LOCK_FILE};
 
 /// Maximum nesting depth of included files.
 const MAX_DEPTH: usize = 10;
@@ -15,35 +18,74 @@ const MAX_DEPTH: usize = 10;
 pub(super) struct Requirement {
     pub(super) name: ProjectName,
     pub(super) versions: VersionSpecifiers,
-    /// Allowed SHA-256 hashes of its files; empty for any.
-    pub(super) hashes: Vec<String>,
+    /// Its files, by their hashes; empty for those of the newest version.
+    pub(super) files: Vec<WantedFile>,
+    /// Whether the index must have all of the files. Requirements files often have hashes of other indexes.
+    pub(super) is_locked: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct WantedFile {
+    /// SHA-256 in lower case.
+    pub(super) sha256: String,
+    /// Name, if it is known.
+    pub(super) name: Option<String>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Requirements {
     pub(super) projects: Vec<Requirement>,
-    /// Skipped input: the locations (`FILE:LINE`) of lines that are not a requirement for a project of an index, and
-    /// included files that are nested too deeply.
+    /// Skipped input: its locations (`FILE:LINE`) and the reasons.
     pub(super) skipped: Vec<String>,
 }
 
 impl Requirements {
-    /// Reads a file and the files that it includes.
-    pub(super) fn read(&mut self, path: &Path) -> std::io::Result<()> {
-        self.read_at(path, 0)
+    /// Reads lock files, requirements files and the files that they include.
+    pub(super) fn read_all(paths: &[PathBuf]) -> Result<Self> {
+        let mut all = Self::default();
+        for path in paths {
+            all.read_at(path, 0).with_context(|| format!("{} can't be read", path.display()))?;
+        }
+        Ok(all)
     }
 
-    fn read_at(&mut self, path: &Path, depth: usize) -> std::io::Result<()> {
-        let text = fs::read_to_string(path)?;
+    fn read_at(&mut self, path: &Path, depth: usize) -> Result<()> {
+        let mut text = String::new();
+        File::open(path)?.take(MAX_LOCK_FILE + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > MAX_LOCK_FILE {
+            bail!("larger than {MAX_LOCK_FILE} bytes");
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(format) = LockFormat::detect(&name, &text) {
+            self.add_lock(LockFile::parse(format, &text)?, path);
+            return Ok(());
+        }
         for other in self.parse(&text, &path.display().to_string()) {
             let other = path.parent().unwrap_or(path).join(other);
             if depth == MAX_DEPTH {
-                self.skipped.push(format!("{}: nested too deeply", other.display()));
+                self.skipped.push(format!("{}: skipped, nested too deeply", other.display()));
                 continue;
             }
             self.read_at(&other, depth + 1)?;
         }
         Ok(())
+    }
+
+    fn add_lock(&mut self, lock: LockFile, path: &Path) {
+        let path = path.display();
+        for project in lock.projects {
+            let wanted = |file: pypi_proxy::lock_file::LockedFile| WantedFile {
+                sha256: file.sha256.to_string(),
+                name: file.name,
+            };
+            let files = project.files.into_iter().map(wanted).collect();
+            let versions = VersionSpecifiers::empty();
+            self.projects.push(Requirement { name: project.name, versions, files, is_locked: true });
+        }
+        for entry in lock.skipped {
+            let line = entry.line.map_or_else(String::new, |line| format!(":{line}"));
+            self.skipped.push(format!("{path}{line}: {}: skipped, {}", entry.project, entry.reason));
+        }
     }
 
     /// Parses a text and returns the paths of included files.
@@ -59,7 +101,7 @@ impl Requirements {
             } else if let Some(requirement) = parse_requirement(line) {
                 self.projects.push(requirement);
             } else {
-                self.skipped.push(format!("{path}:{number}"));
+                self.skipped.push(format!("{path}:{number}: skipped, not a project of an index"));
             }
         }
         files
@@ -99,13 +141,14 @@ fn option_value<'l>(line: &'l str, option: &str) -> Option<&'l str> {
 
 /// `name[extra]==1.0 ; marker --hash=sha256:...`
 fn parse_requirement(line: &str) -> Option<Requirement> {
-    let mut hashes = Vec::new();
+    let mut files = Vec::new();
     let mut front = line;
     if let Some(at) = line.find(" --") {
         front = &line[..at];
         for option in line[at..].split_whitespace() {
             if let Some(hash) = option.strip_prefix("--hash=") {
-                hashes.push(hash.strip_prefix("sha256:")?.to_ascii_lowercase());
+                let sha256 = hash.strip_prefix("sha256:")?.to_ascii_lowercase();
+                files.push(WantedFile { sha256, name: None });
             }
         }
     }
@@ -121,7 +164,8 @@ fn parse_requirement(line: &str) -> Option<Requirement> {
         versions = inner.strip_suffix(')')?;
     }
     let name = ProjectName::parse(name).ok()?;
-    Some(Requirement { name, versions: VersionSpecifiers::from_str(versions).ok()?, hashes })
+    let versions = VersionSpecifiers::from_str(versions).ok()?;
+    Some(Requirement { name, versions, files, is_locked: false })
 }
 
 pub(super) fn version_of(file: &str) -> Option<Version> {
@@ -154,7 +198,10 @@ mod tests {
         let shown: Vec<_> = found
             .projects
             .iter()
-            .map(|one| format!("{} {} {}", one.name, one.versions, one.hashes.join("+")))
+            .map(|one| {
+                let hashes: Vec<_> = one.files.iter().map(|file| &*file.sha256).collect();
+                format!("{} {} {}", one.name, one.versions, hashes.join("+"))
+            })
             .collect();
         assert_eq!(shown, ["demo-app ==1.0 ", "other >=2, <3 ab12+cd34", "plain  ", "old ==1.5 "]);
         assert_eq!(files, [Path::new("more.txt"), Path::new("most.txt")]);
@@ -168,7 +215,8 @@ mod tests {
         let (found, files) = parse(text);
         assert_eq!(found.projects, []);
         assert_eq!(files, <[&Path; 0]>::default());
-        assert_eq!(found.skipped, (1..=7).map(|line| format!("r.txt:{line}")).collect::<Vec<_>>());
+        let skipped = |line| format!("r.txt:{line}: skipped, not a project of an index");
+        assert_eq!(found.skipped, (1..=7).map(skipped).collect::<Vec<_>>());
     }
 
     #[test]

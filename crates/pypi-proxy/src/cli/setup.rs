@@ -32,6 +32,18 @@ pub(super) fn settings_with(matches: &ArgMatches, overrides: &[(&str, &str)]) ->
     Ok(Settings::read(&sources)?)
 }
 
+/// Reads the settings of a command that uses the parts of a proxy, but serves nobody else.
+pub(super) fn local_settings(matches: &ArgMatches) -> Result<Settings> {
+    let overrides = [
+        ("download_timeout", "never"),
+        ("access_log", "false"),
+        ("auth_tokens_file", ""),
+        ("auth_htpasswd_file", ""),
+        ("rate_limit", "0"),
+    ];
+    settings_with(matches, &overrides)
+}
+
 /// Discovers the index of uv or pip if `index_url` is not set.
 pub(super) fn index(settings: &Settings) -> Result<Option<DiscoveredIndex>> {
     if settings.index_url.is_some() {

@@ -1,17 +1,20 @@
 //! `warm`: downloads files into the cache before clients request them.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
+use aws_lc_rs::digest::{Context, SHA256};
 use clap::ArgMatches;
 use futures_util::{StreamExt as _, stream};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 use pypi_proxy::config::Settings;
-use pypi_proxy::store::Digest;
+use pypi_proxy::store::{Digest, Store};
 use pypi_proxy::{Details, Metadata, Page};
-use reqwest::{Client, ClientBuilder, StatusCode};
+use reqwest::{Client, ClientBuilder, Response, StatusCode};
+use tightwire_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use url::Url;
@@ -26,34 +29,29 @@ const JSON: &str = "application/vnd.pypi.simple.v1+json";
 /// Maximum time for which requests are repeated while the proxy redirects them and downloads the file in the
 /// background.
 const REDIRECT_TIMEOUT: Duration = Duration::from_secs(600);
+/// Repetitions of a request that failed temporarily. The first pause is doubled each time.
+const RETRIES: usize = 2;
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// Maximum number of displayed bytes of an error response.
 const MAX_ERROR_TEXT: usize = 300;
 
 pub(super) fn run(matches: &ArgMatches, options: Warm) -> Result<()> {
     let proxy = options.proxy.as_deref().map(proxy_url).transpose()?;
-    let mut requirements = Requirements::default();
-    for path in &options.files {
-        requirements.read(path).with_context(|| format!("{} can't be read", path.display()))?;
-    }
-    for location in &requirements.skipped {
-        writeln!(io::stderr(), "{location}: skipped, not a project of an index")?;
+    let requirements = Requirements::read_all(&options.files)?;
+    for text in &requirements.skipped {
+        writeln!(io::stderr(), "{text}")?;
     }
     // The temporary proxy of this command never redirects, and only this command uses it.
-    let overrides = [
-        ("download_timeout", "never"),
-        ("access_log", "false"),
-        ("auth_tokens_file", ""),
-        ("auth_htpasswd_file", ""),
-        ("rate_limit", "0"),
-    ];
-    let settings = setup::settings_with(matches, &overrides)?;
+    let settings = setup::local_settings(matches)?;
     let downloads = Downloads {
         texts: options.texts,
         jobs: options.jobs.into(),
         // `HTTP_PROXY` applies to upstream requests only.
         client: client(Client::builder().no_proxy())?,
+        store: None,
     };
-    tokio::runtime::Runtime::new()?.block_on(warm(&settings, proxy, &downloads, &requirements.projects))
+    tokio::runtime::Runtime::new()?.block_on(warm(&settings, proxy, downloads, &requirements.projects))
 }
 
 fn client(builder: ClientBuilder) -> Result<Client> {
@@ -69,16 +67,60 @@ fn proxy_url(url: &str) -> Result<String, Usage> {
     }
 }
 
-/// Describes an unexpected response: its status and the first line of its body.
-async fn response_error(mut response: reqwest::Response) -> anyhow::Error {
+/// A failed request.
+struct Failure {
+    error: anyhow::Error,
+    /// Whether a later attempt can succeed.
+    is_temporary: bool,
+    /// The value of `Retry-After`.
+    retry_after: Option<Duration>,
+}
+
+impl From<reqwest::Error> for Failure {
+    fn from(error: reqwest::Error) -> Self {
+        Self { error: error.without_url().into(), is_temporary: true, retry_after: None }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self { error, is_temporary: false, retry_after: None }
+    }
+}
+
+/// Describes an unexpected response: its status and the first line of its body, or the detail of a problem document.
+async fn response_error(mut response: Response) -> Failure {
     let status = response.status();
+    let headers = response.headers();
+    let retry_after = headers.get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
+    // The proxy does not ask the index later either.
+    let is_offline = headers.contains_key("x-pypi-proxy-offline");
+    let is_problem = headers.get("content-type").is_some_and(|value| value == "application/problem+json");
     // The first chunk has the first line.
     let text = response.chunk().await.ok().flatten().unwrap_or_default();
-    let text = String::from_utf8_lossy(&text[..text.len().min(MAX_ERROR_TEXT)]);
-    match text.lines().next().map(str::trim) {
-        Some(line) if !line.is_empty() => anyhow!("the proxy responded with status {status}: {line}"),
-        _ => anyhow!("the proxy responded with status {status}"),
+    let text = String::from_utf8_lossy(&text[..text.len().min(MAX_ERROR_TEXT)]).into_owned();
+    let detail = || Some(tightwire_json::from_str::<Value>(&text).ok()?["detail"].as_str()?.to_owned());
+    let text = if is_problem { detail() } else { text.lines().next().map(|line| line.trim().to_owned()) };
+    let error = match text.filter(|text| !text.is_empty()) {
+        Some(text) => anyhow!("the proxy responded with status {status}: {text}"),
+        None => anyhow!("the proxy responded with status {status}"),
+    };
+    let is_temporary = status.is_server_error() && !is_offline || status == StatusCode::TOO_MANY_REQUESTS;
+    Failure { error, is_temporary, retry_after: retry_after.map(Duration::from_secs) }
+}
+
+/// Repeats a request that failed temporarily.
+async fn retried<T>(request: impl AsyncFn() -> Result<T, Failure>) -> Result<T> {
+    let mut pause = FIRST_PAUSE;
+    for _ in 0..RETRIES {
+        match request().await {
+            Ok(value) => return Ok(value),
+            Err(failure) if !failure.is_temporary => return Err(failure.error),
+            Err(failure) => tokio::time::sleep(failure.retry_after.unwrap_or(pause).min(MAX_PAUSE)).await,
+        }
+        pause *= 2;
     }
+    request().await.map_err(|failure| failure.error)
 }
 
 /// Options of the downloads.
@@ -86,6 +128,23 @@ struct Downloads {
     texts: Vec<String>,
     jobs: usize,
     client: Client,
+    /// Store of the temporary proxy.
+    store: Option<Store>,
+}
+
+/// A file of an index to download.
+struct ChosenFile {
+    url: String,
+    name: String,
+    size: Option<u64>,
+    /// SHA-256 on the page.
+    sha256: Option<Digest>,
+    /// SHA-256 in the lock file, if the page has none.
+    expected: Option<String>,
+    has_metadata: bool,
+    /// SHA-256 of the metadata, if the page has it.
+    metadata: Option<Digest>,
+    has_provenance: bool,
 }
 
 /// Downloads the requirements through a proxy: the given one, the one that uses the cache directory, or a temporary
@@ -93,19 +152,19 @@ struct Downloads {
 async fn warm(
     settings: &Settings,
     proxy: Option<String>,
-    downloads: &Downloads,
+    downloads: Downloads,
     requirements: &[Requirement],
 ) -> Result<()> {
     if let Some(url) = proxy {
         return downloads.run(&url, requirements).await;
     }
     let builder = setup::proxy_builder(settings, setup::index(settings)?)?;
-    let server = match builder.start() {
-        Ok((server, _)) => server,
+    let (server, store) = match builder.start() {
+        Ok(started) => started,
         Err(error) if error.is_busy() => {
             let listen = setup::own_address(settings);
             let client = client(setup::client_of(listen))?;
-            let downloads = Downloads { client, texts: downloads.texts.clone(), ..*downloads };
+            let downloads = Downloads { client, ..downloads };
             return downloads.run(&setup::url_of(settings, listen), requirements).await;
         }
         Err(error) => return Err(error.into()),
@@ -117,7 +176,7 @@ async fn warm(
         // An error means that the sender was dropped, which also ends the proxy.
         let _ = ended.await;
     }));
-    let result = downloads.run(&url, requirements).await;
+    let result = Downloads { store: Some(store), ..downloads }.run(&url, requirements).await;
     drop(end);
     // Errors of the downloads are already in `result`.
     let _ = serving.await;
@@ -127,85 +186,156 @@ async fn warm(
 impl Downloads {
     async fn run(&self, proxy_url: &str, requirements: &[Requirement]) -> Result<()> {
         let start = Instant::now();
-        let pages =
-            stream::iter(requirements).map(|one| async move { (one, self.page(proxy_url, one).await) });
-        let pages: Vec<_> = pages.buffered(self.jobs).collect().await;
         let mut problems = Vec::new();
-        let mut urls = Vec::new();
-        for (requirement, page) in pages {
-            match page.map(|page| self.choose(requirement, &page)) {
-                Ok(files) if files.is_empty() => {
-                    problems.push(format!("{}: no matching file", requirement.name))
-                }
-                Ok(files) => urls.extend(files.into_iter().map(|(name, size, has_metadata)| {
-                    let url = format!("{proxy_url}/simple/{}/{}", requirement.name, escape(&name));
-                    (url, name, size, has_metadata)
-                })),
-                Err(error) => problems.push(format!("{}: {error:#}", requirement.name)),
-            }
-        }
-        let total: Option<u64> = urls.iter().map(|(_, _, size, _)| *size).sum();
-        let bar = bar(total);
-        let fetched = stream::iter(&urls).map(|(url, name, _, has_metadata)| {
+        let chosen = self.choose_all(proxy_url, requirements, &mut problems).await;
+        let bar = bar(chosen.iter().map(|file| file.size).sum(), chosen.len());
+        let fetched = stream::iter(&chosen).map(|file| {
             let bar = &bar;
             async move {
-                if *has_metadata {
-                    // Metadata is small, and an error of the file itself is reported below.
-                    let _ = self.fetch(&format!("{url}.metadata"), None).await;
-                }
-                self.fetch(url, Some(bar)).await.map_err(|error| format!("{name}: {}", chain(error)))
+                self.download(file, bar).await.map_err(|error| format!("{}: {}", file.name, chain(error)))
             }
         });
         let mut fetched = fetched.buffer_unordered(self.jobs);
-        let (mut files, mut bytes) = (0_usize, 0_u64);
+        let (mut files, mut bytes, mut stored) = (0_usize, 0_u64, 0_usize);
+        let mut done = 0_usize;
         while let Some(result) = fetched.next().await {
             match result {
-                Ok(len) => {
+                Ok(Some(len)) => {
                     files += 1;
                     bytes += len;
                 }
+                Ok(None) => stored += 1,
                 Err(text) => problems.push(text),
             }
+            done += 1;
+            bar.set_message(format!("{done}/{} files", chosen.len()));
         }
         bar.finish_and_clear();
         for problem in &problems {
             writeln!(io::stderr(), "{problem}")?;
         }
         let seconds = start.elapsed().as_secs_f64();
-        writeln!(io::stdout(), "{files} files ({}) cached in {seconds:.1} s", HumanBytes(bytes))?;
+        let stored = if stored > 0 { format!("; {stored} files were stored already") } else { String::new() };
+        writeln!(io::stdout(), "{files} files ({}) cached in {seconds:.1} s{stored}", HumanBytes(bytes))?;
         match problems.len() {
             0 => Ok(()),
             count => bail!("problems: {count}"),
         }
     }
 
-    async fn page(&self, proxy_url: &str, requirement: &Requirement) -> Result<Page> {
-        let request =
-            self.client.get(format!("{proxy_url}/simple/{}/", requirement.name)).header("accept", JSON);
-        let response = request.send().await.map_err(reqwest::Error::without_url)?;
-        match response.status() {
-            StatusCode::OK => {}
-            StatusCode::NOT_FOUND => bail!("no such project"),
-            _ => return Err(response_error(response).await),
+    /// Requests the pages and chooses their files.
+    async fn choose_all(
+        &self,
+        proxy_url: &str,
+        requirements: &[Requirement],
+        problems: &mut Vec<String>,
+    ) -> Vec<ChosenFile> {
+        let bar = ProgressBar::new(requirements.len() as u64);
+        let bar = match ProgressStyle::with_template("{bar:30} {pos}/{len} pages") {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        };
+        let pages = stream::iter(requirements).map(|one| {
+            let bar = &bar;
+            async move {
+                let page = retried(async || self.page(proxy_url, one).await).await;
+                bar.inc(1);
+                (one, page)
+            }
+        });
+        let mut pages = pages.buffered(self.jobs);
+        let mut chosen = Vec::new();
+        let mut seen = HashSet::new();
+        while let Some((requirement, page)) = pages.next().await {
+            let name = &requirement.name;
+            match page {
+                Ok(page) => {
+                    let before = problems.len();
+                    let url = format!("{proxy_url}/simple/{name}/");
+                    let files = self.choose(requirement, &page, &url, problems);
+                    // A lock has files of all platforms, and all of them may be skipped.
+                    let may_be_empty = requirement.is_locked && !self.texts.is_empty();
+                    if files.is_empty() && before == problems.len() && !may_be_empty {
+                        problems.push(format!("{name}: no matching file"));
+                    }
+                    // Several lock files can have the same file.
+                    chosen.extend(files.into_iter().filter(|file| seen.insert(file.url.clone())));
+                }
+                Err(error) => problems.push(format!("{name}: {error:#}")),
+            }
         }
-        let bytes = response.bytes().await.map_err(reqwest::Error::without_url)?;
-        Page::from_json(bytes.into()).map_err(|_| anyhow!("the proxy sent an invalid page"))
+        bar.finish_and_clear();
+        chosen
     }
 
-    /// Returns the names, sizes and availability of metadata of the files with the given hashes, otherwise of those of
-    /// the newest matching version.
-    fn choose(&self, requirement: &Requirement, page: &Page) -> Vec<(String, Option<u64>, bool)> {
+    async fn page(&self, proxy_url: &str, requirement: &Requirement) -> Result<Page, Failure> {
+        let request =
+            self.client.get(format!("{proxy_url}/simple/{}/", requirement.name)).header("accept", JSON);
+        let response = request.send().await?;
+        match response.status() {
+            StatusCode::OK => {}
+            StatusCode::NOT_FOUND => return Err(anyhow!("no such project").into()),
+            _ => return Err(response_error(response).await),
+        }
+        let bytes = response.bytes().await?;
+        Page::from_json(bytes.into()).map_err(|_| anyhow!("the proxy sent an invalid page").into())
+    }
+
+    /// Returns the files with the given hashes, otherwise those of the newest matching version. `url` is that of the page.
+    fn choose(
+        &self,
+        requirement: &Requirement,
+        page: &Page,
+        url: &str,
+        problems: &mut Vec<String>,
+    ) -> Vec<ChosenFile> {
         let files = page.files().map(|file| (file.name(), file.details()));
-        let chosen = |name: &str, details: Details<'_>| {
-            let has_metadata = matches!(details.metadata, Metadata::Present(_) | Metadata::Extracted(_));
-            (name.to_owned(), details.size, has_metadata)
-        };
-        if !requirement.hashes.is_empty() {
-            let has_hash = |details: &Details<'_>| {
-                details.sha256.is_some_and(|hash| requirement.hashes.contains(&Digest(hash).to_string()))
+        let chosen = |name: &str, details: &Details<'_>, expected: Option<&str>| {
+            let metadata = match details.metadata {
+                Metadata::Present(sha256) => sha256,
+                Metadata::Extracted(sha256) => Some(sha256),
+                _ => None,
             };
-            let files = files.filter(|(_, details)| has_hash(details));
-            return files.map(|(name, details)| chosen(name, details)).collect();
+            ChosenFile {
+                url: format!("{url}{}", escape(name)),
+                name: name.to_owned(),
+                size: details.size,
+                sha256: details.sha256.map(Digest),
+                expected: expected.map(str::to_owned),
+                has_metadata: matches!(details.metadata, Metadata::Present(_) | Metadata::Extracted(_)),
+                metadata: metadata.map(Digest),
+                has_provenance: details.provenance.is_some(),
+            }
+        };
+        if !requirement.files.is_empty() {
+            let mut by_hash = HashMap::new();
+            for (name, details) in files {
+                if let Some(sha256) = details.sha256 {
+                    by_hash.entry(Digest(sha256).to_string()).or_insert((name, details));
+                }
+            }
+            let mut found = Vec::new();
+            for wanted in &requirement.files {
+                let by_name = || {
+                    let file = page.file(wanted.name.as_deref()?)?;
+                    file.details().sha256.is_none().then(|| (file.name(), file.details()))
+                };
+                let is_skipped = wanted.name.as_deref().is_some_and(|name| !self.matches_platform(name));
+                match by_hash.get(&wanted.sha256) {
+                    Some((name, _)) if !self.matches_platform(name) => {}
+                    Some((name, details)) => found.push(chosen(name, details, None)),
+                    None if is_skipped => {}
+                    None => match by_name() {
+                        Some((name, details)) => found.push(chosen(name, &details, Some(&wanted.sha256))),
+                        None if requirement.is_locked => {
+                            let what = wanted.name.as_deref().unwrap_or(&wanted.sha256);
+                            problems.push(format!("{}: {what} is not on its page", requirement.name));
+                        }
+                        None => {}
+                    },
+                }
+            }
+            return found;
         }
         let is_pinned = requirement.versions.iter().any(|one| one.operator().to_string().starts_with("=="));
         let dated: Vec<_> = files
@@ -220,9 +350,9 @@ impl Downloads {
         // Pre-releases count only if there is no final release.
         let newest = newest(true).or_else(|| newest(false));
         let dated = dated
-            .into_iter()
+            .iter()
             .filter(|(version, name, _)| Some(version) == newest.as_ref() && self.matches_platform(name));
-        dated.map(|(_, name, details)| chosen(name, details)).collect()
+        dated.map(|(_, name, details)| chosen(name, details, None)).collect()
     }
 
     fn matches_platform(&self, file: &str) -> bool {
@@ -230,11 +360,44 @@ impl Downloads {
         self.texts.is_empty() || !is_platform_wheel || self.texts.iter().any(|text| file.contains(&**text))
     }
 
+    /// Downloads a file and its metadata. Returns the length, or `None` if the file was stored already.
+    async fn download(&self, file: &ChosenFile, bar: &ProgressBar) -> Result<Option<u64>> {
+        if file.has_metadata && !self.has(file.metadata.as_ref()) {
+            let url = format!("{}.metadata", file.url);
+            // Metadata is small, and an error of the file itself is reported below.
+            let _ = self.fetch(&url, None, None).await;
+        }
+        if file.has_provenance {
+            // It is not needed to install the file.
+            let _ = self.fetch(&format!("{}.provenance", file.url), None, None).await;
+        }
+        if file.expected.is_none() && (self.has(file.sha256.as_ref()) || self.is_stored(&file.url).await) {
+            bar.inc(file.size.unwrap_or_default());
+            return Ok(None);
+        }
+        retried(async || self.fetch(&file.url, file.expected.as_deref(), Some(bar)).await).await.map(Some)
+    }
+
+    fn has(&self, digest: Option<&Digest>) -> bool {
+        self.store.as_ref().zip(digest).is_some_and(|(store, digest)| store.get(digest).is_some())
+    }
+
+    /// Asks the proxy whether a file is stored. It answers without a request to the index.
+    async fn is_stored(&self, url: &str) -> bool {
+        let response = self.client.head(url).send().await;
+        response.is_ok_and(|response| response.headers().get("x-cache").is_some_and(|value| value == "hit"))
+    }
+
     /// Downloads a file and returns its length.
-    async fn fetch(&self, url: &str, bar: Option<&ProgressBar>) -> Result<u64> {
+    async fn fetch(
+        &self,
+        url: &str,
+        expected: Option<&str>,
+        bar: Option<&ProgressBar>,
+    ) -> Result<u64, Failure> {
         let end = Instant::now() + REDIRECT_TIMEOUT;
         loop {
-            let mut response = self.client.get(url).send().await.map_err(reqwest::Error::without_url)?;
+            let mut response = self.client.get(url).send().await?;
             match response.status() {
                 StatusCode::OK => {}
                 // The proxy redirects, but downloads the file in the background.
@@ -244,25 +407,44 @@ impl Downloads {
                 }
                 _ => return Err(response_error(response).await),
             }
+            let mut hash = Context::new(&SHA256);
             let mut len = 0;
-            while let Some(chunk) = response.chunk().await.map_err(reqwest::Error::without_url)? {
-                len += chunk.len() as u64;
-                if let Some(bar) = bar {
-                    bar.inc(chunk.len() as u64);
+            let advance = |count: u64| bar.into_iter().for_each(|bar| bar.inc(count));
+            loop {
+                match response.chunk().await {
+                    Ok(Some(chunk)) => {
+                        len += chunk.len() as u64;
+                        hash.update(&chunk);
+                        advance(chunk.len() as u64);
+                    }
+                    Ok(None) => break,
+                    Err(error) => {
+                        // The next attempt starts at the beginning.
+                        bar.into_iter().for_each(|bar| bar.dec(len));
+                        return Err(error.into());
+                    }
                 }
+            }
+            let found = Digest::from(hash.finish()).to_string();
+            if expected.is_some_and(|expected| expected != found) {
+                return Err(anyhow!("the file does not have the hash in the lock file").into());
             }
             return Ok(len);
         }
     }
 }
 
-fn bar(total: Option<u64>) -> ProgressBar {
+fn bar(total: Option<u64>, files: usize) -> ProgressBar {
     let bar = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
-    let template = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
-    match ProgressStyle::with_template(template) {
-        Ok(style) if total.is_some() => bar.with_style(style),
-        _ => bar,
-    }
+    let template = match total {
+        Some(_) => "{bar:30} {msg} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
+        None => "{spinner} {msg} {bytes} {bytes_per_sec}",
+    };
+    let bar = match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    };
+    bar.with_message(format!("0/{files} files"))
 }
 
 /// Escapes a file name for a URL path.

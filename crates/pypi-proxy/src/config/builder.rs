@@ -327,9 +327,26 @@ impl<'s> ProxyBuilder<'s> {
     pub fn start(&self) -> Result<(Server, Store), Error> {
         let (server, upstreams, serve) = (self.server()?, self.upstreams()?, self.serve()?);
         let store = Store::open(self.store()?)?;
+        Ok((Server::new(self.assemble(upstreams, serve, store.clone())?, server), store))
+    }
+
+    /// Creates the proxy with this store, for [`Proxy::export`] and [`Proxy::import`] or another HTTP server.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Self::upstreams`] and [`Self::serve`].
+    pub fn proxy(&self, store: Store) -> Result<Proxy, Error> {
+        self.assemble(self.upstreams()?, self.serve()?, store)
+    }
+
+    fn assemble(
+        &self,
+        upstreams: Vec<Arc<Upstream>>,
+        serve: serve::Config,
+        store: Store,
+    ) -> Result<Proxy, Error> {
         let pages = PageCache::new(upstreams.clone(), self.pages(&store)?);
-        let proxy = Proxy::new(upstreams, pages, store.clone(), serve);
-        Ok((Server::new(proxy, server), store))
+        Ok(Proxy::new(upstreams, pages, store, serve))
     }
 
     /// Applies the settings to a running server, except those that need a restart

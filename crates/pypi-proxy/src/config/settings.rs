@@ -114,7 +114,7 @@ settings! {
         extra_index_ttls: Vec<Duration> = "", ["GROXPI_EXTRA_INDEX_TTLS"], ["PROXPI_EXTRA_INDEX_TTL", "PROXPI_EXTRA_INDEX_TTLS"], Plain,
             "TTL of each additional index, in the order of extra_index_urls. If unset, 3 minutes each.";
         offline: bool = "false", [], [], Plain,
-            "Serve from the cache only, without connecting to an index or a bucket. Cached pages of any age are served; all other requests get status 504.";
+            "Serve from the cache only, without connecting to an index or a bucket. Cached pages of any age are served, with the header X-Pypi-Proxy-Offline; all other requests get status 504.";
         connect_timeout: Timeout = "", ["GROXPI_CONNECT_TIMEOUT"], ["PROXPI_CONNECT_TIMEOUT"], Plain,
             "Time limit for connecting to an index. If unset, 10 seconds, or 3.1 seconds if a variable of groxpi or proxpi sets read_timeout.";
         read_timeout: Timeout = "", ["GROXPI_READ_TIMEOUT"], ["PROXPI_READ_TIMEOUT"], Plain,

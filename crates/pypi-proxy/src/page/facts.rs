@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::bytes_of;
+use crate::name::is_file_name;
 use crate::store::Digest;
 
 /// Maximum number of files per project whose facts are recorded.
@@ -60,6 +61,22 @@ impl ProjectFacts {
         } else {
             None
         }
+    }
+
+    /// Returns whether the proxy could have recorded these facts.
+    pub(crate) fn is_valid(&self) -> bool {
+        let is_hash = |hash: &Option<String>| hash.as_ref().is_none_or(|hash| bytes_of::<32>(hash).is_some());
+        let is_time = |time: &str| {
+            let digits = |byte: u8| if byte.is_ascii_digit() { b'0' } else { byte };
+            time.bytes().map(digits).eq(*b"0000-00-00T00:00:00Z")
+        };
+        let is_valid = |(name, fact): (&String, &FileFacts)| {
+            is_file_name(name)
+                && is_hash(&fact.wheel)
+                && is_hash(&fact.metadata)
+                && fact.time.as_deref().is_none_or(is_time)
+        };
+        self.0.len() <= MAX_FILES && self.0.iter().all(is_valid)
     }
 
     pub(crate) fn clear_metadata(&mut self) {

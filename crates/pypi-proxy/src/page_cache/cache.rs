@@ -1,5 +1,7 @@
 //! In-memory cache of index pages: lookup, revalidation, stale-while-revalidate and stale-if-error.
 
+mod stored;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -205,16 +207,7 @@ impl PageCache {
     ///
     /// Fails if it can't be deleted from the disk ([`Error::is_storage`]) or the bucket ([`Error::is_bucket`]).
     pub async fn purge(&self, project: Option<&ProjectName>) -> Result<(), Error> {
-        {
-            let mut slots = self.0.slots.lock();
-            let slot = match project {
-                Some(name) => slots.projects.remove(name),
-                None => slots.list.take(),
-            };
-            if let Some(slot) = slot {
-                slots.bytes -= std::mem::take(&mut slot.state.lock().size_in_memory);
-            }
-        }
+        self.forget(project);
         let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
         let (name, ids) = (project.cloned(), indexes.clone());
@@ -229,6 +222,18 @@ impl PageCache {
             }
         }
         Ok(())
+    }
+
+    /// Removes a page from memory.
+    fn forget(&self, project: Option<&ProjectName>) {
+        let mut slots = self.0.slots.lock();
+        let slot = match project {
+            Some(name) => slots.projects.remove(name),
+            None => slots.list.take(),
+        };
+        if let Some(slot) = slot {
+            slots.bytes -= std::mem::take(&mut slot.state.lock().size_in_memory);
+        }
     }
 
     /// Removes all pages from memory, disk and bucket.
@@ -687,6 +692,21 @@ impl PageCache {
     /// Merges the pages of the upstreams and applies the rules. Returns the page and how long the rules' result is
     /// valid.
     async fn combine(&self, parts: &[UpstreamPage], slot: &Arc<Slot>) -> Result<(Content, Duration), Error> {
+        let (mut content, time) = self.combine_online(parts, slot).await?;
+        if self.0.upstreams.iter().all(|upstream| upstream.is_offline())
+            && let Content::Page(page) = &mut content
+            && let Some(page) = Arc::get_mut(page)
+        {
+            page.is_offline = true;
+        }
+        Ok((content, time))
+    }
+
+    async fn combine_online(
+        &self,
+        parts: &[UpstreamPage],
+        slot: &Arc<Slot>,
+    ) -> Result<(Content, Duration), Error> {
         let rules = self.0.rules.clone();
         if !self.0.has_rules {
             return combine(parts, slot.name.as_ref(), &rules);

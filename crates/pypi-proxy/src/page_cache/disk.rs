@@ -15,6 +15,9 @@ use crate::{Error, ProjectName};
 /// Version of the file format. Files of another version are ignored.
 const VERSION: u32 = 1;
 
+/// File name of the list of projects.
+const LIST: &str = "@list";
+
 /// Maximum size of a file with the facts of a project, in bytes.
 const MAX_FACTS: u64 = 16 << 20;
 
@@ -40,24 +43,32 @@ struct StoredHeader {
 }
 
 /// A page read from disk or bucket.
-pub(super) struct StoredPage {
-    pub(super) body: PageBody,
-    pub(super) checked: SystemTime,
-    pub(super) modified: SystemTime,
+pub(crate) struct StoredPage {
+    pub(crate) body: PageBody,
+    /// When the upstream last confirmed the page.
+    pub(crate) checked: SystemTime,
+    pub(crate) modified: SystemTime,
 }
 
 impl DiskCache {
     /// Project names do not start with `@`, so `@list` can't collide with one.
     fn path(&self, index: u64, project: Option<&ProjectName>) -> PathBuf {
-        self.dir.path().join(format!("{index:016x}")).join(project.map_or("@list", ProjectName::as_str))
+        self.folder(index).join(project.map_or(LIST, ProjectName::as_str))
+    }
+
+    fn folder(&self, index: u64) -> PathBuf {
+        self.dir.path().join(format!("{index:016x}"))
     }
 
     /// Reads the compressed file of a page, and the time of its last confirmation. Returns `None` if there is none or
     /// it can't be read, because the page can always be fetched again.
     pub(super) fn open(&self, index: u64, project: Option<&ProjectName>) -> Option<(Vec<u8>, SystemTime)> {
-        let path = self.path(index, project);
-        let mut file = CacheDir::read(&path).ok()?;
-        self.dir.touch(&path);
+        self.read_file(&self.path(index, project))
+    }
+
+    fn read_file(&self, path: &Path) -> Option<(Vec<u8>, SystemTime)> {
+        let mut file = CacheDir::read(path).ok()?;
+        self.dir.touch(path);
         // `touch` sets the modification time when the upstream confirms the page.
         let touched = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
         let mut bytes = Vec::new();
@@ -115,15 +126,14 @@ impl DiskCache {
         checked: SystemTime,
         modified: SystemTime,
     ) -> Result<Vec<u8>, Error> {
-        let seconds = |time: SystemTime| time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let header = StoredHeader {
             version: VERSION,
             etag: body.validators.etag.clone(),
             last_modified: body.validators.last_modified.clone(),
             serial: body.serial,
             is_json: body.is_json,
-            checked: seconds(checked),
-            modified: seconds(modified),
+            checked: unix_seconds(checked),
+            modified: unix_seconds(modified),
             len: body.bytes.len() as u64,
         };
         let mut document = to_json(&header)?;
@@ -138,16 +148,67 @@ impl DiskCache {
         project: Option<&ProjectName>,
         document: &[u8],
     ) -> Result<(), Error> {
-        self.write(&self.path(index, project), document)
+        self.write(&self.path(index, project), document, None)
+    }
+
+    /// Stores a page that the upstream last confirmed at this time.
+    pub(super) fn store_dated(
+        &self,
+        index: u64,
+        project: Option<&ProjectName>,
+        document: &[u8],
+        checked: SystemTime,
+    ) -> Result<(), Error> {
+        self.write(&self.path(index, project), document, Some(checked))
+    }
+
+    /// Returns the projects with a page of an upstream, and `None` for the list of projects.
+    pub(super) fn projects(&self, index: u64) -> Vec<Option<ProjectName>> {
+        let parse = |name: String| match &*name {
+            LIST => Some(None),
+            name => ProjectName::parse(name).ok().filter(|project| project.as_str() == name).map(Some),
+        };
+        self.names(index).into_iter().filter_map(parse).collect()
+    }
+
+    fn names(&self, index: u64) -> Vec<String> {
+        let entries = fs::read_dir(self.folder(index)).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    }
+
+    /// Returns the names of the documents of a project besides its page: `PROJECT@` and an identifier.
+    pub(super) fn documents(&self, index: u64, project: &ProjectName) -> Vec<String> {
+        let names = self.names(index).into_iter();
+        names.filter(|name| is_document(name, project)).collect()
+    }
+
+    /// Reads the compressed file of a document.
+    pub(super) fn open_document(&self, index: u64, name: &str) -> Option<(Vec<u8>, SystemTime)> {
+        self.read_file(&self.folder(index).join(name))
+    }
+
+    /// Stores the compressed file of a document unless there is one that is at least as new. The name must be valid.
+    pub(super) fn import_document(
+        &self,
+        index: u64,
+        name: &str,
+        document: &[u8],
+        checked: SystemTime,
+    ) -> Result<bool, Error> {
+        let is_as_new = |(_, touched): (Vec<u8>, SystemTime)| unix_seconds(touched) >= unix_seconds(checked);
+        if self.open_document(index, name).is_some_and(is_as_new) {
+            return Ok(false);
+        }
+        self.write(&self.folder(index).join(name), document, Some(checked)).map(|()| true)
     }
 
     /// Replaces a file. If there is no room for the new one, deletes the old one.
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    fn write(&self, path: &Path, bytes: &[u8], modified: Option<SystemTime>) -> Result<(), Error> {
         let len = bytes.len() as u64;
         if !self.dir.make_room(len) {
             return self.delete(path);
         }
-        CacheDir::replace(path, bytes)?;
+        CacheDir::replace_dated(path, bytes, modified)?;
         self.dir.record_write(path, len);
         Ok(())
     }
@@ -195,7 +256,7 @@ impl DiskCache {
     }
 
     pub(super) fn store_facts(&self, project: &ProjectName, facts: &ProjectFacts) -> Result<(), Error> {
-        self.write(&self.facts_path(project), &to_json(facts)?)
+        self.write(&self.facts_path(project), &to_json(facts)?, None)
     }
 
     pub(super) fn remove_facts(&self, project: &ProjectName) {
@@ -220,6 +281,18 @@ impl DiskCache {
     pub(super) fn remove(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
         self.delete(&self.path(index, project))
     }
+}
+
+/// Returns whether this is the file name of a document of a project: `PROJECT@` and 32 hexadecimal digits.
+pub(crate) fn is_document(name: &str, project: &ProjectName) -> bool {
+    let id = name.strip_prefix(project.as_str()).and_then(|rest| rest.strip_prefix('@'));
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    id.is_some_and(|id| id.len() == 32 && id.bytes().all(is_digit))
+}
+
+/// Returns the full seconds since 1970.
+pub(crate) fn unix_seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 fn to_json(value: &impl Serialize) -> Result<Vec<u8>, Error> {

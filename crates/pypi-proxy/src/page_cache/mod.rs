@@ -15,6 +15,7 @@ use crate::rules::Rules;
 use crate::store::PagesDir;
 
 pub use cache::{CachedPage, IndexPage, PageCache};
+pub(crate) use disk::{StoredPage, is_document, unix_seconds};
 pub(crate) use rendered::{MemoryFile, encode};
 pub use rendered::{PageBytes, RenderedPage, Variant};
 
@@ -84,6 +85,16 @@ named! {
         /// Revalidated: the upstreams responded with 304 Not Modified.
         Revalidated = "revalidated",
     }
+}
+
+/// What happened to a page of an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Imported {
+    New,
+    /// The cache has the same page.
+    Same,
+    /// The cache has another page that is at least as new.
+    Other,
 }
 
 named! {

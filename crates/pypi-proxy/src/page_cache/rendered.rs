@@ -64,7 +64,12 @@ pub struct RenderedPage {
     /// The variants in HTML, then those in JSON; one per content coding.
     variants: [OnceCell<Variant>; 2 * CODINGS],
     file_requests: Counter,
+    /// Whether the page in HTML says that the proxy is offline.
+    pub(super) is_offline: bool,
 }
+
+/// Text on pages in HTML while the proxy is offline.
+const OFFLINE: &[u8] = b"<p>This proxy is offline. Only cached files are available.</p>\n";
 
 /// Response body in one format and content coding.
 #[derive(Clone, Debug)]
@@ -99,6 +104,7 @@ impl RenderedPage {
             rules_generation: AtomicU64::new(rules.generation),
             variants: Default::default(),
             file_requests: Counter::default(),
+            is_offline: false,
         }
     }
 
@@ -110,6 +116,15 @@ impl RenderedPage {
 
     pub(super) fn is_project(&self) -> bool {
         matches!(self.content, MergedContent::Project { .. })
+    }
+
+    /// Returns the names of all files. A file of several upstreams occurs several times.
+    pub(crate) fn file_names(&self) -> impl Iterator<Item = &str> {
+        let parts: &[_] = match &self.content {
+            MergedContent::Project { parts, .. } => parts,
+            MergedContent::List(_) => &[],
+        };
+        parts.iter().flat_map(|(_, page)| page.files().map(|file| file.name()))
     }
 
     pub(crate) fn count_file_request(&self) {
@@ -183,6 +198,7 @@ impl RenderedPage {
         if let Some(variant) = cell.get() {
             return variant.clone();
         }
+        let is_offline = self.is_offline;
         cell.get_or_init(|| async {
             let work: Box<dyn FnOnce() -> Option<PageBytes> + Send> = match &self.content {
                 content if is_json => {
@@ -191,11 +207,11 @@ impl RenderedPage {
                 }
                 MergedContent::Project { merged, .. } => {
                     let page = merged.clone();
-                    Box::new(move || encode(iter::once(page.to_html()), coding).ok())
+                    Box::new(move || encode(with_notice(iter::once(page.to_html()), is_offline), coding).ok())
                 }
                 MergedContent::List(list) => {
                     let list = list.clone();
-                    Box::new(move || encode(list.html(), coding).ok())
+                    Box::new(move || encode(with_notice(list.html(), is_offline), coding).ok())
                 }
             };
             let body = encode_on_thread(work).await;
@@ -206,7 +222,11 @@ impl RenderedPage {
     }
 
     fn etag(&self, is_json: bool, coding: Coding) -> HeaderValue {
-        let form = if is_json { 'j' } else { 'h' };
+        let form = match (is_json, self.is_offline) {
+            (true, _) => 'j',
+            (false, false) => 'h',
+            (false, true) => 'o',
+        };
         let coding = coding.content_encoding().unwrap_or("identity");
         // Hexadecimal digits and letters are always a valid header value.
         HeaderValue::from_str(&format!("\"{:032x}-{form}-{coding}\"", self.hash))
@@ -218,6 +238,21 @@ impl fmt::Debug for RenderedPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RenderedPage").field("content", &self.content).finish_non_exhaustive()
     }
+}
+
+/// Adds a notice to a page in HTML.
+fn with_notice(chunks: impl Iterator<Item = Vec<u8>>, is_offline: bool) -> impl Iterator<Item = Vec<u8>> {
+    const BODY: &[u8] = b"<body>\n";
+    let mut is_due = is_offline;
+    chunks.map(move |mut chunk| {
+        // Names before the body are escaped.
+        if is_due && let Some(at) = memchr::memmem::find(&chunk, BODY) {
+            let at = at + BODY.len();
+            chunk.splice(at..at, OFFLINE.iter().copied());
+            is_due = false;
+        }
+        chunk
+    })
 }
 
 async fn encode_on_thread(work: impl FnOnce() -> Option<PageBytes> + Send + 'static) -> PageBytes {

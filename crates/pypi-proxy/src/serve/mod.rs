@@ -41,6 +41,7 @@ mod route;
 mod server;
 mod service;
 mod status;
+mod stored;
 mod target;
 
 use std::fmt;

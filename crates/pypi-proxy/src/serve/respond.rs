@@ -21,6 +21,8 @@ use crate::{ByteRange, Coding, Error, Form};
 pub(super) const X_CACHE: HeaderName = HeaderName::from_static("x-cache");
 const X_RULE: HeaderName = HeaderName::from_static("x-pypi-proxy-rule");
 const X_REMOVED: HeaderName = HeaderName::from_static("x-pypi-proxy-removed");
+/// Set to `true` on pages and errors while no request is sent to an index.
+pub(super) const X_OFFLINE: HeaderName = HeaderName::from_static("x-pypi-proxy-offline");
 const X_SERIAL: HeaderName = HeaderName::from_static("x-pypi-last-serial");
 /// Cache-Control of files, which never change.
 pub(super) const IMMUTABLE: &str = "max-age=365000000, immutable, public";
@@ -35,8 +37,12 @@ pub(super) fn error_response(error: &Error) -> ProxyResponse {
         return response;
     } else if error.is_forbidden() {
         StatusCode::FORBIDDEN
-    } else if error.is_timeout() || error.is_offline() {
+    } else if error.is_offline() {
         // As for a request with `only-if-cached` (RFC 9111, section 5.2.1.7).
+        let mut response = problem(StatusCode::GATEWAY_TIMEOUT, OFFLINE, OFFLINE_DETAIL);
+        response.set(X_OFFLINE, "true");
+        return response;
+    } else if error.is_timeout() {
         StatusCode::GATEWAY_TIMEOUT
     } else if error.is_storage() || error.is_config() {
         StatusCode::INTERNAL_SERVER_ERROR
@@ -204,6 +210,10 @@ fn content_type(name: &str) -> &'static str {
         _ => "application/octet-stream",
     }
 }
+
+const OFFLINE: &str = "Not Cached And The Proxy Is Offline";
+const OFFLINE_DETAIL: &str = "the proxy is offline, and its cache has no such page or file: add it with pypi-proxy import, \
+    or with pypi-proxy warm while the index is reachable";
 
 pub(super) type CountedRejection = (ProxyResponse, RejectionReason);
 

@@ -14,7 +14,7 @@ use super::message::{ProxyResponse, RequestFields, RequestParts, Value};
 use super::metrics::metrics;
 use super::request_metrics::RequestMetrics;
 use super::respond::{
-    CountedRejection, IMMUTABLE, error_response, guard_rejection, page_response, rule_rejection,
+    CountedRejection, IMMUTABLE, X_OFFLINE, error_response, guard_rejection, page_response, rule_rejection,
 };
 use super::route::{PurgeTarget, RedirectKind, Route};
 use super::status::{self, View};
@@ -72,6 +72,13 @@ pub(super) struct State {
     pub(super) health: HealthCache,
     pub(super) status_view: Cached<Arc<View>>,
     pub(super) encoded: Arc<EncodedMetadata>,
+}
+
+impl State {
+    /// Returns whether no request is sent to an index.
+    pub(super) fn is_offline(&self) -> bool {
+        !self.upstreams.is_empty() && self.upstreams.iter().all(|upstream| upstream.is_offline())
+    }
 }
 
 impl Proxy {
@@ -270,7 +277,12 @@ impl Proxy {
             return ProxyResponse::text(StatusCode::NOT_ACCEPTABLE, text);
         };
         let coding = Coding::from_accept(fields.accept_encoding.unwrap_or_default());
-        page_response(fields, cached, form, coding, cached.page.variant(form, coding).await)
+        let mut response =
+            page_response(fields, cached, form, coding, cached.page.variant(form, coding).await);
+        if self.0.is_offline() {
+            response.set(X_OFFLINE, "true");
+        }
+        response
     }
 
     async fn purge(

@@ -157,10 +157,22 @@ impl CacheDir {
 
     /// Writes a file atomically, and creates its folder if it does not exist.
     pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+        Self::replace_dated(path, bytes, None)
+    }
+
+    /// Like [`Self::replace`], with a modification time.
+    pub(crate) fn replace_dated(
+        path: &Path,
+        bytes: &[u8],
+        modified: Option<SystemTime>,
+    ) -> Result<(), Error> {
         let dir = path.parent().unwrap_or(path);
         Self::create_subdir(dir).map_err(Error::storage)?;
         let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::storage)?;
         file.write_all(bytes).map_err(Error::storage)?;
+        if let Some(time) = modified {
+            file.as_file().set_modified(time).map_err(Error::storage)?;
+        }
         file.persist(path).map(drop).map_err(|error| Error::storage(error.error))
     }
 

@@ -5,6 +5,7 @@ mod digest;
 mod disk;
 mod download;
 mod download_task;
+mod insert;
 mod limits;
 mod lru;
 mod reader;

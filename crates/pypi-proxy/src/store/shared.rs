@@ -214,7 +214,7 @@ impl Inner {
         self.lru.lock().insert(entry, len.next_multiple_of(BLOCK_SIZE), SystemTime::now());
     }
 
-    /// Moves a verified file to its final place, unless it is too large or that fails.
+    /// Moves a verified file to its final place, unless it is too large or that fails. Then the file is deleted.
     pub(super) fn commit(
         &self,
         key: &Key,
@@ -222,17 +222,25 @@ impl Inner {
         stored: StoredFile,
         path: &Path,
     ) -> StoredFile {
-        let StoredFile { len, digest, .. } = stored;
-        let publish = || {
-            if self.config.sync {
-                stored.file.sync_all().map_err(Error::storage)?;
-            }
-            self.dir.publish(path, &digest)
-        };
-        if len > self.limits.max_bytes() || publish().is_err() {
+        let sync = || if self.config.sync { stored.file.sync_all() } else { Ok(()) };
+        let publish =
+            || sync().map_err(Error::storage).and_then(|()| self.publish(key, label, &stored, path));
+        if stored.len > self.limits.max_bytes() || publish().is_err() {
             let _ = std::fs::remove_file(path);
-            return stored;
         }
+        stored
+    }
+
+    /// Moves a verified file to its final place.
+    pub(super) fn publish(
+        &self,
+        key: &Key,
+        label: Option<Arc<str>>,
+        stored: &StoredFile,
+        path: &Path,
+    ) -> Result<(), Error> {
+        let StoredFile { len, digest, .. } = *stored;
+        self.dir.publish(path, &digest)?;
         {
             let mut lru = self.lru.lock();
             let entry = CacheEntry::File(digest);
@@ -249,7 +257,7 @@ impl Inner {
             self.digests_by_origin.lock().insert(*origin, digest);
         }
         self.evict(0);
-        stored
+        Ok(())
     }
 }
 

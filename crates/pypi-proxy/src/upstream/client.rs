@@ -87,6 +87,11 @@ impl Upstream {
         self.config.ttl
     }
 
+    /// Returns whether no request is sent.
+    pub(crate) fn is_offline(&self) -> bool {
+        self.config.offline
+    }
+
     pub(crate) fn max_page(&self) -> u64 {
         self.config.max_page
     }

@@ -22,7 +22,7 @@ use crate::error::Kind;
 #[derive(Clone)]
 pub struct Config {
     /// URL of the index, without credentials and with a trailing slash.
-    pub(super) url: Url,
+    pub(crate) url: Url,
     /// User and password. They are sent to the origin of the index only. Default: those of the URL.
     pub credentials: Option<(String, String)>,
     /// File with the credentials of the host of the index, if [`Self::credentials`] is `None`. Default: none.

@@ -11,18 +11,18 @@ use crate::support::prelude::*;
 use crate::support::proxy::open;
 
 /// A mounted file system. Dropping it unmounts it.
-struct Mount(PathBuf);
+pub(crate) struct Mount(PathBuf);
 
 impl Mount {
     /// Mounts a small file system in memory. Returns `None` and reports it if mounting is not permitted.
-    fn small(path: &Path, bytes: u64) -> Option<Self> {
+    pub(crate) fn small(path: &Path, bytes: u64) -> Option<Self> {
         std::fs::create_dir_all(path).unwrap();
         let size = format!("size={bytes},mode=700");
         Self::done(path, run(&["mount", "-t", "tmpfs", "-o", &size, "tmpfs"], path))
     }
 
     /// Mounts a folder read-only over itself.
-    fn cover(path: &Path) -> Option<Self> {
+    pub(crate) fn cover(path: &Path) -> Option<Self> {
         let small = Self::done(path, run(&["mount", "--bind", &path.display().to_string()], path))?;
         assert!(run(&["mount", "-o", "remount,bind,ro"], path));
         Some(small)

@@ -7,7 +7,9 @@ mod support;
 
 mod access;
 mod access_rules;
+mod archive;
 mod bucket;
+mod cli_archive;
 mod clients;
 mod compat;
 mod config;

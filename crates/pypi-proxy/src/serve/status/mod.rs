@@ -119,6 +119,7 @@ impl View {
             proxy.upstreams.iter().filter(|index| index.meter.condition() == Condition::Failing).count();
         self.is_well = failing == 0;
         let state = match failing {
+            _ if proxy.is_offline() => "Offline: serving the cache only",
             0 => "Serving",
             _ if failing < proxy.upstreams.len() => "Degraded: an index fails",
             _ => "Degraded: no index responds",
@@ -129,6 +130,7 @@ impl View {
         self.set_text("in-flight", text::count(proxy.metrics.in_flight.get(), "request"));
         let indexes = proxy.upstreams.iter().map(|index| {
             let state = match index.meter.condition() {
+                _ if index.is_offline() => "offline",
                 Condition::Unknown => "no request yet",
                 Condition::Responding => "responds",
                 Condition::Failing => "fails",

@@ -6,6 +6,7 @@
 #![cfg(feature = "cli")]
 
 mod access;
+mod airgap;
 mod features;
 mod guide;
 mod killed;

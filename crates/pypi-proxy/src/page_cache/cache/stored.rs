@@ -1,0 +1,121 @@
+//! Access to the pages on disk, for export and import of a cache.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::PageCache;
+use crate::error::Kind;
+use crate::page::ProjectFacts;
+use crate::page_cache::disk::{DiskCache, StoredPage, is_document, unix_seconds};
+use crate::page_cache::slot::{Content, Slot, combine, parse_body};
+use crate::page_cache::{CacheStatus, CachedPage, Imported};
+use crate::rules::Rules;
+use crate::upstream::Upstream;
+use crate::{Error, ProjectName};
+
+impl PageCache {
+    /// Returns the projects that have a page of this upstream on disk, and `None` for the list of projects.
+    pub(crate) fn stored_projects(&self, upstream: &Upstream) -> Vec<Option<ProjectName>> {
+        self.0.disk.as_ref().map_or_else(Vec::new, |disk| disk.projects(upstream.id()))
+    }
+
+    pub(crate) fn stored_page(
+        &self,
+        upstream: &Upstream,
+        project: Option<&ProjectName>,
+    ) -> Option<StoredPage> {
+        let (document, touched) = self.0.disk.as_ref()?.open(upstream.id(), project)?;
+        DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())
+    }
+
+    /// Returns the names of the documents of a project besides its page.
+    pub(crate) fn stored_documents(&self, upstream: &Upstream, project: &ProjectName) -> Vec<String> {
+        self.0.disk.as_ref().map_or_else(Vec::new, |disk| disk.documents(upstream.id(), project))
+    }
+
+    /// Returns the compressed file of a document, and when the upstream last confirmed it.
+    pub(crate) fn stored_document(&self, upstream: &Upstream, name: &str) -> Option<(Vec<u8>, SystemTime)> {
+        let (document, touched) = self.0.disk.as_ref()?.open_document(upstream.id(), name)?;
+        let page = DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())?;
+        Some((document, page.checked))
+    }
+
+    /// Returns the facts of a project in JSON, if there are any.
+    pub(crate) fn stored_facts(&self, project: &ProjectName) -> Option<Vec<u8>> {
+        let facts = self.0.disk.as_ref()?.load_facts(project);
+        (facts != ProjectFacts::default()).then(|| tightwire_json::to_vec(&facts).ok())?
+    }
+
+    /// Merges the copies of a page on disk, regardless of their age. Applies no rules to files.
+    pub(crate) async fn stored_content(&self, project: &ProjectName) -> Option<CachedPage> {
+        let slot = Arc::new(Slot::new(Some(project.clone())));
+        let parts = self.load(&slot).await;
+        match combine(&parts, Some(project), &Rules::default()) {
+            Ok((Content::Page(page), _)) => Some(CachedPage { page, status: CacheStatus::Hit }),
+            _ => None,
+        }
+    }
+
+    /// Stores a page unless there is one that is at least as new. The page must be valid.
+    pub(crate) fn import_page(
+        &self,
+        upstream: &Upstream,
+        project: Option<&ProjectName>,
+        page: StoredPage,
+    ) -> Result<Imported, Error> {
+        let disk = self.disk()?;
+        let StoredPage { body, checked, modified } = page;
+        if let Some(old) = self.stored_page(upstream, project)
+            && (old.body.serial, unix_seconds(old.checked)) >= (body.serial, unix_seconds(checked))
+        {
+            let is_same = old.body.bytes == body.bytes && old.body.is_json == body.is_json;
+            return Ok(if is_same { Imported::Same } else { Imported::Other });
+        }
+        let document = DiskCache::document(&body, checked, modified)?;
+        parse_body(body, project.is_some(), &ProjectFacts::default())?;
+        disk.store_dated(upstream.id(), project, &document, checked)?;
+        self.forget(project);
+        Ok(Imported::New)
+    }
+
+    /// Stores the compressed file of a document unless there is one that is at least as new. Returns whether it was
+    /// stored, or `None` if it is malformed.
+    pub(crate) fn import_document(
+        &self,
+        upstream: &Upstream,
+        project: &ProjectName,
+        name: &str,
+        document: &[u8],
+        checked: SystemTime,
+    ) -> Result<Option<bool>, Error> {
+        let disk = self.disk()?;
+        let page = DiskCache::read(document, upstream.max_page(), checked, upstream.budget().reserve());
+        // The time in the document must not make it newer than the manifest says.
+        let is_valid = page.is_some_and(|page| page.checked == checked);
+        if !is_document(name, project) || !is_valid {
+            return Ok(None);
+        }
+        disk.import_document(upstream.id(), name, document, checked).map(Some)
+    }
+
+    /// Adds facts to those of a project. Returns false if they are malformed.
+    pub(crate) fn import_facts(&self, project: &ProjectName, json: &[u8]) -> Result<bool, Error> {
+        let disk = self.disk()?;
+        let Ok(new) = tightwire_json::from_slice::<ProjectFacts>(json) else { return Ok(false) };
+        if !new.is_valid() {
+            return Ok(false);
+        }
+        let old = disk.load_facts(project);
+        let mut all = old.clone();
+        all.merge(new);
+        if all != old {
+            disk.store_facts(project, &all)?;
+            self.forget(Some(project));
+        }
+        Ok(true)
+    }
+
+    fn disk(&self) -> Result<&DiskCache, Error> {
+        self.0.disk.as_ref().ok_or_else(|| Error::with(Kind::Storage, "pages are not stored on disk"))
+    }
+}
