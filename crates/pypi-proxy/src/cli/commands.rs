@@ -212,11 +212,12 @@ impl Report {
 
     fn store(&mut self, settings: &Settings, builder: &ProxyBuilder<'_>) -> Result<()> {
         let dir = settings.cache_directory().map(|dir| format!("{}: ", dir.display())).unwrap_or_default();
-        let (is_ok, text) = match Store::open(store::Config { max_bytes: u64::MAX, ..builder.store()? }) {
-            Ok(_) => (true, "usable".to_owned()),
-            Err(error) if error.is_busy() => (true, "in use by another proxy".to_owned()),
-            Err(error) => (false, chain(error)),
-        };
+        let (is_ok, text) =
+            match Store::open(store::Config { max_bytes: u64::MAX, unused_ttl: None, ..builder.store()? }) {
+                Ok(_) => (true, "usable".to_owned()),
+                Err(error) if error.is_busy() => (true, "in use by another proxy".to_owned()),
+                Err(error) => (false, chain(error)),
+            };
         Ok(self.line(is_ok, "cache", dir + &text)?)
     }
 

@@ -1,5 +1,7 @@
 //! Reload of the settings at SIGHUP.
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use clap::ArgMatches;
 use pypi_proxy::config::{Setting, Settings};
@@ -19,18 +21,14 @@ pub(super) struct Reloader {
 impl Reloader {
     /// Reloads the settings at each signal. Signals that arrive during a reload cause one more.
     pub(super) async fn run(self, mut hangup: Signal) {
-        let mut reloader = self;
-        let mut current = reloader.started.clone();
+        let mut current = Arc::new(self.started.clone());
+        let reloader = Arc::new(self);
         while hangup.recv().await.is_some() {
             systemd::reloading().await;
-            let work = move || {
-                let result = reloader.reload(&current);
-                (reloader, current, result)
-            };
-            let Ok((back, before, result)) = tokio::task::spawn_blocking(work).await else { return };
-            (reloader, current) = (back, before);
-            match result {
-                Ok(settings) => current = settings,
+            let (reloader, before) = (reloader.clone(), current.clone());
+            let reloaded = tokio::task::spawn_blocking(move || reloader.reload(&before)).await;
+            match reloaded.unwrap_or_else(|error| Err(error.into())) {
+                Ok(settings) => current = Arc::new(settings),
                 Err(error) => {
                     tracing::error!(error = %chain(error), "settings not reloaded, the previous ones stay in effect");
                 }

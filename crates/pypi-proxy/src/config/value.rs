@@ -312,10 +312,9 @@ impl fmt::Display for Listen {
 }
 
 impl Value for Listen {
-    const SYNTAX: &'static str =
-        "an address and a port, such as 127.0.0.1:5000, [::]:5000 or 5000, or unix: and the path of a socket";
-    const LIST_SYNTAX: &'static str = "a comma-separated list of addresses and ports, such as 127.0.0.1:5000, [::]:5000 or 5000, or unix: and the \
-         path of a socket";
+    const SYNTAX: &'static str = "an address and a port, such as 127.0.0.1:5000, [::]:5000 or 5000, or a socket such as unix:/run/a.sock";
+    const LIST_SYNTAX: &'static str =
+        "a comma-separated list of addresses, such as 127.0.0.1:5000, [::]:5000, 5000 or unix:/run/a.sock";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         if let Some(path) = text.strip_prefix(Self::UNIX) {

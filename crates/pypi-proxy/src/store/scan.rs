@@ -43,8 +43,8 @@ pub struct GcReport {
 }
 
 impl Store {
-    /// Deletes entries of all areas that were not used for `unused_ttl`, then the least recently used entries of all areas until at
-    /// most `max_bytes` remain. Blocks the thread.
+    /// Deletes entries of all areas that were not used for `unused_ttl`, then the least recently used ones until at most
+    /// `max_bytes` remain. Blocks the thread.
     ///
     /// # Errors
     ///

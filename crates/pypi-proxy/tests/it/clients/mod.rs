@@ -16,6 +16,7 @@ mod sandbox;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rustix::process::{Pid, Signal, kill_process};
 use sandbox::{RichIndex, Sandbox, Shelf, guide, html_index, python, serve};
 
 use crate::support::prelude::*;
@@ -155,6 +156,41 @@ async fn all_clients_install_equally_from_an_html_index() {
         let is_revalidated = path.ends_with('/') && headers.contains_key("if-none-match");
         let is_part = path.ends_with(".whl") && headers.contains_key("range");
         assert!(is_revalidated || is_part, "{path} {headers:?}");
+    }
+}
+
+/// Each reload changes the rules, so that the proxy is rebuilt.
+#[tokio::test(flavor = "multi_thread")]
+async fn all_clients_install_during_reloads() {
+    let Some(python) = python() else { return };
+    let shelf = Shelf::new(&python).await;
+    let index = RichIndex::start(&python, &shelf).await;
+    let dir = tempfile::tempdir().unwrap();
+    let (new, config) = (dir.path().join("new"), dir.path().join("config.toml"));
+    let write = move |number: u32| {
+        std::fs::write(&new, format!("deny_projects = [\"other-{number}\"]\n")).unwrap();
+        std::fs::rename(&new, &config).unwrap();
+    };
+    write(0);
+    let config = dir.path().join("config.toml").display().to_string();
+    let env = [("PYPI_PROXY_INDEX_URL", &*index.url()), ("PYPI_PROXY_CONFIG", &config)];
+    let pairs = pairs(&env).await;
+    let pids: Vec<_> = pairs.iter().map(|pair| pair.proxy.child.id().unwrap().cast_signed()).collect();
+    let reloads = tokio::spawn(async move {
+        for number in 1.. {
+            write(number);
+            for pid in &pids {
+                kill_process(Pid::from_raw(*pid).unwrap(), Signal::HUP).unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
+    install_all(&pairs, &python).await;
+    reloads.abort();
+    for pair in &pairs {
+        let log = pair.proxy.log.all();
+        let reloads = log.iter().filter(|line| line.contains("settings reloaded")).count();
+        assert!(reloads >= 5, "{:?}: {reloads}", pair.client);
     }
 }
 

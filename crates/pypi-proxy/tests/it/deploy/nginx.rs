@@ -65,6 +65,24 @@ async fn stopping_an_instance_fails_no_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn instances_can_listen_on_unix_sockets() {
+    if !has("nginx", "instances_can_listen_on_unix_sockets") {
+        return;
+    }
+    let index = index();
+    let dir = tempfile::tempdir().unwrap();
+    let (url, listen) = (index.url("/simple/"), format!("unix:{}/s", dir.path().display()));
+    let env = [("PYPI_PROXY_INDEX_URL", &*url), ("PYPI_PROXY_LISTEN", &listen)];
+    let _instance = serve(dir.path(), &env).await;
+    let (_nginx, front) = start(dir.path(), [&listen, &listen]).await;
+    for path in ["/simple/demo/", &format!("/simple/demo/{WHEEL}"), &format!("/simple/demo/{WHEEL}")] {
+        let response = reqwest::get(format!("{front}{path}")).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        assert!(path.ends_with('/') || response.bytes().await.unwrap() == wheel());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn instances_get_the_client_address() {
     if !has("nginx", "instances_get_the_client_address") {
         return;
