@@ -221,14 +221,14 @@ impl DiskCache {
         }
     }
 
-    /// Records that the upstream has confirmed the page.
-    pub(super) fn touch(&self, index: u64, project: Option<&ProjectName>, now: SystemTime) {
+    /// Records that the upstream has confirmed the page. Returns false if the page was evicted from the disk.
+    pub(super) fn touch(&self, index: u64, project: Option<&ProjectName>, now: SystemTime) -> bool {
         let path = self.path(index, project);
-        if let Ok(file) = CacheDir::read(&path) {
-            self.dir.touch(&path);
-            // If this fails, the page is only revalidated earlier.
-            let _ = file.set_modified(now);
-        }
+        let Ok(file) = CacheDir::read(&path) else { return !self.dir.make_room(1) };
+        self.dir.touch(&path);
+        // If this fails, the page is only revalidated earlier.
+        let _ = file.set_modified(now);
+        true
     }
 
     /// Marks the copies of a page, and the facts of its project, as recently used.

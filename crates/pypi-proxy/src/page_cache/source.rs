@@ -11,7 +11,7 @@ use super::slot::{Slot, UpstreamPage, is_older, parse_body, parse_stored};
 use crate::Error;
 use crate::bucket::Bucket;
 use crate::error::{Chain, Kind};
-use crate::upstream::{PageResponse, Upstream};
+use crate::upstream::{PageResponse, Upstream, Validators};
 
 /// Page of one upstream.
 pub(super) struct Source<'a> {
@@ -77,8 +77,14 @@ impl Source<'_> {
         let id = self.upstream.id();
         let body = match self.upstream.page(self.slot.name.as_ref(), &part.validators).await? {
             PageResponse::NotModified if part.content.is_some() => {
-                let part = self.reparse_with_facts(UpstreamPage { checked: Some(now), ..part }).await;
-                self.with_disk(move |disk, slot| disk.touch(id, slot.name.as_ref(), now)).await;
+                let mut part = self.reparse_with_facts(UpstreamPage { checked: Some(now), ..part }).await;
+                if let (Some(disk), slot) = (self.disk.cloned(), self.slot.clone()) {
+                    let work = move || disk.touch(id, slot.name.as_ref(), now);
+                    if !spawn_blocking(work).await.unwrap_or(true) {
+                        // The next request gets the whole page, to store it again.
+                        part.validators = Validators::default();
+                    }
+                }
                 if self.bucket.is_some()
                     && let Some(stored) = self.read().await
                 {

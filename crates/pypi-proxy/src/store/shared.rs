@@ -145,6 +145,8 @@ impl Inner {
             self.lru.lock().remove(&entry);
             return None;
         }
+        // If this fails, the file is only evicted earlier after a restart.
+        let _ = file.set_modified(now);
         let file = Arc::new(file);
         let mut lru = self.lru.lock();
         if len.is_none() {

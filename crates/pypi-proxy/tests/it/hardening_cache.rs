@@ -172,6 +172,29 @@ async fn unused_entries_of_all_areas_are_deleted_while_the_proxy_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_page_in_memory_that_expired_on_disk_is_stored_again() {
+    let index = Server::start(|request| match request.header("if-none-match") {
+        "\"v1\"" => respond(304, &[], ""),
+        _ => respond(200, &[JSON, ("etag", "\"v1\"")], page("demo", &[])),
+    });
+    let proxy = start_with(&[index.url("/simple")], Setup::always_revalidate);
+    let get = async || assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
+    let pages = proxy.dir().join("cache/pages");
+    let is_stored = || files_below(&pages).iter().any(|path| path.ends_with("demo"));
+    get().await;
+    assert!(is_stored());
+    proxy.store.collect(Some(Duration::ZERO), u64::MAX).unwrap();
+    assert!(!is_stored());
+    // The first request confirms the page in memory, the second one gets it again.
+    get().await;
+    get().await;
+    assert!(is_stored());
+    get().await;
+    let conditions = index.requests().into_iter().map(|request| !request.header("if-none-match").is_empty());
+    assert_eq!(conditions.collect::<Vec<_>>(), [false, true, false, true]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_file_is_sent_completely_although_it_is_evicted_meanwhile() {
     const LEN: usize = 20_000_000;
     let index = file_index([("demo-1.0-py3-none-any.whl", content(LEN))]);

@@ -14,10 +14,10 @@ use crate::support::program::serve;
 async fn start(dir: &Path, instances: [&str; 2]) -> (Child, String) {
     let address = free_address();
     let text = file("nginx/nginx.conf")
+        .replace("/tmp/", &format!("{}/", dir.display()))
         .replace("proxy-1:5000", instances[0])
         .replace("proxy-2:5000", instances[1])
-        .replace("listen 8080;", &format!("listen {address};"))
-        .replace("/tmp/", &format!("{}/", dir.display()));
+        .replace("listen 8080;", &format!("listen {address};"));
     let path = dir.join("nginx.conf");
     std::fs::write(&path, text).unwrap();
     let mut command = Command::new("nginx");
