@@ -95,9 +95,14 @@ impl Wheel {
         COLD.contains(&&*self.project)
     }
 
+    /// Returns the path of the wheel at the index.
+    pub(crate) fn path(&self) -> String {
+        format!("/{}/{}", if self.is_slow() { "slow" } else { "files" }, self.file)
+    }
+
     fn entry(&self, base: &str) -> Entry {
         Entry {
-            url: format!("{base}/{}/{}", if self.is_slow() { "slow" } else { "files" }, self.file),
+            url: format!("{base}{}", self.path()),
             name: self.file.clone(),
             sha256: self.sha256.clone(),
             size: self.size,

@@ -21,7 +21,7 @@ use crate::{Paths, note, procfs, say, sheets, single, verify};
 const STARTS: usize = 10;
 
 /// Rows that are measured without a load generator.
-const SINGLE: [&str; 4] = ["cold_cache", "startup", "list_927k", "refresh"];
+const SINGLE: [&str; 5] = ["cold_cache", "startup", "list_927k", "refresh", "lock_file_cold"];
 
 /// Load test of the proxy
 ///
@@ -36,7 +36,7 @@ pub(crate) struct Options {
     /// Verify every response of our proxy (debug build) without timing; does not need wrk
     #[arg(long)]
     check: bool,
-    /// Measure only this row; cold_cache, startup, list_927k and refresh do not need wrk
+    /// Measure only this row; cold_cache, startup, list_927k, refresh and lock_file_cold do not need wrk
     #[arg(long = "row", value_name = "R", value_parser = known_row)]
     rows: Vec<String>,
     /// Compare with this server only: "nginx static", "nginx cache", proxpi, devpi, a --peer, or none
@@ -158,6 +158,14 @@ impl Run<'_> {
                 single::CLIENTS
             ));
         }
+        if self.options.wants("lock_file_cold", true) {
+            let locked = single::locked(&server, self.data, self.upstream, 1);
+            failed += usize::from(locked.is_err());
+            match locked {
+                Ok(_) => say("right: lock_file_cold\n"),
+                Err(error) => say(&format!("WRONG: lock_file_cold: {error:#}\n")),
+            }
+        }
         if failed > 0 { bail!("{failed} rows have wrong responses") } else { Ok(()) }
     }
 
@@ -181,6 +189,13 @@ impl Run<'_> {
                     Ok(refresh) => outcome.refreshes.push(refresh),
                     Err(error) => skip(outcome, "refresh", &server.name, &error),
                 }
+            }
+        }
+        if self.options.wants("lock_file_cold", true) {
+            // The others serve no files at these paths.
+            match single::locked(&servers[0], self.data, self.upstream, 9) {
+                Ok(locked) => outcome.locked.push(locked),
+                Err(error) => skip(outcome, "lock_file_cold", OURS, &error),
             }
         }
         if self.options.wants("cold_cache", true) {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::measure::{Measured, Round, Unmeasured};
 use crate::output::{Role, Row};
-use crate::single::{Cold, List, Refresh, Start};
+use crate::single::{Cold, List, Locked, Refresh, Start};
 
 /// Name of our program in the tables.
 pub(crate) const OURS: &str = "pypi-proxy";
@@ -25,6 +25,7 @@ pub(crate) struct Outcome {
     pub(crate) starts: Vec<Start>,
     pub(crate) lists: Vec<List>,
     pub(crate) refreshes: Vec<Refresh>,
+    pub(crate) locked: Vec<Locked>,
 }
 
 impl Outcome {

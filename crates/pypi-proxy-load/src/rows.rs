@@ -18,6 +18,8 @@ pub(crate) enum Resource {
     Page { project: &'static str, format: Format, coding: Coding },
     /// The wheel, at the URL on its page.
     Wheel(&'static str),
+    /// The wheel, at its path at the index, as in a lock file. Peers that serve it elsewhere get their own URL.
+    Locked(&'static str),
     /// The last 16 KiB of the wheel.
     Tail(&'static str),
     /// The headers of the wheel.
@@ -121,6 +123,13 @@ pub(crate) const ROWS: &[Row] = &[
     row("index_html_full_gzip", MANY, page("", Html, Gzip), false, "the same in HTML"),
     row("not_modified", MANY, Resource::Unchanged("large"), true, "the page again, which the client has"),
     row("wheel_11k", MANY, Resource::Wheel("tiny"), true, "a wheel of 11 KiB"),
+    row(
+        "lock_file_11k",
+        MANY,
+        Resource::Locked("tiny"),
+        true,
+        "the same at its path at the index, as in a lock file; other proxies: at the URL on their page",
+    ),
     row("wheel_1m", MANY, Resource::Wheel("medium"), true, "a wheel of 1 MiB"),
     row("wheel_60m", (1, 8), Resource::Wheel("huge"), true, "a wheel of 60 MiB, 8 clients"),
     row(
@@ -174,7 +183,9 @@ impl Row {
                 header("Range", "bytes=-16384");
                 server.page(project, true)
             }
-            Resource::Wheel(project) | Resource::Head(project) => server.page(project, true),
+            Resource::Wheel(project) | Resource::Locked(project) | Resource::Head(project) => {
+                server.page(project, true)
+            }
         };
         Some(Request { path, headers, resource: self.resource })
     }

@@ -151,6 +151,40 @@ fn memchr_count(text: &[u8], word: &[u8]) -> usize {
     text.windows(word.len()).filter(|window| *window == word).count()
 }
 
+/// Result of requesting a wheel of 1 MiB at its path at the index, when neither the wheel nor its page are cached.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Locked {
+    pub(crate) server: String,
+    /// Median time from the request to the last byte, including the requests of the server for the page and the file.
+    pub(crate) answer_ms: f64,
+    /// Time of a request for the wheel sent directly to the index.
+    pub(crate) upstream_ms: f64,
+}
+
+/// Purges a wheel and its page and requests the wheel again, `count` times.
+pub(crate) fn locked(server: &Server, data: &Data, upstream: &Upstream, count: u32) -> Result<Locked> {
+    let (wheel, content) = (data.wheel("medium")?, data.content("medium")?);
+    let path = wheel.path();
+    let (mut times, mut direct) = (Vec::new(), Vec::new());
+    let download = |address, times: &mut Vec<f64>| -> Result<()> {
+        times.push(client::download_same(address, &path, &content)?.last.as_secs_f64() * 1e3);
+        Ok(())
+    };
+    for _ in 0..count {
+        download(upstream.address, &mut direct)?;
+        for purged in [format!("/cache/medium/{}", wheel.file), "/cache/medium".to_owned()] {
+            let response = client::request(server.address, "DELETE", &purged, &[])?;
+            ensure!(response.status == 200, "{purged} cannot be purged: status {}", response.status);
+        }
+        let before = (upstream.count(&path), upstream.count("/simple/medium/"));
+        download(server.address, &mut times)?;
+        let after = (upstream.count(&path), upstream.count("/simple/medium/"));
+        ensure!(after == (before.0 + 1, before.1 + 1), "the index got other requests than one for each");
+    }
+    let figure = |times: &[f64]| median(times).unwrap_or(0.0);
+    Ok(Locked { server: server.name.clone(), answer_ms: figure(&times), upstream_ms: figure(&direct) })
+}
+
 /// Result of requesting the large page after it was purged.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Refresh {

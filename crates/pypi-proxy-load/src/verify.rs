@@ -41,6 +41,8 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
         Resource::Wheel(project) | Resource::Tail(project) | Resource::Head(project) => {
             path = find_file(server, data, project)?;
         }
+        Resource::Locked(project) if server.role == Role::Ours => path = data.wheel(project)?.path(),
+        Resource::Locked(project) => path = find_file(server, data, project)?,
         Resource::Unchanged(_) => {
             let response = client::request(server.address, "GET", &path, &headers)?;
             let tag = response.header("etag").context("the page has no ETag")?;
@@ -84,7 +86,7 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
                 }
             }
         }
-        Resource::Wheel(project) => {
+        Resource::Wheel(project) | Resource::Locked(project) => {
             ensure!(body == data.content(project)?, "the bytes differ from the wheel");
         }
         Resource::Tail(project) => {
@@ -123,8 +125,7 @@ fn request_until_coded(address: SocketAddr, path: &str, headers: &[(String, Stri
 /// Returns the path of a project's wheel from its page.
 pub(crate) fn find_file(server: &Server, data: &Data, project: &str) -> Result<String> {
     if server.layout == Layout::Folder {
-        let wheel = data.wheel(project)?;
-        return Ok(format!("/files/{}", wheel.file));
+        return Ok(data.wheel(project)?.path());
     }
     let page = server.page(project, true);
     let accept = [("Accept".to_owned(), "application/vnd.pypi.simple.v1+json".to_owned())];

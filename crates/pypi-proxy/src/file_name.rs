@@ -1,11 +1,13 @@
 //! Project names and versions in the names of files.
 
+#[cfg(feature = "proxy")]
 use std::str::FromStr as _;
 
+#[cfg(feature = "proxy")]
 use pep440_rs::Version;
 
+#[cfg(feature = "proxy")]
 use crate::ProjectName;
-use crate::name::normalize;
 
 /// Extensions of source distributions that pip or uv installs.
 const SOURCES: [&str; 13] = [
@@ -23,14 +25,6 @@ const SOURCES: [&str; 13] = [
     ".tar.zst",
     ".tar.z",
 ];
-
-/// Project and version in the name of a wheel, egg or source distribution.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(dead_code, reason = "only files that a page lists are served")]
-pub(crate) struct FileName {
-    pub(crate) project: ProjectName,
-    pub(crate) version: Version,
-}
 
 /// A file name without its extension.
 enum Stem<'n> {
@@ -54,43 +48,79 @@ impl<'n> Stem<'n> {
     }
 }
 
-impl FileName {
-    /// Parses a file name. Returns `None` for other kinds of files, such as metadata, and for a name that several
-    /// projects could have: `a-2-1.tar.gz` is version `1` of `a-2`, or version `2-1` of `a`.
-    #[allow(dead_code, reason = "only files that a page lists are served")]
-    pub(crate) fn parse(file: &str) -> Option<Self> {
-        let of = |project, text| {
-            Some(Self { project: ProjectName::parse(project).ok()?, version: version_of(text)? })
-        };
-        match Stem::of(file)? {
-            Stem::Built { project, version } => of(project, version),
-            Stem::Source(stem) => {
-                let mut found = hyphens(stem).filter_map(|(project, version)| of(project, version));
-                found.next().filter(|_| found.next().is_none())
-            }
+/// Parses the version of a file of a known project, as installers do.
+#[cfg(feature = "proxy")]
+pub(crate) fn version(file: &str, project: &ProjectName) -> Option<Version> {
+    match Stem::of(file)? {
+        Stem::Built { version, .. } => version_of(version),
+        Stem::Source(stem) => {
+            let is_project = |name| is_normalized_to(name, project.as_str());
+            let (_, version) =
+                hyphens(stem).find(|(name, _)| is_project(name)).or(stem.rsplit_once('-'))?;
+            version_of(version)
         }
     }
+}
 
-    /// Parses the version of a file of a known project, as installers do.
-    pub(crate) fn version(file: &str, project: &ProjectName) -> Option<Version> {
-        match Stem::of(file)? {
-            Stem::Built { version, .. } => version_of(version),
-            Stem::Source(stem) => {
-                let is_project = |name| normalize(name).is_ok_and(|normal| normal == project.as_str());
-                let (_, version) =
-                    hyphens(stem).find(|(name, _)| is_project(name)).or(stem.rsplit_once('-'))?;
-                version_of(version)
-            }
-        }
+/// Returns the text of the version for a name in the standard form.
+pub(crate) fn version_text(file: &str) -> Option<&str> {
+    match Stem::of(file)? {
+        Stem::Built { version, .. } => Some(version),
+        Stem::Source(stem) => stem.rsplit_once('-').map(|(_, version)| version),
     }
+}
 
-    /// Returns the text of the version for a name in the standard form.
-    pub(crate) fn version_text(file: &str) -> Option<&str> {
-        match Stem::of(file)? {
-            Stem::Built { version, .. } => Some(version),
-            Stem::Source(stem) => stem.rsplit_once('-').map(|(_, version)| version),
+/// Suffixes of files that belong to another file.
+const COMPANIONS: [&str; 3] = [".metadata", ".asc", ".provenance"];
+
+/// Maximum number of project names that are derived from one file name.
+const MAX_PROJECTS: usize = 4;
+
+/// Returns the name of the file that metadata, a signature or provenance belongs to. Returns any other name unchanged.
+pub(crate) fn base(file: &str) -> &str {
+    COMPANIONS.iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file)
+}
+
+/// Returns whether the name is that of a wheel, egg or source distribution, or of a file that belongs to one.
+pub(crate) fn is_distribution(file: &str) -> bool {
+    projects(base(file)).next().is_some()
+}
+
+/// Returns the names of the projects that a wheel, egg or source distribution may belong to, as spelled in its name, the
+/// most likely first: the version of a source distribution starts after a hyphen, usually the last one before a digit.
+pub(crate) fn projects(file: &str) -> impl Iterator<Item = &str> {
+    let (built, source) = match Stem::of(file) {
+        Some(Stem::Built { project, .. }) => (Some(project), ""),
+        Some(Stem::Source(stem)) => (None, stem),
+        None => (None, ""),
+    };
+    let is_version = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+    let last = source.rsplit_once('-').filter(|_| !hyphens(source).any(|(_, text)| is_version(text)));
+    let names = source.rmatch_indices('-').filter(move |(at, _)| is_version(&source[at + 1..]));
+    let names = names.take(MAX_PROJECTS).map(move |(at, _)| &source[..at]);
+    built.into_iter().chain(names).chain(last.map(|(project, _)| project))
+}
+
+/// Returns whether a wheel, egg or source distribution may belong to the project with this normalized name.
+pub(crate) fn is_of(file: &str, normal: &str) -> bool {
+    projects(file).any(|name| is_normalized_to(name, normal))
+}
+
+/// Returns whether `normal` is the normalized form of a name. Does not allocate.
+fn is_normalized_to(name: &str, normal: &str) -> bool {
+    let mut rest = normal.bytes();
+    let mut is_after_separator = false;
+    for byte in name.bytes() {
+        let is_separator = matches!(byte, b'-' | b'_' | b'.');
+        if is_separator && is_after_separator {
+            continue;
+        }
+        is_after_separator = is_separator;
+        if rest.next() != Some(if is_separator { b'-' } else { byte.to_ascii_lowercase() }) {
+            return false;
         }
     }
+    rest.next().is_none()
 }
 
 /// Parses the version from the name of a wheel, egg or source distribution of a project, and normalizes it (PEP 440).
@@ -104,8 +134,9 @@ impl FileName {
 /// assert_eq!(file_version(&name, "demo-1.0-py3-none-any.whl.metadata"), None);
 /// # Ok::<(), pypi_proxy::Error>(())
 /// ```
+#[cfg(feature = "proxy")]
 pub fn file_version(project: &ProjectName, file: &str) -> Option<String> {
-    FileName::version(file, project).map(|version| version.to_string())
+    version(file, project).map(|version| version.to_string())
 }
 
 /// Returns the texts before and after each hyphen.
@@ -113,6 +144,7 @@ fn hyphens(stem: &str) -> impl Iterator<Item = (&str, &str)> {
     stem.match_indices('-').map(|(at, _)| (&stem[..at], &stem[at + 1..]))
 }
 
+#[cfg(feature = "proxy")]
 fn version_of(text: &str) -> Option<Version> {
     // Old tools append the version of Python.
     let is_python = |end: &str| end.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -121,47 +153,51 @@ fn version_of(text: &str) -> Option<Version> {
     Version::from_str(text).or_else(|_| Version::from_str(&text.replace('_', "-"))).ok()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "proxy"))]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    fn parse(file: &str) -> Option<(String, String)> {
-        FileName::parse(file).map(|name| (name.project.to_string(), name.version.to_string()))
-    }
+    use crate::name::normalize;
 
     #[test]
-    fn projects_and_versions_are_parsed() {
+    fn possible_projects_are_ordered_by_likelihood() {
         for (file, expected) in [
-            ("demo-1.0-py3-none-any.whl", Some(("demo", "1.0"))),
-            ("Demo_X-1.0+Local.1-2-cp39-abi3-linux.WHL", Some(("demo-x", "1.0+local.1"))),
-            ("demo-1.0_1-py3-none-any.whl", Some(("demo", "1.0.post1"))),
-            ("demo-1.0-py3.9.egg", Some(("demo", "1.0"))),
-            ("demo-x-1.0RC1.tar.gz", Some(("demo-x", "1.0rc1"))),
-            ("demo_x-1!2.0.zip", Some(("demo-x", "1!2.0"))),
-            ("demo-1.0-py2.7.tar.bz2", Some(("demo", "1.0"))),
-            ("python-3-utils-1.0.tgz", Some(("python-3-utils", "1.0"))),
-            // Several projects could have these.
-            ("demo-2-1.tar.gz", None),
-            ("demo-1.0-1.tar.gz", None),
-            ("demo-2004d.tar.gz", None),
-            ("demo-1.0.exe", None),
-            ("demo-1.0-py3-none-any.whl.metadata", None),
-            ("demo.tar.gz", None),
-            ("-1.0.tar.gz", None),
-            ("demo.whl", None),
-            (".whl", None),
-            ("ä", None),
+            ("demo-1.0-py3-none-any.whl", &["demo"][..]),
+            ("Demo_X-1.0+Local.1-2-cp39-abi3-linux.whl", &["Demo_X"]),
+            ("demo-1.0-py2.7.egg", &["demo"]),
+            ("a-b-1.0.tar.gz", &["a-b"]),
+            ("a-2-1.0.zip", &["a-2", "a"]),
+            ("demo-1.0-2.tar.gz", &["demo-1.0", "demo"]),
+            ("demo-1.0.linux-x86_64.tar.gz", &["demo"]),
+            ("demo-v1.tar.gz", &["demo"]),
+            ("a-1-2-3-4-5-6.tar.gz", &["a-1-2-3-4-5", "a-1-2-3-4", "a-1-2-3", "a-1-2"]),
+            ("demo.tar.gz", &[]),
+            ("demo-1.0.html", &[]),
         ] {
-            let expected = expected.map(|(project, version)| (project.to_owned(), version.to_owned()));
-            assert_eq!(parse(file), expected, "{file}");
+            assert_eq!(projects(file).collect::<Vec<_>>(), expected, "{file}");
+        }
+        for file in ["a-1.whl", "a-1.whl.metadata", "a-1.whl.provenance", "a-1.whl.asc"] {
+            assert_eq!(base(file), "a-1.whl");
         }
     }
 
     #[test]
-    fn a_known_project_resolves_ambiguous_names() {
+    fn versions_are_parsed() {
         for (project, file, expected) in [
+            ("demo-x", "Demo_X-1.0+Local.1-2-cp39-abi3-linux.WHL", Some("1.0+local.1")),
+            ("demo", "demo-1.0_1-py3-none-any.whl", Some("1.0.post1")),
+            ("demo", "demo-1.0-py3.9.egg", Some("1.0")),
+            ("demo-x", "demo_x-1!2.0.zip", Some("1!2.0")),
+            ("demo", "demo-1.0-py2.7.tar.bz2", Some("1.0")),
+            ("python-3-utils", "python-3-utils-1.0.tgz", Some("1.0")),
+            ("demo", "demo-2004d.tar.gz", None),
+            ("demo", "demo-1.0.exe", None),
+            ("demo", "demo-1.0-py3-none-any.whl.metadata", None),
+            ("demo", "demo.whl", None),
+            ("demo", ".whl", None),
+            ("demo", "ä", None),
+            // Several projects could have these names.
             ("demo", "demo-1.0-1.tar.gz", Some("1.0.post1")),
             ("demo", "demo-2-1.tar.gz", Some("2.post1")),
             ("demo-2", "demo-2-1.tar.gz", Some("1")),
@@ -172,22 +208,25 @@ mod tests {
             ("demo", "demo.tar.gz", None),
         ] {
             let project = ProjectName::parse(project).unwrap();
-            let version = FileName::version(file, &project).map(|version| version.to_string());
+            let version = version(file, &project).map(|version| version.to_string());
             assert_eq!(version.as_deref(), expected, "{file}");
         }
     }
 
     proptest! {
         #[test]
-        fn both_parsers_agree(file in "[a-z0-9._-]{0,12}(-[0-9.]{1,4}){0,2}(\\.tar\\.gz|-py3-none-any\\.whl|\\.zip|)") {
-            if let Some(FileName { project, version }) = FileName::parse(&file) {
-                prop_assert_eq!(FileName::version(&file, &project), Some(version));
+        fn names_are_compared_like_normalized_names(name in "[a-cA-C._-]{0,8}", other in "[a-c-]{0,6}") {
+            let normal = normalize(&name).map(std::borrow::Cow::into_owned);
+            if let Ok(normal) = normal {
+                prop_assert!(is_normalized_to(&name, &normal));
+                prop_assert_eq!(is_normalized_to(&name, &other), normal == other);
             }
         }
 
         #[test]
         fn arbitrary_names_do_not_panic(file in ".{0,30}") {
-            let _ = (FileName::parse(&file), FileName::version_text(&file));
+            let project = ProjectName::parse("demo").unwrap();
+            let _ = (version(&file, &project), version_text(&file), is_distribution(&file));
         }
     }
 }

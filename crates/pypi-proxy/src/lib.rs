@@ -58,12 +58,14 @@ pub mod bucket;
 #[cfg(feature = "proxy")]
 pub mod config;
 mod error;
-#[cfg(feature = "proxy")]
+#[cfg_attr(not(feature = "proxy"), allow(dead_code, reason = "only the proxy serves files"))]
 mod file_name;
 #[cfg(feature = "proxy")]
 mod file_watch;
 #[cfg(feature = "proxy")]
 pub mod guard;
+#[cfg_attr(not(feature = "proxy"), allow(dead_code, reason = "only the proxy serves files"))]
+mod index_path;
 #[cfg(feature = "proxy")]
 pub mod lock_file;
 #[cfg(feature = "proxy")]

@@ -15,6 +15,8 @@ pub(super) struct FileRecord {
     pub(super) object: Range<u32>,
     pub(super) name: Range<u32>,
     pub(super) url: Range<u32>,
+    /// Range of the link in the page's document.
+    pub(super) link: Range<u32>,
     /// The metadata hash was added by the proxy.
     pub(super) is_extracted: bool,
 }
@@ -45,6 +47,11 @@ impl<'p> File<'p> {
     #[cfg(feature = "proxy")]
     pub(crate) fn page(&self) -> &'p Page {
         self.page
+    }
+
+    /// Returns the link to the file for clients, relative to the page.
+    pub fn link(&self) -> &'p str {
+        std::str::from_utf8(&self.page.json[range(&self.record.link)]).unwrap_or_default()
     }
 
     /// Parses the other known fields. They are not stored, because they are needed for few files.

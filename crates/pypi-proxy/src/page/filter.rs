@@ -2,16 +2,17 @@
 
 use std::collections::HashSet;
 
+use super::links::Links;
 use super::render::{append_items, write_files};
 use super::{File, Page};
 use crate::Error;
-use crate::file_name::FileName;
+use crate::file_name;
 
 impl Page {
     /// Returns the page with the files that pass the filter, and without versions that have no such file. Returns
     /// `None` if all files pass.
     ///
-    /// [`File::url`] of the new page is the bare file name. Fails if the page gets larger than 2 GiB
+    /// [`File::url`] of the new page is the link of the file. Fails if the page gets larger than 2 GiB
     /// ([`Error::is_limit`]).
     pub(crate) fn filtered(
         &self,
@@ -38,7 +39,7 @@ impl Page {
         let mut out = Vec::with_capacity(self.json.len());
         write_files(&mut out, included.iter().copied());
         envelope.write_end(&mut out);
-        Self::from_json(out).map(Some)
+        Self::parse(out, Links::Unchanged, |_, _| None).map(Some)
     }
 }
 
@@ -55,7 +56,7 @@ fn without_versions(versions: &[u8], lost_versions: &HashSet<String>) -> Vec<u8>
 /// Returns the version in a file name, in lower case. If the page spells it differently, the version stays on the page,
 /// which the standard allows.
 fn version(file: &str) -> Option<String> {
-    FileName::version_text(file).map(str::to_ascii_lowercase)
+    file_name::version_text(file).map(str::to_ascii_lowercase)
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use serde::Serialize;
 use url::Url;
 
 use super::Page;
+#[cfg(feature = "proxy")]
+use super::links::Links as PageLinks;
 use crate::Error;
 use crate::error::Kind;
 use crate::name::is_file_name;
@@ -44,7 +46,11 @@ impl Page {
 
     /// Like [`Page::from_html`], with sizes, times and metadata from `facts`.
     #[cfg(feature = "proxy")]
-    pub(crate) fn from_html_with_facts(document: &[u8], facts: &super::ProjectFacts) -> Result<Self, Error> {
+    pub(crate) fn from_html_with_facts(
+        document: &[u8],
+        links_to: PageLinks<'_>,
+        facts: &super::ProjectFacts,
+    ) -> Result<Self, Error> {
         let mut links = Links::parse(document)?;
         // Without a hash, the file may have been replaced.
         for link in links.files.iter_mut().filter(|link| matches!(link.hashes.0, Some(("sha256", _)))) {
@@ -53,7 +59,7 @@ impl Page {
                 link.upload_time.clone_from(&fact.time);
             }
         }
-        Self::from_json_with_metadata(links.into_json(), |wheel, sha256| facts.metadata(wheel, sha256))
+        Self::parse(links.into_json(), links_to, |wheel, sha256| facts.metadata(wheel, sha256))
     }
 }
 

@@ -7,17 +7,21 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 
 use super::file::{FileRecord, range};
+use super::links::{Link, Links};
 use super::scan::{Scanner, number};
 use super::{ApiVersion, Page, ProjectStatus};
-use crate::Error;
 use crate::error::Kind;
 use crate::name::is_file_name;
+use crate::{Error, ProjectName};
 
 /// Start of the document for clients. Every document with a list of files has at least as many bytes before the first
 /// file, so the document can be rewritten in place.
 pub(super) const START: &[u8] = b"{\"files\":[";
 /// Inserted into files without hashes. PEP 691 requires the field, and installers reject a page without it.
 const NO_HASHES: &[u8] = b",\"hashes\":{}";
+/// Maximum length in bytes of a document whose files are linked by their paths. Rewriting it may triple its length, and
+/// positions have 32 bits.
+const MAX_LINKED: usize = 1 << 30;
 
 impl Page {
     /// Parses a page in the format `application/vnd.pypi.simple.v1+json`.
@@ -34,6 +38,31 @@ impl Page {
         Self::from_json_with_metadata(document, |_, _| None)
     }
 
+    /// Like [`Page::from_json`], but links files to their paths at the index, relative to the root of the proxy.
+    ///
+    /// `page` is the path of the page at the index; it ends with a slash. A file is linked by its name as in
+    /// [`Page::from_json`] if its URL has a query, if its path has dot segments, empty segments or unusual characters,
+    /// if it is below `/simple/` or another endpoint of the proxy, or if it does not end with the name of a file of this
+    /// project.
+    ///
+    /// ```
+    /// use pypi_proxy::{Page, ProjectName};
+    ///
+    /// let upstream = br#"{"files": [{"filename": "six-1.16.0.tar.gz", "hashes": {},
+    ///     "url": "https://files.example.org/packages/ab/cd/six-1.16.0.tar.gz"}]}"#;
+    /// let page = Page::from_json_at(upstream.to_vec(), &ProjectName::parse("six")?, "/simple/six/")?;
+    /// let file = page.file("six-1.16.0.tar.gz").unwrap();
+    /// assert_eq!(file.link(), "../../packages/ab/cd/six-1.16.0.tar.gz");
+    /// # Ok::<(), pypi_proxy::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Page::from_json`].
+    pub fn from_json_at(document: Vec<u8>, project: &ProjectName, page: &str) -> Result<Self, Error> {
+        Self::parse(document, Links::Paths { project, page }, |_, _| None)
+    }
+
     /// Like [`Page::from_json`], with metadata that was extracted from wheels.
     ///
     /// Calls `metadata` with the name and SHA-256 of each wheel whose metadata the upstream does not mention. The
@@ -46,7 +75,18 @@ impl Page {
         document: Vec<u8>,
         metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,
     ) -> Result<Self, Error> {
+        Self::parse(document, Links::Names, metadata)
+    }
+
+    pub(crate) fn parse(
+        document: Vec<u8>,
+        mut links: Links<'_>,
+        metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,
+    ) -> Result<Self, Error> {
         check(&document)?;
+        if matches!(links, Links::Paths { .. }) && document.len() > MAX_LINKED {
+            links = Links::Names;
+        }
         let mut page = Self::empty();
         let mut files = Vec::new();
         let mut scanner = Scanner::new(&document);
@@ -65,7 +105,7 @@ impl Page {
             b"files" => {
                 has_files = true;
                 scanner.array(|scanner| {
-                    files.extend(page.read_file(scanner, &metadata)?);
+                    files.extend(page.read_file(scanner, links, &metadata)?);
                     Ok(())
                 })
             }
@@ -82,11 +122,11 @@ impl Page {
         if !has_files {
             return Err(scanner.error("the list of files is missing"));
         }
-        page.rewrite(document, &files);
+        page.rewrite(document, links.page(), &files);
         Ok(page)
     }
 
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self {
             api_version: ApiVersion::MIN,
             serial: None,
@@ -121,6 +161,7 @@ impl Page {
     fn read_file(
         &mut self,
         scanner: &mut Scanner<'_>,
+        links: Links<'_>,
         metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,
     ) -> Result<Option<ParsedFile>, Error> {
         scanner.peek();
@@ -159,9 +200,18 @@ impl Page {
             let sha256 = hashes.and_then(|hashes| super::file::sha256(hashes.as_bytes()));
             extracted = sha256.and_then(|sha256| metadata(&name, &sha256));
         }
-        let (name, url) = self.store_texts(&name, &url);
         let object = start..scanner.position();
-        Ok(Some(ParsedFile { object, url_value, has_hashes: hashes.is_some(), extracted, name, url }))
+        // The document grows by less than its length.
+        let path = links.path(&name, &url, url.len() + object.len());
+        let (name, url) = self.store_texts(&name, &url);
+        let link = match (path, links) {
+            (Some((folder, at)), _) => {
+                Link { folder, rest: url.start + u32::try_from(at).unwrap_or_default()..url.end }
+            }
+            (None, Links::Unchanged) => Link { folder: 0, rest: url.clone() },
+            (None, _) => Link { folder: 0, rest: name.clone() },
+        };
+        Ok(Some(ParsedFile { object, url_value, has_hashes: hashes.is_some(), extracted, name, url, link }))
     }
 
     /// Stores the URL and the name of a file. Most URLs end with the name; the name is then stored as a range of the
@@ -179,13 +229,13 @@ impl Page {
         (positions(&name), positions(&(start..end)))
     }
 
-    /// Rewrites the upstream's document for clients, in place: a name is nearly always shorter than the URL it
-    /// replaces.
-    fn rewrite(&mut self, mut document: Vec<u8>, files: &[ParsedFile]) {
+    /// Rewrites the upstream's document for clients, in place: a link is usually shorter than the URL it replaces.
+    /// `page` is the path of the page at the index.
+    fn rewrite(&mut self, mut document: Vec<u8>, page: &str, files: &[ParsedFile]) {
         // Maximum number of bytes by which the write position would get ahead of the read position.
         let (mut shift_by, mut at) = (0, START.len());
         for file in files {
-            at += file.url_value.start - file.object.start + file.name.len() + 2;
+            at += file.url_value.start - file.object.start + file.link.len() + 2;
             shift_by = shift_by.max(at.saturating_sub(file.url_value.end));
             at += file.object.end - file.url_value.end + 1;
             at += file.inserted_fields().iter().map(|more| more.len()).sum::<usize>();
@@ -200,7 +250,13 @@ impl Page {
             let start = at;
             at = move_bytes(&mut document, file.object.start + shift_by..file.url_value.start + shift_by, at);
             at = write_bytes(&mut document, b"\"", at);
-            at = write_bytes(&mut document, self.texts[range(&file.name)].as_bytes(), at);
+            let link = at;
+            if let Some((root, folder)) = file.link.parts(page) {
+                at = write_bytes(&mut document, root.as_bytes(), at);
+                at = write_bytes(&mut document, folder.as_bytes(), at);
+            }
+            at = write_bytes(&mut document, self.texts[range(&file.link.rest)].as_bytes(), at);
+            let link = positions(&(link..at));
             at = write_bytes(&mut document, b"\"", at);
             at = move_bytes(&mut document, file.url_value.end + shift_by..file.object.end - 1 + shift_by, at);
             for more in file.inserted_fields() {
@@ -212,6 +268,7 @@ impl Page {
                 object: positions(&(start..at)),
                 name,
                 url,
+                link,
                 is_extracted: file.extracted.is_some(),
             });
             at = write_bytes(&mut document, b",", at);
@@ -232,6 +289,7 @@ struct ParsedFile {
     extracted: Option<[u8; 32]>,
     name: Range<u32>,
     url: Range<u32>,
+    link: Link,
 }
 
 impl ParsedFile {
@@ -259,8 +317,8 @@ fn write_bytes(document: &mut [u8], bytes: &[u8], at: usize) -> usize {
     at + bytes.len()
 }
 
-/// Converts positions to 32 bits. They fit: `check` limits the document to 2 GiB, and rewriting adds less than its
-/// length.
+/// Converts positions to 32 bits. They fit: `check` limits the document to 2 GiB and rewriting adds less than its
+/// length, or twice the length of a document of at most [`MAX_LINKED`].
 pub(super) fn positions(range: &Range<usize>) -> Range<u32> {
     let position = |at| u32::try_from(at).unwrap_or(u32::MAX);
     position(range.start)..position(range.end)

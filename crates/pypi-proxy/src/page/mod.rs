@@ -7,6 +7,7 @@ mod file;
 mod filter;
 mod html;
 mod json;
+mod links;
 mod list;
 mod render;
 mod scan;
@@ -24,6 +25,8 @@ pub use list::ProjectList;
 pub(crate) use facts::{FileFacts, ProjectFacts};
 #[cfg(feature = "proxy")]
 pub(crate) use file::bytes_of;
+#[cfg(feature = "proxy")]
+pub(crate) use links::Links;
 
 /// Version of the simple repository API that a page uses. The major version is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,8 +86,8 @@ const SORTED_SEARCH_MIN: usize = 32;
 /// A project's page as parsed from an upstream: the files and their fields.
 ///
 /// All fields of the upstream, known or unknown, are passed on unchanged, except for the URLs of the files: they are
-/// replaced by the bare file name, which is relative to the page, so that clients download from the proxy.
-/// [`File::url`] returns the URL of the upstream.
+/// replaced by links that are relative to the page, so that clients download from the proxy: the bare file name, or the
+/// path of the file at the upstream ([`Page::from_json_at`]). [`File::url`] returns the URL of the upstream.
 ///
 /// ```
 /// use pypi_proxy::Page;

@@ -6,6 +6,7 @@ use std::io::Write as _;
 
 use bytes::Bytes;
 
+use super::links::Links;
 use super::scan::Scanner;
 use super::{ApiVersion, Details, File, Metadata, Page, json};
 use crate::Error;
@@ -38,7 +39,7 @@ impl Page {
     /// Merges the pages of several indexes. If several have a file of the same name, the first one wins; versions are
     /// united; all other fields are those of the first page.
     ///
-    /// [`File::url`](super::File::url) of the merged page is the bare file name.
+    /// [`File::url`](super::File::url) of the merged page is the link of the file on its page.
     ///
     /// # Errors
     ///
@@ -58,7 +59,7 @@ impl Page {
         let files = pages.iter().flat_map(|page| page.files());
         write_files(&mut out, files.filter(|file| names.insert(file.name())));
         merged.write_end(&mut out);
-        Self::from_json(out)
+        Self::parse(out, Links::Unchanged, |_, _| None)
     }
 
     /// Returns the page in the format `application/vnd.pypi.simple.v1+html`. That format is frozen: later fields exist
@@ -77,10 +78,10 @@ impl Page {
         out.extend_from_slice(b"</h1>\n");
         for file in self.files() {
             let details = file.details();
-            // File names need no escaping, neither in HTML nor in a URL.
+            // Names and links need no escaping, neither in HTML nor in a URL.
             let name = file.name();
             out.extend_from_slice(b"<a href=\"");
-            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(file.link().as_bytes());
             if let Some(sha256) = details.sha256 {
                 out.extend_from_slice(b"#sha256=");
                 super::file::hex(&mut out, &sha256);

@@ -110,8 +110,28 @@ impl RenderedPage {
 
     /// Returns the file of this name and the number of its upstream: the first one that has the file.
     pub fn file(&self, name: &str) -> Option<(usize, page::File<'_>)> {
-        let MergedContent::Project { parts, .. } = &self.content else { return None };
-        parts.iter().find_map(|(index, page)| Some((*index, page.file(name)?)))
+        self.parts().iter().find_map(|(index, page)| Some((*index, page.file(name)?)))
+    }
+
+    /// Returns the pages of the upstreams that have the project, with the upstreams' numbers.
+    pub(crate) fn parts(&self) -> &[(usize, Arc<Page>)] {
+        match &self.content {
+            MergedContent::Project { parts, .. } => parts,
+            MergedContent::List(_) => &[],
+        }
+    }
+
+    /// Returns a page with the files of one upstream.
+    pub(crate) fn only(&self, part: &(usize, Arc<Page>)) -> Self {
+        let content = MergedContent::Project { parts: vec![part.clone()], merged: part.1.clone() };
+        let rules = AppliedRules { is_restricted: self.is_restricted, ..AppliedRules::default() };
+        Self::new(content, self.modified, rules)
+    }
+
+    /// Returns a page of a project that no upstream has.
+    pub(crate) fn nothing() -> Self {
+        let content = MergedContent::Project { parts: Vec::new(), merged: Arc::new(Page::empty()) };
+        Self::new(content, SystemTime::UNIX_EPOCH, AppliedRules::default())
     }
 
     pub(super) fn is_project(&self) -> bool {

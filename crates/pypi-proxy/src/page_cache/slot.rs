@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::disk::StoredPage;
 use super::rendered::{AppliedRules, MergedContent};
 use super::{CacheStatus, RenderedPage};
-use crate::page::{Page, ProjectFacts, ProjectList};
+use crate::page::{Links, Page, ProjectFacts, ProjectList};
 use crate::rules::{FilteredPage, Removed, Rules};
 use crate::upstream::{PageBody, Validators};
 use crate::{Error, ProjectName};
@@ -221,10 +221,11 @@ pub(super) fn combine(
     Ok((Content::Page(Arc::new(RenderedPage::new(content, modified, applied))), time))
 }
 
-pub(super) fn parse_stored(stored: StoredPage, slot: &Slot) -> Option<UpstreamPage> {
+/// `page` is the path of the page at the index.
+pub(super) fn parse_stored(stored: StoredPage, slot: &Slot, page: &str) -> Option<UpstreamPage> {
     let (facts, facts_version) = slot.facts.lock().clone();
     let validators = stored.body.validators.clone();
-    let content = parse_body(stored.body, slot.name.is_some(), &facts).ok()?;
+    let content = parse_body(stored.body, slot.name.as_ref(), page, &facts).ok()?;
     let (checked, modified) = (Some(stored.checked), Some(stored.modified));
     Some(UpstreamPage {
         content: Some(content),
@@ -236,21 +237,29 @@ pub(super) fn parse_stored(stored: StoredPage, slot: &Slot) -> Option<UpstreamPa
     })
 }
 
-/// Parses the body of a response: a project page or the project list, in JSON or HTML.
+/// Parses the body of a response, in JSON or HTML: the page of a project, or the project list for `None`. `page` is the
+/// path of the page at the index.
 pub(super) fn parse_body(
     body: PageBody,
-    is_project: bool,
+    project: Option<&ProjectName>,
+    page: &str,
     facts: &ProjectFacts,
 ) -> Result<UpstreamContent, Error> {
-    Ok(match (is_project, body.is_json) {
-        (true, true) => {
-            let metadata = |wheel: &str, sha256: &[u8; 32]| facts.metadata(wheel, sha256);
-            UpstreamContent::Project(Arc::new(Page::from_json_with_metadata(body.bytes, metadata)?))
-        }
-        (true, false) => UpstreamContent::Project(Arc::new(Page::from_html_with_facts(&body.bytes, facts)?)),
-        (false, true) => UpstreamContent::List(Arc::new(ProjectList::from_json(body.bytes)?)),
-        (false, false) => UpstreamContent::List(Arc::new(ProjectList::from_html(&body.bytes)?)),
-    })
+    let Some(project) = project else {
+        let list = if body.is_json {
+            ProjectList::from_json(body.bytes)
+        } else {
+            ProjectList::from_html(&body.bytes)
+        };
+        return list.map(|list| UpstreamContent::List(Arc::new(list)));
+    };
+    let links = Links::Paths { project, page };
+    let page = if body.is_json {
+        Page::parse(body.bytes, links, |wheel, sha256| facts.metadata(wheel, sha256))
+    } else {
+        Page::from_html_with_facts(&body.bytes, links, facts)
+    };
+    page.map(|page| UpstreamContent::Project(Arc::new(page)))
 }
 
 #[cfg(test)]

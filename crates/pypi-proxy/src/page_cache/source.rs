@@ -29,8 +29,8 @@ impl Source<'_> {
             return UpstreamPage { checked: Some(SystemTime::now()), ..UpstreamPage::default() };
         }
         let Some(stored) = self.read().await else { return UpstreamPage::default() };
-        let slot = self.slot.clone();
-        spawn_blocking(move || parse_stored(stored, &slot)).await.ok().flatten().unwrap_or_default()
+        let (slot, path) = (self.slot.clone(), self.path());
+        spawn_blocking(move || parse_stored(stored, &slot, &path)).await.ok().flatten().unwrap_or_default()
     }
 
     /// Returns the copy in the bucket if it is newer than `part`.
@@ -47,13 +47,13 @@ impl Source<'_> {
         let document = page.bytes;
         let mut reservation = self.upstream.budget().reserve();
         reservation.grow(DiskCache::page_len(&document).unwrap_or(0).min(max)).await;
-        let (slot, before) = (self.slot.clone(), old.clone());
+        let (slot, before, path) = (self.slot.clone(), old.clone(), self.path());
         let work = move || {
             let stored = DiskCache::read(&document, max, SystemTime::UNIX_EPOCH, reservation)?;
             if checked.is_some_and(|checked| checked >= stored.checked) {
                 return None;
             }
-            let new = parse_stored(stored, &slot)?;
+            let new = parse_stored(stored, &slot, &path)?;
             if is_older(new.content.as_ref()?, before.content.as_ref()) {
                 return None;
             }
@@ -111,13 +111,14 @@ impl Source<'_> {
         };
         let validators = body.validators.clone();
         let (disk, slot, old) = (self.disk.cloned(), self.slot.clone(), part.content.clone());
+        let path = self.path();
         let work = move || {
             let name = slot.name.as_ref();
             // The page takes over the memory of the response body, so the disk copy is made first. A failure to store
             // it is not an error of the request.
             let document = disk.as_ref().and_then(|_| DiskCache::document(&body, now, now).ok());
             let (facts, facts_version) = slot.facts.lock().clone();
-            let content = parse_body(body, name.is_some(), &facts)?;
+            let content = parse_body(body, name, &path, &facts)?;
             if is_older(&content, old.as_ref()) {
                 return Ok((None, facts_version, None));
             }
@@ -138,6 +139,11 @@ impl Source<'_> {
         })
     }
 
+    /// Returns the path of the page at the upstream.
+    fn path(&self) -> String {
+        self.upstream.page_url(self.slot.name.as_ref()).path().to_owned()
+    }
+
     /// Parses the page again if facts about its files were recorded since.
     async fn reparse_with_facts(&self, part: UpstreamPage) -> UpstreamPage {
         let (facts, facts_version) = self.slot.facts.lock().clone();
@@ -146,8 +152,9 @@ impl Source<'_> {
         }
         let part = UpstreamPage { facts_version, ..part };
         let Some(stored) = self.read().await else { return part };
-        let is_project = self.slot.name.is_some();
-        match spawn_blocking(move || parse_body(stored.body, is_project, &facts).ok()).await.ok().flatten() {
+        let (slot, path) = (self.slot.clone(), self.path());
+        let parse = move || parse_body(stored.body, slot.name.as_ref(), &path, &facts).ok();
+        match spawn_blocking(parse).await.ok().flatten() {
             // Keep the page without the new facts.
             None => part,
             content => UpstreamPage { content, modified: Some(SystemTime::now()), ..part },

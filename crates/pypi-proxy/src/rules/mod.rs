@@ -33,7 +33,7 @@ use std::time::{Duration, SystemTime};
 
 use pep440_rs::Version;
 
-use crate::file_name::FileName;
+use crate::file_name;
 use crate::page::{Details, File, Page, ProjectList, ProjectStatus};
 use crate::{Error, ProjectName};
 use osv_dir::Advisory;
@@ -228,7 +228,7 @@ impl<'r> FileRules<'r> {
         now: SystemTime,
     ) -> Result<Option<SystemTime>, Violation> {
         let parsed = OnceCell::new();
-        let version = || parsed.get_or_init(|| FileName::version(name, self.project)).as_ref();
+        let version = || parsed.get_or_init(|| file_name::version(name, self.project)).as_ref();
         if let Some(entry) = self.deny.iter().find(|entry| entry.has_version(version())) {
             return Err(Violation::VersionDenied { entry: entry.to_string() });
         }

@@ -15,11 +15,11 @@ use super::service::{Proxy, State};
 use super::target::{FileTarget, UpstreamSource};
 use crate::error::{Chain, Kind};
 use crate::metadata::MetadataSource;
-use crate::page::{FileFacts, Metadata};
-use crate::page_cache::CachedPage;
+use crate::page::{Details, FileFacts, Metadata};
+use crate::page_cache::{CacheStatus, CachedPage, RenderedPage};
 use crate::rules::Violation;
 use crate::store::{Digest, Download, FetchState, FileInfo, Key, StoredFile};
-use crate::{ByteRange, Coding, Error, ProjectName};
+use crate::{ByteRange, Coding, Error, ProjectName, file_name, index_path};
 
 /// Distance ahead of a download within which a range request waits for it instead of fetching the range separately.
 const WAIT_AHEAD: u64 = 1 << 20;
@@ -32,6 +32,8 @@ struct FileRequest<'a> {
     cached: &'a CachedPage,
     is_head: bool,
     fields: &'a RequestFields<'a>,
+    /// Whether facts about the file are facts about the file of this name on the page.
+    has_facts: bool,
 }
 
 impl Proxy {
@@ -47,15 +49,119 @@ impl Proxy {
         }
         let cached = &self.0.pages.project(project).await?;
         let (is_head, fields) = (*request.method == Method::HEAD, &request.fields);
-        let request = FileRequest { proxy: &self.0, project, name, cached, is_head, fields };
-        match request.check() {
-            Ok(()) => request.respond().await,
-            Err(violation) => Ok(self.reject(rule_rejection(&violation))),
+        FileRequest { proxy: &self.0, project, name, cached, is_head, fields, has_facts: true }
+            .checked(self)
+            .await
+    }
+
+    /// Responds with a file, or the metadata or signature of one, by its path at the index.
+    ///
+    /// The project is derived from the file name. If no page lists the path, the file of the same name on the page of
+    /// the project is the file: indexes change hosts and paths, and file names are unique in an index. A file that is not
+    /// listed at all is requested at the host of the listed files.
+    pub(super) async fn file_by_path(
+        &self,
+        path: &str,
+        name: &str,
+        request: &RequestParts<'_>,
+    ) -> Result<ProxyResponse, Error> {
+        let (is_head, fields) = (*request.method == Method::HEAD, &request.fields);
+        let base = file_name::base(name);
+        let (mut violation, mut candidates) = (None, Vec::new());
+        for project in file_name::projects(base) {
+            let Ok(project) = ProjectName::parse(project) else { continue };
+            if let Err(violated) = self.check_project(&project) {
+                violation = violation.or(Some(violated));
+                continue;
+            }
+            let cached = match self.0.pages.project(&project).await {
+                Ok(cached) => cached,
+                Err(error) if error.is_not_found() => {
+                    candidates.push((project, None));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            if cached.page.file(name).or_else(|| cached.page.file(base)).is_none() {
+                candidates.push((project, Some(cached)));
+                continue;
+            }
+            let other = self.part_with(path, name, &project, &cached);
+            let has_facts = other.is_none();
+            let cached = &other.unwrap_or(cached);
+            let request =
+                FileRequest { proxy: &self.0, project: &project, name, cached, is_head, fields, has_facts };
+            return request.checked(self).await;
         }
+        // The file may belong to each of the projects.
+        let rules = self.0.pages.rules();
+        let check = |(project, cached): &(ProjectName, Option<CachedPage>)| {
+            let mut parts = cached.iter().flat_map(|cached| cached.page.parts());
+            parts.try_for_each(|(_, page)| rules.status(page.project_status()))?;
+            rules.file(project, base, &Details::default(), SystemTime::now())
+        };
+        let checked = violation.map_or_else(|| candidates.iter().try_for_each(check), Err);
+        if let Err(violation) = checked {
+            return Ok(self.reject(rule_rejection(&violation)));
+        }
+        // A project that exists, otherwise the most likely one.
+        let at = candidates.iter().position(|(_, cached)| cached.is_some()).unwrap_or(0);
+        let Some((project, cached)) = candidates.into_iter().nth(at) else {
+            return Err(Error::new(Kind::NotFound));
+        };
+        let cached = &cached.unwrap_or_else(|| CachedPage {
+            page: Arc::new(RenderedPage::nothing()),
+            status: CacheStatus::Miss,
+        });
+        let project = &project;
+        let request = FileRequest { proxy: &self.0, project, name, cached, is_head, fields, has_facts: false };
+        for target in FileTarget::unlisted(&cached.page, project, name, path, &self.0)? {
+            match request.respond_from(target, false).await {
+                Err(error) if error.is_not_found() => {}
+                result => return result,
+            }
+        }
+        Err(Error::new(Kind::NotFound))
+    }
+
+    /// Returns the part of a merged page with this path, unless it is the first one with the file.
+    fn part_with(
+        &self,
+        path: &str,
+        name: &str,
+        project: &ProjectName,
+        cached: &CachedPage,
+    ) -> Option<CachedPage> {
+        // The usual case.
+        if cached.page.parts().len() < 2 {
+            return None;
+        }
+        let base = file_name::base(name);
+        let is_path = |url: &str, index: usize, suffix: &str| {
+            let url = self.0.upstreams.get(index).and_then(|upstream| upstream.resolve(project, url).ok());
+            let paths = url.as_ref().map(Url::path).zip(path.strip_suffix(suffix));
+            paths.is_some_and(|(listed, path)| index_path::decode(listed) == index_path::decode(path))
+        };
+        let parts = cached.page.parts().iter().filter_map(|part| match part.1.file(name) {
+            Some(file) => Some((part, file.url(), "")),
+            None => Some((part, part.1.file(base)?.url(), &name[base.len()..])),
+        });
+        let (at, (part, ..)) =
+            parts.enumerate().find(|(_, (part, url, suffix))| is_path(url, part.0, suffix))?;
+        let page = Arc::new(cached.page.only(part));
+        (at > 0).then_some(CachedPage { page, status: cached.status })
     }
 }
 
 impl FileRequest<'_> {
+    /// Responds if the rules allow the file.
+    async fn checked(&self, proxy: &Proxy) -> Result<ProxyResponse, Error> {
+        match self.check() {
+            Ok(()) => self.respond().await,
+            Err(violation) => Ok(proxy.reject(rule_rejection(&violation))),
+        }
+    }
+
     /// Checks whether the rules allow the file, or the file that metadata or a signature belongs to.
     fn check(&self) -> Result<(), Violation> {
         if !self.cached.page.is_restricted() {
@@ -69,8 +175,8 @@ impl FileRequest<'_> {
     }
 
     async fn respond(&self) -> Result<ProxyResponse, Error> {
-        let Self { proxy, project, name, cached, is_head, fields } = *self;
-        let (store, config) = (&proxy.store, &proxy.config);
+        let Self { proxy, project, name, cached, .. } = *self;
+        let store = &proxy.store;
         cached.page.count_file_request();
         let label = || Arc::from(format!("{project}/{name}"));
         // Fast path: the location of a file that is stored does not matter.
@@ -81,7 +187,18 @@ impl FileRequest<'_> {
         if let Some(stored) = digest.and_then(|digest| store.get_labeled(&Digest(digest), label)) {
             return Ok(self.stored(stored, is_metadata_unknown).await);
         }
-        let target = FileTarget::of(cached, project, name, proxy)?;
+        self.respond_from(FileTarget::of(cached, project, name, proxy)?, is_metadata_unknown).await
+    }
+
+    /// Responds with a file from this origin.
+    async fn respond_from(
+        &self,
+        target: FileTarget,
+        is_metadata_unknown: bool,
+    ) -> Result<ProxyResponse, Error> {
+        let Self { proxy, project, name, is_head, fields, .. } = *self;
+        let (store, config) = (&proxy.store, &proxy.config);
+        let label = || Arc::from(format!("{project}/{name}"));
         if let Some(stored) = target.digest(store).and_then(|digest| store.get_labeled(&digest, label)) {
             self.record_facts_of(&target, Some(stored.len), None);
             return Ok(self.stored(stored, is_metadata_unknown).await);
@@ -172,7 +289,7 @@ impl FileRequest<'_> {
 
     /// Records facts about the file, such as its size, that the index page lacks.
     fn record_facts_of(&self, target: &FileTarget, len: Option<u64>, modified: Option<&str>) {
-        if target.needs_facts() {
+        if self.has_facts && target.needs_facts() {
             self.proxy.pages.record_facts(self.project, self.name, FileFacts::new(len, modified));
         }
     }
@@ -185,7 +302,7 @@ impl FileRequest<'_> {
         wheel_info: Arc<OnceLock<FileInfo>>,
     ) {
         let wheel = target.wheel.as_ref().and_then(|wheel| Some((wheel.name.clone(), wheel.sha256?)));
-        if wheel.is_none() && !target.needs_facts() {
+        if !self.has_facts || wheel.is_none() && !target.needs_facts() {
             return;
         }
         let (pages, download) = (self.proxy.pages.clone(), download.observer());
@@ -240,7 +357,7 @@ impl FileRequest<'_> {
     /// metadata, and the wheel was not searched before.
     fn unexamined_wheel(&self) -> Option<(Digest, FileTarget)> {
         let Self { proxy, project, name, cached, .. } = *self;
-        if !name.ends_with(".whl") || !proxy.pages.extracts_metadata() {
+        if !self.has_facts || !name.ends_with(".whl") || !proxy.pages.extracts_metadata() {
             return None;
         }
         let details = cached.page.file(name)?.1.details();

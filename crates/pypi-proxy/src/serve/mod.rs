@@ -57,6 +57,8 @@ pub use service::{Proxy, Scope};
 
 #[doc(hidden)]
 pub use http1::parse_head;
+#[doc(hidden)]
+pub use route::file_name_of_path;
 
 /// Configuration of a [`Proxy`].
 #[derive(Clone, Default)]

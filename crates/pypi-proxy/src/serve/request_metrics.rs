@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 
+use crate::file_name::is_distribution;
 use crate::metrics::{Counter, Counters, Histogram, HistogramSnapshot, StatusClass, named};
 
 named! {
@@ -40,7 +41,12 @@ impl Endpoint {
             Some("cache") => Self::Cache,
             Some("health" | "livez" | "readyz") => Self::Health,
             Some("metrics") => Self::Metrics,
-            Some(_) => Self::Unknown,
+            // Files by their path at the index.
+            Some(first) => match parts.next_back().unwrap_or(first) {
+                file if !is_distribution(file) => Self::Unknown,
+                file if file.ends_with(".metadata") => Self::Metadata,
+                _ => Self::File,
+            },
         }
     }
 }
@@ -177,6 +183,8 @@ mod tests {
             ("/readyz", Endpoint::Health),
             ("/metrics", Endpoint::Metrics),
             ("/x/simple/", Endpoint::Unknown),
+            ("/packages/ab/six-1.0.whl", Endpoint::File),
+            ("/six-1.0.whl.metadata", Endpoint::Metadata),
         ] {
             assert_eq!(Endpoint::from_path(path), endpoint, "{path}");
         }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::index_path::{decode, file_of_path};
 use crate::name::{is_file_name, normalize};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,11 @@ pub(super) enum Route<'p> {
     /// A file of a project, or its metadata or signature.
     File {
         project: Cow<'p, str>,
+        file: Cow<'p, str>,
+    },
+    /// A file, metadata, provenance or signature by its path at the index.
+    IndexPath {
+        path: &'p str,
         file: Cow<'p, str>,
     },
     Purge(PurgeTarget<'p>),
@@ -55,7 +61,8 @@ impl<'p> Route<'p> {
     /// Parses the path of a request.
     ///
     /// Below `/simple/` and `/index/`, consecutive slashes count as one, and segments are decoded once. Every other
-    /// endpoint has exactly one spelling, so that access rules of a reverse proxy can compare paths byte by byte.
+    /// endpoint except files by their path has exactly one spelling, so that access rules of a reverse proxy can compare
+    /// paths byte by byte.
     pub(super) fn parse(path: &'p str) -> Self {
         match path {
             "/" => return Self::Home,
@@ -74,11 +81,13 @@ impl<'p> Route<'p> {
             return Self::purge_target(purge_target);
         }
         let is_folder = path.ends_with('/');
+        // A reverse proxy may add a slash.
+        let path = &path[path.bytes().take_while(|byte| *byte == b'/').count().saturating_sub(1)..];
         let mut segments = path.split('/').filter(|segment| !segment.is_empty());
         let kind = match segments.next() {
             Some("simple") => RedirectKind::Moved,
             Some("index") => RedirectKind::Redirect,
-            _ => return Self::Unknown,
+            _ => return Self::index_path(path),
         };
         let mut next = || segments.next().map(decode);
         let segments = [next(), next(), next(), next()];
@@ -98,13 +107,16 @@ impl<'p> Route<'p> {
         match segments {
             [None, ..] if is_folder => Self::List,
             [None, ..] => moved(if kind == RedirectKind::Moved { "simple/" } else { "index/" }.into()),
-            // A Poetry plug-in appends `simple` to the configured URL.
+            // A Poetry plug-in appends `simple` to the configured URL. The links on a page assume the depth of `/index/`.
             [Some(first), Some(second), third]
                 if first == "simple"
                     && kind == RedirectKind::Redirect
                     && (third.is_some() || !looks_like_file(&second)) =>
             {
-                Self::below(kind, [Some(second), third, None], is_folder)
+                match Self::below(kind, [Some(second), third, None], is_folder) {
+                    Self::Project(name) => moved(format!("../../{name}/")),
+                    route => route,
+                }
             }
             [Some(project), None, _] => match normal(project.clone()) {
                 None => Self::Unknown,
@@ -118,6 +130,10 @@ impl<'p> Route<'p> {
             },
             _ => Self::Unknown,
         }
+    }
+
+    fn index_path(path: &'p str) -> Self {
+        file_of_path(path).map_or(Self::Unknown, |file| Self::IndexPath { path, file })
     }
 
     /// Parses the path after `/cache/`.
@@ -139,9 +155,12 @@ impl<'p> Route<'p> {
     }
 }
 
-/// Decodes a segment. Returns `None` if it is not UTF-8.
-fn decode(segment: &str) -> Option<Cow<'_, str>> {
-    percent_encoding::percent_decode_str(segment).decode_utf8().ok()
+/// Returns the name of the file if a request for this path is one for a file by its path at the index.
+pub fn file_name_of_path(path: &str) -> Option<String> {
+    match Route::parse(path) {
+        Route::IndexPath { file, .. } => Some(file.into_owned()),
+        _ => None,
+    }
 }
 
 fn normal(name: Cow<'_, str>) -> Option<Cow<'_, str>> {
@@ -172,6 +191,10 @@ mod tests {
         Route::File { project: project.into(), file: file.into() }
     }
 
+    fn index_path<'a>(path: &'a str, file: &'a str) -> Route<'a> {
+        Route::IndexPath { path, file: file.into() }
+    }
+
     fn moved(to: &str) -> Route<'_> {
         Route::Moved { kind: RedirectKind::Moved, to: to.into() }
     }
@@ -199,7 +222,8 @@ mod tests {
             ("/simple/six/six-1.0.whl", file("six", "six-1.0.whl")),
             ("/index/Six/six-1.0.whl.metadata", file("six", "six-1.0.whl.metadata")),
             ("/simple/a/a-1.0%2Blocal.whl", file("a", "a-1.0+local.whl")),
-            ("/index/simple/numpy/", project("numpy")),
+            ("/index/simple/numpy/", redirect("../../numpy/")),
+            ("/index/simple/Foo_Bar/", redirect("../foo-bar/")),
             ("/index/simple/numpy/numpy-1.0.whl", file("numpy", "numpy-1.0.whl")),
             ("/index/simple/", project("simple")),
             ("/index/simple/simple-1.0.whl", file("simple", "simple-1.0.whl")),
@@ -218,6 +242,9 @@ mod tests {
             ("/status", Route::Status),
             ("/status/", redirect("../status")),
             ("/status.json", Route::StatusJson),
+            ("/f/six-1.0.whl", index_path("/f/six-1.0.whl", "six-1.0.whl")),
+            ("//f/six-1.0.whl.metadata", index_path("/f/six-1.0.whl.metadata", "six-1.0.whl.metadata")),
+            ("/pypi/a/six-1%2B0.zip", index_path("/pypi/a/six-1%2B0.zip", "six-1+0.zip")),
         ];
         for (path, route) in cases {
             assert_eq!(Route::parse(path), route, "{path}");
@@ -235,7 +262,8 @@ mod tests {
             /simple/a/%2fetc%2fpasswd /simple/a/.tmp-1 /simple/%3Fx/ /simple/a/b/ /simple/%ff/ \
             /simple/a/%00 /simple/a/x%0d%0ay /cache/a/b/c /health/x /index/simple/a/b/c \
             /simple/%252e%252e/ /%73imple/a/ /cache/ /cache/%6cist /cache/six/ /cache//six //cache/six \
-            /cache/%73ix /x/../metrics //metrics";
+            /cache/%73ix /x/../metrics //metrics /simple/a/b/six-1.0.whl /x/../six-1.0.whl /x//six-1.0.whl \
+            /x%2fsix-1.0.whl /x/six-1.0.whl/ /metrics/six-1.0.whl /x/six.html";
         for path in unknown.split(' ') {
             assert_eq!(Route::parse(path), Route::Unknown, "{path}");
         }
@@ -271,7 +299,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arbitrary_paths_give_normalized_names(path in "(/(simple|index|cache|[.]{1,2}|%2e|%2f|%5c|[a-zA-Z0-9._%-]{0,6})){0,5}/?") {
+        fn arbitrary_paths_give_normalized_names(path in "(/(simple|index|cache|[.]{1,2}|%2e|%2f|%5c|[a-z]-1[.]zip|[a-zA-Z0-9._%-]{0,6})){0,5}/?") {
             match Route::parse(&path) {
                 Route::Project(name) | Route::Purge(PurgeTarget::Project(name)) => {
                     prop_assert_eq!(normalize(&name).unwrap(), name.clone());
@@ -279,6 +307,9 @@ mod tests {
                 Route::File { project, file } | Route::Purge(PurgeTarget::File { project, file }) => {
                     prop_assert_eq!(normalize(&project).unwrap(), project.clone());
                     prop_assert!(is_file_name(&file));
+                }
+                Route::IndexPath { path, file } => {
+                    prop_assert!(path.starts_with('/') && !path.contains("//") && is_file_name(&file));
                 }
                 Route::Moved { to, .. } => prop_assert!(!to.starts_with('/') && !to.contains("//") && !to.contains(':')),
                 _ => {}

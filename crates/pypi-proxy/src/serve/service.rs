@@ -46,7 +46,11 @@ impl Scope {
     fn has(self, route: &Route<'_>) -> bool {
         match route {
             Route::Live | Route::Ready | Route::Unknown => true,
-            Route::List | Route::Project(_) | Route::File { .. } | Route::Moved { .. } => self != Self::Admin,
+            Route::List
+            | Route::Project(_)
+            | Route::File { .. }
+            | Route::IndexPath { .. }
+            | Route::Moved { .. } => self != Self::Admin,
             Route::Home
             | Route::Purge(_)
             | Route::Health
@@ -242,12 +246,9 @@ impl Proxy {
             }
             Route::File { project, file } => {
                 let project = ProjectName::parse(&project)?;
-                let mut response = self.file(&project, &file, request).await?;
-                if self.0.config.binary_type && response.status.is_success() {
-                    response.set(CONTENT_TYPE, OCTET_STREAM);
-                }
-                response
+                self.typed(self.file(&project, &file, request).await?)
             }
+            Route::IndexPath { path, file } => self.typed(self.file_by_path(path, &file, request).await?),
             Route::Purge(target) => self.purge(target, &request.fields).await?,
             Route::Moved { kind, to } => moved(kind, &to, request.query),
             Route::Home | Route::Status => status::html(&self.0).await,
@@ -261,6 +262,14 @@ impl Proxy {
             Route::Metrics => ProxyResponse::typed(ok, Exposition::CONTENT_TYPE, metrics(&self.0)),
             Route::Unknown => ProxyResponse::text(StatusCode::NOT_FOUND, "Not Found"),
         })
+    }
+
+    /// Sets the content type of a response with a file as configured.
+    fn typed(&self, mut response: ProxyResponse) -> ProxyResponse {
+        if self.0.config.binary_type && response.status.is_success() {
+            response.set(CONTENT_TYPE, OCTET_STREAM);
+        }
+        response
     }
 
     async fn page(&self, cached: &CachedPage, request: &RequestParts<'_>) -> ProxyResponse {

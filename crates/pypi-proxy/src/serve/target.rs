@@ -6,11 +6,11 @@ use url::Url;
 
 use super::service::State;
 use crate::error::Kind;
-use crate::page::Metadata;
-use crate::page_cache::CachedPage;
+use crate::page::{Details, Metadata, Page};
+use crate::page_cache::{CachedPage, RenderedPage};
 use crate::store::{Digest, Expected, FileSource, Key, Reference, Store};
 use crate::upstream::{self, Upstream, Validators};
-use crate::{Error, ProjectName};
+use crate::{Checksum, Error, ProjectName};
 
 /// A file, metadata or signature that can be requested, and its origin.
 pub(super) struct FileTarget {
@@ -63,14 +63,51 @@ impl FileTarget {
             let path = format!("{}.{extension}", url.path());
             url.set_path(&path);
         }
-        // Without a SHA-256, the identity is the index, the URL and the other hashes on the page.
-        let key = sha256.map(Key::Digest).unwrap_or_else(|| {
-            let index = upstream.page_url(None);
-            let hashes = format!("{checksum:?} {:?} {:?}", details.sha256, details.checksum);
-            Key::Reference(Reference::new(project.clone(), name, &[index.as_str(), url.as_str(), &hashes]))
-        });
+        let key = match sha256 {
+            Some(digest) => Key::Digest(digest),
+            None => reference(&upstream, project, name, &url, checksum, &details),
+        };
         let expected = Expected { sha256, checksum, size: details.size.filter(|_| is_listed) };
         Ok(Self { upstream, url, key, expected, wheel, is_listed })
+    }
+
+    /// Returns the possible origins of a file that the page of its project does not list, by its path at the index: the
+    /// host of the listed files if all have the same one, otherwise the host of the index.
+    ///
+    /// The path must be below the parent folder of the index, or, on another host, below the first folder of the listed
+    /// files. Otherwise clients could read anything else that the host serves to this proxy.
+    pub(super) fn unlisted(
+        page: &RenderedPage,
+        project: &ProjectName,
+        name: &str,
+        path: &str,
+        proxy: &State,
+    ) -> Result<Vec<Self>, Error> {
+        let is_allowed = |index: &usize| proxy.pages.rules().is_index_allowed(project.as_str(), *index);
+        let indexes: Vec<(usize, Option<(&str, &str)>)> = match page.parts() {
+            [] => (0..proxy.upstreams.len()).filter(is_allowed).map(|index| (index, None)).collect(),
+            parts => parts.iter().map(|(index, page)| (*index, file_host(page))).collect(),
+        };
+        let mut targets = Vec::new();
+        for (index, host) in indexes {
+            let Some(upstream) = proxy.upstreams.get(index).cloned() else { continue };
+            let (host, listed) = host.unwrap_or_default();
+            let url = upstream.resolve(project, &format!("{host}{path}"))?;
+            let index = upstream.page_url(None);
+            let folder = if url.origin() == index.origin() {
+                let parent = index.path().trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
+                &index.path()[..parent]
+            } else {
+                listed.find('/').map_or("", |at| &listed[..=at])
+            };
+            let is_below = path.trim_start_matches('/').starts_with(folder.trim_start_matches('/'));
+            if url.path() == path && is_below {
+                let key = reference(&upstream, project, name, &url, None, &Details::default());
+                let expected = Expected::default();
+                targets.push(Self { upstream, url, key, expected, wheel: None, is_listed: false });
+            }
+        }
+        Ok(targets)
     }
 
     /// Returns the SHA-256 of the file, from the page or from an earlier download of the same origin.
@@ -85,6 +122,33 @@ impl FileTarget {
     pub(super) fn needs_facts(&self) -> bool {
         self.is_listed && self.expected.sha256.is_some() && self.expected.size.is_none()
     }
+}
+
+/// Returns the identity of a file without a SHA-256: the index, the URL and the other hashes on the page.
+fn reference(
+    upstream: &Upstream,
+    project: &ProjectName,
+    name: &str,
+    url: &Url,
+    checksum: Option<Checksum>,
+    details: &Details<'_>,
+) -> Key {
+    let index = upstream.page_url(None);
+    let hashes = format!("{checksum:?} {:?} {:?}", details.sha256, details.checksum);
+    Key::Reference(Reference::new(project.clone(), name, &[index.as_str(), url.as_str(), &hashes]))
+}
+
+/// Returns the scheme and host of the files on a page, and the path of the first one without its leading slash. Returns
+/// `None` if a URL is relative or the hosts differ.
+fn file_host(page: &Page) -> Option<(&str, &str)> {
+    fn split(url: &str) -> Option<(&str, &str)> {
+        let authority = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+        let at = url.len() - authority.len() + authority.find('/')?;
+        Some((&url[..at], &url[at + 1..]))
+    }
+    let mut hosts = page.files().map(|file| split(file.url()));
+    let first = hosts.next()??;
+    hosts.all(|host| host.is_some_and(|(host, _)| host == first.0)).then_some(first)
 }
 
 pub(super) struct UpstreamSource {

@@ -130,7 +130,8 @@ const ROUTES: &[Row] = &[
     ("POST", "/simple/demo/", 405, "text/plain; charset=utf-8", "Method Not Allowed"),
     // Requests of pipenv and of a Poetry plug-in.
     ("GET", "/simple//demo/", 200, "text/html; charset=utf-8", "<!"),
-    ("GET", "/index/simple/demo/", 200, "text/html; charset=utf-8", "<!"),
+    // 200 in proxpi. The links on the page start at its root.
+    ("GET", "/index/simple/demo/", 308, "../../demo/", ""),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -246,7 +247,7 @@ async fn pages_preserve_all_fields_of_the_index() {
         let page: Value = tightwire_json::from_str(&page).unwrap();
         let file = &page["files"][0];
         // Relative, so that it works below any path.
-        assert_eq!(file["url"], "demo-1.0-py3-none-any.whl");
+        assert_eq!(file["url"], "../../f/demo-1.0-py3-none-any.whl");
         // groxpi omits all of these, and has its own field for the reason of a yanked file.
         for member in ["hashes", "size", "upload-time", "core-metadata", "provenance", "requires-python"] {
             assert!(file.get(member).is_some(), "{prefix} {member}");
@@ -257,7 +258,7 @@ async fn pages_preserve_all_fields_of_the_index() {
             send(&proxy, "GET", "/index/demo/", &[("accept", "text/html")]).await.text().await.unwrap();
         for part in [
             "<meta name=\"pypi:repository-version\" content=\"1.",
-            "href=\"demo-1.0-py3-none-any.whl#sha256=",
+            "href=\"../../f/demo-1.0-py3-none-any.whl#sha256=",
             "data-requires-python=\"&gt;=3.8,&lt;4\"",
             "data-yanked=\"broken &lt;b&gt;\"",
             "data-core-metadata=\"sha256=",

@@ -20,6 +20,7 @@ mod faults_upstream;
 mod fleet;
 mod hardening_cache;
 mod hardening_serve;
+mod index_paths;
 mod listen;
 mod metadata;
 mod observe;

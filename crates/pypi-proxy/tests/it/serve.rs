@@ -187,11 +187,12 @@ const PAGE: &str = "GET /simple/demo/ HTTP/1.1\r\nHost: x\r\nUser-Agent: pip/26.
     Accept: application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01\r\n\r\n";
 const KNOWN: &str = "GET /simple/demo/ HTTP/1.1\r\nHost: x\r\nAccept: */*\r\nIf-Modified-Since: Sun, 06 Nov 2044 08:49:37 GMT\r\n\r\n";
 const FILE: &str = "GET /simple/demo/demo-1.0.whl HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n";
+const LOCKED: &str = "GET /f/demo-1.0.whl HTTP/1.1\r\nHost: x\r\nAccept: */*\r\n\r\n";
 const HEALTH: &str = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[test]
 fn a_cached_response_takes_at_most_four_allocations() {
-    check(None, &[(HEALTH, 4), (PAGE, 4), (KNOWN, 4), (FILE, 4)]);
+    check(None, &[(HEALTH, 4), (PAGE, 4), (KNOWN, 4), (FILE, 4), (LOCKED, 4)]);
 }
 
 /// Decoding a user name and password takes allocations.

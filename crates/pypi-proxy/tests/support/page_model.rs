@@ -1,13 +1,17 @@
 //! Properties of all pages, for the tests and the fuzz targets.
 
-use pypi_proxy::{ByteRange, Coding, Form, Page, ProjectList};
+use pypi_proxy::{ByteRange, Coding, Form, Page, ProjectList, ProjectName};
 use tightwire_json::Value;
 
 /// Checks a document in JSON: if it is accepted, it is valid JSON, and the output equals it except for the URLs.
 pub(crate) fn json(document: &[u8]) {
     let with_metadata = Page::from_json_with_metadata(document.to_vec(), |_, _| Some([7; 32]));
-    let pages = [Page::from_json(document.to_vec()), with_metadata];
-    for (page, makes_metadata) in pages.into_iter().zip([false, true]) {
+    let project = ProjectName::parse("a").unwrap();
+    let with_paths = Page::from_json_at(document.to_vec(), &project, "/pypi/simple/a/");
+    let pages = [Page::from_json(document.to_vec()), with_metadata, with_paths];
+    for (page, (makes_metadata, has_paths)) in
+        pages.into_iter().zip([(false, false), (true, false), (false, true)])
+    {
         let Ok(page) = page else { continue };
         // Lone surrogates are passed on.
         let (Ok(before), Ok(after)) =
@@ -22,7 +26,17 @@ pub(crate) fn json(document: &[u8]) {
         assert_eq!(files.len(), page.files().len());
         assert_eq!(files.len() + page.skipped(), before["files"].as_array().unwrap().len());
         for (value, file) in files.iter().zip(page.files()) {
-            assert_eq!(value["url"], file.name());
+            assert_eq!(value["url"], file.link());
+            let path = file.link().strip_prefix("../../").filter(|_| has_paths);
+            match path {
+                // The last segment may be encoded.
+                Some(path) => {
+                    assert!(!path.split('/').any(|part| part.is_empty() || part.starts_with('.')), "{path}");
+                    assert!(path.ends_with(file.name()) || path.contains('%'), "{path}");
+                    assert!(!path.contains(['"', '<', '>', '&', '\'', '?', '#', '\\', ' ']), "{path}");
+                }
+                None => assert_eq!(file.link(), file.name()),
+            }
             assert_eq!(value["filename"], file.name());
             assert!(value.get("hashes").is_some());
             let is_known = file.name().ends_with(".whl") && file.details().sha256.is_some();

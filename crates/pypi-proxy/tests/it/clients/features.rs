@@ -117,7 +117,7 @@ async fn uv_gets_times_sizes_and_hashes() {
     let name = "pantry_shelf-1.1-py3-none-any.whl";
     let len = std::fs::metadata(shelf.file("pantry-shelf", name)).unwrap().len();
     let expected = format!(
-        "{{ url = \"{}/simple/pantry-shelf/{name}\", hash = \"sha256:{}\", size = {len}, \
+        "{{ url = \"{}/resources/pantry-shelf/{name}\", hash = \"sha256:{}\", size = {len}, \
          upload-time = \"2023-06-05T00:00:00Z\" }}",
         proxy.url,
         shelf.sha256("pantry-shelf", name)

@@ -10,6 +10,7 @@ mod airgap;
 mod features;
 mod guide;
 mod killed;
+mod lock_files;
 mod rules;
 mod sandbox;
 
