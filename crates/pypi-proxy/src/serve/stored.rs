@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::service::Proxy;
 use super::target::FileTarget;
 use crate::page_cache::{CachedPage, PageCache};
-use crate::store::{Digest, Key, Store, StoredFile};
+use crate::store::{Digest, Key, StoredFile};
 use crate::upstream::Upstream;
 use crate::{Error, ProjectName};
 
@@ -28,10 +28,6 @@ impl Proxy {
 
     pub(crate) fn pages(&self) -> &PageCache {
         &self.0.pages
-    }
-
-    pub(crate) fn store(&self) -> &Store {
-        &self.0.store
     }
 
     /// Returns a file that is stored, or the stored metadata or signature of a file.

@@ -72,7 +72,7 @@ impl PageCache {
             return Ok(if is_same { Imported::Same } else { Imported::Other });
         }
         let document = DiskCache::document(&body, checked, modified)?;
-        parse_body(body, project.is_some(), &ProjectFacts::default())?;
+        parse_body(body, project, upstream.page_url(project).path(), &ProjectFacts::default())?;
         disk.store_dated(upstream.id(), project, &document, checked)?;
         self.forget(project);
         Ok(Imported::New)
