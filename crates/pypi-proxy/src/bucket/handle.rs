@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use aws_lc_rs::digest::{Context, SHA256};
 use bytes::Bytes;
@@ -15,8 +15,9 @@ use object_store::{GetRange, ObjectStore, UpdateVersion};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
-use super::Config;
-use super::remote::{OperationError, Remote, SmallObject};
+use super::lease::PageLease;
+use super::remote::{OperationError, Remote, SmallObject, failed};
+use super::{ConditionalWrites, Config};
 use crate::store::{Digest, Expected, Key, Reference, VerifyReport};
 use crate::upstream::{FileBody, Validators};
 use crate::{Error, ProjectName};
@@ -39,6 +40,8 @@ pub(super) struct Inner {
     /// Files whose upload failed or was skipped.
     failed_uploads: Mutex<HashSet<Digest>>,
     failed_upload_count: AtomicUsize,
+    /// Whether the bucket was found not to support conditional writes, so that leases have no effect.
+    lacks_conditional_writes: AtomicBool,
 }
 
 impl Bucket {
@@ -55,6 +58,7 @@ impl Bucket {
             uploads,
             failed_uploads: Mutex::default(),
             failed_upload_count: AtomicUsize::new(0),
+            lacks_conditional_writes: AtomicBool::new(false),
         }))
     }
 
@@ -91,17 +95,6 @@ impl Bucket {
     pub(super) fn name_path(&self, reference: &Reference) -> Path {
         let Reference { project, file, origin } = reference;
         self.path(["names", project.as_str(), file, &origin.to_string()])
-    }
-
-    pub(super) fn lease_path(&self, name: &str) -> Path {
-        self.path(["leases", name])
-    }
-
-    pub(super) fn lease_name(key: &Key) -> String {
-        match key {
-            Key::Digest(digest) => digest.to_string(),
-            Key::Reference(reference) => reference.origin.to_string(),
-        }
     }
 
     /// Opens a file at an offset. Returns `None` if it is not in the bucket.
@@ -197,38 +190,49 @@ impl Bucket {
         has_failed
     }
 
-    /// Project names cannot start with `@`.
-    fn page_path(&self, index: u64, project: Option<&ProjectName>) -> Path {
-        self.path(["pages", &format!("{index:016x}"), project.map_or("@list", ProjectName::as_str)])
+    /// Returns the name of the object of a page, or of its lease. Project names cannot start with `@`.
+    pub(super) fn page_path(&self, below: &str, index: u64, project: Option<&ProjectName>) -> Path {
+        let name = [&*format!("{index:016x}"), project.map_or("@list", ProjectName::as_str)];
+        self.path(below.split('/').chain(name))
     }
 
-    /// Reads the page of a project, or the project list for `None`, of at most `max` bytes. Waits at most
-    /// [`Config::page_wait`](super::Config::page_wait).
+    /// Reads the page of a project, or the project list for `None`, of at most `max` bytes. Returns `None` if there is
+    /// none. Fails if the bucket fails or does not respond within [`Config::page_wait`](super::Config::page_wait).
     pub(crate) async fn page(
         &self,
         index: u64,
         project: Option<&ProjectName>,
         max: u64,
-    ) -> Option<SmallObject> {
-        let (bucket, path) = (self.clone(), self.page_path(index, project));
+    ) -> Result<Option<SmallObject>, Error> {
+        let (bucket, path) = (self.clone(), self.page_path("pages", index, project));
         // The read continues after the timeout, so that the circuit breaker learns its outcome.
         let read = tokio::spawn(async move { bucket.remote().small(&path, max).await });
-        tokio::time::timeout(self.0.config.page_wait, read).await.ok()?.ok()?.ok()
+        match tokio::time::timeout(self.0.config.page_wait, read).await {
+            Ok(Ok(Ok(page))) => Ok(Some(page)),
+            Ok(Ok(Err(OperationError::NotFound))) => Ok(None),
+            Ok(Ok(Err(error))) => Err(error.into_error()),
+            Ok(Err(_)) | Err(_) => Err(failed("timeout")),
+        }
     }
 
-    /// Starts a task that replaces a page of the given version. A page for which `is_as_new` returns true is not
-    /// replaced.
+    /// Starts a task that replaces a page of the given version, and then releases the lease. A page for which
+    /// `is_as_new` returns true is not replaced.
+    #[allow(clippy::too_many_arguments, reason = "the page, its place, and the condition")]
     pub(crate) fn store_page(
         &self,
         index: u64,
         project: Option<&ProjectName>,
         document: Vec<u8>,
         version: Option<UpdateVersion>,
+        lease: Option<PageLease>,
         max: u64,
         is_as_new: impl Fn(&[u8]) -> bool + Send + Sync + 'static,
     ) {
-        let (bucket, path) = (self.clone(), self.page_path(index, project));
-        tokio::spawn(async move { bucket.write_page(&path, document, version, max, is_as_new).await });
+        let (bucket, path) = (self.clone(), self.page_path("pages", index, project));
+        tokio::spawn(async move {
+            bucket.write_page(&path, document, version, max, is_as_new).await;
+            drop(lease);
+        });
     }
 
     async fn write_page(
@@ -263,7 +267,7 @@ impl Bucket {
 
     /// Deletes the page of a project, or the project list for `None`. Fails if the bucket fails ([`Error::is_bucket`]).
     pub(crate) async fn purge_page(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
-        self.0.remote.delete(&self.page_path(index, project)).await
+        self.0.remote.delete(&self.page_path("pages", index, project)).await
     }
 
     /// Deletes all pages of an index. Fails if the bucket fails ([`Error::is_bucket`]).
@@ -276,17 +280,72 @@ impl Bucket {
         Ok(())
     }
 
-    /// Writes, reads and deletes an object.
+    /// Writes, reads and deletes an object, and tests whether the bucket supports conditional writes.
     ///
     /// # Errors
     ///
     /// Fails if one of the operations fails ([`Error::is_bucket`]).
-    pub async fn check(&self) -> Result<(), Error> {
-        let path = self.lease_path(&format!("check-{}", self.next_owner()));
+    pub async fn check(&self) -> Result<ConditionalWrites, Error> {
+        let path = self.path(["checks", &self.next_owner()]);
         let written = self.0.remote.put(&path, async { Ok(Bytes::new()) }, None).await;
         written.map_err(OperationError::into_error)?;
         self.0.remote.small(&path, 0).await.map_err(OperationError::into_error)?;
-        self.0.remote.delete(&path).await
+        self.0.remote.delete(&path).await?;
+        self.test_conditional_writes().await
+    }
+
+    /// Starts a task that tests whether the bucket supports conditional writes. Without them, files are downloaded and
+    /// pages requested without leases.
+    pub(crate) fn test_in_background(&self) {
+        let bucket = self.clone();
+        tokio::spawn(async move { bucket.test_conditional_writes().await });
+    }
+
+    /// Tests conditional writes with an object of its own.
+    async fn test_conditional_writes(&self) -> Result<ConditionalWrites, Error> {
+        let path = self.path(["checks", &self.next_owner()]);
+        let found = self.conditional_writes(&path).await;
+        let deleted = self.0.remote.delete(&path).await;
+        let found = match found {
+            Ok(found) => found,
+            Err(OperationError::Unsupported) => ConditionalWrites::Rejected,
+            Err(error) => return Err(error.into_error()),
+        };
+        deleted?;
+        self.record_conditional_writes(found);
+        Ok(found)
+    }
+
+    async fn conditional_writes(&self, path: &Path) -> Result<ConditionalWrites, OperationError> {
+        let remote = &self.0.remote;
+        let first = remote.create(path, b"1".into()).await?;
+        let created_again = remote.create(path, b"2".into()).await;
+        if created_again.is_ok() {
+            return Ok(ConditionalWrites::Ignored);
+        }
+        remote.update(path, b"3".into(), first.clone()).await?;
+        let updated_again = remote.update(path, b"4".into(), first).await;
+        match (created_again, updated_again) {
+            (_, Ok(_)) => Ok(ConditionalWrites::Ignored),
+            (Err(OperationError::PreconditionFailed), Err(OperationError::PreconditionFailed)) => {
+                Ok(ConditionalWrites::Supported)
+            }
+            (Err(OperationError::PreconditionFailed), Err(error)) | (Err(error), _) => Err(error),
+            (Ok(_), _) => Ok(ConditionalWrites::Ignored),
+        }
+    }
+
+    pub(super) fn record_conditional_writes(&self, found: ConditionalWrites) {
+        let lacks = found != ConditionalWrites::Supported;
+        if !self.0.lacks_conditional_writes.swap(lacks, Ordering::Relaxed) && lacks {
+            let found = found.name();
+            tracing::warn!("conditional writes to the bucket are {found}; several proxies may download the same file");
+        }
+    }
+
+    /// Returns whether leases have an effect, as far as known.
+    pub(crate) fn has_leases(&self) -> bool {
+        !self.0.lacks_conditional_writes.load(Ordering::Relaxed)
     }
 
     /// Starts a task that runs [`check`](Self::check), which updates the last error.
@@ -352,11 +411,11 @@ mod tests {
     #[tokio::test]
     async fn older_page_never_replaces_a_newer_one() {
         let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
-        let path = bucket.page_path(1, None);
+        let path = bucket.page_path("pages", 1, None);
         let write = async |page: &'static str, version| {
             let is_as_new = |other: &[u8]| other >= page.as_bytes();
             bucket.write_page(&path, page.into(), version, 100, is_as_new).await;
-            bucket.page(1, None, 100).await.unwrap()
+            bucket.page(1, None, 100).await.unwrap().unwrap()
         };
         let first = write("1", None).await;
         let third = write("3", Some(first.version.clone())).await;
@@ -371,12 +430,12 @@ mod tests {
     #[tokio::test]
     async fn newest_page_of_concurrent_writes_wins() {
         let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
-        let path = bucket.page_path(1, None);
+        let path = bucket.page_path("pages", 1, None);
         let pages = ["1", "2", "3"].map(|page| {
             let is_as_new = move |other: &[u8]| other >= page.as_bytes();
             bucket.write_page(&path, page.into(), None, 100, is_as_new)
         });
         futures_util::future::join_all(pages).await;
-        assert_eq!(bucket.page(1, None, 100).await.unwrap().bytes, "3");
+        assert_eq!(bucket.page(1, None, 100).await.unwrap().unwrap().bytes, "3");
     }
 }

@@ -1,4 +1,4 @@
-//! Leases: only one of several proxies downloads a file.
+//! Leases: only one of several proxies downloads a file or requests a page.
 //!
 //! A lease is a small object that is created on the condition that it does not exist. Its owner rewrites it
 //! periodically and deletes it at the end. A proxy that observes the lease unchanged for its whole duration, by the
@@ -10,16 +10,23 @@ use bytes::Bytes;
 use object_store::UpdateVersion;
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::ConditionalWrites;
 use super::handle::Bucket;
 use super::remote::{LeaseOutcome, OperationError, SmallObject};
+use crate::ProjectName;
+use crate::metrics::Counters;
+use crate::store::Key;
 
 /// Delay before the owner of a taken over lease is confirmed. Some stores do not check a condition and write
 /// atomically: of two concurrent takeovers, the last write wins.
 const TAKEOVER_DELAY: Duration = Duration::from_millis(200);
 /// Upper bound of the size of a lease in bytes.
 const MAX_LEN: u64 = 4096;
+/// Duration of the lease of a page, as a fraction of the time that other proxies wait for it.
+const PAGE_LEASE_FRACTION: f64 = 0.75;
 
 #[derive(Serialize, Deserialize)]
 struct Document {
@@ -30,19 +37,47 @@ struct Document {
     beat: u64,
 }
 
-pub(super) enum ClaimResult {
+impl Document {
+    fn encode(owner: &str, duration: Duration, beat: u64) -> Vec<u8> {
+        let document = Self { owner: owner.to_owned(), seconds: duration.as_secs_f64(), beat };
+        // Serialization of this type cannot fail.
+        tightwire_json::to_vec(&document).unwrap_or_default()
+    }
+}
+
+/// Attempt to acquire a lease. Each step sends at most two requests.
+pub(super) struct Claim {
+    bucket: Bucket,
+    path: Path,
+    owner: String,
+    /// Duration of the lease, if it is acquired.
+    duration: Duration,
+    is_page: bool,
+    is_taken_over: bool,
+    /// Start of the last attempt to create the lease or to take it over.
+    last_write: Instant,
+    observer: LeaseObserver,
+}
+
+pub(super) enum ClaimStep {
     Acquired(Lease),
+    /// Another proxy may own the lease: observe it again after this time.
+    Wait(Duration),
     /// Another proxy owned the lease and has released it.
     Released,
-    /// Leases are unavailable: download the file without one.
+    /// Leases are unavailable, or the wait limit is reached: continue without one.
     Unavailable,
 }
 
-/// An owned lease, which must be renewed.
+/// An owned lease, which must be renewed unless it is that of a page.
 pub(super) struct Lease {
     bucket: Bucket,
     path: Path,
     owner: String,
+    duration: Duration,
+    is_page: bool,
+    /// Whether its previous owner stopped renewing it.
+    pub(super) is_taken_over: bool,
     version: UpdateVersion,
     beat: u64,
     /// Start of the last successful write.
@@ -53,77 +88,180 @@ pub(super) struct Lease {
     is_lost: bool,
 }
 
-impl Bucket {
-    /// Acquires the lease of this name, or waits until its owner releases it.
-    pub(super) async fn claim(&self, name: &str, observer: &mut LeaseObserver) -> ClaimResult {
-        let path = self.lease_path(name);
-        let owner = self.next_owner();
-        let acquired = |outcome, version, beat, last_write| {
-            self.0.remote.meter.leases[outcome].add(1);
-            let (bucket, path, owner) = (self.clone(), path.clone(), owner.clone());
-            ClaimResult::Acquired(Lease {
-                bucket,
-                path,
-                owner,
-                version,
-                beat,
-                last_write,
-                last_attempt: last_write,
-                is_lost: false,
-            })
-        };
-        let (mut outcome, mut last_write) = (LeaseOutcome::Acquired, Instant::now());
-        match self.0.remote.create(&path, self.document(&owner, 0)).await {
-            Ok(version) => return acquired(outcome, version, 0, last_write),
-            Err(OperationError::PreconditionFailed) => {}
-            Err(_) => return self.unavailable(LeaseOutcome::Unavailable),
+/// Result of [`Bucket::claim_page`].
+pub(crate) enum PageTurn {
+    /// This proxy requests the page from its index.
+    Owner(PageLease),
+    /// Another proxy has requested the page.
+    Released,
+    /// Leases are unavailable, or another proxy takes too long: request the page without one.
+    Unavailable,
+}
+
+/// Lease of a page, which is released when dropped.
+pub(crate) struct PageLease(Option<Lease>);
+
+impl Drop for PageLease {
+    fn drop(&mut self) {
+        // Without a runtime, the lease expires.
+        if let (Some(lease), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
+            runtime.spawn(lease.release());
         }
-        loop {
-            let SmallObject { bytes, version } = match self.0.remote.small(&path, MAX_LEN).await {
-                Ok(small) => small,
-                Err(OperationError::NotFound) => return ClaimResult::Released,
-                Err(_) => return self.unavailable(LeaseOutcome::Unavailable),
+    }
+}
+
+impl Bucket {
+    fn leases(&self, is_page: bool) -> &Counters<LeaseOutcome> {
+        let meter = &self.0.remote.meter;
+        if is_page { &meter.page_leases } else { &meter.leases }
+    }
+
+    fn lease_path(&self, name: &str) -> Path {
+        self.path(["leases", name])
+    }
+
+    /// Prepares to acquire the lease of a file.
+    pub(super) fn file_claim(&self, key: &Key) -> Claim {
+        let name = match key {
+            Key::Digest(digest) => digest,
+            Key::Reference(reference) => &reference.origin,
+        };
+        let config = &self.0.config;
+        self.new_claim(self.lease_path(&name.to_string()), config.lease_duration, config.lease_wait, false)
+    }
+
+    fn new_claim(&self, path: Path, duration: Duration, wait_limit: Duration, is_page: bool) -> Claim {
+        let now = Instant::now();
+        Claim {
+            bucket: self.clone(),
+            path,
+            owner: self.next_owner(),
+            duration,
+            is_page,
+            is_taken_over: false,
+            last_write: now,
+            observer: LeaseObserver::new(now, wait_limit, duration.mul_f64(fastrand::f64() / 10.0)),
+        }
+    }
+
+    /// Acquires the lease of a page, or waits until another proxy releases it, for at most
+    /// [`Config::page_wait`](super::Config::page_wait).
+    pub(crate) async fn claim_page(&self, index: u64, project: Option<&ProjectName>) -> PageTurn {
+        let wait = self.0.config.page_wait;
+        let path = self.page_path("leases/pages", index, project);
+        let mut claim = self.new_claim(path, wait.mul_f64(PAGE_LEASE_FRACTION), wait, true);
+        let (sender, turn) = oneshot::channel();
+        // The task continues after the timeout, so that the circuit breaker learns the outcome and no lease remains.
+        tokio::spawn(async move {
+            let mut step = claim.acquire().await;
+            let turn = loop {
+                match step {
+                    ClaimStep::Acquired(lease) => break PageTurn::Owner(PageLease(Some(lease))),
+                    ClaimStep::Released => break PageTurn::Released,
+                    ClaimStep::Unavailable => break PageTurn::Unavailable,
+                    ClaimStep::Wait(interval) => tokio::time::sleep(interval).await,
+                }
+                step = claim.observe().await;
             };
-            // An unreadable lease has no owner, and expires after the configured duration.
-            let document = tightwire_json::from_slice::<Document>(&bytes).ok();
-            let (lease_owner, beat) =
-                document.as_ref().map_or(("", 0), |document| (&document.owner, document.beat));
-            if lease_owner == owner {
-                // Taken over, or created by a request whose response was lost.
-                return acquired(outcome, version, beat, last_write);
+            let _ = sender.send(turn);
+        });
+        match tokio::time::timeout(wait, turn).await {
+            Ok(Ok(turn)) => turn,
+            _ => PageTurn::Unavailable,
+        }
+    }
+}
+
+impl Claim {
+    /// Creates the lease, or observes that of another proxy.
+    pub(super) async fn acquire(&mut self) -> ClaimStep {
+        if !self.bucket.has_leases() {
+            return self.unavailable(LeaseOutcome::Unavailable);
+        }
+        (self.is_taken_over, self.last_write) = (false, Instant::now());
+        let document = Document::encode(&self.owner, self.duration, 0);
+        match self.bucket.0.remote.create(&self.path, document).await {
+            Ok(version) => self.acquired(version, 0),
+            Err(OperationError::PreconditionFailed) => self.observe().await,
+            Err(OperationError::Unsupported) => {
+                self.bucket.record_conditional_writes(ConditionalWrites::Rejected);
+                self.unavailable(LeaseOutcome::Unavailable)
             }
-            let duration = document
-                .and_then(|document| Duration::try_from_secs_f64(document.seconds).ok())
-                .unwrap_or(self.0.config.lease_duration);
-            match observer.observe(&bytes, duration, Instant::now()) {
-                NextStep::Wait(interval) => tokio::time::sleep(interval).await,
-                NextStep::GiveUp => return self.unavailable(LeaseOutcome::GivenUp),
-                NextStep::TakeOver => {
-                    let now = Instant::now();
-                    match self.0.remote.update(&path, self.document(&owner, 0), version).await {
-                        Ok(_) => {
-                            (outcome, last_write) = (LeaseOutcome::TakenOver, now);
-                            tokio::time::sleep(TAKEOVER_DELAY).await;
-                        }
-                        Err(OperationError::NotFound) => return ClaimResult::Released,
-                        // Another proxy has taken it over first.
-                        Err(OperationError::PreconditionFailed) => {}
-                        Err(_) => return self.unavailable(LeaseOutcome::Unavailable),
+            Err(_) => self.unavailable(LeaseOutcome::Unavailable),
+        }
+    }
+
+    /// Reads the lease of another proxy, and takes it over if it has expired.
+    pub(super) async fn observe(&mut self) -> ClaimStep {
+        let SmallObject { bytes, version } = match self.bucket.0.remote.small(&self.path, MAX_LEN).await {
+            Ok(small) => small,
+            Err(OperationError::NotFound) => return ClaimStep::Released,
+            Err(_) => return self.unavailable(LeaseOutcome::Unavailable),
+        };
+        // An unreadable lease has no owner, and expires after the configured duration.
+        let document = tightwire_json::from_slice::<Document>(&bytes).ok();
+        let (owner, beat) = document.as_ref().map_or(("", 0), |document| (&document.owner, document.beat));
+        if owner == self.owner {
+            // Taken over, or created by a request whose response was lost.
+            return self.acquired(version, beat);
+        }
+        let duration = document
+            .and_then(|document| Duration::try_from_secs_f64(document.seconds).ok())
+            .unwrap_or(self.duration);
+        match self.observer.observe(&bytes, duration, Instant::now()) {
+            NextStep::Wait(interval) => ClaimStep::Wait(interval),
+            NextStep::GiveUp => self.unavailable(LeaseOutcome::GivenUp),
+            NextStep::TakeOver => {
+                let now = Instant::now();
+                let document = Document::encode(&self.owner, self.duration, 0);
+                match self.bucket.0.remote.update(&self.path, document, version).await {
+                    Ok(_) => {
+                        (self.is_taken_over, self.last_write) = (true, now);
+                        ClaimStep::Wait(TAKEOVER_DELAY)
                     }
+                    Err(OperationError::NotFound) => ClaimStep::Released,
+                    // Another proxy has taken it over first.
+                    Err(OperationError::PreconditionFailed) => ClaimStep::Wait(MIN_INTERVAL),
+                    Err(_) => self.unavailable(LeaseOutcome::Unavailable),
                 }
             }
         }
     }
 
-    fn unavailable(&self, why: LeaseOutcome) -> ClaimResult {
-        self.0.remote.meter.leases[why].add(1);
-        ClaimResult::Unavailable
+    /// Extends the wait limit, because the other proxy makes progress.
+    pub(super) fn record_progress(&mut self) {
+        self.observer.record_progress(Instant::now());
     }
 
-    fn document(&self, owner: &str, beat: u64) -> Vec<u8> {
-        let (owner, seconds) = (owner.to_owned(), self.0.config.lease_duration.as_secs_f64());
-        // Serialization of this type cannot fail.
-        tightwire_json::to_vec(&Document { owner, seconds, beat }).unwrap_or_default()
+    /// Returns whether the wait limit is reached.
+    pub(super) fn is_expired(&self) -> bool {
+        self.observer.is_expired(Instant::now())
+    }
+
+    pub(super) fn count(&self, outcome: LeaseOutcome) {
+        self.bucket.leases(self.is_page)[outcome].add(1);
+    }
+
+    fn acquired(&self, version: UpdateVersion, beat: u64) -> ClaimStep {
+        self.count(if self.is_taken_over { LeaseOutcome::TakenOver } else { LeaseOutcome::Acquired });
+        ClaimStep::Acquired(Lease {
+            bucket: self.bucket.clone(),
+            path: self.path.clone(),
+            owner: self.owner.clone(),
+            duration: self.duration,
+            is_page: self.is_page,
+            is_taken_over: self.is_taken_over,
+            version,
+            beat,
+            last_write: self.last_write,
+            last_attempt: self.last_write,
+            is_lost: false,
+        })
+    }
+
+    fn unavailable(&self, why: LeaseOutcome) -> ClaimStep {
+        self.count(why);
+        ClaimStep::Unavailable
     }
 }
 
@@ -132,7 +270,7 @@ impl Lease {
     pub(super) async fn renew_during<T>(mut self, work: impl Future<Output = T>) -> T {
         let renewing = async {
             while !self.is_lost {
-                tokio::time::sleep_until(self.last_attempt + self.bucket.0.config.lease_duration / 3).await;
+                tokio::time::sleep_until(self.last_attempt + self.duration / 3).await;
                 self.renew().await;
             }
             std::future::pending().await
@@ -148,7 +286,7 @@ impl Lease {
 
     async fn renew(&mut self) {
         self.last_attempt = Instant::now();
-        let document = self.bucket.document(&self.owner, self.beat + 1);
+        let document = Document::encode(&self.owner, self.duration, self.beat + 1);
         match self.bucket.0.remote.update(&self.path, document, self.version.clone()).await {
             Ok(version) => {
                 self.version = version;
@@ -165,7 +303,7 @@ impl Lease {
                 Err(OperationError::Failed(_)) => {}
                 _ => {
                     self.is_lost = true;
-                    self.bucket.0.remote.meter.leases[LeaseOutcome::Lost].add(1);
+                    self.bucket.leases(self.is_page)[LeaseOutcome::Lost].add(1);
                 }
             },
         }
@@ -173,7 +311,7 @@ impl Lease {
 
     /// Deletes the lease, unless another proxy may own it.
     pub(super) async fn release(mut self) {
-        if !self.is_lost && self.last_write.elapsed() > self.bucket.0.config.lease_duration / 2 {
+        if !self.is_lost && self.last_write.elapsed() > self.duration / 2 {
             self.renew().await;
         }
         if !self.is_lost {
@@ -187,13 +325,15 @@ fn is_of(lease: &SmallObject, owner: &str) -> bool {
     tightwire_json::from_slice::<Document>(&lease.bytes).is_ok_and(|document| document.owner == owner)
 }
 
-/// Initial and maximum interval between reads of a lease.
+/// Initial and maximum interval between reads of a lease, and the interval after progress of its owner.
 const MIN_INTERVAL: Duration = Duration::from_millis(50);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 const MAX_INTERVAL: Duration = Duration::from_secs(1);
 
 /// State machine, without I/O, that decides when a lease of another proxy has expired.
 #[derive(Debug)]
 pub(super) struct LeaseObserver {
+    wait_limit: Duration,
     deadline: Instant,
     /// Additional time that a lease must be unchanged before it is taken over. It differs between proxies, so that
     /// two of them rarely take over the same lease: some stores do not check the condition of a write atomically with
@@ -220,9 +360,14 @@ pub(super) enum NextStep {
 }
 
 impl LeaseObserver {
-    /// Creates an observer that gives up after waiting for `wait_limit` in total.
+    /// Creates an observer that gives up after waiting for `wait_limit` without progress of the owner.
     pub(super) fn new(now: Instant, wait_limit: Duration, grace: Duration) -> Self {
-        Self { deadline: now + wait_limit, grace, interval: MIN_INTERVAL, last: None }
+        Self { wait_limit, deadline: now + wait_limit, grace, interval: MIN_INTERVAL, last: None }
+    }
+
+    /// Restarts the wait limit.
+    fn record_progress(&mut self, now: Instant) {
+        (self.deadline, self.interval) = (now + self.wait_limit, PROGRESS_INTERVAL);
     }
 
     pub(super) fn is_expired(&self, now: Instant) -> bool {
@@ -259,6 +404,7 @@ impl LeaseObserver {
 mod tests {
     use std::sync::Arc;
 
+    use futures_util::StreamExt as _;
     use object_store::memory::InMemory;
     use object_store::{ObjectStore, ObjectStoreExt as _};
 
@@ -271,10 +417,8 @@ mod tests {
     async fn leased() -> (Arc<dyn ObjectStore>, Bucket, Lease) {
         let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
         let bucket = Bucket::new(objects.clone(), Config { lease_duration: DURATION, ..Config::default() });
-        let mut observer = LeaseObserver::new(Instant::now(), DURATION * 100, Duration::ZERO);
-        let ClaimResult::Acquired(lease) = bucket.claim("file", &mut observer).await else {
-            panic!("no other owner")
-        };
+        let mut claim = bucket.new_claim(bucket.lease_path("file"), DURATION, DURATION * 100, false);
+        let ClaimStep::Acquired(lease) = claim.acquire().await else { panic!("no other owner") };
         (objects, bucket, lease)
     }
 
@@ -292,7 +436,7 @@ mod tests {
     async fn renewal_with_lost_response_keeps_the_lease() {
         let (objects, bucket, lease) = leased().await;
         let path = bucket.lease_path("file");
-        objects.put(&path, bucket.document(&lease.owner, 1).into()).await.unwrap();
+        objects.put(&path, Document::encode(&lease.owner, DURATION, 1).into()).await.unwrap();
         lease.renew_during(tokio::time::sleep(DURATION * 2)).await;
         assert_eq!(bucket.0.remote.meter.leases[LeaseOutcome::Lost].get(), 0);
         assert!(objects.head(&path).await.is_err());
@@ -356,5 +500,47 @@ mod tests {
         assert!(matches!(observer.observe(&lease(0), Duration::MAX, now), NextStep::Wait(_)));
         let step = observer.observe(&lease(0), Duration::MAX, now + Duration::from_secs(5));
         assert_eq!(step, NextStep::GiveUp);
+    }
+
+    #[test]
+    fn progress_restarts_the_wait_limit() {
+        let now = Instant::now();
+        let mut observer = observer(now, 5);
+        observer.record_progress(now + Duration::from_secs(4));
+        assert!(!observer.is_expired(now + Duration::from_secs(8)));
+        assert!(observer.is_expired(now + Duration::from_secs(9)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn page_lease_of_a_dead_owner_delays_others_once() {
+        let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+        let bucket = Bucket::new(objects.clone(), Config::default());
+        let turn = async || {
+            let start = Instant::now();
+            (bucket.claim_page(1, None).await, start.elapsed())
+        };
+        let (PageTurn::Owner(mut lease), time) = turn().await else { panic!("no other owner") };
+        assert_eq!(time, Duration::ZERO);
+        // Its owner is gone.
+        drop(lease.0.take());
+        let wait = bucket.0.config.page_wait;
+        assert!(matches!(turn().await, (PageTurn::Unavailable, time) if time == wait));
+        // The lease that was taken over meanwhile is released.
+        tokio::time::sleep(wait).await;
+        assert!(matches!(turn().await, (PageTurn::Owner(_), Duration::ZERO)));
+        tokio::time::sleep(wait).await;
+        assert_eq!(objects.list(None).count().await, 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn page_lease_is_released_when_dropped() {
+        let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
+        let PageTurn::Owner(lease) = bucket.claim_page(1, None).await else { panic!("no other owner") };
+        let other = bucket.claim_page(1, None);
+        let owner = async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            drop(lease);
+        };
+        assert!(matches!(tokio::join!(other, owner).0, PageTurn::Released));
     }
 }

@@ -5,6 +5,7 @@
 
 mod handle;
 mod lease;
+mod relay;
 mod remote;
 #[cfg(feature = "s3")]
 mod s3;
@@ -13,7 +14,10 @@ mod upload;
 
 use std::time::Duration;
 
+use crate::metrics::named;
+
 pub use handle::Bucket;
+pub(crate) use lease::{PageLease, PageTurn};
 pub(crate) use remote::Operation;
 pub(crate) use source::TieredSource;
 
@@ -32,9 +36,10 @@ pub struct Config {
     pub part_size: u64,
     /// Time after which a lease that is not renewed expires. Default: 10 seconds.
     pub lease_duration: Duration,
-    /// Maximum time to wait for the download of another proxy. Default: 30 seconds.
+    /// Maximum time to wait for the download of another proxy without receiving a part of it. Default: 30 seconds.
     pub lease_wait: Duration,
-    /// Maximum time to wait for a page from the bucket before its index is contacted. Default: 500 milliseconds.
+    /// Maximum time to wait for a page from the bucket, and for another proxy that requests the page, before its index
+    /// is contacted. Default: 500 milliseconds.
     pub page_wait: Duration,
     /// Maximum concurrent reads of whole files, at least 1. Further reads wait. Reads of ranges for clients have a
     /// separate limit of the same number, and wait at most for [`Self::timeout`]. Default: 50.
@@ -47,6 +52,19 @@ pub struct Config {
     /// Maximum running and queued uploads, including files still being downloaded. Each upload keeps a file open.
     /// Further files are not uploaded. Default: 1000.
     pub max_uploads: usize,
+}
+
+named! {
+    /// Support of a bucket for writes on condition that an object does not exist or is unchanged. Leases require them.
+    #[non_exhaustive]
+    pub enum ConditionalWrites {
+        /// A write whose condition is not met is rejected.
+        Supported = "supported",
+        /// A write replaces the object although its condition is not met.
+        Ignored = "ignored",
+        /// All writes with a condition are rejected.
+        Rejected = "rejected",
+    }
 }
 
 impl Config {

@@ -54,6 +54,8 @@ pub(super) struct LargeObject {
     /// Length of the whole object.
     pub(super) len: u64,
     pub(super) sha256: Option<String>,
+    /// Length of the file that the object is a part of.
+    pub(super) file_len: Option<u64>,
     pub(super) stream: BoxStream<'static, Result<Bytes, Error>>,
 }
 
@@ -173,8 +175,10 @@ impl Remote {
         };
         let options = GetOptions { range, ..GetOptions::default() };
         let result = self.run(Operation::Get, 0, self.store.get_opts(path, options)).await?;
-        let (len, sha256) = (result.meta.size, attribute(&result.attributes));
-        Ok(LargeObject { len, sha256, stream: self.clone().stream(result, permit) })
+        let len = result.meta.size;
+        let sha256 = attribute(&result.attributes, &SHA256);
+        let file_len = attribute(&result.attributes, &FILE_LEN).and_then(|len| len.parse().ok());
+        Ok(LargeObject { len, sha256, file_len, stream: self.clone().stream(result, permit) })
     }
 
     /// Returns a stream of the bytes of an object. It fails if no chunk arrives within the timeout.
@@ -206,11 +210,11 @@ impl Remote {
         &self,
         path: &Path,
         read: impl Future<Output = Result<Bytes, Error>>,
-        sha256: Option<String>,
+        attribute: Option<(Attribute, String)>,
     ) -> Result<(), OperationError> {
         let _one = self.writes.acquire().await;
         let bytes = read.await.map_err(OperationError::Failed)?;
-        let attributes = sha256.map(attributes).unwrap_or_default();
+        let attributes = attribute.into_iter().collect();
         let options = PutOptions { attributes, ..PutOptions::default() };
         let len = bytes.len() as u64;
         self.run(Operation::Put, len, self.store.put_opts(path, bytes.into(), options)).await.map(drop)
@@ -273,8 +277,8 @@ impl Remote {
         sha256: String,
     ) -> Result<Box<dyn MultipartUpload>, OperationError> {
         let _one = self.meta_permit().await;
-        let options =
-            PutMultipartOptions { attributes: attributes(sha256), ..PutMultipartOptions::default() };
+        let attributes = Attributes::from_iter([(SHA256, sha256)]);
+        let options = PutMultipartOptions { attributes, ..PutMultipartOptions::default() };
         self.run(Operation::Begin, 0, self.store.put_multipart_opts(path, options)).await
     }
 
@@ -303,14 +307,13 @@ impl Remote {
     }
 }
 
-const SHA256: Attribute = Attribute::Metadata(std::borrow::Cow::Borrowed("sha256"));
+/// SHA-256 of a file.
+pub(super) const SHA256: Attribute = Attribute::Metadata(std::borrow::Cow::Borrowed("sha256"));
+/// Length of the file that an object is a part of.
+pub(super) const FILE_LEN: Attribute = Attribute::Metadata(std::borrow::Cow::Borrowed("file-length"));
 
-fn attributes(sha256: String) -> Attributes {
-    Attributes::from_iter([(SHA256, sha256)])
-}
-
-fn attribute(attributes: &Attributes) -> Option<String> {
-    attributes.get(&SHA256).map(|value| value.as_ref().to_owned())
+fn attribute(attributes: &Attributes, name: &Attribute) -> Option<String> {
+    attributes.get(name).map(|value| value.as_ref().to_owned())
 }
 
 #[derive(Debug)]
@@ -419,6 +422,8 @@ named! {
         TakenOver = "taken_over",
         /// Another proxy owned it and has uploaded the file.
         Waited = "waited",
+        /// Another proxy owned it, and its download was read while it was running.
+        Streamed = "streamed",
         /// Another proxy owned it for too long.
         GivenUp = "given_up",
         /// The bucket failed.
@@ -451,6 +456,7 @@ impl Operation {
 pub(crate) struct BucketMetrics {
     pub(crate) operations: [Counters<Outcome>; Operation::ALL.len()],
     pub(crate) leases: Counters<LeaseOutcome>,
+    pub(crate) page_leases: Counters<LeaseOutcome>,
     pub(crate) uploads: Counters<UploadOutcome>,
     /// Received bytes of files and pages.
     pub(crate) received: Counter,

@@ -2,47 +2,67 @@
 
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
 use super::handle::Bucket;
-use super::lease::{ClaimResult, Lease, LeaseObserver};
+use super::lease::{ClaimStep, Lease};
+use super::relay::{PartReader, PartRequest};
 use super::remote::LeaseOutcome;
 use crate::Error;
 use crate::store::{Digest, Download, Expected, FileSource, Key};
 use crate::upstream::{FileBody, Validators};
 
+/// Where a file comes from.
+enum Found {
+    Bucket(Digest, FileBody),
+    /// Another proxy downloads the file.
+    Parts(PartReader, FileBody),
+    /// Download the file, with the lease if it is available.
+    Other(Option<Lease>),
+}
+
 impl Bucket {
-    /// Returns the file from the bucket, waiting for the download of another proxy. Otherwise returns the lease to
-    /// download it, if available.
-    async fn find(&self, key: &Key, expected: &Expected) -> Result<(Digest, FileBody), Option<Lease>> {
-        let name = Self::lease_name(key);
-        let grace = self.0.config.lease_duration.mul_f64(fastrand::f64() / 10.0);
-        let mut observer = LeaseObserver::new(Instant::now(), self.0.config.lease_wait, grace);
+    /// Looks for a file in the bucket, and waits for the download of another proxy.
+    async fn find(&self, key: &Key, expected: &Expected) -> Found {
+        let mut claim = self.file_claim(key);
+        let mut request = PartRequest::new(self.clone(), key, expected);
         let mut has_waited = false;
         loop {
             match self.open(key, expected, 0).await {
-                Ok(Some(found)) => {
+                Ok(Some((digest, body))) => {
                     if has_waited {
-                        self.0.remote.meter.leases[LeaseOutcome::Waited].add(1);
+                        claim.count(LeaseOutcome::Waited);
                     }
-                    return Ok(found);
+                    return Found::Bucket(digest, body);
                 }
                 Ok(None) => {}
-                Err(_) => return Err(None),
+                Err(_) => return Found::Other(None),
             }
-            match self.claim(&name, &mut observer).await {
-                ClaimResult::Acquired(lease) => {
-                    // Another proxy may have uploaded the file and released the lease since the first read.
-                    return match self.open(key, expected, 0).await {
-                        Ok(Some(found)) => {
-                            lease.release().await;
-                            Ok(found)
-                        }
-                        _ => Err(Some(lease)),
+            let mut step = claim.acquire().await;
+            while let ClaimStep::Wait(interval) = step {
+                tokio::time::sleep(interval).await;
+                if let (Some(part), Key::Digest(digest)) = (request.first_part().await, key) {
+                    return match PartReader::new(self.clone(), *digest, expected, claim, part) {
+                        Some((reader, body)) => Found::Parts(reader, body),
+                        None => Found::Other(None),
                     };
                 }
-                ClaimResult::Released if !observer.is_expired(Instant::now()) => has_waited = true,
-                ClaimResult::Released | ClaimResult::Unavailable => return Err(None),
+                step = claim.observe().await;
+            }
+            match step {
+                ClaimStep::Acquired(lease) => {
+                    // Another proxy may have uploaded the file and released the lease since the first read.
+                    return match self.open(key, expected, 0).await {
+                        Ok(Some((digest, body))) => {
+                            lease.release().await;
+                            Found::Bucket(digest, body)
+                        }
+                        _ => Found::Other(Some(lease)),
+                    };
+                }
+                ClaimStep::Released if !claim.is_expired() => {
+                    has_waited = true;
+                    request.withdraw().await;
+                }
+                _ => return Found::Other(None),
             }
         }
     }
@@ -65,6 +85,11 @@ enum ActiveSource {
         /// FileBody for the first call of `open`.
         body: Option<FileBody>,
     },
+    Parts {
+        reader: PartReader,
+        /// FileBody for the first call of `open`.
+        body: Option<FileBody>,
+    },
     Other,
 }
 
@@ -73,10 +98,34 @@ impl<S> TieredSource<S> {
         Self { bucket, other, key, expected, download, active: ActiveSource::Other }
     }
 
-    /// Switches to the other source, and starts an upload of its data.
-    fn fall_back(&mut self, lease: Option<Lease>) {
+    /// Switches to the other source at an offset, and starts an upload of its data.
+    fn fall_back(&mut self, lease: Option<Lease>, offset: u64) {
         self.active = ActiveSource::Other;
-        self.bucket.upload_while_growing(self.download.clone(), self.key.clone(), lease);
+        self.bucket.upload_while_growing(self.download.clone(), self.key.clone(), lease, offset);
+    }
+
+    /// Continues at an offset after another proxy has ended its download: with its file, with the parts of the next
+    /// owner, or as the next owner. Returns `None` for the last case.
+    async fn continue_parts(&mut self, reader: PartReader, offset: u64) -> Option<FileBody> {
+        let step = reader.end().await;
+        // The lease is acquired first, because the file may be uploaded meanwhile.
+        if let Ok(Some((digest, body))) = self.bucket.open(&self.key, &self.expected, offset).await {
+            if let ClaimStep::Acquired(lease) = step {
+                lease.release().await;
+            }
+            self.active = ActiveSource::Bucket { digest, body: None };
+            return Some(body);
+        }
+        match step {
+            ClaimStep::Wait(_) => {
+                let body = reader.body(offset, None);
+                self.active = ActiveSource::Parts { reader, body: None };
+                return Some(body);
+            }
+            ClaimStep::Acquired(lease) => self.fall_back(Some(lease), offset),
+            ClaimStep::Released | ClaimStep::Unavailable => self.fall_back(None, offset),
+        }
+        None
     }
 }
 
@@ -87,29 +136,48 @@ impl<S: FileSource> FileSource for TieredSource<S> {
 
     async fn prepare(&mut self) {
         match self.bucket.find(&self.key, &self.expected).await {
-            Ok((digest, body)) => self.active = ActiveSource::Bucket { digest, body: Some(body) },
-            Err(lease) => self.fall_back(lease),
+            Found::Bucket(digest, body) => self.active = ActiveSource::Bucket { digest, body: Some(body) },
+            Found::Parts(reader, body) => self.active = ActiveSource::Parts { reader, body: Some(body) },
+            Found::Other(lease) => self.fall_back(lease, 0),
         }
         self.other.prepare().await;
     }
 
     async fn open(&mut self, from: u64, known: &Validators) -> Result<FileBody, Error> {
-        if let ActiveSource::Bucket { body, .. } = &mut self.active {
-            if let Some(body) = body.take() {
-                return Ok(body);
+        match &mut self.active {
+            ActiveSource::Bucket { body, .. } => {
+                if let Some(body) = body.take() {
+                    return Ok(body);
+                }
+                if let Ok(Some((_, body))) = self.bucket.open(&self.key, &self.expected, from).await {
+                    return Ok(body);
+                }
+                self.fall_back(None, from);
             }
-            if let Ok(Some((_, body))) = self.bucket.open(&self.key, &self.expected, from).await {
-                return Ok(body);
+            ActiveSource::Parts { reader, body } => {
+                if let Some(body) = body.take() {
+                    return Ok(body);
+                }
+                let reader = reader.clone();
+                if let Some(body) = self.continue_parts(reader, from).await {
+                    return Ok(body);
+                }
             }
-            self.fall_back(None);
+            ActiveSource::Other => {}
         }
         self.other.open(from, known).await
     }
 
     async fn reject(&mut self) -> bool {
-        let ActiveSource::Bucket { digest, .. } = self.active else { return self.other.reject().await };
-        self.bucket.discard(&digest).await;
-        self.fall_back(None);
-        true
+        match self.active {
+            ActiveSource::Bucket { digest, .. } => {
+                self.bucket.discard(&digest).await;
+                self.fall_back(None, 0);
+                true
+            }
+            // The readers already have bytes of them.
+            ActiveSource::Parts { .. } => false,
+            ActiveSource::Other => self.other.reject().await,
+        }
     }
 }

@@ -8,7 +8,8 @@ use object_store::MultipartUpload;
 
 use super::handle::Bucket;
 use super::lease::Lease;
-use super::remote::{OperationError, UploadOutcome};
+use super::relay::PartWriter;
+use super::remote::{OperationError, SHA256, UploadOutcome};
 use crate::store::{Digest, Download, Key, Reference, StoredFile, read_range};
 
 /// Retries of an upload, and the delay before the first one, which doubles each time.
@@ -25,8 +26,9 @@ struct PartialUpload {
 }
 
 impl Bucket {
-    /// Uploads a file while it is downloaded. It becomes visible after its hash is verified.
-    pub(super) fn upload_while_growing(&self, download: Download, key: Key, lease: Option<Lease>) {
+    /// Uploads a file while it is downloaded. It becomes visible after its hash is verified. With a lease, other proxies
+    /// that wait for the file get its bytes from `offset` on as parts.
+    pub(super) fn upload_while_growing(&self, download: Download, key: Key, lease: Option<Lease>, offset: u64) {
         let permit = self.0.uploads.clone().try_acquire_owned().ok();
         let bucket = self.clone();
         tokio::spawn(async move {
@@ -51,11 +53,31 @@ impl Bucket {
                     }
                 }
             };
+            let mut parts = match (&key, &lease) {
+                (Key::Digest(digest), Some(lease)) if !is_dropped => {
+                    Some(PartWriter::new(bucket.clone(), *digest, offset, lease.is_taken_over))
+                }
+                _ => None,
+            };
+            let work = async {
+                match &mut parts {
+                    None => work.await,
+                    Some(parts) => tokio::select! {
+                        biased;
+                        outcome = work => outcome,
+                        never = parts.run(&download) => match never {},
+                    },
+                }
+            };
             let outcome = match lease {
                 Some(lease) => lease.renew_during(work).await,
                 None => work.await,
             };
             bucket.0.remote.meter.uploads[outcome].add(1);
+            // The readers of the parts continue with the file.
+            if let Some(parts) = parts {
+                parts.clean_up().await;
+            }
             drop(permit);
         });
     }
@@ -152,7 +174,8 @@ impl Bucket {
             Some(partial) => partial,
             None if *len <= self.0.config.part_size => {
                 let read = read_range(file.clone(), 0..*len);
-                return self.0.remote.put(&self.file_path(digest), read, Some(digest.to_string())).await;
+                let sha256 = Some((SHA256, digest.to_string()));
+                return self.0.remote.put(&self.file_path(digest), read, sha256).await;
             }
             None => self.begin(digest, self.part_size(*len)).await?,
         };

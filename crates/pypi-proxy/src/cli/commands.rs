@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::ArgMatches;
 use indicatif::{HumanBytes, ProgressBar};
 use pypi_proxy::ProjectName;
+use pypi_proxy::bucket::ConditionalWrites;
 use pypi_proxy::config::{Listen, ProxyBuilder, Settings};
 use pypi_proxy::rules::Rules;
 use pypi_proxy::store::{self, Store};
@@ -154,7 +155,14 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     }
     report.store(&settings, &builder)?;
     if let Some(bucket) = settings.bucket()?.filter(|_| !settings.offline.value) {
-        report.result("bucket", runtime.block_on(bucket.check()), "write, read and delete work")?;
+        let found = runtime.block_on(bucket.check());
+        let text = match found {
+            Ok(ConditionalWrites::Ignored | ConditionalWrites::Rejected) => {
+                "write, read and delete work; conditional writes do not, so that several proxies may download the same file"
+            }
+            _ => "write, read, delete and conditional writes work",
+        };
+        report.result("bucket", found, text)?;
     }
     for listen in settings.listen.iter().chain(&settings.admin_listen.value) {
         report.listener(listen)?;

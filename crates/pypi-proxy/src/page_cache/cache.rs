@@ -623,8 +623,10 @@ impl PageCache {
         let parts = parts.get_or_insert_with(|| vec![UpstreamPage::default(); self.0.upstreams.len()]);
         let sources = self.sources(slot);
         let newer = sources.iter().zip(parts.iter()).map(|(source, part)| source.newer_in_bucket(part));
-        *parts = join_all(newer).await;
-        let requests = sources.iter().zip(parts.iter()).map(|(source, part)| source.fetch(part.clone()));
+        let (newer, leases): (Vec<_>, Vec<_>) = join_all(newer).await.into_iter().unzip();
+        *parts = newer;
+        let requests = sources.iter().zip(parts.iter().zip(leases));
+        let requests = requests.map(|(source, (part, lease))| source.fetch(part.clone(), lease));
         let mut failure = None;
         let mut fresh = Duration::MAX;
         let (mut is_contacted, mut is_unchanged) = (false, true);

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 use super::disk::{DiskCache, StoredPage};
 use super::slot::{Slot, UpstreamPage, is_older, parse_body, parse_stored};
 use crate::Error;
-use crate::bucket::Bucket;
+use crate::bucket::{Bucket, PageLease, PageTurn};
 use crate::error::{Chain, Kind};
 use crate::upstream::{PageResponse, Upstream, Validators};
 
@@ -33,16 +33,39 @@ impl Source<'_> {
         spawn_blocking(move || parse_stored(stored, &slot, &path)).await.ok().flatten().unwrap_or_default()
     }
 
-    /// Returns the copy in the bucket if it is newer than `part`.
-    pub(super) async fn newer_in_bucket(&self, part: &UpstreamPage) -> UpstreamPage {
-        let (Some(bucket), Some(disk)) = (self.bucket, self.disk.cloned()) else { return part.clone() };
-        if part.age() < self.upstream.ttl() {
-            return part.clone();
-        }
-        let (id, max, checked) = (self.upstream.id(), self.upstream.max_page(), part.checked);
-        let Some(page) = bucket.page(id, self.slot.name.as_ref(), max).await else {
-            return UpstreamPage { bucket_version: None, ..part.clone() };
+    /// Returns the copy in the bucket if it is newer than `part`. If it is stale, too, acquires the lease to request
+    /// the page, or waits for the proxy that owns the lease.
+    pub(super) async fn newer_in_bucket(&self, part: &UpstreamPage) -> (UpstreamPage, Option<PageLease>) {
+        let is_fresh = |part: &UpstreamPage| part.age() < self.upstream.ttl();
+        let (Some(bucket), true) = (self.bucket, self.is_allowed && !is_fresh(part)) else {
+            return (part.clone(), None);
         };
+        let Ok(newer) = self.read_bucket(bucket, part).await else {
+            return (UpstreamPage { bucket_version: None, ..part.clone() }, None);
+        };
+        if is_fresh(&newer) {
+            return (newer, None);
+        }
+        let lease = match bucket.claim_page(self.upstream.id(), self.slot.name.as_ref()).await {
+            PageTurn::Owner(lease) => Some(lease),
+            PageTurn::Released => None,
+            PageTurn::Unavailable => return (newer, None),
+        };
+        // Another proxy may have written the page since the first read.
+        let newest = self.read_bucket(bucket, &newer).await.unwrap_or(newer);
+        (newest, lease)
+    }
+
+    /// Returns the copy in the bucket if it is newer than `part`. Fails if the bucket fails.
+    async fn read_bucket(&self, bucket: &Bucket, part: &UpstreamPage) -> Result<UpstreamPage, Error> {
+        let Some(disk) = self.disk.cloned() else { return Ok(part.clone()) };
+        let (id, max, checked) = (self.upstream.id(), self.upstream.max_page(), part.checked);
+        let Some(page) = bucket.page(id, self.slot.name.as_ref(), max).await? else {
+            return Ok(UpstreamPage { bucket_version: None, ..part.clone() });
+        };
+        if part.bucket_version.as_ref() == Some(&page.version) {
+            return Ok(part.clone());
+        }
         let old = UpstreamPage { bucket_version: Some(page.version), ..part.clone() };
         let document = page.bytes;
         let mut reservation = self.upstream.budget().reserve();
@@ -61,11 +84,15 @@ impl Source<'_> {
             let _ = disk.store(id, slot.name.as_ref(), &document);
             Some(UpstreamPage { bucket_version: before.bucket_version, ..new })
         };
-        spawn_blocking(work).await.ok().flatten().unwrap_or(old)
+        Ok(spawn_blocking(work).await.ok().flatten().unwrap_or(old))
     }
 
-    /// Requests the page from the upstream, unless `part` is fresh.
-    pub(super) async fn fetch(&self, part: UpstreamPage) -> Result<UpstreamPage, Error> {
+    /// Requests the page from the upstream, unless `part` is fresh. Releases the lease after the page is in the bucket.
+    pub(super) async fn fetch(
+        &self,
+        part: UpstreamPage,
+        lease: Option<PageLease>,
+    ) -> Result<UpstreamPage, Error> {
         let now = SystemTime::now();
         if !self.is_allowed {
             return Ok(UpstreamPage { checked: Some(now), ..UpstreamPage::default() });
@@ -89,7 +116,8 @@ impl Source<'_> {
                     && let Some(stored) = self.read().await
                 {
                     let work = move || DiskCache::document(&stored.body, now, stored.modified).ok();
-                    self.publish(spawn_blocking(work).await.ok().flatten(), part.bucket_version.clone());
+                    let document = spawn_blocking(work).await.ok().flatten();
+                    self.publish(document, part.bucket_version.clone(), lease);
                 }
                 return Ok(part);
             }
@@ -131,7 +159,7 @@ impl Source<'_> {
         };
         let aborted = |_| Err(Error::with(Kind::Page, "parsing was aborted"));
         let (content, facts_version, document) = spawn_blocking(work).await.unwrap_or_else(aborted)?;
-        self.publish(document, part.bucket_version.clone());
+        self.publish(document, part.bucket_version.clone(), lease);
         let (checked, modified) = (Some(now), Some(now));
         Ok(match content {
             None => UpstreamPage { checked, ..part },
@@ -180,11 +208,11 @@ impl Source<'_> {
     }
 
     /// Uploads a page for other proxies, unless the bucket has one that is at least as new.
-    fn publish(&self, document: Option<Vec<u8>>, version: Option<UpdateVersion>) {
+    fn publish(&self, document: Option<Vec<u8>>, version: Option<UpdateVersion>, lease: Option<PageLease>) {
         let (Some(bucket), Some(document)) = (self.bucket, document) else { return };
         let Some(own) = DiskCache::age(&document) else { return };
         let is_as_new = move |other: &[u8]| DiskCache::age(other).is_some_and(|other| other >= own);
         let (id, max_page) = (self.upstream.id(), self.upstream.max_page());
-        bucket.store_page(id, self.slot.name.as_ref(), document, version, max_page, is_as_new);
+        bucket.store_page(id, self.slot.name.as_ref(), document, version, lease, max_page, is_as_new);
     }
 }

@@ -140,6 +140,10 @@ fn bucket(bucket: &Bucket, out: &mut Exposition) {
     }
     let leases = out.family("counter", "pypi_proxy_bucket_leases_total", "Leases of files by outcome.");
     leases.values(&[], "outcome", meter.leases.iter());
+    let leases = out.family("counter", "pypi_proxy_bucket_page_leases_total", "Leases of pages by outcome.");
+    leases.values(&[], "outcome", meter.page_leases.iter());
+    let help = "Whether leases have an effect: 0 if the bucket does not support conditional writes.";
+    out.gauge("pypi_proxy_bucket_has_leases", help, u8::from(bucket.has_leases()));
     let uploads =
         out.family("counter", "pypi_proxy_bucket_uploads_total", "Uploads to the bucket by outcome.");
     uploads.values(&[], "outcome", meter.uploads.iter());

@@ -180,6 +180,9 @@ impl Server {
         let admin = self.admin.drain(..).map(|admin| (admin, Scope::Admin));
         let listeners: Vec<_> = public.chain(admin).collect();
         let server = Arc::new(self);
+        if let Some(bucket) = server.proxy.0.store.bucket() {
+            bucket.test_in_background();
+        }
         let graceful = GracefulShutdown::new();
         let (close, closing) = watch::channel(());
         let accepting = listeners

@@ -185,10 +185,24 @@ impl Download {
         Some((self.state.file.get()?.clone(), len))
     }
 
-    pub(super) fn status(&self) -> DownloadStatus {
+    /// Returns the length of the file, once known.
+    pub(crate) fn len(&self) -> Option<u64> {
+        self.state.progress.borrow().info.as_ref().and_then(|info| info.len)
+    }
+
+    /// Returns the file and the number of bytes that can be read from it. Returns `None` if the download has failed or
+    /// the file is not on disk.
+    pub(crate) fn readable(&self) -> Option<(Arc<File>, u64)> {
         let progress = self.state.progress.borrow();
-        let len = progress.info.as_ref().and_then(|info| info.len);
-        DownloadStatus { label: self.state.label.clone(), bytes: progress.visible, len }
+        match &progress.end {
+            None => Some((self.state.file.get()?.clone(), progress.on_disk)),
+            Some(Ok(Some(stored))) => Some((stored.file.clone(), stored.len)),
+            Some(_) => None,
+        }
+    }
+
+    pub(super) fn status(&self) -> DownloadStatus {
+        DownloadStatus { label: self.state.label.clone(), bytes: self.available(), len: self.len() }
     }
 
     /// Returns a reader of the file, or of a range of it, that follows the download.

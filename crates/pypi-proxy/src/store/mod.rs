@@ -22,6 +22,7 @@ pub use digest::Digest;
 pub use disk::{FetchState, PagesDir, Stats, Store};
 pub(crate) use download::DownloadStatus;
 pub use download::{Download, Expected, FileInfo, FileSource};
+pub(crate) use download_task::WITHHOLD_MAX;
 pub use lru::{CacheArea, Usage};
 pub use reader::Reader;
 pub(crate) use reader::{FileChunk, read_at, read_range};
