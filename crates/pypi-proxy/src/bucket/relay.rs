@@ -22,8 +22,8 @@ use crate::Error;
 use crate::store::{Digest, Download, Expected, Key, WITHHOLD_MAX, read_range};
 use crate::upstream::{FileBody, Validators};
 
-/// Time that a proxy waits before it asks for parts, and interval in which the owner looks for such proxies and writes
-/// parts.
+/// Time that a proxy waits before it asks for parts, and without parts before it looks for the whole file. Interval in
+/// which the owner looks for such proxies and writes parts.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 impl Bucket {
@@ -238,6 +238,10 @@ impl PartReader {
                 ClaimStep::Wait(interval) => {
                     drop(state);
                     tokio::time::sleep(interval).await;
+                    // A previous owner of the lease may have uploaded the file.
+                    if interval >= INTERVAL {
+                        *part = self.bucket.open_at(&self.digest, self.file_len, *position).await?;
+                    }
                 }
                 end => {
                     state.end = Some(end);

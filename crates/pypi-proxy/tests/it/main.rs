@@ -9,6 +9,7 @@ mod access;
 mod access_rules;
 mod archive;
 mod bucket;
+mod bucket_leases;
 mod cli_archive;
 mod clients;
 mod compat;

@@ -33,6 +33,8 @@ pub(crate) enum Fault {
     CutShort,
     /// Conditions of writes are ignored.
     Unconditional,
+    /// Writes with conditions are rejected.
+    Rejecting,
 }
 
 #[derive(Debug)]
@@ -40,18 +42,40 @@ struct State {
     fault: Mutex<Fault>,
     started: AtomicUsize,
     aborted: AtomicUsize,
+    /// Operations and paths of their objects.
+    log: Mutex<Vec<(&'static str, String)>>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Faulty {
-    inner: InMemory,
+    inner: Arc<InMemory>,
     state: Arc<State>,
 }
 
 impl Faulty {
     pub(crate) fn new(fault: Fault) -> Arc<Self> {
-        let state = State { fault: fault.into(), started: AtomicUsize::new(0), aborted: AtomicUsize::new(0) };
-        Arc::new(Self { inner: InMemory::new(), state: state.into() })
+        Self::over(Arc::default(), fault)
+    }
+
+    fn over(inner: Arc<InMemory>, fault: Fault) -> Arc<Self> {
+        let state = State {
+            fault: fault.into(),
+            started: AtomicUsize::new(0),
+            aborted: AtomicUsize::new(0),
+            log: Mutex::default(),
+        };
+        Arc::new(Self { inner, state: state.into() })
+    }
+
+    /// Another connection to the same objects, with faults of its own.
+    pub(crate) fn connect(&self) -> Arc<Self> {
+        Self::over(self.inner.clone(), Fault::None)
+    }
+
+    /// Returns the operations so far on objects whose path contains this text.
+    pub(crate) fn operations(&self, path: &str) -> Vec<&'static str> {
+        let log = self.state.log.lock().unwrap();
+        log.iter().filter(|(_, other)| other.contains(path)).map(|(operation, _)| *operation).collect()
     }
 
     pub(crate) fn set(&self, fault: Fault) {
@@ -91,6 +115,10 @@ impl State {
         *self.fault.lock().unwrap() == fault
     }
 
+    fn record(&self, operation: &'static str, path: &Path) {
+        self.log.lock().unwrap().push((operation, path.to_string()));
+    }
+
     /// Applies the fault before an operation.
     async fn before(&self, is_write: bool) -> Result<()> {
         let generic = |text: &str| Error::Generic { store: "S3", source: text.into() };
@@ -116,12 +144,22 @@ impl State {
 #[async_trait]
 impl ObjectStore for Faulty {
     async fn put_opts(&self, path: &Path, payload: PutPayload, mut options: PutOptions) -> Result<PutResult> {
+        let operation = match options.mode {
+            PutMode::Overwrite => "put",
+            PutMode::Create => "create",
+            PutMode::Update(_) => "update",
+        };
+        self.state.record(operation, path);
         let is_file = path.as_ref().contains("/files/");
         if is_file || !self.state.is(Fault::Held) {
             self.state.before(true).await?;
         }
         if self.state.is(Fault::Unconditional) {
             options.mode = PutMode::Overwrite;
+        }
+        if self.state.is(Fault::Rejecting) && options.mode != PutMode::Overwrite {
+            let text = "Server returned non-2xx status code: 501 Not Implemented: <Code>NotImplemented</Code>";
+            return Err(Error::Generic { store: "S3", source: text.into() });
         }
         self.inner.put_opts(path, payload, options).await
     }
@@ -131,6 +169,7 @@ impl ObjectStore for Faulty {
         path: &Path,
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
+        self.state.record("begin", path);
         self.state.before(true).await?;
         self.state.started.fetch_add(1, Ordering::Relaxed);
         let inner = self.inner.put_multipart_opts(path, options).await?;
@@ -138,6 +177,7 @@ impl ObjectStore for Faulty {
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
+        self.state.record("get", path);
         self.state.before(false).await?;
         let mut result = self.inner.get_opts(path, options).await?;
         if self.state.is(Fault::CutShort) {
@@ -154,8 +194,10 @@ impl ObjectStore for Faulty {
         let paths = paths.then(move |path| {
             let state = state.clone();
             async move {
+                let path = path?;
+                state.record("delete", &path);
                 state.before(false).await?;
-                path
+                Ok(path)
             }
         });
         self.inner.delete_stream(paths.boxed())
