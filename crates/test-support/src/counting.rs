@@ -4,6 +4,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::atomic::{AtomicIsize, Ordering};
 
 /// Allocations of a piece of code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,9 @@ thread_local! {
     static USAGE: Cell<Usage> = const { Cell::new(Usage { count: 0, bytes: 0, largest: 0 }) };
 }
 
+/// Bytes allocated by all threads.
+static TOTAL: AtomicIsize = AtomicIsize::new(0);
+
 fn count(size: usize) {
     // The counter of an ending thread is gone.
     let _ = USAGE.try_with(|usage| {
@@ -34,6 +38,7 @@ fn count(size: usize) {
 
 /// Adds a number of bytes, which is negative for freed ones.
 fn hold(size: isize) {
+    TOTAL.fetch_add(size, Ordering::Relaxed);
     let _ = HELD.try_with(|held| {
         let (now, most) = held.get();
         let now = now.saturating_add(size);
@@ -74,6 +79,11 @@ unsafe impl GlobalAlloc for Counting {
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
+
+/// Returns the bytes that the process has allocated and not freed.
+pub fn held() -> usize {
+    usize::try_from(TOTAL.load(Ordering::Relaxed)).unwrap_or(0)
+}
 
 /// Runs a function and returns its allocations on this thread.
 pub fn usage<T>(run: impl FnOnce() -> T) -> (Usage, T) {

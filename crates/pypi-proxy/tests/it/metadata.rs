@@ -43,7 +43,7 @@ fn index(is_json: bool, files: Vec<File>, has_ranges: bool) -> Server {
 }
 
 /// Builds a wheel with these files, stored or deflated.
-fn archive(files: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
+pub(crate) fn archive(files: &[(&str, &[u8])], method: CompressionMethod) -> Vec<u8> {
     let mut out = Vec::new();
     let mut archive = ZipArchiveWriter::new(&mut out);
     for (name, content) in files {

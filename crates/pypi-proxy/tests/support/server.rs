@@ -140,6 +140,11 @@ impl Server {
         self.requests.lock().unwrap().iter().filter(|request| request.path == path).count()
     }
 
+    /// Forgets the requests so far.
+    pub(crate) fn clear(&self) {
+        self.requests.lock().unwrap().clear();
+    }
+
     pub(crate) fn last(&self) -> HeaderMap {
         self.requests().pop().unwrap().headers
     }

@@ -8,6 +8,7 @@
 mod access;
 mod airgap;
 mod features;
+mod fleet;
 mod guide;
 mod killed;
 mod lock_files;
