@@ -131,6 +131,7 @@ pub(super) struct PartRequest {
     bucket: Bucket,
     /// `None` if the file is not streamed.
     digest: Option<Digest>,
+    size: Option<u64>,
     start: Instant,
     is_sent: bool,
 }
@@ -139,18 +140,24 @@ impl PartRequest {
     pub(super) fn new(bucket: Bucket, key: &Key, expected: &Expected) -> Self {
         let is_large = expected.size.is_none_or(|size| size >= bucket.min_streamed_len());
         let digest = if let Key::Digest(digest) = key { Some(*digest).filter(|_| is_large) } else { None };
-        Self { bucket, digest, start: Instant::now(), is_sent: false }
+        Self { bucket, digest, size: expected.size, start: Instant::now(), is_sent: false }
     }
 
-    /// Asks for parts if the owner takes long. Returns the first part once it exists.
-    pub(super) async fn first_part(&mut self) -> Option<LargeObject> {
+    /// Asks for parts if the owner takes long. Returns the first part once it exists, and the length of the file.
+    pub(super) async fn first_part(&mut self) -> Option<(LargeObject, u64)> {
         let digest = self.digest.filter(|_| self.start.elapsed() >= INTERVAL)?;
         if !self.is_sent {
             self.is_sent = true;
             // Another proxy may have asked already.
             let _ = self.bucket.0.remote.create(&self.bucket.wanted_path(&digest), Vec::new()).await;
         }
-        self.bucket.open_part(&digest, 0).await.ok().flatten()
+        let part = self.bucket.open_part(&digest, 0).await.ok().flatten()?;
+        let file_len = part.file_len.or(self.size).filter(|len| self.size.is_none_or(|size| size == *len));
+        if file_len.is_none() {
+            // The file can't be streamed: wait until it is complete.
+            self.digest = None;
+        }
+        Some((part, file_len?))
     }
 
     /// Withdraws the request after the owner has released its lease. The owner may not have noticed it.
@@ -177,21 +184,20 @@ struct ReaderState {
 }
 
 impl PartReader {
-    /// Creates a reader that starts with this part. Returns `None` if the part is not one of the expected file.
+    /// Creates a reader that starts with this part of a file.
     pub(super) fn new(
         bucket: Bucket,
         digest: Digest,
-        expected: &Expected,
+        file_len: u64,
         mut claim: Claim,
         first: LargeObject,
-    ) -> Option<(Self, FileBody)> {
-        let file_len = first.file_len.filter(|len| expected.size.is_none_or(|size| size == *len))?;
+    ) -> (Self, FileBody) {
         claim.count(LeaseOutcome::Streamed);
         claim.record_progress();
         let state = Arc::new(Mutex::new(ReaderState { claim, end: None }));
         let reader = Self { bucket, digest, file_len, state };
         let body = reader.body(0, Some(first.stream));
-        Some((reader, body))
+        (reader, body)
     }
 
     /// Returns the bytes from an offset on. The body fails if the owner writes no more parts.

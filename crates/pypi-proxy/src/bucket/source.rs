@@ -39,11 +39,9 @@ impl Bucket {
             let mut step = claim.acquire().await;
             while let ClaimStep::Wait(interval) = step {
                 tokio::time::sleep(interval).await;
-                if let (Some(part), Key::Digest(digest)) = (request.first_part().await, key) {
-                    return match PartReader::new(self.clone(), *digest, expected, claim, part) {
-                        Some((reader, body)) => Found::Parts(reader, body),
-                        None => Found::Other(None),
-                    };
+                if let (Some((part, len)), Key::Digest(digest)) = (request.first_part().await, key) {
+                    let (reader, body) = PartReader::new(self.clone(), *digest, len, claim, part);
+                    return Found::Parts(reader, body);
                 }
                 step = claim.observe().await;
             }

@@ -280,9 +280,9 @@ settings! {
         lease_duration: Duration = "10s", [], [], Bucket,
             "Time without renewal after which the lease of another proxy counts as expired. While a lease is valid, its owner alone downloads the file.";
         lease_wait: Duration = "30s", [], [], Bucket,
-            "Maximum time to wait for another proxy that downloads a file. After that, the file is downloaded from the index.";
+            "Maximum time to wait for another proxy that downloads a file, without receiving a part of it. After that, the file is downloaded from the index.";
         page_wait: Duration = "0.5s", [], [], Bucket,
-            "Maximum time to wait for a page from the bucket before its index is contacted.";
+            "Maximum time to wait for a page from the bucket, and for another proxy that requests the page, before its index is contacted.";
     }
 }
 

@@ -104,6 +104,11 @@ impl ProjectFacts {
         *known != before
     }
 
+    /// Keeps only the facts of files for which `is_listed` returns true.
+    pub(crate) fn retain(&mut self, is_listed: impl Fn(&str) -> bool) {
+        self.0.retain(|file, _| is_listed(file));
+    }
+
     /// Adds the facts of `other`. Existing facts take precedence.
     pub(crate) fn merge(&mut self, other: Self) {
         for (file, fact) in other.0 {

@@ -569,6 +569,10 @@ impl PageCache {
                 _ => None,
             }
         };
+        if let (Some(page), Some(RefreshOutcome::Changed)) = (&page, outcome) {
+            // Otherwise the facts of files that the upstreams removed would accumulate.
+            slot.facts.lock().0.retain(|file| page.file(file).is_some());
+        }
         self.account_and_evict(&slot);
         drop(done);
         // Encode the variants that nearly all clients request in advance.

@@ -1,6 +1,6 @@
 //! Upstreams, proxies and helpers that the tests share.
 
-#![allow(dead_code, reason = "each test takes what it needs")]
+#![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 
 pub(crate) mod chromium;
 pub(crate) mod exposition;

@@ -7,7 +7,7 @@ use crate::support::prelude::*;
 /// Files per project.
 const EACH: usize = 4;
 const CHUNK: usize = 64 << 10;
-const LARGEST: usize = 8 << 20;
+const LARGEST: usize = 12 << 20;
 
 pub(crate) struct File {
     project: String,
@@ -63,6 +63,17 @@ impl Index {
 
     pub(crate) fn requests_for(&self, file: &File) -> usize {
         self.server.count_of(&format!("/f/{}", file.name))
+    }
+
+    /// Ranges of the requests for a file.
+    pub(crate) fn ranges(&self, file: &File) -> Vec<String> {
+        let path = format!("/f/{}", file.name);
+        let requests = self.server.requests().into_iter().filter(|request| request.path == path);
+        requests.map(|request| request.header("range").to_owned()).collect()
+    }
+
+    pub(crate) fn requests_for_page(&self, file: &File) -> usize {
+        self.server.count_of(&file.page())
     }
 
     /// Asserts the number of requests for each of these files.

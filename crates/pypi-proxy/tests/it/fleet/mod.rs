@@ -216,6 +216,65 @@ async fn other_instances_complete_downloads_of_a_dead_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn waiting_instances_stream_the_download_of_another_one() {
+    let Some(bucket) = Bucket::start(Kind::wanted()).await.filter(|bucket| bucket.kind.has_conditions()) else {
+        return;
+    };
+    // It takes twelve seconds.
+    let index = Index::start(1, |_| 12 << 20, Duration::from_millis(60));
+    let settings = [
+        ("PYPI_PROXY_LEASE_DURATION", "4s"),
+        ("PYPI_PROXY_LEASE_WAIT", "60s"),
+        ("PYPI_PROXY_S3_PART_SIZE", "5 MiB"),
+    ];
+    let [first, second, third] = instances(&index, &bucket.endpoint(), &settings).await;
+    let file = &index.files[0];
+    let (url, wanted) = (first.url.clone(), file.clone());
+    let leader = tokio::spawn(async move { get(&client(), &url, &wanted).await });
+    until("the first downloads", async || index.requests_for(file) > 0).await;
+    let streams = [&second, &third].map(async |instance| {
+        let mut response = client().get(format!("{}{}", instance.url, file.path())).send().await.unwrap();
+        let mut received = Vec::new();
+        while received.len() < 1 << 20 {
+            received.extend_from_slice(&response.chunk().await.unwrap().unwrap());
+        }
+        (response, received)
+    });
+    let streams = join_all(streams).await;
+    assert!(bucket.files().is_empty() && !leader.is_finished());
+    let dead = first.kill().await;
+    for (response, mut received) in streams {
+        received.extend_from_slice(&response.bytes().await.unwrap());
+        assert!(received == file.content, "{} bytes", received.len());
+    }
+    let ranges = index.ranges(file);
+    let start = |range: &str| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<u32>().ok();
+    assert!(ranges.len() == 2 && start(&ranges[0]).is_none(), "{ranges:?}");
+    assert!(start(&ranges[1]).is_some_and(|start| start >= 1 << 20), "{ranges:?}");
+    let is_clean = async || ["parts", "wanted"].iter().all(|below| bucket.objects(below).is_empty());
+    until("the parts are deleted", is_clean).await;
+    bucket.settles(1).await;
+    end([dead.start_again().await, second, third]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_instance_requests_a_page() {
+    let Some(bucket) = Bucket::start(Kind::wanted()).await.filter(|bucket| bucket.kind.has_conditions()) else {
+        return;
+    };
+    let index = Index::start(24, |_| 1000, Duration::from_millis(60));
+    let settings = [("PYPI_PROXY_PAGE_WAIT", "30s")];
+    let fleet: [Instance; 3] = instances(&index, &bucket.endpoint(), &settings).await;
+    for file in index.files.iter() {
+        let path = file.page();
+        let pages = join_all(fleet.iter().map(|instance| instance.text(&path))).await;
+        assert!(pages.iter().all(|(status, _)| *status == 200), "{pages:?}");
+        assert_eq!(index.requests_for_page(file), 1);
+    }
+    end(fleet).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_bucket_can_stall_and_die_under_load() {
     let Some(mut bucket) = Bucket::start(Kind::wanted()).await else { return };
     let scale = Scale::wanted();
