@@ -351,7 +351,9 @@ impl Bucket {
         let lacks = found != ConditionalWrites::Supported;
         if !self.0.lacks_conditional_writes.swap(lacks, Ordering::Relaxed) && lacks {
             let found = found.name();
-            tracing::warn!("conditional writes to the bucket are {found}; several proxies may download the same file");
+            tracing::warn!(
+                "conditional writes to the bucket are {found}; several proxies may download the same file"
+            );
         }
     }
 

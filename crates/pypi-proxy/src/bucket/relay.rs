@@ -81,9 +81,12 @@ impl PartWriter {
     pub(super) async fn run(&mut self, download: &Download) -> Infallible {
         loop {
             tokio::time::sleep(INTERVAL).await;
-            let Some(len) = download.len().filter(|len| *len >= self.bucket.min_streamed_len()) else { continue };
+            let Some(len) = download.len().filter(|len| *len >= self.bucket.min_streamed_len()) else {
+                continue;
+            };
             if !self.is_wanted {
-                self.is_wanted = self.bucket.0.remote.small(&self.bucket.wanted_path(&self.digest), 0).await.is_ok();
+                self.is_wanted =
+                    self.bucket.0.remote.small(&self.bucket.wanted_path(&self.digest), 0).await.is_ok();
             }
             // If it fails, continue later.
             if self.is_wanted {
@@ -112,7 +115,8 @@ impl PartWriter {
     pub(super) async fn clean_up(mut self) {
         let (bucket, digest) = (self.bucket, self.digest);
         self.written.dedup();
-        let mut paths: Vec<_> = self.written.iter().map(|offset| bucket.part_path(&digest, *offset)).collect();
+        let mut paths: Vec<_> =
+            self.written.iter().map(|offset| bucket.part_path(&digest, *offset)).collect();
         if self.has_predecessor {
             let list = bucket.0.remote.list(&bucket.parts_path(&digest)).map_ok(|object| object.location);
             paths.extend(list.filter_map(async |path| path.ok()).collect::<Vec<_>>().await);
@@ -201,11 +205,7 @@ impl PartReader {
     }
 
     /// Returns the bytes from an offset on. The body fails if the owner writes no more parts.
-    pub(super) fn body(
-        &self,
-        from: u64,
-        part: Option<BoxStream<'static, Result<Bytes, Error>>>,
-    ) -> FileBody {
+    pub(super) fn body(&self, from: u64, part: Option<BoxStream<'static, Result<Bytes, Error>>>) -> FileBody {
         let next = futures_util::stream::unfold(Some((self.clone(), from, part)), |state| async {
             let (reader, mut position, mut part) = state?;
             match reader.next(&mut position, &mut part).await {

@@ -28,7 +28,13 @@ struct PartialUpload {
 impl Bucket {
     /// Uploads a file while it is downloaded. It becomes visible after its hash is verified. With a lease, other proxies
     /// that wait for the file get its bytes from `offset` on as parts.
-    pub(super) fn upload_while_growing(&self, download: Download, key: Key, lease: Option<Lease>, offset: u64) {
+    pub(super) fn upload_while_growing(
+        &self,
+        download: Download,
+        key: Key,
+        lease: Option<Lease>,
+        offset: u64,
+    ) {
         let permit = self.0.uploads.clone().try_acquire_owned().ok();
         let bucket = self.clone();
         tokio::spawn(async move {

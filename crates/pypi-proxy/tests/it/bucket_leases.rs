@@ -183,7 +183,8 @@ async fn the_file_of_an_owner_that_lost_its_lease_is_used() {
     let second = Waiting::start(&fleet[1]).await;
     let lease = Path::from(format!("p/q/leases/{}", *HASH));
     objects.put(&lease, r#"{"owner":"0-0","seconds":3600.0,"beat":7}"#.into()).await.unwrap();
-    until("the lease is lost", async || metric(&fleet[0], "leases_total{outcome=\"lost\"}").await == 1.0).await;
+    until("the lease is lost", async || metric(&fleet[0], "leases_total{outcome=\"lost\"}").await == 1.0)
+        .await;
     gate.add_permits(1);
     join_all([first, second].map(Waiting::end)).await;
     settle(&fleet).await;
@@ -251,7 +252,10 @@ async fn files_cost_as_many_operations_as_documented() {
     assert_eq!(of_file, [vec!["get", "get", "put"], vec!["get"]]);
     assert_eq!(operations(0, "leases", small_hash), ["create", "delete"]);
     for number in 0..2 {
-        assert!(operations(number, "wanted", small_hash).is_empty() && operations(number, "parts", small_hash).is_empty());
+        assert!(
+            operations(number, "wanted", small_hash).is_empty()
+                && operations(number, "parts", small_hash).is_empty()
+        );
     }
     // A large file that another proxy waits for.
     let first = Waiting::start(&fleet[0]).await;

@@ -65,7 +65,9 @@ fn index(shelf: &Shelf) -> Server {
     Server::start(move |request| {
         let shelf = shelf.lock().unwrap();
         if let Some(name) = request.path.strip_prefix("/f/") {
-            let Some(file) = shelf.iter().find(|file| file.name == name) else { return respond(404, &[], "") };
+            let Some(file) = shelf.iter().find(|file| file.name == name) else {
+                return respond(404, &[], "");
+            };
             let steps = ranged(request, &[], &file.content);
             return slowly(steps, file.content.len() / 8 + 1, DOWNLOAD / 8);
         }
@@ -240,11 +242,16 @@ async fn memory_is_flat_for_eight_hours() {
         samples.push(sample);
     }
     let minutes = (HOURS * 60) as f64;
-    let leases = async |outcome: &str| metric(&fleet, &format!("pypi_proxy_bucket_leases_total{{outcome=\"{outcome}\"}}")).await;
+    let leases = async |outcome: &str| {
+        metric(&fleet, &format!("pypi_proxy_bucket_leases_total{{outcome=\"{outcome}\"}}")).await
+    };
     // All of it has happened.
     assert!(leases("acquired").await >= minutes && leases("waited").await >= minutes);
     assert!(leases("streamed").await >= minutes / LARGE_INTERVAL as f64);
-    assert!(metric(&fleet, "pypi_proxy_bucket_operations_total{operation=\"update\",outcome=\"done\"}").await >= minutes);
+    assert!(
+        metric(&fleet, "pypi_proxy_bucket_operations_total{operation=\"update\",outcome=\"done\"}").await
+            >= minutes
+    );
     assert!(metric(&fleet, "pypi_proxy_files_evicted_total").await >= minutes / 2.0);
     assert!(requests as f64 >= minutes * 4.0);
     let (first, last) = (&samples[1], &samples[HOURS - 1]);

@@ -158,7 +158,8 @@ impl ObjectStore for Faulty {
             options.mode = PutMode::Overwrite;
         }
         if self.state.is(Fault::Rejecting) && options.mode != PutMode::Overwrite {
-            let text = "Server returned non-2xx status code: 501 Not Implemented: <Code>NotImplemented</Code>";
+            let text =
+                "Server returned non-2xx status code: 501 Not Implemented: <Code>NotImplemented</Code>";
             return Err(Error::Generic { store: "S3", source: text.into() });
         }
         self.inner.put_opts(path, payload, options).await

@@ -62,7 +62,8 @@ impl Client {
                 sandbox.run("pip", &["install", "demo==1.0"]).await;
             }
             Self::Uv => {
-                sandbox.write("pyproject.toml", &(project.to_owned() + &guide("pyproject.toml for uv", proxy)));
+                sandbox
+                    .write("pyproject.toml", &(project.to_owned() + &guide("pyproject.toml for uv", proxy)));
                 sandbox.run("uv", &["sync", "--active"]).await;
             }
             Self::Poetry => {
@@ -78,7 +79,10 @@ impl Client {
             }
             Self::Pdm => {
                 let source = guide("pyproject.toml for PDM", proxy);
-                sandbox.write("pyproject.toml", &format!("{project}\n[tool.pdm]\ndistribution = false\n{source}"));
+                sandbox.write(
+                    "pyproject.toml",
+                    &format!("{project}\n[tool.pdm]\ndistribution = false\n{source}"),
+                );
                 sandbox.run("pdm", &["install"]).await;
             }
         }

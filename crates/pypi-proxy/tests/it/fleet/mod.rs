@@ -217,7 +217,8 @@ async fn other_instances_complete_downloads_of_a_dead_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn waiting_instances_stream_the_download_of_another_one() {
-    let Some(bucket) = Bucket::start(Kind::wanted()).await.filter(|bucket| bucket.kind.has_conditions()) else {
+    let Some(bucket) = Bucket::start(Kind::wanted()).await.filter(|bucket| bucket.kind.has_conditions())
+    else {
         return;
     };
     // It takes twelve seconds.
@@ -259,7 +260,8 @@ async fn waiting_instances_stream_the_download_of_another_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_instance_requests_a_page() {
-    let Some(bucket) = Bucket::start(Kind::wanted()).await.filter(|bucket| bucket.kind.has_conditions()) else {
+    let Some(bucket) = Bucket::start(Kind::wanted()).await.filter(|bucket| bucket.kind.has_conditions())
+    else {
         return;
     };
     let index = Index::start(24, |_| 1000, Duration::from_millis(60));
