@@ -158,6 +158,9 @@ mod tests {
         let fact = facts.get("a.whl").unwrap();
         assert_eq!((fact.size, fact.time.is_some()), (Some(1), true));
         assert_eq!(facts.metadata("a.whl", &wheel.0), Some(metadata.0));
+        facts.record("b.whl", FileFacts::new(Some(2), None));
+        facts.retain(|file| file == "b.whl");
+        assert!(facts.get("a.whl").is_none() && facts.get("b.whl").is_some());
     }
 
     #[test]
