@@ -188,7 +188,7 @@ impl PageCache {
         let sources =
             self.sources(&slot).into_iter().map(|source| Source { disk: None, bucket: None, ..source });
         let pages = sources.zip(parts).map(|(source, part)| async move {
-            let (part, error) = match source.fetch(part.clone()).await {
+            let (part, error) = match source.fetch(part.clone(), None).await {
                 Ok(part) => (part, None),
                 Err(error) => (part, Some(error)),
             };

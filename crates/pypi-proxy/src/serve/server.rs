@@ -180,7 +180,7 @@ impl Server {
         let admin = self.admin.drain(..).map(|admin| (admin, Scope::Admin));
         let listeners: Vec<_> = public.chain(admin).collect();
         let server = Arc::new(self);
-        if let Some(bucket) = server.proxy.0.store.bucket() {
+        if let Some(bucket) = server.live.borrow().proxy.0.store.bucket() {
             bucket.test_in_background();
         }
         let graceful = GracefulShutdown::new();
