@@ -55,8 +55,7 @@ pub(crate) fn version(file: &str, project: &ProjectName) -> Option<Version> {
         Stem::Built { version, .. } => version_of(version),
         Stem::Source(stem) => {
             let is_project = |name| is_normalized_to(name, project.as_str());
-            let (_, version) =
-                hyphens(stem).find(|(name, _)| is_project(name)).or(stem.rsplit_once('-'))?;
+            let (_, version) = hyphens(stem).find(|(name, _)| is_project(name)).or(stem.rsplit_once('-'))?;
             version_of(version)
         }
     }

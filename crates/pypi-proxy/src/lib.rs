@@ -16,12 +16,12 @@
 //! | --- | --- |
 //! | crate root | [`Page`] and [`ProjectList`]: parsing, rewriting and merging of index pages; names, byte ranges, content negotiation |
 //! | `upstream` | HTTP client for an index |
-//! | `page_cache` | page cache in memory and on disk: TTL, revalidation, stale pages, all media types and codings |
+//! | `page_cache` | page cache in memory and on disk: TTL, revalidation, stale pages, all media types and codings; strategies for several indexes, PEP 708, private indexes |
 //! | `rules` | rules for projects and versions: names, file ages, yanked files, project statuses, records of malware |
 //! | `guard` | authentication and rate limits |
 //! | `store` | file cache by hash, with one download for concurrent requests |
 //! | `bucket` | files and pages that several proxies share |
-//! | `serve` | request handling and HTTP server; its documentation starts with a complete proxy |
+//! | `serve` | request handling and HTTP server, named indexes; its documentation starts with a complete proxy |
 //! | `archive` | export and import of a cache as one file |
 //! | `lock_file` | lock files of uv, Poetry, pipenv and PDM |
 //! | `config` | settings from flags, variables and files, and construction of the modules above |
@@ -37,6 +37,7 @@
 //! - Unknown fields of a page are passed through unchanged; only file URLs are replaced.
 //! - The last byte of a file is withheld until its hash verifies. Concurrent requests share one download, which
 //!   continues if the clients disconnect.
+//! - A project of a private index is never taken from another index, also while the private one is down.
 //! - The proxy does not depend on its bucket: while it fails, files and pages come from the indexes.
 //! - A cache directory with other contents is rejected. Credentials are sent to their index only and appear in no text.
 //! - Invalid input results in an [`Error`]; memory is bounded by the configured limits.

@@ -76,6 +76,9 @@ pub(super) struct Warm {
     /// Proxy whose cache is filled [default: the one that uses the cache directory]
     #[arg(long, value_name = "URL")]
     pub(super) proxy: Option<String>,
+    /// Named index to download from [default: the default index]
+    #[arg(long, value_name = "NAME")]
+    pub(super) index: Option<String>,
     /// Skip platform wheels without this text in their names, such as cp313
     #[arg(long = "match", value_name = "TEXT")]
     pub(super) texts: Vec<String>,

@@ -146,11 +146,14 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     report.result("access", builder.guard(), "valid")?;
     report.osv(&builder)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    for upstream in builder.upstreams()? {
-        if settings.offline.value {
-            report.line(true, "index", format!("{upstream}: skipped, because offline is set"))?;
-        } else {
-            runtime.block_on(report.index(&upstream))?;
+    for builder in std::iter::once(builder.clone()).chain(builder.named()) {
+        let index = builder.name().map_or_else(|| "index".to_owned(), |name| format!("index {name}"));
+        for upstream in builder.upstreams()? {
+            if builder.is_offline() {
+                report.line(true, &index, format!("{upstream}: skipped, because offline is set"))?;
+            } else {
+                runtime.block_on(report.index(&index, &upstream))?;
+            }
         }
     }
     report.store(&settings, &builder)?;
@@ -191,7 +194,7 @@ impl Report {
         }
     }
 
-    async fn index(&mut self, upstream: &Upstream) -> Result<()> {
+    async fn index(&mut self, index: &str, upstream: &Upstream) -> Result<()> {
         let name = ProjectName::parse(PROJECT)?;
         let start = Instant::now();
         let response = upstream.page(Some(&name), &Validators::default()).await;
@@ -204,7 +207,7 @@ impl Report {
             Ok(_) => (true, format!("responds in {time} ms, without a project {PROJECT}")),
             Err(error) => (false, chain(error)),
         };
-        Ok(self.line(is_ok, "index", format!("{upstream}: {text}"))?)
+        Ok(self.line(is_ok, index, format!("{upstream}: {text}"))?)
     }
 
     /// Reports each malformed OSV record. The others take effect nevertheless.

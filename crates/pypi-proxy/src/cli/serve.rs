@@ -56,6 +56,10 @@ async fn serve(matches: &ArgMatches, settings: &Settings, passed: Vec<PassedSock
     };
     let index = index.map(ToString::to_string).unwrap_or_default();
     tracing::info!(%index, %origin, "index");
+    for (name, index) in &settings.indexes {
+        let url = index.index_url.as_ref().map(ToString::to_string).unwrap_or_default();
+        tracing::info!(%name, index = %url, origin = %index.index_url.origin, "named index");
+    }
     let builder = setup::proxy_builder(settings, found)?;
     let (server, _store) = builder.start()?;
     let (mut public, mut admin) = (Vec::new(), Vec::new());

@@ -44,7 +44,14 @@ pub(super) fn run(matches: &ArgMatches, options: Warm) -> Result<()> {
     }
     // The temporary proxy of this command never redirects, and only this command uses it.
     let settings = setup::local_settings(matches)?;
+    // Another proxy may have other indexes.
+    if let (Some(name), None) = (&options.index, &proxy)
+        && !settings.indexes.contains_key(name)
+    {
+        return Err(Usage(format!("--index: there is no index {}", name.escape_debug())).into());
+    }
     let downloads = Downloads {
+        index: options.index.map(|name| format!("/{name}")).unwrap_or_default(),
         texts: options.texts,
         jobs: options.jobs.into(),
         // `HTTP_PROXY` applies to upstream requests only.
@@ -125,6 +132,8 @@ async fn retried<T>(request: impl AsyncFn() -> Result<T, Failure>) -> Result<T> 
 
 /// Options of the downloads.
 struct Downloads {
+    /// Path of the index at the proxy: empty, or `/NAME` for a named one.
+    index: String,
     texts: Vec<String>,
     jobs: usize,
     client: Client,
@@ -185,6 +194,7 @@ async fn warm(
 
 impl Downloads {
     async fn run(&self, proxy_url: &str, requirements: &[Requirement]) -> Result<()> {
+        let proxy_url = &*format!("{proxy_url}{}", self.index);
         let start = Instant::now();
         let mut problems = Vec::new();
         let chosen = self.choose_all(proxy_url, requirements, &mut problems).await;

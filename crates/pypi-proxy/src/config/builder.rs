@@ -1,12 +1,14 @@
 //! Construction of the parts of the proxy from the settings.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio_rustls::rustls;
+
 use super::settings::Settings;
-use super::table::Origin;
 #[cfg(feature = "s3")]
 use super::value::Secret;
 use super::value::{IndexUrl, LatestUpload, Listen, StorageType};
@@ -14,7 +16,7 @@ use super::value::{IndexUrl, LatestUpload, Listen, StorageType};
 use crate::bucket::{self, Bucket, S3};
 use crate::error::Kind;
 use crate::guard::{self, Guard};
-use crate::page_cache::{self, PageCache};
+use crate::page_cache::{self, Claims, PageCache};
 use crate::rules::{OsvConfig, OsvDir, Rules};
 use crate::serve::{self, Proxy, Server, ServerConfig, ServerHandle, Tls};
 use crate::store::{self, Store};
@@ -30,11 +32,15 @@ const COMPAT_CONNECT_TIMEOUT: Duration = Duration::from_millis(3100);
 const COMPAT_READ_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Builds the parts of the proxy from the settings.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ProxyBuilder<'s> {
     settings: &'s Settings,
     index: IndexUrl,
     netrc: Option<Netrc>,
+    /// Name of the index; `None` for the default one.
+    name: Option<&'s str>,
+    /// Memory budget that all indexes share.
+    budget: Budget,
 }
 
 impl<'s> ProxyBuilder<'s> {
@@ -55,12 +61,44 @@ impl<'s> ProxyBuilder<'s> {
             let text = "this program was built without the feature s3 (set storage_type to local)";
             return Err(Error::with(Kind::Config, format!("{origin}: {text}")));
         }
-        let builder = Self { settings, index, netrc: None };
-        if builder.urls().any(|url| builder.is_own(url)) {
-            let text = "the index is the proxy itself (set index_url to the upstream index)";
-            return Err(Error::with(Kind::Config, text));
+        let budget = Budget::new(settings.decompression_memory.value);
+        let builder = Self { settings, index, netrc: None, name: None, budget };
+        let named: Vec<_> = builder.named().collect();
+        let mut users = HashMap::new();
+        for url in named.iter().chain([&builder]).flat_map(Self::urls) {
+            if builder.is_own(url) {
+                let text = "the index is the proxy itself (set index_url to the upstream index)";
+                return Err(Error::with(Kind::Config, text));
+            }
+            // Their cached pages could not be told apart.
+            let credentials = url.config()?.credentials;
+            if *users.entry(url.url()).or_insert_with(|| credentials.clone()) != credentials {
+                let text = format!("{url} is set with different users (an index has one user)");
+                return Err(Error::with(Kind::Config, text));
+            }
         }
+        drop(named);
         Ok(builder)
+    }
+
+    /// Returns the builders of the named indexes.
+    pub fn named(&self) -> impl Iterator<Item = Self> {
+        self.settings.indexes.iter().filter_map(|(name, settings)| {
+            let (netrc, budget) = (self.netrc.clone(), self.budget.clone());
+            // Reading the settings has checked that there is a URL.
+            let index = settings.index_url.value.clone()?;
+            Some(Self { settings, index, netrc, name: Some(name), budget })
+        })
+    }
+
+    /// Returns the name of the index, or `None` for the default one.
+    pub fn name(&self) -> Option<&str> {
+        self.name
+    }
+
+    /// Returns whether the index is served from the cache only.
+    pub fn is_offline(&self) -> bool {
+        self.settings.offline.value
     }
 
     /// Sets the `.netrc` file with the credentials of indexes without credentials in their URL.
@@ -92,30 +130,28 @@ impl<'s> ProxyBuilder<'s> {
     ///
     /// Fails if a file of `ca_files` can't be read or contains no certificate ([`Error::is_config`]).
     pub fn upstreams(&self) -> Result<Vec<Arc<Upstream>>, Error> {
-        self.upstreams_after(&[])
+        self.upstreams_with(&UpstreamTls::new(self.settings)?, &[])
     }
 
     /// Creates the indexes as successors of previous ones.
-    fn upstreams_after(&self, previous: &[Arc<Upstream>]) -> Result<Vec<Arc<Upstream>>, Error> {
+    fn upstreams_with(
+        &self,
+        tls: &UpstreamTls,
+        previous: &[Arc<Upstream>],
+    ) -> Result<Vec<Arc<Upstream>>, Error> {
         let settings = self.settings;
-        let authorities = settings.authorities()?;
         let extra = settings.extra_index_urls.value.iter().enumerate().map(|(index, url)| {
             (url, settings.extra_index_ttls.value.get(index).copied().unwrap_or(EXTRA_TTL))
         });
         let all = std::iter::once((&self.index, settings.index_ttl.value)).chain(extra);
-        let memory = settings.decompression_memory.value;
-        // Pages that are being parsed for the previous indexes count as well.
-        let budget = previous.first().map(|previous| previous.budget().clone());
-        let budget = budget.filter(|budget| budget.has_size(memory)).unwrap_or_else(|| Budget::new(memory));
-        let tls = upstream::tls(&authorities, settings.disable_index_ssl_verification.value)?;
         all.map(|(url, ttl)| {
             let mut config = url.config()?;
             config.ttl = ttl;
-            config.budget = budget.clone();
-            config.authorities.clone_from(&authorities);
+            config.budget = self.budget.clone();
+            config.authorities.clone_from(&tls.authorities);
             self.tune(&mut config);
             config.netrc.clone_from(&self.netrc);
-            Ok(Arc::new(Upstream::with_tls(config, tls.clone())?.succeeding(previous)))
+            Ok(Arc::new(Upstream::with_tls(config, tls.config.clone())?.succeeding(previous)))
         })
         .collect()
     }
@@ -123,20 +159,16 @@ impl<'s> ProxyBuilder<'s> {
     fn tune(&self, config: &mut upstream::Config) {
         let settings = self.settings;
         let (connect, read) = (&settings.connect_timeout, &settings.read_timeout);
-        let is_compat = |origin: &Origin| match origin {
-            Origin::Env(name) => !name.starts_with(super::table::PREFIX),
-            _ => false,
-        };
         match connect.value.0 {
             Some(time) => config.connect_timeout = time,
-            None if read.value.0.is_some() && is_compat(&read.origin) => {
+            None if read.value.0.is_some() && read.origin.is_compat() => {
                 config.connect_timeout = COMPAT_CONNECT_TIMEOUT;
             }
             None => {}
         }
         match read.value.0 {
             Some(time) => config.read_timeout = time,
-            None if connect.value.0.is_some() && is_compat(&connect.origin) => {
+            None if connect.value.0.is_some() && connect.origin.is_compat() => {
                 config.read_timeout = COMPAT_READ_TIMEOUT;
             }
             None => {}
@@ -180,16 +212,17 @@ impl<'s> ProxyBuilder<'s> {
     ///
     /// # Errors
     ///
-    /// Same as [`Self::rules`].
+    /// Same as [`Self::rules`], or if the names of private indexes can't be read ([`Error::is_storage`]).
     pub fn pages(&self, store: &Store) -> Result<page_cache::Config, Error> {
-        Ok(self.pages_with(store, self.rules()?))
+        Ok(self.pages_with(store, Claims::open(&store.pages_dir())?, self.osv(None)?))
     }
 
-    fn pages_with(&self, store: &Store, rules: Rules) -> page_cache::Config {
+    fn pages_with(&self, store: &Store, claims: Claims, osv: Option<OsvDir>) -> page_cache::Config {
         let settings = self.settings;
+        let private = settings.private_indexes.value.iter().map(|number| count(*number).saturating_sub(1));
         page_cache::Config {
             dir: Some(store.pages_dir()),
-            bucket: store.bucket().cloned(),
+            bucket: store.bucket().filter(|_| !settings.offline.value).cloned(),
             stale_while_revalidate: settings.stale_while_revalidate.value,
             stale_if_error: if settings.offline.value { ANY_AGE } else { settings.stale_if_error.value },
             stale_wait: settings.stale_wait.value,
@@ -198,7 +231,12 @@ impl<'s> ProxyBuilder<'s> {
             max_queued: count(settings.max_queued_pages.value),
             max_bytes: settings.response_cache_size.value,
             wheel_metadata: settings.wheel_metadata.value,
-            rules,
+            rules: self.rules_with(osv),
+            strategy: settings.index_strategy.value,
+            merge_projects: settings.merge_projects.value.clone(),
+            private: private.collect(),
+            claims,
+            name: self.name.map(str::to_owned),
         }
     }
 
@@ -208,15 +246,13 @@ impl<'s> ProxyBuilder<'s> {
     ///
     /// Fails if the directory of OSV records can't be read ([`Error::is_config`]).
     pub fn rules(&self) -> Result<Rules, Error> {
-        self.rules_after(None)
+        Ok(self.rules_with(self.osv(None)?))
     }
 
-    /// Same as [`Self::rules`], but reads only changed records of a directory that the old rules have as well.
-    fn rules_after(&self, old: Option<&Rules>) -> Result<Rules, Error> {
-        let settings = self.settings;
-        let sources = &settings.project_sources.value;
-        let osv = settings.osv_dir.as_ref().map(|dir| {
-            let config = OsvConfig { selection: settings.osv_records.value, ..OsvConfig::new(dir) };
+    /// Opens the directory of OSV records. If it is that of old rules, reads only changed records.
+    fn osv(&self, old: Option<&Rules>) -> Result<Option<OsvDir>, Error> {
+        let open = |dir| {
+            let config = OsvConfig { selection: self.settings.osv_records.value, ..OsvConfig::new(dir) };
             match old.and_then(|old| old.osv.as_ref()).filter(|osv| *osv.config() == config) {
                 Some(osv) => {
                     osv.refresh();
@@ -224,8 +260,14 @@ impl<'s> ProxyBuilder<'s> {
                 }
                 None => OsvDir::open(config),
             }
-        });
-        Ok(Rules {
+        };
+        self.settings.osv_dir.as_ref().map(open).transpose()
+    }
+
+    fn rules_with(&self, osv: Option<OsvDir>) -> Rules {
+        let settings = self.settings;
+        let sources = &settings.project_sources.value;
+        Rules {
             allow: settings.allow_projects.value.clone(),
             deny: settings.deny_projects.value.clone(),
             only_from: sources.iter().map(|source| (source.pattern.clone(), source.index)).collect(),
@@ -237,9 +279,9 @@ impl<'s> ProxyBuilder<'s> {
             quarantined: settings.quarantined.value,
             archived: settings.archived.value,
             deprecated: settings.deprecated.value,
-            osv: osv.transpose()?,
+            osv,
             osv_exempt: settings.osv_exempt.value.clone(),
-        })
+        }
     }
 
     /// Returns the access control, or `None` if none is configured.
@@ -325,9 +367,12 @@ impl<'s> ProxyBuilder<'s> {
     ///
     /// Same as the methods for the parts. Also fails if the cache directory is unusable ([`Error::is_storage`]).
     pub fn start(&self) -> Result<(Server, Store), Error> {
-        let (server, upstreams, serve) = (self.server()?, self.upstreams()?, self.serve()?);
+        let (server, serve) = (self.server()?, self.serve()?);
+        // Errors of the settings come first: opening the store creates its directory.
+        let (osv, indexes) = (self.osv(None)?, self.all_upstreams(|_| Vec::new())?);
         let store = Store::open(self.store()?)?;
-        Ok((Server::new(self.assemble(upstreams, serve, store.clone())?, server), store))
+        let proxy = Self::build(osv, indexes, serve.guard, &store)?;
+        Ok((Server::new(proxy, server), store))
     }
 
     /// Creates the proxy with this store, for [`Proxy::export`] and [`Proxy::import`] or another HTTP server.
@@ -336,17 +381,23 @@ impl<'s> ProxyBuilder<'s> {
     ///
     /// Same as [`Self::upstreams`] and [`Self::serve`].
     pub fn proxy(&self, store: Store) -> Result<Proxy, Error> {
-        self.assemble(self.upstreams()?, self.serve()?, store)
+        let indexes = self.all_upstreams(|_| Vec::new())?;
+        Self::build(self.osv(None)?, indexes, self.serve()?.guard, &store)
     }
 
-    fn assemble(
-        &self,
-        upstreams: Vec<Arc<Upstream>>,
-        serve: serve::Config,
-        store: Store,
+    fn build(
+        osv: Option<OsvDir>,
+        indexes: Vec<BuiltIndex<'s>>,
+        guard: Option<Arc<Guard>>,
+        store: &Store,
     ) -> Result<Proxy, Error> {
-        let pages = PageCache::new(upstreams.clone(), self.pages(&store)?);
-        Ok(Proxy::new(upstreams, pages, store, serve))
+        let claims = Claims::open(&store.pages_dir())?;
+        assemble(indexes.into_iter().map(|(builder, upstreams)| {
+            let pages = builder.pages_with(store, claims.clone(), osv.clone());
+            let pages = PageCache::new(upstreams.clone(), pages);
+            let config = builder.serve_with(guard.clone());
+            (builder.name, Proxy::new(upstreams, pages, store.clone(), config))
+        }))
     }
 
     /// Applies the settings to a running server, except those that need a restart
@@ -358,8 +409,19 @@ impl<'s> ProxyBuilder<'s> {
     /// Same as the methods for the parts. Then the server is unchanged.
     pub fn reload(&self, server: &ServerHandle) -> Result<(), Error> {
         let proxy = server.proxy();
-        let (config, upstreams) = (self.server()?, self.upstreams_after(proxy.upstreams())?);
-        let pages = self.pages_with(proxy.store(), self.rules_after(Some(proxy.rules()))?);
+        let config = self.server()?;
+        let previous = |name: Option<&str>| match name {
+            None => Some(&proxy),
+            Some(name) => proxy.mounted(name),
+        };
+        // Pages that are being parsed for the previous indexes count as well.
+        let budget = proxy.upstreams().first().map(|upstream| upstream.budget().clone());
+        let budget = budget.filter(|budget| budget.has_size(self.settings.decompression_memory.value));
+        let builder = Self { budget: budget.unwrap_or_else(|| self.budget.clone()), ..self.clone() };
+        let indexes = builder.all_upstreams(|name| {
+            previous(name).map(|proxy| proxy.upstreams().to_vec()).unwrap_or_default()
+        })?;
+        let (osv, claims) = (self.osv(Some(proxy.rules()))?, Claims::open(&proxy.store().pages_dir())?);
         let guard = match self.guard_config() {
             None => None,
             Some(config) => match proxy.guard().filter(|guard| guard.has_config(&config)) {
@@ -370,9 +432,71 @@ impl<'s> ProxyBuilder<'s> {
                 None => Some(Arc::new(Guard::new(config)?)),
             },
         };
+        let new = assemble(indexes.into_iter().map(|(builder, upstreams)| {
+            let pages = builder.pages_with(proxy.store(), claims.clone(), osv.clone());
+            let config = builder.serve_with(guard.clone());
+            let new = match previous(builder.name) {
+                Some(previous) => previous.reconfigure(upstreams, pages, config),
+                None => {
+                    let pages = PageCache::new(upstreams.clone(), pages);
+                    Proxy::new(upstreams, pages, proxy.store().clone(), config)
+                }
+            };
+            (builder.name, new)
+        }))?;
         proxy.store().set_limits(self.settings.cache_directory_size(), self.settings.cache_directory_ttl());
-        server.replace(proxy.reconfigure(upstreams, pages, self.serve_with(guard)), config);
+        server.replace(new, config);
         Ok(())
+    }
+
+    /// Returns the upstreams of all indexes as successors of previous ones, with those of the default index first.
+    fn all_upstreams(
+        &self,
+        previous: impl Fn(Option<&str>) -> Vec<Arc<Upstream>>,
+    ) -> Result<Vec<BuiltIndex<'s>>, Error> {
+        let tls = UpstreamTls::new(self.settings)?;
+        let all = std::iter::once(self.clone()).chain(self.named());
+        all.map(|builder| {
+            let previous = previous(builder.name);
+            let upstreams = match UpstreamTls::is_same(builder.settings, self.settings) {
+                true => builder.upstreams_with(&tls, &previous)?,
+                false => builder.upstreams_with(&UpstreamTls::new(builder.settings)?, &previous)?,
+            };
+            Ok((builder, upstreams))
+        })
+        .collect()
+    }
+}
+
+/// Mounts the named indexes in the default one, which is the first.
+fn assemble<'s>(mut indexes: impl Iterator<Item = (Option<&'s str>, Proxy)>) -> Result<Proxy, Error> {
+    let Some((_, proxy)) = indexes.next() else {
+        return Err(Error::with(Kind::Config, "no index is set (set index_url)"));
+    };
+    indexes.try_fold(proxy, |proxy, (name, index)| proxy.mount(name.unwrap_or_default(), index))
+}
+
+/// An index with its upstreams.
+type BuiltIndex<'s> = (ProxyBuilder<'s>, Vec<Arc<Upstream>>);
+
+/// TLS configuration of upstreams. Creating it reads all certificates of the system, so indexes share it.
+struct UpstreamTls {
+    authorities: Vec<Vec<u8>>,
+    config: Option<rustls::ClientConfig>,
+}
+
+impl UpstreamTls {
+    fn new(settings: &Settings) -> Result<Self, Error> {
+        let authorities = settings.authorities()?;
+        let config = upstream::tls(&authorities, settings.disable_index_ssl_verification.value)?;
+        Ok(Self { authorities, config })
+    }
+
+    fn is_same(one: &Settings, other: &Settings) -> bool {
+        let key = |settings: &Settings| {
+            (settings.ca_files.value.clone(), settings.disable_index_ssl_verification.value)
+        };
+        key(one) == key(other)
     }
 }
 

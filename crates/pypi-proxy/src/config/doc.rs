@@ -40,6 +40,9 @@ fn describe(setting: &Setting, out: &mut String) {
     let variables: Vec<_> =
         std::iter::once(setting.variable()).chain(others).map(|name| format!("`{name}`")).collect();
     let _ = writeln!(out, "- variables: {}", variables.join(", "));
+    if setting.is_of_index() {
+        *out += "- may be set for a named index\n";
+    }
 }
 
 const INTRODUCTION: &str = "\
@@ -76,6 +79,18 @@ Without `file_hosts`, the proxy never requests a private address because of a pa
 itself and, for an index on a loopback address, other loopback addresses. An HTTP proxy resolves host names itself: addresses
 in URLs are still checked, but resolved addresses are not. Behind an HTTP proxy, set `file_hosts`, or configure that proxy to
 reject private addresses.
+
+The configuration file may define further indexes in tables:
+
+    [index.torch-cu128]
+    index_url = 'https://packages.example.org/whl/cu128'
+    index_ttl = '1d'
+
+This one is served below `/torch-cu128/simple/`. A name is that of a normalized project, such as `torch-cu128`, and not that of
+another path of the proxy, such as `simple`. Only settings that *may be set for a named index* can be in such a table, and
+`index_url` is required. All other values are those of the default index, except for its URLs, `private_indexes` and
+`project_sources`. Memory and queue limits for pages apply to each index separately. There are no flags and variables for named
+indexes.
 
 Exit status: 0 for success, 1 if the command failed, 2 for wrong usage or configuration.
 ";

@@ -11,6 +11,7 @@ use super::table::{Dialect, Origin, PREFIX, Setting, SettingValue};
 use super::value::{Listen, Raw, Value};
 use crate::Error;
 use crate::error::Kind;
+use crate::serve::check_index_name;
 
 const PREFIXES: [&str; 3] = [PREFIX, "GROXPI_", "PROXPI_"];
 
@@ -20,6 +21,10 @@ pub(super) struct Layers<'a> {
     /// Environment variables, without empty ones.
     env: HashMap<&'a str, &'a str>,
     file: BTreeMap<String, Raw>,
+    /// Tables of named indexes.
+    sections: BTreeMap<String, BTreeMap<String, Raw>>,
+    /// The table that is being read.
+    section: Option<(String, BTreeMap<String, Raw>)>,
     path: PathBuf,
     pub(super) problems: Vec<String>,
 }
@@ -56,16 +61,37 @@ impl<'a> Layers<'a> {
             }
         }
         let mut path = PathBuf::new();
-        let mut values = BTreeMap::new();
+        let (mut values, mut sections) = (BTreeMap::new(), BTreeMap::new());
         if let Some((file_path, text)) = &sources.file {
             path.clone_from(file_path);
-            let (found, mut wrong) = parse(text);
-            values = found;
+            let mut wrong;
+            (values, sections, wrong) = parse(text);
             let unknown = values.keys().filter(|key| !by_name(key));
             wrong.extend(unknown.map(|key| format!("unknown setting {}", key.escape_debug())));
+            for (index, values) in &sections {
+                for key in values.keys() {
+                    let problem = match table.iter().find(|setting| setting.name == key) {
+                        Some(setting) if setting.is_of_index() => continue,
+                        Some(_) => "applies to all indexes and can't be set for one",
+                        None => "unknown setting",
+                    };
+                    wrong.push(format!("[index.{index}]: {}: {problem}", key.escape_debug()));
+                }
+            }
             problems.extend(wrong.into_iter().map(|wrong| format!("{}: {wrong}", file_path.display())));
         }
-        Self { table, flags, env, file: values, path, problems }
+        Self { table, flags, env, file: values, sections, section: None, path, problems }
+    }
+
+    /// Returns the names of the named indexes.
+    pub(super) fn sections(&self) -> Vec<String> {
+        self.sections.keys().cloned().collect()
+    }
+
+    /// Lets the table of a named index precede all other sources.
+    pub(super) fn enter(&mut self, name: &str) -> Origin {
+        self.section = self.sections.remove_entry(name);
+        Origin::Index { file: self.path.clone(), name: name.to_owned() }
     }
 
     /// Returns the value of a setting, or `None` after reporting that it is malformed.
@@ -75,7 +101,7 @@ impl<'a> Layers<'a> {
         match T::read(&raw, dialect) {
             Some(value) => Some(SettingValue { value, origin }),
             None => {
-                let key = if matches!(origin, Origin::File(_)) {
+                let key = if matches!(origin, Origin::File(_) | Origin::Index { .. }) {
                     format!(" {}:", setting.name)
                 } else {
                     String::new()
@@ -88,6 +114,15 @@ impl<'a> Layers<'a> {
 
     fn first(&self, setting: &Setting) -> (Raw, Origin, Dialect) {
         let text = |value: &str| Raw::Text(value.to_owned());
+        if let Some((name, values)) = &self.section {
+            if let Some(raw) = values.get(setting.name) {
+                let origin = Origin::Index { file: self.path.clone(), name: name.clone() };
+                return (raw.clone(), origin, Dialect::PypiProxy);
+            }
+            if !setting.is_inherited() {
+                return (text(setting.default), Origin::Default, Dialect::PypiProxy);
+            }
+        }
         if let Some(value) = self.flags.get(setting.name) {
             return (text(value), Origin::Flag(setting.name.replace('_', "-")), Dialect::PypiProxy);
         }
@@ -132,7 +167,10 @@ impl<'a> Layers<'a> {
         Some((if is_bare { format!("[{host}]:{port}") } else { format!("{host}:{port}") }, names))
     }
 
-    pub(super) fn into_error(self) -> Error {
+    pub(super) fn into_error(mut self) -> Error {
+        // A malformed value that several indexes inherit is one error.
+        let mut known = HashSet::new();
+        self.problems.retain(|problem| known.insert(problem.clone()));
         match &self.problems[..] {
             [one] => Error::with(Kind::Config, &**one),
             all => {
@@ -164,25 +202,54 @@ fn is_service_link(name: &str) -> bool {
     }
 }
 
+/// Values by name, those of named indexes, and problems.
+type ParsedFile = (BTreeMap<String, Raw>, BTreeMap<String, BTreeMap<String, Raw>>, Vec<String>);
+
 /// Parses a TOML file: setting names with their values, and a message if it is not TOML or for each value of an
 /// unsupported type. No message contains a value.
-fn parse(text: &str) -> (BTreeMap<String, Raw>, Vec<String>) {
-    let mut values = BTreeMap::new();
+fn parse(text: &str) -> ParsedFile {
+    let (mut values, mut sections) = (BTreeMap::new(), BTreeMap::new());
     let mut problems = Vec::new();
-    let table = text.parse::<toml::Table>().unwrap_or_else(|error| {
+    let mut table = text.parse::<toml::Table>().unwrap_or_else(|error| {
         // The message of the TOML parser would quote the line, which may contain a password.
         let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         let line = line.map_or_else(String::new, |line| format!("line {line}: "));
         problems.push(format!("{line}invalid TOML"));
         toml::Table::new()
     });
-    for (key, value) in table {
-        match raw(value) {
-            Some(value) => drop(values.insert(key, value)),
-            None => problems.push(format!("{}: expected a value or an array of values", key.escape_debug())),
+    let mut read = |table: toml::Table, place: &str| {
+        let mut values = BTreeMap::new();
+        for (key, value) in table {
+            match raw(value) {
+                Some(value) => drop(values.insert(key, value)),
+                None => {
+                    let key = key.escape_debug();
+                    problems.push(format!("{place}{key}: expected a value or an array of values"));
+                }
+            }
         }
+        values
+    };
+    let mut wrong = Vec::new();
+    match table.remove("index") {
+        None => {}
+        Some(toml::Value::Table(indexes)) => {
+            for (name, table) in indexes {
+                match (check_index_name(&name), table) {
+                    (Ok(()), toml::Value::Table(table)) => {
+                        let values = read(table, &format!("[index.{name}]: "));
+                        sections.insert(name, values);
+                    }
+                    (Ok(()), _) => wrong.push(format!("index.{name}: expected a table")),
+                    (Err(error), _) => wrong.push(format!("[index.{}]: {error}", name.escape_debug())),
+                }
+            }
+        }
+        Some(_) => wrong.push("index: expected tables such as [index.NAME]".into()),
     }
-    (values, problems)
+    values.extend(read(table, ""));
+    problems.extend(wrong);
+    (values, sections, problems)
 }
 
 fn raw(value: toml::Value) -> Option<Raw> {

@@ -1,5 +1,6 @@
 //! Definition of all settings.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +13,8 @@ use super::value::{
     CacheDir, CacheSize, Endpoint, IndexUrl, LatestUpload, Level, Listen, LogFormat, ProjectSource, Secret,
     SocketMode, StorageType, Timeout, Value, WaitLimit,
 };
-use crate::rules::{OsvSelection, ProjectSelector, StatusRule, UnknownAge, Yanked};
+use crate::page_cache::IndexStrategy;
+use crate::rules::{OsvSelection, ProjectPattern, ProjectSelector, StatusRule, UnknownAge, Yanked};
 use crate::{Error, bucket};
 
 /// Generates the table of settings, and a struct with a field for each of them.
@@ -23,6 +25,8 @@ macro_rules! settings {
         #[non_exhaustive]
         pub struct Settings {
             $($(#[doc = $help] pub $name: SettingValue<$type>,)*)*
+            /// Settings of the named indexes: those of their tables, otherwise those of the default index.
+            pub indexes: BTreeMap<String, Self>,
         }
 
         /// Positions of the settings in the table.
@@ -50,7 +54,7 @@ macro_rules! settings {
             /// Reads all settings. Returns `None` if one of them is malformed.
             fn take(layers: &mut Layers<'_>) -> Option<Self> {
                 $($(let $name = layers.take::<$type>(Name::$name as usize);)*)*
-                Some(Self { $($($name: $name?,)*)* })
+                Some(Self { $($($name: $name?,)*)* indexes: BTreeMap::new() })
             }
 
             /// Returns the definitions of the settings whose values differ.
@@ -110,7 +114,7 @@ settings! {
         index_ttl: Duration = "30m", ["GROXPI_INDEX_TTL"], ["PROXPI_INDEX_TTL"], Plain,
             "Time for which a page is served without revalidation.";
         extra_index_urls: Vec<IndexUrl> = "", ["GROXPI_EXTRA_INDEX_URLS"], ["PROXPI_EXTRA_INDEX_URLS"], Plain,
-            "URLs of additional indexes. A file that several indexes have is taken from the first one.";
+            "URLs of additional indexes. index_strategy selects what is served of a project that several indexes have.";
         extra_index_ttls: Vec<Duration> = "", ["GROXPI_EXTRA_INDEX_TTLS"], ["PROXPI_EXTRA_INDEX_TTL", "PROXPI_EXTRA_INDEX_TTLS"], Plain,
             "TTL of each additional index, in the order of extra_index_urls. If unset, 3 minutes each.";
         offline: bool = "false", [], [], Plain,
@@ -125,6 +129,12 @@ settings! {
             "PEM files with additional certificate authorities. They are trusted for indexes and the bucket, in addition to those of the system.";
         file_hosts: Vec<String> = "", [], [], Plain,
             "Hosts that files may be downloaded from, besides those of the indexes. `*.example.org` matches all subdomains. If unset, all hosts with public addresses.";
+        index_strategy: IndexStrategy = "first-index", [], [], Plain,
+            "What is served of a project that several of the indexes have. `first-index`: everything comes from the first index that has the project; the others are not contacted for it. `unsafe-first-match`: each version comes from the first index that has it. `unsafe-best-match`: all files are united, and of files with the same name the first one wins. The last two serve a project only if its pages declare that they are of the same project (PEP 708), see merge_projects. If a variable of groxpi or proxpi sets extra_index_urls, the default is `unsafe-best-match`.";
+        merge_projects: Vec<ProjectPattern> = "", [], [], Plain,
+            "Patterns of projects that several indexes may have without declaring that they are the same (PEP 708). Only for the strategies that unite indexes. `*` disables the check, and is the default if a variable of groxpi or proxpi sets extra_index_urls.";
+        private_indexes: Vec<u32> = "", [], [], Plain,
+            "Numbers of private indexes: 1 is index_url, 2 the first of extra_index_urls. They are contacted first. A project that one of them has ever listed is never taken from another index, nor served by another named index, even if the private index is down or no longer has the project.";
     }
     "Pages" {
         stale_while_revalidate: Duration = "1h", [], [], Plain,
@@ -295,21 +305,51 @@ impl Settings {
     /// ([`Error::is_config`]).
     pub fn read(sources: &Sources) -> Result<Self, Error> {
         let mut layers = Layers::new(TABLE, sources);
-        let Some(mut settings) = Self::take(&mut layers) else {
+        let settings = Self::take(&mut layers);
+        if let Some(settings) = &settings {
+            settings.check(&mut layers.problems);
+        }
+        let mut indexes = BTreeMap::new();
+        for name in layers.sections() {
+            let origin = layers.enter(&name);
+            let Some(index) = Self::take(&mut layers) else { continue };
+            if index.index_url.is_none() {
+                layers.problems.push(format!("{origin}: index_url is missing"));
+            }
+            index.check(&mut layers.problems);
+            indexes.insert(name, index);
+        }
+        let Some(mut settings) = settings.filter(|_| layers.problems.is_empty()) else {
             return Err(layers.into_error());
         };
-        settings.check(&mut layers.problems);
-        if !layers.problems.is_empty() {
-            return Err(layers.into_error());
+        for settings in indexes.values_mut().chain([&mut settings]) {
+            settings.set_dependent_defaults();
         }
+        settings.indexes = indexes;
         if settings.cache_dir.is_none() {
             settings.cache_dir.value = default_dir(sources).map(CacheDir::new);
         }
-        // A redirect would make the client download a file that another proxy already downloads.
-        if settings.storage_type.value != StorageType::Local && !settings.download_timeout.is_set() {
-            settings.download_timeout.value = WaitLimit(None);
-        }
         Ok(settings)
+    }
+
+    /// Sets defaults that depend on other settings.
+    fn set_dependent_defaults(&mut self) {
+        // A redirect would make the client download a file that another proxy already downloads.
+        if self.storage_type.value != StorageType::Local && !self.download_timeout.is_set() {
+            self.download_timeout.value = WaitLimit(None);
+        }
+        // groxpi and proxpi unite their indexes.
+        let origin = &self.extra_index_urls.origin;
+        if origin.is_compat() {
+            if !self.index_strategy.is_set() {
+                let value = IndexStrategy::UnsafeBestMatch;
+                self.index_strategy = SettingValue { value, origin: origin.clone() };
+            }
+            if !self.merge_projects.is_set() {
+                let value = ProjectPattern::parse("*").into_iter().collect();
+                self.merge_projects = SettingValue { value, origin: origin.clone() };
+            }
+        }
     }
 
     /// Returns the directory of the cache, which is in front of the bucket if there is one.
@@ -366,6 +406,12 @@ impl Settings {
         for source in self.project_sources.value.iter().filter(|source| source.index >= indexes) {
             let origin = &self.project_sources.origin;
             problems.push(format!("{origin}: project_sources has {source}, but there are {indexes} indexes"));
+        }
+        for index in
+            self.private_indexes.value.iter().filter(|index| !(1..=indexes).contains(&(**index as usize)))
+        {
+            let origin = &self.private_indexes.origin;
+            problems.push(format!("{origin}: private_indexes has {index}, but there are {indexes} indexes"));
         }
         self.check_bucket(problems);
         let positive_durations = [
@@ -427,7 +473,21 @@ impl Settings {
             let mark = if is_comment { "# " } else { "" };
             out += &format!("{mark}{name} = {toml}\n");
         }
+        for (name, index) in &self.indexes {
+            // Without its URL, an index is not valid.
+            let is_comment = index.index_url.value.show().contains("***");
+            let mark = |is_comment| if is_comment { "# " } else { "" };
+            out += &format!("\n{}[index.{name}]\n", mark(is_comment));
+            for Row { setting, toml, shown, .. } in index.own_rows() {
+                out += &format!("{}{} = {toml}\n", mark(is_comment || shown.contains("***")), setting.name);
+            }
+        }
         out
+    }
+
+    /// Returns the settings in the table of a named index.
+    fn own_rows(&self) -> impl Iterator<Item = Row> {
+        self.rows().into_iter().filter(|row| matches!(row.origin, Origin::Index { .. }))
     }
 }
 
@@ -439,6 +499,12 @@ impl fmt::Display for Settings {
         for Row { setting, shown, origin, .. } in rows {
             let shown = if shown.is_empty() { "-" } else { &shown };
             writeln!(f, "{:width$} = {shown}  ({origin})", setting.name)?;
+        }
+        for (name, index) in &self.indexes {
+            writeln!(f, "\n[index.{name}], otherwise as above")?;
+            for Row { setting, shown, .. } in index.own_rows() {
+                writeln!(f, "{:width$} = {shown}", setting.name)?;
+            }
         }
         Ok(())
     }

@@ -61,7 +61,60 @@ pub(super) enum SettingKind {
     SecretBucket,
 }
 
+/// Settings that a named index may have. All others apply to the whole proxy.
+const INDEX_SETTINGS: &[&str] = &[
+    "download_timeout",
+    "index_url",
+    "index_ttl",
+    "extra_index_urls",
+    "extra_index_ttls",
+    "offline",
+    "connect_timeout",
+    "read_timeout",
+    "disable_index_ssl_verification",
+    "ca_files",
+    "file_hosts",
+    "index_strategy",
+    "merge_projects",
+    "private_indexes",
+    "stale_while_revalidate",
+    "stale_if_error",
+    "stale_wait",
+    "negative_ttl",
+    "max_concurrent_pages",
+    "max_queued_pages",
+    "wheel_metadata",
+    "response_cache_size",
+    "max_page_size",
+    "allow_projects",
+    "deny_projects",
+    "project_sources",
+    "min_age",
+    "min_age_exempt",
+    "min_age_unknown",
+    "yanked",
+    "exclude_newer",
+    "quarantined",
+    "archived",
+    "deprecated",
+    "osv_exempt",
+];
+
+/// Settings about the URLs of an index, which a named index does not take from the default one.
+const URL_SETTINGS: &[&str] =
+    &["index_url", "extra_index_urls", "extra_index_ttls", "private_indexes", "project_sources"];
+
 impl Setting {
+    /// Returns whether a named index may have its own value.
+    pub fn is_of_index(&self) -> bool {
+        INDEX_SETTINGS.contains(&self.name)
+    }
+
+    /// Returns whether a named index without an own value has that of the default index.
+    pub(super) fn is_inherited(&self) -> bool {
+        !URL_SETTINGS.contains(&self.name)
+    }
+
     /// Returns the name of the environment variable.
     pub fn variable(&self) -> String {
         format!("{PREFIX}{}", self.name.to_ascii_uppercase())
@@ -114,10 +167,24 @@ pub enum Origin {
     Env(String),
     /// A configuration file.
     File(PathBuf),
+    /// The table of a named index in a configuration file.
+    Index {
+        /// Path of the file.
+        file: PathBuf,
+        /// Name of the index.
+        name: String,
+    },
     /// Another program, as text for the user.
     Discovered(String),
     /// The default of the setting.
     Default,
+}
+
+impl Origin {
+    /// Returns whether the value is from a variable of groxpi or proxpi.
+    pub(super) fn is_compat(&self) -> bool {
+        matches!(self, Self::Env(name) if !name.starts_with(PREFIX))
+    }
 }
 
 impl fmt::Display for Origin {
@@ -126,6 +193,7 @@ impl fmt::Display for Origin {
             Self::Flag(name) => write!(f, "--{name}"),
             Self::Env(name) => f.write_str(name),
             Self::File(path) => write!(f, "{}", path.display()),
+            Self::Index { file, name } => write!(f, "{}: [index.{name}]", file.display()),
             Self::Discovered(program) => f.write_str(program),
             Self::Default => f.write_str("default"),
         }

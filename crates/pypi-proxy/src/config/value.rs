@@ -10,6 +10,7 @@ use ipnet::IpNet;
 use url::Url;
 
 use super::table::Dialect;
+use crate::page_cache::IndexStrategy;
 use crate::rules::{OsvSelection, ProjectPattern, ProjectSelector, StatusRule, UnknownAge, Yanked};
 use crate::units::{format_duration, format_size, parse_duration, parse_size};
 use crate::{Error, upstream};
@@ -264,6 +265,7 @@ impl Value for Endpoint {
 /// A count.
 impl Value for u32 {
     const SYNTAX: &'static str = "a number from 0 to 1000000";
+    const LIST_SYNTAX: &'static str = "a comma-separated list of numbers";
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -517,6 +519,20 @@ impl Value for IpNet {
     }
 }
 
+impl Value for ProjectPattern {
+    const SYNTAX: &'static str = "a project name, in which * matches any characters and ? matches one";
+    const LIST_SYNTAX: &'static str =
+        "a comma-separated list of project names, in which * matches any characters and ? matches one";
+
+    fn parse(text: &str, _: Dialect) -> Option<Self> {
+        Self::parse(text).ok()
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
 impl Value for ProjectSelector {
     const SYNTAX: &'static str = "a project name, in which * matches any characters and ? matches one, and optional version specifiers";
     const LIST_SYNTAX: &'static str = "a comma-separated list of project names, in which * matches any characters \
@@ -657,6 +673,13 @@ macro_rules! words {
 words!(Yanked, "one of keep, hide, refuse", Keep = "keep", Hide = "hide", Refuse = "refuse");
 words!(StatusRule, "keep or refuse", Keep = "keep", Refuse = "refuse");
 words!(OsvSelection, "malware or all", Malware = "malware", All = "all");
+words!(
+    IndexStrategy,
+    "one of first-index, unsafe-first-match, unsafe-best-match",
+    FirstIndex = "first-index",
+    UnsafeFirstMatch = "unsafe-first-match",
+    UnsafeBestMatch = "unsafe-best-match"
+);
 words!(UnknownAge, "allow or deny", Allow = "allow", Deny = "deny");
 words!(LogFormat, "text (or console) or json", Text = "text" | "console", Json = "json");
 words!(StorageType, "one of local, s3, hybrid", Local = "local", S3 = "s3", Hybrid = "hybrid");

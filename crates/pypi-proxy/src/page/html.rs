@@ -1,7 +1,6 @@
 //! Parses project pages in HTML, the only format of many mirrors.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use html5gum::{HtmlString, Spanned, StartTag, Token, Tokenizer};
 use serde::Serialize;
@@ -69,6 +68,8 @@ struct Links {
     base: Option<Url>,
     status: Option<String>,
     reason: Option<String>,
+    tracks: Vec<String>,
+    alternate_locations: Vec<String>,
     files: Vec<Link>,
 }
 
@@ -151,6 +152,8 @@ impl Links {
             }
             "pypi:project-status" => self.status = Some(content.into_owned()),
             "pypi:project-status-reason" => self.reason = Some(content.into_owned()),
+            "pypi:tracks" => self.tracks.push(content.into_owned()),
+            "pypi:alternate-locations" => self.alternate_locations.push(content.into_owned()),
             _ => {}
         }
         Ok(())
@@ -199,16 +202,26 @@ impl Links {
         }
         #[derive(Serialize)]
         #[serde(rename_all = "kebab-case")]
+        struct Meta {
+            api_version: &'static str,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            tracks: Vec<String>,
+        }
+        #[derive(Serialize)]
+        #[serde(rename_all = "kebab-case")]
         struct Document {
-            meta: BTreeMap<&'static str, &'static str>,
+            meta: Meta,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            alternate_locations: Vec<String>,
             #[serde(skip_serializing_if = "Option::is_none")]
             project_status: Option<Status>,
             files: Vec<Link>,
         }
-        let Self { status, reason, files, .. } = self;
+        let Self { status, reason, tracks, alternate_locations, files, .. } = self;
         // Later versions require sizes, which HTML lacks.
         let document = Document {
-            meta: [("api-version", "1.0")].into(),
+            meta: Meta { api_version: "1.0", tracks },
+            alternate_locations,
             project_status: status.map(|status| Status { status, reason }),
             files,
         };

@@ -9,6 +9,7 @@ mod html;
 mod json;
 mod links;
 mod list;
+mod locations;
 mod render;
 mod scan;
 

@@ -45,7 +45,14 @@ impl Page {
     ///
     /// Fails if the page gets larger than 2 GiB ([`Error::is_limit`]).
     pub fn merge<'p>(pages: impl IntoIterator<Item = &'p Self>) -> Result<Self, Error> {
-        let pages: Vec<_> = pages.into_iter().collect();
+        Self::merge_files(&pages.into_iter().collect::<Vec<_>>(), |_| true)
+    }
+
+    /// Like [`Page::merge`], but only with the files that pass the filter.
+    pub(crate) fn merge_files(
+        pages: &[&Self],
+        is_included: impl Fn(&File<'_>) -> bool,
+    ) -> Result<Self, Error> {
         let mut merged = match pages.first() {
             Some(first) => (*first).clone(),
             None => Self::empty(),
@@ -53,11 +60,11 @@ impl Page {
         merged.api_version = pages.iter().map(|page| page.api_version).min().unwrap_or(ApiVersion::MIN);
         // Serials of different indexes can't be compared.
         merged.serial = merged.serial.filter(|_| pages.len() == 1);
-        merged.versions = union(&pages);
+        merged.versions = union(pages);
         let mut names = HashSet::new();
         let mut out = Vec::new();
         let files = pages.iter().flat_map(|page| page.files());
-        write_files(&mut out, files.filter(|file| names.insert(file.name())));
+        write_files(&mut out, files.filter(|file| is_included(file) && names.insert(file.name())));
         merged.write_end(&mut out);
         Self::parse(out, Links::Unchanged, |_, _| None)
     }
@@ -71,6 +78,11 @@ impl Page {
         let (status, reason) = self.status();
         meta(&mut out, "pypi:project-status", status.as_deref());
         meta(&mut out, "pypi:project-status-reason", reason.as_deref());
+        for (name, urls) in
+            [("pypi:tracks", self.tracks()), ("pypi:alternate-locations", self.alternate_locations())]
+        {
+            urls.iter().for_each(|url| meta(&mut out, name, Some(url)));
+        }
         out.extend_from_slice(b"<title>Links for ");
         escape(&mut out, &self.name);
         out.extend_from_slice(b"</title>\n</head>\n<body>\n<h1>Links for ");

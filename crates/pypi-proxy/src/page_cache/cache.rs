@@ -12,15 +12,16 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::claims::ClaimedNames;
 use super::disk::DiskCache;
 use super::queue::{FetchPermit, FetchQueue};
-use super::slot::{Content, Slot, State, UpstreamContent, UpstreamPage, combine};
+use super::slot::{Content, Merging, Slot, State, UpstreamContent, UpstreamPage, combine, parse_body};
 use super::source::Source;
-use super::{CacheStatus, Config, RefreshOutcome, RenderedPage};
+use super::{CacheStatus, Config, IndexStrategy, RefreshOutcome, RenderedPage};
 use crate::bucket::Bucket;
 use crate::error::Kind;
 use crate::metrics::Counters;
-use crate::page::{FileFacts, Page};
+use crate::page::{FileFacts, Page, ProjectFacts};
 use crate::rules::Rules;
 use crate::store::Digest;
 use crate::upstream::Upstream;
@@ -38,9 +39,13 @@ const UPSTREAM_BACKOFF: Duration = Duration::from_secs(5);
 pub struct PageCache(Arc<Inner>);
 
 struct Inner {
-    upstreams: Vec<Arc<Upstream>>,
+    merging: Arc<Merging>,
+    /// Numbers of the upstreams in the order in which they are contacted for a project. Those of one group are contacted
+    /// at the same time.
+    groups: Vec<Vec<usize>>,
+    /// Numbers of the private upstreams, with the names that they have listed.
+    private: Vec<(usize, Arc<ClaimedNames>)>,
     config: Config,
-    rules: Arc<Rules>,
     /// Whether rules besides that about quarantined projects apply.
     has_rules: bool,
     disk: Option<DiskCache>,
@@ -107,26 +112,23 @@ enum Lookup {
 }
 
 impl PageCache {
-    /// Creates a cache for these upstreams. If several of them have a file of the same name, the first one wins.
+    /// Creates a cache for these upstreams. [`Config::strategy`] selects the pages of a project that several of them have.
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let queue = FetchQueue::of(&config);
         Self::with_parts(upstreams, config, Arc::default(), Arc::default(), queue)
     }
 
     /// Creates a cache with other upstreams and another configuration, which continues the counters of this one. It
-    /// keeps the pages in memory if the rules, `wheel_metadata`, and the URLs and TTLs of the upstreams are the same.
-    /// Otherwise they are loaded from disk. Failures and negative entries are forgotten.
+    /// keeps the pages in memory if the rules, `wheel_metadata`, the use of several upstreams, and the URLs and TTLs of the
+    /// upstreams are the same. Otherwise they are loaded from disk. Failures and negative entries are forgotten.
     #[must_use]
     pub fn reconfigure(&self, upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let (old, new) = (&self.0.config, &config);
-        let is_same_page = self.0.upstreams.len() == upstreams.len()
-            && self
-                .0
-                .upstreams
-                .iter()
-                .zip(&upstreams)
-                .all(|(old, new)| (old.id(), old.ttl()) == (new.id(), new.ttl()))
-            && (&old.rules, old.wheel_metadata) == (&new.rules, new.wheel_metadata);
+        let key = |upstream: &Arc<Upstream>| (upstream.id(), upstream.ttl());
+        let is_same_page = self.upstreams().iter().map(key).eq(upstreams.iter().map(key))
+            && (&old.rules, old.wheel_metadata) == (&new.rules, new.wheel_metadata)
+            && (old.strategy, &old.merge_projects, &old.private)
+                == (new.strategy, &new.merge_projects, &new.private);
         let slots = if is_same_page { self.0.slots.clone() } else { Arc::default() };
         {
             let slots = slots.lock();
@@ -148,11 +150,38 @@ impl PageCache {
         refreshes: Arc<Counters<RefreshOutcome>>,
         queue: Arc<FetchQueue>,
     ) -> Self {
-        let disk = config.dir.clone().map(|dir| DiskCache { dir });
+        let disk = config.dir.clone().map(|dir| DiskCache::new(dir, config.name.as_deref()));
         let bucket = config.bucket.clone().filter(|_| disk.is_some());
         let rules = Arc::new(config.rules.clone());
         let has_rules = rules.is_on();
-        Self(Arc::new(Inner { upstreams, config, rules, has_rules, disk, bucket, slots, refreshes, queue }))
+        let private = (0..upstreams.len()).filter(|index| config.private.contains(index)).map(|index| {
+            let (id, url) = (upstreams[index].id(), upstreams[index].page_url(None));
+            let names = config.claims.register(id, url.as_str(), || {
+                disk.as_ref().map(|disk| known_names(disk, &upstreams[index])).unwrap_or_default()
+            });
+            (index, names)
+        });
+        let private: Vec<_> = private.collect();
+        let is_private = |index: &usize| config.private.contains(index);
+        let (first, others): (Vec<_>, Vec<_>) = (0..upstreams.len()).partition(is_private);
+        let groups = match config.strategy {
+            IndexStrategy::FirstIndex => first.into_iter().chain(others).map(|index| vec![index]).collect(),
+            _ => [first, others].into_iter().filter(|group| !group.is_empty()).collect(),
+        };
+        let (strategy, unchecked) = (config.strategy, config.merge_projects.clone());
+        let merging = Arc::new(Merging { upstreams, strategy, unchecked, rules });
+        Self(Arc::new(Inner {
+            merging,
+            groups,
+            private,
+            config,
+            has_rules,
+            disk,
+            bucket,
+            slots,
+            refreshes,
+            queue,
+        }))
     }
 
     /// Returns the page of a project.
@@ -164,7 +193,26 @@ impl PageCache {
     /// [`Error::is_page`], [`Error::is_limit`]), or if there is no such page and the fetch queue is full
     /// ([`Error::is_limit`] with [`Error::retry_after`]).
     pub async fn project(&self, name: &ProjectName) -> Result<CachedPage, Error> {
-        self.get(self.slot(name)).await
+        let served = self.get(self.slot(name)).await?;
+        if self.is_current(name, &served) {
+            return Ok(served);
+        }
+        // A private index has listed the name since the page was cached.
+        self.forget(Some(name));
+        let served = self.get(self.slot(name)).await?;
+        if self.is_current(name, &served) { Ok(served) } else { Err(Error::new(Kind::NotFound)) }
+    }
+
+    /// Returns whether all pages that were merged may be used.
+    fn is_current(&self, name: &ProjectName, served: &CachedPage) -> bool {
+        !self.0.config.claims.is_active()
+            || served.page.indexes().all(|index| self.is_unclaimed(name.as_str(), index))
+    }
+
+    /// Returns whether no private index has listed this name, or this upstream is one that has.
+    fn is_unclaimed(&self, name: &str, index: usize) -> bool {
+        let claims = &self.0.config.claims;
+        !claims.has(name) || self.0.private.iter().any(|(at, names)| *at == index && names.contains(name))
     }
 
     /// Returns the list of all projects.
@@ -185,8 +233,11 @@ impl PageCache {
     pub async fn inspect(&self, name: &ProjectName) -> Vec<IndexPage> {
         let slot = Arc::new(Slot::new(Some(name.clone())));
         let parts = self.load(&slot).await;
-        let sources =
-            self.sources(&slot).into_iter().map(|source| Source { disk: None, bucket: None, ..source });
+        let sources = (0..self.upstreams().len()).map(|index| Source {
+            disk: None,
+            bucket: None,
+            ..self.source(&slot, index)
+        });
         let pages = sources.zip(parts).map(|(source, part)| async move {
             let (part, error) = match source.fetch(part.clone(), None).await {
                 Ok(part) => (part, None),
@@ -208,7 +259,7 @@ impl PageCache {
     /// Fails if it can't be deleted from the disk ([`Error::is_storage`]) or the bucket ([`Error::is_bucket`]).
     pub async fn purge(&self, project: Option<&ProjectName>) -> Result<(), Error> {
         self.forget(project);
-        let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
+        let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
         let (name, ids) = (project.cloned(), indexes.clone());
         let work = move || {
@@ -236,7 +287,8 @@ impl PageCache {
         }
     }
 
-    /// Removes all pages from memory, disk and bucket.
+    /// Removes all pages from memory, disk and bucket. The cache of the default index also removes the pages of the
+    /// others from the disk.
     ///
     /// # Errors
     ///
@@ -244,9 +296,12 @@ impl PageCache {
     pub async fn purge_all(&self) -> Result<(), Error> {
         *self.0.slots.lock() = Slots::default();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
-        tokio::task::spawn_blocking(move || disk.clear()).await.unwrap_or(Ok(()))?;
+        let ids: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
+        let is_default = self.0.config.name.is_none();
+        let work = move || if is_default { disk.clear() } else { disk.clear_indexes(ids.into_iter()) };
+        tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
-            for upstream in &self.0.upstreams {
+            for upstream in self.upstreams() {
                 bucket.purge_pages(upstream.id()).await?;
             }
         }
@@ -285,27 +340,62 @@ impl PageCache {
 
     /// Returns the access rules.
     pub(crate) fn rules(&self) -> &Rules {
-        &self.0.rules
+        &self.0.merging.rules
+    }
+
+    fn upstreams(&self) -> &[Arc<Upstream>] {
+        &self.0.merging.upstreams
     }
 
     /// Returns whether a page was created with the current rules. The project list does not depend on changes.
     fn has_current_rules(&self, page: &RenderedPage) -> bool {
-        !page.is_project() || page.rules_generation() == self.0.rules.generation()
+        !page.is_project() || page.rules_generation() == self.rules().generation()
     }
 
-    /// Returns the sources of a page, one per upstream.
-    fn sources<'a>(&'a self, slot: &'a Arc<Slot>) -> Vec<Source<'a>> {
-        let source = |(index, upstream): (usize, &'a Arc<Upstream>)| Source {
-            upstream,
+    /// Returns the source of a page at an upstream.
+    fn source<'a>(&'a self, slot: &'a Arc<Slot>, index: usize) -> Source<'a> {
+        Source {
+            upstream: &self.upstreams()[index],
             slot,
             disk: self.0.disk.as_ref(),
             bucket: self.0.bucket.as_ref(),
-            is_allowed: match &slot.name {
-                Some(name) => self.rules().is_index_allowed(name.as_str(), index),
-                None => true,
-            },
+            is_allowed: slot.name.as_ref().is_none_or(|name| self.is_index_allowed(name, index)),
+        }
+    }
+
+    /// Returns whether a project may be requested from an upstream.
+    pub(crate) fn is_index_allowed(&self, project: &ProjectName, index: usize) -> bool {
+        let name = project.as_str();
+        self.rules().is_index_allowed(name, index) && self.is_unclaimed(name, index)
+    }
+
+    /// Returns the groups of upstreams to contact for a page in sequence.
+    fn groups(&self, slot: &Slot) -> Vec<Vec<usize>> {
+        // The project list has the projects of all upstreams.
+        if slot.name.is_none() { vec![(0..self.upstreams().len()).collect()] } else { self.0.groups.clone() }
+    }
+
+    /// Returns whether a project of this group is not taken from any later group.
+    fn is_decisive(&self, group: &[usize], parts: &[UpstreamPage]) -> bool {
+        let is_private = |index: &usize| self.0.config.private.contains(index);
+        (self.0.config.strategy == IndexStrategy::FirstIndex || group.iter().any(is_private))
+            && group.iter().any(|index| parts[*index].content.is_some())
+    }
+
+    /// Records the names that a private upstream lists.
+    async fn claim(&self, index: usize, slot: &Arc<Slot>, part: &UpstreamPage) {
+        let Some((_, names)) = self.0.private.iter().find(|(at, _)| *at == index) else { return };
+        let Some(content) = part.content.clone() else { return };
+        if slot.name.as_ref().is_some_and(|name| names.contains(name.as_str())) {
+            return;
+        }
+        let (names, url) = (names.clone(), self.upstreams()[index].page_url(None));
+        let slot = slot.clone();
+        let work = move || match (&slot.name, &content) {
+            (Some(name), _) => names.add(url.as_str(), std::iter::once(name.clone())),
+            (None, content) => names.add(url.as_str(), content.names()),
         };
-        self.0.upstreams.iter().enumerate().map(source).collect()
+        let _ = tokio::task::spawn_blocking(work).await;
     }
 
     /// Returns the size of all pages in memory, in bytes.
@@ -493,7 +583,7 @@ impl PageCache {
     #[cold]
     fn record_use_on_disk(&self, slot: &Arc<Slot>) {
         let Some(disk) = self.0.disk.clone() else { return };
-        let indexes: Vec<_> = self.0.upstreams.iter().map(|upstream| upstream.id()).collect();
+        let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let slot = slot.clone();
         tokio::task::spawn_blocking(move || disk.record_use(&indexes, slot.name.as_ref()));
     }
@@ -603,7 +693,7 @@ impl PageCache {
             let mut state = slot.state.lock();
             // Negative entries take memory, too.
             let page = if let Content::Page(page) = &state.content { page.size_in_memory() } else { 0 };
-            let size_in_memory = page + slot.size_in_memory(&state, self.0.upstreams.len());
+            let size_in_memory = page + slot.size_in_memory(&state, self.upstreams().len());
             slots.bytes =
                 slots.bytes + size_in_memory - std::mem::replace(&mut state.size_in_memory, size_in_memory);
         }
@@ -624,35 +714,62 @@ impl PageCache {
 
     async fn refresh(&self, slot: &Arc<Slot>) -> Result<Fetched, Error> {
         let mut parts = slot.parts.lock().await;
-        let parts = parts.get_or_insert_with(|| vec![UpstreamPage::default(); self.0.upstreams.len()]);
-        let sources = self.sources(slot);
-        let newer = sources.iter().zip(parts.iter()).map(|(source, part)| source.newer_in_bucket(part));
-        let (newer, leases): (Vec<_>, Vec<_>) = join_all(newer).await.into_iter().unzip();
-        *parts = newer;
-        let requests = sources.iter().zip(parts.iter().zip(leases));
-        let requests = requests.map(|(source, (part, lease))| source.fetch(part.clone(), lease));
-        let mut failure = None;
+        let parts = parts.get_or_insert_with(|| vec![UpstreamPage::default(); self.upstreams().len()]);
+        let (mut failure, mut offline) = (None, None);
         let mut fresh = Duration::MAX;
         let (mut is_contacted, mut is_unchanged) = (false, true);
-        let results = join_all(requests).await;
-        for ((part, result), upstream) in parts.iter_mut().zip(results).zip(&self.0.upstreams) {
-            match result {
-                Ok(updated) => {
-                    is_contacted |= updated.checked != part.checked;
-                    is_unchanged &= updated.modified == part.modified;
-                    *part = updated;
+        let groups = self.groups(slot);
+        let mut groups = groups.iter();
+        for group in groups.by_ref() {
+            let sources: Vec<_> = group.iter().map(|index| self.source(slot, *index)).collect();
+            let updates = sources.iter().zip(group).map(|(source, index)| {
+                let part = &parts[*index];
+                async move {
+                    let (part, lease) = source.newer_in_bucket(part).await;
+                    let updated = source.fetch(part.clone(), lease).await;
+                    (part, updated)
                 }
-                // Without the page of one upstream, a project of a private index might be taken from a public one.
-                Err(error) if part.age() > upstream.ttl().saturating_add(self.0.config.stale_if_error) => {
-                    return Err(error);
+            });
+            for ((before, result), index) in join_all(updates).await.into_iter().zip(group) {
+                let (part, upstream) = (&mut parts[*index], &self.upstreams()[*index]);
+                *part = before;
+                match result {
+                    Ok(updated) => {
+                        is_contacted |= updated.checked != part.checked;
+                        is_unchanged &= updated.modified == part.modified;
+                        *part = updated;
+                    }
+                    // In offline mode, nothing but the copies exists.
+                    Err(error) if error.is_offline() && part.checked.is_none() => {
+                        offline = Some(error);
+                        continue;
+                    }
+                    // Without the page of one upstream, a project of a private index might be taken from a public one.
+                    Err(error)
+                        if part.age() > upstream.ttl().saturating_add(self.0.config.stale_if_error) =>
+                    {
+                        return Err(error);
+                    }
+                    Err(error) => failure = Some(error),
                 }
-                Err(error) => failure = Some(error),
+                fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
+                let part = part.clone();
+                self.claim(*index, slot, &part).await;
             }
-            fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
+            if self.is_decisive(group, parts) {
+                break;
+            }
+        }
+        for index in groups.flatten() {
+            is_unchanged &= parts[*index].content.is_none();
+            parts[*index] = UpstreamPage::default();
         }
         let (content, rules_ttl) = self.combine(parts, slot).await?;
         fresh = fresh.min(rules_ttl);
         if matches!(content, Content::NotFound) {
+            if let Some(error) = offline {
+                return Err(error);
+            }
             fresh = self.0.config.negative_ttl;
         }
         let status = match (is_contacted, is_unchanged) {
@@ -673,8 +790,13 @@ impl PageCache {
             }
             slot.facts.lock().0.merge(facts);
         }
-        let sources = self.sources(slot);
-        join_all(sources.iter().map(Source::load)).await
+        let sources: Vec<_> = (0..self.upstreams().len()).map(|index| self.source(slot, index)).collect();
+        let mut parts = join_all(sources.iter().map(Source::load)).await;
+        let groups = self.groups(slot);
+        if let Some(at) = groups.iter().position(|group| self.is_decisive(group, &parts)) {
+            groups[at + 1..].iter().flatten().for_each(|index| parts[*index] = UpstreamPage::default());
+        }
+        parts
     }
 
     /// Merges the copies on disk into a page. Returns the page, its remaining time to live, and how long ago it
@@ -685,11 +807,17 @@ impl PageCache {
         slot: &Arc<Slot>,
     ) -> Option<(Content, Duration, Duration)> {
         let (mut fresh, mut staleness) = (Duration::MAX, Duration::ZERO);
-        for (part, upstream) in parts.iter().zip(&self.0.upstreams) {
-            // An upstream without a copy may have the project as well.
-            part.checked?;
-            fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
-            staleness = staleness.max(part.age().saturating_sub(upstream.ttl()));
+        for group in self.groups(slot) {
+            for index in &group {
+                let (part, upstream) = (&parts[*index], &self.upstreams()[*index]);
+                // An upstream without a copy may have the project as well.
+                part.checked?;
+                fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
+                staleness = staleness.max(part.age().saturating_sub(upstream.ttl()));
+            }
+            if self.is_decisive(&group, parts) {
+                break;
+            }
         }
         let (content, rules_ttl) = self.combine(parts, slot).await.ok()?;
         Some((content, fresh.min(rules_ttl), staleness))
@@ -699,7 +827,7 @@ impl PageCache {
     /// valid.
     async fn combine(&self, parts: &[UpstreamPage], slot: &Arc<Slot>) -> Result<(Content, Duration), Error> {
         let (mut content, time) = self.combine_online(parts, slot).await?;
-        if self.0.upstreams.iter().all(|upstream| upstream.is_offline())
+        if self.upstreams().iter().all(|upstream| upstream.is_offline())
             && let Content::Page(page) = &mut content
             && let Some(page) = Arc::get_mut(page)
         {
@@ -713,22 +841,35 @@ impl PageCache {
         parts: &[UpstreamPage],
         slot: &Arc<Slot>,
     ) -> Result<(Content, Duration), Error> {
-        let rules = self.0.rules.clone();
-        if !self.0.has_rules {
-            return combine(parts, slot.name.as_ref(), &rules);
+        let merging = self.0.merging.clone();
+        let is_merged = parts.iter().filter(|part| part.content.is_some()).count() > 1;
+        if !self.0.has_rules && !is_merged {
+            return combine(parts, slot.name.as_ref(), &merging);
         }
-        // Rules may have to look at every file of a page, so they run on a blocking thread.
+        // Merging and rules may have to look at every file of a page, so they run on a blocking thread.
         let (parts, slot) = (parts.to_vec(), slot.clone());
-        let work = move || combine(&parts, slot.name.as_ref(), &rules);
+        let work = move || combine(&parts, slot.name.as_ref(), &merging);
         let failed = |_| Err(Error::with(Kind::Page, "merging pages was aborted"));
         tokio::task::spawn_blocking(work).await.unwrap_or_else(failed)
     }
 }
 
+/// Returns the names that a private upstream has listed, from its pages and its project list on disk.
+fn known_names(disk: &DiskCache, upstream: &Upstream) -> Vec<ProjectName> {
+    let mut names: Vec<_> = disk.projects(upstream.id()).into_iter().flatten().collect();
+    let list = || {
+        let (document, touched) = disk.open(upstream.id(), None)?;
+        let stored = DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())?;
+        parse_body(stored.body, false, &ProjectFacts::default()).ok()
+    };
+    names.extend(list().iter().flat_map(UpstreamContent::names));
+    names
+}
+
 impl fmt::Debug for PageCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PageCache")
-            .field("upstreams", &self.0.upstreams)
+            .field("upstreams", &self.upstreams())
             .field("bytes", &self.bytes())
             .finish_non_exhaustive()
     }

@@ -26,6 +26,8 @@ const MAX_FACTS: u64 = 16 << 20;
 #[derive(Clone, Debug)]
 pub(super) struct DiskCache {
     pub(super) dir: PagesDir,
+    /// Folder of the facts. Named indexes have own ones: their files of the same name may be different ones.
+    facts: String,
 }
 
 /// First line of a file.
@@ -51,6 +53,10 @@ pub(crate) struct StoredPage {
 }
 
 impl DiskCache {
+    pub(super) fn new(dir: PagesDir, name: Option<&str>) -> Self {
+        Self { dir, facts: name.map_or_else(|| "facts".into(), |name| format!("facts@{name}")) }
+    }
+
     /// Project names do not start with `@`, so `@list` can't collide with one.
     fn path(&self, index: u64, project: Option<&ProjectName>) -> PathBuf {
         self.folder(index).join(project.map_or(LIST, ProjectName::as_str))
@@ -240,7 +246,7 @@ impl DiskCache {
     /// Returns the path of the facts of a project. The subfolders of upstreams are named by 16 hexadecimal digits, so
     /// `facts` can't collide with one.
     fn facts_path(&self, project: &ProjectName) -> PathBuf {
-        self.dir.path().join("facts").join(project.as_str())
+        self.dir.path().join(&self.facts).join(project.as_str())
     }
 
     /// Loads the facts about the files of a project; empty if there are none.
@@ -264,7 +270,7 @@ impl DiskCache {
         let _ = self.delete(&self.facts_path(project));
     }
 
-    /// Deletes all pages and facts.
+    /// Deletes the pages and facts of all indexes.
     pub(super) fn clear(&self) -> Result<(), Error> {
         self.dir.cleared();
         let folders = match fs::read_dir(self.dir.path()) {
@@ -273,7 +279,20 @@ impl DiskCache {
             Err(error) => return Err(Error::storage(error)),
         };
         for folder in folders {
-            fs::remove_dir_all(folder.map_err(Error::storage)?.path()).map_err(Error::storage)?;
+            let path = folder.map_err(Error::storage)?.path();
+            if path != self.dir.claims() {
+                fs::remove_dir_all(path).map_err(Error::storage)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes the pages of these indexes and the facts about their files.
+    pub(super) fn clear_indexes(&self, indexes: impl Iterator<Item = u64>) -> Result<(), Error> {
+        for folder in indexes.map(|index| format!("{index:016x}")).chain([self.facts.clone()]) {
+            for file in fs::read_dir(self.dir.path().join(folder)).into_iter().flatten().flatten() {
+                self.delete(&file.path())?;
+            }
         }
         Ok(())
     }

@@ -1,7 +1,9 @@
 //! Cache of index pages in memory, on disk and in a bucket, in every format and content coding that clients request.
 
 mod cache;
+mod claims;
 mod disk;
+mod namespace;
 mod queue;
 mod rendered;
 mod slot;
@@ -11,10 +13,11 @@ use std::time::Duration;
 
 use crate::bucket::Bucket;
 use crate::metrics::named;
-use crate::rules::Rules;
+use crate::rules::{ProjectPattern, Rules};
 use crate::store::PagesDir;
 
 pub use cache::{CachedPage, IndexPage, PageCache};
+pub use claims::Claims;
 pub(crate) use disk::{StoredPage, is_document, unix_seconds};
 pub(crate) use rendered::{MemoryFile, encode};
 pub use rendered::{PageBytes, RenderedPage, Variant};
@@ -52,6 +55,32 @@ pub struct Config {
     /// Extracts metadata from wheels that an upstream offers without it. A page lists the metadata from the next
     /// refresh after the first download of the wheel on. Default: on.
     pub wheel_metadata: bool,
+    /// Selects the pages of a project if several upstreams have one. Default: [`IndexStrategy::FirstIndex`].
+    pub strategy: IndexStrategy,
+    /// Projects whose pages are merged although their indexes do not declare that they are the same project (PEP 708).
+    /// Only for strategies that merge pages. Default: none.
+    pub merge_projects: Vec<ProjectPattern>,
+    /// Positions of private upstreams, from 0. They are contacted before the others, and their projects are never taken
+    /// from another upstream. Default: none.
+    pub private: Vec<usize>,
+    /// Names that private upstreams have listed. Default: in memory only.
+    pub claims: Claims,
+    /// Name of the index, if it shares [`Self::dir`] with the default index. Default: none, the default index.
+    pub name: Option<String>,
+}
+
+/// Selects the pages of a project if several upstreams have one. Named as in uv; a proxy unites pages where uv chooses
+/// between versions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IndexStrategy {
+    /// All files come from the first upstream that has the project. The others are not contacted for it.
+    #[default]
+    FirstIndex,
+    /// All upstreams are contacted. The files of each version come from the first upstream that has the version.
+    UnsafeFirstMatch,
+    /// All upstreams are contacted, and all files are united. Of files with the same name, the first one wins.
+    UnsafeBestMatch,
 }
 
 impl Default for Config {
@@ -68,6 +97,11 @@ impl Default for Config {
             rules: Rules::default(),
             bucket: None,
             wheel_metadata: true,
+            strategy: IndexStrategy::default(),
+            merge_projects: Vec::new(),
+            private: Vec::new(),
+            claims: Claims::default(),
+            name: None,
         }
     }
 }

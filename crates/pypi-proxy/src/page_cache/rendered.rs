@@ -1,5 +1,6 @@
 //! A page in all formats and content codings.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
@@ -24,6 +25,8 @@ pub(super) enum MergedContent {
         parts: Vec<(usize, Arc<Page>)>,
         /// The page for clients.
         merged: Arc<Page>,
+        /// Names of files of these pages that are not on the merged page, because another upstream has the version.
+        hidden: HashSet<Box<str>>,
     },
     List(Arc<ProjectList>),
 }
@@ -47,6 +50,8 @@ pub(super) struct AppliedRules {
     pub(super) generation: u64,
 }
 
+/// Estimated overhead of a name in a set, in bytes.
+const HIDDEN_NAME: usize = 48;
 /// Number of content codings.
 const CODINGS: usize = 4;
 
@@ -85,7 +90,7 @@ impl RenderedPage {
         let hash = xxhash_rust::xxh3::xxh3_128(content.json());
         let mut locations = xxhash_rust::xxh3::Xxh3Default::new();
         let mut serial = None;
-        if let MergedContent::Project { parts, merged } = &content {
+        if let MergedContent::Project { parts, merged, .. } = &content {
             serial = merged.last_serial();
             for (index, page) in parts {
                 locations.update(&index.to_le_bytes());
@@ -110,6 +115,12 @@ impl RenderedPage {
 
     /// Returns the file of this name and the number of its upstream: the first one that has the file.
     pub fn file(&self, name: &str) -> Option<(usize, page::File<'_>)> {
+        if let MergedContent::Project { hidden, .. } = &self.content
+            && !hidden.is_empty()
+            && hidden.contains(name)
+        {
+            return None;
+        }
         self.parts().iter().find_map(|(index, page)| Some((*index, page.file(name)?)))
     }
 
@@ -123,19 +134,32 @@ impl RenderedPage {
 
     /// Returns a page with the files of one upstream.
     pub(crate) fn only(&self, part: &(usize, Arc<Page>)) -> Self {
-        let content = MergedContent::Project { parts: vec![part.clone()], merged: part.1.clone() };
+        let content = MergedContent::Project {
+            parts: vec![part.clone()],
+            merged: part.1.clone(),
+            hidden: HashSet::new(),
+        };
         let rules = AppliedRules { is_restricted: self.is_restricted, ..AppliedRules::default() };
         Self::new(content, self.modified, rules)
     }
 
     /// Returns a page of a project that no upstream has.
     pub(crate) fn nothing() -> Self {
-        let content = MergedContent::Project { parts: Vec::new(), merged: Arc::new(Page::empty()) };
+        let content = MergedContent::Project {
+            parts: Vec::new(),
+            merged: Arc::new(Page::empty()),
+            hidden: HashSet::new(),
+        };
         Self::new(content, SystemTime::UNIX_EPOCH, AppliedRules::default())
     }
 
     pub(super) fn is_project(&self) -> bool {
         matches!(self.content, MergedContent::Project { .. })
+    }
+
+    /// Returns the numbers of the upstreams whose pages were merged.
+    pub(super) fn indexes(&self) -> impl Iterator<Item = usize> {
+        self.parts().iter().map(|(index, _)| *index)
     }
 
     /// Returns the names of all files. A file of several upstreams occurs several times.
@@ -200,9 +224,10 @@ impl RenderedPage {
     pub(super) fn size_in_memory(&self) -> u64 {
         let content = match &self.content {
             MergedContent::List(list) => list.size_in_memory(),
-            MergedContent::Project { parts, merged } => {
+            MergedContent::Project { parts, merged, hidden } => {
                 let own = parts.iter().filter(|(_, page)| !Arc::ptr_eq(page, merged));
-                merged.size_in_memory() + own.map(|(_, page)| page.size_in_memory()).sum::<usize>()
+                let hidden = hidden.iter().map(|name| name.len() + HIDDEN_NAME).sum::<usize>();
+                merged.size_in_memory() + own.map(|(_, page)| page.size_in_memory()).sum::<usize>() + hidden
             }
         } as u64;
         // Variants that are not encoded yet are estimated at half of the content.

@@ -1,5 +1,6 @@
 //! State of one page in the cache.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -10,11 +11,14 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::disk::StoredPage;
+use super::namespace::is_one_project;
 use super::rendered::{AppliedRules, MergedContent};
-use super::{CacheStatus, RenderedPage};
+use super::{CacheStatus, IndexStrategy, RenderedPage};
+use crate::error::Kind;
+use crate::file_name::FileName;
 use crate::page::{Links, Page, ProjectFacts, ProjectList};
-use crate::rules::{FilteredPage, Removed, Rules};
-use crate::upstream::{PageBody, Validators};
+use crate::rules::{FilteredPage, ProjectPattern, Removed, Rules};
+use crate::upstream::{PageBody, Upstream, Validators};
 use crate::{Error, ProjectName};
 
 /// Estimated bytes of an entry in a hash table of pointers with the lowest possible load.
@@ -88,7 +92,23 @@ pub(super) enum UpstreamContent {
     List(Arc<ProjectList>),
 }
 
+impl UpstreamContent {
+    /// Returns the valid names of a project list.
+    pub(super) fn names(&self) -> impl Iterator<Item = ProjectName> {
+        let list = match self {
+            Self::List(list) => Some(list),
+            Self::Project(_) => None,
+        };
+        list.into_iter().flat_map(|list| list.names()).filter_map(|name| ProjectName::parse(name).ok())
+    }
+}
+
 impl UpstreamPage {
+    /// A project that the upstream does not have, or that it may not be asked for.
+    pub(super) fn missing() -> Self {
+        Self { checked: Some(SystemTime::now()), ..Self::default() }
+    }
+
     /// Returns the time since the last confirmation, or [`Duration::MAX`] if it is unknown or in the future.
     pub(super) fn age(&self) -> Duration {
         self.checked
@@ -151,11 +171,62 @@ impl Slot {
     }
 }
 
-/// Merges pages. If several upstreams have a file of the same name, the first one wins; versions are united.
-fn merge(parts: &[(usize, Arc<Page>)]) -> Result<Arc<Page>, Error> {
-    match parts {
-        [(_, page)] => Ok(page.clone()),
-        parts => Page::merge(parts.iter().map(|(_, page)| &**page)).map(Arc::new),
+/// How the pages of several upstreams become one.
+pub(super) struct Merging {
+    pub(super) upstreams: Vec<Arc<Upstream>>,
+    pub(super) strategy: IndexStrategy,
+    /// Projects whose pages need not declare that they are the same project.
+    pub(super) unchecked: Vec<ProjectPattern>,
+    pub(super) rules: Arc<Rules>,
+}
+
+impl Merging {
+    pub(super) fn with_rules(&self, rules: Rules) -> Self {
+        let (upstreams, unchecked) = (self.upstreams.clone(), self.unchecked.clone());
+        Self { upstreams, strategy: self.strategy, unchecked, rules: Arc::new(rules) }
+    }
+
+    /// Merges the pages of a project. Returns the page, and the names of the files that are hidden because an earlier
+    /// upstream has their version. Of files with the same name, the first one wins; lists of versions are united.
+    fn merge(
+        &self,
+        name: Option<&ProjectName>,
+        parts: &[(usize, Arc<Page>)],
+    ) -> Result<(Arc<Page>, HashSet<Box<str>>), Error> {
+        let mut hidden = HashSet::new();
+        if let [(_, page)] = parts {
+            return Ok((page.clone(), hidden));
+        }
+        if let Some(name) = name
+            && !self.unchecked.iter().any(|pattern| pattern.is_match(name))
+        {
+            let url = |index: &usize| self.upstreams[*index].page_url(Some(name));
+            let located: Vec<_> = parts.iter().map(|(index, page)| (url(index), &**page)).collect();
+            if !is_one_project(name.as_str(), &located) {
+                let text = format!(
+                    "{} indexes have the project {name} and do not declare that it is the same one (PEP 708); set \
+                     project_sources or merge_projects",
+                    parts.len()
+                );
+                return Err(Error::with(Kind::Forbidden, text));
+            }
+        }
+        if self.strategy == IndexStrategy::UnsafeFirstMatch {
+            let (mut owners, mut names) = (HashMap::new(), HashSet::new());
+            for (index, page) in parts {
+                for file in page.files().filter(|file| names.insert(file.name())) {
+                    let Some(version) = name.and_then(|name| FileName::version(file.name(), name)) else {
+                        continue;
+                    };
+                    if owners.entry(version).or_insert(*index) != index {
+                        hidden.insert(Box::from(file.name()));
+                    }
+                }
+            }
+        }
+        let pages: Vec<_> = parts.iter().map(|(_, page)| &**page).collect();
+        let merged = Page::merge_files(&pages, |file| !hidden.contains(file.name()))?;
+        Ok((Arc::new(merged), hidden))
     }
 }
 
@@ -173,8 +244,9 @@ pub(super) fn is_older(new: &UpstreamContent, old: Option<&UpstreamContent>) -> 
 pub(super) fn combine(
     parts: &[UpstreamPage],
     name: Option<&ProjectName>,
-    rules: &Rules,
+    merging: &Merging,
 ) -> Result<(Content, Duration), Error> {
+    let rules = &*merging.rules;
     let mut applied = AppliedRules { generation: rules.generation(), ..AppliedRules::default() };
     let mut removed = Removed::default();
     let mut projects = Vec::new();
@@ -200,7 +272,7 @@ pub(super) fn combine(
             for (_, page) in &mut offered {
                 *page = rules.offered(page, &mut removed)?;
             }
-            let mut merged = merge(&offered)?;
+            let (mut merged, hidden) = merging.merge(name, &offered)?;
             if let Some(name) = name {
                 let now = SystemTime::now();
                 let filtered = rules.page(name, merged, now, &mut removed)?;
@@ -211,7 +283,7 @@ pub(super) fn combine(
                 time = next.and_then(|next| next.duration_since(now).ok()).unwrap_or(time);
             }
             applied.removed = removed.text().and_then(|text| text.parse().ok());
-            MergedContent::Project { merged, parts: projects }
+            MergedContent::Project { merged, parts: projects, hidden }
         }
         (true, []) => return Ok((Content::NotFound, time)),
         (true, [list]) => MergedContent::List(list.clone()),

@@ -55,9 +55,10 @@ impl RequestTracker {
             let method = request.method.clone();
             Box::new(LogLine { client, user: None, method, path: request.path.into(), cache_status: "-" })
         });
+        let endpoint = Endpoint::from_path(proxy.index_of(request.path).1);
         Self {
             proxy,
-            endpoint: Endpoint::from_path(request.path),
+            endpoint,
             started: Instant::now(),
             status: None,
             len: None,

@@ -114,7 +114,8 @@ impl Proxy {
             status: CacheStatus::Miss,
         });
         let project = &project;
-        let request = FileRequest { proxy: &self.0, project, name, cached, is_head, fields, has_facts: false };
+        let request =
+            FileRequest { proxy: &self.0, project, name, cached, is_head, fields, has_facts: false };
         for target in FileTarget::unlisted(&cached.page, project, name, path, &self.0)? {
             match request.respond_from(target, false).await {
                 Err(error) if error.is_not_found() => {}

@@ -1,7 +1,6 @@
 //! Health and readiness checks.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -11,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::service::State;
-use crate::upstream::{Condition, Upstream};
+use crate::upstream::Condition;
 
 /// Time for which the result of a check is reused, to limit the load of frequent probes.
 const CHECK_TTL: Duration = Duration::from_secs(5);
@@ -54,7 +53,7 @@ pub(super) async fn readiness_problems(proxy: &State) -> Vec<&'static str> {
         if !is_writable(proxy).await {
             problems.push(UNWRITABLE);
         }
-        if !is_any_upstream_up(&proxy.upstreams).await && !is_any_page_cached(proxy).await {
+        if !is_any_upstream_up(proxy).await && !is_any_page_cached(proxy).await {
             problems.push("no index responds and no page is cached");
         }
         problems
@@ -82,7 +81,8 @@ async fn is_writable(proxy: &State) -> bool {
 }
 
 /// Returns whether any upstream responded to the last request, or responds to a probe now.
-async fn is_any_upstream_up(indexes: &[Arc<Upstream>]) -> bool {
+async fn is_any_upstream_up(proxy: &State) -> bool {
+    let indexes: Vec<_> = proxy.all_upstreams().map(|(_, upstream)| upstream).collect();
     if indexes.iter().any(|index| index.meter.condition() == Condition::Responding) {
         return true;
     }
@@ -91,7 +91,7 @@ async fn is_any_upstream_up(indexes: &[Arc<Upstream>]) -> bool {
 }
 
 async fn is_any_page_cached(proxy: &State) -> bool {
-    if proxy.pages.has_any_page() {
+    if proxy.indexes().any(|(_, index)| index.pages.has_any_page()) {
         return true;
     }
     let dir = proxy.store.pages_dir();
@@ -123,21 +123,20 @@ async fn document(proxy: &State, now: SystemTime) -> Value {
         // Without other requests, nothing would detect that the bucket is available again.
         bucket.recheck();
     }
-    for (at, index) in proxy.upstreams.iter().enumerate() {
+    for (label, index) in proxy.all_upstreams() {
         if index.meter.condition() == Condition::Failing {
-            reasons.push(format!("index {} failed to respond to the last request", at + 1));
+            reasons.push(format!("index {label} failed to respond to the last request"));
         }
     }
     let indexes: Vec<_> = proxy
-        .upstreams
-        .iter()
-        .map(|index| {
+        .all_upstreams()
+        .map(|(label, index)| {
             let state = match index.meter.condition() {
                 Condition::Unknown => "no request yet",
                 Condition::Responding => "answers",
                 Condition::Failing => "fails",
             };
-            json!({"url": index.to_string(), "ttl_seconds": index.ttl().as_secs(), "state": state})
+            json!({"index": label, "url": index.to_string(), "ttl_seconds": index.ttl().as_secs(), "state": state})
         })
         .collect();
     let index = proxy.upstreams.first();

@@ -6,6 +6,7 @@ use super::exposition::Exposition;
 use super::request_metrics::Endpoint;
 use super::service::State;
 use crate::bucket::{Bucket, Operation};
+use crate::page_cache::{PageCache, RefreshOutcome};
 use crate::store::CacheArea;
 use crate::upstream::{Condition, RequestKind};
 
@@ -52,8 +53,7 @@ fn requests(proxy: &State, out: &mut Exposition) {
 }
 
 fn upstreams(proxy: &State, out: &mut Exposition) {
-    let indexes: Vec<_> =
-        proxy.upstreams.iter().enumerate().map(|(at, index)| ((at + 1).to_string(), index)).collect();
+    let indexes: Vec<_> = proxy.all_upstreams().collect();
     let each = || {
         indexes.iter().flat_map(|(id, index)| {
             RequestKind::ALL.map(|kind| ([("index", &**id), ("kind", kind.name())], &index.meter[kind]))
@@ -84,18 +84,22 @@ fn upstreams(proxy: &State, out: &mut Exposition) {
 }
 
 fn pages(proxy: &State, out: &mut Exposition) {
-    let pages = &proxy.pages;
+    let sum = |number: fn(&PageCache) -> u64| proxy.sum_of_pages(number);
     let refreshes = out.family("counter", "pypi_proxy_page_refreshes_total", "Page refreshes by outcome.");
-    refreshes.values(&[], "result", pages.refreshes().iter());
-    let queue = pages.queue();
+    let outcome = |outcome: RefreshOutcome| {
+        (outcome.name(), proxy.sum_of_pages(|pages| pages.refreshes()[outcome].get()))
+    };
+    refreshes.values(&[], "result", RefreshOutcome::ALL.map(outcome));
     let help = "Pages that are being fetched from the indexes.";
-    out.gauge("pypi_proxy_page_fetches", help, queue.running());
-    out.gauge("pypi_proxy_page_fetches_queued", "Pages in the fetch queue.", queue.queued());
+    out.gauge("pypi_proxy_page_fetches", help, sum(|pages| pages.queue().running()));
+    let queued = sum(|pages| pages.queue().queued());
+    out.gauge("pypi_proxy_page_fetches_queued", "Pages in the fetch queue.", queued);
     let help = "Page requests rejected because the fetch queue was full.";
-    out.counter("pypi_proxy_page_fetches_rejected_total", help, queue.rejected.get());
-    out.gauge("pypi_proxy_pages", "Pages in memory, including negative entries.", pages.count());
-    out.gauge("pypi_proxy_page_bytes", "Bytes of pages in memory.", pages.bytes());
-    out.gauge("pypi_proxy_page_limit_bytes", "Maximum bytes of pages in memory.", pages.max_bytes());
+    out.counter("pypi_proxy_page_fetches_rejected_total", help, sum(|pages| pages.queue().rejected.get()));
+    let help = "Pages in memory, including negative entries.";
+    out.gauge("pypi_proxy_pages", help, sum(PageCache::count));
+    out.gauge("pypi_proxy_page_bytes", "Bytes of pages in memory.", sum(PageCache::bytes));
+    out.gauge("pypi_proxy_page_limit_bytes", "Maximum bytes of pages in memory.", sum(PageCache::max_bytes));
 }
 
 fn store(proxy: &State, out: &mut Exposition) {

@@ -53,6 +53,7 @@ use crate::guard::Guard;
 pub use body::ResponseBody;
 pub use listener::Listener;
 pub use server::{Server, ServerConfig, ServerHandle, Tls};
+pub(crate) use service::check_index_name;
 pub use service::{Proxy, Scope};
 
 #[doc(hidden)]

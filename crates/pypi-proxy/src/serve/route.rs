@@ -102,6 +102,26 @@ impl<'p> Route<'p> {
         Self::below(kind, [first, second, third], is_folder)
     }
 
+    /// Returns whether a named index serves this endpoint as well.
+    pub(super) fn is_of_index(&self) -> bool {
+        match self {
+            Self::List
+            | Self::Project(_)
+            | Self::File { .. }
+            | Self::IndexPath { .. }
+            | Self::Purge(_)
+            | Self::Moved { .. } => true,
+            Self::Home
+            | Self::Health
+            | Self::Live
+            | Self::Ready
+            | Self::Metrics
+            | Self::Status
+            | Self::StatusJson
+            | Self::Unknown => false,
+        }
+    }
+
     fn below(kind: RedirectKind, segments: [Option<Cow<'p, str>>; 3], is_folder: bool) -> Self {
         let moved = |to: String| Self::Moved { kind, to };
         match segments {

@@ -1,5 +1,6 @@
 //! Routes requests to the page cache and the file store.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -20,6 +21,7 @@ use super::route::{PurgeTarget, RedirectKind, Route};
 use super::status::{self, View};
 use super::target::FileTarget;
 use super::{Config, ResponseBody};
+use crate::error::Kind;
 use crate::guard::{Area, Guard};
 use crate::page_cache::{self, CachedPage, PageCache};
 use crate::rules::{Rules, Violation};
@@ -73,12 +75,63 @@ pub(super) struct State {
     pub(super) config: Config,
     pub(super) started: SystemTime,
     pub(super) metrics: Arc<RequestMetrics>,
+    /// Named indexes.
+    pub(super) mounted: BTreeMap<Box<str>, Proxy>,
     pub(super) health: HealthCache,
     pub(super) status_view: Cached<Arc<View>>,
     pub(super) encoded: Arc<EncodedMetadata>,
 }
 
+/// Names of paths that no index may have.
+const RESERVED: [&str; 14] = [
+    "cache",
+    "files",
+    "health",
+    "index",
+    "integrity",
+    "livez",
+    "metrics",
+    "packages",
+    "project",
+    "pypi",
+    "readyz",
+    "search",
+    "simple",
+    "status",
+];
+
+/// Checks the name of an index.
+pub(crate) fn check_index_name(name: &str) -> Result<(), &'static str> {
+    match ProjectName::parse(name) {
+        Ok(normal) if normal.as_str() != name => Err("expected a normalized name, such as torch-cu128"),
+        Ok(_) if RESERVED.contains(&name) => Err("the name is that of another path of the proxy"),
+        Ok(_) => Ok(()),
+        Err(_) => Err("expected a name, such as torch-cu128"),
+    }
+}
+
 impl State {
+    /// Returns the default index and the named ones. The name of the default index is empty.
+    pub(super) fn indexes(&self) -> impl Iterator<Item = (&str, &Self)> {
+        let mounted = self.mounted.iter().map(|(name, index)| (&**name, &*index.0));
+        std::iter::once(("", self)).chain(mounted)
+    }
+
+    /// Returns the upstreams of all indexes. Each is labeled with its number, after the name of a named index.
+    pub(super) fn all_upstreams(&self) -> impl Iterator<Item = (String, &Arc<Upstream>)> {
+        self.indexes().flat_map(|(name, index)| {
+            index.upstreams.iter().enumerate().map(move |(at, upstream)| match name {
+                "" => ((at + 1).to_string(), upstream),
+                name => (format!("{name}/{}", at + 1), upstream),
+            })
+        })
+    }
+
+    /// Returns the sum of a number of all page caches.
+    pub(super) fn sum_of_pages(&self, number: impl Fn(&PageCache) -> u64) -> u64 {
+        self.indexes().map(|(_, index)| number(&index.pages)).sum()
+    }
+
     /// Returns whether no request is sent to an index.
     pub(super) fn is_offline(&self) -> bool {
         !self.upstreams.is_empty() && self.upstreams.iter().all(|upstream| upstream.is_offline())
@@ -95,6 +148,7 @@ impl Proxy {
             config,
             started: SystemTime::now(),
             metrics: Arc::default(),
+            mounted: BTreeMap::new(),
             health: HealthCache::default(),
             status_view: Cached::default(),
             encoded: Arc::default(),
@@ -102,7 +156,7 @@ impl Proxy {
     }
 
     /// Creates a proxy with other upstreams and another configuration, which shares the store, the request metrics and
-    /// the start time of this one. Pages in memory are kept as [`PageCache::reconfigure`] describes. This proxy can
+    /// the start time of this one. Named indexes have to be mounted again. Pages in memory are kept as [`PageCache::reconfigure`] describes. This proxy can
     /// still be used. [`ServerHandle::replace`](super::ServerHandle::replace) has an example.
     #[must_use]
     pub fn reconfigure(
@@ -118,6 +172,7 @@ impl Proxy {
             config,
             started: self.0.started,
             metrics: self.0.metrics.clone(),
+            mounted: BTreeMap::new(),
             health: HealthCache::default(),
             status_view: Cached::default(),
             encoded: self.0.encoded.clone(),
@@ -138,6 +193,62 @@ impl Proxy {
 
     pub(crate) fn guard(&self) -> Option<&Arc<Guard>> {
         self.0.config.guard.as_ref()
+    }
+
+    /// Serves the pages and files of another index below `/NAME/`, for example at `/NAME/simple/`, and purges its pages
+    /// with `DELETE /NAME/cache/…`. Metrics, health and the status page cover both.
+    ///
+    /// Both should have the same [`Store`]. The rules, upstreams, redirects and offline mode of the other index are its
+    /// own. Its guard and admin token are replaced by those of this proxy. Call this before the proxy is cloned.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use pypi_proxy::page_cache::{self, PageCache};
+    /// # use pypi_proxy::serve::{self, Proxy};
+    /// # use pypi_proxy::store::{self, Store};
+    /// # use pypi_proxy::upstream::{self, Upstream};
+    /// # fn run(store: Store, proxy: Proxy) -> Result<Proxy, pypi_proxy::Error> {
+    /// let index = Arc::new(Upstream::new(upstream::Config::new("https://packages.example.org/whl/cu128")?)?);
+    /// let (dir, name) = (Some(store.pages_dir()), Some("torch-cu128".to_owned()));
+    /// let pages = PageCache::new(vec![index.clone()], page_cache::Config { dir, name, ..Default::default() });
+    /// let torch = Proxy::new(vec![index], pages, store, serve::Config::default());
+    /// proxy.mount("torch-cu128", torch)
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails if the name is not that of a normalized project, is that of another path of the proxy, or is used already,
+    /// or if one of the proxies is in use or the other one has named indexes itself ([`Error::is_config`]).
+    pub fn mount(mut self, name: &str, mut index: Self) -> Result<Self, Error> {
+        let wrong = |what: &str| Error::with(Kind::Config, format!("index {name}: {what}"));
+        check_index_name(name).map_err(wrong)?;
+        let (Some(own), Some(other)) = (Arc::get_mut(&mut self.0), Arc::get_mut(&mut index.0)) else {
+            return Err(wrong("the proxy is in use"));
+        };
+        if own.mounted.contains_key(name) || !other.mounted.is_empty() {
+            return Err(wrong("an index of this name exists, or it has named indexes itself"));
+        }
+        other.metrics = own.metrics.clone();
+        (other.config.guard, other.config.admin_token) = (None, own.config.admin_token.clone());
+        own.mounted.insert(name.into(), index);
+        Ok(self)
+    }
+
+    /// Returns the index that serves a path, and the path below it.
+    pub(super) fn index_of<'p>(&self, path: &'p str) -> (&Self, &'p str) {
+        if !self.0.mounted.is_empty()
+            && let Some((name, _)) = path.strip_prefix('/').and_then(|path| path.split_once('/'))
+            && let Some(index) = self.0.mounted.get(name)
+        {
+            return (index, &path[1 + name.len()..]);
+        }
+        (self, path)
+    }
+
+    /// Returns the named index, if there is one.
+    pub(crate) fn mounted(&self, name: &str) -> Option<&Self> {
+        self.0.mounted.get(name)
     }
 
     /// Responds to a request; its body is ignored. The client's address is unknown, so all clients that do not log in
@@ -165,13 +276,17 @@ impl Proxy {
         client: Option<IpAddr>,
         scope: Scope,
     ) -> ProxyResponse {
-        let route =
-            Some(Route::parse(request.path)).filter(|route| scope.has(route)).unwrap_or(Route::Unknown);
+        let (index, path) = self.index_of(request.path);
+        let is_served = |route: &Route<'_>| {
+            scope.has(route)
+                && (path.len() == request.path.len() || route.is_of_index() && path != "/status/")
+        };
+        let route = Some(Route::parse(path)).filter(is_served).unwrap_or(Route::Unknown);
         let mut response = match &self.0.config.guard {
             Some(guard) if !matches!(route, Route::Live | Route::Ready) => {
-                self.respond_with_guard(guard, route, request, client).await
+                self.respond_with_guard(guard, index, route, request, client).await
             }
-            _ => self.dispatch(route, request).await,
+            _ => index.dispatch(route, request).await,
         };
         if *request.method == Method::HEAD {
             response.without_body();
@@ -183,6 +298,7 @@ impl Proxy {
     async fn respond_with_guard(
         &self,
         guard: &Guard,
+        index: &Self,
         route: Route<'_>,
         request: &RequestParts<'_>,
         client: Option<IpAddr>,
@@ -195,7 +311,7 @@ impl Proxy {
         match guard.authorize(area, client, request.fields.authorization).await {
             Err(rejection) => self.reject(guard_rejection(rejection)),
             Ok(user) => {
-                let mut response = self.dispatch(route, request).await;
+                let mut response = index.dispatch(route, request).await;
                 if user.is_some() && matches!(response.get(&CACHE_CONTROL), Some(Value::Static(IMMUTABLE))) {
                     // Shared caches must not store a response that requires a login.
                     response.set(CACHE_CONTROL, "max-age=365000000, immutable, private");
@@ -248,7 +364,16 @@ impl Proxy {
                 let project = ProjectName::parse(&project)?;
                 self.typed(self.file(&project, &file, request).await?)
             }
-            Route::IndexPath { path, file } => self.typed(self.file_by_path(path, &file, request).await?),
+            Route::IndexPath { path, file } => {
+                let mut response = self.file_by_path(path, &file, request).await;
+                for index in self.0.mounted.values() {
+                    if !response.as_ref().is_err_and(Error::is_not_found) {
+                        break;
+                    }
+                    response = index.file_by_path(path, &file, request).await;
+                }
+                self.typed(response?)
+            }
             Route::Purge(target) => self.purge(target, &request.fields).await?,
             Route::Moved { kind, to } => moved(kind, &to, request.query),
             Route::Home | Route::Status => status::html(&self.0).await,
@@ -313,7 +438,11 @@ impl Proxy {
         match target {
             PurgeTarget::List => self.0.pages.purge(None).await?,
             PurgeTarget::Project(name) => self.0.pages.purge(Some(&ProjectName::parse(&name)?)).await?,
-            PurgeTarget::All => self.0.pages.purge_all().await?,
+            PurgeTarget::All => {
+                for (_, index) in self.0.indexes() {
+                    index.pages.purge_all().await?;
+                }
+            }
             PurgeTarget::File { project, file } => {
                 let project = ProjectName::parse(&project)?;
                 let cached = self.0.pages.project(&project).await?;

@@ -10,9 +10,9 @@ use crate::upstream::Upstream;
 use crate::{Error, ProjectName};
 
 impl Proxy {
-    /// Returns the proxies that share the store: this one.
+    /// Returns the proxies that share the store: this one and the named indexes.
     pub(crate) fn members(&self) -> Vec<&Self> {
-        vec![self]
+        std::iter::once(self).chain(self.0.mounted.values()).collect()
     }
 
     /// Returns the upstreams of all proxies that share the store, each once.

@@ -83,7 +83,7 @@ impl FileTarget {
         path: &str,
         proxy: &State,
     ) -> Result<Vec<Self>, Error> {
-        let is_allowed = |index: &usize| proxy.pages.rules().is_index_allowed(project.as_str(), *index);
+        let is_allowed = |index: &usize| proxy.pages.is_index_allowed(project, *index);
         let indexes: Vec<(usize, Option<(&str, &str)>)> = match page.parts() {
             [] => (0..proxy.upstreams.len()).filter(is_allowed).map(|index| (index, None)).collect(),
             parts => parts.iter().map(|(index, page)| (*index, file_host(page))).collect(),

@@ -15,7 +15,7 @@ use crate::error::Kind;
 /// Marker file that identifies a cache directory. It is locked while a proxy uses the folder.
 const MARKER: &str = "pypi-proxy-cache";
 const VERSION: &str = "1\n";
-const SUBDIRS: [&str; 4] = ["files", "partial", "refs", "pages"];
+const SUBDIRS: [&str; 5] = ["files", "partial", "refs", "pages", "claims"];
 
 /// A cache directory, locked for this process.
 #[derive(Debug)]
@@ -77,8 +77,8 @@ impl CacheDir {
         Ok(dir)
     }
 
-    /// Returns a subfolder: `files`, `partial` (downloads), `refs` (which map an origin to the SHA-256 of a file) or
-    /// `pages`.
+    /// Returns a subfolder: `files`, `partial` (downloads), `refs` (which map an origin to the SHA-256 of a file),
+    /// `pages` or `claims` (names of private indexes).
     pub(super) fn part(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
@@ -126,7 +126,8 @@ impl CacheDir {
 
     /// Returns the entry of a page or of file facts, from its path below the subfolder of pages.
     pub(super) fn page_entry(&self, path: &Path) -> Option<CacheEntry> {
-        let part = if path.starts_with("facts") { CacheArea::FileMetadata } else { CacheArea::Pages };
+        let part =
+            if is_facts(path.iter().next()?.to_str()?) { CacheArea::FileMetadata } else { CacheArea::Pages };
         Some(CacheEntry::Other(part, format!("pages/{}", path.to_str()?).into()))
     }
 
@@ -205,6 +206,11 @@ fn check_private(dir: &Path) -> Result<(), Error> {
     let dir = dir.display();
     let text = format!("{dir} {problem}: use a directory of this user alone, or set allow_shared_cache_dir");
     Err(Error::with(Kind::Storage, text))
+}
+
+/// Returns whether a subfolder of the pages has facts about files, of the default or a named index.
+pub(super) fn is_facts(dir: &str) -> bool {
+    dir.split('@').next() == Some("facts")
 }
 
 /// Path of a file in one of 256 subfolders.

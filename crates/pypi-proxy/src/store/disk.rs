@@ -99,7 +99,8 @@ impl Store {
 
     /// Returns the subfolder for index pages. Its size counts toward the limit of the store.
     pub fn pages_dir(&self) -> PagesDir {
-        PagesDir { path: self.0.dir.part("pages"), store: Arc::downgrade(&self.0) }
+        let [path, claims] = ["pages", "claims"].map(|part| self.0.dir.part(part));
+        PagesDir { path, claims, store: Arc::downgrade(&self.0) }
     }
 
     /// Returns the disk usage of an area.
@@ -269,18 +270,24 @@ impl Store {
 #[derive(Clone, Debug)]
 pub struct PagesDir {
     path: PathBuf,
+    /// Folder for the names of private indexes, which are not evicted.
+    claims: PathBuf,
     store: Weak<Inner>,
 }
 
 impl PagesDir {
     /// Returns the pages below a cache directory that another process may use, for reading only.
     pub fn of_cache(cache_dir: &Path) -> Self {
-        cache_dir.join("pages").into()
+        Self { claims: cache_dir.join("claims"), ..Self::from(cache_dir.join("pages")) }
     }
 
     /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(crate) fn claims(&self) -> &Path {
+        &self.claims
     }
 
     /// Changes the entry of a file, if the folder belongs to a store.
@@ -321,7 +328,7 @@ impl PagesDir {
 /// A folder outside of a store, without a size limit.
 impl From<PathBuf> for PagesDir {
     fn from(path: PathBuf) -> Self {
-        Self { path, store: Weak::new() }
+        Self { claims: path.join("claims"), path, store: Weak::new() }
     }
 }
 

@@ -10,7 +10,7 @@ use aws_lc_rs::digest::{Context, SHA256};
 use parking_lot::Mutex;
 
 use super::Digest;
-use super::cache_dir::CacheDir;
+use super::cache_dir::{CacheDir, is_facts};
 use super::disk::Store;
 use super::lru::{CacheArea, CacheEntry, Usage};
 use super::shared::{BLOCK_SIZE, Inner};
@@ -153,7 +153,7 @@ fn scan(dir: &Path, scan_lock: &Mutex<()>, inner: &Weak<Inner>) {
         found.extend(files.map(|(dir, name, _, metadata)| {
             let area = match (part, &*dir) {
                 ("refs", _) => CacheArea::References,
-                (_, "facts") => CacheArea::FileMetadata,
+                (_, dir) if is_facts(dir) => CacheArea::FileMetadata,
                 _ => CacheArea::Pages,
             };
             let entry = CacheEntry::Other(area, format!("{part}/{dir}/{name}").into());

@@ -120,7 +120,7 @@ async fn private_projects_come_only_from_their_index() {
     assert_eq!(proxy.get("/simple/acme-tools/demo-9.0.tar.gz", &[]).await.status(), 404);
     assert_eq!(proxy.get("/simple/acme-tools/demo-1.0.tar.gz", &[]).await.status(), 200);
     assert_eq!(public.count(), 0, "{:?}", public.paths());
-    assert_eq!(page(&proxy, "/simple/demo/").await.0, ["demo-9.0.tar.gz", "demo-1.0.tar.gz"]);
+    assert_eq!(page(&proxy, "/simple/demo/").await.0, ["demo-9.0.tar.gz"]);
     // Projects of the public index are missing, and an unreachable index is not replaced by another one.
     assert_eq!(proxy.get("/simple/acme-nothing/", &[]).await.status(), 404);
     private.stop().await;
@@ -139,6 +139,7 @@ async fn new_rules_apply_to_pages_on_disk() {
     let restart = async |rules: Rules| {
         let mut setup = Setup::new(dir.path(), &urls);
         setup.pages.rules = rules;
+        setup.unite();
         setup.start().await
     };
     let proxy = restart(Rules::default()).await;

@@ -246,12 +246,135 @@ fn all_errors_are_reported_at_once_without_values() {
         "--no_such: unknown setting",
         "proxy.toml: log_format: expected text",
         "proxy.toml: unknown setting unknown_key",
-        "proxy.toml: index: expected",
+        "proxy.toml: index.a: expected a table",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
     assert!(!text.contains("hunter2") && !text.contains("UNRELATED"), "{text}");
     assert!(!format!("{sources:?}").contains("hunter2"));
+}
+
+fn from_file(text: &str) -> Result<Settings, Error> {
+    Settings::read(&Sources::new().env([("PYPI_PROXY_MIN_AGE", "1d")]).file("proxy.toml", text))
+}
+
+#[test]
+fn named_indexes_have_their_own_settings_and_inherit_others() {
+    let text = "index_url = 'https://a.example.org/'\nextra_index_urls = 'https://b.example.org/'\nprivate_indexes = 2\n\
+                index_ttl = '1h'\nproject_sources = 'acme-*=2'\nyanked = 'hide'\nindex_strategy = 'unsafe-first-match'\n\
+                [index.torch-cu128]\nindex_url = 'https://u:hunter2@c.example.org/whl'\nmin_age = '0s'\nindex_ttl = '1d'\n\
+                [index.x]\nindex_url = 'https://d.example.org/'\nextra_index_urls = ['https://e.example.org']\n\
+                private_indexes = [1, 2]\noffline = true\n";
+    let settings = from_file(text).unwrap();
+    assert_eq!(settings.indexes.keys().collect::<Vec<_>>(), ["torch-cu128", "x"]);
+    let (torch, x) = (&settings.indexes["torch-cu128"], &settings.indexes["x"]);
+    for (index, name, value, origin) in [
+        (torch, "index_url", "https://***@c.example.org/whl/", "proxy.toml: [index.torch-cu128]"),
+        (torch, "index_ttl", "1d", "proxy.toml: [index.torch-cu128]"),
+        // Not even a variable precedes the table.
+        (torch, "min_age", "0s", "proxy.toml: [index.torch-cu128]"),
+        (torch, "yanked", "hide", "proxy.toml"),
+        (torch, "index_strategy", "unsafe-first-match", "proxy.toml"),
+        (torch, "extra_index_urls", "", "default"),
+        (torch, "private_indexes", "", "default"),
+        (torch, "project_sources", "", "default"),
+        (x, "min_age", "1d", "PYPI_PROXY_MIN_AGE"),
+        (x, "index_ttl", "1h", "proxy.toml"),
+        (x, "private_indexes", "1, 2", "proxy.toml: [index.x]"),
+        (x, "offline", "true", "proxy.toml: [index.x]"),
+        (&settings, "private_indexes", "2", "proxy.toml"),
+        (&settings, "offline", "false", "default"),
+    ] {
+        assert_eq!(shown(index, name), (value.to_owned(), origin.to_owned()), "{name}");
+    }
+    let toml = settings.to_toml();
+    assert!(!format!("{settings}{settings:?}{toml}").contains("hunter2"));
+    // An index with credentials is not written.
+    let again = Settings::read(&Sources::new().file("f", toml)).unwrap();
+    assert_eq!(again.indexes.keys().collect::<Vec<_>>(), ["x"]);
+    assert_eq!(shown(&again.indexes["x"], "private_indexes").0, "1, 2");
+    assert!(
+        ProxyBuilder::new(&settings, None)
+            .unwrap()
+            .named()
+            .map(|index| index.name().map(str::len))
+            .eq([Some(11), Some(1)])
+    );
+}
+
+#[test]
+fn wrong_named_indexes_are_errors() {
+    const URL: &str = "index_url = 'https://a.example.org/'\n";
+    let table = |name: &str, text: &str| format!("{URL}[index.{name}]\n{text}");
+    for (text, expected) in [
+        ("index = 'hunter2'".to_owned(), "proxy.toml: index: expected tables such as [index.NAME]"),
+        ("index.a = 'hunter2'".into(), "proxy.toml: index.a: expected a table"),
+        (table("a", ""), "proxy.toml: [index.a]: index_url is missing"),
+        (table("Torch", URL), "proxy.toml: [index.Torch]: expected a normalized name"),
+        (table("\"a b\"", URL), "proxy.toml: [index.a b]: expected a name"),
+        (table("simple", URL), "proxy.toml: [index.simple]: the name is that of another path"),
+        (
+            table("a", "index_url = 'hunter2'"),
+            "proxy.toml: [index.a]: index_url: expected an http or https URL",
+        ),
+        (table("a", &format!("{URL}listen = '1'")), "[index.a]: listen: applies to all indexes"),
+        (
+            table("a", &format!("{URL}admin_token = 'hunter2'")),
+            "[index.a]: admin_token: applies to all indexes",
+        ),
+        (table("a", &format!("{URL}no_such = 'hunter2'")), "[index.a]: no_such: unknown setting"),
+        (table("a", &format!("{URL}yanked = {{ x = 'hunter2' }}")), "[index.a]: yanked: expected a value"),
+        (table("a", &format!("{URL}[index.a.b]\nc = 1")), "[index.a]: b: expected a value"),
+        (
+            table("a", &format!("{URL}min_age = 'hunter2'")),
+            "proxy.toml: [index.a]: min_age: expected a duration",
+        ),
+        (
+            table("a", &format!("{URL}private_indexes = [2]")),
+            "[index.a]: private_indexes has 2, but there are 1 indexes",
+        ),
+        (
+            table("a", &format!("{URL}private_indexes = 0")),
+            "[index.a]: private_indexes has 0, but there are 1 indexes",
+        ),
+        (table("a", &format!("{URL}project_sources = 'x=2'")), "[index.a]: project_sources has x=2"),
+        (
+            table("a", &format!("{URL}index_strategy = 'best'")),
+            "[index.a]: index_strategy: expected one of first-index",
+        ),
+    ] {
+        let error = from_file(&text).unwrap_err();
+        let text = error.to_string();
+        assert!(error.is_config() && text.contains(expected), "{expected} is not in {text}");
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+    // An error of an inherited value is reported once.
+    let text =
+        from_file(&format!("index_ttl = 'x'\n{}[index.b]\n{URL}", table("a", URL))).unwrap_err().to_string();
+    assert_eq!(text.matches("index_ttl").count(), 1, "{text}");
+    // The index itself.
+    let text =
+        format!("listen = '127.0.0.1:5000'\n{}", table("a", "index_url = 'http://localhost:5000/simple'"));
+    let settings = from_file(&text).unwrap();
+    assert!(ProxyBuilder::new(&settings, None).unwrap_err().to_string().contains("the proxy itself"));
+}
+
+#[test]
+fn indexes_of_groxpi_and_proxpi_are_united() {
+    for prefix in ["GROXPI", "PROXPI"] {
+        let urls = format!("{prefix}_EXTRA_INDEX_URLS");
+        let extra = (&*urls, "https://b.example.org");
+        let settings = read([extra]);
+        assert_eq!(shown(&settings, "index_strategy"), ("unsafe-best-match".into(), urls.clone()));
+        assert_eq!(shown(&settings, "merge_projects"), ("*".into(), urls.clone()));
+        let set = read([extra, ("PYPI_PROXY_INDEX_STRATEGY", "first-index")]);
+        assert_eq!(shown(&set, "index_strategy").0, "first-index");
+    }
+    let own = read([("PYPI_PROXY_EXTRA_INDEX_URLS", "https://b.example.org")]);
+    assert_eq!(
+        (shown(&own, "index_strategy").0, shown(&own, "merge_projects").0),
+        ("first-index".into(), String::new())
+    );
 }
 
 #[test]
@@ -291,6 +414,11 @@ fn contradictory_settings_are_rejected() {
         ("project_sources", "acme-*=0"),
         ("project_sources", "acme-*=second"),
         ("project_sources", "acme-*=2"),
+        ("private_indexes", "2"),
+        ("private_indexes", "0"),
+        ("private_indexes", "first"),
+        ("index_strategy", "any"),
+        ("merge_projects", "a b"),
         ("min_age", "soon"),
         ("min_age_unknown", "maybe"),
         ("yanked", "burn"),
@@ -460,7 +588,8 @@ proptest! {
     #[test]
     fn any_environment_gives_settings_or_an_error(
         env in prop::collection::vec((name(), ".{0,12}|[0-9.]{1,6}(ms|s|m|h|GiB)?|https?://[a-z@:.]{0,12}|[a-z0-9:\\[\\].]{0,8}"), 0..6),
-        file in "([a-z_]{1,12} = ([0-9]{1,3}|\"[^\"\n]{0,6}\"|true|\\[\\])\n?){0,4}|.{0,30}",
+        file in "([a-z_]{1,12} = ([0-9]{1,3}|\"[^\"\n]{0,6}\"|true|\\[\\])\n?){0,4}|.{0,30}|\
+                 (\\[index\\.[a-z-]{1,3}\\]\n(index_url = \"https?://[a-z@:.]{0,6}\"\n)?([a-z_]{1,12} = [0-9]\n)?){1,2}",
     ) {
         let sources = Sources::new().env(env).file("f", file);
         match Settings::read(&sources) {

@@ -63,7 +63,10 @@ async fn pages_link_files_at_their_paths() {
     for (page, link) in [("/simple/demo/", "../../"), ("/index/demo/", "../../")] {
         let json = proxy.json(page, &[("accept", "application/vnd.pypi.simple.v1+json")]).await;
         let urls: Vec<_> = json["files"].as_array().unwrap().iter().map(|file| &file["url"]).collect();
-        assert_eq!(urls[..2], [&format!("{link}{}", &PATH[1..]), &format!("{link}packages/ef/demo-1.0.tar.gz")]);
+        assert_eq!(
+            urls[..2],
+            [&format!("{link}{}", &PATH[1..]), &format!("{link}packages/ef/demo-1.0.tar.gz")]
+        );
         // A URL with a query has no path that stands for it.
         assert_eq!(urls[2], "demo-2.0.tar.gz");
         let html = proxy.get(page, &[("accept", "text/html")]).await.text().await.unwrap();
@@ -75,7 +78,8 @@ async fn pages_link_files_at_their_paths() {
     assert_eq!(cold.headers()["content-type"], "application/zip");
     assert_eq!(cold.bytes().await.unwrap(), wheel);
     // The same file at each of its URLs, downloaded once.
-    for path in [PATH, &format!("/{PATH}"), &format!("/simple/demo/{WHEEL}"), &format!("/index/demo/{WHEEL}")] {
+    for path in [PATH, &format!("/{PATH}"), &format!("/simple/demo/{WHEEL}"), &format!("/index/demo/{WHEEL}")]
+    {
         let hit = proxy.get(path, &[]).await;
         assert_eq!(hit.headers()["x-cache"], "hit", "{path}");
         let etag = hit.headers()["etag"].to_str().unwrap().to_owned();
@@ -196,7 +200,9 @@ async fn unlisted_files_come_from_the_host_of_the_listed_ones() {
 async fn credentials_apply_to_the_folder_of_the_index() {
     let server = Server::start(|request| match &*request.path {
         _ if request.header("authorization").is_empty() => respond(401, &[], ""),
-        "/team/simple/demo/" => respond(200, &[JSON], page("demo", &[(WHEEL, "../../packages/x/demo-1.0-py3-none-any.whl")])),
+        "/team/simple/demo/" => {
+            respond(200, &[JSON], page("demo", &[(WHEEL, "../../packages/x/demo-1.0-py3-none-any.whl")]))
+        }
         path if path.ends_with(".whl") => respond(200, &[], "x"),
         _ => respond(404, &[], ""),
     });
@@ -206,7 +212,9 @@ async fn credentials_apply_to_the_folder_of_the_index() {
     assert_eq!(status(&proxy, "/team/packages/y/demo-2.0-py3-none-any.whl").await, 200);
     assert_eq!(status(&proxy, "/team/packages/y/other-2.0-py3-none-any.whl").await, 200);
     let requests = server.count();
-    for path in ["/other/demo-2.0-py3-none-any.whl", "/teams/demo-2.0-py3-none-any.whl", "/demo-2.0-py3-none-any.whl"] {
+    for path in
+        ["/other/demo-2.0-py3-none-any.whl", "/teams/demo-2.0-py3-none-any.whl", "/demo-2.0-py3-none-any.whl"]
+    {
         assert_eq!(status(&proxy, path).await, 404, "{path}");
     }
     assert_eq!(server.count(), requests);
@@ -249,7 +257,8 @@ async fn rules_apply_to_paths() {
     assert_eq!(status(&proxy, PATH).await, 200);
 
     // No file of a quarantined project.
-    let page = json!({"meta": {"api-version": "1.4"}, "files": [], "project-status": {"status": "quarantined"}});
+    let page =
+        json!({"meta": {"api-version": "1.4"}, "files": [], "project-status": {"status": "quarantined"}});
     let quarantined = Server::start(move |_| respond(200, &[JSON], page.to_string()));
     let proxy = start(&[quarantined.url("/simple")]);
     assert_eq!(status(&proxy, PATH).await, 403);
@@ -287,14 +296,15 @@ async fn the_path_selects_one_of_several_indexes() {
         format!("<a href=\"{path}/{WHEEL}#sha256={}\">x</a>", digest_of(content))
     };
     let contents = [content(1000), content(700)];
-    let [first, second] = [("/a", contents[0].clone()), ("/b", contents[1].clone())].map(|(path, content)| {
-        let page = html(path, &content);
-        Server::start(move |request| match &*request.path {
-            "/simple/demo/" => respond(200, &[HTML], page.clone()),
-            other if other.starts_with(path) => ranged(request, &[], &content),
-            _ => respond(404, &[], ""),
-        })
-    });
+    let [first, second] =
+        [("/a", contents[0].clone()), ("/b", contents[1].clone())].map(|(path, content)| {
+            let page = html(path, &content);
+            Server::start(move |request| match &*request.path {
+                "/simple/demo/" => respond(200, &[HTML], page.clone()),
+                other if other.starts_with(path) => ranged(request, &[], &content),
+                _ => respond(404, &[], ""),
+            })
+        });
     let proxy = start_with(&[first.url("/simple"), second.url("/simple")], Setup::always_revalidate);
     let get = async |path: String| proxy.get(&path, &[]).await.bytes().await.unwrap();
     for _ in 0..2 {
@@ -323,7 +333,11 @@ async fn failures_of_the_index_and_the_host_are_reported() {
     // The first connection breaks after half of the file.
     let files = Server::start(move |request| match (&*request.path, request.nth) {
         ("/packages/demo-0.9.zip", 0) => {
-            vec![head(200, &[("content-length", "100000"), ("etag", "\"1\"")]), Step::Send(sent.slice(..50_000)), Step::Reset]
+            vec![
+                head(200, &[("content-length", "100000"), ("etag", "\"1\"")]),
+                Step::Send(sent.slice(..50_000)),
+                Step::Reset,
+            ]
         }
         ("/packages/demo-0.9.zip", _) => ranged(request, &[("etag", "\"1\"")], &sent),
         ("/packages/demo-0.8.zip", _) => respond(500, &[], "secret"),

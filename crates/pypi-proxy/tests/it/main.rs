@@ -22,6 +22,8 @@ mod fleet;
 mod hardening_cache;
 mod hardening_serve;
 mod index_paths;
+mod indexes;
+mod indexes_named;
 mod listen;
 mod metadata;
 mod observe;

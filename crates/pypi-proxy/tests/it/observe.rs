@@ -151,6 +151,7 @@ async fn health_has_the_fields_of_groxpi_and_proxpi() {
         setup.serve.admin_token = Some("hunter3".to_owned());
     });
     proxy.get("/simple/demo/", &[]).await;
+    proxy.get("/simple/none/", &[]).await;
     let response = proxy.get("/health", &[]).await;
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["content-type"], "application/json");

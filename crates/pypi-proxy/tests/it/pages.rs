@@ -43,7 +43,9 @@ async fn concurrent_requests_share_one_fetch() {
     });
     let pages = pages(&server, LONG, page_cache::Config::default());
     let results = join_all((0..100).map(|_| json(&pages, "six"))).await;
-    assert!(results.iter().all(|result| result.as_ref().unwrap().0["files"][0]["url"] == "../../f/six-1.0.whl"));
+    assert!(
+        results.iter().all(|result| result.as_ref().unwrap().0["files"][0]["url"] == "../../f/six-1.0.whl")
+    );
     assert_eq!(json(&pages, "six").await.unwrap().1, CacheStatus::Hit);
     assert_eq!(server.paths(), ["/simple/six/"]);
 }
@@ -170,8 +172,8 @@ async fn a_file_comes_from_the_first_index_that_has_it() {
     });
     let public =
         Server::start(|_| respond(200, &[HTML], "<a href=six-1.0.whl>x</a><a href=six-2.0.whl>y</a>"));
-    let pages =
-        PageCache::new(vec![index(&private, LONG), index(&public, LONG)], page_cache::Config::default());
+    let config = crate::support::proxy::united(page_cache::Config::default());
+    let pages = PageCache::new(vec![index(&private, LONG), index(&public, LONG)], config);
     let served = pages.project(&name("six")).await.unwrap();
     let file = |name| served.page.file(name).map(|(index, file)| (index, file.url().to_owned()));
     assert_eq!(file("six-1.0.whl"), Some((0, "private".into())));

@@ -65,6 +65,8 @@ pub(crate) fn html(document: &[u8]) {
     if let Ok(page) = Page::from_html(document) {
         let again = Page::from_html(&page.to_html()).unwrap();
         assert_eq!(page.files().len(), again.files().len());
+        assert_eq!(page.tracks(), again.tracks());
+        assert_eq!(page.alternate_locations(), again.alternate_locations());
         for (first, second) in page.files().zip(again.files()) {
             assert_eq!((first.name(), first.details()), (second.name(), second.details()));
         }

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pypi_proxy::page_cache::{self, PageCache};
+use pypi_proxy::page_cache::{self, IndexStrategy, PageCache};
+use pypi_proxy::rules::ProjectPattern;
 use pypi_proxy::serve::{self, Proxy, ServerConfig};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
@@ -57,6 +58,11 @@ impl Setup {
         self.upstreams.iter_mut().for_each(|upstream| upstream.ttl = ttl);
     }
 
+    /// Unites the pages of all indexes.
+    pub(crate) fn unite(&mut self) {
+        self.pages = united(std::mem::take(&mut self.pages));
+    }
+
     /// Revalidates pages on every request.
     pub(crate) fn always_revalidate(&mut self) {
         self.ttl(Duration::ZERO);
@@ -82,6 +88,12 @@ impl Setup {
         }));
         RunningProxy { store, address, client: client(), stop: Some(stop), task: Some(task), dir }
     }
+}
+
+/// Unites the pages of all indexes.
+pub(crate) fn united(config: page_cache::Config) -> page_cache::Config {
+    let merge_projects = vec![ProjectPattern::parse("*").unwrap()];
+    page_cache::Config { strategy: IndexStrategy::UnsafeBestMatch, merge_projects, ..config }
 }
 
 /// Opens a store. Retries while its folder is locked, because a scan or the end of a download may keep the previous

@@ -50,7 +50,8 @@ impl PageCache {
     pub(crate) async fn stored_content(&self, project: &ProjectName) -> Option<CachedPage> {
         let slot = Arc::new(Slot::new(Some(project.clone())));
         let parts = self.load(&slot).await;
-        match combine(&parts, Some(project), &Rules::default()) {
+        let merging = self.0.merging.with_rules(Rules::default());
+        match combine(&parts, Some(project), &merging) {
             Ok((Content::Page(page), _)) => Some(CachedPage { page, status: CacheStatus::Hit }),
             _ => None,
         }

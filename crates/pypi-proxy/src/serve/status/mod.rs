@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use super::message::ProxyResponse;
 use super::service::State;
+use crate::page_cache::PageCache;
 use crate::upstream::{Condition, RequestKind};
 
 const STYLE: &str = include_str!("status.css");
@@ -95,7 +96,7 @@ struct Row {
     cells: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bar: Option<Bar>,
-    /// Project that the button of this row purges.
+    /// Path that the button of this row requests to purge a project.
     #[serde(skip_serializing_if = "Option::is_none")]
     purge: Option<String>,
 }
@@ -115,28 +116,31 @@ impl View {
     }
 
     fn general(&mut self, proxy: &State) {
+        let upstreams: Vec<_> = proxy.all_upstreams().collect();
         let failing =
-            proxy.upstreams.iter().filter(|index| index.meter.condition() == Condition::Failing).count();
+            upstreams.iter().filter(|(_, index)| index.meter.condition() == Condition::Failing).count();
         self.is_well = failing == 0;
         let state = match failing {
             _ if proxy.is_offline() => "Offline: serving the cache only",
             0 => "Serving",
-            _ if failing < proxy.upstreams.len() => "Degraded: an index fails",
+            _ if failing < upstreams.len() => "Degraded: an index fails",
             _ => "Degraded: no index responds",
         };
         self.set_text("state", state);
         let uptime = SystemTime::now().duration_since(proxy.started).unwrap_or_default();
         self.set_text("uptime", text::long(uptime));
         self.set_text("in-flight", text::count(proxy.metrics.in_flight.get(), "request"));
-        let indexes = proxy.upstreams.iter().map(|index| {
+        let indexes = upstreams.iter().map(|(label, index)| {
             let state = match index.meter.condition() {
                 _ if index.is_offline() => "offline",
                 Condition::Unknown => "no request yet",
                 Condition::Responding => "responds",
                 Condition::Failing => "fails",
             };
-            let cells =
-                vec![index.to_string(), format!("fresh for {}", text::long(index.ttl())), state.to_owned()];
+            // The default index has numbers, a named one also its name.
+            let name = label.split_once('/').map(|(name, _)| format!("{name}: ")).unwrap_or_default();
+            let fresh = format!("fresh for {}", text::long(index.ttl()));
+            let cells = vec![format!("{name}{index}"), fresh, state.to_owned()];
             Row { cells, ..Row::default() }
         });
         self.tables.insert("indexes", indexes.collect());
@@ -149,8 +153,8 @@ impl View {
         let files = text::count(stats.files, "file");
         self.set_text("files", format!("{} of {limit} in {files}", text::size(stats.bytes)));
         self.bars.insert("files", Bar { value: stats.bytes, max });
-        let (pages, max) = (proxy.pages.bytes(), proxy.pages.max_bytes());
-        let count = text::count(proxy.pages.count(), "page");
+        let (pages, max) = (proxy.sum_of_pages(PageCache::bytes), proxy.sum_of_pages(PageCache::max_bytes));
+        let count = text::count(proxy.sum_of_pages(PageCache::count), "page");
         self.set_text("pages", format!("{} of {} in {count}", text::size(pages), text::size(max)));
         self.bars.insert("pages", Bar { value: pages, max: Some(max) });
         self.set_text("evicted", stats.evicted.to_string());
@@ -174,9 +178,20 @@ impl View {
             Row { cells: vec![name.to_owned(), progress], bar, purge: None }
         });
         self.tables.insert("running", rows.collect());
-        let requested = proxy.pages.most_requested(ROWS).into_iter().map(|(name, count)| {
-            let name = name.as_str().to_owned();
-            Row { cells: vec![name.clone(), text::count(count, "time")], bar: None, purge: Some(name) }
+        let mut requested: Vec<_> = proxy
+            .indexes()
+            .flat_map(|(index, state)| {
+                state.pages.most_requested(ROWS).into_iter().map(move |(name, count)| (index, name, count))
+            })
+            .collect();
+        requested.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
+        let requested = requested.into_iter().take(ROWS).map(|(index, name, count)| {
+            let (label, prefix) = match index {
+                "" => (name.to_string(), String::new()),
+                index => (format!("{index}: {name}"), format!("{index}/")),
+            };
+            let cells = vec![label, text::count(count, "time")];
+            Row { cells, bar: None, purge: Some(format!("{prefix}cache/{name}")) }
         });
         self.tables.insert("requested", requested.collect());
         let largest = proxy.store.largest(ROWS).into_iter().map(|(name, bytes, files)| {
@@ -193,7 +208,7 @@ impl View {
         let hits = (totals.requests > 0).then(|| text::percent(totals.hits as f64 / totals.requests as f64));
         let latency =
             |quantile| totals.response_starts.quantile(quantile).map_or(UNKNOWN.to_owned(), text::seconds);
-        let received_by = |kind| proxy.upstreams.iter().map(move |index| index.meter[kind].bytes.get());
+        let received_by = |kind| proxy.all_upstreams().map(move |(_, index)| index.meter[kind].bytes.get());
         let fetched = RequestKind::ALL.into_iter().flat_map(received_by).sum();
         self.set_text("all-hits", hits.unwrap_or_else(|| UNKNOWN.to_owned()));
         self.set_text("all-requests", totals.requests.to_string());

@@ -8,7 +8,7 @@ function progress({ value, max }) {
   return max === null ? "" : Object.assign(make("progress"), { max: Math.max(max, 1), value });
 }
 
-function tableRow({ cells, bar, purge: project }) {
+function tableRow({ cells, bar, purge: path }) {
   const row = make("tr");
   cells.forEach(text => row.append(make("td", text)));
   if (bar) {
@@ -16,10 +16,10 @@ function tableRow({ cells, bar, purge: project }) {
     cell.append(progress(bar));
     row.append(cell);
   }
-  if (project) {
+  if (path) {
     const [cell, button] = [make("td"), make("button", "Purge")];
     button.type = "button";
-    button.addEventListener("click", () => purge(`cache/${encodeURIComponent(project)}`));
+    button.addEventListener("click", () => purge(path));
     cell.append(button);
     row.append(cell);
   }

@@ -44,7 +44,12 @@ const FORMATS: [Format; 6] = [
         installs: &[("uv", &["pip", "sync", "--preview-features", "pylock", "pylock.toml"])],
     },
     Format {
-        config: Some(("pyproject.toml", "pyproject.toml for PDM", PROJECT, "[tool.pdm]\ndistribution = false\n")),
+        config: Some((
+            "pyproject.toml",
+            "pyproject.toml for PDM",
+            PROJECT,
+            "[tool.pdm]\ndistribution = false\n",
+        )),
         locks: &[("pdm", &["lock", "--static-urls"])],
         lock_file: "pdm.lock",
         has_files: true,
@@ -64,7 +69,12 @@ const FORMATS: [Format; 6] = [
         installs: &[("poetry", &["lock"]), ("poetry", &["install"])],
     },
     Format {
-        config: Some(("Pipfile", "Pipfile", "", "[packages]\npantry = {version = \"==2.0\", extras = [\"spice\"]}\n")),
+        config: Some((
+            "Pipfile",
+            "Pipfile",
+            "",
+            "[packages]\npantry = {version = \"==2.0\", extras = [\"spice\"]}\n",
+        )),
         locks: &[("pipenv", &["lock"])],
         lock_file: "Pipfile.lock",
         has_files: false,
@@ -86,7 +96,8 @@ impl Format {
             origin.run(program, args).await;
         }
         let target = Sandbox::new(python).await;
-        let read = |sandbox: &Sandbox, file: &str| std::fs::read_to_string(sandbox.work().join(file)).unwrap();
+        let read =
+            |sandbox: &Sandbox, file: &str| std::fs::read_to_string(sandbox.work().join(file)).unwrap();
         for file in files {
             let text = read(&origin, file);
             assert!(text.contains(from), "{text}");
@@ -120,7 +131,9 @@ async fn carry_all(python: &Path, index: &str, folder: &str) {
         let proxy = serve(cache.path(), &[("PYPI_PROXY_INDEX_URL", &*index_url)]).await;
         let there = format.carry(python, index, &proxy.url).await;
         let log = proxy.log.all();
-        let is_file = |line: &String| line.contains(&format!("\"path\":\"/{folder}/")) && line.contains("\"status\":200");
+        let is_file = |line: &String| {
+            line.contains(&format!("\"path\":\"/{folder}/")) && line.contains("\"status\":200")
+        };
         assert!(log.iter().any(is_file), "{}: {log:?}", format.lock_file);
         proxy.has_only_good_answers();
         // An installation from URLs requests no pages.

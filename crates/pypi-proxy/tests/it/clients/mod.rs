@@ -10,6 +10,7 @@ mod airgap;
 mod features;
 mod fleet;
 mod guide;
+mod indexes;
 mod killed;
 mod lock_files;
 mod rules;

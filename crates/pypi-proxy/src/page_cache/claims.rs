@@ -1,0 +1,220 @@
+//! Names that private indexes have listed. No other index is used for them, whatever happens to the private one.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use parking_lot::{Mutex, RwLock};
+
+use crate::error::{Chain, Kind};
+use crate::store::{CacheDir, PagesDir};
+use crate::{Error, ProjectName};
+
+/// Maximum number of names of one index.
+const MAX_NAMES: usize = if cfg!(test) { 1000 } else { 1_000_000 };
+
+/// Names of the projects that private indexes have listed, on a page or in their project list.
+///
+/// A project with such a name is served only from a private index that has listed it: while that index is down, after
+/// it has removed the project, and after a restart. Clones share the names; all indexes of a proxy should share them.
+///
+/// At most 1,000,000 names per index are recorded. A name is removed only by an operator, who deletes its line in a file
+/// of the subfolder `claims` of the cache directory while the proxy is stopped.
+#[derive(Clone, Default)]
+pub struct Claims(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    /// Folder with one file per index; `None` to keep the names in memory only.
+    dir: Option<PathBuf>,
+    names: RwLock<BTreeMap<u64, Arc<ClaimedNames>>>,
+    /// Number of indexes that are private now.
+    active: AtomicUsize,
+}
+
+/// Names of one index.
+#[derive(Default)]
+pub(super) struct ClaimedNames {
+    file: Option<PathBuf>,
+    is_private: AtomicBool,
+    names: RwLock<HashSet<ProjectName>>,
+    /// Names that are not in the file yet.
+    unsaved: Mutex<Vec<ProjectName>>,
+}
+
+impl Claims {
+    /// Reads the recorded names of all indexes. Names are recorded beside this folder of pages.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file can't be read or has a line that is not a project name ([`Error::is_storage`]).
+    pub fn open(pages: &PagesDir) -> Result<Self, Error> {
+        let dir = pages.claims();
+        let mut all = BTreeMap::new();
+        let files = match fs::read_dir(dir) {
+            Ok(files) => files,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Self(Arc::new(Inner { dir: Some(dir.to_owned()), ..Inner::default() })));
+            }
+            Err(error) => return Err(Error::storage(error)),
+        };
+        for file in files {
+            let path = file.map_err(Error::storage)?.path();
+            let id = path.file_name().and_then(|name| u64::from_str_radix(name.to_str()?, 16).ok());
+            // Other files, such as backups of an editor, are not from this program.
+            let Some(id) = id else { continue };
+            all.insert(id, Arc::new(ClaimedNames::read(path)?));
+        }
+        Ok(Self(Arc::new(Inner { dir: Some(dir.to_owned()), names: all.into(), ..Inner::default() })))
+    }
+
+    /// Marks an index as private and returns its names. `url` describes it in the file, and `found` returns the names
+    /// that it is known to have if no file exists yet.
+    pub(super) fn register(
+        &self,
+        id: u64,
+        url: &str,
+        found: impl FnOnce() -> Vec<ProjectName>,
+    ) -> Arc<ClaimedNames> {
+        let inner = &self.0;
+        let mut is_new = false;
+        let new = || {
+            is_new = true;
+            let file = inner.dir.as_ref().map(|dir| dir.join(format!("{id:016x}")));
+            Arc::new(ClaimedNames { file, ..ClaimedNames::default() })
+        };
+        let names = inner.names.write().entry(id).or_insert_with(new).clone();
+        if !names.is_private.swap(true, Ordering::Relaxed) {
+            inner.active.fetch_add(1, Ordering::Relaxed);
+        }
+        if is_new {
+            names.add(url, found().into_iter());
+        }
+        names
+    }
+
+    /// Returns whether any index is private.
+    pub(super) fn is_active(&self) -> bool {
+        self.0.active.load(Ordering::Relaxed) > 0
+    }
+
+    /// Returns whether any private index has listed this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let is_private = |names: &Arc<ClaimedNames>| names.is_private.load(Ordering::Relaxed);
+        self.is_active()
+            && self.0.names.read().values().any(|names| is_private(names) && names.contains(name))
+    }
+}
+
+impl ClaimedNames {
+    fn read(path: PathBuf) -> Result<Self, Error> {
+        let unreadable = || Error::with(Kind::Storage, format!("{} can't be read", path.display()));
+        let mut text = fs::read_to_string(&path).map_err(|error| unreadable().caused_by(error))?;
+        let complete = text.rfind('\n').map_or(0, |end| end + 1);
+        if complete < text.len() {
+            // The program was killed while it appended a line.
+            text.truncate(complete);
+            CacheDir::replace(&path, text.as_bytes())?;
+        }
+        let mut names = HashSet::new();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let name = ProjectName::parse(line).map_err(|error| {
+                let text = format!("{}, line {}: expected a project name", path.display(), number + 1);
+                Error::with(Kind::Storage, text).caused_by(error)
+            })?;
+            names.insert(name);
+        }
+        Ok(Self { file: Some(path), names: names.into(), ..Self::default() })
+    }
+
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.names.read().contains(name)
+    }
+
+    /// Records names. Blocks the thread if there are new ones. If they can't be stored, they are kept in memory, and
+    /// stored with the next ones.
+    pub(super) fn add(&self, url: &str, found: impl Iterator<Item = ProjectName>) {
+        let mut new = Vec::new();
+        {
+            let mut names = self.names.write();
+            for name in found {
+                if names.len() >= MAX_NAMES && !names.contains(name.as_str()) {
+                    tracing::error!(
+                        index = url,
+                        "a private index has over {MAX_NAMES} projects; the others are not protected"
+                    );
+                    break;
+                }
+                if names.insert(name.clone()) {
+                    new.push(name);
+                }
+            }
+        }
+        let Some(file) = self.file.as_ref().filter(|_| !new.is_empty()) else { return };
+        let mut unsaved = self.unsaved.lock();
+        unsaved.extend(new);
+        match append(file, url, &unsaved) {
+            Ok(()) => unsaved.clear(),
+            Err(error) => {
+                let error = Chain(&error);
+                tracing::error!(index = url, %error, "names of a private index can't be stored");
+            }
+        }
+    }
+}
+
+/// Appends names to a file, and creates it if it does not exist.
+fn append(path: &Path, url: &str, names: &[ProjectName]) -> Result<(), std::io::Error> {
+    CacheDir::create_subdir(path.parent().unwrap_or(path))?;
+    let mut file = OpenOptions::new().append(true).create(true).mode(0o644).open(path)?;
+    let mut text = String::new();
+    if file.metadata()?.len() == 0 {
+        text = format!("# {url}\n");
+    }
+    for name in names {
+        text += name.as_str();
+        text.push('\n');
+    }
+    file.write_all(text.as_bytes())?;
+    file.sync_data()
+}
+
+/// Shows only the number of private indexes.
+impl fmt::Debug for Claims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Claims")
+            .field("indexes", &self.0.active.load(Ordering::Relaxed))
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn number_of_names_is_limited() {
+        let dir = tempfile::tempdir().unwrap();
+        let claims = Claims::open(&dir.path().into()).unwrap();
+        let name = |number: usize| ProjectName::parse(&format!("a-{number}")).unwrap();
+        let names = claims.register(1, "https://a.example.org/", || (0..MAX_NAMES + 1).map(name).collect());
+        assert!(claims.has("a-0") && names.contains(&format!("a-{}", MAX_NAMES - 1)));
+        assert!(!claims.has(&format!("a-{MAX_NAMES}")));
+        // Known names are no problem, and all of them are stored.
+        names.add("https://a.example.org/", [name(1), name(MAX_NAMES)].into_iter());
+        let again = Claims::open(&dir.path().into()).unwrap();
+        assert!(!again.has("a-0"), "the index is not private yet");
+        let names = again.register(1, "https://a.example.org/", || unreachable!("there is a file"));
+        assert_eq!(names.names.read().len(), MAX_NAMES);
+        assert!(again.is_active() && again.has("a-0"));
+    }
+}
