@@ -366,11 +366,18 @@ impl Proxy {
             }
             Route::IndexPath { path, file } => {
                 let mut response = self.file_by_path(path, &file, request).await;
-                for index in self.0.mounted.values() {
-                    if !response.as_ref().is_err_and(Error::is_not_found) {
-                        break;
+                if response.as_ref().is_err_and(Error::is_not_found) {
+                    for index in self.0.mounted.values() {
+                        match index.file_by_path(path, &file, request).await {
+                            Err(error) if error.is_not_found() => {}
+                            // The rules of another index may allow the project.
+                            Ok(other) if other.status == StatusCode::FORBIDDEN => response = Ok(other),
+                            other => {
+                                response = other;
+                                break;
+                            }
+                        }
                     }
-                    response = index.file_by_path(path, &file, request).await;
                 }
                 self.typed(response?)
             }
