@@ -49,7 +49,9 @@ impl Reloader {
         let (pending, _): (Vec<_>, Vec<_>) =
             self.started.changes(&settings).into_iter().partition(|setting| setting.needs_restart());
         let changed = current.changes(&settings).into_iter().filter(|setting| !setting.needs_restart());
-        tracing::info!(changed = names(changed.collect()), "settings reloaded");
+        let changed = names(changed.collect());
+        let indexes = current.changed_indexes(&settings).join(", ");
+        tracing::info!(changed, indexes = (!indexes.is_empty()).then_some(indexes), "settings reloaded");
         if !pending.is_empty() {
             tracing::warn!(settings = names(pending), "changed settings take effect after a restart");
         }

@@ -1,6 +1,6 @@
 //! Definition of all settings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -350,6 +350,16 @@ impl Settings {
                 self.merge_projects = SettingValue { value, origin: origin.clone() };
             }
         }
+    }
+
+    /// Returns the names of the named indexes that are new, removed or have other settings.
+    pub fn changed_indexes<'s>(&'s self, other: &'s Self) -> Vec<&'s str> {
+        let names: BTreeSet<_> = self.indexes.keys().chain(other.indexes.keys()).collect();
+        let is_same = |name: &str| match (self.indexes.get(name), other.indexes.get(name)) {
+            (Some(old), Some(new)) => old.changes(new).is_empty(),
+            _ => false,
+        };
+        names.into_iter().map(String::as_str).filter(|name| !is_same(name)).collect()
     }
 
     /// Returns the directory of the cache, which is in front of the bucket if there is one.

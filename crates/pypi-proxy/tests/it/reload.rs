@@ -437,3 +437,38 @@ async fn a_lower_cache_size_takes_effect_at_a_reload() {
     assert_eq!(proxy.get(FILE).await.bytes().await.unwrap(), content(1000));
     until("it is stored again", async || proxy.metric("pypi_proxy_files").await == "1").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn named_indexes_are_added_changed_and_removed() {
+    let (index, other) = (index(), file_index([("demo-2.0-py3-none-any.whl", content(2000))]));
+    let base = base(&index);
+    let named = format!("[index.other]\nindex_url = \"{}\"\n", other.url("/simple/"));
+    let proxy = Configured::start(&base).await;
+    assert_eq!(proxy.status("/other/simple/demo/").await, 404);
+    let event = proxy.reload_with(&format!("{base}{named}")).await;
+    assert_eq!((&event["changed"], &event["indexes"]), (&"".into(), &"other".into()));
+    assert_eq!(proxy.status("/other/simple/demo/").await, 200);
+    assert_eq!(proxy.status("/simple/demo/").await, 200);
+
+    // Pages of an unchanged index stay in memory.
+    let requests = (index.count(), other.count());
+    proxy.reload_with(&format!("{base}stale_wait = 1\n{named}")).await;
+    for path in ["/simple/demo/", "/other/simple/demo/"] {
+        assert_eq!(proxy.get(path).await.headers()["x-cache"], "hit", "{path}");
+    }
+    assert_eq!((index.count(), other.count()), requests);
+
+    // The index becomes private, and public again.
+    proxy.reload_with(&format!("{base}{named}private_indexes = [1]\n")).await;
+    assert_eq!(proxy.status("/other/simple/demo/").await, 200);
+    assert_eq!(proxy.status("/simple/demo/").await, 404);
+    proxy.reload_with(&format!("{base}{named}")).await;
+    assert_eq!(proxy.status("/simple/demo/").await, 200);
+
+    // A malformed table changes nothing.
+    let event = proxy.reload_with(&format!("{base}{named}min_age = \"soon\"\n")).await;
+    assert!(event.to_string().contains("[index.other]: min_age: expected"), "{event}");
+    assert_eq!(proxy.status("/other/simple/demo/").await, 200);
+    proxy.reload_with(&base).await;
+    assert_eq!(proxy.status("/other/simple/demo/").await, 404);
+}
