@@ -15,7 +15,7 @@ use super::namespace::is_one_project;
 use super::rendered::{AppliedRules, MergedContent};
 use super::{CacheStatus, IndexStrategy, RenderedPage};
 use crate::error::Kind;
-use crate::file_name::FileName;
+use crate::file_name;
 use crate::page::{Links, Page, ProjectFacts, ProjectList};
 use crate::rules::{FilteredPage, ProjectPattern, Removed, Rules};
 use crate::upstream::{PageBody, Upstream, Validators};
@@ -215,7 +215,7 @@ impl Merging {
             let (mut owners, mut names) = (HashMap::new(), HashSet::new());
             for (index, page) in parts {
                 for file in page.files().filter(|file| names.insert(file.name())) {
-                    let Some(version) = name.and_then(|name| FileName::version(file.name(), name)) else {
+                    let Some(version) = name.and_then(|name| file_name::version(file.name(), name)) else {
                         continue;
                     };
                     if owners.entry(version).or_insert(*index) != index {
