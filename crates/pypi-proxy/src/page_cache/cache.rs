@@ -860,7 +860,7 @@ fn known_names(disk: &DiskCache, upstream: &Upstream) -> Vec<ProjectName> {
     let list = || {
         let (document, touched) = disk.open(upstream.id(), None)?;
         let stored = DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())?;
-        parse_body(stored.body, false, &ProjectFacts::default()).ok()
+        parse_body(stored.body, None, "", &ProjectFacts::default()).ok()
     };
     names.extend(list().iter().flat_map(UpstreamContent::names));
     names
