@@ -87,7 +87,8 @@ fn single(outcome: &Outcome) -> Sheet {
         add("page of 3,060 files anew", &refresh.server, found);
     }
     for locked in &outcome.locked {
-        let found = format!("{}, of which the index {}", millis(locked.answer_ms), millis(locked.upstream_ms));
+        let found =
+            format!("{}, of which the index {}", millis(locked.answer_ms), millis(locked.upstream_ms));
         add("wheel of 1 MiB by its path in a lock file, not cached", &locked.server, found);
     }
     Sheet::new("Load: what happens once", [], "What | Server | Found", lines)

@@ -54,16 +54,47 @@ impl Proxy {
             .await
     }
 
+    /// Responds with a file, or the metadata or signature of one, by its path at the default index or a named one. An
+    /// index that lists the file has precedence over one that may have it.
+    pub(super) async fn file_of_any_index(
+        &self,
+        path: &str,
+        name: &str,
+        request: &RequestParts<'_>,
+    ) -> Result<ProxyResponse, Error> {
+        let named = &self.0.mounted;
+        let is_missing = |response: &Result<_, Error>| response.as_ref().is_err_and(Error::is_not_found);
+        let mut response = self.file_by_path(path, name, request, named.is_empty()).await;
+        for is_unlisted_served in [false, true] {
+            if is_unlisted_served && !named.is_empty() && is_missing(&response) {
+                response = self.file_by_path(path, name, request, true).await;
+            }
+            if !is_missing(&response) {
+                return response;
+            }
+            for index in named.values() {
+                match index.file_by_path(path, name, request, is_unlisted_served).await {
+                    Err(error) if error.is_not_found() => {}
+                    // The rules of another index may allow the project.
+                    Ok(other) if other.status == StatusCode::FORBIDDEN => response = Ok(other),
+                    other => return other,
+                }
+            }
+        }
+        response
+    }
+
     /// Responds with a file, or the metadata or signature of one, by its path at the index.
     ///
     /// The project is derived from the file name. If no page lists the path, the file of the same name on the page of
     /// the project is the file: indexes change hosts and paths, and file names are unique in an index. A file that is not
-    /// listed at all is requested at the host of the listed files.
+    /// listed at all is requested at the host of the listed files, if `is_unlisted_served`.
     pub(super) async fn file_by_path(
         &self,
         path: &str,
         name: &str,
         request: &RequestParts<'_>,
+        is_unlisted_served: bool,
     ) -> Result<ProxyResponse, Error> {
         let (is_head, fields) = (*request.method == Method::HEAD, &request.fields);
         let base = file_name::base(name);
@@ -92,6 +123,9 @@ impl Proxy {
             let request =
                 FileRequest { proxy: &self.0, project: &project, name, cached, is_head, fields, has_facts };
             return request.checked(self).await;
+        }
+        if !is_unlisted_served {
+            return Err(Error::new(Kind::NotFound));
         }
         // The file may belong to each of the projects.
         let rules = self.0.pages.rules();

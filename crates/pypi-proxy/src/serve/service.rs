@@ -365,21 +365,7 @@ impl Proxy {
                 self.typed(self.file(&project, &file, request).await?)
             }
             Route::IndexPath { path, file } => {
-                let mut response = self.file_by_path(path, &file, request).await;
-                if response.as_ref().is_err_and(Error::is_not_found) {
-                    for index in self.0.mounted.values() {
-                        match index.file_by_path(path, &file, request).await {
-                            Err(error) if error.is_not_found() => {}
-                            // The rules of another index may allow the project.
-                            Ok(other) if other.status == StatusCode::FORBIDDEN => response = Ok(other),
-                            other => {
-                                response = other;
-                                break;
-                            }
-                        }
-                    }
-                }
-                self.typed(response?)
+                self.typed(self.file_of_any_index(path, &file, request).await?)
             }
             Route::Purge(target) => self.purge(target, &request.fields).await?,
             Route::Moved { kind, to } => moved(kind, &to, request.query),

@@ -289,3 +289,21 @@ async fn commands_cover_named_indexes() {
     let (code, text) = self::run(dir.path(), &file, &["serve"]).await;
     assert!(code == Some(2) && text.contains("different users") && !text.contains("hunter2"), "{text}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_that_lists_a_path_has_precedence() {
+    let default = file_index([(WHEEL, content(1000))]);
+    let torch = file_index([(OTHER, content(2000))]);
+    let dir = tempfile::tempdir().unwrap();
+    // The default index rejects files of unknown age, such as those that it does not list.
+    let file = format!(
+        "index_url = '{}'\nmin_age = '1d'\n[index.torch-cu128]\nindex_url = '{}'\nmin_age = '0'\n",
+        default.url("/simple"),
+        torch.url("/simple")
+    );
+    let proxy = serve(dir.path(), &file).await;
+    assert_eq!(get(&proxy, &format!("/f/{OTHER}")).await.bytes().await.unwrap(), content(2000));
+    assert_eq!(default.count_of(&format!("/f/{OTHER}")), 0);
+    assert_eq!(status(&proxy, &format!("/f/{WHEEL}")).await, 403);
+    assert_eq!(status(&proxy, "/f/demo-3.0-py3-none-any.whl").await, 403);
+}
