@@ -1,15 +1,16 @@
 //! The step `deploy` of the gate: programs and linters check the files in `docs/deploy`.
 //!
-//! Python linters are installed in pinned versions below the target directory. systemd, nginx, `promtool` and
+//! Python linters and Helm are installed in pinned versions below the target directory. systemd, nginx, `promtool` and
 //! `kubectl` must be installed on the machine; without them their checks are skipped with a message.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use anyhow::{Context, Result, anyhow, ensure};
+use serde_json::{Map, Value};
 
 use crate::interop::{self, Language};
 use crate::process::{self, Finished, Skipped, is_installed};
@@ -35,17 +36,20 @@ struct Scene {
     scratch: PathBuf,
     /// Folder of the linters, or the reason why they are missing.
     linters: Result<PathBuf>,
+    /// Folder of Helm, which is compiled, or the reason why it is missing.
+    helm: Result<PathBuf>,
     program: PathBuf,
 }
 
 type Check = fn(&Scene) -> Result<Skipped>;
 
 /// Name, program that must be installed, and check.
-const CHECKS: [(&str, Option<&str>, Check); 7] = [
+const CHECKS: [(&str, Option<&str>, Check); 8] = [
     ("docker", None, docker),
     ("image", None, image),
     ("compose", None, compose),
     ("kubernetes", None, kubernetes),
+    ("helm", Some("kubectl"), helm),
     ("prometheus and grafana", Some("promtool"), prometheus),
     ("systemd", Some("systemd-analyze"), systemd),
     ("nginx", Some("nginx"), nginx),
@@ -54,11 +58,12 @@ const CHECKS: [(&str, Option<&str>, Check); 7] = [
 /// Runs all checks. Returns what they skipped, with the reasons.
 pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     let place = workspace.target.join("deploy");
-    let pins = workspace.root.join("xtask/src/deploy/requirements.txt");
+    let pins = |name: &str| workspace.root.join("xtask/src/deploy").join(name);
     let mut scene = Scene {
         files: workspace.root.join("docs/deploy"),
         scratch: PathBuf::new(),
-        linters: interop::install(Language::Python, &pins, &place.join("linters")),
+        linters: interop::install(Language::Python, &pins("requirements.txt"), &place.join("linters")),
+        helm: interop::install(Language::Go, &pins("go.txt"), &place.join("programs")),
         program: cargo::tested_program(workspace, "pypi-proxy")?,
     };
     let mut missing = Vec::new();
@@ -123,6 +128,37 @@ fn docker(scene: &Scene) -> Result<Skipped> {
     Ok(daemon.is_none().then(|| "no engine of Docker runs here: the image is not built".to_owned()))
 }
 
+/// Variables of the users of the image: its own, those of groxpi, those of proxpi.
+const IMAGE_USERS: [&[(&str, &str)]; 3] = [
+    &[
+        ("PYPI_PROXY_LISTEN", "127.0.0.1:{port}"),
+        ("PYPI_PROXY_INDEX_URL", "https://packages.example.org/simple/"),
+    ],
+    &[
+        ("HOST", "127.0.0.1"),
+        ("PORT", "{port}"),
+        ("GROXPI_INDEX_URL", "https://packages.example.org/simple/"),
+        ("GROXPI_CACHE_DIR", "/cache/groxpi"),
+        ("GROXPI_LOG_FORMAT", "console"),
+        ("GROXPI_UNKNOWN", "1"),
+    ],
+    &[
+        ("PORT", "{port}"),
+        ("PROXPI_INDEX_URL", "https://packages.example.org/simple/"),
+        ("PROXPI_CACHE_DIR", "/cache/proxpi"),
+    ],
+];
+
+/// Returns the variables that the Dockerfile sets in the image.
+fn image_variables(dockerfile: &str) -> Result<Vec<(&str, &str)>> {
+    let (_, image) = dockerfile.split_once("FROM scratch").context("the image starts empty")?;
+    let (_, text) = image.split_once("\nENV ").context("the image sets variables")?;
+    let lines = text.split_inclusive('\n');
+    let last = lines.clone().take_while(|line| line.ends_with("\\\n")).count();
+    let words = lines.take(last + 1).flat_map(str::split_whitespace).filter(|word| *word != "\\");
+    words.map(|word| word.split_once('=').with_context(|| format!("{word} has no value"))).collect()
+}
+
 /// Creates the root folder of the image as the Dockerfile does, and runs the program in it.
 #[cfg(unix)]
 fn image(scene: &Scene) -> Result<Skipped> {
@@ -133,24 +169,45 @@ fn image(scene: &Scene) -> Result<Skipped> {
     scene
         .finish(Command::new("sh").arg(scene.files.join("docker/image.sh")).arg(&scene.program).arg(&root))?;
     std::os::unix::fs::chown(root.join("cache"), Some(USER), Some(USER))?;
-    // The port is free until another program takes it; the check then fails.
-    let address = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.to_string();
-    let inside = |command: &str| {
+    let dockerfile = scene.read("docker/Dockerfile")?;
+    let variables = image_variables(&dockerfile)?;
+    let inside = |command: &str, user: &[(&str, &str)], port: &str| {
         let mut chroot = Command::new("chroot");
         chroot.arg(format!("--userspec={USER}:{USER}")).arg(&root).args(["/pypi-proxy", command]);
         chroot.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        chroot.env("PYPI_PROXY_CACHE_DIR", "/cache").env("PYPI_PROXY_LISTEN", &address);
-        chroot.env("PYPI_PROXY_INDEX_URL", "https://packages.example.org/simple/");
-        chroot
-            .env("SSL_CERT_FILE", "/etc/ssl/certs/ca-certificates.crt")
-            .env("PYPI_PROXY_LOGGING_LEVEL", "warn");
+        chroot.envs(variables.iter().copied()).env("PYPI_PROXY_LOGGING_LEVEL", "error");
+        chroot.envs(user.iter().map(|(name, value)| (name, value.replace("{port}", port))));
         chroot
     };
-    let mut served = inside("serve").spawn()?;
-    let answers = (0..ASKED).any(|_| scene.finish(&mut inside("healthcheck")).is_ok());
-    served.kill()?;
-    served.wait()?;
-    ensure!(answers, "the program doesn't answer in the root folder of the image");
+    for user in IMAGE_USERS {
+        // The port is free until another program takes it; the check then fails.
+        let port = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port().to_string();
+        let mut served = inside("serve", user, &port).spawn()?;
+        let answers = (0..ASKED).any(|_| scene.finish(&mut inside("healthcheck", user, &port)).is_ok());
+        served.kill()?;
+        served.wait()?;
+        ensure!(answers, "the program doesn't answer in the root folder of the image with {user:?}");
+    }
+    // Other settings have the defaults of the image.
+    for (user, lines) in [
+        (
+            IMAGE_USERS[0],
+            ["127.0.0.1:1  (PYPI_PROXY_LISTEN)", "/cache  (/defaults.toml)", "json  (/defaults.toml)"],
+        ),
+        (
+            IMAGE_USERS[1],
+            ["127.0.0.1:1  (HOST and PORT)", "/cache/groxpi/pypi-proxy  (", "text  (GROXPI_LOG_FORMAT)"],
+        ),
+        (IMAGE_USERS[2], ["0.0.0.0:1  (PORT)", "/cache/proxpi/pypi-proxy  (", "json  (/defaults.toml)"]),
+        (&[], ["0.0.0.0:5000  (/defaults.toml)", "/cache  (/defaults.toml)", "json  (/defaults.toml)"]),
+    ] {
+        let shown = scene.finish(&mut inside("config", user, "1"))?.stdout;
+        for (name, value) in ["listen", "cache_dir", "log_format"].into_iter().zip(lines) {
+            let line =
+                shown.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix("= "));
+            ensure!(line.is_some_and(|line| line.starts_with(value)), "{name} is not {value}: {line:?}");
+        }
+    }
     Ok(None)
 }
 
@@ -198,6 +255,134 @@ fn kubernetes(scene: &Scene) -> Result<Skipped> {
         };
     }
     Ok(missing)
+}
+
+/// Renders the Helm chart, and compares it with the files for kustomize.
+fn helm(scene: &Scene) -> Result<Skipped> {
+    let folder = match &scene.helm {
+        Ok(folder) => folder,
+        Err(error) => return Ok(Some(format!("no Helm: {error:#}"))),
+    };
+    let (chart, other) = (scene.files.join("helm/pypi-proxy"), scene.write("values.yaml", OTHER_VALUES)?);
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(folder.join("helm"));
+        command.args(arguments).arg("--kube-version").arg(KUBERNETES[0]);
+        // It must not read the configuration of this machine.
+        command.env("HOME", &scene.scratch).env("HELM_NO_PLUGINS", "1");
+        command
+    };
+    let path = |path: &Path| path.to_string_lossy().into_owned();
+    let (chart, other) = (path(&chart), path(&other));
+    let mut files = Vec::new();
+    for (name, more) in [("default.yaml", &[][..]), ("other.yaml", &["--values", &*other])] {
+        scene.finish(&mut run(&[&["lint", "--strict", "--quiet", &chart], more].concat()))?;
+        let template = ["template", "pypi-proxy", &*chart, "--namespace", "pypi-proxy"];
+        let rendered = scene.finish(&mut run(&[&template, more].concat()))?;
+        files.push(scene.write(name, &rendered.stdout)?);
+    }
+    for wrong in ["image.tga=x", "config.admin_token=x", "config.index_url=x", "port=80", "replicas=two"] {
+        let finished = process::run(&mut run(&["template", &chart, "--set", wrong]), &scene.scratch, LIMIT)?;
+        ensure!(finished.stderr.contains("schema"), "the schema accepts {wrong}: {}", finished.stderr);
+    }
+    for version in KUBERNETES {
+        match scene.linter("kubernetes-validate") {
+            Ok(mut command) => {
+                scene.finish(command.args(["--strict", "--kubernetes-version", version]).args(&files))?
+            }
+            Err(reason) => return Ok(Some(reason)),
+        };
+    }
+    let kustomized =
+        scene.finish(Command::new("kubectl").arg("kustomize").arg(scene.files.join("kubernetes")))?;
+    let [default, other] = [&files[0], &files[1]].map(|file| objects(scene, file));
+    let (default, other) = (default?, other?);
+    let mut expected = objects(scene, &scene.write("kustomized.yaml", &kustomized.stdout)?)?;
+    // Helm creates the namespace itself.
+    expected.remove("Namespace");
+    for objects in [&default, &other] {
+        check_selectors(objects)?;
+        // The program accepts the settings.
+        let config = scene.write("config.toml", text(&objects["ConfigMap"]["data"]["config.toml"]))?;
+        scene.finish(Command::new(&scene.program).arg("config").arg("--config").arg(config).env_clear())?;
+    }
+    let [default, expected] = [default, expected].map(comparable);
+    for (kind, object) in &expected {
+        ensure!(
+            default.get(kind) == Some(object),
+            "{kind} differs from that of kustomize: {:#?}",
+            default.get(kind)
+        );
+    }
+    ensure!(default.len() == expected.len(), "the chart has other objects than kustomize");
+    Ok(None)
+}
+
+/// Values for the other branches of the chart.
+const OTHER_VALUES: &str = include_str!("deploy/values.yaml");
+/// Prints the documents of a YAML file as an array in JSON.
+const TO_JSON: &str = "import json, sys, yaml; print(json.dumps([one for one in yaml.safe_load_all(open(sys.argv[1])) if one]))";
+
+/// Reads the objects of a YAML file, by kind.
+fn objects(scene: &Scene, path: &Path) -> Result<BTreeMap<String, Value>> {
+    let python = scene.linters.as_ref().map_err(|error| anyhow!("no Python: {error:#}"))?;
+    let converted = scene.finish(Command::new(python).args(["-c", TO_JSON]).arg(path))?;
+    let all: Vec<Value> = serde_json::from_str(&converted.stdout)?;
+    Ok(all.into_iter().map(|object| (text(&object["kind"]).to_owned(), object)).collect())
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// Checks that every selector selects the instances.
+fn check_selectors(objects: &BTreeMap<String, Value>) -> Result<()> {
+    let workload = objects.get("Deployment").or_else(|| objects.get("StatefulSet")).context("no workload")?;
+    let labels = workload["spec"]["template"]["metadata"]["labels"].as_object().context("no labels")?;
+    for (kind, object) in objects {
+        let spec = &object["spec"];
+        for selector in
+            [&spec["selector"]["matchLabels"], &spec["podSelector"]["matchLabels"], &spec["selector"]]
+        {
+            let selector = selector.as_object().filter(|selector| !selector.contains_key("matchLabels"));
+            let is_right = |selector: &Map<String, Value>| {
+                !selector.is_empty() && selector.iter().all(|(name, value)| labels.get(name) == Some(value))
+            };
+            ensure!(selector.is_none_or(is_right), "{kind} does not select the instances: {selector:?}");
+        }
+    }
+    Ok(())
+}
+
+/// Removes labels and the hash of the settings, also from the name that kustomize derives from it. Parses the settings.
+fn comparable(objects: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+    let config = text(&objects["ConfigMap"]["metadata"]["name"]).to_owned();
+    let clean = |(kind, mut object)| {
+        normalize(&mut object, &config);
+        (kind, object)
+    };
+    objects.into_iter().map(clean).collect()
+}
+
+fn normalize(value: &mut Value, config: &str) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| {
+                !["app.kubernetes.io/", "helm.sh/", "checksum/"].iter().any(|prefix| name.starts_with(prefix))
+            });
+            for (name, field) in fields.iter_mut() {
+                normalize(field, config);
+                if name == "config.toml"
+                    && let Ok(table) = text(field).parse::<toml::Table>()
+                {
+                    *field = serde_json::to_value(table).unwrap_or_default();
+                }
+            }
+            fields.retain(|_, field| !field.as_object().is_some_and(Map::is_empty));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| normalize(item, config)),
+        Value::String(name) if name == config => "pypi-proxy".clone_into(name),
+        _ => {}
+    }
 }
 
 fn prometheus(scene: &Scene) -> Result<Skipped> {

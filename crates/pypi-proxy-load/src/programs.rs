@@ -20,6 +20,14 @@ pub(crate) struct Folders {
     pub(crate) peers: PathBuf,
 }
 
+/// Token with which the caches of our program are purged.
+pub(crate) const ADMIN_TOKEN: &str = "load";
+
+/// Header of requests that purge a cache. Other servers ignore it.
+pub(crate) fn admin() -> (String, String) {
+    ("Authorization".to_owned(), format!("Bearer {ADMIN_TOKEN}"))
+}
+
 /// Starts our program with this cache folder and additional flags.
 pub(crate) fn ours(
     folders: &Folders,
@@ -34,7 +42,8 @@ pub(crate) fn ours(
     command
         .args(["serve", "--listen", &address.to_string(), "--index-url", index, "--cache-dir"])
         .arg(cache)
-        .args(flags);
+        .args(flags)
+        .env("PYPI_PROXY_ADMIN_TOKEN", ADMIN_TOKEN);
     let spec = ServerSpec::proxy(name, Role::Ours, "/simple/", "/health");
     Server::start(&spec, address, &mut command, &folders.scratch)
 }

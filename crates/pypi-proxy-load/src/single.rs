@@ -11,6 +11,7 @@ use crate::data::{ALL_NAMES, COLD, Data};
 use crate::measure::median;
 use crate::pause;
 use crate::procfs;
+use crate::programs::admin;
 use crate::servers::{Layout, Server};
 use crate::upstream::Upstream;
 use crate::verify::find_file;
@@ -213,7 +214,7 @@ pub(crate) fn refresh(server: &Server, upstream: &Upstream, count: u32) -> Resul
         direct.push(ask(upstream.address, "/simple/large/")?);
         let before = upstream.count("/simple/large/") + upstream.count("/simple/large");
         let start = server.pid().map(procfs::cpu_seconds);
-        let response = client::request(server.address, "DELETE", "/cache/large", &[])?;
+        let response = client::request(server.address, "DELETE", "/cache/large", &[admin()])?;
         ensure!(response.status == 200, "the page cannot be purged: status {}", response.status);
         times.push(ask(server.address, &page)?);
         let after = upstream.count("/simple/large/") + upstream.count("/simple/large");

@@ -143,6 +143,12 @@ impl Error {
         self.0.is_remembered
     }
 
+    /// Returns the text about this error in particular.
+    #[cfg(feature = "proxy")]
+    pub(crate) fn detail(&self) -> Option<&str> {
+        self.0.detail.as_deref()
+    }
+
     /// Returns the byte offset in the page, if known.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset

@@ -53,6 +53,8 @@
 #[cfg(feature = "proxy")]
 pub mod archive;
 #[cfg(feature = "proxy")]
+mod audit;
+#[cfg(feature = "proxy")]
 mod breaker;
 #[cfg(feature = "proxy")]
 pub mod bucket;

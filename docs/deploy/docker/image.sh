@@ -4,6 +4,7 @@ set -eu
 program=$1 image=$2
 mkdir -p "$image/etc/ssl/certs" "$image/cache"
 cp "$program" "$image/pypi-proxy"
+cp "$(dirname "$0")/defaults.toml" "$image/"
 # The libraries and the dynamic loader, at their original paths.
 ldd "$program" | awk '{ for (i = 1; i <= NF; i++) if ($i ~ /^\//) { print $i; break } }' | while read -r library; do
     mkdir -p "$image$(dirname "$library")"

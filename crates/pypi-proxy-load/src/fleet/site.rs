@@ -167,7 +167,7 @@ impl<'p> Site<'p> {
             .args(["serve", "--listen", &address.to_string(), "--access-log=false", "--cache-dir"])
             .arg(cache)
             .env("PYPI_PROXY_INDEX_URL", self.upstream.index())
-            .env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "60s")
+            .env("PYPI_PROXY_ADMIN_TOKEN", crate::programs::ADMIN_TOKEN)
             .env("PYPI_PROXY_STORAGE_TYPE", "hybrid")
             .env("PYPI_PROXY_S3_ENDPOINT", format!("http://{}", self.bucket.address))
             .env("PYPI_PROXY_S3_BUCKET", BUCKET)

@@ -164,7 +164,7 @@ fn status(server: &Server, path: &str, wanted: u16) -> Result<()> {
 /// Purges a page on all instances, and counts the purges that failed because of the bucket.
 fn purge(server: &Server, project: &str, refused: &AtomicU64) -> Result<()> {
     let path = format!("/cache/{project}");
-    let response = client::request(server.address, "DELETE", &path, &[])?;
+    let response = client::request(server.address, "DELETE", &path, &[crate::programs::admin()])?;
     refused.fetch_add(u64::from(response.status == 502), Ordering::Relaxed);
     ensure!(matches!(response.status, 200 | 502), "DELETE {path}: status {}", response.status);
     Ok(())

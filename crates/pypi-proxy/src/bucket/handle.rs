@@ -18,6 +18,7 @@ use tokio::sync::Semaphore;
 use super::lease::PageLease;
 use super::remote::{OperationError, Remote, SmallObject, failed};
 use super::{ConditionalWrites, Config};
+use crate::audit::{self, AuditEvent, Refusal};
 use crate::store::{Digest, Expected, Key, Reference, VerifyReport};
 use crate::upstream::{FileBody, Validators};
 use crate::{Error, ProjectName};
@@ -172,6 +173,8 @@ impl Bucket {
     /// Deletes a corrupt file.
     pub(super) async fn discard(&self, digest: &Digest) {
         tracing::warn!(%digest, "a file in the bucket does not match its hash and is removed");
+        let (file, rule) = (digest.to_string(), Some("file of the bucket"));
+        audit::record(AuditEvent::Hash, Refusal { file: Some(&file), rule, ..Refusal::default() });
         self.0.remote.meter.corrupt.add(1);
         // If this fails, the next upload replaces it.
         let _ = self.0.remote.delete(&self.file_path(digest)).await;

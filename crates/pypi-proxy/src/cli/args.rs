@@ -6,6 +6,40 @@ use std::time::Duration;
 use clap::{Arg, Args, Subcommand, value_parser};
 use pypi_proxy::config::{Setting, Settings, parse_duration};
 
+/// Settings of the store, which all commands on the cache directory use. A bucket changes where the directory is.
+const CACHE: [&str; 6] = [
+    "cache_dir",
+    "allow_shared_cache_dir",
+    "cache_size",
+    "storage_type",
+    "local_cache_dir",
+    "local_cache_size",
+];
+/// Settings of the listeners, with which commands find a running proxy.
+const LISTENERS: [&str; 4] = ["listen", "admin_listen", "tls_cert", "tls_key"];
+
+/// Returns whether a command uses a setting, so that it has its flag. All other sources of settings apply to all
+/// commands.
+fn uses(command: &str, setting: &Setting) -> bool {
+    let is_one_of = |names: &[&str]| names.contains(&setting.name);
+    let bucket = || setting.is_bucket() && !setting.is_ineffective();
+    match command {
+        "gc" => is_one_of(&CACHE) || setting.name == "s3_bucket",
+        "healthcheck" => is_one_of(&["listen", "tls_cert", "tls_key"]),
+        "stats" => is_one_of(&CACHE) || is_one_of(&LISTENERS) || setting.name == "s3_bucket",
+        "verify" => is_one_of(&CACHE) || bucket() || setting.name == "ca_files",
+        "explain" | "export" | "import" | "warm" => match setting.group {
+            "Serving" => command == "warm" && is_one_of(&LISTENERS),
+            // No other clients use the temporary proxy of the command.
+            "Access" => !setting.name.contains("auth") && !setting.name.starts_with("rate_limit"),
+            "Log" => false,
+            _ => !setting.is_ineffective(),
+        },
+        // These read all settings.
+        _ => true,
+    }
+}
+
 /// Settings that `-h` shows; `--help` shows all.
 const COMMON: [&str; 8] = [
     "listen",
@@ -135,15 +169,22 @@ pub(super) fn command() -> clap::Command {
         .version(env!("CARGO_PKG_VERSION"))
         .about("A caching proxy for Python package indexes")
         .after_help(
-            "All settings are optional. They can also be set by environment variables (PYPI_PROXY_INDEX_URL for \
-             --index-url; variables of groxpi and proxpi work, too) and in a configuration file. \
+            "All settings are optional. They are flags of the commands that use them (`pypi-proxy serve --help` lists \
+             all), and can also be set by environment variables (PYPI_PROXY_INDEX_URL for --index-url; variables of \
+             groxpi and proxpi work, too) and in a configuration file. \
              Exit status: 0 for success, 1 if the command failed, 2 for wrong usage or configuration.",
         )
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .arg(file)
-        .args(Settings::table().iter().filter_map(flag));
-    Command::augment_subcommands(command)
+        .arg(file);
+    // Creating the flags of all commands would take most of the time of a start.
+    Command::augment_subcommands(command).mut_subcommands(|command| command.defer(with_flags))
+}
+
+/// Adds the flags of the settings that a command uses.
+fn with_flags(command: clap::Command) -> clap::Command {
+    let name = command.get_name().to_owned();
+    command.args(Settings::table().iter().filter(|setting| uses(&name, setting)).filter_map(flag))
 }
 
 fn flag(setting: &'static Setting) -> Option<Arg> {
@@ -155,7 +196,6 @@ fn flag(setting: &'static Setting) -> Option<Arg> {
     let arg = Arg::new(setting.name)
         .long(setting.flag()?)
         .value_name("VALUE")
-        .global(true)
         .help_heading(setting.group)
         .hide_short_help(!COMMON.contains(&setting.name))
         .help(format!("{short}{default}"))

@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use indicatif::{HumanBytes, ProgressBar};
 use pypi_proxy::ProjectName;
 use pypi_proxy::bucket::ConditionalWrites;
-use pypi_proxy::config::{Listen, ProxyBuilder, Settings};
+use pypi_proxy::config::{Discovery, Listen, ProxyBuilder, Settings};
 use pypi_proxy::rules::Rules;
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{PageResponse, Upstream, Validators};
@@ -62,10 +62,16 @@ pub(super) fn config(matches: &ArgMatches, is_toml: bool) -> Result<()> {
     write!(out, "{settings}")?;
     if settings.index_url.is_none() {
         match setup::index(&settings) {
-            Ok(Some(found)) => writeln!(out, "\nThe index is {} ({}).", found.value, found.origin)?,
+            Ok(Some(found)) => {
+                writeln!(out, "\nThe index is {} ({}).", found.value, found.origin)?;
+                writeln!(out, "No index is set; {}.", Discovery::HINT)?;
+            }
             Ok(None) => {}
             Err(error) => writeln!(out, "\n{error:#}")?,
         }
+    }
+    for text in settings.warnings() {
+        writeln!(io::stderr(), "warning: {text}")?;
     }
     Ok(())
 }
@@ -136,7 +142,7 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     let settings = setup::settings(matches)?;
     let mut report = Report { failures: 0 };
     report.line(true, "settings", "valid")?;
-    for text in settings.ineffective() {
+    for text in settings.warnings() {
         report.line(true, "settings", text)?;
     }
     let found = setup::index(&settings)?;

@@ -55,7 +55,7 @@ impl Reloader {
         if !pending.is_empty() {
             tracing::warn!(settings = names(pending), "changed settings take effect after a restart");
         }
-        for text in settings.ineffective() {
+        for text in settings.warnings() {
             tracing::warn!("{text}");
         }
         Ok(settings)

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::{Context as _, Result};
 use clap::ArgMatches;
-use pypi_proxy::config::{Level, LogFormat, Settings};
+use pypi_proxy::config::{Discovery, Level, LogFormat, Settings};
 use pypi_proxy::serve::Server;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
@@ -46,7 +46,7 @@ async fn serve(matches: &ArgMatches, settings: &Settings, passed: Vec<PassedSock
     let hangup = signal(SignalKind::hangup())?;
     let mut signals = Signals::new()?;
     raise_file_limit();
-    for text in settings.ineffective() {
+    for text in settings.warnings() {
         tracing::warn!("{text}");
     }
     let found = setup::index(settings)?;
@@ -55,7 +55,12 @@ async fn serve(matches: &ArgMatches, settings: &Settings, passed: Vec<PassedSock
         None => (settings.index_url.as_ref(), &settings.index_url.origin),
     };
     let index = index.map(ToString::to_string).unwrap_or_default();
-    tracing::info!(%index, %origin, "index");
+    match &found {
+        None => tracing::info!(%index, %origin, "index"),
+        Some(_) => {
+            tracing::info!(%index, %origin, "no index is set, so that of this machine is used; {}", Discovery::HINT);
+        }
+    }
     for (name, index) in &settings.indexes {
         let url = index.index_url.as_ref().map(ToString::to_string).unwrap_or_default();
         tracing::info!(%name, index = %url, origin = %index.index_url.origin, "named index");
@@ -77,9 +82,8 @@ async fn serve(matches: &ArgMatches, settings: &Settings, passed: Vec<PassedSock
     for Bound { address, .. } in &admin {
         tracing::info!(admin_address = %address, "listening for administration");
     }
-    let purgers = if admin.is_empty() { &public } else { &admin };
-    if settings.admin_token.is_none() && !purgers.iter().all(Bound::is_local) {
-        tracing::warn!("every client can purge the cache (set admin_token)");
+    if settings.admin_token.is_none() && !admin.iter().all(Bound::is_local) {
+        tracing::warn!("every client that reaches admin_listen can purge the cache (set admin_token)");
     }
     let mut addresses = Vec::new();
     for Bound { address, .. } in &public {

@@ -22,7 +22,8 @@ pub(super) fn settings_with(matches: &ArgMatches, overrides: &[(&str, &str)]) ->
     let mut sources = Sources::new().env(std::env::vars_os());
     sources = sources.find_file(matches.get_one::<PathBuf>("config").map(PathBuf::as_path))?;
     for setting in Settings::table().iter().filter(|setting| setting.flag().is_some()) {
-        if let Some(value) = matches.get_one::<String>(setting.name) {
+        // A command has the flags of the settings that it uses.
+        if let Ok(Some(value)) = matches.try_get_one::<String>(setting.name) {
             sources = sources.flag(setting.name, value);
         }
     }

@@ -6,8 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio_rustls::rustls;
-
 use super::settings::Settings;
 #[cfg(feature = "s3")]
 use super::value::Secret;
@@ -20,7 +18,7 @@ use crate::page_cache::{self, Claims, PageCache};
 use crate::rules::{OsvConfig, OsvDir, Rules};
 use crate::serve::{self, Proxy, Server, ServerConfig, ServerHandle, Tls};
 use crate::store::{self, Store};
-use crate::upstream::{self, Budget, Netrc, Upstream};
+use crate::upstream::{self, Budget, Netrc, TlsClient, Upstream};
 use crate::{Error, config::DiscoveredIndex};
 
 /// TTL of additional indexes without an entry in `extra_index_ttls`.
@@ -323,13 +321,17 @@ impl<'s> ProxyBuilder<'s> {
 
     fn serve_with(&self, guard: Option<Arc<Guard>>) -> serve::Config {
         let settings = self.settings;
-        // Without storage, waiting clients gain nothing.
         let is_stored = settings.cache_directory_size() > 0;
+        // proxpi without a cache redirects clients.
+        let is_proxpi =
+            matches!(&settings.cache_size.origin, Origin::Env(name) if name.starts_with("PROXPI_"));
         let redirect_after = match settings.download_timeout.value.0 {
             // Offline mode also applies to redirects.
             _ if settings.offline.value => None,
-            time if is_stored => time,
-            _ => Some(Duration::ZERO),
+            // Without storage, waiting clients gain nothing.
+            Some(_) if !is_stored => Some(Duration::ZERO),
+            None if !is_stored && is_proxpi => Some(Duration::ZERO),
+            time => time,
         };
         serve::Config {
             redirect_after,
@@ -479,16 +481,16 @@ fn assemble<'s>(mut indexes: impl Iterator<Item = (Option<&'s str>, Proxy)>) -> 
 /// An index with its upstreams.
 type BuiltIndex<'s> = (ProxyBuilder<'s>, Vec<Arc<Upstream>>);
 
-/// TLS configuration of upstreams. Creating it reads all certificates of the system, so indexes share it.
+/// TLS configuration of upstreams. Its use reads all certificates of the system, so indexes share it.
 struct UpstreamTls {
     authorities: Vec<Vec<u8>>,
-    config: Option<rustls::ClientConfig>,
+    config: Option<TlsClient>,
 }
 
 impl UpstreamTls {
     fn new(settings: &Settings) -> Result<Self, Error> {
         let authorities = settings.authorities()?;
-        let config = upstream::tls(&authorities, settings.disable_index_ssl_verification.value)?;
+        let config = TlsClient::new(&authorities, settings.disable_index_ssl_verification.value)?;
         Ok(Self { authorities, config })
     }
 

@@ -32,6 +32,11 @@ pub struct Discovery {
 }
 
 impl Discovery {
+    /// Text for users that says how to set the index.
+    pub const HINT: &str = "set the index with the flag --index-url URL, with the variable PYPI_PROXY_INDEX_URL=URL, or \
+                            with the line index_url = 'URL' in ~/.config/pypi-proxy/config.toml or \
+                            /etc/pypi-proxy/config.toml";
+
     /// Creates a discovery that reads these environment variables.
     pub fn new<K: Into<String>, V: Into<String>>(env: impl IntoIterator<Item = (K, V)>) -> Self {
         Self {
@@ -70,11 +75,9 @@ impl Discovery {
                 .find_map(|python| Some((pip_index(python)?, Origin::Discovered(format!("pip of {python}")))))
         });
         let Some((url, origin)) = found else {
-            return Err(Error::with(
-                Kind::Config,
-                "no index is set, and neither uv nor pip of this machine has one: set index_url \
-                 (--index-url URL, PYPI_PROXY_INDEX_URL, or in the configuration file)",
-            ));
+            let text =
+                format!("no index is set, and neither uv nor pip of this machine has one: {}", Self::HINT);
+            return Err(Error::with(Kind::Config, text));
         };
         match IndexUrl::parse(&url) {
             Ok(value) => Ok(SettingValue { value, origin }),

@@ -37,8 +37,8 @@ fn describe(setting: &Setting, out: &mut String) {
         *out += "- reload: a change takes effect after a restart\n";
     }
     let others = setting.groxpi.iter().chain(setting.proxpi).map(|name| (*name).to_owned());
-    let variables: Vec<_> =
-        std::iter::once(setting.variable()).chain(others).map(|name| format!("`{name}`")).collect();
+    let own = std::iter::once(setting.variable()).chain(setting.file_variable());
+    let variables: Vec<_> = own.chain(others).map(|name| format!("`{name}`")).collect();
     let _ = writeln!(out, "- variables: {}", variables.join(", "));
     if setting.is_of_index() {
         *out += "- may be set for a named index\n";
@@ -59,13 +59,19 @@ A setting has the same name everywhere: `index_url` in the configuration file, `
 4. the variable of proxpi: prefix `PROXPI_`, and `NO_COLOR`;
 5. the configuration file in TOML: `--config FILE`, or the path in `PYPI_PROXY_CONFIG`, or `~/.config/pypi-proxy/config.toml`,
    or `/etc/pypi-proxy/config.toml`;
-6. the default.
+6. the file of defaults in TOML, whose path is in `PYPI_PROXY_DEFAULTS`: for images and packages;
+7. the default.
 
-An empty variable counts as not set. An unknown flag, key, or variable with one of the three prefixes is an error, and so is a
-malformed value. The program reports all errors at once, without values, which may be secret. It ignores the variables that
-Kubernetes sets for services named like one of the proxies.
+An empty variable counts as not set. An unknown flag, key, or variable with the prefix `PYPI_PROXY_` is an error, and so is a
+malformed value. The program reports all errors at once, without values, which may be secret. An unknown variable with the
+prefix `GROXPI_` or `PROXPI_` causes a warning, which names the most similar variable. The variables that Kubernetes sets for
+services named like one of the proxies are ignored.
 
-Without `index_url`, the program uses the first index found in `PIP_INDEX_URL`, `UV_DEFAULT_INDEX`, `UV_INDEX_URL` and the
+A setting that may be secret can be in a file: the variable with the suffix `_FILE`, such as `PYPI_PROXY_ADMIN_TOKEN_FILE`, has
+its path. The file has one line of at most 64 KiB; white space around it is ignored. Setting both variables is an error.
+
+Without `index_url` (`pypi-proxy serve --index-url URL`, `PYPI_PROXY_INDEX_URL=URL`, or `index_url = \"URL\"` in the
+configuration file), the program uses the first index found in `PIP_INDEX_URL`, `UV_DEFAULT_INDEX`, `UV_INDEX_URL` and the
 configuration files of uv. Otherwise it runs `python3` or `python` to get the index of pip, configured or default.
 
 Credentials of an index are read from its URL, otherwise from the file that `NETRC` names, otherwise from `~/.netrc`. They are

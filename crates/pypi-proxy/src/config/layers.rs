@@ -20,19 +20,25 @@ pub(super) struct Layers<'a> {
     flags: HashMap<&'a str, &'a str>,
     /// Environment variables, without empty ones.
     env: HashMap<&'a str, &'a str>,
-    file: BTreeMap<String, Raw>,
-    /// Tables of named indexes.
+    /// Contents of the files that variables name, by the name of the setting.
+    secrets: HashMap<&'static str, String>,
+    /// The configuration file and the file of defaults, in this order.
+    files: Vec<(PathBuf, BTreeMap<String, Raw>)>,
+    /// Path of the configuration file.
+    path: PathBuf,
+    /// Tables of named indexes in the configuration file.
     sections: BTreeMap<String, BTreeMap<String, Raw>>,
     /// The table that is being read.
     section: Option<(String, BTreeMap<String, Raw>)>,
-    path: PathBuf,
     pub(super) problems: Vec<String>,
+    /// Messages about ignored variables.
+    pub(super) warnings: Vec<String>,
 }
 
 impl<'a> Layers<'a> {
     /// Indexes the sources and reports unknown settings.
     pub(super) fn new(table: &'static [Setting], sources: &'a Sources) -> Self {
-        let mut problems = Vec::new();
+        let (mut problems, mut warnings) = (Vec::new(), Vec::new());
         let by_name = |name: &str| table.iter().any(|setting| setting.name == name);
         let mut flags = HashMap::new();
         for (name, value) in &sources.flags {
@@ -48,9 +54,12 @@ impl<'a> Layers<'a> {
             // Variables of other programs may not be UTF-8.
             let Some(name) = name.to_str() else { continue };
             if !known.contains(name) {
-                let is_ours = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-                if is_ours && !is_service_link(name) {
-                    problems.push(format!("{}: unknown setting", name.escape_debug()));
+                match PREFIXES.iter().position(|prefix| name.starts_with(prefix)) {
+                    _ if is_service_link(name) => {}
+                    Some(0) => problems.push(unknown(name, &known)),
+                    // The other proxy may have settings that this one does not need.
+                    Some(_) => warnings.push(unknown(name, &known) + "; ignored"),
+                    None => {}
                 }
                 continue;
             }
@@ -60,15 +69,15 @@ impl<'a> Layers<'a> {
                 None => problems.push(format!("{name}: not valid UTF-8")),
             }
         }
-        let mut path = PathBuf::new();
-        let (mut values, mut sections) = (BTreeMap::new(), BTreeMap::new());
-        if let Some((file_path, text)) = &sources.file {
-            path.clone_from(file_path);
-            let mut wrong;
-            (values, sections, wrong) = parse(text);
+        let secrets = read_secrets(table, &env, &mut problems);
+        let (mut files, mut path, mut sections) = (Vec::new(), PathBuf::new(), BTreeMap::new());
+        let config = sources.file.iter().map(|file| (file, true));
+        for ((file_path, text), is_config) in config.chain(sources.defaults.iter().map(|file| (file, false)))
+        {
+            let (values, tables, mut wrong) = parse(text);
             let unknown = values.keys().filter(|key| !by_name(key));
             wrong.extend(unknown.map(|key| format!("unknown setting {}", key.escape_debug())));
-            for (index, values) in &sections {
+            for (index, values) in &tables {
                 for key in values.keys() {
                     let problem = match table.iter().find(|setting| setting.name == key) {
                         Some(setting) if setting.is_of_index() => continue,
@@ -78,9 +87,15 @@ impl<'a> Layers<'a> {
                     wrong.push(format!("[index.{index}]: {}: {problem}", key.escape_debug()));
                 }
             }
+            if is_config {
+                (path, sections) = (file_path.clone(), tables);
+            } else if !tables.is_empty() {
+                wrong.push("named indexes belong in the configuration file".to_owned());
+            }
             problems.extend(wrong.into_iter().map(|wrong| format!("{}: {wrong}", file_path.display())));
+            files.push((file_path.clone(), values));
         }
-        Self { table, flags, env, file: values, sections, section: None, path, problems }
+        Self { table, flags, env, secrets, files, path, sections, section: None, problems, warnings }
     }
 
     /// Returns the names of the named indexes.
@@ -129,6 +144,9 @@ impl<'a> Layers<'a> {
         if let Some((name, value)) = self.env.get_key_value(&*setting.variable()) {
             return (text(value), Origin::Env((*name).to_owned()), Dialect::PypiProxy);
         }
+        if let (Some(value), Some(variable)) = (self.secrets.get(setting.name), setting.file_variable()) {
+            return (text(value), Origin::Env(variable), Dialect::PypiProxy);
+        }
         if setting.name == "listen"
             && let Some((value, names)) = self.host_and_port()
         {
@@ -143,8 +161,10 @@ impl<'a> Layers<'a> {
                 }
             }
         }
-        if let Some(raw) = self.file.get(setting.name) {
-            return (raw.clone(), Origin::File(self.path.clone()), Dialect::PypiProxy);
+        for (path, values) in &self.files {
+            if let Some(raw) = values.get(setting.name) {
+                return (raw.clone(), Origin::File(path.clone()), Dialect::PypiProxy);
+            }
         }
         (text(setting.default), Origin::Default, Dialect::PypiProxy)
     }
@@ -182,12 +202,59 @@ impl<'a> Layers<'a> {
 }
 
 fn variables(table: &'static [Setting]) -> HashSet<String> {
-    let mut known = HashSet::from([FILE_VARIABLE.to_owned()]);
+    let mut known = HashSet::from([FILE_VARIABLE.to_owned(), DEFAULTS_VARIABLE.to_owned()]);
     for setting in table {
         known.insert(setting.variable());
+        known.extend(setting.file_variable());
         known.extend(setting.groxpi.iter().chain(setting.proxpi).map(|name| (*name).to_owned()));
     }
     known
+}
+
+/// Returns a message about an unknown variable, with the most similar known one.
+fn unknown(name: &str, known: &HashSet<String>) -> String {
+    let split = |name: &str| {
+        let prefix = PREFIXES.iter().position(|prefix| name.starts_with(prefix))?;
+        Some((prefix, name[PREFIXES[prefix].len()..].to_owned()))
+    };
+    let similar = split(name).filter(|(_, rest)| rest.len() <= MAX_SIMILAR).and_then(|(prefix, rest)| {
+        let of = |candidate: &String| {
+            let (other, end) = split(candidate)?;
+            let distance = strsim::osa_distance(&rest, &end);
+            // With equal distance, a variable of the same program is more probable.
+            (distance <= (rest.len() / 4).max(1)).then(|| (distance, other != prefix, candidate.clone()))
+        };
+        known.iter().filter_map(of).min()
+    });
+    let similar = similar.map_or_else(String::new, |(_, _, similar)| format!(" (similar: {similar})"));
+    format!("{}: unknown setting{similar}", name.escape_debug())
+}
+
+/// Reads the files that variables such as `PYPI_PROXY_ADMIN_TOKEN_FILE` name. No message contains the path, because a
+/// user may have set the variable to the secret itself.
+fn read_secrets(
+    table: &'static [Setting],
+    env: &HashMap<&str, &str>,
+    problems: &mut Vec<String>,
+) -> HashMap<&'static str, String> {
+    let mut secrets = HashMap::new();
+    for setting in table {
+        let Some(variable) = setting.file_variable() else { continue };
+        let Some(path) = env.get(&*variable) else { continue };
+        let other = setting.variable();
+        if env.contains_key(&*other) {
+            problems.push(format!("{variable}: {other} is set as well"));
+        }
+        match read(Path::new(path), MAX_SECRET) {
+            Ok(text) if text.trim().is_empty() => problems.push(format!("{variable}: the file is empty")),
+            Ok(text) if text.trim().contains(char::is_control) => {
+                problems.push(format!("{variable}: the file has more than one line, or control characters"));
+            }
+            Ok(text) => drop(secrets.insert(setting.name, text)),
+            Err(error) => problems.push(format!("{variable}: the file can't be read: {error}")),
+        }
+    }
+    secrets
 }
 
 /// Returns whether Kubernetes sets this variable in every container for a service named like one of the proxies.
@@ -272,15 +339,22 @@ fn scalar(value: toml::Value) -> Option<String> {
 
 /// Maximum size of a configuration file in bytes.
 const MAX_FILE: u64 = 1 << 20;
+/// Maximum size of a file with a secret in bytes.
+const MAX_SECRET: u64 = 64 * 1024;
+/// Maximum length of an unknown name for which a similar one is searched.
+const MAX_SIMILAR: usize = 64;
 /// Environment variable with the path of the configuration file.
 pub(super) const FILE_VARIABLE: &str = "PYPI_PROXY_CONFIG";
+/// Environment variable with the path of a file of defaults.
+const DEFAULTS_VARIABLE: &str = "PYPI_PROXY_DEFAULTS";
 
-/// Flags, environment variables and a configuration file.
+/// Flags, environment variables, a configuration file and a file of defaults.
 #[derive(Clone, Default)]
 pub struct Sources {
     pub(super) flags: Vec<(String, String)>,
     pub(super) env: Vec<(OsString, OsString)>,
     pub(super) file: Option<(PathBuf, String)>,
+    pub(super) defaults: Option<(PathBuf, String)>,
 }
 
 impl Sources {
@@ -313,21 +387,33 @@ impl Sources {
         self
     }
 
+    /// Sets the path and text of a file whose values replace built-in defaults. All other sources take precedence.
+    #[must_use]
+    pub fn defaults(mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        self.defaults = Some((path.into(), text.into()));
+        self
+    }
+
     /// Reads the configuration file: at this path, otherwise at that of `PYPI_PROXY_CONFIG`, otherwise
     /// `pypi-proxy/config.toml` in the configuration directory of the user (`XDG_CONFIG_HOME` or `~/.config`) or in
-    /// `/etc`. A missing file is an error only if it was named.
+    /// `/etc`. A missing file is an error only if it was named. Also reads the file of defaults that
+    /// `PYPI_PROXY_DEFAULTS` names.
     ///
     /// # Errors
     ///
     /// Fails if a named or existing file can't be read, or is larger than 1 MiB ([`Error::is_config`]).
-    pub fn find_file(self, path: Option<&Path>) -> Result<Self, Error> {
+    pub fn find_file(mut self, path: Option<&Path>) -> Result<Self, Error> {
+        if let Some(path) = self.variable(DEFAULTS_VARIABLE).map(PathBuf::from) {
+            let text = read(&path, MAX_FILE).map_err(|error| unreadable(&path, error))?;
+            self = self.defaults(path, text);
+        }
         let named = path.map(Path::to_owned).or_else(|| self.variable(FILE_VARIABLE).map(PathBuf::from));
         if let Some(path) = named {
-            let text = read(&path).map_err(|error| unreadable(&path, error))?;
+            let text = read(&path, MAX_FILE).map_err(|error| unreadable(&path, error))?;
             return Ok(self.file(path, text));
         }
         for path in self.default_paths() {
-            match read(&path) {
+            match read(&path, MAX_FILE) {
                 Ok(text) => return Ok(self.file(path, text)),
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
                 Err(error) => return Err(unreadable(&path, error)),
@@ -350,10 +436,10 @@ impl Sources {
     }
 }
 
-fn read(path: &Path) -> std::io::Result<String> {
+fn read(path: &Path, max: u64) -> std::io::Result<String> {
     let mut text = String::new();
     let file = fs::File::open(path)?;
-    if file.take(MAX_FILE + 1).read_to_string(&mut text)? as u64 > MAX_FILE {
+    if file.take(max + 1).read_to_string(&mut text)? as u64 > max {
         return Err(ErrorKind::FileTooLarge.into());
     }
     Ok(text)

@@ -3,7 +3,7 @@
 //! A setting has one name everywhere: `index_url` in the configuration file, `--index-url` as a flag,
 //! `PYPI_PROXY_INDEX_URL` in the environment. The variables `GROXPI_*` and `PROXPI_*` of two other proxies are read
 //! with their own semantics. The first source with a value wins: flag, `PYPI_PROXY_*`, `GROXPI_*`, `PROXPI_*`, file,
-//! default.
+//! file of defaults, default.
 //!
 //! ```
 //! use pypi_proxy::config::{Settings, Sources};

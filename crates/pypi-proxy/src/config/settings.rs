@@ -27,6 +27,8 @@ macro_rules! settings {
             $($(#[doc = $help] pub $name: SettingValue<$type>,)*)*
             /// Settings of the named indexes: those of their tables, otherwise those of the default index.
             pub indexes: BTreeMap<String, Self>,
+            /// Messages about ignored variables.
+            ignored: Vec<String>,
         }
 
         /// Positions of the settings in the table.
@@ -54,7 +56,8 @@ macro_rules! settings {
             /// Reads all settings. Returns `None` if one of them is malformed.
             fn take(layers: &mut Layers<'_>) -> Option<Self> {
                 $($(let $name = layers.take::<$type>(Name::$name as usize);)*)*
-                Some(Self { $($($name: $name?,)*)* indexes: BTreeMap::new() })
+                let ignored = std::mem::take(&mut layers.warnings);
+                Some(Self { $($($name: $name?,)*)* indexes: BTreeMap::new(), ignored })
             }
 
             /// Returns the definitions of the settings whose values differ.
@@ -85,12 +88,12 @@ settings! {
             "Addresses and ports to listen on. `unix:/run/pypi-proxy.sock` is a Unix socket; the addresses of its clients are unknown, so that they share one rate limit unless they log in, and trusted_proxies does not apply. If only one of the variables HOST and PORT is set, the other is 0.0.0.0 or 5000.";
         admin_listen: Vec<Listen> = "", [], [], Plain,
             "Separate addresses for metrics, /health, the status page and cache purging. TLS, logins and admin_token apply there as well. These paths are then no longer served at `listen`; /livez and /readyz are served at both. If unset, `listen` serves all paths.";
-        download_timeout: WaitLimit = "0.9s", ["GROXPI_DOWNLOAD_TIMEOUT"], ["PROXPI_DOWNLOAD_TIMEOUT"], Plain,
-            "Redirect clients to the index if no byte of a file arrives within this time. The download continues in the background. `0s` redirects at once; `never` disables redirects and is the default with a bucket. Clients are never redirected to an index with credentials.";
+        download_timeout: WaitLimit = "never", ["GROXPI_DOWNLOAD_TIMEOUT"], ["PROXPI_DOWNLOAD_TIMEOUT"], Plain,
+            "Redirect clients to the index if no byte of a file arrives within this time. The download continues in the background. `0s` redirects at once; `never` disables redirects. Clients are never redirected to an index with credentials.";
         binary_file_mime_type: bool = "false", ["GROXPI_BINARY_FILE_MIME_TYPE"], ["PROXPI_BINARY_FILE_MIME_TYPE"], Plain,
             "Serve every file as application/octet-stream.";
         admin_token: Option<Secret> = "", [], [], Secret,
-            "Bearer token that clients must send to purge the cache. If unset, every client can purge it.";
+            "Bearer token that clients must send to purge the cache. If unset, the cache can be purged at admin_listen only.";
         max_connections: u32 = "10000", [], [], Plain,
             "Maximum number of concurrent connections. Further connections wait.";
         header_timeout: Duration = "30s", [], [], Plain,
@@ -297,7 +300,8 @@ settings! {
 }
 
 impl Settings {
-    /// Reads and validates the settings.
+    /// Reads and validates the settings. Reads the files that variables such as `PYPI_PROXY_ADMIN_TOKEN_FILE` name, of
+    /// at most 64 KiB each.
     ///
     /// # Errors
     ///
@@ -460,12 +464,14 @@ impl Settings {
         }
     }
 
-    /// Returns a message for each setting that is set but has no effect.
-    pub fn ineffective(&self) -> Vec<String> {
+    /// Returns a message for each unknown variable of groxpi or proxpi, and for each setting that is set but has no
+    /// effect. No message contains a value.
+    pub fn warnings(&self) -> Vec<String> {
         let rows = self.rows().into_iter().filter(|row| row.origin != Origin::Default);
-        rows.filter(|row| row.setting.is_ineffective())
-            .map(|row| format!("{} has no effect", row.origin))
-            .collect()
+        let ineffective = rows
+            .filter(|row| row.setting.is_ineffective())
+            .map(|row| format!("{} has no effect", row.origin));
+        self.ignored.iter().cloned().chain(ineffective).collect()
     }
 
     /// Formats a configuration file: set values as keys, defaults as comments. Secrets are omitted.

@@ -120,6 +120,12 @@ impl Setting {
         format!("{PREFIX}{}", self.name.to_ascii_uppercase())
     }
 
+    /// Returns the name of the environment variable with the path of a file that contains the value, or `None` if the
+    /// setting is not secret.
+    pub fn file_variable(&self) -> Option<String> {
+        self.is_secret.then(|| self.variable() + "_FILE")
+    }
+
     /// Returns the name of the flag without leading hyphens, or `None` for a secret, which other users could see on the
     /// command line.
     pub fn flag(&self) -> Option<String> {

@@ -113,6 +113,17 @@ impl Authenticator {
         self.snapshot().find(&tag)
     }
 
+    /// Returns the name for credentials that name a user or are a token, without verifying a password.
+    pub(super) fn known_user(&self, credentials: &Credentials<'_>) -> Option<Arc<str>> {
+        let named = || match credentials {
+            Credentials::Token(_) => None,
+            Credentials::Password(password) => {
+                self.snapshot().users.get_key_value(password.user()).map(|(name, _)| name.clone())
+            }
+        };
+        self.find(credentials).or_else(named)
+    }
+
     /// Verifies a password by hashing it, and returns the name of the user.
     pub(super) async fn check(&self, password: Password) -> Result<Arc<str>, Rejection> {
         let snapshot = self.snapshot();

@@ -28,7 +28,7 @@ use ipnet::IpNet;
 use parking_lot::Mutex;
 
 use self::authenticator::{Authenticator, Credentials};
-use self::rate_limit::{ClientId, RateLimiter};
+pub(crate) use self::rate_limit::{ClientId, RateLimiter};
 use crate::Error;
 
 #[doc(hidden)]
@@ -165,6 +165,13 @@ impl Guard {
             Some(Credentials::Password(password)) => authenticator.check(password).await.map(Some),
             Some(Credentials::Token(_)) | None => Err(Rejection::Unauthenticated),
         }
+    }
+
+    /// Returns the user or token owner of a refused request, without checking a password. `None` for an unknown name,
+    /// which may be a secret in the wrong place.
+    #[cold]
+    pub(crate) fn known_user(&self, authorization: Option<&str>) -> Option<Arc<str>> {
+        self.authenticator.as_ref()?.known_user(&Credentials::parse(authorization?)?)
     }
 
     fn acquire(&self, client: ClientId) -> Result<(), Rejection> {

@@ -10,7 +10,7 @@ use hashlink::LinkedHashMap;
 const MAX_CLIENTS: usize = 65_536;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum ClientId {
+pub(crate) enum ClientId {
     /// User or token owner, from any address.
     User(Arc<str>),
     V4(u32),
@@ -31,7 +31,7 @@ impl From<Option<IpAddr>> for ClientId {
 
 /// A token bucket per client, stored as the time at which it is full again (generic cell rate algorithm).
 #[derive(Debug)]
-pub(super) struct RateLimiter {
+pub(crate) struct RateLimiter {
     /// Average time between two requests.
     interval: Duration,
     /// Time to fill an empty bucket.
@@ -41,13 +41,13 @@ pub(super) struct RateLimiter {
 
 impl RateLimiter {
     /// Creates a limiter with an average rate and a burst, both at least 1.
-    pub(super) fn new(per_second: u32, burst: u32) -> Self {
+    pub(crate) fn new(per_second: u32, burst: u32) -> Self {
         let interval = Duration::from_secs(1) / per_second.max(1);
         Self { interval, depth: interval * burst.max(1), full: LinkedHashMap::new() }
     }
 
     /// Takes one token of a client. Returns the time until a token is available.
-    pub(super) fn acquire(&mut self, client: ClientId, now: Duration) -> Result<(), Duration> {
+    pub(crate) fn acquire(&mut self, client: ClientId, now: Duration) -> Result<(), Duration> {
         let full = self.full.to_back(&client).copied().unwrap_or_default().max(now) + self.interval;
         let early = full.saturating_sub(now + self.depth);
         if !early.is_zero() {

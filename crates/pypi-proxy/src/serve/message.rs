@@ -14,6 +14,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
 use super::ResponseBody;
+use super::request_metrics::RejectionReason;
 
 pub(super) const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -76,6 +77,8 @@ pub(super) struct ProxyResponse {
     pub(super) fields: Vec<(HeaderName, Value)>,
     pub(super) body: ResponseBody,
     pub(super) user: Option<Arc<str>>,
+    /// Why the request was refused.
+    pub(super) rejected: Option<RejectionReason>,
 }
 
 /// Value of a header field.
@@ -114,7 +117,7 @@ impl From<SystemTime> for Value {
 impl ProxyResponse {
     pub(super) fn new(status: StatusCode, body: ResponseBody) -> Self {
         // The maximum number of fields of any response.
-        Self { status, reason: None, fields: Vec::with_capacity(10), body, user: None }
+        Self { status, reason: None, fields: Vec::with_capacity(10), body, user: None, rejected: None }
     }
 
     pub(super) fn text(status: StatusCode, text: impl Into<Bytes>) -> Self {

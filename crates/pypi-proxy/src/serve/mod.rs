@@ -68,7 +68,8 @@ pub struct Config {
     /// the background. Zero redirects every request for a file that is not stored. Never redirects to an index with
     /// credentials. Default: never.
     pub redirect_after: Option<Duration>,
-    /// Requires this token as `Authorization: Bearer` to purge the cache. Default: none.
+    /// Requires this token as `Authorization: Bearer` to purge the cache. Default: none, so that only the listener of
+    /// [`Server::admin`] allows it.
     pub admin_token: Option<String>,
     /// Sends all files as `application/octet-stream`. Default: off, the content type depends on the file format.
     pub binary_type: bool,

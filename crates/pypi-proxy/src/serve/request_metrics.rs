@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 
+use crate::audit::AuditEvent;
 use crate::file_name::is_distribution;
 use crate::metrics::{Counter, Counters, Histogram, HistogramSnapshot, StatusClass, named};
 
@@ -82,6 +83,23 @@ named! {
         Age = "age",
         Yanked = "yanked",
         Head = "head",
+        Purge = "purge",
+        FileHost = "file_host",
+    }
+}
+
+impl RejectionReason {
+    /// Returns the kind of the event in the audit log, if rejections for this reason belong there.
+    pub(super) fn event(self) -> Option<AuditEvent> {
+        match self {
+            Self::Login => Some(AuditEvent::Login),
+            Self::Rate | Self::Busy => Some(AuditEvent::RateLimit),
+            Self::Purge => Some(AuditEvent::Purge),
+            Self::FileHost => Some(AuditEvent::FileHost),
+            Self::Head => None,
+            // All others are rules.
+            _ => Some(AuditEvent::Rule),
+        }
     }
 }
 

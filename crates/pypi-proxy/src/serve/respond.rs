@@ -19,7 +19,7 @@ use crate::rules::Violation;
 use crate::{ByteRange, Coding, Error, Form};
 
 pub(super) const X_CACHE: HeaderName = HeaderName::from_static("x-cache");
-const X_RULE: HeaderName = HeaderName::from_static("x-pypi-proxy-rule");
+pub(super) const X_RULE: HeaderName = HeaderName::from_static("x-pypi-proxy-rule");
 const X_REMOVED: HeaderName = HeaderName::from_static("x-pypi-proxy-removed");
 /// Set to `true` on pages and errors while no request is sent to an index.
 pub(super) const X_OFFLINE: HeaderName = HeaderName::from_static("x-pypi-proxy-offline");
@@ -279,6 +279,20 @@ pub(super) fn guard_rejection(rejection: Rejection) -> CountedRejection {
             (response, RejectionReason::Busy)
         }
     }
+}
+
+/// Response to a request to purge the cache without the admin token.
+pub(super) fn purge_rejection(has_token: bool) -> CountedRejection {
+    let response = if has_token {
+        let mut response = ProxyResponse::text(StatusCode::UNAUTHORIZED, "Unauthorized");
+        response.set(WWW_AUTHENTICATE, "Bearer");
+        response
+    } else {
+        let text = "purging needs the admin token, and none is configured (set admin_token, or set admin_listen to \
+                    purge at a separate address)";
+        ProxyResponse::text(StatusCode::FORBIDDEN, text)
+    };
+    (response, RejectionReason::Purge)
 }
 
 /// Response to a request whose header exceeds a limit.

@@ -35,6 +35,8 @@ use crate::error::Kind;
 
 /// Maximum bytes buffered per connection besides one chunk: request headers, and output that is not sent yet.
 const MAX_BUFFER: usize = 64 * 1024;
+/// Delay of work that the first requests should not compete with.
+const PREPARE_DELAY: Duration = Duration::from_millis(100);
 /// Pause after a temporary error of `accept`.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
@@ -183,6 +185,15 @@ impl Server {
         if let Some(bucket) = server.live.borrow().proxy.0.store.bucket() {
             bucket.test_in_background();
         }
+        let indexes: Vec<_> = {
+            let live = server.live.borrow();
+            live.proxy.0.all_upstreams().map(|(_, index)| index.clone()).collect()
+        };
+        tokio::spawn(async move {
+            tokio::time::sleep(PREPARE_DELAY).await;
+            let prepare = move || indexes.iter().for_each(|index| index.prepare());
+            tokio::task::spawn_blocking(prepare).await
+        });
         let graceful = GracefulShutdown::new();
         let (close, closing) = watch::channel(());
         let accepting = listeners

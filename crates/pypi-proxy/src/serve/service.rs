@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LOCATION};
 use http::{Method, Request, Response, StatusCode};
 
 use super::encoded::EncodedMetadata;
@@ -13,14 +13,16 @@ use super::exposition::Exposition;
 use super::health::{Cached, HealthCache, health, readiness_problems};
 use super::message::{ProxyResponse, RequestFields, RequestParts, Value};
 use super::metrics::metrics;
-use super::request_metrics::RequestMetrics;
+use super::request_metrics::{RejectionReason, RequestMetrics};
 use super::respond::{
-    CountedRejection, IMMUTABLE, X_OFFLINE, error_response, guard_rejection, page_response, rule_rejection,
+    CountedRejection, IMMUTABLE, X_OFFLINE, X_RULE, error_response, guard_rejection, page_response,
+    purge_rejection, rule_rejection,
 };
 use super::route::{PurgeTarget, RedirectKind, Route};
 use super::status::{self, View};
 use super::target::FileTarget;
 use super::{Config, ResponseBody};
+use crate::audit::{self, Refusal};
 use crate::error::Kind;
 use crate::guard::{Area, Guard};
 use crate::page_cache::{self, CachedPage, PageCache};
@@ -252,7 +254,7 @@ impl Proxy {
     }
 
     /// Responds to a request; its body is ignored. The client's address is unknown, so all clients that do not log in
-    /// share one rate limit.
+    /// share one rate limit. Requests to purge the cache get status 403 if no admin token is configured.
     pub async fn handle<B>(&self, request: &Request<B>) -> Response<ResponseBody> {
         self.handle_in(Scope::All, request).await
     }
@@ -284,10 +286,13 @@ impl Proxy {
         let route = Some(Route::parse(path)).filter(is_served).unwrap_or(Route::Unknown);
         let mut response = match &self.0.config.guard {
             Some(guard) if !matches!(route, Route::Live | Route::Ready) => {
-                self.respond_with_guard(guard, index, route, request, client).await
+                self.respond_with_guard(guard, index, route, request, client, scope).await
             }
-            _ => index.dispatch(route, request).await,
+            _ => index.dispatch(route, request, scope).await,
         };
+        if let Some(reason) = response.rejected {
+            self.audit(reason, request, client, &response);
+        }
         if *request.method == Method::HEAD {
             response.without_body();
         }
@@ -302,6 +307,7 @@ impl Proxy {
         route: Route<'_>,
         request: &RequestParts<'_>,
         client: Option<IpAddr>,
+        scope: Scope,
     ) -> ProxyResponse {
         let area = match route {
             Route::Purge(_) if self.0.config.admin_token.is_some() => Area::Admin,
@@ -311,7 +317,7 @@ impl Proxy {
         match guard.authorize(area, client, request.fields.authorization).await {
             Err(rejection) => self.reject(guard_rejection(rejection)),
             Ok(user) => {
-                let mut response = index.dispatch(route, request).await;
+                let mut response = index.dispatch(route, request, scope).await;
                 if user.is_some() && matches!(response.get(&CACHE_CONTROL), Some(Value::Static(IMMUTABLE))) {
                     // Shared caches must not store a response that requires a login.
                     response.set(CACHE_CONTROL, "max-age=365000000, immutable, private");
@@ -322,16 +328,42 @@ impl Proxy {
         }
     }
 
-    pub(super) fn reject(&self, (response, reason): CountedRejection) -> ProxyResponse {
+    pub(super) fn reject(&self, (mut response, reason): CountedRejection) -> ProxyResponse {
         self.0.metrics.rejected[reason].add(1);
+        response.rejected = Some(reason);
         response
+    }
+
+    /// Logs a rejected request.
+    #[cold]
+    fn audit(
+        &self,
+        reason: RejectionReason,
+        request: &RequestParts<'_>,
+        client: Option<IpAddr>,
+        response: &ProxyResponse,
+    ) {
+        let Some(event) = reason.event() else { return };
+        let authorization = request.fields.authorization;
+        // Many clients send their login only after a request without it was rejected.
+        if reason == RejectionReason::Login && authorization.is_none() {
+            return;
+        }
+        let known = || self.0.config.guard.as_ref()?.known_user(authorization);
+        let user = response.user.clone().or_else(known);
+        let rule = match response.get(&X_RULE) {
+            Some(Value::Static(rule)) => *rule,
+            _ => reason.name(),
+        };
+        let (user, path, rule) = (user.as_deref(), Some(request.path), Some(rule));
+        audit::record(event, Refusal { client, user, path, rule, ..Refusal::default() });
     }
 
     pub(super) fn check_project(&self, name: &ProjectName) -> Result<(), Violation> {
         self.0.pages.rules().project(name.as_str())
     }
 
-    async fn dispatch(&self, route: Route<'_>, request: &RequestParts<'_>) -> ProxyResponse {
+    async fn dispatch(&self, route: Route<'_>, request: &RequestParts<'_>, scope: Scope) -> ProxyResponse {
         let method = request.method;
         let is_purge = matches!(route, Route::Purge(_));
         let is_read = matches!(*method, Method::GET | Method::HEAD);
@@ -345,11 +377,22 @@ impl Proxy {
             response.set(ALLOW, if is_purge { "DELETE" } else { "GET, HEAD" });
             return response;
         }
-        self.answer(route, request).await.unwrap_or_else(|error| error_response(&error))
+        match self.answer(route, request, scope).await {
+            Ok(response) => response,
+            Err(error) if error.is_forbidden() => {
+                self.reject((error_response(&error), RejectionReason::FileHost))
+            }
+            Err(error) => error_response(&error),
+        }
     }
 
     /// Responds to a request with an allowed method.
-    async fn answer(&self, route: Route<'_>, request: &RequestParts<'_>) -> Result<ProxyResponse, Error> {
+    async fn answer(
+        &self,
+        route: Route<'_>,
+        request: &RequestParts<'_>,
+        scope: Scope,
+    ) -> Result<ProxyResponse, Error> {
         let ok = StatusCode::OK;
         Ok(match route {
             Route::List => self.page(&self.0.pages.list().await?, request).await,
@@ -367,9 +410,9 @@ impl Proxy {
             Route::IndexPath { path, file } => {
                 self.typed(self.file_of_any_index(path, &file, request).await?)
             }
-            Route::Purge(target) => self.purge(target, &request.fields).await?,
+            Route::Purge(target) => self.purge(target, &request.fields, scope).await?,
             Route::Moved { kind, to } => moved(kind, &to, request.query),
-            Route::Home | Route::Status => status::html(&self.0).await,
+            Route::Home | Route::Status => status::html(&self.0, scope).await,
             Route::StatusJson => status::json(&self.0).await,
             Route::Health => ProxyResponse::typed(ok, "application/json", health(&self.0).await),
             Route::Live => ProxyResponse::text(ok, "ok\n"),
@@ -416,17 +459,17 @@ impl Proxy {
         &self,
         target: PurgeTarget<'_>,
         fields: &RequestFields<'_>,
+        scope: Scope,
     ) -> Result<ProxyResponse, Error> {
-        if let Some(token) = &self.0.config.admin_token {
+        let token = &self.0.config.admin_token;
+        let is_allowed = token.as_ref().map_or(scope == Scope::Admin, |token| {
             let sent = fields.authorization.and_then(|value| value.strip_prefix("Bearer "));
-            let is_valid = sent.is_some_and(|sent| {
+            sent.is_some_and(|sent| {
                 aws_lc_rs::constant_time::verify_slices_are_equal(sent.as_bytes(), token.as_bytes()).is_ok()
-            });
-            if !is_valid {
-                let mut response = ProxyResponse::text(StatusCode::UNAUTHORIZED, "Unauthorized");
-                response.set(WWW_AUTHENTICATE, "Bearer");
-                return Ok(response);
-            }
+            })
+        });
+        if !is_allowed {
+            return Ok(self.reject(purge_rejection(token.is_some())));
         }
         match target {
             PurgeTarget::List => self.0.pages.purge(None).await?,

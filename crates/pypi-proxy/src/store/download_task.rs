@@ -13,6 +13,7 @@ use super::download::{DownloadState, FileInfo};
 use super::shared::Inner;
 use super::{Expected, FileSource, Key, StoredFile};
 use crate::Error;
+use crate::audit::{self, AuditEvent, Refusal};
 use crate::error::{Chain, Kind};
 use crate::upstream::{FileBody, Validators};
 
@@ -325,7 +326,11 @@ impl<S> DownloadTask<S> {
         self.store.partial.subtract(self.bytes_on_disk());
         let counter = match &result {
             Ok(_) => &self.store.stats.fetched,
-            Err(error) if error.is_corrupt() => &self.store.stats.corrupt,
+            Err(error) if error.is_corrupt() => {
+                let (file, rule) = (self.state.label.as_deref(), error.detail());
+                audit::record(AuditEvent::Hash, Refusal { file, rule, ..Refusal::default() });
+                &self.store.stats.corrupt
+            }
             Err(_) => &self.store.stats.failed,
         };
         counter.add(1);

@@ -17,16 +17,13 @@ use hyper_util::client::proxy::matcher::Matcher;
 use parking_lot::Mutex;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, ClientBuilder, RequestBuilder, Response};
-use rustls_platform_verifier::Verifier;
 use tokio_rustls::rustls::ClientConfig;
-use tokio_rustls::rustls::crypto::aws_lc_rs;
-use tokio_rustls::rustls::pki_types::CertificateDer;
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use url::Url;
 
 use super::budget::{Budget, Reservation};
 use super::config::Config;
 use super::metrics::{RequestKind, UpstreamMetrics};
+use super::tls::{self, SystemVerifier, TlsClient};
 use super::url_policy::UrlPolicy;
 use super::{FileBody, PageBody, PageResponse, Validators};
 use crate::breaker::{Breaker, Permit};
@@ -47,6 +44,8 @@ pub struct Upstream {
     /// Does not decompress: hashes apply to the transferred bytes.
     files: Client,
     policy: Arc<UrlPolicy>,
+    /// `None` if any certificate is accepted.
+    verifier: Option<Arc<SystemVerifier>>,
     pub(crate) meter: Arc<UpstreamMetrics>,
     /// Applies to pages only: files may be on other hosts.
     breaker: Mutex<Breaker>,
@@ -59,18 +58,30 @@ impl Upstream {
     ///
     /// Fails if an authority is not a PEM certificate ([`Error::is_config`]).
     pub fn new(config: Config) -> Result<Self, Error> {
-        let tls = tls(&config.authorities, config.danger_accept_any_certificate)?;
+        let tls = TlsClient::new(&config.authorities, config.danger_accept_any_certificate)?;
         Self::with_tls(config, tls)
     }
 
     /// Like [`Self::new`], with a TLS configuration that several indexes share.
-    pub(crate) fn with_tls(config: Config, tls: Option<ClientConfig>) -> Result<Self, Error> {
+    pub(crate) fn with_tls(config: Config, tls: Option<TlsClient>) -> Result<Self, Error> {
+        let (tls, verifier) = tls.map(|TlsClient { config, verifier }| (config, verifier)).unzip();
         let policy = Arc::new(UrlPolicy::new(config.url.clone(), config.file_hosts.clone(), proxy_hosts()));
-        let build = |builder: ClientBuilder| builder.build().map_err(tls_error);
+        let build = |builder: ClientBuilder| builder.build().map_err(tls::error);
         let pages = build(builder(&config, &policy, tls.clone()))?;
         let files = builder(&config, &policy, tls).no_gzip().no_zstd().no_deflate().no_brotli();
         let files = build(files)?;
-        Ok(Self { config, pages, files, policy, meter: Arc::default(), breaker: Mutex::default() })
+        Ok(Self { config, pages, files, policy, verifier, meter: Arc::default(), breaker: Mutex::default() })
+    }
+
+    /// Reads the authorities of the system if the index needs them, so that its first request does not wait for this.
+    /// Blocks the thread.
+    pub(crate) fn prepare(&self) {
+        if let Some(verifier) = &self.verifier
+            && self.config.url.scheme() == "https"
+        {
+            // The next handshake reports an error.
+            let _ = verifier.load();
+        }
     }
 
     /// Continues the metrics of a previous client of the same index.
@@ -389,37 +400,6 @@ fn proxy_hosts() -> Vec<String> {
     let proxies = Matcher::from_system();
     let host = |url| Some(proxies.intercept(&Uri::from_static(url))?.uri().host()?.to_ascii_lowercase());
     ["http://public.invalid/", "https://public.invalid/"].into_iter().filter_map(host).collect()
-}
-
-#[cold]
-fn tls_error(error: impl StdError + Send + Sync + 'static) -> Error {
-    Error::with(Kind::Config, "TLS can't be set up").caused_by(error)
-}
-
-/// Creates the TLS configuration of the clients, `None` if any certificate is accepted. Reads all certificates of the
-/// system, which takes most of the time of a start, so the configuration is shared.
-pub(crate) fn tls(pems: &[Vec<u8>], accepts_any: bool) -> Result<Option<ClientConfig>, Error> {
-    let mut authorities = Vec::new();
-    for pem in pems {
-        let wrong = || Error::with(Kind::Config, "an authority is not a PEM certificate");
-        let before = authorities.len();
-        for certificate in CertificateDer::pem_slice_iter(pem) {
-            authorities.push(certificate.map_err(|error| wrong().caused_by(error))?);
-        }
-        if authorities.len() == before {
-            return Err(wrong());
-        }
-    }
-    if accepts_any {
-        return Ok(None);
-    }
-    let provider = Arc::new(aws_lc_rs::default_provider());
-    let verifier = Verifier::new_with_extra_roots(authorities, provider.clone()).map_err(tls_error)?;
-    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let builder = builder.map_err(tls_error)?.dangerous();
-    let mut tls = builder.with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth();
-    tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(Some(tls))
 }
 
 fn builder(config: &Config, policy: &Arc<UrlPolicy>, tls: Option<ClientConfig>) -> ClientBuilder {

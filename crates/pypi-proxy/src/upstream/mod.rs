@@ -5,6 +5,7 @@ mod client;
 mod config;
 mod metrics;
 mod netrc;
+mod tls;
 mod url_policy;
 
 use std::fmt;
@@ -22,10 +23,10 @@ use crate::store::Digest;
 pub use budget::Budget;
 pub(crate) use budget::Reservation;
 pub use client::Upstream;
-pub(crate) use client::tls;
 pub use config::Config;
 pub(crate) use metrics::{Condition, RequestKind};
 pub use netrc::Netrc;
+pub(crate) use tls::TlsClient;
 
 /// Response to a request for a page.
 #[derive(Debug)]

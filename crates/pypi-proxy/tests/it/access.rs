@@ -163,7 +163,7 @@ async fn purging_requires_the_admin_token() {
         (&with_token, Some(&user), StatusCode::UNAUTHORIZED),
         (&with_token, Some(&admin), StatusCode::OK),
         (&without, None, StatusCode::UNAUTHORIZED),
-        (&without, Some(&user), StatusCode::OK),
+        (&without, Some(&user), StatusCode::FORBIDDEN),
         (&without, Some(&admin), StatusCode::UNAUTHORIZED),
     ] {
         let headers: Vec<_> = value.map(|value| ("authorization", &**value)).into_iter().collect();

@@ -369,13 +369,13 @@ async fn purging_deletes_from_the_bucket() {
     fetch_all(&fleet, SMALL).await;
     settle(&fleet).await;
     page_is_shared(&objects).await;
-    let gone = proxy.send(Method::DELETE, "/cache/demo/demo-1.0.whl", &[]).await;
+    let gone = proxy.send(Method::DELETE, "/cache/demo/demo-1.0.whl", &PURGE).await;
     assert_eq!((gone.status().as_u16(), paths(&objects, "p/q/files").await.len()), (200, 0));
-    let gone = proxy.send(Method::DELETE, "/cache/demo", &[]).await;
+    let gone = proxy.send(Method::DELETE, "/cache/demo", &PURGE).await;
     assert_eq!((gone.status().as_u16(), paths(&objects, "p/q/pages").await.len()), (200, 0));
     fetch_all(&fleet, SMALL).await;
     page_is_shared(&objects).await;
-    assert_eq!(proxy.send(Method::DELETE, "/cache", &[]).await.status(), 200);
+    assert_eq!(proxy.send(Method::DELETE, "/cache", &PURGE).await.status(), 200);
     assert_eq!(paths(&objects, "p/q/pages").await, <[String; 0]>::default());
 }
 

@@ -7,6 +7,8 @@ use crate::support::program::{Served, serve};
 use crate::support::proxy::client;
 
 const PREFIXES: [&str; 2] = ["GROXPI", "PROXPI"];
+/// groxpi and proxpi have no token: every client can purge their caches.
+const TOKEN: &str = "a-token-of-the-test";
 const V1: &str = "application/vnd.pypi.simple.v1+json";
 
 /// Index with a project of two files, and a project that requires a login.
@@ -58,6 +60,7 @@ async fn start(prefix: &str, index: &str, more: &[(&str, &str)]) -> Proxy {
         (named("INDEX_URL"), index.to_owned()),
         (named("CACHE_DIR"), folder),
         (named("DOWNLOAD_TIMEOUT"), "60".to_owned()),
+        ("PYPI_PROXY_ADMIN_TOKEN".to_owned(), TOKEN.to_owned()),
     ];
     env.extend(more.iter().map(|(name, value)| (named(name), (*value).to_owned())));
     let env: Vec<_> = env.iter().map(|(name, value)| (&**name, &**value)).collect();
@@ -140,7 +143,8 @@ async fn routes_of_groxpi_and_proxpi_are_supported() {
     for prefix in PREFIXES {
         let proxy = start(prefix, &index.url("/simple"), &[]).await;
         for (method, path, status, kind, begin) in ROUTES {
-            let response = send(&proxy, method, path, &[]).await;
+            let authorization = format!("Bearer {TOKEN}");
+            let response = send(&proxy, method, path, &[("authorization", &authorization)]).await;
             let about = format!("{prefix} {method} {path}");
             assert_eq!(response.status(), *status, "{about}");
             let is_moved = matches!(status, 301 | 308);

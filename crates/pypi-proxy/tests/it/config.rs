@@ -210,22 +210,161 @@ fn every_setting_has_a_variable_a_key_and_a_default() {
     assert_eq!(defaults.logging_level.value, Level::Info);
     assert_eq!(defaults.log_format.value, LogFormat::Text);
     assert_eq!(defaults.storage_type.value, StorageType::Local);
-    assert_eq!(defaults.download_timeout.value.0, Some(Duration::from_millis(900)));
 }
 
 #[test]
-fn redirects_are_off_by_default_with_a_bucket() {
+fn clients_are_redirected_only_if_this_is_configured() {
+    let after = |env: &[(&str, &str)]| {
+        let index = [("PYPI_PROXY_INDEX_URL", "https://a.example.org/simple/")];
+        let settings = read(index.into_iter().chain(env.iter().copied()));
+        ProxyBuilder::new(&settings, None).unwrap().serve().unwrap().redirect_after
+    };
     let bucket = [("GROXPI_STORAGE_TYPE", "s3"), ("GROXPI_S3_BUCKET", "wheels")];
-    assert_eq!(read(bucket).download_timeout.value.0, None);
-    let set = bucket.into_iter().chain([("GROXPI_DOWNLOAD_TIMEOUT", "0.9")]);
-    assert_eq!(read(set).download_timeout.value.0, Some(Duration::from_millis(900)));
+    let time = Some(Duration::from_millis(900));
+    for (env, expected) in [
+        (&[][..], None),
+        (&bucket, None),
+        (&[("PYPI_PROXY_CACHE_SIZE", "0")], None),
+        (&[("GROXPI_CACHE_SIZE", "0")], None),
+        // proxpi without a cache redirects.
+        (&[("PROXPI_CACHE_SIZE", "0")], Some(Duration::ZERO)),
+        (&[("PYPI_PROXY_CACHE_SIZE", "0"), ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "0.9")], Some(Duration::ZERO)),
+        (&[("GROXPI_DOWNLOAD_TIMEOUT", "0.9")], time),
+        (&[("PROXPI_DOWNLOAD_TIMEOUT", "0.9"), bucket[0], bucket[1]], time),
+        (&[("PYPI_PROXY_DOWNLOAD_TIMEOUT", "900ms")], time),
+        (&[("PYPI_PROXY_DOWNLOAD_TIMEOUT", "900ms"), ("PYPI_PROXY_OFFLINE", "true")], None),
+        (&[("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never"), ("GROXPI_DOWNLOAD_TIMEOUT", "0.9")], None),
+    ] {
+        assert_eq!(after(env), expected, "{env:?}");
+    }
+}
+
+#[test]
+fn unknown_variables_of_other_programs_are_warnings() {
+    let settings = read([
+        ("GROXPI_CACHE_SIZ", "hunter2"),
+        ("PROXPI_ADMIN_TOKEN", "hunter2"),
+        ("PROXPI_ADMIN_TOKEN_FILE", "hunter2"),
+        ("GROXPI_WHATEVER_ELSE", "hunter2"),
+        ("GROXPI_RESPONSE_CACHE_TTL", "1"),
+        (&format!("GROXPI_{}", "X".repeat(100_000)), "hunter2"),
+    ]);
+    let text = settings.warnings().join("\n");
+    for part in [
+        "GROXPI_CACHE_SIZ: unknown setting (similar: GROXPI_CACHE_SIZE); ignored",
+        "PROXPI_ADMIN_TOKEN: unknown setting (similar: PYPI_PROXY_ADMIN_TOKEN); ignored",
+        "PROXPI_ADMIN_TOKEN_FILE: unknown setting (similar: PYPI_PROXY_ADMIN_TOKEN_FILE); ignored",
+        "GROXPI_WHATEVER_ELSE: unknown setting; ignored",
+        "GROXPI_RESPONSE_CACHE_TTL has no effect",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert!(!text.contains("hunter2") && settings.warnings().len() == 6, "{text}");
+    let error = refuse([("PYPI_PROXY_INDEX_TLL", "1")]).to_string();
+    assert!(
+        error.contains("PYPI_PROXY_INDEX_TLL: unknown setting (similar: PYPI_PROXY_INDEX_TTL)"),
+        "{error}"
+    );
+    assert_eq!(read([]).warnings(), <[String; 0]>::default());
+}
+
+#[test]
+fn secrets_can_be_in_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &[u8]| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let token = write("token", b"hunter2\r\n");
+    let index = write("index", b"https://reader:hunter2@a.example.org/simple/\n");
+    let extra = write("extra", b"https://b.example.org/, https://c.example.org/");
+    let env = [
+        ("PYPI_PROXY_ADMIN_TOKEN_FILE", &*token),
+        ("PYPI_PROXY_INDEX_URL_FILE", &index),
+        ("PYPI_PROXY_EXTRA_INDEX_URLS_FILE", &extra),
+        ("PYPI_PROXY_S3_SECRET_ACCESS_KEY_FILE", &token),
+        // The file takes precedence over the variable of another program, as the variable does.
+        ("GROXPI_INDEX_URL", "https://other.example.org/"),
+    ];
+    let settings = read(env);
+    assert_eq!(settings.admin_token.as_ref().unwrap().expose(), "hunter2");
+    assert_eq!(settings.s3_secret_access_key.as_ref().unwrap().expose(), "hunter2");
+    let index = ("https://***@a.example.org/simple/".into(), "PYPI_PROXY_INDEX_URL_FILE".into());
+    assert_eq!(shown(&settings, "index_url"), index);
+    assert_eq!(shown(&settings, "extra_index_urls").0, "https://b.example.org/, https://c.example.org/");
+    assert!(!format!("{settings}{settings:?}{}", settings.to_toml()).contains("hunter2"));
+    // A flag has precedence.
+    let flag = Sources::new().env(env).flag("index_url", "https://d.example.org/");
+    assert_eq!(shown(&Settings::read(&flag).unwrap(), "index_url").1, "--index-url");
+
+    let (empty, lines) = (write("empty", b" \n"), write("lines", b"hunter2\nhunter2\n"));
+    let (binary, large) = (write("binary", b"hunter2\xff"), write("large", &[b'h'; 64 * 1024 + 1]));
+    let (missing, folder) = (dir.path().join("hunter2"), dir.path().display().to_string());
+    for (path, part) in [
+        (&*missing.display().to_string(), "the file can't be read: No such file"),
+        (&folder, "the file can't be read"),
+        (&empty, "the file is empty"),
+        (&lines, "the file has more than one line"),
+        (&binary, "the file can't be read"),
+        (&large, "the file can't be read: file too large"),
+        // The secret itself instead of a path.
+        ("hunter2", "the file can't be read"),
+    ] {
+        let text = refuse([("PYPI_PROXY_ADMIN_TOKEN_FILE", path)]).to_string();
+        assert!(text.contains("PYPI_PROXY_ADMIN_TOKEN_FILE: ") && text.contains(part), "{path}: {text}");
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+    let text =
+        refuse([("PYPI_PROXY_ADMIN_TOKEN_FILE", &*token), ("PYPI_PROXY_ADMIN_TOKEN", "x")]).to_string();
+    assert!(text.contains("PYPI_PROXY_ADMIN_TOKEN_FILE: PYPI_PROXY_ADMIN_TOKEN is set as well"), "{text}");
+    // A malformed value names the variable, and other settings have no such variable.
+    let text = refuse([("PYPI_PROXY_INDEX_URL_FILE", &*token)]).to_string();
+    assert!(text.contains("PYPI_PROXY_INDEX_URL_FILE: expected") && !text.contains("hunter2"), "{text}");
+    assert!(refuse([("PYPI_PROXY_INDEX_TTL_FILE", &*token)]).to_string().contains("unknown setting"));
+}
+
+#[test]
+fn all_other_sources_precede_the_file_of_defaults() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("defaults.toml");
+    std::fs::write(&path, "listen = \"0.0.0.0:5000\"\nlog_format = \"json\"\ncache_dir = \"/cache\"\n")
+        .unwrap();
+    let file = dir.path().join("config.toml");
+    std::fs::write(&file, "log_format = \"text\"\n").unwrap();
+    let read = |env: &[(&str, &str)], file: Option<&Path>| {
+        let sources = Sources::new().env([("PYPI_PROXY_DEFAULTS", &*path)]).env(env.iter().copied());
+        Settings::read(&sources.find_file(file).unwrap()).unwrap()
+    };
+    let origin = path.display().to_string();
+    assert_eq!(shown(&read(&[], None), "listen"), ("0.0.0.0:5000".into(), origin.clone()));
+    // The variables of groxpi and proxpi in an image.
+    for (variable, value, name, expected) in [
+        ("PORT", "8080", "listen", "0.0.0.0:8080"),
+        ("HOST", "::1", "listen", "[::1]:5000"),
+        ("GROXPI_LOG_FORMAT", "console", "log_format", "text"),
+        ("GROXPI_CACHE_DIR", "/data", "cache_dir", "/data/pypi-proxy"),
+        ("PROXPI_CACHE_DIR", "/data", "cache_dir", "/data/pypi-proxy"),
+    ] {
+        assert_eq!(shown(&read(&[(variable, value)], None), name), (expected.into(), variable.into()));
+    }
+    // A configuration file replaces only what it sets.
+    let settings = read(&[], Some(&file));
+    assert_eq!(shown(&settings, "log_format"), ("text".into(), file.display().to_string()));
+    assert_eq!(shown(&settings, "cache_dir"), ("/cache".into(), origin));
+    std::fs::write(&path, "listn = 1\n").unwrap();
+    let sources = Sources::new().env([("PYPI_PROXY_DEFAULTS", &*path)]).find_file(None).unwrap();
+    let text = Settings::read(&sources).unwrap_err().to_string();
+    assert!(text.contains("defaults.toml: unknown setting listn"), "{text}");
+    let missing = Sources::new().env([("PYPI_PROXY_DEFAULTS", "/nonexistent")]).find_file(None).unwrap_err();
+    assert!(missing.is_config() && missing.to_string().contains("/nonexistent"), "{missing}");
 }
 
 #[test]
 fn all_errors_are_reported_at_once_without_values() {
     let sources = Sources::new()
         .env([
-            ("GROXPI_CACHE_SIZ", "1"),
+            ("PYPI_PROXY_CACHE_SIZ", "1"),
             ("PROXPI_INDEX_URL", "ftp://user:hunter2@example.org"),
             ("PYPI_PROXY_INDEX_TTL", "hunter2"),
             ("PYPI_PROXY_MAX_CONNECTIONS", "-1"),
@@ -238,7 +377,7 @@ fn all_errors_are_reported_at_once_without_values() {
     assert!(error.is_config());
     let text = error.to_string();
     for part in [
-        "GROXPI_CACHE_SIZ: unknown setting",
+        "PYPI_PROXY_CACHE_SIZ: unknown setting",
         "PROXPI_INDEX_URL: expected an http or https URL",
         "PYPI_PROXY_INDEX_TTL: expected a duration",
         "PYPI_PROXY_MAX_CONNECTIONS: expected a number",
@@ -535,13 +674,6 @@ fn settings_round_trip_through_a_file() {
 }
 
 #[test]
-fn settings_without_effect_are_reported() {
-    let settings = read([("GROXPI_RESPONSE_CACHE_TTL", "1")]);
-    assert_eq!(settings.ineffective(), ["GROXPI_RESPONSE_CACHE_TTL has no effect"]);
-    assert_eq!(read([]).ineffective(), <[String; 0]>::default());
-}
-
-#[test]
 fn the_cache_folder_defaults_to_the_user_cache() {
     let dir = |env: &[(&str, &str)]| shown(&read(env.iter().copied()), "cache_dir").0;
     assert_eq!(dir(&[("HOME", "/h")]), "/h/.cache/pypi-proxy");
@@ -594,7 +726,7 @@ proptest! {
         let sources = Sources::new().env(env).file("f", file);
         match Settings::read(&sources) {
             Ok(settings) => {
-                let _ = (settings.to_string(), settings.to_toml(), settings.ineffective(), format!("{settings:?}"));
+                let _ = (settings.to_string(), settings.to_toml(), settings.warnings(), format!("{settings:?}"));
             }
             Err(error) => prop_assert!(error.is_config() && error.to_string().len() > 10),
         }

@@ -121,7 +121,7 @@ async fn clients_are_served_with_a_read_only_disk() {
     fetch_often(&proxy, 1).await;
     assert_eq!((index.count_of("/f/demo-0.0.whl"), proxy.store.stats().files), (1, 1));
     assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 200);
-    let refused = proxy.send(Method::DELETE, "/cache/demo/demo-0.0.whl", &[]).await;
+    let refused = proxy.send(Method::DELETE, "/cache/demo/demo-0.0.whl", &PURGE).await;
     assert_eq!(refused.status(), 500);
     assert!(refused.text().await.unwrap().contains("cache directory"));
     drop(cover);
@@ -183,7 +183,7 @@ async fn clients_are_served_after_the_folder_was_deleted() {
         fetch_often(&proxy, number).await;
     }
     assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 200);
-    assert_eq!(proxy.send(Method::DELETE, "/cache", &[]).await.status(), 200);
+    assert_eq!(proxy.send(Method::DELETE, "/cache", &PURGE).await.status(), 200);
     assert_eq!(proxy.get("/simple/demo/", &[]).await.status(), 200);
     proxy.stop().await;
     // The remaining content is still recognized as a cache.
@@ -228,7 +228,7 @@ async fn links_in_the_folder_are_not_followed() {
     proxy.get("/simple/other/other-1.0.whl", &[]).await;
     let verified = proxy.store.verify(|_, _| {}).unwrap();
     assert_eq!((verified.good, verified.bad.len()), (3, 0), "a folder stays");
-    assert_eq!(proxy.send(Method::DELETE, "/cache", &[]).await.status(), 200);
+    assert_eq!(proxy.send(Method::DELETE, "/cache", &PURGE).await.status(), 200);
     proxy.store.collect(None, 0).unwrap();
     proxy.stop().await;
     assert!(stranger.exists());

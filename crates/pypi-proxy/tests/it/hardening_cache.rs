@@ -231,9 +231,9 @@ async fn deleted_pages_no_longer_count() {
         fetch(&proxy, project).await;
     }
     assert_eq!(proxy.store.usage(CacheArea::Pages).entries, 3);
-    proxy.send(Method::DELETE, "/cache/a", &[]).await;
+    proxy.send(Method::DELETE, "/cache/a", &PURGE).await;
     assert_eq!(proxy.store.usage(CacheArea::Pages).entries, 2);
-    proxy.send(Method::DELETE, "/cache", &[]).await;
+    proxy.send(Method::DELETE, "/cache", &PURGE).await;
     assert_eq!(proxy.store.usage(CacheArea::Pages).entries, 0);
     // `gc` counts all areas, too.
     fetch(&proxy, "a").await;

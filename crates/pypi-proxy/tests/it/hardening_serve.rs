@@ -397,9 +397,10 @@ mod program {
         std::fs::create_dir(&cache).unwrap();
         std::fs::set_permissions(&cache, std::fs::Permissions::from_mode(0o777)).unwrap();
         let cache = cache.to_str().unwrap();
-        let env = [("PYPI_PROXY_CACHE_DIR", cache), ("PYPI_PROXY_INDEX_URL", NO_INDEX)];
+        let listen = ("PYPI_PROXY_LISTEN", "127.0.0.1:0");
+        let env = [("PYPI_PROXY_CACHE_DIR", cache), ("PYPI_PROXY_INDEX_URL", NO_INDEX), listen];
         for command in ["serve", "verify", "gc", "stats"] {
-            let (code, text) = run(dir.path(), &env, &[command, "--listen", "127.0.0.1:0"]).await;
+            let (code, text) = run(dir.path(), &env, &[command]).await;
             assert!(code == 1 && text.contains("is writable by other users"), "{command}: {code}: {text}");
         }
         let (code, text) = run(dir.path(), &env, &["verify", "--allow-shared-cache-dir"]).await;

@@ -8,6 +8,7 @@ use crate::support::program;
 use crate::support::program::Served;
 use crate::support::proxy::{client, send};
 
+const ADMIN: [(&str, &str); 1] = [("authorization", "Bearer secret")];
 const WHEEL: &str = "demo-1.0-py3-none-any.whl";
 const OTHER: &str = "demo-2.0-py3-none-any.whl";
 
@@ -15,7 +16,7 @@ const OTHER: &str = "demo-2.0-py3-none-any.whl";
 fn command(dir: &Path, file: &str, args: &[&str]) -> tokio::process::Command {
     std::fs::write(dir.join("proxy.toml"), file).unwrap();
     let mut command = program::program(dir, &[], args);
-    command.env("PYPI_PROXY_CACHE_DIR", dir.join("cache")).env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never");
+    command.env("PYPI_PROXY_CACHE_DIR", dir.join("cache")).env("PYPI_PROXY_ADMIN_TOKEN", "secret");
     command.env("PYPI_PROXY_CONFIG", dir.join("proxy.toml"));
     command.env("PYPI_PROXY_LISTEN", "127.0.0.1:0").env("PYPI_PROXY_LOG_FORMAT", "json");
     command
@@ -127,7 +128,7 @@ async fn named_indexes_have_their_own_pages_and_share_files() {
 
     // Purging affects one index, or all.
     let purge = async |path: &str| {
-        let response = send(&client(), Method::DELETE, format!("{}{path}", proxy.url), &[]).await;
+        let response = send(&client(), Method::DELETE, format!("{}{path}", proxy.url), &ADMIN).await;
         assert_eq!(response.status(), 200, "{path}");
     };
     let counts = || (default.count_of("/simple/demo/"), torch.count_of("/simple/demo/"));
@@ -236,7 +237,7 @@ async fn a_private_named_index_protects_its_names() {
     // From the disk.
     assert_eq!(listed(&proxy, "/company/simple/demo/").await, [OTHER]);
     assert_eq!(status(&proxy, "/simple/demo/").await, 404);
-    send(&client(), Method::DELETE, format!("{}/cache", proxy.url), &[]).await;
+    send(&client(), Method::DELETE, format!("{}/cache", proxy.url), &ADMIN).await;
     assert_eq!(status(&proxy, "/company/simple/demo/").await, 502);
     assert_eq!(status(&proxy, "/simple/demo/").await, 404);
     assert_eq!(public.count(), 0);

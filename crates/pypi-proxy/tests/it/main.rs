@@ -8,6 +8,7 @@ mod support;
 mod access;
 mod access_rules;
 mod archive;
+mod audit;
 mod bucket;
 mod bucket_leases;
 mod cli_archive;

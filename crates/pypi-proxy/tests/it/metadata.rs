@@ -246,7 +246,7 @@ async fn downloaded_files_get_a_size_and_time() {
     std::fs::create_dir_all(facts(&again).parent().unwrap()).unwrap();
     std::fs::copy(facts(&proxy), facts(&again)).unwrap();
     assert_eq!(files(&again).await, after);
-    proxy.send(Method::DELETE, "/cache/demo", &[]).await;
+    proxy.send(Method::DELETE, "/cache/demo", &PURGE).await;
     assert!(!facts(&proxy).exists());
 }
 

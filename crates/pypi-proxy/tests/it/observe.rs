@@ -57,7 +57,7 @@ async fn requests_and_downloads_are_counted() {
     get("/simple/down/").await;
     proxy.get(WHEEL, &[("range", "bytes=0-99")]).await.bytes().await.unwrap();
     proxy.send(Method::HEAD, WHEEL, &[]).await;
-    proxy.send(Method::DELETE, "/cache/list", &[]).await;
+    proxy.send(Method::DELETE, "/cache/list", &PURGE).await;
     let samples = settle(&proxy).await;
     for (name, value) in [
         (r#"http_requests_total{route="project",code="2xx"}"#, 2.0),

@@ -23,8 +23,7 @@ fn index() -> Server {
 /// Command with an empty environment.
 fn program(dir: &Path, env: &[(&str, &str)], args: &[&str]) -> Command {
     let mut command = program::program(dir, env, args);
-    // Never redirect clients to the index, even on a slow machine.
-    command.env("PYPI_PROXY_CACHE_DIR", dir.join("cache")).env("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never");
+    command.env("PYPI_PROXY_CACHE_DIR", dir.join("cache"));
     command
 }
 
@@ -205,15 +204,117 @@ async fn invalid_arguments_and_settings_exit_with_2() {
     for args in [&["nope"][..], &[], &["serve", "--no-such"], &["config", "--index-ttl", "x"], &["warm"]] {
         assert!(!expect(dir.path(), &[], args, 2, "").await.is_empty(), "{args:?}");
     }
-    let env = [("GROXPI_INDEX_TTL", "x"), ("PROXPI_NO_SUCH", "x")];
+    let env = [("GROXPI_INDEX_TTL", "x"), ("PYPI_PROXY_NO_SUCH", "x")];
     let text = expect(dir.path(), &env, &["serve"], 2, "GROXPI_INDEX_TTL").await;
-    assert!(text.contains("PROXPI_NO_SUCH"), "{text}");
-    // No index is configured, and there is no Python to ask.
-    expect(dir.path(), &[("PATH", "")], &["serve"], 2, "PYPI_PROXY_INDEX_URL").await;
-    expect(dir.path(), &[], &["config", "--help"], 0, "--download-timeout").await;
+    assert!(text.contains("PYPI_PROXY_NO_SUCH"), "{text}");
     let env = [("PYPI_PROXY_ADMIN_TOKEN", "hunter2")];
     let text = expect(dir.path(), &env, &["config"], 0, "admin_token").await;
     assert!(!text.contains("hunter2"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_start_says_how_to_set_the_index() {
+    let (index, dir) = (index(), tempfile::tempdir().unwrap());
+    let ways = [
+        "--index-url URL",
+        "PYPI_PROXY_INDEX_URL=URL",
+        "index_url = 'URL' in ~/.config/pypi-proxy/config.toml",
+    ];
+    // There is no Python to ask for the index of pip.
+    let text = expect(dir.path(), &[("PATH", "")], &["serve"], 2, "no index is set").await;
+    assert!(ways.iter().all(|way| text.contains(way)) && text.lines().count() == 1, "{text}");
+    // The index of pip is found.
+    let url = index.url("/simple/");
+    let env = [("PIP_INDEX_URL", &*url)];
+    let log = serve(dir.path(), &env, "json").await.end(Signal::TERM).await;
+    let first: Value = tightwire_json::from_str(log.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["index"], &first["origin"]), (&url.as_str().into(), &"PIP_INDEX_URL".into()));
+    assert!(ways.iter().all(|way| first["message"].as_str().unwrap().contains(way)), "{log}");
+    let text = expect(dir.path(), &env, &["config"], 0, "(PIP_INDEX_URL)").await;
+    assert!(ways.iter().all(|way| text.contains(way)), "{text}");
+    // With a setting, the text does not appear.
+    let env = [("PYPI_PROXY_INDEX_URL", &*url)];
+    assert!(!serve(dir.path(), &env, "json").await.end(Signal::TERM).await.contains("--index-url"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unknown_variables_of_other_programs_only_cause_warnings() {
+    let (index, dir) = (index(), tempfile::tempdir().unwrap());
+    let url = index.url("/simple/");
+    let env = [("PROXPI_INDEX_URL", &*url), ("PROXPI_INDEX_TLL", "hunter2"), ("GROXPI_NEW", "hunter2")];
+    let log = serve(dir.path(), &env, "json").await.end(Signal::TERM).await;
+    let events: Vec<Value> = log.lines().map(|line| tightwire_json::from_str(line).unwrap()).collect();
+    let warnings: Vec<_> = events.iter().filter(|event| event["level"] == "WARN").collect();
+    assert_eq!(warnings.len(), 2, "{log}");
+    assert!(log.contains("PROXPI_INDEX_TLL: unknown setting (similar: PROXPI_INDEX_TTL); ignored"), "{log}");
+    for command in ["config", "check"] {
+        let args = [command, "--listen", "127.0.0.1:0"];
+        let text = expect(dir.path(), &env, &args, 0, "GROXPI_NEW: unknown setting; ignored").await;
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_file_sets_the_admin_token() {
+    let (index, dir) = (index(), tempfile::tempdir().unwrap());
+    let token = dir.path().join("token");
+    std::fs::write(&token, "hunter2\n").unwrap();
+    let (url, token) = (index.url("/simple/"), token.display().to_string());
+    let env = [("PYPI_PROXY_INDEX_URL", &*url), ("PYPI_PROXY_ADMIN_TOKEN_FILE", &token)];
+    let proxy = serve(dir.path(), &env, "json").await;
+    let purge = reqwest::Client::new().delete(format!("{}/cache", proxy.url));
+    assert_eq!(purge.try_clone().unwrap().send().await.unwrap().status(), 401);
+    assert_eq!(purge.bearer_auth("hunter2").send().await.unwrap().status(), 200);
+    assert!(!proxy.end(Signal::TERM).await.contains("hunter2"));
+    let text = expect(dir.path(), &env, &["config"], 0, "*** ").await;
+    assert!(text.contains("(PYPI_PROXY_ADMIN_TOKEN_FILE)") && !text.contains("hunter2"), "{text}");
+    std::fs::remove_file(&token).unwrap();
+    let text =
+        expect(dir.path(), &env, &["serve"], 2, "PYPI_PROXY_ADMIN_TOKEN_FILE: the file can't be read").await;
+    assert!(!text.contains(&token), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn help_of_a_command_lists_its_own_options() {
+    let dir = tempfile::tempdir().unwrap();
+    let flags = async |command: &str| {
+        let text = expect(dir.path(), &[], &[command, "--help"], 0, "--config <FILE>").await;
+        let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '-');
+        let flags = words.filter_map(|word| word.strip_prefix("--")).map(|flag| flag.replace('-', "_"));
+        flags.collect::<std::collections::HashSet<_>>()
+    };
+    let all: Vec<_> =
+        pypi_proxy::config::Settings::table().iter().filter(|one| one.flag().is_some()).collect();
+    for command in ["serve", "check", "config"] {
+        let flags = flags(command).await;
+        assert!(all.iter().all(|setting| flags.contains(setting.name)), "{command}: {flags:?}");
+    }
+    for (command, own, other) in [
+        (
+            "gc",
+            &["cache_dir", "cache_size", "local_cache_dir", "unused"][..],
+            &["listen", "index_url", "s3_region"][..],
+        ),
+        ("verify", &["cache_dir", "s3_region", "ca_files", "bucket"], &["listen", "index_url", "yanked"]),
+        ("stats", &["cache_dir", "listen", "admin_listen"], &["index_url", "max_file_size", "s3_region"]),
+        ("healthcheck", &["listen", "tls_cert"], &["cache_dir", "index_url", "access_log"]),
+        ("explain", &["index_url", "cache_dir", "osv_dir"], &["listen", "access_log", "rate_limit"]),
+        ("export", &["index_url", "cache_dir", "requirements"], &["listen", "access_log"]),
+        ("import", &["index_url", "cache_size", "index"], &["listen", "access_log"]),
+        ("warm", &["index_url", "cache_dir", "min_age", "jobs", "match"], &["max_connections", "rate_limit"]),
+    ] {
+        let flags = flags(command).await;
+        assert!(own.iter().all(|name| flags.contains(*name)), "{command}: {flags:?}");
+        assert!(!other.iter().any(|name| flags.contains(*name)), "{command}: {flags:?}");
+    }
+    expect(dir.path(), &[], &["gc", "--index-url", "https://a.example.org/"], 2, "--index-url").await;
+    // The configuration file can be named before the command as well.
+    let file = dir.path().join("config.toml");
+    std::fs::write(&file, "index_ttl = '7s'\nindex_url = 'https://a.example.org/'\n").unwrap();
+    let path = file.display().to_string();
+    for args in [["--config", &*path, "config"], ["config", "--config", &path]] {
+        expect(dir.path(), &[], &args, 0, "= 7s").await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -136,6 +136,26 @@ async fn cached_entries_can_be_purged() {
     assert_eq!(index.count(), count + 3);
 }
 
+#[tokio::test]
+async fn without_an_admin_token_the_cache_cannot_be_purged() {
+    let (index, _) = index();
+    let proxy = start_with(&[index.url("/simple")], |setup| setup.serve.admin_token = None);
+    proxy.get(WHEEL, &[]).await.bytes().await.unwrap();
+    for headers in [&[][..], &[("authorization", "Bearer ")]] {
+        for path in ["/cache/list", "/cache/demo", "/cache/demo/demo-1.0-py3-none-any.whl", "/cache"] {
+            let response = proxy.send(Method::DELETE, path, headers).await;
+            assert_eq!(response.status(), 403, "{path}");
+            let text = response.text().await.unwrap();
+            assert!(text.contains("admin_token") && text.contains("admin_listen"), "{text}");
+        }
+    }
+    assert_eq!(proxy.store.stats().files, 1);
+    let refused = proxy.metrics().await[r#"pypi_proxy_http_refused_total{reason="purge"}"#];
+    assert_eq!(refused, 8.0);
+    let page = proxy.get("/", &[]).await.text().await.unwrap();
+    assert!(page.contains("Purging is off") && !page.contains("<button"), "{page}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn no_path_escapes_the_cache_or_the_index() {
     let index = Server::start(|received| match &*received.path {

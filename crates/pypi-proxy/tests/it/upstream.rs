@@ -69,6 +69,51 @@ fn invalid_index_urls_are_rejected_without_printing_the_password() {
     }
 }
 
+/// Returns a certificate for `localhost` in PEM, and a TLS configuration of a server with it.
+#[cfg(feature = "cli")]
+fn certificate() -> (String, pypi_proxy::serve::Tls) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+    let tls = pypi_proxy::serve::Tls::from_pem(certificate.as_bytes(), key.as_bytes()).unwrap();
+    (certificate, tls)
+}
+
+/// The program starts without them, and reads them again after a failure.
+#[cfg(feature = "cli")]
+#[tokio::test(flavor = "multi_thread")]
+async fn authorities_of_the_system_are_read_when_they_are_needed() {
+    use crate::support::program::serve;
+
+    let ((own, tls), (other, _)) = (certificate(), certificate());
+    let plain = Server::start(|_| respond(200, &[JSON], page("six", &[])));
+    let index = start_with(&[plain.url("/simple")], |setup| setup.server.tls = Some(tls));
+    let url = format!("https://localhost:{}/simple/", index.address().port());
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("authorities.pem");
+    let authorities = path.display().to_string();
+    let env = [("SSL_CERT_FILE", &*authorities), ("PYPI_PROXY_INDEX_URL", &url)];
+    let proxy = serve(dir.path(), &env).await;
+    let status = async || reqwest::get(format!("{}/simple/six/", proxy.url)).await.unwrap().status().as_u16();
+    assert_eq!(status().await, 502, "there are no authorities");
+    std::fs::write(&path, &own).unwrap();
+    until("the new authority is trusted", async || status().await == 200).await;
+    proxy.kill().await;
+
+    std::fs::write(&path, &other).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let proxy = serve(dir.path(), &env).await;
+    let response = reqwest::get(format!("{}/simple/six/", proxy.url)).await.unwrap();
+    assert_eq!(response.status(), 502, "the certificate has another authority");
+    proxy.kill().await;
+    // Additional authorities are trusted as well.
+    std::fs::write(dir.path().join("own.pem"), &own).unwrap();
+    let own = dir.path().join("own.pem").display().to_string();
+    let proxy = serve(dir.path(), &[&env[..], &[("PYPI_PROXY_CA_FILES", &own)]].concat()).await;
+    let response = reqwest::get(format!("{}/simple/six/", proxy.url)).await.unwrap();
+    assert_eq!(response.status(), 200);
+    proxy.kill().await;
+}
+
 #[test]
 fn urls_are_resolved_against_the_page() {
     let upstream = upstream("https://example.org/base/simple", |_| ());

@@ -34,7 +34,7 @@ pub(crate) mod prelude {
     pub(crate) use test_support::optional::skip;
     pub(crate) use tightwire_json::{Value, json};
 
-    pub(crate) use super::proxy::{RunningProxy, Setup, TIMEOUT, start, start_with, upstream};
+    pub(crate) use super::proxy::{PURGE, RunningProxy, Setup, TIMEOUT, start, start_with, upstream};
     pub(crate) use super::server::{
         Request, Server, Step, exchange, exchange_all, head, ranged, respond, slow, slowly,
     };

@@ -17,6 +17,10 @@ use super::server::listen;
 /// Timeout of operations that succeed eventually, even on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
+const ADMIN_TOKEN: &str = "admin-token-of-the-tests";
+/// Header of requests that purge the cache of a proxy of [`Setup`].
+pub(crate) const PURGE: [(&str, &str); 1] = [("authorization", "Bearer admin-token-of-the-tests")];
+
 /// A running proxy. Dropping it stops it.
 pub(crate) struct RunningProxy {
     pub(crate) store: Store,
@@ -49,7 +53,7 @@ impl Setup {
             upstreams: indexes.iter().map(upstream).collect(),
             store: store::Config { stall_timeout: TIMEOUT, retries: 2, ..store },
             pages: page_cache::Config::default(),
-            serve: serve::Config::default(),
+            serve: serve::Config { admin_token: Some(ADMIN_TOKEN.to_owned()), ..serve::Config::default() },
             server: ServerConfig { drain: TIMEOUT, ..ServerConfig::default() },
         }
     }

@@ -2,9 +2,9 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{Bar, Row, View};
+use super::{Bar, Purging, Row, View};
 
-pub(super) fn page(view: &View, style: &str, script: &str) -> String {
+pub(super) fn page(view: &View, purging: Purging, style: &str, script: &str) -> String {
     let content = html! {
         (DOCTYPE)
         html lang="en" {
@@ -22,7 +22,7 @@ pub(super) fn page(view: &View, style: &str, script: &str) -> String {
                 main {
                     (cache(view))
                     (tables(view))
-                    (purge(view))
+                    (purge(purging))
                 }
                 footer {
                     p { "pypi-proxy " (env!("CARGO_PKG_VERSION")) ", started " (text(view, "uptime")) " ago" }
@@ -144,17 +144,26 @@ fn progress(bar: Bar) -> Markup {
     }
 }
 
-fn purge(view: &View) -> Markup {
+fn purge(purging: Purging) -> Markup {
+    if purging == Purging::Off {
+        return html! {
+            section.card {
+                h2 { "Purge the cache" }
+                p { "Purging is off. Set " code { "admin_token" } ", or " code { "admin_listen" }
+                    " to purge at a separate address." }
+            }
+        };
+    }
     html! {
         section.card #purge hidden {
             h2 { "Purge the cache" }
-            p { @if view.needs_token {
+            p { @if purging == Purging::Token {
                 "Requires the admin token, which this page sends but does not store."
             } @else {
-                "Anybody who can reach this proxy can do this, because no admin token is set."
+                "Anybody who can reach this address can do this, because no admin token is set."
             } }
             div.fields {
-                label { "Admin token " input #token type="password" autocomplete="off" disabled[!view.needs_token]; }
+                label { "Admin token " input #token type="password" autocomplete="off" disabled[purging == Purging::Open]; }
                 label { "Project " input #project autocomplete="off" autocapitalize="none" spellcheck="false"; }
                 label { "File " input #file autocomplete="off" autocapitalize="none" spellcheck="false"; }
             }

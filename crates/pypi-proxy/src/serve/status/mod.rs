@@ -17,7 +17,7 @@ use http::header::{
 use serde::Serialize;
 
 use super::message::ProxyResponse;
-use super::service::State;
+use super::service::{Scope, State};
 use crate::page_cache::PageCache;
 use crate::upstream::{Condition, RequestKind};
 
@@ -44,10 +44,26 @@ async fn view(proxy: &State) -> Arc<View> {
     proxy.status_view.get(VIEW_TTL, async { Arc::new(View::of(proxy)) }).await
 }
 
+/// Who can purge the cache with the buttons of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purging {
+    /// Clients with the admin token.
+    Token,
+    /// Everybody: there is no token, and the page is served at the address for administration.
+    Open,
+    /// Nobody.
+    Off,
+}
+
 /// Response with the page.
-pub(super) async fn html(proxy: &State) -> ProxyResponse {
+pub(super) async fn html(proxy: &State, scope: Scope) -> ProxyResponse {
     let view = view(proxy).await;
-    let mut response = private("text/html; charset=utf-8", html::page(&view, STYLE, SCRIPT));
+    let purging = match (&proxy.config.admin_token, scope) {
+        (Some(_), _) => Purging::Token,
+        (None, Scope::Admin) => Purging::Open,
+        (None, _) => Purging::Off,
+    };
+    let mut response = private("text/html; charset=utf-8", html::page(&view, purging, STYLE, SCRIPT));
     response.set(CONTENT_SECURITY_POLICY, POLICY.clone());
     response
 }
@@ -79,9 +95,6 @@ pub(super) struct View {
     bars: BTreeMap<&'static str, Bar>,
     tables: BTreeMap<&'static str, Vec<Row>>,
     is_well: bool,
-    /// Whether purging requires the admin token. Does not change, so the script does not need it.
-    #[serde(skip)]
-    needs_token: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -103,7 +116,7 @@ struct Row {
 
 impl View {
     fn of(proxy: &State) -> Self {
-        let mut view = Self { needs_token: proxy.config.admin_token.is_some(), ..Self::default() };
+        let mut view = Self::default();
         view.general(proxy);
         view.cache(proxy);
         view.totals(proxy);

@@ -8,6 +8,9 @@ function progress({ value, max }) {
   return max === null ? "" : Object.assign(make("progress"), { max: Math.max(max, 1), value });
 }
 
+// Absent if the cache can't be purged.
+const canPurge = one("#purge") !== null;
+
 function tableRow({ cells, bar, purge: path }) {
   const row = make("tr");
   cells.forEach(text => row.append(make("td", text)));
@@ -16,7 +19,7 @@ function tableRow({ cells, bar, purge: path }) {
     cell.append(progress(bar));
     row.append(cell);
   }
-  if (path) {
+  if (path && canPurge) {
     const [cell, button] = [make("td"), make("button", "Purge")];
     button.type = "button";
     button.addEventListener("click", () => purge(path));
@@ -79,10 +82,12 @@ function purgeNamed(withFile) {
   return purge(`cache/${names.map(encodeURIComponent).join("/")}`);
 }
 
-one("#purge").hidden = false;
-one("#purge-project").addEventListener("click", () => purgeNamed(false));
-one("#purge-file").addEventListener("click", () => purgeNamed(true));
-one("#purge-list").addEventListener("click", () => purge("cache/list"));
-one("#purge-all").addEventListener("click", () => purge("cache"));
+if (canPurge) {
+  one("#purge").hidden = false;
+  one("#purge-project").addEventListener("click", () => purgeNamed(false));
+  one("#purge-file").addEventListener("click", () => purgeNamed(true));
+  one("#purge-list").addEventListener("click", () => purge("cache/list"));
+  one("#purge-all").addEventListener("click", () => purge("cache"));
+}
 setInterval(refresh, 2000);
 refresh();

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use tokio::process::{Child, Command};
 
 use crate::support::prelude::*;
-use crate::support::program;
+pub(crate) use crate::support::program::serve;
 use crate::support::program::{Log, Served};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -70,13 +70,6 @@ impl RichIndex {
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/simple/", self.port)
     }
-}
-
-/// Starts the program with an empty environment except for these variables.
-pub(crate) async fn serve(cache: &Path, env: &[(&str, &str)]) -> Served {
-    // Never redirect clients to the index, even on a slow machine.
-    let never = ("PYPI_PROXY_DOWNLOAD_TIMEOUT", "never");
-    program::serve(cache, &[&[never], env].concat()).await
 }
 
 pub(crate) struct Site {
