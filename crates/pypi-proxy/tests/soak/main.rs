@@ -39,8 +39,8 @@ const LARGE_INTERVAL: usize = 20;
 /// Longer than any pause of this process: the clock advances faster than the network.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
-/// Tolerated growth between the second and the last hour. Buffers and tables of about 50 kB come and go.
-const MAX_BYTES: usize = 512 << 10;
+/// Tolerated growth between the second and the last hour.
+const MAX_BYTES: usize = 256 << 10;
 const MAX_COUNT: usize = 4;
 
 struct File {
@@ -52,8 +52,7 @@ struct File {
 
 impl File {
     fn new(number: usize) -> Self {
-        let len =
-            if number.is_multiple_of(LARGE_INTERVAL) { 9 << 20 } else { 100_000 + number % 13 * 12_000 };
+        let len = if number.is_multiple_of(LARGE_INTERVAL) { 9 << 20 } else { 160_000 };
         let (project, content) = (number % PROJECTS, content(len + number));
         let name = format!("p{project}-1.{number}-py3-none-any.whl");
         Self { entry: listed(&name, &content), name, project, content }
