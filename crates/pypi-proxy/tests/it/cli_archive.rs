@@ -321,3 +321,43 @@ async fn killed_exports_imports_and_downloads_lose_nothing() {
     assert!(std::fs::read(&again).unwrap() == std::fs::read(&tar).unwrap());
     assert_eq!(files_below(&second.path().join("cache/partial")), [""; 0].map(std::path::PathBuf::from));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn archives_have_the_named_indexes() {
+    let (main, named) = (index(), file_index([("demo-2.0.zip", content(2000))]));
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let url = main.url("/simple/");
+    let text = format!("[index.torch]\nindex_url = \"{}\"\n", named.url("/simple/"));
+    let config = write(first.path(), "config.toml", &text);
+    let serving = async |dir: &Path, more: &[(&str, &str)]| {
+        let cache = dir.join("cache");
+        let env = [
+            ("PYPI_PROXY_INDEX_URL", &*url),
+            ("PYPI_PROXY_CONFIG", &*config),
+            ("PYPI_PROXY_CACHE_DIR", cache.to_str().unwrap()),
+        ];
+        serve(dir, &[&env, more].concat()).await
+    };
+    let fetch = async |proxy: &str| {
+        for (path, len) in [(format!("/simple/demo/{SOURCE}"), 1002), ("/torch/simple/demo/demo-2.0.zip".into(), 2000)] {
+            let response = reqwest::get(format!("{proxy}{path}")).await.unwrap();
+            assert_eq!(response.status(), 200, "{path}");
+            assert_eq!(response.bytes().await.unwrap(), content(len), "{path}");
+        }
+    };
+    let proxy = serving(first.path(), &[]).await;
+    fetch(&proxy.url).await;
+    proxy.end(Signal::TERM).await;
+    let tar = first.path().join("a.tar").to_str().unwrap().to_owned();
+    let with_config = ["--config", &*config];
+    let args = [&["export", &*tar][..], &with_config].concat();
+    let output = expect(first.path(), &url, &args, 0, "2 pages and 2 files").await;
+    assert!(output.contains(&named.url("/simple/")), "{output}");
+    expect(second.path(), &url, &["import", &tar], 1, "which is not an index of this proxy").await;
+    let args = [&["import", &*tar][..], &with_config].concat();
+    expect(second.path(), &url, &args, 0, "2 pages and 2 files").await;
+    main.stop().await;
+    named.stop().await;
+    let proxy = serving(second.path(), &[("PYPI_PROXY_OFFLINE", "true")]).await;
+    fetch(&proxy.url).await;
+}
