@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::settings::Settings;
+use super::table::Origin;
 #[cfg(feature = "s3")]
 use super::value::Secret;
 use super::value::{IndexUrl, LatestUpload, Listen, StorageType};
