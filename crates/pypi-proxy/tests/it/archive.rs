@@ -446,7 +446,7 @@ async fn malicious_archives_store_nothing() {
 async fn an_archive_can_be_imported_for_another_index() {
     let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (archive, url) = filled(first.path()).await;
-    let other = "https://mirror.example.org/root/simple/";
+    let other = "https://mirror.example.org/team/simple/";
     let local = Local::open(second.path(), &[other]).await;
     let error = local.import(&archive).await.unwrap_err();
     let expected = format!("it has pages of {url}, which is not an index of this proxy");

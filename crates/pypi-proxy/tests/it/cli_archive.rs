@@ -339,7 +339,9 @@ async fn archives_have_the_named_indexes() {
         serve(dir, &[&env, more].concat()).await
     };
     let fetch = async |proxy: &str| {
-        for (path, len) in [(format!("/simple/demo/{SOURCE}"), 1002), ("/torch/simple/demo/demo-2.0.zip".into(), 2000)] {
+        for (path, len) in
+            [(format!("/simple/demo/{SOURCE}"), 1002), ("/torch/simple/demo/demo-2.0.zip".into(), 2000)]
+        {
             let response = reqwest::get(format!("{proxy}{path}")).await.unwrap();
             assert_eq!(response.status(), 200, "{path}");
             assert_eq!(response.bytes().await.unwrap(), content(len), "{path}");
