@@ -56,6 +56,8 @@ kinds! {
     Storage = "cache directory is unusable", is_storage or is_busy;
     /// Returns whether another proxy uses the cache directory.
     Busy = "another proxy uses the cache directory", is_busy;
+    /// Returns whether the provenance of a file is malformed, or does not verify.
+    Provenance = "provenance does not verify", is_provenance;
     /// Returns whether an operation of the bucket failed.
     Bucket = "bucket operation failed", is_bucket;
     /// Returns whether a lock file is malformed.

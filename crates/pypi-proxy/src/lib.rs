@@ -17,6 +17,7 @@
 //! | crate root | [`Page`] and [`ProjectList`]: parsing, rewriting and merging of index pages; names, byte ranges, content negotiation |
 //! | `upstream` | HTTP client for an index |
 //! | `page_cache` | page cache in memory and on disk: TTL, revalidation, stale pages, all media types and codings; strategies for several indexes, PEP 708, private indexes |
+//! | `provenance` | offline verification of the provenance of files |
 //! | `rules` | rules for projects and versions: names, file ages, yanked files, project statuses, records of malware |
 //! | `guard` | authentication and rate limits |
 //! | `store` | file cache by hash, with one download for concurrent requests |
@@ -70,6 +71,8 @@ pub mod guard;
 #[cfg_attr(not(feature = "proxy"), allow(dead_code, reason = "only the proxy serves files"))]
 mod index_path;
 #[cfg(feature = "proxy")]
+mod json_api;
+#[cfg(feature = "proxy")]
 pub mod lock_file;
 #[cfg(feature = "proxy")]
 mod metadata;
@@ -80,6 +83,8 @@ mod negotiate;
 mod page;
 #[cfg(feature = "proxy")]
 pub mod page_cache;
+#[cfg(feature = "proxy")]
+pub mod provenance;
 mod range;
 #[cfg(feature = "proxy")]
 pub mod rules;
@@ -96,6 +101,9 @@ pub use error::Error;
 #[cfg(feature = "proxy")]
 #[cfg_attr(docsrs, doc(cfg(feature = "proxy")))]
 pub use file_name::file_version;
+#[cfg(feature = "proxy")]
+#[doc(hidden)]
+pub use json_api::check as check_json_api;
 pub use name::ProjectName;
 pub use negotiate::{Coding, Form};
 pub use page::{ApiVersion, Checksum, Details, File, Metadata, Page, ProjectList, ProjectStatus};

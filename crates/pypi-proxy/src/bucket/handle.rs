@@ -205,21 +205,22 @@ impl Bucket {
         has_failed
     }
 
-    /// Returns the name of the object of a page, or of its lease. Project names cannot start with `@`.
-    pub(super) fn page_path(&self, below: &str, index: u64, project: Option<&ProjectName>) -> Path {
-        let name = [&*format!("{index:016x}"), project.map_or("@list", ProjectName::as_str)];
-        self.path(below.split('/').chain(name))
+    /// Returns the name of the object of a page, or of its lease, by the name of the page's file. The documents of a
+    /// project, `NAME@...`, are in a folder `NAME@`.
+    pub(super) fn page_path(&self, below: &str, index: u64, entry: &str) -> Path {
+        let index = format!("{index:016x}");
+        let (folder, name) = match entry.split_once('@') {
+            Some((name, document)) if !name.is_empty() => (format!("{name}@"), document),
+            _ => (String::new(), entry),
+        };
+        let folder = Some(&*folder).filter(|folder| !folder.is_empty());
+        self.path(below.split('/').chain([&*index]).chain(folder).chain([name]))
     }
 
-    /// Reads the page of a project, or the project list for `None`, of at most `max` bytes. Returns `None` if there is
-    /// none. Fails if the bucket fails or does not respond within [`Config::page_wait`](super::Config::page_wait).
-    pub(crate) async fn page(
-        &self,
-        index: u64,
-        project: Option<&ProjectName>,
-        max: u64,
-    ) -> Result<Option<SmallObject>, Error> {
-        let (bucket, path) = (self.clone(), self.page_path("pages", index, project));
+    /// Reads a page of at most `max` bytes, by the name of its file. Returns `None` if there is none. Fails if the bucket
+    /// fails or does not respond within [`Config::page_wait`](super::Config::page_wait).
+    pub(crate) async fn page(&self, index: u64, entry: &str, max: u64) -> Result<Option<SmallObject>, Error> {
+        let (bucket, path) = (self.clone(), self.page_path("pages", index, entry));
         // The read continues after the timeout, so that the circuit breaker learns its outcome.
         let read = tokio::spawn(async move { bucket.remote().small(&path, max).await });
         match tokio::time::timeout(self.0.config.page_wait, read).await {
@@ -236,14 +237,14 @@ impl Bucket {
     pub(crate) fn store_page(
         &self,
         index: u64,
-        project: Option<&ProjectName>,
+        entry: &str,
         document: Vec<u8>,
         version: Option<UpdateVersion>,
         lease: Option<PageLease>,
         max: u64,
         is_as_new: impl Fn(&[u8]) -> bool + Send + Sync + 'static,
     ) {
-        let (bucket, path) = (self.clone(), self.page_path("pages", index, project));
+        let (bucket, path) = (self.clone(), self.page_path("pages", index, entry));
         tokio::spawn(async move {
             bucket.write_page(&path, document, version, max, is_as_new).await;
             drop(lease);
@@ -280,14 +281,22 @@ impl Bucket {
         }
     }
 
-    /// Deletes the page of a project, or the project list for `None`. Fails if the bucket fails ([`Error::is_bucket`]).
-    pub(crate) async fn purge_page(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
-        self.0.remote.delete(&self.page_path("pages", index, project)).await
+    /// Deletes a page, by the name of its file. Fails if the bucket fails ([`Error::is_bucket`]).
+    pub(crate) async fn purge_page(&self, index: u64, entry: &str) -> Result<(), Error> {
+        self.0.remote.delete(&self.page_path("pages", index, entry)).await
     }
 
     /// Deletes all pages of an index. Fails if the bucket fails ([`Error::is_bucket`]).
     pub(crate) async fn purge_pages(&self, index: u64) -> Result<(), Error> {
-        let dir = self.path(["pages", &format!("{index:016x}")]);
+        self.purge_folder(self.path(["pages", &format!("{index:016x}")])).await
+    }
+
+    /// Deletes the documents of a project. Fails if the bucket fails ([`Error::is_bucket`]).
+    pub(crate) async fn purge_documents(&self, index: u64, project: &ProjectName) -> Result<(), Error> {
+        self.purge_folder(self.path(["pages", &format!("{index:016x}"), &format!("{project}@")])).await
+    }
+
+    async fn purge_folder(&self, dir: Path) -> Result<(), Error> {
         let mut pages = self.0.remote.list(&dir);
         while let Some(page) = pages.try_next().await? {
             self.0.remote.delete(&page.location).await?;
@@ -428,11 +437,11 @@ mod tests {
     #[tokio::test]
     async fn older_page_never_replaces_a_newer_one() {
         let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
-        let path = bucket.page_path("pages", 1, None);
+        let path = bucket.page_path("pages", 1, "@list");
         let write = async |page: &'static str, version| {
             let is_as_new = |other: &[u8]| other >= page.as_bytes();
             bucket.write_page(&path, page.into(), version, 100, is_as_new).await;
-            bucket.page(1, None, 100).await.unwrap().unwrap()
+            bucket.page(1, "@list", 100).await.unwrap().unwrap()
         };
         let first = write("1", None).await;
         let third = write("3", Some(first.version.clone())).await;
@@ -447,12 +456,12 @@ mod tests {
     #[tokio::test]
     async fn newest_page_of_concurrent_writes_wins() {
         let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
-        let path = bucket.page_path("pages", 1, None);
+        let path = bucket.page_path("pages", 1, "@list");
         let pages = ["1", "2", "3"].map(|page| {
             let is_as_new = move |other: &[u8]| other >= page.as_bytes();
             bucket.write_page(&path, page.into(), None, 100, is_as_new)
         });
         futures_util::future::join_all(pages).await;
-        assert_eq!(bucket.page(1, None, 100).await.unwrap().unwrap().bytes, "3");
+        assert_eq!(bucket.page(1, "@list", 100).await.unwrap().unwrap().bytes, "3");
     }
 }

@@ -16,7 +16,6 @@ use tokio::time::Instant;
 use super::ConditionalWrites;
 use super::handle::Bucket;
 use super::remote::{LeaseOutcome, OperationError, SmallObject};
-use crate::ProjectName;
 use crate::metrics::Counters;
 use crate::store::Key;
 
@@ -146,9 +145,9 @@ impl Bucket {
 
     /// Acquires the lease of a page, or waits until another proxy releases it, for at most
     /// [`Config::page_wait`](super::Config::page_wait).
-    pub(crate) async fn claim_page(&self, index: u64, project: Option<&ProjectName>) -> PageTurn {
+    pub(crate) async fn claim_page(&self, index: u64, entry: &str) -> PageTurn {
         let wait = self.0.config.page_wait;
-        let path = self.page_path("leases/pages", index, project);
+        let path = self.page_path("leases/pages", index, entry);
         let mut claim = self.new_claim(path, wait.mul_f64(PAGE_LEASE_FRACTION), wait, true);
         let (sender, turn) = oneshot::channel();
         // The task continues after the timeout, so that the circuit breaker learns the outcome and no lease remains.
@@ -517,7 +516,7 @@ mod tests {
         let bucket = Bucket::new(objects.clone(), Config::default());
         let turn = async || {
             let start = Instant::now();
-            (bucket.claim_page(1, None).await, start.elapsed())
+            (bucket.claim_page(1, "@list").await, start.elapsed())
         };
         let (PageTurn::Owner(mut lease), time) = turn().await else { panic!("no other owner") };
         assert_eq!(time, Duration::ZERO);
@@ -535,8 +534,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn page_lease_is_released_when_dropped() {
         let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
-        let PageTurn::Owner(lease) = bucket.claim_page(1, None).await else { panic!("no other owner") };
-        let other = bucket.claim_page(1, None);
+        let PageTurn::Owner(lease) = bucket.claim_page(1, "@list").await else { panic!("no other owner") };
+        let other = bucket.claim_page(1, "@list");
         let owner = async {
             tokio::time::sleep(Duration::from_millis(100)).await;
             drop(lease);

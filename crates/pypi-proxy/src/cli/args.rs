@@ -91,6 +91,12 @@ pub(super) enum Command {
         /// Verify the files in the bucket instead; proxies may run meanwhile
         #[arg(long)]
         bucket: bool,
+        /// Verify the cached provenance of stored files instead; nothing is removed
+        ///
+        /// Statements, signatures and identities are checked. Not checked: whether Sigstore issued the certificates, and
+        /// whether the signatures are in its transparency log, which requires a network.
+        #[arg(long, conflicts_with = "bucket")]
+        provenance: bool,
     },
     /// Print the size of the cache directory, or the metrics of the proxy that uses it
     Stats,

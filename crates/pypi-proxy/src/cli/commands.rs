@@ -10,6 +10,7 @@ use indicatif::{HumanBytes, ProgressBar};
 use pypi_proxy::ProjectName;
 use pypi_proxy::bucket::ConditionalWrites;
 use pypi_proxy::config::{Discovery, Listen, ProxyBuilder, Settings};
+use pypi_proxy::provenance::{self, ProvenanceReport};
 use pypi_proxy::rules::Rules;
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{PageResponse, Upstream, Validators};
@@ -134,6 +135,29 @@ pub(super) fn verify(matches: &ArgMatches, is_bucket: bool) -> Result<()> {
     match verified.bad.len() {
         0 => Ok(()),
         count => bail!("damaged files: {count}"),
+    }
+}
+
+/// Verifies the cached provenance of stored files.
+pub(super) fn verify_provenance(matches: &ArgMatches) -> Result<()> {
+    let settings = setup::settings(matches)?;
+    let bar = ProgressBar::new_spinner();
+    let report = provenance::verify_stored(&Store::open(setup::store(&settings)?)?, || bar.inc(1));
+    bar.finish_and_clear();
+    let mut out = io::stdout().lock();
+    let count = report.bad.len();
+    for (file, error) in report.bad {
+        writeln!(out, "{file}: {}", chain(error))?;
+    }
+    let ProvenanceReport { good, attestations, without_file, .. } = report;
+    writeln!(out, "the provenance of {good} files verifies ({attestations} attestations)")?;
+    if without_file > 0 {
+        writeln!(out, "skipped, because the file is not stored: {without_file}")?;
+    }
+    writeln!(out, "not checked: issuer and validity of the certificates, transparency log")?;
+    match count {
+        0 => Ok(()),
+        count => bail!("files whose provenance does not verify: {count}"),
     }
 }
 

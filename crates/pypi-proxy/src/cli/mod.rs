@@ -79,7 +79,8 @@ fn run(command: Command, matches: &ArgMatches) -> anyhow::Result<()> {
         Command::Export(options) => archive::export(matches, &options),
         Command::Import(options) => archive::import(matches, &options),
         Command::Gc { unused } => commands::gc(matches, unused),
-        Command::Verify { bucket } => commands::verify(matches, bucket),
+        Command::Verify { provenance: true, .. } => commands::verify_provenance(matches),
+        Command::Verify { bucket, .. } => commands::verify(matches, bucket),
         Command::Stats => commands::stats(matches),
     }
 }

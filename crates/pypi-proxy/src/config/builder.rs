@@ -10,7 +10,7 @@ use super::settings::Settings;
 use super::table::Origin;
 #[cfg(feature = "s3")]
 use super::value::Secret;
-use super::value::{IndexUrl, LatestUpload, Listen, StorageType};
+use super::value::{IndexUrl, JsonApi, LatestUpload, Listen, StorageType};
 #[cfg(feature = "s3")]
 use crate::bucket::{self, Bucket, S3};
 use crate::error::Kind;
@@ -143,16 +143,22 @@ impl<'s> ProxyBuilder<'s> {
             (url, settings.extra_index_ttls.value.get(index).copied().unwrap_or(EXTRA_TTL))
         });
         let all = std::iter::once((&self.index, settings.index_ttl.value)).chain(extra);
-        all.map(|(url, ttl)| {
-            let mut config = url.config()?;
-            config.ttl = ttl;
-            config.budget = self.budget.clone();
-            config.authorities.clone_from(&tls.authorities);
-            self.tune(&mut config);
-            config.netrc.clone_from(&self.netrc);
-            Ok(Arc::new(Upstream::with_tls(config, tls.config.clone())?.succeeding(previous)))
-        })
-        .collect()
+        all.enumerate()
+            .map(|(index, (url, ttl))| {
+                let mut config = url.config()?;
+                config.ttl = ttl;
+                match &settings.json_api_url.value {
+                    JsonApi::Never => config.json_api = None,
+                    JsonApi::Url(url) if index == 0 => config.json_api = Some(url.clone()),
+                    JsonApi::Auto | JsonApi::Url(_) => {}
+                }
+                config.budget = self.budget.clone();
+                config.authorities.clone_from(&tls.authorities);
+                self.tune(&mut config);
+                config.netrc.clone_from(&self.netrc);
+                Ok(Arc::new(Upstream::with_tls(config, tls.config.clone())?.succeeding(previous)))
+            })
+            .collect()
     }
 
     fn tune(&self, config: &mut upstream::Config) {

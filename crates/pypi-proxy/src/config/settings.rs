@@ -10,8 +10,8 @@ use ipnet::IpNet;
 use super::layers::{Layers, Sources};
 use super::table::{Origin, Row, Setting, SettingKind, SettingValue};
 use super::value::{
-    CacheDir, CacheSize, Endpoint, IndexUrl, LatestUpload, Level, Listen, LogFormat, ProjectSource, Secret,
-    SocketMode, StorageType, Timeout, Value, WaitLimit,
+    CacheDir, CacheSize, Endpoint, IndexUrl, JsonApi, LatestUpload, Level, Listen, LogFormat, ProjectSource,
+    Secret, SocketMode, StorageType, Timeout, Value, WaitLimit,
 };
 use crate::page_cache::IndexStrategy;
 use crate::rules::{OsvSelection, ProjectPattern, ProjectSelector, StatusRule, UnknownAge, Yanked};
@@ -138,6 +138,8 @@ settings! {
             "Patterns of projects that several indexes may have without declaring that they are the same (PEP 708). Only for the strategies that unite indexes. `*` disables the check, and is the default if a variable of groxpi or proxpi sets extra_index_urls.";
         private_indexes: Vec<u32> = "", [], [], Plain,
             "Numbers of private indexes: 1 is index_url, 2 the first of extra_index_urls. They are contacted first. A project that one of them has ever listed is never taken from another index, nor served by another named index, even if the private index is down or no longer has the project.";
+        json_api_url: JsonApi = "auto", [], [], Plain,
+            "URL of the JSON API of index_url, to which `NAME/json` is appended. `auto` replaces `/simple/` at the end of the URL of each index by `/pypi/`; an index with another URL has no JSON API. `never` disables the JSON API. Credentials are sent only to the origin of the index.";
     }
     "Pages" {
         stale_while_revalidate: Duration = "1h", [], [], Plain,

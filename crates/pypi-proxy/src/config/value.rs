@@ -475,6 +475,42 @@ impl Value for IndexUrl {
     }
 }
 
+/// URL of the JSON API of an index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum JsonApi {
+    /// Derived from the URL of each index.
+    #[default]
+    Auto,
+    /// No index has a JSON API.
+    Never,
+    /// URL to which `NAME/json` is appended, without user and password.
+    Url(Url),
+}
+
+impl Value for JsonApi {
+    const SYNTAX: &'static str = "auto, never, or an http or https URL without a user";
+
+    fn parse(text: &str, _: Dialect) -> Option<Self> {
+        match text {
+            "auto" => return Some(Self::Auto),
+            "never" => return Some(Self::Never),
+            _ => {}
+        }
+        let url = Url::parse(text).ok()?;
+        let is_plain = url.username().is_empty() && url.password().is_none() && url.has_host();
+        let is_base = url.query().is_none() && url.fragment().is_none();
+        (matches!(url.scheme(), "http" | "https") && is_plain && is_base).then_some(Self::Url(url))
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Self::Auto => "auto".into(),
+            Self::Never => "never".into(),
+            Self::Url(url) => url.to_string(),
+        }
+    }
+}
+
 /// A secret text, which is masked in output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);

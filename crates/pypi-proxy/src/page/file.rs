@@ -17,6 +17,8 @@ pub(super) struct FileRecord {
     pub(super) url: Range<u32>,
     /// Range of the link in the page's document.
     pub(super) link: Range<u32>,
+    /// URL of the provenance; empty for none.
+    pub(super) provenance: Range<u32>,
     /// The metadata hash was added by the proxy.
     pub(super) is_extracted: bool,
 }
@@ -52,6 +54,12 @@ impl<'p> File<'p> {
     /// Returns the link to the file for clients, relative to the page.
     pub fn link(&self) -> &'p str {
         std::str::from_utf8(&self.page.json[range(&self.record.link)]).unwrap_or_default()
+    }
+
+    /// Returns the URL of the file's provenance (PEP 740) at the upstream, absolute or relative to the upstream's page.
+    pub fn provenance(&self) -> Option<&'p str> {
+        let url = &self.page.texts[range(&self.record.provenance)];
+        (!url.is_empty()).then_some(url)
     }
 
     /// Parses the other known fields. They are not stored, because they are needed for few files.
@@ -119,7 +127,8 @@ pub struct Details<'p> {
     pub yanked: Option<Cow<'p, str>>,
     /// Whether there is a signature at the URL with `.asc` appended.
     pub has_signature: Option<bool>,
-    /// URL of the attestations.
+    /// Link to the provenance on the page for clients: the file name with `.provenance` appended. [`File::provenance`] is
+    /// the upstream's URL.
     pub provenance: Option<Cow<'p, str>>,
 }
 

@@ -22,6 +22,8 @@ const NO_HASHES: &[u8] = b",\"hashes\":{}";
 /// Maximum length in bytes of a document whose files are linked by their paths. Rewriting it may triple its length, and
 /// positions have 32 bits.
 const MAX_LINKED: usize = 1 << 30;
+/// Appended to the name of a file whose provenance is requested.
+const PROVENANCE: &str = ".provenance";
 
 impl Page {
     /// Parses a page in the format `application/vnd.pypi.simple.v1+json`.
@@ -122,7 +124,7 @@ impl Page {
         if !has_files {
             return Err(scanner.error("the list of files is missing"));
         }
-        page.rewrite(document, links.page(), &files);
+        page.rewrite(document, links.page(), &files)?;
         Ok(page)
     }
 
@@ -168,6 +170,7 @@ impl Page {
         let start = scanner.position();
         let (mut name, mut url) = (None, None);
         let mut url_value = 0..0;
+        let mut provenance_value = None;
         let mut hashes = None;
         let mut has_metadata = false;
         scanner.object(|scanner, key| {
@@ -180,6 +183,7 @@ impl Page {
                     url_value = from..scanner.position();
                 }
                 b"hashes" => hashes = Some(scanner.value()?),
+                b"provenance" if scanner.peek() == Some(b'"') => provenance_value = Some(scanner.value()?),
                 _ => {
                     has_metadata |= key.ends_with(b"-metadata");
                     scanner.value()?;
@@ -211,7 +215,23 @@ impl Page {
             (None, Links::Unchanged) => Link { folder: 0, rest: url.clone() },
             (None, _) => Link { folder: 0, rest: name.clone() },
         };
-        Ok(Some(ParsedFile { object, url_value, has_hashes: hashes.is_some(), extracted, name, url, link }))
+        let has_hashes = hashes.is_some();
+        let provenance = provenance_value.as_ref().and_then(|place| scanner.slice(place));
+        let provenance = provenance.and_then(|text| Scanner::new(text.as_bytes()).text().ok());
+        let start = self.texts.len();
+        self.texts.push_str(provenance.as_deref().filter(|url| is_url(url)).unwrap_or_default());
+        let provenance = positions(&(start..self.texts.len()));
+        Ok(Some(ParsedFile {
+            object,
+            url_value,
+            provenance_value,
+            has_hashes,
+            extracted,
+            name,
+            url,
+            link,
+            provenance,
+        }))
     }
 
     /// Stores the URL and the name of a file. Most URLs end with the name; the name is then stored as a range of the
@@ -230,16 +250,24 @@ impl Page {
     }
 
     /// Rewrites the upstream's document for clients, in place: a link is usually shorter than the URL it replaces.
-    /// `page` is the path of the page at the index.
-    fn rewrite(&mut self, mut document: Vec<u8>, page: &str, files: &[ParsedFile]) {
+    /// `page` is the path of the page at the index. Fails if the document gets larger than 4 GiB.
+    fn rewrite(&mut self, mut document: Vec<u8>, page: &str, files: &[ParsedFile]) -> Result<(), Error> {
         // Maximum number of bytes by which the write position would get ahead of the read position.
         let (mut shift_by, mut at) = (0, START.len());
         for file in files {
-            at += file.url_value.start - file.object.start + file.link.len() + 2;
-            shift_by = shift_by.max(at.saturating_sub(file.url_value.end));
-            at += file.object.end - file.url_value.end + 1;
+            let mut from = file.object.start;
+            for (value, replacement) in file.replacements() {
+                at += value.start - from + replacement.len(file);
+                shift_by = shift_by.max(at.saturating_sub(value.end));
+                from = value.end;
+            }
+            at += file.object.end - from + 1;
             at += file.inserted_fields().iter().map(|more| more.len()).sum::<usize>();
             shift_by = shift_by.max(at.saturating_sub(file.object.end));
+        }
+        // Positions have 32 bits.
+        if u32::try_from(at.max(document.len() + shift_by)).is_err() {
+            return Err(Error::with(Kind::Limit, "the page is larger than 4 GiB"));
         }
         if shift_by > 0 {
             document.splice(0..0, std::iter::repeat_n(b' ', shift_by));
@@ -248,17 +276,21 @@ impl Page {
         let mut at = write_bytes(&mut document, START, 0);
         for file in files {
             let start = at;
-            at = move_bytes(&mut document, file.object.start + shift_by..file.url_value.start + shift_by, at);
-            at = write_bytes(&mut document, b"\"", at);
-            let link = at;
-            if let Some((root, folder)) = file.link.parts(page) {
-                at = write_bytes(&mut document, root.as_bytes(), at);
-                at = write_bytes(&mut document, folder.as_bytes(), at);
+            let (mut from, mut link) = (file.object.start, 0..0);
+            for (value, replacement) in file.replacements() {
+                at = move_bytes(&mut document, from + shift_by..value.start + shift_by, at);
+                let start = at;
+                for part in replacement.parts(file, page, &self.texts) {
+                    at = write_bytes(&mut document, part.as_bytes(), at);
+                }
+                if matches!(replacement, Replacement::File) {
+                    // Without the quotes.
+                    link = start + 1..at - 1;
+                }
+                from = value.end;
             }
-            at = write_bytes(&mut document, self.texts[range(&file.link.rest)].as_bytes(), at);
-            let link = positions(&(link..at));
-            at = write_bytes(&mut document, b"\"", at);
-            at = move_bytes(&mut document, file.url_value.end + shift_by..file.object.end - 1 + shift_by, at);
+            let link = positions(&link);
+            at = move_bytes(&mut document, from + shift_by..file.object.end - 1 + shift_by, at);
             for more in file.inserted_fields() {
                 at = write_bytes(&mut document, &more, at);
             }
@@ -269,6 +301,7 @@ impl Page {
                 name,
                 url,
                 link,
+                provenance: file.provenance.clone(),
                 is_extracted: file.extracted.is_some(),
             });
             at = write_bytes(&mut document, b",", at);
@@ -276,6 +309,7 @@ impl Page {
         document.truncate(if files.is_empty() { at } else { at - 1 });
         self.write_end(&mut document);
         self.json = document.into();
+        Ok(())
     }
 }
 
@@ -284,15 +318,61 @@ struct ParsedFile {
     object: Range<usize>,
     /// Includes the quotes.
     url_value: Range<usize>,
+    /// Present if it is a string; includes the quotes.
+    provenance_value: Option<Range<usize>>,
     has_hashes: bool,
     /// SHA-256 of extracted metadata that the upstream does not mention.
     extracted: Option<[u8; 32]>,
     name: Range<u32>,
     url: Range<u32>,
     link: Link,
+    /// Empty if it is not a URL.
+    provenance: Range<u32>,
+}
+
+/// Replacement of a URL.
+#[derive(Clone, Copy)]
+enum Replacement {
+    File,
+    Provenance,
+    Null,
+}
+
+impl Replacement {
+    fn len(self, file: &ParsedFile) -> usize {
+        match self {
+            Self::File => file.link.len() + 2,
+            Self::Provenance => file.name.len() + PROVENANCE.len() + 2,
+            Self::Null => 4,
+        }
+    }
+
+    /// Returns the parts of the JSON text.
+    fn parts<'t>(self, file: &ParsedFile, page: &'t str, texts: &'t str) -> [&'t str; 5] {
+        match self {
+            Self::File => {
+                let (root, folder) = file.link.parts(page).unwrap_or_default();
+                ["\"", root, folder, &texts[range(&file.link.rest)], "\""]
+            }
+            Self::Provenance => ["\"", &texts[range(&file.name)], PROVENANCE, "\"", ""],
+            Self::Null => ["null", "", "", "", ""],
+        }
+    }
 }
 
 impl ParsedFile {
+    /// Returns the values to replace, in the order of the document.
+    fn replacements(&self) -> impl Iterator<Item = (&Range<usize>, Replacement)> {
+        let provenance = self.provenance_value.as_ref().map(|value| {
+            let is_url = !self.provenance.is_empty();
+            (value, if is_url { Replacement::Provenance } else { Replacement::Null })
+        });
+        let is_before = |(value, _): &(&Range<usize>, Replacement)| value.start < self.url_value.start;
+        let file = (&self.url_value, Replacement::File);
+        let (before, after) = (provenance.filter(is_before), provenance.filter(|it| !is_before(it)));
+        before.into_iter().chain([file]).chain(after)
+    }
+
     /// Returns the fields to insert into the file, as JSON text.
     fn inserted_fields(&self) -> [Cow<'static, [u8]>; 2] {
         let metadata = self.extracted.map(|sha256| {
@@ -317,8 +397,7 @@ fn write_bytes(document: &mut [u8], bytes: &[u8], at: usize) -> usize {
     at + bytes.len()
 }
 
-/// Converts positions to 32 bits. They fit: `check` limits the document to 2 GiB and rewriting adds less than its
-/// length, or twice the length of a document of at most [`MAX_LINKED`].
+/// Converts positions to 32 bits. They fit: `check` limits the document to 2 GiB, and `rewrite` the result to 4 GiB.
 pub(super) fn positions(range: &Range<usize>) -> Range<u32> {
     let position = |at| u32::try_from(at).unwrap_or(u32::MAX);
     position(range.start)..position(range.end)
@@ -329,7 +408,7 @@ pub(super) fn check(document: &[u8]) -> Result<(), Error> {
     if let Err(error) = simdutf8::compat::from_utf8(document) {
         return Err(Error::with(Kind::Page, "not UTF-8").at(error.valid_up_to() as u64));
     }
-    // Rewriting may lengthen the document by less than its own length, and positions have 32 bits.
+    // Positions have 32 bits, and rewriting may lengthen the document.
     match i32::try_from(document.len()) {
         Ok(_) => Ok(()),
         Err(_) => Err(Error::with(Kind::Limit, "the page is larger than 2 GiB")),

@@ -86,9 +86,10 @@ const SORTED_SEARCH_MIN: usize = 32;
 
 /// A project's page as parsed from an upstream: the files and their fields.
 ///
-/// All fields of the upstream, known or unknown, are passed on unchanged, except for the URLs of the files: they are
-/// replaced by links that are relative to the page, so that clients download from the proxy: the bare file name, or the
-/// path of the file at the upstream ([`Page::from_json_at`]). [`File::url`] returns the URL of the upstream.
+/// All fields of the upstream, known or unknown, are passed on unchanged, except for the URLs of the files and of their
+/// provenance. They are replaced by links that are relative to the page, so that clients download from the proxy: the
+/// bare file name, or the path of the file at the upstream ([`Page::from_json_at`]), and the file name with `.provenance`
+/// appended. [`File::url`] and [`File::provenance`] return the URLs of the upstream.
 ///
 /// ```
 /// use pypi_proxy::Page;
@@ -120,7 +121,7 @@ pub struct Page {
     files: Vec<FileRecord>,
     /// Document for clients.
     json: Bytes,
-    /// Names and URLs of the files.
+    /// Names and URLs of the files and their provenance.
     texts: String,
     skipped: usize,
     /// Indexes of the files sorted by name. Created by the first search if there are at least [`SORTED_SEARCH_MIN`]
@@ -171,7 +172,7 @@ impl Page {
         (found.name() == name).then_some(found)
     }
 
-    /// Returns the names and URLs of all files as one string, to detect changes.
+    /// Returns the names and URLs of all files and their provenance as one string, to detect changes.
     #[cfg(feature = "proxy")]
     pub(crate) fn locations(&self) -> &str {
         &self.texts

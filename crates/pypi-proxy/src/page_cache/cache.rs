@@ -3,6 +3,7 @@
 mod stored;
 
 use std::fmt;
+use std::hash::Hash;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +14,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::claims::ClaimedNames;
-use super::disk::DiskCache;
+use super::disk::{DiskCache, LIST};
+use super::document::DocumentKey;
 use super::queue::{FetchPermit, FetchQueue};
 use super::slot::{Content, Merging, Slot, State, UpstreamContent, UpstreamPage, combine, parse_body};
 use super::source::Source;
@@ -36,9 +38,9 @@ const UPSTREAM_BACKOFF: Duration = Duration::from_secs(5);
 /// (`stale_while_revalidate`), and for longer if the upstream fails (`stale_if_error`). Concurrent requests for a page
 /// that is not cached share one request per upstream.
 #[derive(Clone)]
-pub struct PageCache(Arc<Inner>);
+pub struct PageCache(pub(super) Arc<Inner>);
 
-struct Inner {
+pub(super) struct Inner {
     merging: Arc<Merging>,
     /// Numbers of the upstreams in the order in which they are contacted for a project. Those of one group are contacted
     /// at the same time.
@@ -47,18 +49,20 @@ struct Inner {
     private: Vec<(usize, Arc<ClaimedNames>)>,
     config: Config,
     /// Whether rules besides that about quarantined projects apply.
-    has_rules: bool,
+    pub(super) has_rules: bool,
     disk: Option<DiskCache>,
     bucket: Option<Bucket>,
-    slots: Arc<Mutex<Slots>>,
+    pub(super) slots: Arc<Mutex<Slots>>,
     refreshes: Arc<Counters<RefreshOutcome>>,
     queue: Arc<FetchQueue>,
 }
 
 #[derive(Default)]
-struct Slots {
+pub(super) struct Slots {
     list: Option<Arc<Slot>>,
     projects: LinkedHashMap<ProjectName, Arc<Slot>>,
+    /// Evicted before projects, because few clients request documents.
+    pub(super) documents: LinkedHashMap<DocumentKey, Arc<Slot>>,
     /// Total size of all entries, in bytes.
     bytes: u64,
 }
@@ -66,7 +70,10 @@ struct Slots {
 impl Slots {
     /// Returns whether the slot was neither purged nor evicted.
     fn has(&self, slot: &Arc<Slot>) -> bool {
-        let cached = slot.name.as_ref().map_or(self.list.as_ref(), |name| self.projects.get(name));
+        let cached = match slot.document_key() {
+            Some(key) => self.documents.get(&key),
+            None => slot.name.as_ref().map_or(self.list.as_ref(), |name| self.projects.get(name)),
+        };
         cached.is_some_and(|cached| Arc::ptr_eq(cached, slot))
     }
 }
@@ -120,11 +127,11 @@ impl PageCache {
 
     /// Creates a cache with other upstreams and another configuration, which continues the counters of this one. It
     /// keeps the pages in memory if the rules, `wheel_metadata`, the use of several upstreams, and the URLs and TTLs of the
-    /// upstreams are the same. Otherwise they are loaded from disk. Failures and negative entries are forgotten.
+    /// upstreams and their JSON APIs are the same. Otherwise they are loaded from disk. Failures and negative entries are forgotten.
     #[must_use]
     pub fn reconfigure(&self, upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let (old, new) = (&self.0.config, &config);
-        let key = |upstream: &Arc<Upstream>| (upstream.id(), upstream.ttl());
+        let key = |upstream: &Arc<Upstream>| (upstream.id(), upstream.ttl(), upstream.json_api().cloned());
         let is_same_page = self.upstreams().iter().map(key).eq(upstreams.iter().map(key))
             && (&old.rules, old.wheel_metadata) == (&new.rules, new.wheel_metadata)
             && (old.strategy, &old.merge_projects, &old.private)
@@ -136,6 +143,7 @@ impl PageCache {
                 .list
                 .iter()
                 .chain(slots.projects.values())
+                .chain(slots.documents.values())
                 .for_each(|slot| slot.state.lock().forget_failure());
         }
         let is_same_queue = (old.max_fetches, old.max_queued) == (new.max_fetches, new.max_queued);
@@ -252,7 +260,8 @@ impl PageCache {
         join_all(pages).await
     }
 
-    /// Removes a project's page (or, for `None`, the project list) from memory, disk and bucket.
+    /// Removes a project's page and its other documents (or, for `None`, the project list) from memory, disk and
+    /// bucket.
     ///
     /// # Errors
     ///
@@ -261,15 +270,21 @@ impl PageCache {
         self.forget(project);
         let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
-        let (name, ids) = (project.cloned(), indexes.clone());
+        let (slot, ids) = (Slot::new(project.cloned()), indexes.clone());
         let work = move || {
-            name.iter().for_each(|name| disk.remove_facts(name));
-            ids.into_iter().try_for_each(|index| disk.remove(index, name.as_ref()))
+            slot.name.iter().for_each(|name| disk.remove_facts(name));
+            ids.into_iter().try_for_each(|index| {
+                disk.remove(index, &slot.entry())?;
+                slot.name.iter().try_for_each(|name| disk.remove_documents(index, name))
+            })
         };
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
             for index in indexes {
-                bucket.purge_page(index, project).await?;
+                bucket.purge_page(index, &Slot::new(project.cloned()).entry()).await?;
+                if let Some(project) = project {
+                    bucket.purge_documents(index, project).await?;
+                }
             }
         }
         Ok(())
@@ -282,7 +297,10 @@ impl PageCache {
             Some(name) => slots.projects.remove(name),
             None => slots.list.take(),
         };
-        if let Some(slot) = slot {
+        let of_project = |key: &DocumentKey| project == Some(&key.project);
+        let keys: Vec<_> = slots.documents.keys().filter(|key| of_project(key)).cloned().collect();
+        let documents: Vec<_> = keys.iter().filter_map(|key| slots.documents.remove(key)).collect();
+        for slot in slot.into_iter().chain(documents) {
             slots.bytes -= std::mem::take(&mut slot.state.lock().size_in_memory);
         }
     }
@@ -354,12 +372,14 @@ impl PageCache {
 
     /// Returns the source of a page at an upstream.
     fn source<'a>(&'a self, slot: &'a Arc<Slot>, index: usize) -> Source<'a> {
+        let upstream = &self.upstreams()[index];
         Source {
-            upstream: &self.upstreams()[index],
+            upstream,
             slot,
             disk: self.0.disk.as_ref(),
             bucket: self.0.bucket.as_ref(),
-            is_allowed: slot.name.as_ref().is_none_or(|name| self.is_index_allowed(name, index)),
+            is_allowed: slot.document.as_ref().is_none_or(|document| document.is_offered(index, upstream))
+                && slot.name.as_ref().is_none_or(|name| self.is_index_allowed(name, index)),
         }
     }
 
@@ -410,7 +430,7 @@ impl PageCache {
     /// Returns the number of entries in memory, including negative ones (404).
     pub(crate) fn count(&self) -> u64 {
         let slots = self.0.slots.lock();
-        slots.projects.len() as u64 + u64::from(slots.list.is_some())
+        (slots.projects.len() + slots.documents.len()) as u64 + u64::from(slots.list.is_some())
     }
 
     pub(crate) fn refreshes(&self) -> &Counters<RefreshOutcome> {
@@ -456,7 +476,7 @@ impl PageCache {
         slot
     }
 
-    async fn get(&self, slot: Arc<Slot>) -> Result<CachedPage, Error> {
+    pub(super) async fn get(&self, slot: Arc<Slot>) -> Result<CachedPage, Error> {
         let mut in_flight = match self.lookup(&slot) {
             Lookup::Served(result) => return result,
             Lookup::Wait(in_flight) => in_flight,
@@ -585,7 +605,7 @@ impl PageCache {
         let Some(disk) = self.0.disk.clone() else { return };
         let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let slot = slot.clone();
-        tokio::task::spawn_blocking(move || disk.record_use(&indexes, slot.name.as_ref()));
+        tokio::task::spawn_blocking(move || disk.record_use(&indexes, &slot));
     }
 
     /// Returns the result of a completed refresh, even if the page is stale again by now.
@@ -666,7 +686,7 @@ impl PageCache {
         self.account_and_evict(&slot);
         drop(done);
         // Encode the variants that nearly all clients request in advance.
-        if let Some(page) = page {
+        if let Some(page) = page.filter(|_| slot.document.is_none()) {
             page.variant(crate::Form::Json, crate::Coding::Zstd).await;
             page.variant(crate::Form::Json, crate::Coding::Gzip).await;
         }
@@ -679,7 +699,10 @@ impl PageCache {
         let state = slot.state.lock();
         let has_content = !matches!(state.content, Content::NotLoaded);
         if slots.has(slot) && !has_content && state.in_flight.is_none() && state.failure.is_none() {
-            slots.projects.remove(name);
+            match slot.document_key() {
+                Some(key) => slots.documents.remove(&key),
+                None => slots.projects.remove(name),
+            };
         }
     }
 
@@ -697,19 +720,9 @@ impl PageCache {
             slots.bytes =
                 slots.bytes + size_in_memory - std::mem::replace(&mut state.size_in_memory, size_in_memory);
         }
-        let mut busy = Vec::new();
-        while slots.bytes > self.0.config.max_bytes && slots.projects.len() > busy.len() {
-            let Some((name, oldest)) = slots.projects.pop_front() else { break };
-            let is_busy = oldest.state.lock().in_flight.is_some() || Arc::ptr_eq(&oldest, slot);
-            if is_busy {
-                busy.push((name, oldest));
-            } else {
-                slots.bytes -= std::mem::take(&mut oldest.state.lock().size_in_memory);
-            }
-        }
-        for (name, slot) in busy {
-            slots.projects.insert(name, slot);
-        }
+        let max = self.0.config.max_bytes;
+        evict(&mut slots, max, slot, |slots| &mut slots.documents);
+        evict(&mut slots, max, slot, |slots| &mut slots.projects);
     }
 
     async fn refresh(&self, slot: &Arc<Slot>) -> Result<Fetched, Error> {
@@ -782,7 +795,7 @@ impl PageCache {
 
     /// Loads the copies of a page, one per upstream, and the facts about its files from disk.
     async fn load(&self, slot: &Arc<Slot>) -> Vec<UpstreamPage> {
-        if let (Some(name), Some(disk)) = (slot.name.clone(), self.0.disk.clone()) {
+        if let (Some(name), None, Some(disk)) = (slot.name.clone(), &slot.document, self.0.disk.clone()) {
             let work = move || disk.load_facts(&name);
             let mut facts = tokio::task::spawn_blocking(work).await.unwrap_or_default();
             if !self.extracts_metadata() {
@@ -843,7 +856,7 @@ impl PageCache {
     ) -> Result<(Content, Duration), Error> {
         let merging = self.0.merging.clone();
         let is_merged = parts.iter().filter(|part| part.content.is_some()).count() > 1;
-        if !self.0.has_rules && !is_merged {
+        if slot.document.is_some() || !self.0.has_rules && !is_merged {
             return combine(parts, slot.name.as_ref(), &merging);
         }
         // Merging and rules may have to look at every file of a page, so they run on a blocking thread.
@@ -858,12 +871,35 @@ impl PageCache {
 fn known_names(disk: &DiskCache, upstream: &Upstream) -> Vec<ProjectName> {
     let mut names: Vec<_> = disk.projects(upstream.id()).into_iter().flatten().collect();
     let list = || {
-        let (document, touched) = disk.open(upstream.id(), None)?;
+        let (document, touched) = disk.open(upstream.id(), LIST)?;
         let stored = DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())?;
-        parse_body(stored.body, None, "", &ProjectFacts::default()).ok()
+        parse_body(stored.body, &Slot::new(None), "", &ProjectFacts::default()).ok()
     };
     names.extend(list().iter().flat_map(UpstreamContent::names));
     names
+}
+
+/// Evicts the least recently requested entries of a map while the total size exceeds the limit. Keeps `slot` and
+/// those that are being refreshed.
+fn evict<K: Eq + Hash>(
+    slots: &mut Slots,
+    max: u64,
+    slot: &Arc<Slot>,
+    map: impl Fn(&mut Slots) -> &mut LinkedHashMap<K, Arc<Slot>>,
+) {
+    let mut busy = Vec::new();
+    while slots.bytes > max {
+        let Some((key, oldest)) = map(slots).pop_front() else { break };
+        let is_busy = oldest.state.lock().in_flight.is_some() || Arc::ptr_eq(&oldest, slot);
+        if is_busy {
+            busy.push((key, oldest));
+        } else {
+            slots.bytes -= std::mem::take(&mut oldest.state.lock().size_in_memory);
+        }
+    }
+    for (key, slot) in busy {
+        map(slots).insert(key, slot);
+    }
 }
 
 impl fmt::Debug for PageCache {

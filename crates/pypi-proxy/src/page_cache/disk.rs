@@ -7,8 +7,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::document::{Document, MAX_PROVENANCE};
+use super::slot::Slot;
 use crate::page::ProjectFacts;
-use crate::store::{CacheDir, PagesDir};
+use crate::store::{CacheDir, Digest, PagesDir};
 use crate::upstream::{PageBody, Reservation, Validators};
 use crate::{Error, ProjectName};
 
@@ -16,7 +18,7 @@ use crate::{Error, ProjectName};
 const VERSION: u32 = 1;
 
 /// File name of the list of projects.
-const LIST: &str = "@list";
+pub(super) const LIST: &str = "@list";
 
 /// Maximum size of a file with the facts of a project, in bytes.
 const MAX_FACTS: u64 = 16 << 20;
@@ -42,6 +44,11 @@ struct StoredHeader {
     checked: u64,
     modified: u64,
     len: u64,
+    /// File whose provenance it is, and its SHA-256.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
 }
 
 /// A page read from disk or bucket.
@@ -57,9 +64,9 @@ impl DiskCache {
         Self { dir, facts: name.map_or_else(|| "facts".into(), |name| format!("facts@{name}")) }
     }
 
-    /// Project names do not start with `@`, so `@list` can't collide with one.
-    fn path(&self, index: u64, project: Option<&ProjectName>) -> PathBuf {
-        self.folder(index).join(project.map_or(LIST, ProjectName::as_str))
+    /// Returns the path of a page. `entry` is its file name: [`Slot::entry`](super::slot::Slot::entry).
+    fn path(&self, index: u64, entry: &str) -> PathBuf {
+        self.folder(index).join(entry)
     }
 
     fn folder(&self, index: u64) -> PathBuf {
@@ -68,8 +75,8 @@ impl DiskCache {
 
     /// Reads the compressed file of a page, and the time of its last confirmation. Returns `None` if there is none or
     /// it can't be read, because the page can always be fetched again.
-    pub(super) fn open(&self, index: u64, project: Option<&ProjectName>) -> Option<(Vec<u8>, SystemTime)> {
-        self.read_file(&self.path(index, project))
+    pub(super) fn open(&self, index: u64, entry: &str) -> Option<(Vec<u8>, SystemTime)> {
+        self.read_file(&self.path(index, entry))
     }
 
     fn read_file(&self, path: &Path) -> Option<(Vec<u8>, SystemTime)> {
@@ -109,15 +116,7 @@ impl DiskCache {
         reservation: Reservation,
     ) -> Option<StoredPage> {
         let (header, start) = Self::header(bytes)?;
-        if header.len > max_page {
-            return None;
-        }
-        let mut page = Vec::new();
-        let mut decoder = zstd::Decoder::new(&bytes[start..]).ok()?;
-        decoder.by_ref().take(header.len.saturating_add(1)).read_to_end(&mut page).ok()?;
-        if page.len() as u64 != header.len {
-            return None;
-        }
+        let page = Self::page(&header, &bytes[start..], max_page)?;
         let validators = Validators { etag: header.etag, last_modified: header.last_modified };
         let body =
             PageBody { bytes: page, is_json: header.is_json, validators, serial: header.serial, reservation };
@@ -126,12 +125,28 @@ impl DiskCache {
         Some(StoredPage { body, checked, modified: time(header.modified) })
     }
 
+    /// Decompresses a page of at most `max` bytes.
+    fn page(header: &StoredHeader, compressed: &[u8], max: u64) -> Option<Vec<u8>> {
+        if header.len > max {
+            return None;
+        }
+        let mut page = Vec::new();
+        let mut decoder = zstd::Decoder::new(compressed).ok()?;
+        decoder.by_ref().take(header.len.saturating_add(1)).read_to_end(&mut page).ok()?;
+        (page.len() as u64 == header.len).then_some(page)
+    }
+
     /// Encodes a page with its header.
     pub(super) fn document(
         body: &PageBody,
+        slot: &Slot,
         checked: SystemTime,
         modified: SystemTime,
     ) -> Result<Vec<u8>, Error> {
+        let (file, sha256) = match &slot.document {
+            Some(Document::Provenance { file, sha256, .. }) => (Some(file.to_string()), *sha256),
+            _ => (None, None),
+        };
         let header = StoredHeader {
             version: VERSION,
             etag: body.validators.etag.clone(),
@@ -141,6 +156,8 @@ impl DiskCache {
             checked: unix_seconds(checked),
             modified: unix_seconds(modified),
             len: body.bytes.len() as u64,
+            file,
+            sha256: sha256.map(|sha256| sha256.to_string()),
         };
         let mut document = to_json(&header)?;
         document.push(b'\n');
@@ -148,24 +165,19 @@ impl DiskCache {
         Ok(document)
     }
 
-    pub(super) fn store(
-        &self,
-        index: u64,
-        project: Option<&ProjectName>,
-        document: &[u8],
-    ) -> Result<(), Error> {
-        self.write(&self.path(index, project), document, None)
+    pub(super) fn store(&self, index: u64, entry: &str, document: &[u8]) -> Result<(), Error> {
+        self.write(&self.path(index, entry), document, None)
     }
 
     /// Stores a page that the upstream last confirmed at this time.
     pub(super) fn store_dated(
         &self,
         index: u64,
-        project: Option<&ProjectName>,
+        entry: &str,
         document: &[u8],
         checked: SystemTime,
     ) -> Result<(), Error> {
-        self.write(&self.path(index, project), document, Some(checked))
+        self.write(&self.path(index, entry), document, Some(checked))
     }
 
     /// Returns the projects with a page of an upstream, and `None` for the list of projects.
@@ -228,8 +240,8 @@ impl DiskCache {
     }
 
     /// Records that the upstream has confirmed the page. Returns false if the page was evicted from the disk.
-    pub(super) fn touch(&self, index: u64, project: Option<&ProjectName>, now: SystemTime) -> bool {
-        let path = self.path(index, project);
+    pub(super) fn touch(&self, index: u64, entry: &str, now: SystemTime) -> bool {
+        let path = self.path(index, entry);
         let Ok(file) = CacheDir::read(&path) else { return !self.dir.make_room(1) };
         self.dir.touch(&path);
         // If this fails, the page is only revalidated earlier.
@@ -238,9 +250,9 @@ impl DiskCache {
     }
 
     /// Marks the copies of a page, and the facts of its project, as recently used.
-    pub(super) fn record_use(&self, indexes: &[u64], project: Option<&ProjectName>) {
-        indexes.iter().for_each(|index| self.dir.touch(&self.path(*index, project)));
-        project.iter().for_each(|name| self.dir.touch(&self.facts_path(name)));
+    pub(super) fn record_use(&self, indexes: &[u64], slot: &Slot) {
+        indexes.iter().for_each(|index| self.dir.touch(&self.path(*index, &slot.entry())));
+        slot.name.iter().for_each(|name| self.dir.touch(&self.facts_path(name)));
     }
 
     /// Returns the path of the facts of a project. The subfolders of upstreams are named by 16 hexadecimal digits, so
@@ -297,9 +309,47 @@ impl DiskCache {
         Ok(())
     }
 
-    pub(super) fn remove(&self, index: u64, project: Option<&ProjectName>) -> Result<(), Error> {
-        self.delete(&self.path(index, project))
+    pub(super) fn remove(&self, index: u64, entry: &str) -> Result<(), Error> {
+        self.delete(&self.path(index, entry))
     }
+
+    /// Deletes the documents of a project.
+    pub(super) fn remove_documents(&self, index: u64, project: &ProjectName) -> Result<(), Error> {
+        let prefix = format!("{project}@");
+        let folder = self.path(index, "");
+        for file in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if file.file_name().to_str().is_some_and(|name| name.starts_with(&prefix)) {
+                self.delete(&file.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Provenance of a file, read from the folder of a cache.
+pub(crate) struct StoredProvenance {
+    /// Name of the file.
+    pub(crate) file: String,
+    /// SHA-256 of the file, if its page has one.
+    pub(crate) sha256: Option<Digest>,
+    /// Body of the document; `None` if it can't be read.
+    pub(crate) document: Option<Vec<u8>>,
+}
+
+/// Reads all provenance in the folder of a cache.
+pub(crate) fn stored_provenance(dir: &PagesDir) -> impl Iterator<Item = StoredProvenance> + use<> {
+    let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten();
+    let files = entries(dir.path()).flat_map(move |folder| entries(&folder.path()));
+    // Only the names of documents have a `@` after the name of a project.
+    let is_document = |name: &str| name.find('@').is_some_and(|at| at > 0) && !name.starts_with('.');
+    files.filter(move |file| file.file_name().to_str().is_some_and(is_document)).filter_map(|file| {
+        let mut bytes = Vec::new();
+        CacheDir::read(&file.path()).ok()?.read_to_end(&mut bytes).ok()?;
+        let (header, start) = DiskCache::header(&bytes)?;
+        let document = DiskCache::page(&header, &bytes[start..], MAX_PROVENANCE);
+        let sha256 = header.sha256.and_then(|sha256| sha256.parse().ok());
+        Some(StoredProvenance { file: header.file?, sha256, document })
+    })
 }
 
 /// Returns whether this is the file name of a document of a project: `PROJECT@` and 32 hexadecimal digits.

@@ -3,6 +3,7 @@
 mod cache;
 mod claims;
 mod disk;
+mod document;
 mod namespace;
 mod queue;
 mod rendered;
@@ -18,7 +19,8 @@ use crate::store::PagesDir;
 
 pub use cache::{CachedPage, IndexPage, PageCache};
 pub use claims::Claims;
-pub(crate) use disk::{StoredPage, is_document, unix_seconds};
+pub(crate) use disk::{StoredPage, is_document, stored_provenance, unix_seconds};
+pub(crate) use document::Document;
 pub(crate) use rendered::{MemoryFile, encode};
 pub use rendered::{PageBytes, RenderedPage, Variant};
 

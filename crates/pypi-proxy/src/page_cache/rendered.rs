@@ -5,14 +5,16 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::iter;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::SystemTime;
 
 use bytes::Bytes;
 use http::HeaderValue;
+use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
+use super::document::DocumentBody;
 use crate::metrics::Counter;
 use crate::page::{self, Page, ProjectList};
 use crate::store::read_at;
@@ -29,6 +31,7 @@ pub(super) enum MergedContent {
         hidden: HashSet<Box<str>>,
     },
     List(Arc<ProjectList>),
+    Document(DocumentBody),
 }
 
 impl MergedContent {
@@ -36,6 +39,7 @@ impl MergedContent {
         match self {
             Self::Project { merged, .. } => merged.json(),
             Self::List(list) => list.json(),
+            Self::Document(body) => &body.json,
         }
     }
 }
@@ -71,6 +75,14 @@ pub struct RenderedPage {
     file_requests: Counter,
     /// Whether the page in HTML says that the proxy is offline.
     pub(super) is_offline: bool,
+    pub(super) filtered: Mutex<Option<FilteredDocument>>,
+}
+
+/// A document without the files that a project's page does not list.
+pub(super) struct FilteredDocument {
+    pub(super) page: Weak<RenderedPage>,
+    /// `None` if the page lists all files.
+    pub(super) document: Option<Arc<RenderedPage>>,
 }
 
 /// Text on pages in HTML while the proxy is offline.
@@ -97,6 +109,9 @@ impl RenderedPage {
                 locations.update(page.locations().as_bytes());
             }
         }
+        if let MergedContent::Document(body) = &content {
+            serial = body.serial;
+        }
         let locations = locations.digest();
         Self {
             content,
@@ -110,6 +125,7 @@ impl RenderedPage {
             variants: Default::default(),
             file_requests: Counter::default(),
             is_offline: false,
+            filtered: Mutex::default(),
         }
     }
 
@@ -128,7 +144,7 @@ impl RenderedPage {
     pub(crate) fn parts(&self) -> &[(usize, Arc<Page>)] {
         match &self.content {
             MergedContent::Project { parts, .. } => parts,
-            MergedContent::List(_) => &[],
+            MergedContent::List(_) | MergedContent::Document(_) => &[],
         }
     }
 
@@ -166,7 +182,7 @@ impl RenderedPage {
     pub(crate) fn file_names(&self) -> impl Iterator<Item = &str> {
         let parts: &[_] = match &self.content {
             MergedContent::Project { parts, .. } => parts,
-            MergedContent::List(_) => &[],
+            MergedContent::List(_) | MergedContent::Document(_) => &[],
         };
         parts.iter().flat_map(|(_, page)| page.files().map(|file| file.name()))
     }
@@ -224,6 +240,8 @@ impl RenderedPage {
     pub(super) fn size_in_memory(&self) -> u64 {
         let content = match &self.content {
             MergedContent::List(list) => list.size_in_memory(),
+            // With the filtered document.
+            MergedContent::Document(body) => 2 * body.json.len() + size_of::<Self>(),
             MergedContent::Project { parts, merged, hidden } => {
                 let own = parts.iter().filter(|(_, page)| !Arc::ptr_eq(page, merged));
                 let hidden = hidden.iter().map(|name| name.len() + HIDDEN_NAME).sum::<usize>();
@@ -253,6 +271,11 @@ impl RenderedPage {
                 MergedContent::Project { merged, .. } => {
                     let page = merged.clone();
                     Box::new(move || encode(with_notice(iter::once(page.to_html()), is_offline), coding).ok())
+                }
+                // It has no other format.
+                MergedContent::Document(body) => {
+                    let json = body.json.clone();
+                    Box::new(move || encode(iter::once(json), coding).ok())
                 }
                 MergedContent::List(list) => {
                     let list = list.clone();

@@ -1,5 +1,6 @@
 //! State of one page in the cache.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +12,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::disk::StoredPage;
+use super::document::{Document, DocumentBody, DocumentKey};
 use super::namespace::is_one_project;
 use super::rendered::{AppliedRules, MergedContent};
 use super::{CacheStatus, IndexStrategy, RenderedPage};
@@ -30,9 +32,10 @@ const ALLOCATIONS: usize = 5;
 /// Estimated overhead of the allocator, in bytes per allocation.
 const ALLOCATOR_OVERHEAD: usize = 16;
 
-/// Cache slot of a project's page, or of the project list if there is no name.
+/// Cache slot of a project's page or of another document of the project, or of the project list if there is no name.
 pub(super) struct Slot {
     pub(super) name: Option<ProjectName>,
+    pub(super) document: Option<Document>,
     pub(super) state: Mutex<State>,
     /// The upstreams' pages. Locked while a refresh is running.
     pub(super) parts: tokio::sync::Mutex<Option<Vec<UpstreamPage>>>,
@@ -90,6 +93,7 @@ pub(super) struct UpstreamPage {
 pub(super) enum UpstreamContent {
     Project(Arc<Page>),
     List(Arc<ProjectList>),
+    Document(DocumentBody),
 }
 
 impl UpstreamContent {
@@ -97,7 +101,7 @@ impl UpstreamContent {
     pub(super) fn names(&self) -> impl Iterator<Item = ProjectName> {
         let list = match self {
             Self::List(list) => Some(list),
-            Self::Project(_) => None,
+            Self::Project(_) | Self::Document(_) => None,
         };
         list.into_iter().flat_map(|list| list.names()).filter_map(|name| ProjectName::parse(name).ok())
     }
@@ -143,11 +147,31 @@ impl Slot {
         };
         Self {
             name,
+            document: None,
             state: Mutex::new(state),
             parts: tokio::sync::Mutex::new(None),
             facts: Mutex::default(),
             created: Instant::now(),
             used: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn of_document(DocumentKey { project, document }: DocumentKey) -> Self {
+        Self { document: Some(document), ..Self::new(Some(project)) }
+    }
+
+    pub(super) fn document_key(&self) -> Option<DocumentKey> {
+        let document = self.document.clone()?;
+        Some(DocumentKey { project: self.name.clone()?, document })
+    }
+
+    /// Returns the name of the page's file on disk and in the bucket. Project names do not start with `@`, so `@list`
+    /// can't collide with one.
+    pub(super) fn entry(&self) -> Cow<'_, str> {
+        match (&self.name, &self.document) {
+            (None, _) => Cow::Borrowed("@list"),
+            (Some(name), None) => Cow::Borrowed(name.as_str()),
+            (Some(name), Some(document)) => Cow::Owned(document.entry(name)),
         }
     }
 
@@ -163,7 +187,8 @@ impl Slot {
     /// Returns the bytes in memory without the page: the slot, its map entry, and the state per upstream.
     pub(super) fn size_in_memory(&self, state: &State, indexes: usize) -> u64 {
         // The name is in the slot and in the map key.
-        let names = self.name.as_ref().map_or(0, |name| 2 * name.as_str().len());
+        let text = self.document.as_ref().map_or(0, Document::text_len);
+        let names = self.name.as_ref().map_or(0, |name| 2 * (name.as_str().len() + text));
         let entry = size_of::<(ProjectName, Arc<Self>)>() + 2 * size_of::<usize>() + HASH_ENTRY;
         let parts = indexes * size_of::<UpstreamPage>();
         let failure = if state.failure.is_some() { FAILURE_SIZE } else { 0 };
@@ -234,6 +259,7 @@ impl Merging {
 pub(super) fn is_older(new: &UpstreamContent, old: Option<&UpstreamContent>) -> bool {
     let serial = |content: &UpstreamContent| match content {
         UpstreamContent::Project(page) => page.last_serial(),
+        UpstreamContent::Document(body) => body.serial,
         UpstreamContent::List(_) => None,
     };
     matches!((serial(new), old.and_then(serial)), (Some(new), Some(old)) if new < old)
@@ -250,11 +276,13 @@ pub(super) fn combine(
     let mut applied = AppliedRules { generation: rules.generation(), ..AppliedRules::default() };
     let mut removed = Removed::default();
     let mut projects = Vec::new();
-    let mut lists = Vec::new();
+    let (mut lists, mut document) = (Vec::new(), None);
     for (index, part) in parts.iter().enumerate() {
         match &part.content {
             Some(UpstreamContent::Project(page)) => projects.push((index, page.clone())),
             Some(UpstreamContent::List(list)) => lists.push(rules.list(list.clone(), index)?),
+            // The first index that has the document wins.
+            Some(UpstreamContent::Document(body)) => document = document.or(Some(body.clone())),
             None => {}
         }
     }
@@ -285,7 +313,10 @@ pub(super) fn combine(
             applied.removed = removed.text().and_then(|text| text.parse().ok());
             MergedContent::Project { merged, parts: projects, hidden }
         }
-        (true, []) => return Ok((Content::NotFound, time)),
+        (true, []) => match document {
+            Some(body) => MergedContent::Document(body),
+            None => return Ok((Content::NotFound, time)),
+        },
         (true, [list]) => MergedContent::List(list.clone()),
         (true, lists) => MergedContent::List(Arc::new(ProjectList::merge(lists.iter().map(|list| &**list))?)),
     };
@@ -297,7 +328,7 @@ pub(super) fn combine(
 pub(super) fn parse_stored(stored: StoredPage, slot: &Slot, page: &str) -> Option<UpstreamPage> {
     let (facts, facts_version) = slot.facts.lock().clone();
     let validators = stored.body.validators.clone();
-    let content = parse_body(stored.body, slot.name.as_ref(), page, &facts).ok()?;
+    let content = parse_body(stored.body, slot, page, &facts).ok()?;
     let (checked, modified) = (Some(stored.checked), Some(stored.modified));
     Some(UpstreamPage {
         content: Some(content),
@@ -309,15 +340,18 @@ pub(super) fn parse_stored(stored: StoredPage, slot: &Slot, page: &str) -> Optio
     })
 }
 
-/// Parses the body of a response, in JSON or HTML: the page of a project, or the project list for `None`. `page` is the
+/// Parses the body of a response, in JSON or HTML: a document, the page of a project, or the project list. `page` is the
 /// path of the page at the index.
 pub(super) fn parse_body(
     body: PageBody,
-    project: Option<&ProjectName>,
+    slot: &Slot,
     page: &str,
     facts: &ProjectFacts,
 ) -> Result<UpstreamContent, Error> {
-    let Some(project) = project else {
+    if slot.document.is_some() {
+        return DocumentBody::parse(body.bytes, body.serial).map(UpstreamContent::Document);
+    }
+    let Some(project) = &slot.name else {
         let list = if body.is_json {
             ProjectList::from_json(body.bytes)
         } else {

@@ -46,7 +46,7 @@ impl Source<'_> {
         if is_fresh(&newer) {
             return (newer, None);
         }
-        let lease = match bucket.claim_page(self.upstream.id(), self.slot.name.as_ref()).await {
+        let lease = match bucket.claim_page(self.upstream.id(), &self.slot.entry()).await {
             PageTurn::Owner(lease) => Some(lease),
             PageTurn::Released => None,
             PageTurn::Unavailable => return (newer, None),
@@ -60,7 +60,7 @@ impl Source<'_> {
     async fn read_bucket(&self, bucket: &Bucket, part: &UpstreamPage) -> Result<UpstreamPage, Error> {
         let Some(disk) = self.disk.cloned() else { return Ok(part.clone()) };
         let (id, max, checked) = (self.upstream.id(), self.upstream.max_page(), part.checked);
-        let Some(page) = bucket.page(id, self.slot.name.as_ref(), max).await? else {
+        let Some(page) = bucket.page(id, &self.slot.entry(), max).await? else {
             return Ok(UpstreamPage { bucket_version: None, ..part.clone() });
         };
         if part.bucket_version.as_ref() == Some(&page.version) {
@@ -81,7 +81,7 @@ impl Source<'_> {
                 return None;
             }
             // If this fails, the disk keeps an older copy.
-            let _ = disk.store(id, slot.name.as_ref(), &document);
+            let _ = disk.store(id, &slot.entry(), &document);
             Some(UpstreamPage { bucket_version: before.bucket_version, ..new })
         };
         Ok(spawn_blocking(work).await.ok().flatten().unwrap_or(old))
@@ -102,11 +102,11 @@ impl Source<'_> {
             return Ok(part);
         }
         let id = self.upstream.id();
-        let body = match self.upstream.page(self.slot.name.as_ref(), &part.validators).await? {
+        let body = match self.request(&part.validators).await? {
             PageResponse::NotModified if part.content.is_some() => {
                 let mut part = self.reparse_with_facts(UpstreamPage { checked: Some(now), ..part }).await;
                 if let (Some(disk), slot) = (self.disk.cloned(), self.slot.clone()) {
-                    let work = move || disk.touch(id, slot.name.as_ref(), now);
+                    let work = move || disk.touch(id, &slot.entry(), now);
                     if !spawn_blocking(work).await.unwrap_or(true) {
                         // The next request gets the whole page, to store it again.
                         part.validators = Validators::default();
@@ -115,7 +115,8 @@ impl Source<'_> {
                 if self.bucket.is_some()
                     && let Some(stored) = self.read().await
                 {
-                    let work = move || DiskCache::document(&stored.body, now, stored.modified).ok();
+                    let slot = self.slot.clone();
+                    let work = move || DiskCache::document(&stored.body, &slot, now, stored.modified).ok();
                     let document = spawn_blocking(work).await.ok().flatten();
                     self.publish(document, part.bucket_version.clone(), lease);
                 }
@@ -127,10 +128,10 @@ impl Source<'_> {
             PageResponse::NotFound => {
                 if part.content.is_some() {
                     // Otherwise the page would be back after the next start.
-                    self.with_disk(move |disk, slot| drop(disk.remove(id, slot.name.as_ref()))).await;
+                    self.with_disk(move |disk, slot| drop(disk.remove(id, &slot.entry()))).await;
                     if let Some(bucket) = self.bucket {
                         // If this fails, the copy in the bucket is revalidated like any other.
-                        let _ = bucket.purge_page(id, self.slot.name.as_ref()).await;
+                        let _ = bucket.purge_page(id, &self.slot.entry()).await;
                     }
                 }
                 return Ok(UpstreamPage::missing());
@@ -141,17 +142,16 @@ impl Source<'_> {
         let (disk, slot, old) = (self.disk.cloned(), self.slot.clone(), part.content.clone());
         let path = self.path();
         let work = move || {
-            let name = slot.name.as_ref();
             // The page takes over the memory of the response body, so the disk copy is made first. A failure to store
             // it is not an error of the request.
-            let document = disk.as_ref().and_then(|_| DiskCache::document(&body, now, now).ok());
+            let document = disk.as_ref().and_then(|_| DiskCache::document(&body, &slot, now, now).ok());
             let (facts, facts_version) = slot.facts.lock().clone();
-            let content = parse_body(body, name, &path, &facts)?;
+            let content = parse_body(body, &slot, &path, &facts)?;
             if is_older(&content, old.as_ref()) {
                 return Ok((None, facts_version, None));
             }
             if let (Some(disk), Some(document)) = (disk, &document)
-                && let Err(error) = disk.store(id, name, document)
+                && let Err(error) = disk.store(id, &slot.entry(), document)
             {
                 tracing::warn!(error = %Chain(&error), "a page can't be stored");
             }
@@ -172,6 +172,17 @@ impl Source<'_> {
         self.upstream.page_url(self.slot.name.as_ref()).path().to_owned()
     }
 
+    /// Requests the page or document from the upstream.
+    async fn request(&self, known: &Validators) -> Result<PageResponse, Error> {
+        match (&self.slot.name, &self.slot.document) {
+            (Some(name), Some(document)) => match document.url(name, self.upstream) {
+                Some(url) => self.upstream.document(&url, document.max_len(self.upstream), known).await,
+                None => Ok(PageResponse::NotFound),
+            },
+            (name, _) => self.upstream.page(name.as_ref(), known).await,
+        }
+    }
+
     /// Parses the page again if facts about its files were recorded since.
     async fn reparse_with_facts(&self, part: UpstreamPage) -> UpstreamPage {
         let (facts, facts_version) = self.slot.facts.lock().clone();
@@ -181,7 +192,7 @@ impl Source<'_> {
         let part = UpstreamPage { facts_version, ..part };
         let Some(stored) = self.read().await else { return part };
         let (slot, path) = (self.slot.clone(), self.path());
-        let parse = move || parse_body(stored.body, slot.name.as_ref(), &path, &facts).ok();
+        let parse = move || parse_body(stored.body, &slot, &path, &facts).ok();
         match spawn_blocking(parse).await.ok().flatten() {
             // Keep the page without the new facts.
             None => part,
@@ -193,7 +204,7 @@ impl Source<'_> {
     async fn read(&self) -> Option<StoredPage> {
         let (disk, slot) = (self.disk?.clone(), self.slot.clone());
         let (id, max) = (self.upstream.id(), self.upstream.max_page());
-        let (document, touched) = spawn_blocking(move || disk.open(id, slot.name.as_ref())).await.ok()??;
+        let (document, touched) = spawn_blocking(move || disk.open(id, &slot.entry())).await.ok()??;
         let mut reservation = self.upstream.budget().reserve();
         reservation.grow(DiskCache::page_len(&document)?.min(max)).await;
         spawn_blocking(move || DiskCache::read(&document, max, touched, reservation)).await.ok()?
@@ -213,6 +224,6 @@ impl Source<'_> {
         let Some(own) = DiskCache::age(&document) else { return };
         let is_as_new = move |other: &[u8]| DiskCache::age(other).is_some_and(|other| other >= own);
         let (id, max_page) = (self.upstream.id(), self.upstream.max_page());
-        bucket.store_page(id, self.slot.name.as_ref(), document, version, lease, max_page, is_as_new);
+        bucket.store_page(id, &self.slot.entry(), document, version, lease, max_page, is_as_new);
     }
 }

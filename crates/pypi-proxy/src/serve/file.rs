@@ -11,18 +11,21 @@ use url::Url;
 use super::ResponseBody;
 use super::message::{ProxyResponse, RequestFields, RequestParts};
 use super::respond::{FileHeaders, Selection, X_CACHE, is_metadata, rule_rejection};
-use super::service::{Proxy, State};
+use super::service::{self, Proxy, State};
 use super::target::{FileTarget, UpstreamSource};
 use crate::error::{Chain, Kind};
 use crate::metadata::MetadataSource;
 use crate::page::{Details, FileFacts, Metadata};
-use crate::page_cache::{CacheStatus, CachedPage, RenderedPage};
+use crate::page_cache::{CacheStatus, CachedPage, Document, RenderedPage};
 use crate::rules::Violation;
 use crate::store::{Digest, Download, FetchState, FileInfo, Key, StoredFile};
 use crate::{ByteRange, Coding, Error, ProjectName, file_name, index_path};
 
 /// Distance ahead of a download within which a range request waits for it instead of fetching the range separately.
 const WAIT_AHEAD: u64 = 1 << 20;
+
+/// Content type of provenance.
+const PROVENANCE_TYPE: &str = "application/vnd.pypi.integrity.v1+json";
 
 /// Request for a file of a project.
 struct FileRequest<'a> {
@@ -37,7 +40,7 @@ struct FileRequest<'a> {
 }
 
 impl Proxy {
-    /// Responds with a file, or the metadata or signature of one.
+    /// Responds with a file, or the metadata, signature or provenance of one.
     pub(super) async fn file(
         &self,
         project: &ProjectName,
@@ -197,7 +200,7 @@ impl FileRequest<'_> {
         }
     }
 
-    /// Checks whether the rules allow the file, or the file that metadata or a signature belongs to.
+    /// Checks whether the rules allow the file, or the file that metadata, a signature or provenance belongs to.
     fn check(&self) -> Result<(), Violation> {
         if !self.cached.page.is_restricted() {
             return Ok(());
@@ -221,6 +224,10 @@ impl FileRequest<'_> {
         let digest = details.filter(|details| details.size.is_some()).and_then(|details| details.sha256);
         if let Some(stored) = digest.and_then(|digest| store.get_labeled(&Digest(digest), label)) {
             return Ok(self.stored(stored, is_metadata_unknown).await);
+        }
+        if let Some(document) = self.provenance()? {
+            let cached = &proxy.pages.document(project, document).await?;
+            return Ok(service::document(self.fields, cached, PROVENANCE_TYPE).await);
         }
         self.respond_from(FileTarget::of(cached, project, name, proxy)?, is_metadata_unknown).await
     }
@@ -294,6 +301,20 @@ impl FileRequest<'_> {
             let len = range.as_ref().map_or(info.len, |range| Some(range.end - range.start));
             ResponseBody::growing(download.reader(range), len)
         }))
+    }
+
+    /// Returns the provenance that is requested, if it is one.
+    fn provenance(&self) -> Result<Option<Document>, Error> {
+        let Self { proxy, project, name, cached, .. } = *self;
+        let Some(base) = name.strip_suffix(".provenance").filter(|_| cached.page.file(name).is_none()) else {
+            return Ok(None);
+        };
+        let missing = || Error::new(Kind::NotFound);
+        let (index, file) = cached.page.file(base).ok_or_else(missing)?;
+        let upstream = proxy.upstreams.get(index).ok_or_else(missing)?;
+        let url = upstream.resolve(project, file.provenance().ok_or_else(missing)?)?;
+        let sha256 = file.details().sha256.map(Digest);
+        Ok(Some(Document::Provenance { file: base.into(), sha256, index, url }))
     }
 
     /// Responds with a stored file. Metadata is compressed as the client prefers.

@@ -14,6 +14,7 @@ named! {
         Project = "project",
         File = "file",
         Metadata = "metadata",
+        Document = "document",
         Cache = "cache",
         Health = "health",
         Metrics = "metrics",
@@ -24,7 +25,8 @@ named! {
 
 impl Endpoint {
     /// Endpoints that are served from the cache.
-    pub(super) const CACHED: [Self; 4] = [Self::List, Self::Project, Self::File, Self::Metadata];
+    pub(super) const CACHED: [Self; 5] =
+        [Self::List, Self::Project, Self::File, Self::Metadata, Self::Document];
 
     /// Returns the endpoint of a path by a rough look at its segments, without checking names.
     pub(super) fn from_path(path: &str) -> Self {
@@ -36,9 +38,11 @@ impl Endpoint {
                 None => Self::List,
                 Some(_) if path.ends_with('/') => Self::Project,
                 Some(file) if file.ends_with(".metadata") => Self::Metadata,
+                Some(file) if file.ends_with(".provenance") => Self::Document,
                 Some(_) if parts.next_back().is_some() => Self::File,
                 Some(_) => Self::Project,
             },
+            Some("pypi") => Self::Document,
             Some("cache") => Self::Cache,
             Some("health" | "livez" | "readyz") => Self::Health,
             Some("metrics") => Self::Metrics,

@@ -13,7 +13,7 @@ pub(super) enum Route<'p> {
     List,
     /// The page of a project, by its normalized name.
     Project(Cow<'p, str>),
-    /// A file of a project, or its metadata or signature.
+    /// A file of a project, or its metadata, signature or provenance.
     File {
         project: Cow<'p, str>,
         file: Cow<'p, str>,
@@ -22,6 +22,11 @@ pub(super) enum Route<'p> {
     IndexPath {
         path: &'p str,
         file: Cow<'p, str>,
+    },
+    /// A project, or one of its versions, in the JSON API.
+    Json {
+        project: Cow<'p, str>,
+        version: Option<&'p str>,
     },
     Purge(PurgeTarget<'p>),
     Health,
@@ -80,6 +85,9 @@ impl<'p> Route<'p> {
         if let Some(purge_target) = path.strip_prefix("/cache/") {
             return Self::purge_target(purge_target);
         }
+        if let Some(json) = path.strip_prefix("/pypi/").and_then(|path| path.strip_suffix("/json")) {
+            return Self::json(json);
+        }
         let is_folder = path.ends_with('/');
         // A reverse proxy may add a slash.
         let path = &path[path.bytes().take_while(|byte| *byte == b'/').count().saturating_sub(1)..];
@@ -109,6 +117,7 @@ impl<'p> Route<'p> {
             | Self::Project(_)
             | Self::File { .. }
             | Self::IndexPath { .. }
+            | Self::Json { .. }
             | Self::Purge(_)
             | Self::Moved { .. } => true,
             Self::Home
@@ -146,6 +155,10 @@ impl<'p> Route<'p> {
             },
             [Some(project), Some(file), None] if !is_folder && is_file_name(&file) => match normal(project) {
                 None => Self::Unknown,
+                // Dependabot also appends it to the URL of the index.
+                Some(project) if file == "json" && kind == RedirectKind::Moved => {
+                    moved(format!("../../pypi/{project}/json"))
+                }
                 Some(project) => Self::File { project, file },
             },
             _ => Self::Unknown,
@@ -154,6 +167,24 @@ impl<'p> Route<'p> {
 
     fn index_path(path: &'p str) -> Self {
         file_of_path(path).map_or(Self::Unknown, |file| Self::IndexPath { path, file })
+    }
+
+    /// Parses the path between `/pypi/` and `/json`.
+    fn json(path: &'p str) -> Self {
+        let (project, version) = match path.split_once('/') {
+            Some((project, version)) => (project, Some(version)),
+            None => (path, None),
+        };
+        match normalize(project) {
+            Ok(name) if version.is_none_or(is_version) => match version {
+                _ if name == project => Self::Json { project: name, version },
+                None => Self::Moved { kind: RedirectKind::Moved, to: format!("../{name}/json") },
+                Some(version) => {
+                    Self::Moved { kind: RedirectKind::Moved, to: format!("../../{name}/{version}/json") }
+                }
+            },
+            _ => Self::Unknown,
+        }
     }
 
     /// Parses the path after `/cache/`.
@@ -190,10 +221,19 @@ fn normal(name: Cow<'_, str>) -> Option<Cow<'_, str>> {
     }
 }
 
+/// Returns whether the text may be a version (PEP 440): at most 100 letters, digits, `.`, `+`, `!`, `-` and `_`,
+/// starting with a letter or digit.
+fn is_version(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b".+!-_".contains(&byte);
+    text.len() <= 100
+        && text.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
+        && text.bytes().all(is_allowed)
+}
+
 /// Returns whether the name is that of a file rather than of a project.
 fn looks_like_file(name: &str) -> bool {
-    const EXTENSIONS: [&str; 9] =
-        [".whl", ".gz", ".zip", ".bz2", ".egg", ".exe", ".msi", ".metadata", ".asc"];
+    const EXTENSIONS: [&str; 10] =
+        [".whl", ".gz", ".zip", ".bz2", ".egg", ".exe", ".msi", ".metadata", ".asc", ".provenance"];
     EXTENSIONS.iter().any(|end| name.ends_with(end))
 }
 
@@ -255,6 +295,11 @@ mod tests {
                 "/cache/six/six-1.0.whl",
                 Route::Purge(PurgeTarget::File { project: "six".into(), file: "six-1.0.whl".into() }),
             ),
+            ("/pypi/six/json", Route::Json { project: "six".into(), version: None }),
+            ("/pypi/six/1!1.0+x/json", Route::Json { project: "six".into(), version: Some("1!1.0+x") }),
+            ("/pypi/Foo_Bar/json", moved("../foo-bar/json")),
+            ("/simple/Foo_Bar/json", moved("../../pypi/foo-bar/json")),
+            ("/pypi/Foo_Bar/1.0/json", moved("../../foo-bar/1.0/json")),
             ("/health", Route::Health),
             ("/livez", Route::Live),
             ("/readyz", Route::Ready),
@@ -283,7 +328,10 @@ mod tests {
             /simple/a/%00 /simple/a/x%0d%0ay /cache/a/b/c /health/x /index/simple/a/b/c \
             /simple/%252e%252e/ /%73imple/a/ /cache/ /cache/%6cist /cache/six/ /cache//six //cache/six \
             /cache/%73ix /x/../metrics //metrics /simple/a/b/six-1.0.whl /x/../six-1.0.whl /x//six-1.0.whl \
-            /x%2fsix-1.0.whl /x/six-1.0.whl/ /metrics/six-1.0.whl /x/six.html";
+            /x%2fsix-1.0.whl /x/six-1.0.whl/ /metrics/six-1.0.whl /x/six.html \
+            /pypi /pypi/ /pypi/six /pypi/six/ /pypi/six/json/ /pypi/six/1.0 \
+            /pypi/six/1.0/x/json /pypi/six//json /pypi//json /pypi/../json /pypi/six/../json /pypi/six/%2e/json \
+            /pypi/%73ix/json //pypi/six/json /pypi/six/.1/json /search /pypi/six/1:0/json /pypi/json";
         for path in unknown.split(' ') {
             assert_eq!(Route::parse(path), Route::Unknown, "{path}");
         }
@@ -319,7 +367,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arbitrary_paths_give_normalized_names(path in "(/(simple|index|cache|[.]{1,2}|%2e|%2f|%5c|[a-z]-1[.]zip|[a-zA-Z0-9._%-]{0,6})){0,5}/?") {
+        fn arbitrary_paths_give_normalized_names(path in "(/(simple|index|cache|pypi|json|[.]{1,2}|%2e|%2f|%5c|[a-z]-1[.]zip|[a-zA-Z0-9._%-]{0,6})){0,5}/?") {
             match Route::parse(&path) {
                 Route::Project(name) | Route::Purge(PurgeTarget::Project(name)) => {
                     prop_assert_eq!(normalize(&name).unwrap(), name.clone());
@@ -330,6 +378,10 @@ mod tests {
                 }
                 Route::IndexPath { path, file } => {
                     prop_assert!(path.starts_with('/') && !path.contains("//") && is_file_name(&file));
+                }
+                Route::Json { project, version } => {
+                    prop_assert_eq!(normalize(&project).unwrap(), project.clone());
+                    prop_assert!(version.is_none_or(is_version));
                 }
                 Route::Moved { to, .. } => prop_assert!(!to.starts_with('/') && !to.contains("//") && !to.contains(':')),
                 _ => {}

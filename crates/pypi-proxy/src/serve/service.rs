@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LOCATION};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LOCATION, VARY};
 use http::{Method, Request, Response, StatusCode};
 
 use super::encoded::EncodedMetadata;
@@ -54,6 +54,7 @@ impl Scope {
             | Route::Project(_)
             | Route::File { .. }
             | Route::IndexPath { .. }
+            | Route::Json { .. }
             | Route::Moved { .. } => self != Self::Admin,
             Route::Home
             | Route::Purge(_)
@@ -403,6 +404,16 @@ impl Proxy {
                     Err(violation) => self.reject(rule_rejection(&violation)),
                 }
             }
+            Route::Json { project, version } => {
+                let name = ProjectName::parse(&project)?;
+                match self.check_project(&name) {
+                    Ok(()) => {
+                        let cached = self.0.pages.json(&name, version).await?;
+                        document(&request.fields, &cached, "application/json").await
+                    }
+                    Err(violation) => self.reject(rule_rejection(&violation)),
+                }
+            }
             Route::File { project, file } => {
                 let project = ProjectName::parse(&project)?;
                 self.typed(self.file(&project, &file, request).await?)
@@ -496,6 +507,23 @@ impl Proxy {
         let body = r#"{"data":null,"status":"success"}"#;
         Ok(ProxyResponse::typed(StatusCode::OK, "application/json", body))
     }
+}
+
+/// Responds with a document that has one format.
+pub(super) async fn document(
+    fields: &RequestFields<'_>,
+    cached: &CachedPage,
+    content_type: &'static str,
+) -> ProxyResponse {
+    let coding = Coding::from_accept(fields.accept_encoding.unwrap_or_default());
+    let form = Form::Json;
+    let variant = cached.page.variant(form, coding).await;
+    let mut response = page_response(fields, cached, form, coding, variant);
+    if response.status == StatusCode::OK {
+        response.set(CONTENT_TYPE, content_type);
+    }
+    response.set(VARY, "Accept-Encoding");
+    response
 }
 
 fn moved(kind: RedirectKind, to: &str, query: Option<&str>) -> ProxyResponse {

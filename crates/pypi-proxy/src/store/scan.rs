@@ -95,6 +95,12 @@ impl Store {
         let _ = std::thread::Builder::new().name("pypi-proxy-scan".into()).spawn(work);
     }
 
+    /// Computes the SHA-256 of a stored file. Returns `None` if it does not exist, and an impossible hash if it can't be
+    /// read.
+    pub(crate) fn actual_digest(&self, digest: &Digest) -> Option<Digest> {
+        hash(&self.0, digest).map(|(actual, _)| actual)
+    }
+
     /// Verifies the hashes of all files and deletes corrupt ones. Calls `each` after every file. Blocks the thread.
     ///
     /// # Errors

@@ -182,8 +182,50 @@ impl Upstream {
         project: Option<&ProjectName>,
         known: &Validators,
     ) -> Result<PageResponse, Error> {
+        let url = self.page_url(project);
+        self.with_breaker(self.fetch(url, PAGE_MEDIA_TYPES, self.config.max_page, known)).await
+    }
+
+    /// Returns the URL of a project, or of one of its versions, in the JSON API. Returns `None` if the index has no
+    /// JSON API.
+    pub(crate) fn json_url(&self, project: &ProjectName, version: Option<&str>) -> Option<Url> {
+        let mut url = self.config.json_api.clone()?;
+        let version = version.map(|version| format!("{version}/")).unwrap_or_default();
+        // A URL that was set may lack the slash. Names and versions need no escaping.
+        let base = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&format!("{base}/{project}/{version}json"));
+        Some(url)
+    }
+
+    /// Returns the URL of the JSON API, if the index has one.
+    pub(crate) fn json_api(&self) -> Option<&Url> {
+        self.config.json_api.as_ref()
+    }
+
+    /// Requests a document other than a page, of at most `max` bytes. The credentials are sent only if its URL has the
+    /// origin of the index.
+    ///
+    /// Fails as [`Self::page`], and if the URL is forbidden ([`Error::is_forbidden`]).
+    pub(crate) async fn document(
+        &self,
+        url: &Url,
+        max: u64,
+        known: &Validators,
+    ) -> Result<PageResponse, Error> {
+        self.policy.check(url)?;
+        let response = self.fetch(url.clone(), "application/json, */*;q=0.1", max, known);
+        // The breaker is about the host of the index.
+        if url.origin() == self.config.url.origin() {
+            self.with_breaker(response).await
+        } else {
+            response.await
+        }
+    }
+
+    /// Waits for a response unless the circuit breaker is open, and records whether there was one.
+    async fn with_breaker<T>(&self, response: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let permit = self.permit()?;
-        let result = self.fetch_page(project, known).await;
+        let result = response.await;
         match &result {
             Err(error) if is_connection_failure(error) => self.record_failure(permit, error),
             _ => self.record_success(),
@@ -191,17 +233,21 @@ impl Upstream {
         result
     }
 
-    async fn fetch_page(
+    async fn fetch(
         &self,
-        project: Option<&ProjectName>,
+        url: Url,
+        accept: &str,
+        max: u64,
         known: &Validators,
     ) -> Result<PageResponse, Error> {
-        let mut request = self.pages.get(self.page_url(project)).header(ACCEPT, PAGE_MEDIA_TYPES);
+        let is_own = url.origin() == self.config.url.origin();
+        let mut request = self.pages.get(url).header(ACCEPT, accept);
         request = header(request, IF_NONE_MATCH, known.etag.as_deref());
         if known.etag.is_none() {
             request = header(request, IF_MODIFIED_SINCE, known.last_modified.as_deref());
         }
-        let response = self.send(self.authorize(request).await, RequestKind::Page).await?;
+        let request = if is_own { self.authorize(request).await } else { request };
+        let response = self.send(request, RequestKind::Page).await?;
         let headers = response.headers();
         match response.status() {
             StatusCode::OK => {}
@@ -217,7 +263,7 @@ impl Upstream {
         let validators = Validators::of(headers);
         let serial = headers.get(SERIAL_HEADER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let mut reservation = self.budget().reserve();
-        let bytes = self.collect(response, &mut reservation).await?;
+        let bytes = self.collect(response, max, &mut reservation).await?;
         // Detects JSON without a content type.
         let is_json = is_json || bytes.trim_ascii_start().starts_with(b"{");
         Ok(PageResponse::Page(PageBody { bytes, is_json, validators, serial, reservation }))
@@ -344,9 +390,13 @@ impl Upstream {
     }
 
     /// Reads the body of a page within its size limit and the memory budget.
-    async fn collect(&self, response: Response, reservation: &mut Reservation) -> Result<Vec<u8>, Error> {
+    async fn collect(
+        &self,
+        response: Response,
+        max: u64,
+        reservation: &mut Reservation,
+    ) -> Result<Vec<u8>, Error> {
         let too_large = || Error::with(Kind::Limit, "page size");
-        let max = self.config.max_page;
         let declared = response.content_length().unwrap_or(0);
         if declared > max {
             return Err(too_large());

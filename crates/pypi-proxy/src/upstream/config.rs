@@ -52,6 +52,9 @@ pub struct Config {
     pub danger_accept_any_certificate: bool,
     /// Disables all requests: each one fails at once, and only cached content is served. Default: off.
     pub offline: bool,
+    /// URL of the JSON API of the index, to which `NAME/json` is appended. Default: for an index URL that ends in
+    /// `/simple/`, the URL with `/pypi/` instead; otherwise none.
+    pub json_api: Option<Url>,
     /// Certificate authorities in PEM format that are trusted in addition to those of the system. Default: none.
     pub authorities: Vec<Vec<u8>>,
 }
@@ -81,8 +84,14 @@ impl Config {
             let path = format!("{}/", url.path());
             url.set_path(&path);
         }
+        let json_api = url.path().strip_suffix("/simple/").map(|path| {
+            let mut json_api = url.clone();
+            json_api.set_path(&format!("{path}/pypi/"));
+            json_api
+        });
         Ok(Self {
             url,
+            json_api,
             credentials,
             netrc: None,
             ttl: Duration::from_secs(1800),
@@ -120,6 +129,7 @@ impl fmt::Debug for Config {
             .field("url", &format_args!("{self}"))
             .field("ttl", &self.ttl)
             .field("file_hosts", &self.file_hosts)
+            .field("json_api", &self.json_api.as_ref().map(Url::as_str))
             .field("danger_accept_any_certificate", &self.danger_accept_any_certificate)
             .finish_non_exhaustive()
     }

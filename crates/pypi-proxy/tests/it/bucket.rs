@@ -379,6 +379,34 @@ async fn purging_deletes_from_the_bucket() {
     assert_eq!(paths(&objects, "p/q/pages").await, <[String; 0]>::default());
 }
 
+/// Documents are shared like pages, and purged with their project.
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_are_shared() {
+    let objects = memory();
+    let index = Server::start(|request| match request.path.starts_with("/pypi/demo/") {
+        true => respond(200, &[("content-type", "application/json")], "{}"),
+        false => respond(404, &[], ""),
+    });
+    let fleet = start_fleet(2, &index, &objects);
+    let paths_of_pages = async || paths(&objects, "p/q/pages").await;
+    for (project, count) in [("demo/json", 1), ("demo/1.0/json", 2)] {
+        for proxy in &fleet {
+            assert_eq!(proxy.get(&format!("/pypi/{project}"), &[]).await.text().await.unwrap(), "{}");
+            until("the document is shared", async || paths_of_pages().await.len() == count).await;
+        }
+    }
+    assert_eq!(index.count(), 2);
+    assert!(paths_of_pages().await.iter().all(|path| path.contains("/demo")));
+    for (purged, left) in [("/cache/dem", 2), ("/cache/demo", 0)] {
+        assert_eq!(fleet[0].send(Method::DELETE, purged, &[]).await.status(), 200);
+        assert_eq!(paths_of_pages().await.len(), left);
+    }
+    assert_eq!(fleet[0].get("/pypi/demo/json", &[]).await.headers()["x-cache"], "miss");
+    until("the document is shared", async || paths_of_pages().await.len() == 1).await;
+    assert_eq!(fleet[0].send(Method::DELETE, "/cache", &[]).await.status(), 200);
+    assert_eq!(paths_of_pages().await.len(), 0);
+}
+
 /// Slow responses of the bucket do not delay pages.
 #[tokio::test(flavor = "multi_thread")]
 async fn waiting_for_pages_of_the_bucket_has_a_limit() {

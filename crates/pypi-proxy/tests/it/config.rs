@@ -561,6 +561,9 @@ fn contradictory_settings_are_rejected() {
         ("min_age", "soon"),
         ("min_age_unknown", "maybe"),
         ("yanked", "burn"),
+        ("json_api_url", "yes"),
+        ("json_api_url", "ftp://a.example.org/pypi/"),
+        ("json_api_url", "https://user:hunter2@a.example.org/pypi/"),
         ("rate_limit", "-1"),
         ("rate_limit_burst", "0"),
     ] {
@@ -825,6 +828,34 @@ fn discovered_index_shows_no_password_and_must_be_a_url() {
 fn build(env: &[(&str, &str)]) -> Result<(), Error> {
     let settings = Settings::read(&Sources::new().env(env.iter().copied())).unwrap();
     ProxyBuilder::new(&settings, None).and_then(|builder| builder.upstreams().map(drop))
+}
+
+#[test]
+fn json_api_is_derived_or_set() {
+    let (derived, set) = ("https://a.example.org/x/pypi/", "https://b.example.org/pypi");
+    for (value, expected) in
+        [("auto", [Some(derived), None]), ("never", [None, None]), (set, [Some(set), None])]
+    {
+        let env = [
+            ("PYPI_PROXY_INDEX_URL", "https://a.example.org/x/simple"),
+            ("PYPI_PROXY_EXTRA_INDEX_URLS", "https://c.example.org/whl/cpu"),
+            ("PYPI_PROXY_JSON_API_URL", value),
+        ];
+        let settings = read(env);
+        let urls: Vec<_> = ProxyBuilder::new(&settings, None)
+            .unwrap()
+            .upstreams()
+            .unwrap()
+            .iter()
+            .map(|upstream| format!("{upstream:?}"))
+            .collect();
+        for (text, expected) in urls.iter().zip(expected) {
+            let expected =
+                expected.map_or("json_api: None".to_owned(), |url| format!("json_api: Some(\"{url}\")"));
+            assert!(text.contains(&expected), "{value}: {text}");
+        }
+        assert_eq!(shown(&settings, "json_api_url").0, value);
+    }
 }
 
 #[test]

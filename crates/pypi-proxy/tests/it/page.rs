@@ -58,7 +58,8 @@ fn known_fields_of_a_file_are_parsed() {
     assert_eq!((first.size, first.requires_python.as_deref()), (Some(34), Some(">=3")));
     assert_eq!(first.upload_time.as_deref(), Some("2024-01-01T00:00:00Z"));
     assert_eq!((first.yanked.as_deref(), first.has_signature), (Some(""), Some(false)));
-    assert_eq!(first.provenance.as_deref(), Some("https://example.org/p"));
+    assert_eq!(first.provenance.as_deref(), Some("a-1.whl.provenance"));
+    assert_eq!(page.file("a-1.whl").unwrap().provenance(), Some("https://example.org/p"));
     let second = page.file("a-2.whl").unwrap().details();
     assert_eq!((second.size, second.yanked, second.sha256), (None, None, None));
     assert_eq!(second.metadata, Metadata::Absent);
@@ -210,7 +211,7 @@ fn links_of_various_mirrors_are_parsed() {
     assert_eq!(files[1].yanked.as_deref(), Some(""));
     assert!(matches!(files[1].metadata, Metadata::Present(Some(_))));
     assert_eq!(files[2].metadata, Metadata::Present(None));
-    assert_eq!(files[2].provenance.as_deref(), Some("https://example.org/p"));
+    assert_eq!(files[2].provenance.as_deref(), Some("six-2.0.zip.provenance"));
     let json = value(&page);
     assert_eq!(json["meta"]["api-version"], "1.0");
     assert_eq!(json["project-status"]["status"], "archived");

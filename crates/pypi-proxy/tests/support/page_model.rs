@@ -38,6 +38,10 @@ pub(crate) fn json(document: &[u8]) {
                 None => assert_eq!(file.link(), file.name()),
             }
             assert_eq!(value["filename"], file.name());
+            match value.get("provenance").and_then(Value::as_str) {
+                Some(link) => assert_eq!(link.strip_suffix(".provenance"), Some(file.name())),
+                None => assert_eq!(file.provenance(), None),
+            }
             assert!(value.get("hashes").is_some());
             let is_known = file.name().ends_with(".whl") && file.details().sha256.is_some();
             assert!(!makes_metadata || !is_known || value.as_object().unwrap().len() > 3);

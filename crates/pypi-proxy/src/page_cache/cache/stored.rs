@@ -24,7 +24,8 @@ impl PageCache {
         upstream: &Upstream,
         project: Option<&ProjectName>,
     ) -> Option<StoredPage> {
-        let (document, touched) = self.0.disk.as_ref()?.open(upstream.id(), project)?;
+        let (document, touched) =
+            self.0.disk.as_ref()?.open(upstream.id(), &Slot::new(project.cloned()).entry())?;
         DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())
     }
 
@@ -72,9 +73,10 @@ impl PageCache {
             let is_same = old.body.bytes == body.bytes && old.body.is_json == body.is_json;
             return Ok(if is_same { Imported::Same } else { Imported::Other });
         }
-        let document = DiskCache::document(&body, checked, modified)?;
-        parse_body(body, project, upstream.page_url(project).path(), &ProjectFacts::default())?;
-        disk.store_dated(upstream.id(), project, &document, checked)?;
+        let slot = Slot::new(project.cloned());
+        let document = DiskCache::document(&body, &slot, checked, modified)?;
+        parse_body(body, &slot, upstream.page_url(project).path(), &ProjectFacts::default())?;
+        disk.store_dated(upstream.id(), &slot.entry(), &document, checked)?;
         self.forget(project);
         Ok(Imported::New)
     }

@@ -7,6 +7,7 @@
 
 mod access;
 mod airgap;
+mod audit;
 mod features;
 mod fleet;
 mod guide;

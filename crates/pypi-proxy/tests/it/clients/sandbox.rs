@@ -239,7 +239,7 @@ impl Sandbox {
     }
 }
 
-/// A minimal index: HTML links without hashes, sizes, times and metadata. Serves the files below `folder/files` like a
+/// A minimal index: HTML links with provenance, but without hashes, sizes, times and metadata. Serves the files below `folder/files` like a
 /// plain web server.
 pub(crate) fn html_index(folder: &Path) -> Server {
     let files = folder.join("files");
@@ -267,7 +267,10 @@ fn links(folder: &PathBuf, project: &str, request: &Request) -> Vec<Step> {
     let links: String = names
         .iter()
         .map(|name| {
-            format!("<a href=\"../../files/{project}/{}\">{name}</a><br>\n", name.replace('+', "%2B"))
+            let (path, provenance) = (name.replace('+', "%2B"), format!("/integrity/{name}"));
+            format!(
+                "<a href=\"../../files/{project}/{path}\" data-provenance=\"{provenance}\">{name}</a><br>\n"
+            )
         })
         .collect();
     let page = format!("<!DOCTYPE html>\n<html><body>\n{links}</body></html>\n");
