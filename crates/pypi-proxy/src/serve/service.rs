@@ -159,8 +159,9 @@ impl Proxy {
     }
 
     /// Creates a proxy with other upstreams and another configuration, which shares the store, the request metrics and
-    /// the start time of this one. Named indexes have to be mounted again. Pages in memory are kept as [`PageCache::reconfigure`] describes. This proxy can
-    /// still be used. [`ServerHandle::replace`](super::ServerHandle::replace) has an example.
+    /// the start time of this one. Named indexes have to be mounted again. Pages in memory are kept as
+    /// [`PageCache::reconfigure`] describes. This proxy can still be used.
+    /// [`ServerHandle::replace`](super::ServerHandle::replace) has an example.
     #[must_use]
     pub fn reconfigure(
         &self,

@@ -385,7 +385,9 @@ async fn a_changed_netrc_file_is_read_without_a_signal() {
             (true, _) => ranged(request, &[], &wheel),
         }
     });
-    let proxy = Configured::start(&base(&index)).await;
+    // Every page is revalidated.
+    let always = "index_ttl = 0\nstale_while_revalidate = 0\nstale_if_error = 0\n";
+    let proxy = Configured::start(&(base(&index) + always)).await;
     let netrc = proxy.path(".netrc");
     // There is no file at first.
     assert_eq!(proxy.status("/simple/demo/").await, 502);
@@ -402,9 +404,7 @@ async fn a_changed_netrc_file_is_read_without_a_signal() {
     std::fs::remove_file(&netrc).unwrap();
     std::fs::create_dir(&netrc).unwrap();
     let mut proxy = proxy;
-    let url = format!("{}/cache/demo", proxy.served.url);
     until("the file is checked", async || {
-        proxy.client.delete(&url).send().await.unwrap();
         assert_eq!(proxy.status("/simple/demo/").await, 200);
         proxy.served.log.all().iter().any(|line| line.contains("credentials not reloaded"))
     })
@@ -413,7 +413,6 @@ async fn a_changed_netrc_file_is_read_without_a_signal() {
     // Without the file, there are no credentials. A signal applies that at once.
     std::fs::remove_dir(&netrc).unwrap();
     proxy.reload().await;
-    proxy.client.delete(&url).send().await.unwrap();
     assert_eq!(proxy.status("/simple/demo/").await, 502);
     let event = proxy.served.event(|event| event["message"] == "credentials not reloaded").await;
     assert_eq!(event["level"], "ERROR");
