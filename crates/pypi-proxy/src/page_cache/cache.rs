@@ -1,5 +1,6 @@
 //! In-memory cache of index pages: lookup, revalidation, stale-while-revalidate and stale-if-error.
 
+mod refresh;
 mod stored;
 
 use std::fmt;
@@ -16,8 +17,8 @@ use tokio::time::Instant;
 use super::claims::ClaimedNames;
 use super::disk::{DiskCache, LIST};
 use super::document::DocumentKey;
-use super::queue::{FetchPermit, FetchQueue};
-use super::slot::{Content, Merging, Slot, State, UpstreamContent, UpstreamPage, combine, parse_body};
+use super::queue::FetchQueue;
+use super::slot::{Content, Merging, Slot, State, UpstreamContent, UpstreamPage, parse_body};
 use super::source::Source;
 use super::{CacheStatus, Config, IndexStrategy, RefreshOutcome, RenderedPage};
 use crate::bucket::Bucket;
@@ -99,16 +100,6 @@ pub struct IndexPage {
     pub is_excluded: bool,
     /// Error of the index, if the page is an expired copy or missing because of it.
     pub error: Option<Error>,
-}
-
-struct Fetched {
-    content: Content,
-    /// Remaining time to live.
-    fresh: Duration,
-    /// Error of an upstream, if a stale copy of its page was used instead.
-    failure: Option<Error>,
-    /// [`CacheStatus::Hit`] if the copies on disk were fresh, so that no upstream was contacted.
-    status: CacheStatus,
 }
 
 enum Lookup {
@@ -515,35 +506,6 @@ impl PageCache {
         Some(if is_fresh { CachedPage { status: CacheStatus::Hit, ..served } } else { served })
     }
 
-    /// Loads the page from disk on first use. Returns whether there was one.
-    async fn load_from_disk(&self, slot: &Arc<Slot>) -> bool {
-        let mut parts = slot.parts.lock().await;
-        if parts.is_some() {
-            return false;
-        }
-        let loaded = parts.insert(self.load(slot).await);
-        let Some((content, fresh, staleness)) = self.servable(loaded, slot).await else { return false };
-        let now = Instant::now();
-        let mut state = slot.state.lock();
-        state.content = content;
-        // Shortly after boot, `Instant` may not reach back far enough.
-        state.fresh_until = now.checked_sub(staleness).map_or(now, |then| then + fresh);
-        true
-    }
-
-    /// Applies changed rules to the pages in memory, before an upstream is contacted. Returns whether there was a page.
-    async fn apply_changed_rules(&self, slot: &Arc<Slot>) -> bool {
-        let is_outdated = match &slot.state.lock().content {
-            Content::Page(page) => !self.has_current_rules(page),
-            _ => false,
-        };
-        let parts = slot.parts.lock().await;
-        let Some(parts) = parts.as_ref().filter(|_| is_outdated) else { return false };
-        let Ok((content, _)) = self.combine(parts, slot).await else { return false };
-        slot.state.lock().replace(content);
-        true
-    }
-
     /// Looks a page up in memory, and starts a refresh if it is needed.
     fn lookup(&self, slot: &Arc<Slot>) -> Lookup {
         let mut state = slot.state.lock();
@@ -633,65 +595,6 @@ impl PageCache {
         }
     }
 
-    /// Refreshes a page. Runs as a task, so that a client that disconnects does not cancel it for the others.
-    async fn run_refresh(self, slot: Arc<Slot>, done: watch::Sender<()>, permit: FetchPermit) {
-        if self.load_from_disk(&slot).await || self.apply_changed_rules(&slot).await {
-            done.send_replace(());
-        }
-        let result = {
-            let _running = permit.acquire().await;
-            self.refresh(&slot).await
-        };
-        drop(permit);
-        let outcome = match &result {
-            Err(_) | Ok(Fetched { failure: Some(_), .. }) => Some(RefreshOutcome::Failed),
-            Ok(Fetched { status: CacheStatus::Hit, .. }) => None,
-            Ok(Fetched { content: Content::Page(_), status: CacheStatus::Revalidated, .. }) => {
-                Some(RefreshOutcome::Unchanged)
-            }
-            Ok(Fetched { content: Content::Page(_), .. }) => Some(RefreshOutcome::Changed),
-            Ok(Fetched { .. }) => Some(RefreshOutcome::Missing),
-        };
-        if let Some(outcome) = outcome {
-            self.0.refreshes[outcome].add(1);
-        }
-        let page = {
-            let mut state = slot.state.lock();
-            state.in_flight = None;
-            let now = Instant::now();
-            match result {
-                Ok(Fetched { content, fresh, failure, status }) => {
-                    state.status = status;
-                    match failure {
-                        // `fresh_until` stays, so that the page keeps getting older.
-                        Some(error) => state.failure = Some((now, error)),
-                        None => {
-                            state.failure = None;
-                            state.fresh_until = now + fresh;
-                        }
-                    }
-                    state.replace(content);
-                }
-                Err(error) => state.failure = Some((now, error)),
-            }
-            match &state.content {
-                Content::Page(page) => Some(page.clone()),
-                _ => None,
-            }
-        };
-        if let (Some(page), Some(RefreshOutcome::Changed)) = (&page, outcome) {
-            // Otherwise the facts of files that the upstreams removed would accumulate.
-            slot.facts.lock().0.retain(|file| page.file(file).is_some());
-        }
-        self.account_and_evict(&slot);
-        drop(done);
-        // Encode the variants that nearly all clients request in advance.
-        if let Some(page) = page.filter(|_| slot.document.is_none()) {
-            page.variant(crate::Form::Json, crate::Coding::Zstd).await;
-            page.variant(crate::Form::Json, crate::Coding::Gzip).await;
-        }
-    }
-
     /// Removes a slot that was created for a rejected request.
     fn drop_unused(&self, slot: &Arc<Slot>) {
         let Some(name) = &slot.name else { return };
@@ -723,147 +626,6 @@ impl PageCache {
         let max = self.0.config.max_bytes;
         evict(&mut slots, max, slot, |slots| &mut slots.documents);
         evict(&mut slots, max, slot, |slots| &mut slots.projects);
-    }
-
-    async fn refresh(&self, slot: &Arc<Slot>) -> Result<Fetched, Error> {
-        let mut parts = slot.parts.lock().await;
-        let parts = parts.get_or_insert_with(|| vec![UpstreamPage::default(); self.upstreams().len()]);
-        let (mut failure, mut offline) = (None, None);
-        let mut fresh = Duration::MAX;
-        let (mut is_contacted, mut is_unchanged) = (false, true);
-        let groups = self.groups(slot);
-        let mut groups = groups.iter();
-        for group in groups.by_ref() {
-            let sources: Vec<_> = group.iter().map(|index| self.source(slot, *index)).collect();
-            let updates = sources.iter().zip(group).map(|(source, index)| {
-                let part = &parts[*index];
-                async move {
-                    let (part, lease) = source.newer_in_bucket(part).await;
-                    let updated = source.fetch(part.clone(), lease).await;
-                    (part, updated)
-                }
-            });
-            for ((before, result), index) in join_all(updates).await.into_iter().zip(group) {
-                let (part, upstream) = (&mut parts[*index], &self.upstreams()[*index]);
-                *part = before;
-                match result {
-                    Ok(updated) => {
-                        is_contacted |= updated.checked != part.checked;
-                        is_unchanged &= updated.modified == part.modified;
-                        *part = updated;
-                    }
-                    // In offline mode, nothing but the copies exists.
-                    Err(error) if error.is_offline() && part.checked.is_none() => {
-                        offline = Some(error);
-                        continue;
-                    }
-                    // Without the page of one upstream, a project of a private index might be taken from a public one.
-                    Err(error)
-                        if part.age() > upstream.ttl().saturating_add(self.0.config.stale_if_error) =>
-                    {
-                        return Err(error);
-                    }
-                    Err(error) => failure = Some(error),
-                }
-                fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
-                let part = part.clone();
-                self.claim(*index, slot, &part).await;
-            }
-            if self.is_decisive(group, parts) {
-                break;
-            }
-        }
-        for index in groups.flatten() {
-            is_unchanged &= parts[*index].content.is_none();
-            parts[*index] = UpstreamPage::default();
-        }
-        let (content, rules_ttl) = self.combine(parts, slot).await?;
-        fresh = fresh.min(rules_ttl);
-        if matches!(content, Content::NotFound) {
-            if let Some(error) = offline {
-                return Err(error);
-            }
-            fresh = self.0.config.negative_ttl;
-        }
-        let status = match (is_contacted, is_unchanged) {
-            (false, _) => CacheStatus::Hit,
-            (true, true) => CacheStatus::Revalidated,
-            (true, false) => CacheStatus::Miss,
-        };
-        Ok(Fetched { content, fresh, failure, status })
-    }
-
-    /// Loads the copies of a page, one per upstream, and the facts about its files from disk.
-    async fn load(&self, slot: &Arc<Slot>) -> Vec<UpstreamPage> {
-        if let (Some(name), None, Some(disk)) = (slot.name.clone(), &slot.document, self.0.disk.clone()) {
-            let work = move || disk.load_facts(&name);
-            let mut facts = tokio::task::spawn_blocking(work).await.unwrap_or_default();
-            if !self.extracts_metadata() {
-                facts.clear_metadata();
-            }
-            slot.facts.lock().0.merge(facts);
-        }
-        let sources: Vec<_> = (0..self.upstreams().len()).map(|index| self.source(slot, index)).collect();
-        let mut parts = join_all(sources.iter().map(Source::load)).await;
-        let groups = self.groups(slot);
-        if let Some(at) = groups.iter().position(|group| self.is_decisive(group, &parts)) {
-            groups[at + 1..].iter().flatten().for_each(|index| parts[*index] = UpstreamPage::default());
-        }
-        parts
-    }
-
-    /// Merges the copies on disk into a page. Returns the page, its remaining time to live, and how long ago it
-    /// expired.
-    async fn servable(
-        &self,
-        parts: &[UpstreamPage],
-        slot: &Arc<Slot>,
-    ) -> Option<(Content, Duration, Duration)> {
-        let (mut fresh, mut staleness) = (Duration::MAX, Duration::ZERO);
-        for group in self.groups(slot) {
-            for index in &group {
-                let (part, upstream) = (&parts[*index], &self.upstreams()[*index]);
-                // An upstream without a copy may have the project as well.
-                part.checked?;
-                fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
-                staleness = staleness.max(part.age().saturating_sub(upstream.ttl()));
-            }
-            if self.is_decisive(&group, parts) {
-                break;
-            }
-        }
-        let (content, rules_ttl) = self.combine(parts, slot).await.ok()?;
-        Some((content, fresh.min(rules_ttl), staleness))
-    }
-
-    /// Merges the pages of the upstreams and applies the rules. Returns the page and how long the rules' result is
-    /// valid.
-    async fn combine(&self, parts: &[UpstreamPage], slot: &Arc<Slot>) -> Result<(Content, Duration), Error> {
-        let (mut content, time) = self.combine_online(parts, slot).await?;
-        if self.upstreams().iter().all(|upstream| upstream.is_offline())
-            && let Content::Page(page) = &mut content
-            && let Some(page) = Arc::get_mut(page)
-        {
-            page.is_offline = true;
-        }
-        Ok((content, time))
-    }
-
-    async fn combine_online(
-        &self,
-        parts: &[UpstreamPage],
-        slot: &Arc<Slot>,
-    ) -> Result<(Content, Duration), Error> {
-        let merging = self.0.merging.clone();
-        let is_merged = parts.iter().filter(|part| part.content.is_some()).count() > 1;
-        if slot.document.is_some() || !self.0.has_rules && !is_merged {
-            return combine(parts, slot.name.as_ref(), &merging);
-        }
-        // Merging and rules may have to look at every file of a page, so they run on a blocking thread.
-        let (parts, slot) = (parts.to_vec(), slot.clone());
-        let work = move || combine(&parts, slot.name.as_ref(), &merging);
-        let failed = |_| Err(Error::with(Kind::Page, "merging pages was aborted"));
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(failed)
     }
 }
 

@@ -16,9 +16,12 @@ fn host(files: impl IntoIterator<Item = (&'static str, Bytes)>) -> Server {
     })
 }
 
-/// Index with pages of these projects; each file has a name, URL and content.
-fn index(projects: &[(&'static str, &[(&str, String, Bytes)])]) -> Server {
-    let page = |files: &[(&str, String, Bytes)]| {
+/// Name, URL and content.
+type Entry = (&'static str, String, Bytes);
+
+/// Index with pages of these projects.
+fn index(projects: &[(&'static str, &[Entry])]) -> Server {
+    let page = |files: &[Entry]| {
         let files = files.iter().map(|(name, url, content)| {
             let mut file = listed(name, content);
             file["url"] = url.clone().into();
