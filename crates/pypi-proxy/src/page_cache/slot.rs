@@ -83,6 +83,8 @@ pub(super) struct UpstreamPage {
     /// When the upstream last sent or confirmed the page; `None` if it never did.
     pub(super) checked: Option<SystemTime>,
     pub(super) modified: Option<SystemTime>,
+    /// Whether the upstream was not contacted, because the project may not be taken from it.
+    pub(super) is_excluded: bool,
     /// Number of changes of the facts when the content was parsed.
     pub(super) facts_version: u64,
     /// Version of the object in the bucket when it was last read.
@@ -108,9 +110,14 @@ impl UpstreamContent {
 }
 
 impl UpstreamPage {
-    /// A project that the upstream does not have, or that it may not be asked for.
+    /// A project that the upstream does not have.
     pub(super) fn missing() -> Self {
         Self { checked: Some(SystemTime::now()), ..Self::default() }
+    }
+
+    /// A project that may not be taken from the upstream.
+    pub(super) fn excluded() -> Self {
+        Self { is_excluded: true, ..Self::missing() }
     }
 
     /// Returns the time since the last confirmation, or [`Duration::MAX`] if it is unknown or in the future.
@@ -335,6 +342,7 @@ pub(super) fn parse_stored(stored: StoredPage, slot: &Slot, page: &str) -> Optio
         validators,
         checked,
         modified,
+        is_excluded: false,
         facts_version,
         bucket_version: None,
     })

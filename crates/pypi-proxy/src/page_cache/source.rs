@@ -26,7 +26,7 @@ pub(super) struct Source<'a> {
 impl Source<'_> {
     pub(super) async fn load(&self) -> UpstreamPage {
         if self.disk.is_some() && !self.is_allowed {
-            return UpstreamPage::missing();
+            return UpstreamPage::excluded();
         }
         let Some(stored) = self.read().await else { return UpstreamPage::default() };
         let (slot, path) = (self.slot.clone(), self.path());
@@ -95,7 +95,7 @@ impl Source<'_> {
     ) -> Result<UpstreamPage, Error> {
         let now = SystemTime::now();
         if !self.is_allowed {
-            return Ok(UpstreamPage::missing());
+            return Ok(UpstreamPage::excluded());
         }
         // Fresh on disk, or from an upstream with a longer time to live than the others.
         if part.age() < self.upstream.ttl() {

@@ -124,6 +124,12 @@ impl PageCache {
         let mut groups = groups.iter();
         for group in groups.by_ref() {
             let sources: Vec<_> = group.iter().map(|index| self.source(slot, *index)).collect();
+            for (source, index) in sources.iter().zip(group) {
+                // A reload may allow an upstream that was not contacted before.
+                if source.is_allowed && parts[*index].is_excluded {
+                    parts[*index] = UpstreamPage::default();
+                }
+            }
             let updates = sources.iter().zip(group).map(|(source, index)| {
                 let part = &parts[*index];
                 async move {
