@@ -42,7 +42,10 @@ fn index(status: &'static str, is_html: bool) -> Server {
 
 fn start(indexes: &[&Server], rules: Rules) -> RunningProxy {
     let urls: Vec<_> = indexes.iter().map(|index| index.url("/simple")).collect();
-    start_with(&urls, |setup| setup.pages.rules = rules)
+    start_with(&urls, |setup| {
+        setup.pages.rules = rules;
+        setup.unite();
+    })
 }
 
 fn selectors(texts: &[&str]) -> Vec<ProjectSelector> {
