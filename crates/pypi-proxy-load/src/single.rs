@@ -174,7 +174,7 @@ pub(crate) fn locked(server: &Server, data: &Data, upstream: &Upstream, count: u
     for _ in 0..count {
         download(upstream.address, &mut direct)?;
         for purged in [format!("/cache/medium/{}", wheel.file), "/cache/medium".to_owned()] {
-            let response = client::request(server.address, "DELETE", &purged, &[])?;
+            let response = client::request(server.address, "DELETE", &purged, &[admin()])?;
             ensure!(response.status == 200, "{purged} cannot be purged: status {}", response.status);
         }
         let before = (upstream.count(&path), upstream.count("/simple/medium/"));
