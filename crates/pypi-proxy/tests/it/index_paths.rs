@@ -1,5 +1,6 @@
 //! Files by their paths at the index, as in lock files that were created without the proxy.
 
+use pypi_proxy::page_cache::IndexStrategy;
 use pypi_proxy::rules::{ProjectSelector, Rules, UnknownAge};
 
 use crate::support::prelude::*;
@@ -308,7 +309,10 @@ async fn the_path_selects_one_of_several_indexes() {
                 _ => respond(404, &[], ""),
             })
         });
-    let proxy = start_with(&[first.url("/simple"), second.url("/simple")], Setup::always_revalidate);
+    let proxy = start_with(&[first.url("/simple"), second.url("/simple")], |setup| {
+        setup.always_revalidate();
+        setup.pages.strategy = IndexStrategy::UnsafeBestMatch;
+    });
     let get = async |path: String| proxy.get(&path, &[]).await.bytes().await.unwrap();
     for _ in 0..2 {
         assert_eq!(get(format!("/b/{WHEEL}")).await, contents[1]);
