@@ -1,7 +1,7 @@
 //! Files by their paths at the index, as in lock files that were created without the proxy.
 
 use pypi_proxy::page_cache::IndexStrategy;
-use pypi_proxy::rules::{ProjectSelector, Rules, UnknownAge};
+use pypi_proxy::rules::{ProjectPattern, ProjectSelector, Rules, UnknownAge};
 
 use crate::support::prelude::*;
 
@@ -312,6 +312,7 @@ async fn the_path_selects_one_of_several_indexes() {
     let proxy = start_with(&[first.url("/simple"), second.url("/simple")], |setup| {
         setup.always_revalidate();
         setup.pages.strategy = IndexStrategy::UnsafeBestMatch;
+        setup.pages.merge_projects = vec![ProjectPattern::parse("demo").unwrap()];
     });
     let get = async |path: String| proxy.get(&path, &[]).await.bytes().await.unwrap();
     for _ in 0..2 {
