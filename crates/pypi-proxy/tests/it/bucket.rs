@@ -398,12 +398,12 @@ async fn documents_are_shared() {
     assert_eq!(index.count(), 2);
     assert!(paths_of_pages().await.iter().all(|path| path.contains("/demo")));
     for (purged, left) in [("/cache/dem", 2), ("/cache/demo", 0)] {
-        assert_eq!(fleet[0].send(Method::DELETE, purged, &[]).await.status(), 200);
+        assert_eq!(fleet[0].send(Method::DELETE, purged, &PURGE).await.status(), 200);
         assert_eq!(paths_of_pages().await.len(), left);
     }
     assert_eq!(fleet[0].get("/pypi/demo/json", &[]).await.headers()["x-cache"], "miss");
     until("the document is shared", async || paths_of_pages().await.len() == 1).await;
-    assert_eq!(fleet[0].send(Method::DELETE, "/cache", &[]).await.status(), 200);
+    assert_eq!(fleet[0].send(Method::DELETE, "/cache", &PURGE).await.status(), 200);
     assert_eq!(paths_of_pages().await.len(), 0);
 }
 

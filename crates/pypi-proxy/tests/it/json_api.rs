@@ -286,7 +286,7 @@ async fn documents_are_purged_with_their_project() {
             assert_eq!(proxy.get(path, &[]).await.status(), 200);
         }
         assert_eq!(documents(), 2);
-        assert_eq!(proxy.send(Method::DELETE, purged, &[]).await.status(), 200);
+        assert_eq!(proxy.send(Method::DELETE, purged, &PURGE).await.status(), 200);
         assert_eq!(documents(), left, "{purged}");
     }
     // The first purge kept them, the second did not.

@@ -266,7 +266,7 @@ async fn provenance_is_linked_and_cached() {
             assert_eq!(proxy.get(&format!("/simple/demo/{name}"), &[]).await.status(), 404, "{name}");
         }
         assert_eq!(index.count(), 2);
-        assert_eq!(proxy.send(Method::DELETE, "/cache/demo", &[]).await.status(), 200);
+        assert_eq!(proxy.send(Method::DELETE, "/cache/demo", &PURGE).await.status(), 200);
         assert_eq!(proxy.get(PATH, &[]).await.headers()["x-cache"], "miss");
     }
 }
