@@ -10,11 +10,12 @@ use anyhow::{Result, bail};
 use clap::ArgMatches;
 use indicatif::HumanDuration;
 use pep440_rs::{Version, VersionSpecifiers};
-use pypi_proxy::page_cache::{self, IndexPage, PageCache};
+use pypi_proxy::config::ProxyBuilder;
+use pypi_proxy::page_cache::IndexPage;
 use pypi_proxy::rules::{Rules, Violation, Yanked};
-use pypi_proxy::store::PagesDir;
 use pypi_proxy::upstream::Upstream;
 use pypi_proxy::{File, ProjectName, ProjectStatus, file_version};
+use tokio::runtime::Runtime;
 
 use super::{Usage, setup};
 
@@ -22,45 +23,46 @@ pub(super) fn run(matches: &ArgMatches, requirement: &str) -> Result<()> {
     let (name, versions) = parse(requirement)?;
     let settings = setup::settings(matches)?;
     let builder = setup::proxy_builder(&settings, setup::index(&settings)?)?;
-    let rules = builder.rules()?;
+    let runtime = tokio::runtime::Runtime::new()?;
     let mut out = io::stdout().lock();
-    if let Err(violation) = rules.check_project(&name) {
-        writeln!(out, "{name}: {}", refused(&violation))?;
-        return Ok(());
+    let mut is_found = explain(&mut out, &runtime, &builder, &name, versions.as_ref())?;
+    for named in builder.named() {
+        writeln!(out, "\nnamed index {}", named.name().unwrap_or_default())?;
+        is_found |= explain(&mut out, &runtime, &named, &name, versions.as_ref())?;
     }
-    let upstreams = builder.upstreams()?;
-    let config = page_cache::Config {
-        dir: settings.cache_directory().map(PagesDir::of_cache),
-        rules: rules.clone(),
-        wheel_metadata: settings.wheel_metadata.value,
-        ..page_cache::Config::default()
-    };
-    let pages = PageCache::new(upstreams.clone(), config);
-    let pages = tokio::runtime::Runtime::new()?.block_on(pages.inspect(&name));
-    for (index, (upstream, page)) in upstreams.iter().zip(&pages).enumerate() {
+    if is_found { Ok(()) } else { bail!("no index has a file of {requirement}") }
+}
+
+/// Explains the rules of one index of the proxy. Returns whether there is anything to explain.
+fn explain(
+    out: &mut impl io::Write,
+    runtime: &Runtime,
+    builder: &ProxyBuilder<'_>,
+    name: &ProjectName,
+    versions: Option<&VersionSpecifiers>,
+) -> Result<bool> {
+    let rules = builder.rules()?;
+    if let Err(violation) = rules.check_project(name) {
+        writeln!(out, "{name}: {}", refused(&violation))?;
+        return Ok(true);
+    }
+    let pages = builder.page_reader()?;
+    let pages = runtime.block_on(pages.inspect(name));
+    for (index, (upstream, page)) in builder.upstreams()?.iter().zip(&pages).enumerate() {
         writeln!(out, "index {}: {}", index + 1, describe(upstream, page))?;
     }
-    let found = files(&name, &rules, &pages);
-    if found.is_empty() {
-        bail!("no index has a file of {name}");
+    let mut found = files(name, &rules, &pages);
+    let Some(versions) = versions else {
+        print_versions(out, &found)?;
+        return Ok(!found.is_empty());
+    };
+    found.retain(|version, _| version.as_ref().is_some_and(|version| versions.contains(version)));
+    for Candidate { name, index, uploaded, verdict } in found.values().flatten() {
+        let uploaded = uploaded.as_deref().unwrap_or("at an unknown time");
+        writeln!(out, "{name}  (index {}, uploaded {uploaded})", index + 1)?;
+        writeln!(out, "  {}", verdict.text(true))?;
     }
-    match versions {
-        None => print_versions(&mut out, &found)?,
-        Some(versions) => {
-            let is_wanted = |version: &Version| versions.contains(version);
-            let wanted = found.iter().filter(|(version, _)| version.as_ref().is_some_and(is_wanted));
-            let wanted: Vec<_> = wanted.flat_map(|(_, files)| files).collect();
-            if wanted.is_empty() {
-                bail!("no index has a file of {requirement}");
-            }
-            for Candidate { name, index, uploaded, verdict } in wanted {
-                let uploaded = uploaded.as_deref().unwrap_or("at an unknown time");
-                writeln!(out, "{name}  (index {}, uploaded {uploaded})", index + 1)?;
-                writeln!(out, "  {}", verdict.text(true))?;
-            }
-        }
-    }
-    Ok(())
+    Ok(!found.is_empty())
 }
 
 fn parse(requirement: &str) -> Result<(ProjectName, Option<VersionSpecifiers>), Usage> {
@@ -77,7 +79,7 @@ fn parse(requirement: &str) -> Result<(ProjectName, Option<VersionSpecifiers>), 
 /// Describes the page of an index: its files, age and status.
 fn describe(upstream: &Arc<Upstream>, index: &IndexPage) -> String {
     if index.is_excluded {
-        return format!("{upstream}: not used, because project_sources selects another index");
+        return format!("{upstream}: not used, because another index has precedence");
     }
     let mut text = match &index.page {
         None if index.error.is_some() => format!("{upstream}: no page"),

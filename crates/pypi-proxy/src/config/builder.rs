@@ -18,7 +18,7 @@ use crate::guard::{self, Guard};
 use crate::page_cache::{self, Claims, PageCache};
 use crate::rules::{OsvConfig, OsvDir, Rules};
 use crate::serve::{self, Proxy, Server, ServerConfig, ServerHandle, Tls};
-use crate::store::{self, Store};
+use crate::store::{self, PagesDir, Store};
 use crate::upstream::{self, Budget, Netrc, TlsClient, Upstream};
 use crate::{Error, config::DiscoveredIndex};
 
@@ -223,11 +223,20 @@ impl<'s> ProxyBuilder<'s> {
     }
 
     fn pages_with(&self, store: &Store, claims: Claims, osv: Option<OsvDir>) -> page_cache::Config {
+        page_cache::Config {
+            dir: Some(store.pages_dir()),
+            bucket: store.bucket().filter(|_| !self.settings.offline.value).cloned(),
+            ..self.pages_config(claims, osv)
+        }
+    }
+
+    /// Returns the configuration without the places where pages are stored.
+    fn pages_config(&self, claims: Claims, osv: Option<OsvDir>) -> page_cache::Config {
         let settings = self.settings;
         let private = settings.private_indexes.value.iter().map(|number| count(*number).saturating_sub(1));
         page_cache::Config {
-            dir: Some(store.pages_dir()),
-            bucket: store.bucket().filter(|_| !settings.offline.value).cloned(),
+            dir: None,
+            bucket: None,
             stale_while_revalidate: settings.stale_while_revalidate.value,
             stale_if_error: if settings.offline.value { ANY_AGE } else { settings.stale_if_error.value },
             stale_wait: settings.stale_wait.value,
@@ -243,6 +252,22 @@ impl<'s> ProxyBuilder<'s> {
             claims,
             name: self.name.map(str::to_owned),
         }
+    }
+
+    /// Returns a cache that reads the pages of the cache directory, without locking it, for
+    /// [`PageCache::inspect`].
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Self::upstreams`] and [`Self::rules`].
+    pub fn page_reader(&self) -> Result<PageCache, Error> {
+        let settings = self.settings;
+        let config = page_cache::Config {
+            dir: settings.cache_directory().map(PagesDir::of_cache),
+            bucket: None,
+            ..self.pages_config(Claims::default(), self.osv(None)?)
+        };
+        Ok(PageCache::new(self.upstreams()?, config))
     }
 
     /// Returns the rules about projects and files.

@@ -96,10 +96,16 @@ pub struct IndexPage {
     pub page: Option<Arc<Page>>,
     /// When the index last sent or confirmed this.
     pub checked: Option<SystemTime>,
-    /// Whether a rule takes the project from another index, so that this one is not contacted.
+    /// Whether the index is not contacted, because a rule or the order of the indexes takes the project from another one.
     pub is_excluded: bool,
     /// Error of the index, if the page is an expired copy or missing because of it.
     pub error: Option<Error>,
+}
+
+impl IndexPage {
+    fn excluded() -> Self {
+        Self { page: None, checked: None, is_excluded: true, error: None }
+    }
 }
 
 enum Lookup {
@@ -227,28 +233,44 @@ impl PageCache {
         self.get(slot).await
     }
 
-    /// Returns the page of a project from each index, without rules: a fresh copy on disk, otherwise a response of the
-    /// index. Changes nothing in memory and on disk.
+    /// Returns the page of a project from each index, without rules about files: a fresh copy on disk, otherwise a response
+    /// of the index. Contacts the same indexes as a request for the page. Changes nothing in memory and on disk.
     pub async fn inspect(&self, name: &ProjectName) -> Vec<IndexPage> {
         let slot = Arc::new(Slot::new(Some(name.clone())));
-        let parts = self.load(&slot).await;
-        let sources = (0..self.upstreams().len()).map(|index| Source {
-            disk: None,
-            bucket: None,
-            ..self.source(&slot, index)
-        });
-        let pages = sources.zip(parts).map(|(source, part)| async move {
-            let (part, error) = match source.fetch(part.clone(), None).await {
-                Ok(part) => (part, None),
-                Err(error) => (part, Some(error)),
-            };
-            let page = match part.content {
-                Some(UpstreamContent::Project(page)) => Some(page),
-                _ => None,
-            };
-            IndexPage { page, checked: part.checked, is_excluded: !source.is_allowed, error }
-        });
-        join_all(pages).await
+        let mut parts = self.load(&slot).await;
+        let mut pages: Vec<_> = parts.iter().map(|_| IndexPage::excluded()).collect();
+        for group in self.groups(&slot) {
+            let allowed: Vec<_> =
+                group.iter().copied().filter(|index| self.is_index_allowed(name, *index)).collect();
+            let fetched = allowed.iter().map(|index| {
+                let (part, slot) = (parts[*index].clone(), &slot);
+                async move {
+                    Source { disk: None, bucket: None, ..self.source(slot, *index) }.fetch(part, None).await
+                }
+            });
+            let mut is_missing = false;
+            for (index, result) in allowed.iter().zip(join_all(fetched).await) {
+                let error = match result {
+                    Ok(part) => {
+                        parts[*index] = part;
+                        None
+                    }
+                    Err(error) => Some(error),
+                };
+                let part = &parts[*index];
+                is_missing |= error.is_some() && part.content.is_none();
+                let page = match &part.content {
+                    Some(UpstreamContent::Project(page)) => Some(page.clone()),
+                    _ => None,
+                };
+                pages[*index] = IndexPage { page, checked: part.checked, is_excluded: false, error };
+            }
+            // An index that fails may have the project.
+            if is_missing || self.is_decisive(&group, &parts) {
+                break;
+            }
+        }
+        pages
     }
 
     /// Removes a project's page and its other documents (or, for `None`, the project list) from memory, disk and

@@ -353,10 +353,26 @@ mod commands {
             ("PYPI_PROXY_YANKED", "hide"),
             ("PYPI_PROXY_PROJECT_SOURCES", "six=2"),
         ];
+        let merged = [
+            &env[..],
+            &[("PYPI_PROXY_INDEX_STRATEGY", "unsafe-best-match"), ("PYPI_PROXY_MERGE_PROJECTS", "*")],
+        ]
+        .concat();
+        let output = explain(dir.path(), &merged, "demo", 0).await;
+        assert!(output.contains(&format!("index 2: {extra}: 4 files, page of ")), "{output}");
+        assert!(output.contains("\n1.0: 1 allowed\n"), "{output}");
+        let private = [&env[..], &[("PYPI_PROXY_PRIVATE_INDEXES", "2")]].concat();
+        let requests = first.count();
+        let output = explain(dir.path(), &private, "demo==1.0", 0).await;
+        assert!(
+            output.contains("demo-1.0-py3-none-any.whl  (index 2, ") && first.count() == requests,
+            "{output}"
+        );
+
         let output = explain(dir.path(), &env, "Demo", 0).await;
         for line in [
             &*format!("index 1: {url}: 4 files, page of 0 seconds ago, archived (\"of a reason\")\n"),
-            &*format!("index 2: {extra}: 4 files, page of 0 seconds ago\n"),
+            &*format!("index 2: {extra}: not used, because another index has precedence\n"),
             "1.0: 1 allowed\n",
             "2.0: 2 removed from pages by yanked, but served\n",
             "3.0: 1 refused by deny_projects (demo >=3)\n",
@@ -375,7 +391,7 @@ mod commands {
         assert!(explain(dir.path(), &env, "demo==7", 1).await.contains("no index has a file of demo==7"));
         let output = explain(dir.path(), &env, "six", 1).await;
         assert!(
-            output.contains("project_sources selects another") && output.contains("no such project"),
+            output.contains("another index has precedence") && output.contains("no such project"),
             "{output}"
         );
         assert!(output.contains("no index has a file of six"), "{output}");
