@@ -23,7 +23,7 @@ pub(super) fn run(matches: &ArgMatches, requirement: &str) -> Result<()> {
     let (name, versions) = parse(requirement)?;
     let settings = setup::settings(matches)?;
     let builder = setup::proxy_builder(&settings, setup::index(&settings)?)?;
-    let runtime = tokio::runtime::Runtime::new()?;
+    let runtime = Runtime::new()?;
     let mut out = io::stdout().lock();
     let mut is_found = explain(&mut out, &runtime, &builder, &name, versions.as_ref())?;
     for named in builder.named() {
