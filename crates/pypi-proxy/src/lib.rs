@@ -62,6 +62,8 @@ pub mod bucket;
 #[cfg(feature = "proxy")]
 pub mod config;
 mod error;
+#[cfg(feature = "proxy")]
+mod failures;
 #[cfg_attr(not(feature = "proxy"), allow(dead_code, reason = "only the proxy serves files"))]
 mod file_name;
 #[cfg(feature = "proxy")]

@@ -20,6 +20,7 @@ use super::Config;
 use crate::Error;
 use crate::breaker::{Breaker, Permit};
 use crate::error::Kind;
+use crate::failures::FailureLog;
 use crate::metrics::{Counter, Counters, named};
 
 /// Bytes per second that an upload must reach at least, in addition to the timeout.
@@ -34,6 +35,7 @@ pub(crate) struct Remote {
     writes: Semaphore,
     meta_operations: Semaphore,
     pub(crate) meter: BucketMetrics,
+    pub(crate) failures: FailureLog,
 }
 
 #[derive(Default)]
@@ -70,6 +72,7 @@ impl Remote {
             writes: Semaphore::new(config.max_writes.max(1)),
             meta_operations: Semaphore::new(config.max_meta_operations.max(1)),
             meter: BucketMetrics::default(),
+            failures: FailureLog::default(),
         }
     }
 
@@ -123,6 +126,7 @@ impl Remote {
     }
 
     fn record_failure(&self, permit: Permit, operation: Operation, error: &Error) {
+        self.failures.record(operation.name(), None, error);
         let mut state = self.state.lock();
         state.last_errors[usize::from(operation.is_write())] = Some(error.to_string());
         if state.breaker.record_failure(permit, Instant::now()) {

@@ -16,18 +16,19 @@ use tokio::time::Instant;
 
 use super::claims::ClaimedNames;
 use super::disk::{DiskCache, LIST};
-use super::document::DocumentKey;
+use super::document::{Document, DocumentKey};
 use super::queue::FetchQueue;
 use super::slot::{Content, Merging, Slot, State, UpstreamContent, UpstreamPage, parse_body};
 use super::source::Source;
 use super::{CacheStatus, Config, IndexStrategy, RefreshOutcome, RenderedPage};
 use crate::bucket::Bucket;
 use crate::error::Kind;
+use crate::failures::FailureLog;
 use crate::metrics::Counters;
 use crate::page::{FileFacts, Page, ProjectFacts};
 use crate::rules::Rules;
 use crate::store::Digest;
-use crate::upstream::Upstream;
+use crate::upstream::{PAUSED, Upstream};
 use crate::{Error, ProjectName};
 
 /// Minimum time between requests to a failed upstream while a stale page can be served.
@@ -55,6 +56,7 @@ pub(super) struct Inner {
     bucket: Option<Bucket>,
     pub(super) slots: Arc<Mutex<Slots>>,
     refreshes: Arc<Counters<RefreshOutcome>>,
+    failures: Arc<FailureLog>,
     queue: Arc<FetchQueue>,
 }
 
@@ -119,7 +121,7 @@ impl PageCache {
     /// Creates a cache for these upstreams. [`Config::strategy`] selects the pages of a project that several of them have.
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let queue = FetchQueue::of(&config);
-        Self::with_parts(upstreams, config, Arc::default(), Arc::default(), queue)
+        Self::with_parts(upstreams, config, Arc::default(), Arc::default(), Arc::default(), queue)
     }
 
     /// Creates a cache with other upstreams and another configuration, which continues the counters of this one. It
@@ -145,7 +147,8 @@ impl PageCache {
         }
         let is_same_queue = (old.max_fetches, old.max_queued) == (new.max_fetches, new.max_queued);
         let queue = if is_same_queue { self.0.queue.clone() } else { FetchQueue::of(new) };
-        Self::with_parts(upstreams, config, slots, self.0.refreshes.clone(), queue)
+        let (refreshes, failures) = (self.0.refreshes.clone(), self.0.failures.clone());
+        Self::with_parts(upstreams, config, slots, refreshes, failures, queue)
     }
 
     fn with_parts(
@@ -153,6 +156,7 @@ impl PageCache {
         config: Config,
         slots: Arc<Mutex<Slots>>,
         refreshes: Arc<Counters<RefreshOutcome>>,
+        failures: Arc<FailureLog>,
         queue: Arc<FetchQueue>,
     ) -> Self {
         let disk = config.dir.clone().map(|dir| DiskCache::new(dir, config.name.as_deref()));
@@ -185,6 +189,7 @@ impl PageCache {
             bucket,
             slots,
             refreshes,
+            failures,
             queue,
         }))
     }
@@ -459,6 +464,36 @@ impl PageCache {
         let slots = self.0.slots.lock();
         let has_page = |slot: &Arc<Slot>| matches!(slot.state.lock().content, Content::Page(_));
         slots.list.iter().chain(slots.projects.values()).any(has_page)
+    }
+
+    /// Returns the last failures of the upstreams.
+    pub(crate) fn failures(&self) -> &FailureLog {
+        &self.0.failures
+    }
+
+    pub(super) fn record_failure(&self, slot: &Slot, upstream: &Upstream, error: &Error) {
+        // The failures that caused a pause were recorded.
+        if error.is_offline() || error.detail() == Some(PAUSED) {
+            return;
+        }
+        let subject = match (&slot.name, &slot.document) {
+            (None, _) => "list of projects".to_owned(),
+            (Some(name), None) => name.to_string(),
+            (Some(name), Some(Document::Json { .. })) => format!("{name} (JSON API)"),
+            (Some(name), Some(Document::Provenance { .. })) => format!("{name} (provenance)"),
+        };
+        self.0.failures.record(&subject, Some(upstream.to_string()), error);
+    }
+
+    /// Returns the projects whose pages are in memory, with the times of their last uses, accurate to the minute.
+    pub(crate) fn projects_in_memory(&self) -> Vec<(ProjectName, SystemTime)> {
+        let slots = self.0.slots.lock();
+        let pages = slots
+            .projects
+            .iter()
+            .filter(|(_, slot)| matches!(slot.state.lock().content, Content::Page(_)))
+            .map(|(name, slot)| (name.clone(), slot.last_use()));
+        pages.collect()
     }
 
     /// Returns the `count` most requested projects with the file requests since their pages were loaded.

@@ -191,6 +191,13 @@ impl Slot {
             && self.used.compare_exchange(last, minute, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
+    /// Returns the minute of the last use.
+    pub(super) fn last_use(&self) -> SystemTime {
+        let used = self.created + Duration::from_secs(60 * self.used.load(Ordering::Relaxed));
+        let now = SystemTime::now();
+        now.checked_sub(used.elapsed()).unwrap_or(now)
+    }
+
     /// Returns the bytes in memory without the page: the slot, its map entry, and the state per upstream.
     pub(super) fn size_in_memory(&self, state: &State, indexes: usize) -> u64 {
         // The name is in the slot and in the map key.

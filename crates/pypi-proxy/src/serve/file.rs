@@ -262,7 +262,14 @@ impl FileRequest<'_> {
             && download.as_ref().is_none_or(|download| !is_within_reach(download, fields, headers.len))
             && redirect_after.is_none()
         {
-            return self.pass_through(&target, headers).await;
+            let passed = self.pass_through(&target, headers).await;
+            if let Err(error) = &passed
+                && !error.is_not_found()
+                && !error.is_offline()
+            {
+                store.failures().record(&label(), None, error);
+            }
+            return passed;
         }
         if store.max_bytes() == 0 && redirect_after == Some(Duration::ZERO) {
             return Ok(redirect(&target.url));

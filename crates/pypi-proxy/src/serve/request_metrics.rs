@@ -175,8 +175,14 @@ impl RequestMetrics {
     }
 
     pub(super) fn totals(&self) -> Totals {
+        self.totals_of(&Endpoint::CACHED)
+    }
+
+    /// Returns the totals of some of the endpoints that are served from the cache.
+    pub(super) fn totals_of(&self, endpoints: &[Endpoint]) -> Totals {
         let mut totals = Totals::default();
-        for (counters, (response_start, _)) in self.verdicts.iter().zip(&self.times) {
+        let all = Endpoint::CACHED.iter().zip(self.verdicts.iter().zip(&self.times));
+        for (_, (counters, (response_start, _))) in all.filter(|(endpoint, _)| endpoints.contains(endpoint)) {
             totals.requests += counters.sum();
             totals.hits += CacheVerdict::HITS.map(|verdict| counters[verdict].get()).iter().sum::<u64>();
             totals.response_starts = totals.response_starts.plus(&response_start.snapshot());

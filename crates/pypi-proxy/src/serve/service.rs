@@ -424,8 +424,8 @@ impl Proxy {
             }
             Route::Purge(target) => self.purge(target, &request.fields, scope).await?,
             Route::Moved { kind, to } => moved(kind, &to, request.query),
-            Route::Home | Route::Status => status::html(&self.0, scope).await,
-            Route::StatusJson => status::json(&self.0).await,
+            Route::Home | Route::Status => status::html(&self.0, scope, request.query).await,
+            Route::StatusJson => status::json(&self.0, request.query).await,
             Route::Health => ProxyResponse::typed(ok, "application/json", health(&self.0).await),
             Route::Live => ProxyResponse::text(ok, "ok\n"),
             Route::Ready => match &*readiness_problems(&self.0).await {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
@@ -17,6 +17,7 @@ use super::shared::{Inner, StoreMetrics};
 use super::{Config, Digest, Download, DownloadStatus, Expected, FileSource, Key, Reference, StoredFile};
 use crate::Error;
 use crate::bucket::{Bucket, TieredSource};
+use crate::failures::FailureLog;
 use crate::metrics::{Counter, Counters};
 
 /// Bytes written by [`Store::probe`]: a whole block, because an empty file may need no space.
@@ -78,6 +79,7 @@ impl Store {
             dir,
             permits,
             stats: StoreMetrics::default(),
+            failures: FailureLog::default(),
             partial: Counter::default(),
             lru: Mutex::new(lru),
             scan_lock: Arc::default(),
@@ -152,12 +154,23 @@ impl Store {
         self.0.downloads.lock().values().map(Download::status).collect()
     }
 
+    /// Returns the last failed downloads.
+    pub(crate) fn failures(&self) -> &FailureLog {
+        &self.0.failures
+    }
+
+    /// Returns the entries of an area: the label of a file or the path of another entry, the bytes, and the time of the
+    /// last use. A file that was not requested since the store was opened has no label.
+    pub(crate) fn entries(&self, area: CacheArea) -> Vec<(Option<Arc<str>>, u64, SystemTime)> {
+        self.0.lru.lock().of_area(area)
+    }
+
     /// Returns the `count` projects with the largest files in total: name, bytes, and number of files. Files that were
     /// not requested since the store was opened have no label and are left out.
     pub(crate) fn largest(&self, count: usize) -> Vec<(String, u64, u64)> {
-        let labels = self.0.lru.lock().labels();
+        let labels = self.entries(CacheArea::Files);
         let mut sums: HashMap<&str, (u64, u64)> = HashMap::new();
-        for (label, len) in &labels {
+        for (label, len, _) in &labels {
             if let Some((project, _)) = label.as_deref().and_then(|label| label.split_once('/')) {
                 let (bytes, files) = sums.entry(project).or_default();
                 *bytes += len;

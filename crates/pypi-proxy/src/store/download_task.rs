@@ -324,6 +324,13 @@ impl<S> DownloadTask<S> {
             let _ = std::fs::remove_file(path);
         }
         self.store.partial.subtract(self.bytes_on_disk());
+        // Clients can request any number of files that do not exist.
+        if let Err(error) = &result
+            && !error.is_not_found()
+            && !error.is_offline()
+        {
+            self.store.failures.record(self.state.label.as_deref().unwrap_or("a file"), None, error);
+        }
         let counter = match &result {
             Ok(_) => &self.store.stats.fetched,
             Err(error) if error.is_corrupt() => {

@@ -28,7 +28,7 @@ named! {
 pub(super) enum CacheEntry {
     File(Digest),
     /// Any other file, by its path below the cache directory.
-    Other(CacheArea, Box<str>),
+    Other(CacheArea, Arc<str>),
 }
 
 impl CacheEntry {
@@ -101,9 +101,18 @@ impl LruIndex {
         usage.bytes += len;
     }
 
-    pub(super) fn labels(&self) -> Vec<(Option<Arc<str>>, u64)> {
-        let files = self.entries.iter().filter(|(entry, _)| entry.area() == CacheArea::Files);
-        files.map(|(_, state)| (state.label.clone(), state.len)).collect()
+    /// Returns the entries of an area: label or path, bytes, and time of the last use. Copies no text, because requests
+    /// wait meanwhile.
+    pub(super) fn of_area(&self, area: CacheArea) -> Vec<(Option<Arc<str>>, u64, SystemTime)> {
+        let entries = self.entries.iter().filter(|(entry, _)| entry.area() == area);
+        let facts = entries.map(|(entry, state)| {
+            let name = match entry {
+                CacheEntry::File(_) => state.label.clone(),
+                CacheEntry::Other(_, path) => Some(path.clone()),
+            };
+            (name, state.len, state.accessed)
+        });
+        facts.collect()
     }
 
     /// Marks an entry as most recently used and returns it.

@@ -16,6 +16,7 @@ use super::cache_dir::CacheDir;
 use super::limits::Limits;
 use super::lru::{CacheArea, CacheEntry, LruIndex};
 use super::{Config, Digest, Download};
+use crate::failures::FailureLog;
 use crate::metrics::{Counter, Counters};
 use crate::{Error, ProjectName};
 
@@ -28,6 +29,7 @@ pub(super) struct Inner {
     pub(super) dir: CacheDir,
     pub(super) permits: Arc<Semaphore>,
     pub(super) stats: StoreMetrics,
+    pub(super) failures: FailureLog,
     /// Bytes of partial files on disk.
     pub(super) partial: Counter,
     pub(super) lru: Mutex<LruIndex>,

@@ -33,6 +33,8 @@ use crate::{Error, ProjectName};
 const PAGE_MEDIA_TYPES: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
 const SERIAL_HEADER: &str = "x-pypi-last-serial";
+/// Text of the error while the circuit breaker is open.
+pub(crate) const PAUSED: &str = "the index does not respond; page requests are paused";
 const MAX_REDIRECTS: usize = 5;
 /// Longer `Retry-After` delays are reduced to this.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
@@ -137,7 +139,7 @@ impl Upstream {
         let now = tokio::time::Instant::now();
         let mut breaker = self.breaker.lock();
         breaker.try_acquire(now).ok_or_else(|| {
-            Error::with(Kind::Upstream, "the index does not respond; page requests are paused")
+            Error::with(Kind::Upstream, PAUSED)
                 .retried_after(Some(breaker.pause(now)))
         })
     }
@@ -152,7 +154,7 @@ impl Upstream {
     fn record_failure(&self, permit: Permit, error: &Error) {
         if self.breaker.lock().record_failure(permit, tokio::time::Instant::now()) {
             let error = Chain(error);
-            tracing::warn!(index = %self, %error, "the index does not respond; page requests are paused");
+            tracing::warn!(index = %self, %error, "{PAUSED}");
         }
     }
 

@@ -22,6 +22,7 @@ use crate::store::Digest;
 
 pub use budget::Budget;
 pub(crate) use budget::Reservation;
+pub(crate) use client::PAUSED;
 pub use client::Upstream;
 pub use config::Config;
 pub(crate) use metrics::{Condition, RequestKind};

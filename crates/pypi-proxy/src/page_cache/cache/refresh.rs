@@ -141,6 +141,9 @@ impl PageCache {
             for ((before, result), index) in join_all(updates).await.into_iter().zip(group) {
                 let (part, upstream) = (&mut parts[*index], &self.upstreams()[*index]);
                 *part = before;
+                if let Err(error) = &result {
+                    self.record_failure(slot, upstream, error);
+                }
                 match result {
                     Ok(updated) => {
                         is_contacted |= updated.checked != part.checked;

@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::{Bar, Purging, Row, View};
 
-pub(super) fn page(view: &View, purging: Purging, style: &str, script: &str) -> String {
+pub(super) fn page(view: &View, query: &str, purging: Purging, style: &str, script: &str) -> String {
     let content = html! {
         (DOCTYPE)
         html lang="en" {
@@ -21,6 +21,7 @@ pub(super) fn page(view: &View, purging: Purging, style: &str, script: &str) -> 
                 (header(view))
                 main {
                     (cache(view))
+                    (projects(view, query))
                     (tables(view))
                     (purge(purging))
                 }
@@ -80,6 +81,8 @@ fn cache(view: &View) -> Markup {
                 dl {
                     dt { "requests for pages and files" } dd { (text(view, "all-requests")) }
                     dt { "hit ratio" } dd { (text(view, "all-hits")) }
+                    dt { "hit ratio of pages" } dd { (text(view, "page-hits")) }
+                    dt { "hit ratio of files" } dd { (text(view, "file-hits")) }
                     dt { "median latency" } dd { (text(view, "median")) }
                     dt { "99th percentile" } dd { (text(view, "slow")) }
                     dt { "sent to clients" } dd { (text(view, "all-sent")) }
@@ -96,40 +99,84 @@ fn tables(view: &View) -> Markup {
         section.cards.two {
             div.card.wide {
                 h2 { "In flight: " (text(view, "running")) }
-                (table(view, "running", &["File", "Progress", ""], "No download in flight."))
+                (table(view, "running", "Downloads in flight", &["File", "Progress", ""], "No download in flight."))
             }
             div.card {
                 h2 { "Most requested" }
-                (table(view, "requested", &["Project", "Files requested", ""], "No file was requested yet."))
+                (table(view, "requested", "Most requested projects", &["Project", "Files requested", ""],
+                    "No file was requested yet."))
             }
             div.card {
                 h2 { "Largest" }
-                (table(view, "largest", &["Project", "Stored", ""], "No file was requested yet."))
+                (table(view, "largest", "Largest projects", &["Project", "Stored", "Files"], "No file was requested yet."))
+            }
+            div.card.wide {
+                h2 { "Slowest indexes" }
+                (table(view, "latencies", "Latencies of the indexes",
+                    &["Index", "Requests for", "Median", "95th percentile", "Requests", "Failures"],
+                    "No request was sent to an index yet."))
+            }
+            div.card.wide {
+                h2 { "Refused requests" }
+                (table(view, "refusals", "Refused requests by reason", &["Reason", "Meaning", "Requests"],
+                    "No request was refused."))
+            }
+            div.card.wide {
+                h2 { "Recent failures" }
+                (table(view, "failures", "Recent failures", &["Project or file", "Cause", "Last", "Times"],
+                    "Nothing failed since the start."))
             }
             div.card.wide {
                 h2 { "Indexes" }
-                (table(view, "indexes", &["URL", "Pages", "State"], "No index is configured."))
+                (table(view, "indexes", "Indexes", &["URL", "Pages", "State"], "No index is configured."))
             }
         }
     }
 }
 
-fn table(view: &View, name: &'static str, headers: &[&str], placeholder: &str) -> Markup {
+fn projects(view: &View, query: &str) -> Markup {
+    let headers: &[&str] = if view.projects.has_several_indexes() {
+        &["Project", "Index", "Files", "Stored", "Last used"]
+    } else {
+        &["Project", "Files", "Stored", "Last used"]
+    };
+    html! {
+        section.card.projects {
+            h2 { "Cached projects: " (text(view, "projects")) }
+            form action="status" method="get" role="search" {
+                label for="q" { "Part of a name" }
+                input #q name="q" type="search" value=(query) maxlength="200" autocapitalize="none" spellcheck="false";
+                button type="submit" { "Search" }
+                @if !query.is_empty() { a href="status" { "Show all" } }
+            }
+            (table(view, "projects", "Cached projects", headers,
+                if query.is_empty() { "No project is cached." } else { "No cached project has this in its name." }))
+        }
+    }
+}
+
+/// Tables whose rows become blocks on narrow screens.
+const TALL: [&str; 6] = ["running", "indexes", "projects", "latencies", "refusals", "failures"];
+
+fn table(view: &View, name: &'static str, label: &str, headers: &[&str], placeholder: &str) -> Markup {
     let rows = view.tables.get(name).map_or(&[][..], Vec::as_slice);
     html! {
-        table.tall[matches!(name, "running" | "indexes")] {
-            thead { tr { @for header in headers { th scope="col" { (header) } } } }
-            tbody data-table=(name) { @for row in rows { (table_row(row)) } }
+        table.tall[TALL.contains(&name)] aria-label=(label) {
+            thead { tr { @for header in headers {
+                // Columns of bars and buttons need no header.
+                @if header.is_empty() { td {} } @else { th scope="col" { (header) } }
+            } } }
+            tbody data-table=(name) { @for row in rows { (table_row(row, headers)) } }
         }
         // Hidden by the style if the table has rows.
         p.nothing { (placeholder) }
     }
 }
 
-fn table_row(row: &Row) -> Markup {
+fn table_row(row: &Row, headers: &[&str]) -> Markup {
     html! {
         tr {
-            @for cell in &row.cells { td { (cell) } }
+            @for (cell, header) in row.cells.iter().zip(headers) { td data-label=(header) { (cell) } }
             @if let Some(bar) = row.bar { td { (progress(bar)) } }
             // The script adds the button, which needs it.
             @if row.purge.is_some() { td {} }
@@ -139,7 +186,7 @@ fn table_row(row: &Row) -> Markup {
 
 fn progress(bar: Bar) -> Markup {
     match bar.max {
-        Some(max) => html! { progress value=(bar.value) max=(max.max(1)) {} },
+        Some(max) => html! { progress value=(bar.value) max=(max.max(1)) aria-label="Part" {} },
         None => html! {},
     }
 }

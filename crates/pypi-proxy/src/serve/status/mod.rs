@@ -1,6 +1,8 @@
-//! The status page: downloads in flight, most requested and largest projects, totals, and buttons to purge the cache.
+//! The status page: cached projects with a search, downloads in flight, totals, slow indexes, refusals, recent failures,
+//! and buttons to purge the cache.
 
 mod html;
+mod projects;
 mod text;
 
 use std::collections::BTreeMap;
@@ -17,7 +19,11 @@ use http::header::{
 use serde::Serialize;
 
 use super::message::ProxyResponse;
+use super::request_metrics::{Endpoint, RejectionReason, Totals};
 use super::service::{Scope, State};
+use self::projects::Projects;
+use crate::failures::{Failure, MAX_FAILURES};
+use crate::metrics::StatusClass;
 use crate::page_cache::PageCache;
 use crate::upstream::{Condition, RequestKind};
 
@@ -27,12 +33,12 @@ const SCRIPT: &str = include_str!("status.js");
 /// Time for which a view is reused, so that many visitors cost as much as one.
 const VIEW_TTL: Duration = Duration::from_secs(1);
 
-/// Allows only the embedded style and script, and requests to this proxy.
+/// Allows only the embedded style and script, and requests and forms to this proxy.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let hash = |text: &str| BASE64_STANDARD.encode(digest(&SHA256, text.as_bytes()));
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; connect-src 'self'; base-uri 'none'; \
-         form-action 'none'; frame-ancestors 'none'",
+         form-action 'self'; frame-ancestors 'none'",
         hash(STYLE),
         hash(SCRIPT),
     );
@@ -40,8 +46,15 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     HeaderValue::from_str(&policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 });
 
-async fn view(proxy: &State) -> Arc<View> {
-    proxy.status_view.get(VIEW_TTL, async { Arc::new(View::of(proxy)) }).await
+/// Returns the view with the projects that match a search.
+async fn view(proxy: &Arc<State>, query: &str) -> View {
+    let compute = async {
+        let proxy = proxy.clone();
+        // Visits all entries of the cache.
+        tokio::task::spawn_blocking(move || Arc::new(View::of(&proxy))).await.unwrap_or_default()
+    };
+    let (view, query) = (proxy.status_view.get(VIEW_TTL, compute).await, query.to_owned());
+    tokio::task::spawn_blocking(move || view.searched(&query)).await.unwrap_or_default()
 }
 
 /// Who can purge the cache with the buttons of the page.
@@ -56,22 +69,24 @@ enum Purging {
 }
 
 /// Response with the page.
-pub(super) async fn html(proxy: &State, scope: Scope) -> ProxyResponse {
-    let view = view(proxy).await;
+pub(super) async fn html(proxy: &Arc<State>, scope: Scope, query: Option<&str>) -> ProxyResponse {
+    let query = projects::query(query);
+    let view = view(proxy, &query).await;
     let purging = match (&proxy.config.admin_token, scope) {
         (Some(_), _) => Purging::Token,
         (None, Scope::Admin) => Purging::Open,
         (None, _) => Purging::Off,
     };
-    let mut response = private("text/html; charset=utf-8", html::page(&view, purging, STYLE, SCRIPT));
+    let mut response = private("text/html; charset=utf-8", html::page(&view, &query, purging, STYLE, SCRIPT));
     response.set(CONTENT_SECURITY_POLICY, POLICY.clone());
     response
 }
 
 /// Response with the data of the page, which its script requests to update it.
-pub(super) async fn json(proxy: &State) -> ProxyResponse {
+pub(super) async fn json(proxy: &Arc<State>, query: Option<&str>) -> ProxyResponse {
+    let view = view(proxy, &projects::query(query)).await;
     // Serializing texts and numbers can't fail.
-    let view = tightwire_json::to_string(&*view(proxy).await).unwrap_or_default();
+    let view = tightwire_json::to_string(&view).unwrap_or_default();
     private("application/json", view)
 }
 
@@ -89,12 +104,14 @@ const ROWS: usize = 10;
 const UNKNOWN: &str = "–";
 
 /// Everything on the page that changes, by the name of its element. Rendered into the page and sent to its script.
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct View {
     texts: BTreeMap<&'static str, String>,
     bars: BTreeMap<&'static str, Bar>,
     tables: BTreeMap<&'static str, Vec<Row>>,
     is_well: bool,
+    #[serde(skip)]
+    projects: Arc<Projects>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -104,7 +121,7 @@ struct Bar {
     max: Option<u64>,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 struct Row {
     cells: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,6 +138,19 @@ impl View {
         view.cache(proxy);
         view.totals(proxy);
         view.tables(proxy);
+        view.latencies(proxy);
+        view.refusals(proxy);
+        view.failures(proxy);
+        view.projects = Arc::new(Projects::of(proxy));
+        view
+    }
+
+    /// Returns the view with the projects whose names contain a text.
+    fn searched(&self, query: &str) -> Self {
+        let mut view = self.clone();
+        let (found, rows) = self.projects.find(query, SystemTime::now());
+        view.set_text("projects", found);
+        view.tables.insert("projects", rows);
         view
     }
 
@@ -150,10 +180,8 @@ impl View {
                 Condition::Responding => "responds",
                 Condition::Failing => "fails",
             };
-            // The default index has numbers, a named one also its name.
-            let name = label.split_once('/').map(|(name, _)| format!("{name}: ")).unwrap_or_default();
             let fresh = format!("fresh for {}", text::long(index.ttl()));
-            let cells = vec![format!("{name}{index}"), fresh, state.to_owned()];
+            let cells = vec![format!("{}{index}", name_of(&label)), fresh, state.to_owned()];
             Row { cells, ..Row::default() }
         });
         self.tables.insert("indexes", indexes.collect());
@@ -218,16 +246,110 @@ impl View {
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     fn totals(&mut self, proxy: &State) {
         let totals = proxy.metrics.totals();
-        let hits = (totals.requests > 0).then(|| text::percent(totals.hits as f64 / totals.requests as f64));
+        let hits = |totals: &Totals| match totals.requests {
+            0 => UNKNOWN.to_owned(),
+            requests => text::percent(totals.hits as f64 / requests as f64),
+        };
+        let pages = proxy.metrics.totals_of(&[Endpoint::List, Endpoint::Project]);
+        let files = proxy.metrics.totals_of(&[Endpoint::File, Endpoint::Metadata]);
+        self.set_text("page-hits", hits(&pages));
+        self.set_text("file-hits", hits(&files));
         let latency =
             |quantile| totals.response_starts.quantile(quantile).map_or(UNKNOWN.to_owned(), text::seconds);
         let received_by = |kind| proxy.all_upstreams().map(move |(_, index)| index.meter[kind].bytes.get());
         let fetched = RequestKind::ALL.into_iter().flat_map(received_by).sum();
-        self.set_text("all-hits", hits.unwrap_or_else(|| UNKNOWN.to_owned()));
+        self.set_text("all-hits", hits(&totals));
         self.set_text("all-requests", totals.requests.to_string());
         self.set_text("median", latency(0.5));
         self.set_text("slow", latency(0.99));
         self.set_text("all-sent", text::size(proxy.metrics.bytes.sum()));
         self.set_text("all-fetched", text::size(fetched));
+    }
+
+    /// Latencies and failures of the indexes, the slowest ones first.
+    fn latencies(&mut self, proxy: &State) {
+        let mut found = Vec::new();
+        for (label, index) in proxy.all_upstreams() {
+            for kind in RequestKind::ALL {
+                let meter = &index.meter[kind];
+                let (times, faults) = (meter.latency.snapshot(), meter.faults.sum());
+                if times.count() + faults == 0 {
+                    continue;
+                }
+                let failures = faults + meter.responses[StatusClass::ServerError].get();
+                let latency = |part| times.quantile(part).map_or(UNKNOWN.to_owned(), text::seconds);
+                let cells = vec![
+                    format!("{}{index}", name_of(&label)),
+                    format!("{}s", kind.name()),
+                    latency(0.5),
+                    latency(0.95),
+                    (times.count() + faults).to_string(),
+                    failures.to_string(),
+                ];
+                // An index that never responds is the slowest.
+                found.push((times.quantile(0.95).unwrap_or(f64::MAX), Row { cells, ..Row::default() }));
+            }
+        }
+        found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        self.tables.insert("latencies", found.into_iter().take(ROWS).map(|(_, row)| row).collect());
+    }
+
+    fn refusals(&mut self, proxy: &State) {
+        let rejected = &proxy.metrics.rejected;
+        let mut found: Vec<_> = RejectionReason::ALL.map(|reason| (rejected[reason].get(), reason)).into();
+        found.retain(|(count, _)| *count > 0);
+        found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        let rows = found.into_iter().map(|(count, reason)| {
+            let cells = vec![reason.name().to_owned(), meaning(reason).to_owned(), count.to_string()];
+            Row { cells, ..Row::default() }
+        });
+        self.tables.insert("refusals", rows.collect());
+    }
+
+    /// The last failures of indexes, downloads and the bucket, the newest ones first.
+    fn failures(&mut self, proxy: &State) {
+        let mut found = proxy.store.failures().all();
+        for (name, index) in proxy.indexes() {
+            let mut failures = index.pages.failures().all();
+            if !name.is_empty() {
+                failures.iter_mut().for_each(|one| one.subject = format!("{name}: {}", one.subject).into());
+            }
+            found.append(&mut failures);
+        }
+        if let Some(bucket) = proxy.store.bucket() {
+            let operations = bucket.remote().failures.all().into_iter();
+            found.extend(operations.map(|one| Failure { subject: format!("bucket: {}", one.subject).into(), ..one }));
+        }
+        found.sort_by_key(|failure| std::cmp::Reverse(failure.at));
+        let now = SystemTime::now();
+        let rows = found.into_iter().take(MAX_FAILURES).map(|Failure { at, subject, cause, count }| {
+            let cells = vec![subject.into(), cause.into(), text::ago(now, at), count.to_string()];
+            Row { cells, ..Row::default() }
+        });
+        self.tables.insert("failures", rows.collect());
+    }
+}
+
+/// Returns the name of the index before that of its upstream. The upstreams of the default index have numbers only.
+fn name_of(label: &str) -> String {
+    label.split_once('/').map(|(name, _)| format!("{name}: ")).unwrap_or_default()
+}
+
+/// Describes a reason for people.
+fn meaning(reason: RejectionReason) -> &'static str {
+    match reason {
+        RejectionReason::Login => "the login is missing or wrong",
+        RejectionReason::Rate => "more requests than the rate limit",
+        RejectionReason::Busy => "too many queued password checks",
+        RejectionReason::Project => "rule: the project is not allowed",
+        RejectionReason::Version => "rule: the version is not allowed",
+        RejectionReason::Osv => "rule: a malware record has the version",
+        RejectionReason::Status => "rule: the project is quarantined or archived",
+        RejectionReason::Newer => "rule: uploaded after the cut-off date",
+        RejectionReason::Age => "rule: uploaded too recently",
+        RejectionReason::Yanked => "rule: the file is yanked",
+        RejectionReason::Head => "too many or too long header fields",
+        RejectionReason::Purge => "purge without the admin token",
+        RejectionReason::FileHost => "the file is on a host that is not allowed",
     }
 }

@@ -5,15 +5,19 @@ const each = (name, todo) => document.querySelectorAll(`[data-${name}]`).forEach
 const make = (name, text = "") => Object.assign(document.createElement(name), { textContent: text });
 
 function progress({ value, max }) {
-  return max === null ? "" : Object.assign(make("progress"), { max: Math.max(max, 1), value });
+  return max === null ? "" : Object.assign(make("progress"), { max: Math.max(max, 1), value, ariaLabel: "Part" });
 }
 
 // Absent if the cache can't be purged.
 const canPurge = one("#purge") !== null;
 
-function tableRow({ cells, bar, purge: path }) {
+function tableRow({ cells, bar, purge: path }, labels) {
   const row = make("tr");
-  cells.forEach(text => row.append(make("td", text)));
+  cells.forEach((text, at) => {
+    const cell = make("td", text);
+    cell.dataset.label = labels[at] ?? "";
+    row.append(cell);
+  });
   if (bar) {
     const cell = make("td");
     cell.append(progress(bar));
@@ -36,7 +40,8 @@ function show(view) {
   each("table", (element, name) => {
     // Unchanged rows are not replaced, so that they keep the focus.
     const rows = JSON.stringify(view.tables[name]);
-    if (shown[name] !== rows) element.replaceChildren(...view.tables[name].map(tableRow));
+    const labels = [...element.parentElement.tHead.rows[0].cells].map(cell => cell.textContent);
+    if (shown[name] !== rows) element.replaceChildren(...view.tables[name].map(row => tableRow(row, labels)));
     shown[name] = rows;
   });
   one(".state").classList.toggle("bad", !view.is_well);
@@ -45,7 +50,7 @@ function show(view) {
 async function refresh() {
   if (document.hidden) return;
   try {
-    const response = await fetch("status.json", { cache: "no-store" });
+    const response = await fetch(`status.json${location.search}`, { cache: "no-store" });
     if (!response.ok) throw new Error();
     show(await response.json());
     one("#stale").textContent = "";

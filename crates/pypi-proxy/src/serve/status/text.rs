@@ -1,6 +1,6 @@
 //! Formats numbers for people.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Formats bytes, such as `1.5 GiB`.
 pub(super) fn bytes(bytes: f64) -> String {
@@ -41,6 +41,11 @@ pub(super) fn long(time: Duration) -> String {
     let shown =
         units[first..].iter().take(2).filter(|(count, unit)| *count > 0 || *unit == "s" && first == 3);
     shown.map(|(count, unit)| format!("{count} {unit}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Formats how long ago a time was, such as `3 min ago`.
+pub(super) fn ago(now: SystemTime, time: SystemTime) -> String {
+    format!("{} ago", long(now.duration_since(time).unwrap_or_default()))
 }
 
 pub(super) fn percent(ratio: f64) -> String {
