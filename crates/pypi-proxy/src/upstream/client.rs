@@ -138,10 +138,9 @@ impl Upstream {
     fn permit(&self) -> Result<Permit, Error> {
         let now = tokio::time::Instant::now();
         let mut breaker = self.breaker.lock();
-        breaker.try_acquire(now).ok_or_else(|| {
-            Error::with(Kind::Upstream, PAUSED)
-                .retried_after(Some(breaker.pause(now)))
-        })
+        breaker
+            .try_acquire(now)
+            .ok_or_else(|| Error::with(Kind::Upstream, PAUSED).retried_after(Some(breaker.pause(now))))
     }
 
     fn record_success(&self) {

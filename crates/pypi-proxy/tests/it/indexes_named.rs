@@ -126,6 +126,9 @@ async fn named_indexes_have_their_own_pages_and_share_files() {
     let page = get(&proxy, "/").await.text().await.unwrap();
     assert!(page.contains("torch-cu128: http://") && page.contains("torch-cu128: demo"), "{page}");
 
+    let listed = "<td data-label=\"Project\">demo</td><td data-label=\"Index\">default, torch-cu128</td>";
+    assert!(page.contains(listed), "{page}");
+
     // Purging affects one index, or all.
     let purge = async |path: &str| {
         let response = send(&client(), Method::DELETE, format!("{}{path}", proxy.url), &ADMIN).await;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use pypi_proxy::rules::ProjectSelector;
 
 use crate::support::exposition::Samples;
 use crate::support::prelude::*;
@@ -269,4 +270,66 @@ async fn the_status_page_works_without_scripts_and_has_a_strict_policy() {
     assert_eq!(view["tables"]["indexes"][0]["cells"][2], "responds");
     let head = proxy.send(Method::HEAD, "/", &[]).await;
     assert!(head.headers().contains_key("content-length"));
+}
+
+#[tokio::test]
+async fn the_status_page_shows_projects_slow_indexes_refusals_and_failures() {
+    let index = index();
+    let url = index.url("/simple").replace("http://", "http://robot:hunter2@");
+    let proxy = start_with(&[url], |setup| {
+        setup.pages.rules.deny = vec![ProjectSelector::parse("denied").unwrap()];
+    });
+    for path in ["/simple/demo/", "/simple/demo/", WHEEL, WHEEL, "/simple/down/", "/simple/denied/"] {
+        proxy.get(path, &[]).await.bytes().await.unwrap();
+    }
+    // Whether the client gets a response header depends on when the connection breaks.
+    let bad = proxy.client.get(proxy.url("/simple/demo/bad-1.0-py3-none-any.whl")).send().await;
+    if let Ok(bad) = bad {
+        assert!(bad.bytes().await.is_err());
+    }
+    settle(&proxy).await;
+    let view = proxy.json("/status.json", &[]).await;
+    let text = |name: &str| view["texts"][name].as_str().unwrap().to_owned();
+    assert_eq!([text("page-hits"), text("projects")], ["50.0 %", "1 project"]);
+    // The first and the corrupt file were misses.
+    assert_eq!(text("file-hits"), "33.3 %");
+    let cells = |table: &str, row: usize| {
+        let cells = view["tables"][table][row]["cells"].as_array().unwrap();
+        cells.iter().map(|cell| cell.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(cells("projects", 0)[..3], ["demo", "1", "1000 B"]);
+    assert_eq!(cells("refusals", 0), ["project", "rule: the project is not allowed", "1"]);
+    let kinds: Vec<_> = (0..2).map(|row| cells("latencies", row)[1..].to_vec()).collect();
+    let pages = kinds.iter().find(|cells| cells[0] == "pages").unwrap();
+    // One of the two pages had status 503.
+    assert_eq!(pages[3..], ["2", "1"]);
+    let failures = [cells("failures", 0), cells("failures", 1)];
+    assert_eq!((&*failures[0][0], &*failures[1][0]), ("demo/bad-1.0-py3-none-any.whl", "down"));
+    assert!(failures[0][1].contains("hash"), "{failures:?}");
+    assert!(failures[1][1].ends_with("the index responded with status 503"), "{failures:?}");
+    assert!(!view.to_string().contains("hunter2"), "{view}");
+    let found = proxy.json("/status.json?q=De", &[]).await;
+    assert_eq!(found["texts"]["projects"], "1 of 1 project");
+    let page = async |query: &str| proxy.get(&format!("/status?q={query}"), &[]).await.text().await.unwrap();
+    assert!(page("em").await.contains("<td data-label=\"Project\">demo</td><td data-label=\"Files\">"));
+    let hostile = page("%22%3E%3Cscript%3Ealert(1)%3C/script%3E").await;
+    assert!(hostile.contains("value=\"&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;\""), "{hostile}");
+    assert!(hostile.contains("No cached project has this in its name."));
+    assert!(!page("").await.contains("hunter2"));
+}
+
+#[tokio::test]
+async fn the_list_of_projects_survives_a_restart() {
+    let index = index();
+    let dir = tempfile::tempdir().unwrap();
+    let setup = || Setup::new(dir.path(), &[index.url("/simple")]);
+    let proxy = setup().start().await;
+    proxy.get("/simple/demo/", &[]).await.bytes().await.unwrap();
+    proxy.stop().await;
+    let proxy = setup().start().await;
+    until("the cache is scanned", async || {
+        let view = proxy.json("/status.json", &[]).await;
+        view["tables"]["projects"][0]["cells"][0] == "demo"
+    })
+    .await;
 }

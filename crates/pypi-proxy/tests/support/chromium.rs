@@ -28,6 +28,8 @@ pub(crate) struct Browser {
     next: u64,
     /// Events received so far.
     pub(crate) events: Vec<Value>,
+    /// Whether pages opened from now on run their scripts.
+    pub(crate) runs_scripts: bool,
     _dir: tempfile::TempDir,
 }
 
@@ -66,7 +68,7 @@ impl Browser {
                 }
             }
         });
-        Self { process, to, from, next: 0, events: Vec::new(), _dir: dir }
+        Self { process, to, from, next: 0, events: Vec::new(), runs_scripts: true, _dir: dir }
     }
 
     fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
@@ -95,6 +97,8 @@ impl Browser {
         let mut tab = Tab { browser: self, session: session["sessionId"].as_str().unwrap().to_owned() };
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600});
         tab.call("Emulation.setDeviceMetricsOverride", size);
+        let is_off = !tab.browser.runs_scripts;
+        tab.call("Emulation.setScriptExecutionDisabled", json!({"value": is_off}));
         let scheme = if is_dark { "dark" } else { "light" };
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         tab.call("Emulation.setEmulatedMedia", json!({"features": features}));

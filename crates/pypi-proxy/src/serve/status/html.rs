@@ -15,7 +15,7 @@ pub(super) fn page(view: &View, query: &str, purging: Purging, style: &str, scri
                 title { "pypi-proxy" }
                 style { (PreEscaped(style)) }
                 // Without scripts, the browser reloads the whole page.
-                noscript { meta http-equiv="refresh" content="10"; }
+                noscript { meta http-equiv="refresh" content="30"; }
             }
             body {
                 (header(view))

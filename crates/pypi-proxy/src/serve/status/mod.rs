@@ -18,10 +18,10 @@ use http::header::{
 };
 use serde::Serialize;
 
+use self::projects::Projects;
 use super::message::ProxyResponse;
 use super::request_metrics::{Endpoint, RejectionReason, Totals};
 use super::service::{Scope, State};
-use self::projects::Projects;
 use crate::failures::{Failure, MAX_FAILURES};
 use crate::metrics::StatusClass;
 use crate::page_cache::PageCache;
@@ -318,7 +318,9 @@ impl View {
         }
         if let Some(bucket) = proxy.store.bucket() {
             let operations = bucket.remote().failures.all().into_iter();
-            found.extend(operations.map(|one| Failure { subject: format!("bucket: {}", one.subject).into(), ..one }));
+            found.extend(
+                operations.map(|one| Failure { subject: format!("bucket: {}", one.subject).into(), ..one }),
+            );
         }
         found.sort_by_key(|failure| std::cmp::Reverse(failure.at));
         let now = SystemTime::now();
@@ -351,5 +353,36 @@ fn meaning(reason: RejectionReason) -> &'static str {
         RejectionReason::Head => "too many or too long header fields",
         RejectionReason::Purge => "purge without the admin token",
         RejectionReason::FileHost => "the file is on a host that is not allowed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn page_with(text: &str) -> String {
+        let mut view = View::default();
+        for table in ["projects", "failures", "indexes", "running"] {
+            let row = || Row { cells: vec![text.to_owned(); 2], ..Row::default() };
+            view.tables.insert(table, vec![row(), row()]);
+        }
+        view.set_text("projects", text);
+        html::page(&view, text, Purging::Token, "", "")
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_texts_are_escaped(text in r#"[<>&"'=a-z/!\-\x00-\x1f\PC]{1,60}"#) {
+            let (hostile, harmless) = (page_with(&text), page_with("x"));
+            for special in ['<', '>', '"'] {
+                let count = |page: &str| page.matches(special).count();
+                prop_assert_eq!(count(&hostile), count(&harmless), "{}", special);
+            }
+            let end = hostile.split("value=\"").nth(1).and_then(|rest| rest.split('"').next());
+            let decoded = end.unwrap_or_default().replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+            prop_assert_eq!(decoded.replace("&amp;", "&"), text);
+        }
     }
 }
