@@ -56,6 +56,7 @@ impl Projects {
             project.bytes += size.unwrap_or(0);
             project.used = project.used.max(used);
         };
+        let rules: Vec<_> = proxy.indexes().map(|(_, index)| index.pages.rules()).collect();
         // Several indexes may have the same upstream.
         let mut folders = HashMap::<String, Vec<usize>>::new();
         for (at, (_, index)) in proxy.indexes().enumerate() {
@@ -70,8 +71,12 @@ impl Projects {
             let path = path.as_deref().and_then(|path| path.strip_prefix("pages/")?.split_once('/'));
             // The names of other documents have an `@`.
             let Some((folder, name)) = path.filter(|(_, name)| !name.contains('@')) else { continue };
-            for at in folders.get(folder).into_iter().flatten() {
-                add(name, Some(*at), None, used);
+            let indexes = folders.get(folder).map_or(&[][..], Vec::as_slice);
+            for at in indexes {
+                // An index that does not serve the project may share the page with one that does.
+                if indexes.len() == 1 || rules[*at].project(name).is_ok() {
+                    add(name, Some(*at), None, used);
+                }
             }
         }
         for (label, len, used) in proxy.store.entries(CacheArea::Files) {
