@@ -181,7 +181,7 @@ impl View {
                 Condition::Failing => "fails",
             };
             let fresh = format!("fresh for {}", text::long(index.ttl()));
-            let cells = vec![format!("{}{index}", name_of(&label)), fresh, state.to_owned()];
+            let cells = vec![format!("{}{index}", name_of(label)), fresh, state.to_owned()];
             Row { cells, ..Row::default() }
         });
         self.tables.insert("indexes", indexes.collect());
