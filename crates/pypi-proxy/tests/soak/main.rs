@@ -34,13 +34,15 @@ const PAGES_SIZE: u64 = 60 << 10;
 /// Duration of a download from the index. The lease is renewed meanwhile.
 const DOWNLOAD: Duration = Duration::from_secs(8);
 const STEP: Duration = Duration::from_secs(1);
+/// Number of different lengths, and so of contents: more than the files that exist at one time.
+const LENGTHS: usize = 160;
 /// One in this many files is large enough to be streamed to waiting proxies.
 const LARGE_INTERVAL: usize = 20;
 /// Longer than any pause of this process: the clock advances faster than the network.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// Tolerated growth between the second and the last hour.
-const MAX_BYTES: usize = 256 << 10;
+const MAX_BYTES: usize = 64 << 10;
 const MAX_COUNT: usize = 4;
 
 struct File {
@@ -53,7 +55,7 @@ struct File {
 impl File {
     fn new(number: usize) -> Self {
         let len = if number.is_multiple_of(LARGE_INTERVAL) { 9 << 20 } else { 160_000 };
-        let (project, content) = (number % PROJECTS, content(len + number));
+        let (project, content) = (number % PROJECTS, content(len + number % LENGTHS));
         let name = format!("p{project}-1.{number}-py3-none-any.whl");
         Self { entry: listed(&name, &content), name, project, content }
     }

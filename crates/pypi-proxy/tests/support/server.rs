@@ -103,6 +103,8 @@ impl Server {
             loop {
                 let (stream, _) = tokio::select! {
                     _ = stopped.changed() => break,
+                    // Otherwise ended connections would remain in memory.
+                    Some(_) = connections.join_next() => continue,
                     accepted = listener.accept() => accepted.unwrap(),
                 };
                 let (response, seen) = (response.clone(), seen.clone());
