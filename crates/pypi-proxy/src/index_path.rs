@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::file_name::is_distribution;
-use crate::name::is_file_name;
+use crate::name::{byte_table, is_file_name};
 
 /// Maximum length in bytes of the path of a folder.
 const MAX_FOLDER: usize = 1024;
@@ -33,21 +33,7 @@ pub(crate) fn file_of_path(path: &str) -> Option<Cow<'_, str>> {
 /// dot, no encoded separators, dots and control characters, and is not that of another endpoint.
 pub(crate) fn is_served_folder(folder: &str) -> bool {
     /// A lookup table, because pages have thousands of paths.
-    const ALLOWED: [bool; 256] = {
-        let mut allowed = [false; 256];
-        let mut byte = 0;
-        while byte < allowed.len() {
-            allowed[byte] = (byte as u8).is_ascii_alphanumeric();
-            byte += 1;
-        }
-        let marks = b"-_.~!$*+,=:@()";
-        let mut at = 0;
-        while at < marks.len() {
-            allowed[marks[at] as usize] = true;
-            at += 1;
-        }
-        allowed
-    };
+    const ALLOWED: [bool; 256] = byte_table(b"-_.~!$*+,=:@()");
     let Some(inner) = folder.strip_prefix('/') else { return folder.is_empty() };
     if folder.len() > MAX_FOLDER || ENDPOINTS.contains(&inner.split('/').next().unwrap_or_default()) {
         return false;

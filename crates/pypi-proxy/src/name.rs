@@ -92,26 +92,28 @@ pub(crate) fn normalize(text: &str) -> Result<Cow<'_, str>, Error> {
     Ok(Cow::Owned(name))
 }
 
+/// Returns a lookup table of ASCII letters, digits and these marks.
+pub(crate) const fn byte_table(marks: &[u8]) -> [bool; 256] {
+    let mut allowed = [false; 256];
+    let mut byte = 0;
+    while byte < allowed.len() {
+        allowed[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let mut at = 0;
+    while at < marks.len() {
+        allowed[marks[at] as usize] = true;
+        at += 1;
+    }
+    allowed
+}
+
 /// Returns whether a file of an index may have this name. Valid names need no escaping as the last segment of a file
 /// path or URL path: 1 to 200 ASCII characters, no space, control character, slash, backslash, `%`, `?`, `#` or quote,
 /// and no leading dot.
 pub(crate) fn is_file_name(text: &str) -> bool {
     /// A lookup table, because pages have thousands of names.
-    const ALLOWED: [bool; 256] = {
-        let mut allowed = [false; 256];
-        let mut byte = 0;
-        while byte < allowed.len() {
-            allowed[byte] = (byte as u8).is_ascii_alphanumeric();
-            byte += 1;
-        }
-        let marks = b"-_.+!~=@,()";
-        let mut at = 0;
-        while at < marks.len() {
-            allowed[marks[at] as usize] = true;
-            at += 1;
-        }
-        allowed
-    };
+    const ALLOWED: [bool; 256] = byte_table(b"-_.+!~=@,()");
     let is_allowed = |byte: &u8| ALLOWED[usize::from(*byte)];
     (1..=MAX_LEN).contains(&text.len()) && !text.starts_with('.') && text.as_bytes().iter().all(is_allowed)
 }

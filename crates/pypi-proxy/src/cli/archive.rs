@@ -16,7 +16,7 @@ use pypi_proxy::serve::Proxy;
 use pypi_proxy::store::{self, Digest, Store};
 
 use super::args::{Export, Import};
-use super::requirements::{Requirement, Requirements, version_of};
+use super::requirements::{Requirement, Requirements};
 use super::setup;
 
 /// Maximum number of files that are listed as missing.
@@ -158,7 +158,7 @@ fn by_name(requirements: &[Requirement]) -> HashMap<&ProjectName, Vec<&Requireme
 /// Returns whether a requirement selects a file: by its hash, its name, or its version.
 fn selects(requirement: &Requirement, file: &str, sha256: Option<&Digest>) -> bool {
     if requirement.files.is_empty() {
-        return version_of(file).is_some_and(|version| requirement.versions.contains(&version));
+        return requirement.version_of(file).is_some_and(|version| requirement.versions.contains(&version));
     }
     requirement.files.iter().any(|wanted| match sha256 {
         Some(sha256) => wanted.sha256 == sha256.to_string(),

@@ -7,8 +7,8 @@ use std::str::FromStr as _;
 
 use anyhow::{Context as _, Result, bail};
 use pep440_rs::{Version, VersionSpecifiers};
-use pypi_proxy::ProjectName;
 use pypi_proxy::lock_file::{LockFile, LockFormat, MAX_LOCK_FILE};
+use pypi_proxy::{ProjectName, file_version};
 
 /// Maximum nesting depth of included files.
 const MAX_DEPTH: usize = 10;
@@ -30,6 +30,13 @@ pub(super) struct WantedFile {
     pub(super) sha256: String,
     /// Name, if it is known.
     pub(super) name: Option<String>,
+}
+
+impl Requirement {
+    /// Returns the version of a file of the project.
+    pub(super) fn version_of(&self, file: &str) -> Option<Version> {
+        file_version(&self.name, file)?.parse().ok()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -168,16 +175,6 @@ fn parse_requirement(line: &str) -> Option<Requirement> {
     Some(Requirement { name, versions, files, is_locked: false })
 }
 
-pub(super) fn version_of(file: &str) -> Option<Version> {
-    let text = if let Some(wheel) = file.strip_suffix(".whl") {
-        wheel.split('-').nth(1)?
-    } else {
-        let ends = [".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tar.xz"];
-        ends.iter().find_map(|end| file.strip_suffix(end))?.rsplit_once('-')?.1
-    };
-    Version::from_str(text).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -219,26 +216,10 @@ mod tests {
         assert_eq!(found.skipped, (1..=7).map(skipped).collect::<Vec<_>>());
     }
 
-    #[test]
-    fn versions_are_parsed_from_file_names() {
-        let cases = [
-            ("demo-1.0-py3-none-any.whl", Some("1.0")),
-            ("demo-1.0+local.1-1-cp313-cp313-manylinux_2_17_x86_64.whl", Some("1.0+local.1")),
-            ("demo-app-1.0rc1.tar.gz", Some("1.0rc1")),
-            ("demo-1.0.zip", Some("1.0")),
-            ("demo-1.0.exe", None),
-            ("demo.whl", None),
-        ];
-        for (file, version) in cases {
-            assert_eq!(version_of(file).map(|version| version.to_string()).as_deref(), version, "{file}");
-        }
-    }
-
     proptest! {
         #[test]
         fn arbitrary_text_does_not_panic(text in "([a-z=<>~!.,;()\\[\\]#@ \\\\\n-]|--hash=sha256:|[0-9.]{0,3}){0,60}") {
             let _ = parse(&text);
-            let _ = version_of(&text);
         }
     }
 }

@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 use url::Url;
 
 use super::args::Warm;
-use super::requirements::{Requirement, Requirements, version_of};
+use super::requirements::{Requirement, Requirements};
 use super::{Usage, chain, setup};
 
 /// Characters that need escaping in a path.
@@ -350,7 +350,7 @@ impl Downloads {
         let is_pinned = requirement.versions.iter().any(|one| one.operator().to_string().starts_with("=="));
         let dated: Vec<_> = files
             .filter(|(_, details)| is_pinned || details.yanked.is_none())
-            .filter_map(|(name, details)| Some((version_of(name)?, name, details)))
+            .filter_map(|(name, details)| Some((requirement.version_of(name)?, name, details)))
             .filter(|(version, ..)| requirement.versions.contains(version))
             .collect();
         let newest = |is_final: bool| {
