@@ -455,7 +455,7 @@ impl<'s> ProxyBuilder<'s> {
         let indexes = builder.all_upstreams(|name| {
             previous(name).map(|proxy| proxy.upstreams().to_vec()).unwrap_or_default()
         })?;
-        let (osv, claims) = (self.osv(Some(proxy.rules()))?, Claims::open(&proxy.store().pages_dir())?);
+        let (osv, claims) = (self.osv(Some(proxy.rules()))?, proxy.pages().claims().for_reload());
         let guard = match self.guard_config() {
             None => None,
             Some(config) => match proxy.guard().filter(|guard| guard.has_config(&config)) {

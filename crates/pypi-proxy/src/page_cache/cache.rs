@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::claims::ClaimedNames;
+use super::claims::{ClaimedNames, Claims};
 use super::disk::{DiskCache, LIST};
 use super::document::{Document, DocumentKey};
 use super::queue::FetchQueue;
@@ -362,6 +362,10 @@ impl PageCache {
             // If this fails, the facts are only missing after the next start.
             let _ = disk.store_facts(&project, &facts);
         });
+    }
+
+    pub(crate) fn claims(&self) -> &Claims {
+        &self.0.config.claims
     }
 
     pub(crate) fn extracts_metadata(&self) -> bool {

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 
@@ -32,16 +32,21 @@ pub struct Claims(Arc<Inner>);
 struct Inner {
     /// Folder with one file per index; `None` to keep the names in memory only.
     dir: Option<PathBuf>,
-    names: RwLock<BTreeMap<u64, Arc<ClaimedNames>>>,
+    indexes: RwLock<BTreeMap<u64, Index>>,
     /// Number of indexes that are private now.
     active: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Index {
+    names: Arc<ClaimedNames>,
+    is_private: bool,
 }
 
 /// Names of one index.
 #[derive(Default)]
 pub(super) struct ClaimedNames {
     file: Option<PathBuf>,
-    is_private: AtomicBool,
     names: RwLock<HashSet<ProjectName>>,
     /// Names that are not in the file yet.
     unsaved: Mutex<Vec<ProjectName>>,
@@ -68,9 +73,19 @@ impl Claims {
             let id = path.file_name().and_then(|name| u64::from_str_radix(name.to_str()?, 16).ok());
             // Other files, such as backups of an editor, are not from this program.
             let Some(id) = id else { continue };
-            all.insert(id, Arc::new(ClaimedNames::read(path)?));
+            all.insert(id, Index { names: Arc::new(ClaimedNames::read(path)?), is_private: false });
         }
-        Ok(Self(Arc::new(Inner { dir: Some(dir.to_owned()), names: all.into(), ..Inner::default() })))
+        Ok(Self(Arc::new(Inner { dir: Some(dir.to_owned()), indexes: all.into(), ..Inner::default() })))
+    }
+
+    /// Returns the same names for a new configuration, in which no index is private yet. Names that either adds are in
+    /// both.
+    pub(crate) fn for_reload(&self) -> Self {
+        let indexes = self.0.indexes.read();
+        let indexes =
+            indexes.iter().map(|(id, index)| (*id, Index { names: index.names.clone(), is_private: false }));
+        let indexes = RwLock::new(indexes.collect());
+        Self(Arc::new(Inner { dir: self.0.dir.clone(), indexes, ..Inner::default() }))
     }
 
     /// Marks an index as private and returns its names. `url` describes it in the file, and `found` returns the names
@@ -86,12 +101,16 @@ impl Claims {
         let new = || {
             is_new = true;
             let file = inner.dir.as_ref().map(|dir| dir.join(format!("{id:016x}")));
-            Arc::new(ClaimedNames { file, ..ClaimedNames::default() })
+            Index { names: Arc::new(ClaimedNames { file, ..ClaimedNames::default() }), is_private: false }
         };
-        let names = inner.names.write().entry(id).or_insert_with(new).clone();
-        if !names.is_private.swap(true, Ordering::Relaxed) {
-            inner.active.fetch_add(1, Ordering::Relaxed);
-        }
+        let names = {
+            let mut indexes = inner.indexes.write();
+            let index = indexes.entry(id).or_insert_with(new);
+            if !std::mem::replace(&mut index.is_private, true) {
+                inner.active.fetch_add(1, Ordering::Relaxed);
+            }
+            index.names.clone()
+        };
         if is_new {
             names.add(url, found().into_iter());
         }
@@ -105,9 +124,8 @@ impl Claims {
 
     /// Returns whether any private index has listed this name.
     pub(super) fn has(&self, name: &str) -> bool {
-        let is_private = |names: &Arc<ClaimedNames>| names.is_private.load(Ordering::Relaxed);
         self.is_active()
-            && self.0.names.read().values().any(|names| is_private(names) && names.contains(name))
+            && self.0.indexes.read().values().any(|index| index.is_private && index.names.contains(name))
     }
 }
 
@@ -216,5 +234,22 @@ mod tests {
         let names = again.register(1, "https://a.example.org/", || unreachable!("there is a file"));
         assert_eq!(names.names.read().len(), MAX_NAMES);
         assert!(again.is_active() && again.has("a-0"));
+    }
+
+    #[test]
+    fn names_are_shared_with_the_configuration_of_a_reload() {
+        let url = "https://a.example.org/";
+        let name = |name: &str| [ProjectName::parse(name).unwrap()].into_iter();
+        let before = Claims::default();
+        let old = before.register(1, url, || name("first").collect());
+        let after = before.for_reload();
+        assert!(!after.has("first"), "the index is not private yet");
+        let new = after.register(1, url, || unreachable!("the index is known"));
+        // A request that started before the reload.
+        old.add(url, name("second"));
+        new.add(url, name("third"));
+        for claimed in ["first", "second", "third"] {
+            assert!(before.has(claimed) && after.has(claimed), "{claimed}");
+        }
     }
 }
