@@ -79,6 +79,10 @@ fn resolve(url: &str, page: &str) -> Option<(usize, usize)> {
     if url.starts_with('/') {
         return (!url.starts_with("//")).then_some((1, 1));
     }
+    // A colon in the first segment ends a scheme.
+    if url.split('/').next().is_some_and(|first| first.contains(':')) {
+        return None;
+    }
     let (mut folder, mut start) = (page.rfind('/')? + 1, 0);
     loop {
         let rest = &url[start..];
