@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn other_files_are_linked_by_their_names() {
-        let other = "https://files.example.org/demo-1.zip?x=1 https://files.example.org/demo-1.zip#x \
+        let other = "a:/demo-1.zip https://files.example.org/demo-1.zip?x=1 https://files.example.org/demo-1.zip#x \
             ftp://files.example.org/demo-1.zip //files.example.org/demo-1.zip https://files.example.org \
             https://files.example.org/a/../demo-1.zip https://files.example.org//demo-1.zip \
             https://files.example.org/simple/demo/demo-1.zip /index/demo-1.zip /f%2fdemo-1.zip /f/demo-1.zip/ \
