@@ -1,5 +1,5 @@
-//! Parses the version of a file with an arbitrary name, and arbitrary text as an entry of a rule. What is accepted must
-//! be written in a form that is accepted again.
+//! Parses the version of a file with an arbitrary name, and arbitrary text as an entry of a rule. An accepted entry
+//! must be accepted again in the form in which it is written.
 #![no_main]
 
 use pypi_proxy::rules::ProjectSelector;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::manifest::{Blob, BlobKind, DocumentEntry, FactsEntry, FileEntry, Manifest, PageEntry};
 use super::stream::Writer;
-use super::{ExportOptions, ExportReport};
+use super::{ExportOptions, ExportReport, unwritten};
 use crate::error::Kind;
 use crate::page_cache::unix_seconds;
 use crate::serve::Proxy;
@@ -30,7 +30,7 @@ enum Origin {
     Page(Arc<Upstream>, Option<ProjectName>),
 }
 
-/// What is exported.
+/// Contents of an archive to be written.
 struct Contents {
     manifest: Manifest,
     origins: BTreeMap<Blob, Origin>,
@@ -125,9 +125,9 @@ impl Proxy {
         Ok((digest, writer.finish()?))
     }
 
-    /// Returns what is exported.
+    /// Returns the contents of the archive.
     async fn contents(&self, options: &ExportOptions<'_>) -> Result<Contents, Error> {
-        let upstreams = self.all_upstreams();
+        let upstreams = self.distinct_upstreams();
         let url = |upstream: &Arc<Upstream>| upstream.page_url(None).to_string();
         let manifest = Manifest::new(upstreams.iter().map(url).collect());
         let mut contents = Contents { manifest, origins: BTreeMap::new(), missing: Vec::new() };
@@ -241,11 +241,6 @@ impl Proxy {
             }
         }
     }
-}
-
-#[cold]
-fn unwritten(error: io::Error) -> Error {
-    Error::with(Kind::Archive, "can't be written").caused_by(error)
 }
 
 /// Reads a file from its start, independent of other readers of the same handle.

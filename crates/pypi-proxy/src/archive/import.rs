@@ -9,9 +9,9 @@ use super::manifest::{
     Blob, BlobKind, DocumentEntry, FileEntry, Limits, Manifest, PageEntry, parse_digest, parse_project,
 };
 use super::stream::Reader;
-use super::{ImportOptions, ImportReport, MAX_FACTS, damaged};
+use super::{ImportOptions, ImportReport, damaged};
 use crate::error::Kind;
-use crate::page_cache::{Imported, StoredPage};
+use crate::page_cache::{Imported, MAX_FACTS, StoredPage};
 use crate::serve::Proxy;
 use crate::store::{CacheArea, Digest};
 use crate::upstream::{PageBody, Upstream, Validators};
@@ -93,7 +93,7 @@ impl Proxy {
         options: &ImportOptions,
         manifest: &Manifest,
     ) -> Result<Vec<Arc<Upstream>>, Error> {
-        let own = self.all_upstreams();
+        let own = self.distinct_upstreams();
         let normal = |url: &str| upstream::Config::new(url).map(|config| config.url.to_string());
         let mut indexes = BTreeMap::new();
         for (from, to) in &options.indexes {

@@ -17,6 +17,7 @@ mod tar;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 
 use crate::error::Kind;
 use crate::store::Digest;
@@ -99,10 +100,12 @@ pub struct ImportReport {
     pub cache_bytes: u64,
 }
 
-/// Maximum size of the facts of a project, in bytes.
-const MAX_FACTS: u64 = 16 << 20;
-
 #[cold]
 fn damaged(what: impl Into<Box<str>>) -> Error {
     Error::with(Kind::Archive, what)
+}
+
+#[cold]
+fn unwritten(error: io::Error) -> Error {
+    Error::with(Kind::Archive, "can't be written").caused_by(error)
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use aws_lc_rs::digest::{Context, SHA256};
 
 use super::manifest::Manifest;
-use super::{damaged, tar};
+use super::{damaged, tar, unwritten};
 use crate::Error;
 use crate::error::Kind;
 use crate::store::Digest;
@@ -69,11 +69,6 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&[0; tar::END]).map_err(unwritten)?;
         Ok(self.out)
     }
-}
-
-#[cold]
-fn unwritten(error: io::Error) -> Error {
-    Error::with(Kind::Archive, "can't be written").caused_by(error)
 }
 
 pub(super) struct Reader<R> {

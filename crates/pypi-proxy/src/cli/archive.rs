@@ -89,11 +89,7 @@ fn write(proxy: &Proxy, export: &ExportOptions<'_>, archive: &Path) -> Result<Ex
     }
     let file = OpenOptions::new().write(true).create_new(true).open(&partial).with_context(context)?;
     let bar = bar();
-    let progress = |done, total| {
-        bar.set_length(total);
-        bar.set_position(done);
-    };
-    let result = runtime()?.block_on(proxy.export(export, BufWriter::new(&file), progress));
+    let result = setup::runtime()?.block_on(proxy.export(export, BufWriter::new(&file), progress(&bar)));
     bar.finish_and_clear();
     let written = result.map_err(anyhow::Error::from).and_then(|report| {
         file.sync_all().and_then(|()| fs::rename(&partial, archive)).with_context(context)?;
@@ -117,11 +113,7 @@ pub(super) fn import(matches: &ArgMatches, options: &Import) -> Result<()> {
         max_bytes: (max < u64::MAX).then_some(max),
     };
     let bar = bar();
-    let progress = |done, total| {
-        bar.set_length(total);
-        bar.set_position(done);
-    };
-    let result = runtime()?.block_on(proxy.import(&import, file, progress));
+    let result = setup::runtime()?.block_on(proxy.import(&import, file, progress(&bar)));
     bar.finish_and_clear();
     let report = result.with_context(context)?;
     let mut out = io::stdout().lock();
@@ -166,14 +158,18 @@ fn selects(requirement: &Requirement, file: &str, sha256: Option<&Digest>) -> bo
     })
 }
 
+/// Shows the bytes of the total.
+fn progress(bar: &ProgressBar) -> impl FnMut(u64, u64) {
+    |done, total| {
+        bar.set_length(total);
+        bar.set_position(done);
+    }
+}
+
 fn bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
     match ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
-}
-
-fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }

@@ -175,7 +175,7 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     let builder = setup::proxy_builder(&settings, found)?;
     report.result("access", builder.guard(), "valid")?;
     report.osv(&builder)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let runtime = setup::runtime()?;
     for builder in std::iter::once(builder.clone()).chain(builder.named()) {
         let index = builder.name().map_or_else(|| "index".to_owned(), |name| format!("index {name}"));
         for upstream in builder.upstreams()? {

@@ -23,7 +23,7 @@ pub(super) fn run(matches: &ArgMatches, requirement: &str) -> Result<()> {
     let (name, versions) = parse(requirement)?;
     let settings = setup::settings(matches)?;
     let builder = setup::proxy_builder(&settings, setup::index(&settings)?)?;
-    let runtime = Runtime::new()?;
+    let runtime = setup::runtime()?;
     let mut out = io::stdout().lock();
     let mut is_found = explain(&mut out, &runtime, &builder, &name, versions.as_ref())?;
     for named in builder.named() {
@@ -46,9 +46,10 @@ fn explain(
         writeln!(out, "{name}: {}", refused(&violation))?;
         return Ok(true);
     }
-    let pages = builder.page_reader()?;
+    let upstreams = builder.upstreams()?;
+    let pages = builder.page_reader(upstreams.clone(), rules.clone());
     let pages = runtime.block_on(pages.inspect(name));
-    for (index, (upstream, page)) in builder.upstreams()?.iter().zip(&pages).enumerate() {
+    for (index, (upstream, page)) in upstreams.iter().zip(&pages).enumerate() {
         writeln!(out, "index {}: {}", index + 1, describe(upstream, page))?;
     }
     let mut found = files(name, &rules, &pages);

@@ -73,11 +73,13 @@ fn unix(path: &Path, mode: u32) -> io::Result<Bound> {
     // Of several programs that find the file of an ended one, the second must not remove the socket of the first.
     let dir = File::open(path.parent().unwrap_or(Path::new("/")))?;
     dir.lock()?;
-    remove_stale(path)?;
+    if is_stale(path)? {
+        fs::remove_file(path)?;
+    }
     let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     bind(&socket, &SocketAddrUnix::new(path)?)?;
     let file = SocketFile::of(path)?;
-    // Nobody can connect before `listen`.
+    // Clients can't connect before `listen`.
     fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
     listen(&socket, BACKLOG)?;
     let listener = tokio_listener(socket.into())?;
@@ -89,19 +91,19 @@ pub(super) fn tokio_listener(listener: UnixListener) -> io::Result<tokio::net::U
     tokio::net::UnixListener::from_std(listener)
 }
 
-/// Removes the socket of a program that has ended.
-fn remove_stale(path: &Path) -> io::Result<()> {
+/// Returns whether the path is the socket of a program that has ended. Fails if it is anything else that exists.
+fn is_stale(path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if !metadata.file_type().is_socket() => {
             return Err(io::Error::new(ErrorKind::AlreadyExists, "the path exists and is not a socket"));
         }
         Ok(_) => {}
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
     }
     match UnixStream::connect(path) {
         Ok(_) => Err(io::Error::new(ErrorKind::AddrInUse, "the socket is in use by another program")),
-        Err(error) if error.kind() == ErrorKind::ConnectionRefused => fs::remove_file(path),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(true),
         Err(error) => Err(error),
     }
 }
@@ -136,13 +138,7 @@ impl Drop for SocketFile {
 pub(super) fn check(address: &Listen) -> io::Result<()> {
     match address {
         Listen::Tcp { host, port } => std::net::TcpListener::bind((&**host, *port)).map(drop),
-        Listen::Unix(path) => match fs::symlink_metadata(path) {
-            Ok(_) => match UnixStream::connect(path) {
-                Ok(_) => Err(ErrorKind::AddrInUse.into()),
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(()),
-                Err(error) => Err(error),
-            },
-            Err(_) => fs::metadata(path.parent().unwrap_or(Path::new("/"))).map(drop),
-        },
+        Listen::Unix(path) if is_stale(path)? => Ok(()),
+        Listen::Unix(path) => fs::metadata(path.parent().unwrap_or(Path::new("/"))).map(drop),
     }
 }

@@ -1,5 +1,6 @@
 //! Settings, index and store of a command, and requests to a running proxy.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use pypi_proxy::config::{DiscoveredIndex, Discovery, Listen, ProxyBuilder, Setti
 use pypi_proxy::store;
 use pypi_proxy::upstream::Netrc;
 use reqwest::{Client, ClientBuilder, Response};
+use tokio::runtime::Runtime;
 
 use super::{Usage, chain};
 
@@ -33,7 +35,7 @@ pub(super) fn settings_with(matches: &ArgMatches, overrides: &[(&str, &str)]) ->
     Ok(Settings::read(&sources)?)
 }
 
-/// Reads the settings of a command that uses the parts of a proxy, but serves nobody else.
+/// Reads the settings of a command that uses the parts of a proxy without serving clients.
 pub(super) fn local_settings(matches: &ArgMatches) -> Result<Settings> {
     let overrides = [
         ("download_timeout", "never"),
@@ -43,6 +45,11 @@ pub(super) fn local_settings(matches: &ArgMatches) -> Result<Settings> {
         ("rate_limit", "0"),
     ];
     settings_with(matches, &overrides)
+}
+
+/// Creates the runtime of a command that works on the cache or sends several requests.
+pub(super) fn runtime() -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }
 
 /// Discovers the index of uv or pip if `index_url` is not set.

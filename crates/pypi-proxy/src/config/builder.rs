@@ -254,20 +254,12 @@ impl<'s> ProxyBuilder<'s> {
         }
     }
 
-    /// Returns a cache that reads the pages of the cache directory, without locking it, for
+    /// Returns a cache with these rules that reads the pages of the cache directory, without locking it, for
     /// [`PageCache::inspect`].
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Self::upstreams`] and [`Self::rules`].
-    pub fn page_reader(&self) -> Result<PageCache, Error> {
-        let settings = self.settings;
-        let config = page_cache::Config {
-            dir: settings.cache_directory().map(PagesDir::of_cache),
-            bucket: None,
-            ..self.pages_config(Claims::default(), self.osv(None)?)
-        };
-        Ok(PageCache::new(self.upstreams()?, config))
+    pub fn page_reader(&self, upstreams: Vec<Arc<Upstream>>, rules: Rules) -> PageCache {
+        let dir = self.settings.cache_directory().map(PagesDir::of_cache);
+        let config = page_cache::Config { dir, rules, ..self.pages_config(Claims::default(), None) };
+        PageCache::new(upstreams, config)
     }
 
     /// Returns the rules about projects and files.
@@ -426,12 +418,7 @@ impl<'s> ProxyBuilder<'s> {
         store: &Store,
     ) -> Result<Proxy, Error> {
         let claims = Claims::open(&store.pages_dir())?;
-        assemble(indexes.into_iter().map(|(builder, upstreams)| {
-            let pages = builder.pages_with(store, claims.clone(), osv.clone());
-            let pages = PageCache::new(upstreams.clone(), pages);
-            let config = builder.serve_with(guard.clone());
-            (builder.name, Proxy::new(upstreams, pages, store.clone(), config))
-        }))
+        assemble(indexes, store, &claims, osv.as_ref(), guard.as_ref(), |_| None)
     }
 
     /// Applies the settings to a running server, except those that need a restart
@@ -466,18 +453,7 @@ impl<'s> ProxyBuilder<'s> {
                 None => Some(Arc::new(Guard::new(config)?)),
             },
         };
-        let new = assemble(indexes.into_iter().map(|(builder, upstreams)| {
-            let pages = builder.pages_with(proxy.store(), claims.clone(), osv.clone());
-            let config = builder.serve_with(guard.clone());
-            let new = match previous(builder.name) {
-                Some(previous) => previous.reconfigure(upstreams, pages, config),
-                None => {
-                    let pages = PageCache::new(upstreams.clone(), pages);
-                    Proxy::new(upstreams, pages, proxy.store().clone(), config)
-                }
-            };
-            (builder.name, new)
-        }))?;
+        let new = assemble(indexes, proxy.store(), &claims, osv.as_ref(), guard.as_ref(), previous)?;
         proxy.store().set_limits(self.settings.cache_directory_size(), self.settings.cache_directory_ttl());
         server.replace(new, config);
         Ok(())
@@ -502,12 +478,29 @@ impl<'s> ProxyBuilder<'s> {
     }
 }
 
-/// Mounts the named indexes in the default one, which is the first.
-fn assemble<'s>(mut indexes: impl Iterator<Item = (Option<&'s str>, Proxy)>) -> Result<Proxy, Error> {
-    let Some((_, proxy)) = indexes.next() else {
+/// Creates the proxies of all indexes, as successors of previous ones, and mounts the named ones in the default one,
+/// which is the first.
+fn assemble<'p>(
+    indexes: Vec<BuiltIndex<'_>>,
+    store: &Store,
+    claims: &Claims,
+    osv: Option<&OsvDir>,
+    guard: Option<&Arc<Guard>>,
+    previous: impl Fn(Option<&str>) -> Option<&'p Proxy>,
+) -> Result<Proxy, Error> {
+    let mut proxies = indexes.into_iter().map(|(builder, upstreams)| {
+        let pages = builder.pages_with(store, claims.clone(), osv.cloned());
+        let config = builder.serve_with(guard.cloned());
+        let proxy = match previous(builder.name) {
+            Some(previous) => previous.reconfigure(upstreams, pages, config),
+            None => Proxy::new(upstreams.clone(), PageCache::new(upstreams, pages), store.clone(), config),
+        };
+        (builder.name, proxy)
+    });
+    let Some((_, proxy)) = proxies.next() else {
         return Err(Error::with(Kind::Config, "no index is set (set index_url)"));
     };
-    indexes.try_fold(proxy, |proxy, (name, index)| proxy.mount(name.unwrap_or_default(), index))
+    proxies.try_fold(proxy, |proxy, (name, index)| proxy.mount(name.unwrap_or_default(), index))
 }
 
 /// An index with its upstreams.

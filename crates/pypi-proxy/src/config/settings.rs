@@ -117,7 +117,7 @@ settings! {
         index_ttl: Duration = "30m", ["GROXPI_INDEX_TTL"], ["PROXPI_INDEX_TTL"], Plain,
             "Time for which a page is served without revalidation.";
         extra_index_urls: Vec<IndexUrl> = "", ["GROXPI_EXTRA_INDEX_URLS"], ["PROXPI_EXTRA_INDEX_URLS"], Plain,
-            "URLs of additional indexes. index_strategy selects what is served of a project that several indexes have.";
+            "URLs of additional indexes. index_strategy selects the files of a project that several indexes have.";
         extra_index_ttls: Vec<Duration> = "", ["GROXPI_EXTRA_INDEX_TTLS"], ["PROXPI_EXTRA_INDEX_TTL", "PROXPI_EXTRA_INDEX_TTLS"], Plain,
             "TTL of each additional index, in the order of extra_index_urls. If unset, 3 minutes each.";
         offline: bool = "false", [], [], Plain,
@@ -133,7 +133,7 @@ settings! {
         file_hosts: Vec<String> = "", [], [], Plain,
             "Hosts that files may be downloaded from, besides those of the indexes. `*.example.org` matches all subdomains. If unset, all hosts with public addresses.";
         index_strategy: IndexStrategy = "first-index", [], [], Plain,
-            "What is served of a project that several of the indexes have. `first-index`: everything comes from the first index that has the project; the others are not contacted for it. `unsafe-first-match`: each version comes from the first index that has it. `unsafe-best-match`: all files are united, and of files with the same name the first one wins. The last two serve a project only if its pages declare that they are of the same project (PEP 708), see merge_projects. If a variable of groxpi or proxpi sets extra_index_urls, the default is `unsafe-best-match`.";
+            "Selection of the files of a project that several indexes have. `first-index`: everything comes from the first index that has the project; the others are not contacted for it. `unsafe-first-match`: each version comes from the first index that has it. `unsafe-best-match`: all files are united, and of files with the same name the first one wins. The last two serve a project only if its pages declare that they are of the same project (PEP 708), see merge_projects. If a variable of groxpi or proxpi sets extra_index_urls, the default is `unsafe-best-match`.";
         merge_projects: Vec<ProjectPattern> = "", [], [], Plain,
             "Patterns of projects that several indexes may have without declaring that they are the same (PEP 708). Only for the strategies that unite indexes. `*` disables the check, and is the default if a variable of groxpi or proxpi sets extra_index_urls.";
         private_indexes: Vec<u32> = "", [], [], Plain,

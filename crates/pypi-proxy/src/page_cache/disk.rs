@@ -20,8 +20,8 @@ const VERSION: u32 = 1;
 /// File name of the list of projects.
 pub(super) const LIST: &str = "@list";
 
-/// Maximum size of a file with the facts of a project, in bytes.
-const MAX_FACTS: u64 = 16 << 20;
+/// Maximum size of the facts of a project, in bytes.
+pub(crate) const MAX_FACTS: u64 = 16 << 20;
 
 /// A folder with one file per page and upstream: a header line in JSON, then the page as received, compressed with
 /// zstd.
@@ -76,12 +76,9 @@ impl DiskCache {
     /// Reads the compressed file of a page, and the time of its last confirmation. Returns `None` if there is none or
     /// it can't be read, because the page can always be fetched again.
     pub(super) fn open(&self, index: u64, entry: &str) -> Option<(Vec<u8>, SystemTime)> {
-        self.read_file(&self.path(index, entry))
-    }
-
-    fn read_file(&self, path: &Path) -> Option<(Vec<u8>, SystemTime)> {
-        let mut file = CacheDir::read(path).ok()?;
-        self.dir.touch(path);
+        let path = self.path(index, entry);
+        let mut file = CacheDir::read(&path).ok()?;
+        self.dir.touch(&path);
         // `touch` sets the modification time when the upstream confirms the page.
         let touched = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
         let mut bytes = Vec::new();
@@ -200,11 +197,6 @@ impl DiskCache {
         names.filter(|name| is_document(name, project)).collect()
     }
 
-    /// Reads the compressed file of a document.
-    pub(super) fn open_document(&self, index: u64, name: &str) -> Option<(Vec<u8>, SystemTime)> {
-        self.read_file(&self.folder(index).join(name))
-    }
-
     /// Stores the compressed file of a document unless there is one that is at least as new. The name must be valid.
     pub(super) fn import_document(
         &self,
@@ -214,10 +206,10 @@ impl DiskCache {
         checked: SystemTime,
     ) -> Result<bool, Error> {
         let is_as_new = |(_, touched): (Vec<u8>, SystemTime)| unix_seconds(touched) >= unix_seconds(checked);
-        if self.open_document(index, name).is_some_and(is_as_new) {
+        if self.open(index, name).is_some_and(is_as_new) {
             return Ok(false);
         }
-        self.write(&self.folder(index).join(name), document, Some(checked)).map(|()| true)
+        self.store_dated(index, name, document, checked).map(|()| true)
     }
 
     /// Replaces a file. If there is no room for the new one, deletes the old one.
@@ -315,14 +307,7 @@ impl DiskCache {
 
     /// Deletes the documents of a project.
     pub(super) fn remove_documents(&self, index: u64, project: &ProjectName) -> Result<(), Error> {
-        let prefix = format!("{project}@");
-        let folder = self.path(index, "");
-        for file in fs::read_dir(folder).into_iter().flatten().flatten() {
-            if file.file_name().to_str().is_some_and(|name| name.starts_with(&prefix)) {
-                self.delete(&file.path())?;
-            }
-        }
-        Ok(())
+        self.documents(index, project).iter().try_for_each(|name| self.remove(index, name))
     }
 }
 

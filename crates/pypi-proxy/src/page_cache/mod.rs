@@ -19,7 +19,7 @@ use crate::store::PagesDir;
 
 pub use cache::{CachedPage, IndexPage, PageCache};
 pub use claims::Claims;
-pub(crate) use disk::{StoredPage, is_document, stored_provenance, unix_seconds};
+pub(crate) use disk::{MAX_FACTS, StoredPage, is_document, stored_provenance, unix_seconds};
 pub(crate) use document::Document;
 pub(crate) use rendered::{MemoryFile, encode};
 pub use rendered::{PageBytes, RenderedPage, Variant};
@@ -123,7 +123,7 @@ named! {
     }
 }
 
-/// What happened to a page of an archive.
+/// Result of the import of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Imported {
     New,

@@ -180,11 +180,7 @@ impl RenderedPage {
 
     /// Returns the names of all files. A file of several upstreams occurs several times.
     pub(crate) fn file_names(&self) -> impl Iterator<Item = &str> {
-        let parts: &[_] = match &self.content {
-            MergedContent::Project { parts, .. } => parts,
-            MergedContent::List(_) | MergedContent::Document(_) => &[],
-        };
-        parts.iter().flat_map(|(_, page)| page.files().map(|file| file.name()))
+        self.parts().iter().flat_map(|(_, page)| page.files().map(|file| file.name()))
     }
 
     pub(crate) fn count_file_request(&self) {

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::disk::StoredPage;
+use super::disk::{LIST, StoredPage};
 use super::document::{Document, DocumentBody, DocumentKey};
 use super::namespace::is_one_project;
 use super::rendered::{AppliedRules, MergedContent};
@@ -176,7 +176,7 @@ impl Slot {
     /// can't collide with one.
     pub(super) fn entry(&self) -> Cow<'_, str> {
         match (&self.name, &self.document) {
-            (None, _) => Cow::Borrowed("@list"),
+            (None, _) => Cow::Borrowed(LIST),
             (Some(name), None) => Cow::Borrowed(name.as_str()),
             (Some(name), Some(document)) => Cow::Owned(document.entry(name)),
         }

@@ -23,7 +23,7 @@ pub(super) struct Identity {
     email: Option<String>,
 }
 
-/// A certificate, as far as it is checked.
+/// The checked parts of a certificate.
 #[derive(Debug)]
 pub(super) struct Certificate {
     /// Point on the curve P-256.

@@ -75,7 +75,7 @@ impl Default for ServerConfig {
     }
 }
 
-/// What a server serves at the moment.
+/// Current proxy and configuration of a server.
 #[derive(Debug)]
 pub(super) struct Live {
     pub(super) proxy: Proxy,

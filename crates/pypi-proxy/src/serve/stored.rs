@@ -16,9 +16,9 @@ impl Proxy {
     }
 
     /// Returns the upstreams of all proxies that share the store, each once.
-    pub(crate) fn all_upstreams(&self) -> Vec<Arc<Upstream>> {
+    pub(crate) fn distinct_upstreams(&self) -> Vec<Arc<Upstream>> {
         let mut all: Vec<Arc<Upstream>> = Vec::new();
-        for upstream in self.members().into_iter().flat_map(|member| &member.0.upstreams) {
+        for (_, upstream) in self.0.all_upstreams() {
             if all.iter().all(|other| other.id() != upstream.id()) {
                 all.push(upstream.clone());
             }

@@ -244,7 +244,7 @@ async fn truncated_and_changed_archives_are_rejected() {
         let error = local.import(&[&archive, more].concat()).await.unwrap_err();
         assert!(error.to_string().contains("unexpected bytes after the end"), "{error}");
     }
-    // What remained is intact, and nothing is left over.
+    // The remaining files are intact, and no others are left over.
     assert_eq!(local.store.verify(|_, _| ()).unwrap().bad, []);
     assert_eq!(files_below(&second.path().join("cache/partial")), [""; 0].map(std::path::PathBuf::from));
     assert_eq!(local.import(&archive).await.unwrap().stored_files, 4);

@@ -256,7 +256,7 @@ async fn archives_move_a_cache_to_a_machine_without_a_network() {
         .await;
     }
     assert!(std::fs::read(&tar).unwrap() == plain);
-    // What is not cached can't be downloaded now.
+    // Projects that are not cached can't be downloaded now.
     let requirements = write(second.path(), "r.txt", "missing\n");
     let args = ["warm", &requirements, "--proxy", &proxy.url];
     expect(

@@ -165,7 +165,7 @@ async fn unused_entries_of_all_areas_are_deleted_while_the_proxy_runs() {
     fetch(&proxy, "recent").await;
     proxy.stop().await;
 
-    // What was used counts as used after a restart as well.
+    // Uses are remembered after a restart.
     let proxy = setup(Some(week / 2)).start().await;
     until("the cache is scanned", async || AREAS.iter().all(|area| usage(&proxy, *area) == 3)).await;
     proxy.stop().await;

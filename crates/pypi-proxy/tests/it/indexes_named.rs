@@ -288,7 +288,7 @@ async fn commands_cover_named_indexes() {
     );
     let (code, text) = run(&["warm", "--index", "no-such", wanted.to_str().unwrap()]).await;
     assert!(code == Some(2) && text.contains("there is no index no-such"), "{text}");
-    // The same URL with two users.
+    // One URL must not have two users.
     let file = format!("{file}[index.other]\nindex_url = '{}'\n", torch.url("/simple/"));
     let (code, text) = self::run(dir.path(), &file, &["serve"]).await;
     assert!(code == Some(2) && text.contains("different users") && !text.contains("hunter2"), "{text}");

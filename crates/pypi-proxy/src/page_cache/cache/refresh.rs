@@ -164,8 +164,7 @@ impl PageCache {
                     Err(error) => failure = Some(error),
                 }
                 fresh = fresh.min(upstream.ttl().saturating_sub(part.age()));
-                let part = part.clone();
-                self.claim(*index, slot, &part).await;
+                self.claim(*index, slot, part).await;
             }
             if self.is_decisive(group, parts) {
                 break;

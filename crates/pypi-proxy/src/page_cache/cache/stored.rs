@@ -36,7 +36,7 @@ impl PageCache {
 
     /// Returns the compressed file of a document, and when the upstream last confirmed it.
     pub(crate) fn stored_document(&self, upstream: &Upstream, name: &str) -> Option<(Vec<u8>, SystemTime)> {
-        let (document, touched) = self.0.disk.as_ref()?.open_document(upstream.id(), name)?;
+        let (document, touched) = self.0.disk.as_ref()?.open(upstream.id(), name)?;
         let page = DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())?;
         Some((document, page.checked))
     }

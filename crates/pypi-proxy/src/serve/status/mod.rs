@@ -64,7 +64,7 @@ enum Purging {
     Token,
     /// Everybody: there is no token, and the page is served at the address for administration.
     Open,
-    /// Nobody.
+    /// No client.
     Off,
 }
 
