@@ -172,6 +172,11 @@ async fn unusable_paths_of_sockets_are_errors() {
         let (code, text) = run(dir.path(), &env, &["serve"]).await;
         assert!(code == expected && text.contains(reason), "{listen}: {code}: {text}");
     }
+    let listen = format!("unix:{}", file.display());
+    let env = [("PYPI_PROXY_INDEX_URL", "http://127.0.0.1:9/simple/"), ("PYPI_PROXY_LISTEN", &*listen)];
+    let (code, text) = run(dir.path(), &env, &["check"]).await;
+    let expected = format!("FAIL  listen: {listen}: the path exists and is not a socket");
+    assert!(code == 1 && text.contains(&expected), "{code}: {text}");
     assert_eq!(std::fs::read(&file).unwrap(), b"precious");
     assert!(used.symlink_metadata().unwrap().file_type().is_socket());
     // A socket that another program has put there meanwhile is not removed at the end.
