@@ -1,12 +1,10 @@
-//! Settings: names, precedence, validation, secrets, and the discovery of the index that uv or pip of a machine uses.
+//! Settings: names, precedence, validation and secrets.
 
 use std::path::Path;
 
 use proptest::prelude::*;
 use pypi_proxy::Error;
-use pypi_proxy::config::{
-    Discovery, Level, LogFormat, ProxyBuilder, Settings, Sources, StorageType, document,
-};
+use pypi_proxy::config::{Level, LogFormat, ProxyBuilder, Settings, Sources, StorageType, document};
 
 use crate::support::prelude::*;
 
@@ -19,7 +17,7 @@ fn refuse<'a>(env: impl IntoIterator<Item = (&'a str, &'a str)>) -> Error {
 }
 
 /// Returns the displayed value of a setting and its source.
-fn shown(settings: &Settings, name: &str) -> (String, String) {
+pub(crate) fn shown(settings: &Settings, name: &str) -> (String, String) {
     let row = settings.rows().into_iter().find(|row| row.setting.name == name).unwrap();
     (row.shown, row.origin.to_string())
 }
@@ -393,111 +391,6 @@ fn all_errors_are_reported_at_once_without_values() {
     assert!(!format!("{sources:?}").contains("hunter2"));
 }
 
-fn from_file(text: &str) -> Result<Settings, Error> {
-    Settings::read(&Sources::new().env([("PYPI_PROXY_MIN_AGE", "1d")]).file("proxy.toml", text))
-}
-
-#[test]
-fn named_indexes_have_their_own_settings_and_inherit_others() {
-    let text = "index_url = 'https://a.example.org/'\nextra_index_urls = 'https://b.example.org/'\nprivate_indexes = 2\n\
-                index_ttl = '1h'\nproject_sources = 'acme-*=2'\nyanked = 'hide'\nindex_strategy = 'unsafe-first-match'\n\
-                [index.torch-cu128]\nindex_url = 'https://u:hunter2@c.example.org/whl'\nmin_age = '0s'\nindex_ttl = '1d'\n\
-                [index.x]\nindex_url = 'https://d.example.org/'\nextra_index_urls = ['https://e.example.org']\n\
-                private_indexes = [1, 2]\noffline = true\n";
-    let settings = from_file(text).unwrap();
-    assert_eq!(settings.indexes.keys().collect::<Vec<_>>(), ["torch-cu128", "x"]);
-    let (torch, x) = (&settings.indexes["torch-cu128"], &settings.indexes["x"]);
-    for (index, name, value, origin) in [
-        (torch, "index_url", "https://***@c.example.org/whl/", "proxy.toml: [index.torch-cu128]"),
-        (torch, "index_ttl", "1d", "proxy.toml: [index.torch-cu128]"),
-        // Not even a variable precedes the table.
-        (torch, "min_age", "0s", "proxy.toml: [index.torch-cu128]"),
-        (torch, "yanked", "hide", "proxy.toml"),
-        (torch, "index_strategy", "unsafe-first-match", "proxy.toml"),
-        (torch, "extra_index_urls", "", "default"),
-        (torch, "private_indexes", "", "default"),
-        (torch, "project_sources", "", "default"),
-        (x, "min_age", "1d", "PYPI_PROXY_MIN_AGE"),
-        (x, "index_ttl", "1h", "proxy.toml"),
-        (x, "private_indexes", "1, 2", "proxy.toml: [index.x]"),
-        (x, "offline", "true", "proxy.toml: [index.x]"),
-        (&settings, "private_indexes", "2", "proxy.toml"),
-        (&settings, "offline", "false", "default"),
-    ] {
-        assert_eq!(shown(index, name), (value.to_owned(), origin.to_owned()), "{name}");
-    }
-    let toml = settings.to_toml();
-    assert!(!format!("{settings}{settings:?}{toml}").contains("hunter2"));
-    // An index with credentials is not written.
-    let again = Settings::read(&Sources::new().file("f", toml)).unwrap();
-    assert_eq!(again.indexes.keys().collect::<Vec<_>>(), ["x"]);
-    assert_eq!(shown(&again.indexes["x"], "private_indexes").0, "1, 2");
-    assert!(
-        ProxyBuilder::new(&settings, None)
-            .unwrap()
-            .named()
-            .map(|index| index.name().map(str::len))
-            .eq([Some(11), Some(1)])
-    );
-}
-
-#[test]
-fn wrong_named_indexes_are_errors() {
-    const URL: &str = "index_url = 'https://a.example.org/'\n";
-    let table = |name: &str, text: &str| format!("{URL}[index.{name}]\n{text}");
-    for (text, expected) in [
-        ("index = 'hunter2'".to_owned(), "proxy.toml: index: expected tables such as [index.NAME]"),
-        ("index.a = 'hunter2'".into(), "proxy.toml: index.a: expected a table"),
-        (table("a", ""), "proxy.toml: [index.a]: index_url is missing"),
-        (table("Torch", URL), "proxy.toml: [index.Torch]: expected a normalized name"),
-        (table("\"a b\"", URL), "proxy.toml: [index.a b]: expected a name"),
-        (table("simple", URL), "proxy.toml: [index.simple]: the name is that of another path"),
-        (
-            table("a", "index_url = 'hunter2'"),
-            "proxy.toml: [index.a]: index_url: expected an http or https URL",
-        ),
-        (table("a", &format!("{URL}listen = '1'")), "[index.a]: listen: applies to all indexes"),
-        (
-            table("a", &format!("{URL}admin_token = 'hunter2'")),
-            "[index.a]: admin_token: applies to all indexes",
-        ),
-        (table("a", &format!("{URL}no_such = 'hunter2'")), "[index.a]: no_such: unknown setting"),
-        (table("a", &format!("{URL}yanked = {{ x = 'hunter2' }}")), "[index.a]: yanked: expected a value"),
-        (table("a", &format!("{URL}[index.a.b]\nc = 1")), "[index.a]: b: expected a value"),
-        (
-            table("a", &format!("{URL}min_age = 'hunter2'")),
-            "proxy.toml: [index.a]: min_age: expected a duration",
-        ),
-        (
-            table("a", &format!("{URL}private_indexes = [2]")),
-            "[index.a]: private_indexes has 2, but there are 1 indexes",
-        ),
-        (
-            table("a", &format!("{URL}private_indexes = 0")),
-            "[index.a]: private_indexes has 0, but there are 1 indexes",
-        ),
-        (table("a", &format!("{URL}project_sources = 'x=2'")), "[index.a]: project_sources has x=2"),
-        (
-            table("a", &format!("{URL}index_strategy = 'best'")),
-            "[index.a]: index_strategy: expected one of first-index",
-        ),
-    ] {
-        let error = from_file(&text).unwrap_err();
-        let text = error.to_string();
-        assert!(error.is_config() && text.contains(expected), "{expected} is not in {text}");
-        assert!(!text.contains("hunter2"), "{text}");
-    }
-    // An error of an inherited value is reported once.
-    let text =
-        from_file(&format!("index_ttl = 'x'\n{}[index.b]\n{URL}", table("a", URL))).unwrap_err().to_string();
-    assert_eq!(text.matches("index_ttl").count(), 1, "{text}");
-    // The index itself.
-    let text =
-        format!("listen = '127.0.0.1:5000'\n{}", table("a", "index_url = 'http://localhost:5000/simple'"));
-    let settings = from_file(&text).unwrap();
-    assert!(ProxyBuilder::new(&settings, None).unwrap_err().to_string().contains("the proxy itself"));
-}
-
 #[test]
 fn indexes_of_groxpi_and_proxpi_are_united() {
     for prefix in ["GROXPI", "PROXPI"] {
@@ -746,83 +639,6 @@ fn name() -> impl Strategy<Value = String> {
         })
         .collect();
     prop_oneof![9 => prop::sample::select(all), 1 => "(GROXPI|PROXPI|PYPI_PROXY)_[A-Z_]{0,10}|.{0,6}"]
-}
-
-/// Returns the URL and source of the index with these variables and Python interpreters.
-fn find(env: &[(&str, &str)], pythons: &[String]) -> Result<(String, String), Error> {
-    let found = Discovery::new(env.iter().copied()).pythons(pythons).find()?;
-    Ok((found.value.to_string(), found.origin.to_string()))
-}
-
-fn script(dir: &Path, name: &str, text: &str) -> String {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    let path = dir.join(name);
-    std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    path.display().to_string()
-}
-
-#[test]
-fn variables_precede_files_of_uv_and_these_precede_pip() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = dir.path().join("uv");
-    std::fs::create_dir(&config).unwrap();
-    let file = config.join("uv.toml");
-    std::fs::write(&file, "index-url = \"https://file.example.org/simple\"\n").unwrap();
-    let pythons = [
-        dir.path().join("missing").display().to_string(),
-        script(dir.path(), "failing", "echo https://wrong.example.org; exit 1"),
-        script(dir.path(), "silent", "exit 0"),
-        script(dir.path(), "python", "echo warning; echo https://pip.example.org/simple"),
-    ];
-    let config_home = dir.path().display().to_string();
-    let env = [
-        ("PIP_INDEX_URL", "https://pip-variable.example.org"),
-        ("UV_DEFAULT_INDEX", "https://uv-variable.example.org"),
-        ("UV_INDEX_URL", "https://old-uv-variable.example.org"),
-        ("XDG_CONFIG_HOME", &*config_home),
-    ];
-    for (skipped, host, origin) in [
-        (0, "pip-variable", "PIP_INDEX_URL"),
-        (1, "uv-variable", "UV_DEFAULT_INDEX"),
-        (2, "old-uv-variable", "UV_INDEX_URL"),
-    ] {
-        let expected = (format!("https://{host}.example.org/"), origin.to_owned());
-        assert_eq!(find(&env[skipped..], &pythons).unwrap(), expected);
-    }
-    let (url, origin) = find(&env[3..], &pythons).unwrap();
-    assert_eq!((&*url, origin), ("https://file.example.org/simple/", file.display().to_string()));
-    let (url, origin) = find(&[], &pythons).unwrap();
-    assert!(url == "https://pip.example.org/simple/" && origin.contains("python"), "{url} {origin}");
-    let error = find(&[], &pythons[..3]).unwrap_err();
-    assert!(error.is_config() && error.to_string().contains("--index-url"), "{error}");
-}
-
-#[test]
-fn default_index_of_a_uv_file_is_used() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("own.toml");
-    let text = "[[index]]\nurl = \"https://a.example.org\"\n[[index]]\nurl = \"https://b.example.org\"\ndefault = true\n";
-    std::fs::write(&file, text).unwrap();
-    let path = file.display().to_string();
-    assert_eq!(find(&[("UV_CONFIG_FILE", &path)], &[]).unwrap(), ("https://b.example.org/".into(), path));
-}
-
-#[test]
-fn index_of_uv_may_have_a_name() {
-    for value in ["corp=https://a.example.org/x", "https://a.example.org/x"] {
-        assert_eq!(find(&[("UV_DEFAULT_INDEX", value)], &[]).unwrap().0, "https://a.example.org/x/");
-    }
-}
-
-#[test]
-fn discovered_index_shows_no_password_and_must_be_a_url() {
-    let (shown, _) = find(&[("PIP_INDEX_URL", "https://reader:hunter2@a.example.org/simple")], &[]).unwrap();
-    assert_eq!(shown, "https://***@a.example.org/simple/");
-    let error = find(&[("PIP_INDEX_URL", "file://hunter2")], &[]).unwrap_err();
-    let text = error.to_string();
-    assert!(error.is_config() && text.contains("PIP_INDEX_URL") && !text.contains("hunter2"), "{text}");
 }
 
 fn build(env: &[(&str, &str)]) -> Result<(), Error> {

@@ -15,6 +15,8 @@ mod cli_archive;
 mod clients;
 mod compat;
 mod config;
+mod config_discovery;
+mod config_indexes;
 mod deploy;
 mod faults_disk;
 mod faults_program;
