@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tracing::Level;
 
+use crate::failures::cut;
 use crate::guard::{ClientId, RateLimiter};
 use crate::metrics::named;
 
@@ -83,7 +84,7 @@ pub(crate) fn record(event: AuditEvent, refusal: Refusal<'_>) {
     let admitted = LIMITS.each[event as usize].lock().admit(LIMITS.start.elapsed());
     let Some(suppressed) = admitted else { return };
     let Refusal { client, user, path, file, rule } = refusal;
-    let path = path.map(|path| path.char_indices().nth(MAX_PATH).map_or(path, |(end, _)| &path[..end]));
+    let path = path.map(|path| cut(path, MAX_PATH));
     tracing::warn!(
         target: "pypi_proxy::audit",
         event = event.name(),

@@ -36,7 +36,7 @@ impl FailureLog {
             Some(origin) => format!("{origin}: {}", Chain(error)),
             None => Chain(error).to_string(),
         };
-        self.add(SystemTime::now(), cut(subject), cut(&cause));
+        self.add(SystemTime::now(), cut(subject, MAX_TEXT), cut(&cause, MAX_TEXT));
     }
 
     fn add(&self, at: SystemTime, subject: &str, cause: &str) {
@@ -54,8 +54,9 @@ impl FailureLog {
     }
 }
 
-fn cut(text: &str) -> &str {
-    text.char_indices().nth(MAX_TEXT).map_or(text, |(end, _)| &text[..end])
+/// Returns at most the first `max` characters.
+pub(crate) fn cut(text: &str, max: usize) -> &str {
+    text.char_indices().nth(max).map_or(text, |(end, _)| &text[..end])
 }
 
 #[cfg(test)]

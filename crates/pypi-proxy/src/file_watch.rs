@@ -1,4 +1,4 @@
-//! Detection of changed files.
+//! Reading of small files, and detection of changed ones.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};

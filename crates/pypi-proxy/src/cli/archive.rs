@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use clap::ArgMatches;
-use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar};
 use pypi_proxy::ProjectName;
 use pypi_proxy::archive::{ExportOptions, ExportReport, ImportOptions};
 use pypi_proxy::config::Settings;
@@ -167,9 +167,5 @@ fn progress(bar: &ProgressBar) -> impl FnMut(u64, u64) {
 }
 
 fn bar() -> ProgressBar {
-    let bar = ProgressBar::new(0);
-    match ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
+    setup::styled(ProgressBar::new(0), "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::ArgMatches;
+use indicatif::{ProgressBar, ProgressStyle};
 use pypi_proxy::config::{DiscoveredIndex, Discovery, Listen, ProxyBuilder, Settings, Sources};
 use pypi_proxy::store;
 use pypi_proxy::upstream::Netrc;
@@ -50,6 +51,14 @@ pub(super) fn local_settings(matches: &ArgMatches) -> Result<Settings> {
 /// Creates the runtime of a command that works on the cache or sends several requests.
 pub(super) fn runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
+}
+
+/// Sets the template of a progress bar.
+pub(super) fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
 }
 
 /// Discovers the index of uv or pip if `index_url` is not set.

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use aws_lc_rs::digest::{Context, SHA256};
 use clap::ArgMatches;
 use futures_util::{StreamExt as _, stream};
-use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 use pypi_proxy::config::Settings;
 use pypi_proxy::store::{Digest, Store};
@@ -240,11 +240,7 @@ impl Downloads {
         requirements: &[Requirement],
         problems: &mut Vec<String>,
     ) -> Vec<ChosenFile> {
-        let bar = ProgressBar::new(requirements.len() as u64);
-        let bar = match ProgressStyle::with_template("{bar:30} {pos}/{len} pages") {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        };
+        let bar = setup::styled(ProgressBar::new(requirements.len() as u64), "{bar:30} {pos}/{len} pages");
         let pages = stream::iter(requirements).map(|one| {
             let bar = &bar;
             async move {
@@ -450,11 +446,7 @@ fn bar(total: Option<u64>, files: usize) -> ProgressBar {
         Some(_) => "{bar:30} {msg} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
         None => "{spinner} {msg} {bytes} {bytes_per_sec}",
     };
-    let bar = match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    };
-    bar.with_message(format!("0/{files} files"))
+    setup::styled(bar, template).with_message(format!("0/{files} files"))
 }
 
 /// Escapes a file name for a URL path.

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
 use std::fmt;
-use std::fs;
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::table::{Dialect, Origin, PREFIX, Setting, SettingValue};
 use super::value::{Listen, Raw, Value};
 use crate::Error;
 use crate::error::Kind;
+use crate::file_watch::read;
 use crate::serve::check_index_name;
 
 const PREFIXES: [&str; 3] = [PREFIX, "GROXPI_", "PROXPI_"];
@@ -434,15 +434,6 @@ impl Sources {
         let (_, value) = self.env.iter().rev().find(|(variable, _)| variable == name)?;
         value.to_str().filter(|value| !value.is_empty())
     }
-}
-
-fn read(path: &Path, max: u64) -> std::io::Result<String> {
-    let mut text = String::new();
-    let file = fs::File::open(path)?;
-    if file.take(max + 1).read_to_string(&mut text)? as u64 > max {
-        return Err(ErrorKind::FileTooLarge.into());
-    }
-    Ok(text)
 }
 
 #[cold]
