@@ -257,8 +257,7 @@ impl fmt::Debug for Checksum {
 /// Formats the hash as in the fragment of a link: `sha512=` and hexadecimal digits.
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}=", self.algorithm())?;
-        self.bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "{}={}", self.algorithm(), hex_text(self.bytes()))
     }
 }
 
@@ -287,4 +286,11 @@ pub(super) fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
         out.push(DIGITS[usize::from(byte >> 4)]);
         out.push(DIGITS[usize::from(byte & 15)]);
     }
+}
+
+/// Returns bytes as hexadecimal digits. Formatting each byte would take ten times the instructions.
+pub(crate) fn hex_text(bytes: &[u8]) -> String {
+    let mut digits = Vec::with_capacity(bytes.len() * 2);
+    hex(&mut digits, bytes);
+    String::from_utf8(digits).unwrap_or_default()
 }

@@ -25,7 +25,7 @@ pub use list::ProjectList;
 #[cfg(feature = "proxy")]
 pub(crate) use facts::{FileFacts, ProjectFacts};
 #[cfg(feature = "proxy")]
-pub(crate) use file::bytes_of;
+pub(crate) use file::{bytes_of, hex_text};
 #[cfg(feature = "proxy")]
 pub(crate) use links::Links;
 
