@@ -11,7 +11,7 @@ use clap::ArgMatches;
 use indicatif::HumanDuration;
 use pep440_rs::{Version, VersionSpecifiers};
 use pypi_proxy::config::ProxyBuilder;
-use pypi_proxy::page_cache::IndexPage;
+use pypi_proxy::page_cache::{Claims, IndexPage, PageCache};
 use pypi_proxy::rules::{Rules, Violation, Yanked};
 use pypi_proxy::upstream::Upstream;
 use pypi_proxy::{File, ProjectName, ProjectStatus, file_version};
@@ -25,34 +25,54 @@ pub(super) fn run(matches: &ArgMatches, requirement: &str) -> Result<()> {
     let builder = setup::proxy_builder(&settings, setup::index(&settings)?)?;
     let runtime = setup::runtime()?;
     let mut out = io::stdout().lock();
-    let mut is_found = explain(&mut out, &runtime, &builder, &name, versions.as_ref())?;
-    for named in builder.named() {
-        writeln!(out, "\nnamed index {}", named.name().unwrap_or_default())?;
-        is_found |= explain(&mut out, &runtime, &named, &name, versions.as_ref())?;
+    // All private indexes are known before the first page is read.
+    let claims = builder.recorded_claims()?;
+    let named: Vec<_> = builder.named().collect();
+    let indexes = std::iter::once(&builder).chain(&named).map(|builder| Index::of(builder, &claims));
+    let indexes = indexes.collect::<Result<Vec<_>>>()?;
+    let mut is_found = false;
+    for index in &indexes {
+        if let Some(name) = index.name {
+            writeln!(out, "\nnamed index {name}")?;
+        }
+        is_found |= explain(&mut out, &runtime, index, &name, versions.as_ref())?;
     }
     if is_found { Ok(()) } else { bail!("no index has a file of {requirement}") }
+}
+
+/// The default index of the proxy, or a named one.
+struct Index<'b> {
+    name: Option<&'b str>,
+    rules: Rules,
+    upstreams: Vec<Arc<Upstream>>,
+    pages: PageCache,
+}
+
+impl<'b> Index<'b> {
+    fn of(builder: &'b ProxyBuilder<'_>, claims: &Claims) -> Result<Self> {
+        let (rules, upstreams) = (builder.rules()?, builder.upstreams()?);
+        let pages = builder.page_reader(upstreams.clone(), rules.clone(), claims.clone());
+        Ok(Self { name: builder.name(), rules, upstreams, pages })
+    }
 }
 
 /// Explains the rules of one index of the proxy. Returns whether there is anything to explain.
 fn explain(
     out: &mut impl io::Write,
     runtime: &Runtime,
-    builder: &ProxyBuilder<'_>,
+    Index { rules, upstreams, pages, .. }: &Index<'_>,
     name: &ProjectName,
     versions: Option<&VersionSpecifiers>,
 ) -> Result<bool> {
-    let rules = builder.rules()?;
     if let Err(violation) = rules.check_project(name) {
         writeln!(out, "{name}: {}", refused(&violation))?;
         return Ok(true);
     }
-    let upstreams = builder.upstreams()?;
-    let pages = builder.page_reader(upstreams.clone(), rules.clone());
     let pages = runtime.block_on(pages.inspect(name));
     for (index, (upstream, page)) in upstreams.iter().zip(&pages).enumerate() {
         writeln!(out, "index {}: {}", index + 1, describe(upstream, page))?;
     }
-    let mut found = files(name, &rules, &pages);
+    let mut found = files(name, rules, &pages);
     let Some(versions) = versions else {
         print_versions(out, &found)?;
         return Ok(!found.is_empty());

@@ -59,12 +59,21 @@ impl Claims {
     ///
     /// Fails if a file can't be read or has a line that is not a project name ([`Error::is_storage`]).
     pub fn open(pages: &PagesDir) -> Result<Self, Error> {
-        let dir = pages.claims();
+        Self::read(pages, false)
+    }
+
+    /// Reads the recorded names of all indexes, and changes no file.
+    pub(crate) fn open_read_only(pages: &PagesDir) -> Result<Self, Error> {
+        Self::read(pages, true)
+    }
+
+    fn read(pages: &PagesDir, is_read_only: bool) -> Result<Self, Error> {
+        let dir = (!is_read_only).then(|| pages.claims().to_owned());
         let mut all = BTreeMap::new();
-        let files = match fs::read_dir(dir) {
+        let files = match fs::read_dir(pages.claims()) {
             Ok(files) => files,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Self(Arc::new(Inner { dir: Some(dir.to_owned()), ..Inner::default() })));
+                return Ok(Self(Arc::new(Inner { dir, ..Inner::default() })));
             }
             Err(error) => return Err(Error::storage(error)),
         };
@@ -73,9 +82,12 @@ impl Claims {
             let id = path.file_name().and_then(|name| u64::from_str_radix(name.to_str()?, 16).ok());
             // Other files, such as backups of an editor, are not from this program.
             let Some(id) = id else { continue };
-            all.insert(id, Index { names: Arc::new(ClaimedNames::read(path)?), is_private: false });
+            all.insert(
+                id,
+                Index { names: Arc::new(ClaimedNames::read(path, is_read_only)?), is_private: false },
+            );
         }
-        Ok(Self(Arc::new(Inner { dir: Some(dir.to_owned()), indexes: all.into(), ..Inner::default() })))
+        Ok(Self(Arc::new(Inner { dir, indexes: all.into(), ..Inner::default() })))
     }
 
     /// Returns the same names for a new configuration, in which no index is private yet. Names that either adds are in
@@ -130,14 +142,16 @@ impl Claims {
 }
 
 impl ClaimedNames {
-    fn read(path: PathBuf) -> Result<Self, Error> {
+    fn read(path: PathBuf, is_read_only: bool) -> Result<Self, Error> {
         let unreadable = || Error::with(Kind::Storage, format!("{} can't be read", path.display()));
         let mut text = fs::read_to_string(&path).map_err(|error| unreadable().caused_by(error))?;
         let complete = text.rfind('\n').map_or(0, |end| end + 1);
         if complete < text.len() {
             // The program was killed while it appended a line.
             text.truncate(complete);
-            CacheDir::replace(&path, text.as_bytes())?;
+            if !is_read_only {
+                CacheDir::replace(&path, text.as_bytes())?;
+            }
         }
         let mut names = HashSet::new();
         for (number, line) in text.lines().enumerate() {
@@ -151,7 +165,7 @@ impl ClaimedNames {
             })?;
             names.insert(name);
         }
-        Ok(Self { file: Some(path), names: names.into(), ..Self::default() })
+        Ok(Self { file: (!is_read_only).then_some(path), names: names.into(), ..Self::default() })
     }
 
     pub(super) fn contains(&self, name: &str) -> bool {

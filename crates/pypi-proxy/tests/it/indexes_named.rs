@@ -243,6 +243,8 @@ async fn a_private_named_index_protects_its_names() {
     send(&client(), Method::DELETE, format!("{}/cache", proxy.url), &ADMIN).await;
     assert_eq!(status(&proxy, "/company/simple/demo/").await, 502);
     assert_eq!(status(&proxy, "/simple/demo/").await, 404);
+    let (code, text) = run(dir.path(), &file, &["explain", "demo"]).await;
+    assert!(code == Some(1) && !text.contains(WHEEL), "{code:?} {text}");
     assert_eq!(public.count(), 0);
     proxy.kill().await;
     // Claims that can't be read are an error at start.
