@@ -8,12 +8,12 @@ use crate::default_wire::{Decode, DecodeAs, DecodeOwned, Encode};
 use crate::error::{Error, ErrorKind, Fault};
 use crate::message::WireExt;
 use crate::options::Options;
-use crate::read::{Input, State};
+use crate::read::{Input, State, varint};
 use crate::schema::Fingerprint;
 use crate::wire::{Get, Put, StaticWire, Wire};
 
-/// Minimum size of a buffer that is allocated, in bytes.
-const MIN_BUFFER: usize = 256;
+/// Bytes of a message that are buffered without an allocation.
+const INLINE: usize = 256;
 
 /// Maximum bytes read at once into a shorter buffer, so that memory grows with the bytes that arrive, whatever an
 /// untrusted length says.
@@ -161,7 +161,8 @@ impl<W> fmt::Debug for Encoder<W> {
 /// [`Limits::max_allocation`](crate::Limits::max_allocation) limits the size of a message.
 ///
 /// The bytes that a message has at least, such as its numbers and the headers of its strings, are read together. Several
-/// reads are still needed to find its end, so wrap unbuffered streams in a `BufReader`.
+/// reads are still needed to find its end, so wrap unbuffered streams in a `BufReader`. A message of up to 256 bytes is
+/// buffered without an allocation.
 ///
 /// A message of zero bytes, such as `()`, is returned once at the end of the stream, and then the stream ends. To
 /// detect the end, the next call reads one byte ahead and buffers it if it belongs to a later message.
@@ -178,8 +179,7 @@ impl<W> fmt::Debug for Encoder<W> {
 /// ```
 pub struct Decoder<R> {
     reader: R,
-    /// Bytes of the stream, then zeros.
-    buffer: Vec<u8>,
+    buffer: Buffer,
     /// Number of bytes of the stream in the buffer. Those after the last message were read to check for the end.
     filled: usize,
     /// Size of the last message, which is at the start of the buffer.
@@ -199,7 +199,7 @@ impl<R: Read> Decoder<R> {
 
     /// Creates a decoder with these options.
     pub const fn with_options(reader: R, options: Options) -> Self {
-        let buffer = Vec::new();
+        let buffer = Buffer { inline: [0; INLINE], heap: Vec::new() };
         Self { reader, buffer, filled: 0, message: 0, options, was_empty: false, fingerprint: None }
     }
 
@@ -244,18 +244,19 @@ impl<R: Read> Decoder<R> {
 
     /// Returns the bytes of the last message.
     fn message(&self) -> &[u8] {
-        &self.buffer[..self.message]
+        &self.buffer.bytes()[..self.message]
     }
 
     /// Reads and checks the fingerprint, if there is one. Returns false at the end of the stream.
     fn read_fingerprint(&mut self) -> Result<bool, Error> {
         let Some(fingerprint) = self.fingerprint else { return Ok(true) };
-        let mut input = self.input();
         let mut header = fingerprint.header();
-        match input.fill(&mut header) {
-            Ok(()) => input.decoder.message = input.offset,
-            Err(_) if input.ended && input.decoder.filled == 0 => return Ok(false),
-            Err(fault) => return Err(input.into_error(fault)),
+        let mut source = self.source();
+        let mut input = StreamInput::new(&mut source);
+        let read = input.fill(&mut header);
+        let offset = input.offset;
+        if !source.finish(read, offset)? {
+            return Ok(false);
         }
         fingerprint.strip(&header)?;
         self.fingerprint = None;
@@ -263,33 +264,35 @@ impl<R: Read> Decoder<R> {
     }
 
     /// Reads one message into the buffer. Returns false at the end of the stream.
+    #[inline]
     fn fill<F: Wire>(&mut self, wire: &F) -> Result<bool, Error> {
-        let mut input = self.input();
+        let mut source = self.source();
+        let mut input = StreamInput::new(&mut source);
         let walked = wire.walk(&mut input);
-        if input.ended && input.decoder.filled == 0 {
-            return Ok(false);
-        }
-        match walked {
-            Ok(()) => {
-                input.decoder.message = input.offset;
-                Ok(true)
-            }
-            Err(fault) => Err(input.into_error(fault)),
-        }
+        let offset = input.offset;
+        source.finish(walked, offset)
     }
 
     /// Reads the first byte of the next message. Returns false at the end of the stream.
     fn peek(&mut self) -> Result<bool, Error> {
-        let mut input = self.input();
-        input.at_end().map(|ended| !ended).map_err(|fault| input.into_error(fault))
+        let mut source = self.source();
+        let read = StreamInput::new(&mut source).need(1);
+        source.finish(read, 0)
     }
 
-    /// Removes the last message from the buffer and creates an input over the rest and the stream.
-    fn input(&mut self) -> StreamInput<'_, R> {
-        self.buffer.copy_within(self.message..self.filled, 0);
+    /// Removes the last message from the buffer and creates a source of the rest and the stream.
+    #[inline]
+    fn source(&mut self) -> Source<'_, R> {
+        self.buffer.bytes_mut().copy_within(self.message..self.filled, 0);
         self.filled -= self.message;
         self.message = 0;
-        StreamInput { state: State::new(self.options), decoder: self, offset: 0, error: None, ended: false }
+        Source {
+            state: State::new(self.options),
+            decoder: self,
+            fault: Fault(ErrorKind::UnexpectedEnd),
+            error: None,
+            ended: false,
+        }
     }
 
     /// Returns a reference to the stream.
@@ -315,93 +318,187 @@ impl<R> fmt::Debug for Decoder<R> {
     }
 }
 
-/// A stream as [`Input`]. Everything it reads is appended to the buffer of the decoder.
-struct StreamInput<'a, R> {
+/// Bytes of a stream, then zeros. Only messages of more than [`INLINE`] bytes cause an allocation.
+struct Buffer {
+    inline: [u8; INLINE],
+    /// Replaces `inline` unless it is empty.
+    heap: Vec<u8>,
+}
+
+impl Buffer {
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        if self.heap.is_empty() { &self.inline } else { &self.heap }
+    }
+
+    #[inline]
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        if self.heap.is_empty() { &mut self.inline } else { &mut self.heap }
+    }
+
+    /// Grows the buffer to this many bytes.
+    fn grow(&mut self, size: usize) {
+        if self.heap.is_empty() {
+            // Cheaper than growing it, or zeroed memory.
+            self.heap = Vec::with_capacity(size);
+            self.heap.extend_from_slice(&self.inline);
+        }
+        self.heap.resize(size, 0);
+    }
+}
+
+/// What a [`StreamInput`] reads from, with everything but its cursor.
+struct Source<'a, R> {
     decoder: &'a mut Decoder<R>,
-    /// Number of bytes walked over.
-    offset: usize,
     state: State,
+    /// The fault that stopped the last `pull`, if one did.
+    fault: Fault,
     error: Option<io::Error>,
     /// True once the stream has ended.
     ended: bool,
 }
 
-impl<R: Read> StreamInput<'_, R> {
-    /// Reads until the buffer has `count` bytes after the offset. If more bytes are available, reads those of the next
-    /// `most` bytes, which are all part of the message.
+impl<R: Read> Source<'_, R> {
+    /// Reads until the buffer, which has `filled` bytes, has `count` bytes after `offset`. If more bytes are available,
+    /// reads up to `pending` more, which are all part of the message. Returns the number of bytes in the buffer, or `None`
+    /// after a [`fault`](Self::fault), because an `Option` of a number is returned in registers.
     #[inline(never)]
-    fn pull(&mut self, count: usize, most: usize) -> Result<(), Fault> {
-        let Decoder { reader, buffer, filled, options, .. } = &mut *self.decoder;
+    fn pull(&mut self, mut filled: usize, offset: usize, count: usize, pending: usize) -> Option<usize> {
+        let Decoder { reader, buffer, options, filled: total, .. } = &mut *self.decoder;
         // The offset never exceeds the limit.
-        let left = options.limits.allocation - self.offset;
+        let left = options.limits.allocation - offset;
         if count > left {
-            return Err(Fault::LIMIT);
+            self.fault = Fault::LIMIT;
+            return None;
         }
-        let (end, most) = (self.offset + count, self.offset + most.clamp(count, left));
-        while *filled < end {
-            if *filled == buffer.len() {
-                let size = most.min(*filled + CHUNK.max(*filled)).max(MIN_BUFFER);
-                if buffer.is_empty() {
-                    // Cheaper than growing it, or zeroed memory.
-                    *buffer = Vec::with_capacity(size);
-                }
-                buffer.resize(size, 0);
+        let (end, most) = (offset + count, offset + count.saturating_add(pending).min(left));
+        while filled < end {
+            let mut bytes = buffer.bytes_mut();
+            if filled == bytes.len() {
+                buffer.grow(most.min(filled + CHUNK.max(filled)));
+                bytes = buffer.bytes_mut();
             }
-            let target = most.min(buffer.len());
-            match reader.read(&mut buffer[*filled..target]) {
+            let target = most.min(bytes.len());
+            match reader.read(&mut bytes[filled..target]) {
                 Ok(0) => {
                     self.ended = true;
-                    self.state.trace.missing = end - *filled;
-                    return Err(Fault(ErrorKind::UnexpectedEnd));
+                    self.fault = Fault(ErrorKind::UnexpectedEnd);
+                    self.state.trace.missing = end - filled;
+                    return None;
                 }
-                Ok(read) => *filled += read,
+                Ok(read) => {
+                    filled += read;
+                    *total = filled;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     self.error = Some(error);
-                    return Err(Fault(ErrorKind::Io));
+                    self.fault = Fault(ErrorKind::Io);
+                    return None;
                 }
             }
         }
-        Ok(())
+        Some(filled)
+    }
+
+    /// Marks the bytes before `offset` as the message. Returns false if the stream ended before it. After another error,
+    /// drops the bytes that were read.
+    #[inline]
+    fn finish(self, walked: Result<(), Fault>, offset: usize) -> Result<bool, Error> {
+        if self.ended && self.decoder.filled == 0 {
+            return Ok(false);
+        }
+        match walked {
+            Ok(()) => {
+                self.decoder.message = offset;
+                Ok(true)
+            }
+            Err(fault) => Err(self.into_error(fault, offset)),
+        }
+    }
+
+    #[cold]
+    fn into_error(self, fault: Fault, offset: usize) -> Error {
+        self.decoder.message = self.decoder.filled;
+        match self.error {
+            Some(error) => Error::io(error),
+            None => self.state.trace.into_error(fault, offset),
+        }
+    }
+}
+
+/// A stream as [`Input`]. Everything it reads is appended to the buffer of the decoder.
+///
+/// As in a [`Reader`](crate::Reader), the cursor is separate from the rest, so that the compiler keeps it in registers.
+struct StreamInput<'s, 'a, R> {
+    source: &'s mut Source<'a, R>,
+    /// Number of bytes walked over.
+    offset: usize,
+    /// Number of bytes in the buffer.
+    filled: usize,
+    /// Minimum number of bytes after the value that is walked over.
+    pending: usize,
+}
+
+impl<'s, 'a, R: Read> StreamInput<'s, 'a, R> {
+    #[inline]
+    fn new(source: &'s mut Source<'a, R>) -> Self {
+        let filled = source.decoder.filled;
+        Self { source, offset: 0, filled, pending: 0 }
+    }
+
+    /// Makes `count` bytes after the offset available, and the next `pending` bytes if the stream has them.
+    #[inline(always)]
+    fn read(&mut self, count: usize, pending: usize) -> Result<(), Fault> {
+        match self.source.pull(self.filled, self.offset, count, pending) {
+            Some(filled) => {
+                self.filled = filled;
+                Ok(())
+            }
+            None => {
+                self.filled = self.source.decoder.filled;
+                Err(self.source.fault)
+            }
+        }
     }
 
     /// Makes `count` bytes after the offset available.
     #[inline(always)]
     fn need(&mut self, count: usize) -> Result<(), Fault> {
-        if self.decoder.filled - self.offset >= count {
-            return Ok(());
-        }
-        self.pull(count, count.saturating_add(self.state.pending))
-    }
-
-    /// Returns the error, and drops the bytes that were read.
-    fn into_error(self, fault: Fault) -> Error {
-        self.decoder.message = self.decoder.filled;
-        match self.error {
-            Some(error) => Error::io(error),
-            None => self.state.trace.into_error(fault, self.offset),
-        }
+        if self.filled - self.offset < count { self.read(count, self.pending) } else { Ok(()) }
     }
 }
 
-impl<R: Read> Input for StreamInput<'_, R> {
+impl<R: Read> Input for StreamInput<'_, '_, R> {
+    #[inline]
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
         let start = self.offset;
         self.skip(bytes.len())?;
-        bytes.copy_from_slice(&self.decoder.buffer[start..self.offset]);
+        bytes.copy_from_slice(&self.source.decoder.buffer.bytes()[start..self.offset]);
         Ok(())
     }
 
     #[inline(always)]
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
-        let Decoder { buffer, filled, .. } = &*self.decoder;
-        if let Some(array) = buffer.get(self.offset..*filled).and_then(<[u8]>::first_chunk) {
-            self.offset += N;
-            return Ok(*array);
-        }
         let mut bytes = [0; N];
         self.fill(&mut bytes)?;
         Ok(bytes)
+    }
+
+    #[inline(always)]
+    fn varint(&mut self) -> Result<u64, Fault> {
+        self.need(1)?;
+        let byte = self.source.decoder.buffer.bytes()[self.offset];
+        if byte < 0x80 {
+            self.offset += 1;
+            return Ok(byte.into());
+        }
+        // A copy of the cursor, so that the address of the cursor does not escape.
+        let Self { offset, filled, pending, .. } = *self;
+        let mut input = StreamInput { source: &mut *self.source, offset, filled, pending };
+        let value = long_varint(&mut input);
+        (self.offset, self.filled) = (input.offset, input.filled);
+        value
     }
 
     #[inline(always)]
@@ -411,6 +508,7 @@ impl<R: Read> Input for StreamInput<'_, R> {
         Ok(())
     }
 
+    #[inline]
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
         // The size of the stream is unknown, so only the limit can be checked.
         match self.offset.checked_add(count) {
@@ -420,21 +518,41 @@ impl<R: Read> Input for StreamInput<'_, R> {
     }
 
     fn at_end(&mut self) -> Result<bool, Fault> {
-        if self.decoder.filled > self.offset {
+        if self.filled > self.offset {
             return Ok(false);
         }
-        match self.pull(1, self.state.pending) {
+        // The next value may have no bytes, so the first byte may be one of those after it.
+        match self.read(1, self.pending.saturating_sub(1)) {
             Ok(()) => Ok(false),
-            Err(_) if self.ended => Ok(true),
+            Err(_) if self.source.ended => Ok(true),
             Err(fault) => Err(fault),
         }
     }
 
-    fn state(&self) -> &State {
-        &self.state
+    #[inline]
+    fn announce(&mut self, size: usize) {
+        self.pending = self.pending.wrapping_add(size);
     }
 
-    fn state_mut(&mut self) -> &mut State {
-        &mut self.state
+    #[inline]
+    fn start(&mut self, size: usize) {
+        self.pending = self.pending.wrapping_sub(size);
     }
+
+    #[inline]
+    fn state(&self) -> &State {
+        &self.source.state
+    }
+
+    #[inline]
+    fn state_mut(&mut self) -> &mut State {
+        &mut self.source.state
+    }
+}
+
+/// Reads a varint of several bytes.
+#[cold]
+#[inline(never)]
+fn long_varint<R: Read>(input: &mut StreamInput<'_, '_, R>) -> Result<u64, Fault> {
+    varint(input)
 }

@@ -31,8 +31,6 @@ pub struct State {
     pub(crate) options: Options,
     allocated: usize,
     depth: u32,
-    /// Minimum number of bytes after the value that is walked over. Only streams use it.
-    pub(crate) pending: usize,
     pub(crate) trace: Trace,
 }
 
@@ -146,20 +144,18 @@ pub trait Input {
     }
 
     /// Announces parts of a value that take at least `size` bytes, so that a stream can read them together with the
-    /// bytes before them.
+    /// bytes before them. Other inputs ignore it.
     ///
     /// [`start`](Self::start) takes the minimum size of a part back before the part is walked over.
     #[inline]
     fn announce(&mut self, size: usize) {
-        let pending = &mut self.state_mut().pending;
-        *pending = pending.wrapping_add(size);
+        let _ = size;
     }
 
     /// Starts an announced part that takes at least `size` bytes.
     #[inline]
     fn start(&mut self, size: usize) {
-        let pending = &mut self.state_mut().pending;
-        *pending = pending.wrapping_sub(size);
+        let _ = size;
     }
 
     /// Starts a value that consists of parts, and returns the number of parts that are already complete.
@@ -263,7 +259,7 @@ pub trait Input {
 impl State {
     #[inline]
     pub(crate) fn new(options: Options) -> Self {
-        Self { options, allocated: 0, depth: 0, pending: 0, trace: Trace::default() }
+        Self { options, allocated: 0, depth: 0, trace: Trace::default() }
     }
 
     /// See [`Reader::count_allocation`].
@@ -406,7 +402,7 @@ impl Context {
 }
 
 /// Reads a varint byte by byte.
-fn varint<I: Input>(input: &mut I) -> Result<u64, Fault> {
+pub(crate) fn varint<I: Input>(input: &mut I) -> Result<u64, Fault> {
     let mut value = 0;
     for index in 0..10 {
         let [byte] = input.array::<1>().map_err(|fault| input.rewind_fault(fault, index))?;

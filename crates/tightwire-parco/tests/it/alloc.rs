@@ -6,8 +6,8 @@ use std::io;
 
 use tightwire_parco::wire::{Array, Le, StaticWire as _, Str, U8, U16, Varchar, Varint};
 use tightwire_parco::{
-    Decode, Decoder, Encode, Encoder, Entries, Limits, Options, Seq, WireExt as _, decode_exact, decode_into,
-    encode_to_slice, encoded_len, to_vec,
+    Decode, Decoder, Encode, Encoder, Entries, Limits, Options, Seq, WireExt as _, decode_exact,
+    decode_from_reader, decode_into, encode_to_slice, encoded_len, to_vec,
 };
 
 use crate::support::messages::{Material, Node};
@@ -183,6 +183,23 @@ fn decode_into_reuses_allocations() {
     let (count, result) = allocations(|| decode_into(&bytes, &mut value));
     result.unwrap();
     assert_eq!((count, value), (0, names));
+}
+
+#[test]
+fn short_messages_of_streams_are_buffered_without_allocation() {
+    let message = bench(10);
+    let bytes = to_vec(&message).unwrap();
+    let (expected, _) = allocations(|| decode_exact::<Bench>(&bytes).unwrap());
+    let (count, read) = allocations(|| decode_from_reader::<Bench>(&bytes[..]).unwrap());
+    assert_eq!((count, read), (expected, message));
+    let twice = bytes.repeat(2);
+    let mut decoder = Decoder::new(&twice[..]);
+    for _ in 0..2 {
+        let (count, read) =
+            allocations(|| decoder.decode::<Borrowed<'_>>().unwrap().map(|read| read.map.len()));
+        // The vector and the hash table.
+        assert_eq!((count, read), (2, Some(10)));
+    }
 }
 
 #[test]

@@ -318,6 +318,83 @@ fn reads_are_few_and_stop_at_the_end() {
     }
 }
 
+/// Returns no bytes across a position. The first read at the position is interrupted, or fails.
+struct Split<'a> {
+    before: &'a [u8],
+    after: &'a [u8],
+    at_split: Option<io::ErrorKind>,
+}
+
+impl Read for Split<'_> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        if !self.before.is_empty() {
+            return self.before.read(target);
+        }
+        match self.at_split.take() {
+            Some(kind) => Err(kind.into()),
+            None => self.after.read(target),
+        }
+    }
+}
+
+/// Messages below, at and above the size that is buffered without an allocation, and of several chunks.
+fn messages_of_all_sizes() -> impl Iterator<Item = Parts> {
+    let texts = (200..300).step_by(7).chain(250..260).chain([9000, 20_000]);
+    let with_text = texts.map(|len| Parts { names: vec!["x".repeat(len)], ..Parts::default() });
+    [0, 1, 2, 4, 40].map(Parts::new).into_iter().chain(with_text)
+}
+
+#[test]
+fn a_message_may_be_split_anywhere() {
+    for value in messages_of_all_sizes() {
+        let bytes = to_vec(&value).unwrap();
+        let stream = [&bytes[..], b"rest"].concat();
+        for at in (0..=bytes.len()).step_by(bytes.len().div_ceil(1000)) {
+            let (before, after) = stream.split_at(at);
+            let mut split = Split { before, after, at_split: Some(io::ErrorKind::Interrupted) };
+            assert_eq!(decode_from_reader::<Parts>(&mut split).unwrap(), value, "{at}");
+            assert_eq!([split.before, split.after].concat(), b"rest", "{at} of {}", bytes.len());
+        }
+    }
+}
+
+#[test]
+fn an_error_in_any_read_is_returned() {
+    for value in messages_of_all_sizes() {
+        let bytes = to_vec(&value).unwrap();
+        for at in (0..bytes.len()).step_by(bytes.len().div_ceil(1000)) {
+            let (before, after) = bytes.split_at(at);
+            let split = Split { before, after, at_split: Some(io::ErrorKind::TimedOut) };
+            let error = decode_from_reader::<Parts>(split).unwrap_err();
+            assert_eq!(io::Error::from(error).kind(), io::ErrorKind::TimedOut, "{at} of {}", bytes.len());
+            match decode_from_reader::<Parts>(before) {
+                Err(error) => assert!(error.is_unexpected_end(), "{at} of {}", bytes.len()),
+                // The message may end before `last`.
+                Ok(_) => assert_eq!(at, bytes.len() - to_vec(&value.last).unwrap().len()),
+            }
+        }
+    }
+}
+
+/// `marker` has no bytes, so the byte that is read to detect the end belongs to `number`.
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct EmptyOptional {
+    list: [Marked; 2],
+    number: u16,
+}
+
+#[derive(Debug, PartialEq, Encode, Decode)]
+struct Marked {
+    #[parco(default_on_eof)]
+    marker: (),
+}
+
+#[test]
+fn bytes_that_are_read_to_detect_the_end_are_part_of_the_message() {
+    let decoded: EmptyOptional = decode_from_reader(Exact(&[1, 2])).unwrap();
+    assert_eq!(decoded, EmptyOptional { list: [(); 2].map(|marker| Marked { marker }), number: 0x0201 });
+}
+
 /// A wire type that states a larger minimum than the one it is made of.
 #[derive(Clone, Copy, Debug)]
 struct NonEmpty;
