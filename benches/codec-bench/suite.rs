@@ -39,6 +39,8 @@ const FRESH: &str = "new buffer";
 const DISCARDED: &str = "discarded";
 /// Decoding an owned message.
 const OWNED: &str = "owned";
+/// Reading a reader to its end and decoding an owned message, so that the reader can have nothing after it.
+const WHOLE: &str = "owned, whole reader";
 /// Decoding a message whose strings and keys borrow from the bytes.
 const BORROWED: &str = "borrowed";
 /// Validating bytes to read them in place.
@@ -79,10 +81,10 @@ macro_rules! all_codecs {
     };
 }
 
-/// Adds the codecs that write to a sink and read from a reader, and those in `$more`.
+/// Adds the codecs that write to a sink and read a message from a stream, and those in `$more`.
 macro_rules! streaming {
     ($row:expr, $kind:ident, $message:expr; $($more:ty)*) => {
-        add!($row, $kind, $message; Wincode SerdeZap Bincode1 Bincode2Fixed Bincode2Varint Savefile Zerompk Speedy Borsh
+        add!($row, $kind, $message; Wincode Bincode1 Bincode2Fixed Bincode2Varint Savefile Zerompk Speedy Borsh
             RmpSerdeCompact RmpSerdeNamed SerdeJson $($more)*)
     };
 }
@@ -132,7 +134,7 @@ fn discard_compile(suite: &mut Suite, size: Size, message: &Message) {
     let row =
         suite.row(format!("parco_discard_compile_{}", size.name())).payload(size.parco_len()).elements(1);
     let row = same_bytes!(size, row, discarded, message);
-    streaming!(row, discarded, message; Postcard);
+    streaming!(row, discarded, message; SerdeZap Postcard);
 }
 
 /// JSON to a new vector, as in the report, and to a reused buffer.
@@ -160,11 +162,13 @@ fn parse(suite: &mut Suite, size: Size, message: &Message) {
     add_sized!(size, row, view, message; ours::Derived Rkyv, ours::DerivedWide Rkyv);
 }
 
-/// Decoding from a reader, for codecs that support readers.
+/// Decoding from a reader, for codecs that support readers. serde-zap reads them to their end, which is a class of its own.
 fn parse_reader(suite: &mut Suite, size: Size, message: &Message) {
     let row = suite.row(format!("parco_parse_reader_{}", size.name())).payload(size.parco_len()).elements(1);
     let row = add_sized!(size, row, from_reader, message; ours::Derived, ours::DerivedWide);
-    streaming!(row, from_reader, message;);
+    let row = streaming!(row, from_reader, message;);
+    let row = add_sized!(size, row, whole_reader, message; ours::Derived, ours::DerivedWide);
+    add!(row, whole_reader, message; SerdeZap Wincode Bitcode Bincode2Fixed Postcard);
 }
 
 fn encoded<C: Codec>(message: &Message) -> AlignedVec {
@@ -208,6 +212,13 @@ fn from_reader<'a, C: FromReader>(row: Row<'a>, message: &Message) -> Row<'a> {
     let check = if whole { message.check() } else { u64::MAX };
     let implementation = implementation::<C>(OWNED).payload(expected(&bytes));
     row.run(implementation, check, || codec::from_reader::<C>(&bytes))
+}
+
+fn whole_reader<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
+    let (mut codec, message) = (C::default(), C::Message::from_message(message));
+    let bytes = verified::<C>(&message);
+    let implementation = implementation::<C>(WHOLE).payload(expected(&bytes));
+    row.run(implementation, message.check(), || codec::whole_reader(&mut codec, &bytes))
 }
 
 fn borrowed<'a, C: Borrow>(row: Row<'a>, message: &Message) -> Row<'a> {

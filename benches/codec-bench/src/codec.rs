@@ -1,7 +1,7 @@
 //! Traits that the codecs of the suite implement, and the operations that the rows measure.
 
 use std::hint::black_box;
-use std::io;
+use std::io::{self, Read as _};
 
 pub use ::rkyv::util::AlignedVec;
 use benches::Impl;
@@ -47,7 +47,7 @@ pub trait Fresh: Codec {
     fn fresh(message: &Self::Message) -> Option<Vec<u8>>;
 }
 
-/// A codec that can decode from a reader.
+/// A codec that can decode one message from a stream, and leaves the rest of it.
 pub trait FromReader: Codec {
     /// Decodes an owned message.
     fn from_reader(reader: &mut impl io::Read) -> Option<Self::Message>;
@@ -220,6 +220,12 @@ pub fn decode<C: Codec>(codec: &mut C, bytes: &[u8]) -> u64 {
 /// Returns the check value of a message decoded from a reader over the bytes, or 0 on failure.
 pub fn from_reader<C: FromReader>(bytes: &[u8]) -> u64 {
     C::from_reader(&mut black_box(bytes)).map_or(0, |message| black_box(&message).check())
+}
+
+/// Returns the check value of a message that is all that a reader over the bytes has, or 0 on failure.
+pub fn whole_reader<C: Codec>(codec: &mut C, bytes: &[u8]) -> u64 {
+    let mut all = Vec::new();
+    black_box(bytes).read_to_end(&mut all).map_or(0, |_| decode(codec, &all))
 }
 
 /// Returns the check value of a decoded borrowed message, or 0 on failure.

@@ -135,7 +135,6 @@ codec! {
     fresh |message| serde_zap::to_vec(message);
     borrow |bytes| serde_zap::from_bytes(bytes);
     discard |message, counter| serde_zap::to_writer(message, counter);
-    reader |reader| serde_zap::from_reader(reader);
 }
 
 codec! {
