@@ -8,6 +8,7 @@ mod completeness;
 mod conformance;
 mod data;
 mod deploy;
+mod dist;
 mod features;
 mod fuzz;
 mod history;
@@ -71,6 +72,7 @@ enum Command {
     /// These are Debian packages (as root), cargo-deny and cargo-machete. Lists the tools that it cannot install; the steps
     /// that need them are skipped. Go, Node.js, Python, Java and Maven are used if they are installed.
     Setup,
+    Dist(dist::Options),
     Fuzz(fuzz::Options),
     /// Check the rules of the repository
     Tidy,
@@ -92,6 +94,7 @@ impl Command {
             Self::Test(options) => test::command(&options),
             Self::RunTest { program, arguments } => unchanged::command(&program, &arguments, workspace),
             Self::Setup => setup::command(workspace),
+            Self::Dist(options) => dist::command(&options, workspace),
             Self::Fuzz(options) => fuzz::command(&options, workspace),
             Self::Tidy => tidy::check(workspace),
             Self::Peers { .. } => peers::check(workspace),

@@ -85,6 +85,7 @@ const STEPS: &[Step] = &[
     step("interop", Beside, |gate| Ok(joined(&gate.installed().missing))),
     step("tests", Always, tests),
     step("deploy", Full, |gate| Ok(joined(&crate::deploy::test(&gate.workspace)?))),
+    step("dist", Full, |gate| Ok(joined(&crate::dist::test(&gate.workspace)?))),
     step("docs", Always, docs),
     // Without `--bench`, a suite runs every operation once and checks its result.
     step("benches", Full, |gate| gate.cargo("test", &["--benches"])),
