@@ -29,6 +29,7 @@ mod release;
 mod report;
 mod rounds;
 mod setup;
+mod site;
 mod stats;
 mod suites;
 mod test;
@@ -69,10 +70,15 @@ enum Command {
     },
     /// Install the tools of `test --full`
     ///
-    /// These are Debian packages (as root), cargo-deny and cargo-machete. Lists the tools that it cannot install; the steps
+    /// These are Debian packages (as root), cargo-deny, cargo-machete and mdBook. Lists the tools that it cannot install; the steps
     /// that need them are skipped. Go, Node.js, Python, Java and Maven are used if they are installed.
     Setup,
     Dist(dist::Options),
+    /// Build the web site in target/site
+    ///
+    /// It has the README files, guides and benchmark pages, with search. `cargo xtask setup` installs mdBook, which it needs.
+    /// Fails on dead links.
+    Site,
     Fuzz(fuzz::Options),
     /// Check the rules of the repository
     Tidy,
@@ -95,6 +101,7 @@ impl Command {
             Self::RunTest { program, arguments } => unchanged::command(&program, &arguments, workspace),
             Self::Setup => setup::command(workspace),
             Self::Dist(options) => dist::command(&options, workspace),
+            Self::Site => site::command(workspace),
             Self::Fuzz(options) => fuzz::command(&options, workspace),
             Self::Tidy => tidy::check(workspace),
             Self::Peers { .. } => peers::check(workspace),

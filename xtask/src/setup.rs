@@ -20,10 +20,11 @@ const SYSTEM_PACKAGES: [(&str, &[&str], &str); 8] = [
     ("zstd", &["zstd"], "the check of the load run"),
 ];
 
-/// Cargo plugins in tested versions.
-const PLUGINS: [(&str, &str, &str); 2] = [
-    ("cargo-deny", "0.20.2", "the checks of licences and bans"),
-    ("cargo-machete", "0.9.2", "the check for unused dependencies"),
+/// Programs from the Rust package registry in tested versions, with the features that replace the default ones.
+const PLUGINS: [(&str, &str, Option<&str>, &str); 3] = [
+    ("cargo-deny", "0.20.2", None, "the checks of licences and bans"),
+    ("cargo-machete", "0.9.2", None, "the check for unused dependencies"),
+    ("mdbook", "0.5.4", Some("search"), "the web site"),
 ];
 
 /// Returns name and purpose of each package that is not installed.
@@ -33,13 +34,14 @@ fn missing_packages() -> impl Iterator<Item = (&'static str, &'static str)> {
     missing.map(|(name, _, purpose)| (*name, *purpose))
 }
 
-fn missing_plugins() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
-    PLUGINS.iter().filter(|(name, ..)| process::first_line(name, &["--version"]).is_none())
+fn missing_plugins() -> impl Iterator<Item = (&'static str, &'static str, Option<&'static str>, &'static str)>
+{
+    PLUGINS.into_iter().filter(|(name, ..)| process::first_line(name, &["--version"]).is_none())
 }
 
 /// Returns the tools of the full gate that are not installed.
 pub(crate) fn missing() -> Vec<String> {
-    let plugins = missing_plugins().map(|(name, _, purpose)| (*name, *purpose));
+    let plugins = missing_plugins().map(|(name, _, _, purpose)| (name, purpose));
     missing_packages().chain(plugins).map(|(name, purpose)| format!("no {name} for {purpose}")).collect()
 }
 
@@ -50,12 +52,15 @@ pub(crate) fn command(workspace: &Workspace) -> Result<()> {
     {
         note(&format!("{} cannot be installed: {error:#}", packages.join(", ")));
     }
-    for (name, version, _) in missing_plugins() {
+    for (name, version, features, _) in missing_plugins() {
         // Without optimisation the plugins build in a third of the time and still run in seconds. The exception
         // saves more time on the first run of cargo-machete than it costs.
         let mut install =
             cargo::command(workspace, &["install", "--debug", "--locked", "--quiet", "--version"]);
         install.args([version, name]).env("CARGO_PROFILE_DEV_DEBUG", "0");
+        if let Some(features) = features {
+            install.args(["--no-default-features", "--features", features]);
+        }
         for package in ["regex-automata", "regex-syntax"] {
             install.arg(format!("--config=profile.dev.package.{package}.opt-level=1"));
         }

@@ -87,6 +87,7 @@ const STEPS: &[Step] = &[
     step("deploy", Full, |gate| Ok(joined(&crate::deploy::test(&gate.workspace)?))),
     step("dist", Full, |gate| Ok(joined(&crate::dist::test(&gate.workspace)?))),
     step("docs", Always, docs),
+    step("site", Beside, |gate| crate::site::test(&gate.workspace)),
     // Without `--bench`, a suite runs every operation once and checks its result.
     step("benches", Full, |gate| gate.cargo("test", &["--benches"])),
     step("rows", Full, |gate| completeness::check(&gate.workspace).map(|()| None)),
