@@ -7,11 +7,13 @@ mod wheels;
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 
-use crate::process::Skipped;
+use crate::interop::{self, Language};
+use crate::process::{self, Skipped};
 use crate::workspace::Workspace;
 use crate::{cargo, note, say};
 
@@ -63,6 +65,9 @@ pub(crate) struct Dist<'workspace> {
     pub(crate) psrp: PathBuf,
     /// Folder of the finished packages.
     pub(crate) out: PathBuf,
+    profile: Profile,
+    /// Python interpreter beside the tools of `dist/requirements.txt`, or the reason why it is missing.
+    tools: Result<PathBuf>,
 }
 
 /// How the programs are built.
@@ -76,23 +81,51 @@ pub(crate) enum Profile {
 
 impl<'workspace> Dist<'workspace> {
     /// Builds the programs and creates the folder of the packages.
+    ///
+    /// All kinds of packages contain the same programs: those of the wheels, which run with an old glibc. Without the tools
+    /// for wheels, the programs need the glibc of this machine.
     pub(crate) fn build(workspace: &'workspace Workspace, profile: Profile) -> Result<Self> {
-        let mut command = cargo::command(workspace, &["build", "--locked"]);
-        for (package, _) in CRATES {
-            command.args(["--package", package]);
-        }
+        let place = workspace.target.join("dist");
+        let tools = if cfg!(target_os = "linux") {
+            let pins = workspace.root.join("xtask/src/dist/requirements.txt");
+            interop::install(Language::Python, &pins, &place.join("tools"))
+        } else {
+            Err(anyhow!("wheels are built on Linux only"))
+        };
         let folder = match profile {
-            Profile::Release => {
-                command.arg("--release");
-                "release"
-            }
+            Profile::Release => "release",
             Profile::Dev => "debug",
         };
-        ensure!(command.status().context("cannot start cargo")?.success(), "the programs do not build");
-        let out = workspace.target.join("dist").join(folder);
-        fs::create_dir_all(&out)?;
-        let program = |name| workspace.program(folder, name);
-        Ok(Self { workspace, pypi_proxy: program("pypi-proxy"), psrp: program("psrp"), out })
+        let target = if tools.is_ok() { format!("{}/{folder}", wheels::target()) } else { folder.to_owned() };
+        let program = |name| workspace.program(&target, name);
+        let out = place.join(folder);
+        let dist =
+            Self { workspace, pypi_proxy: program("pypi-proxy"), psrp: program("psrp"), out, profile, tools };
+        // Wheels of another version.
+        let wheels = wheels::folder(workspace);
+        if wheels.exists() {
+            fs::remove_dir_all(&wheels)?;
+        }
+        // One by one, so that the features of a program do not depend on the other one.
+        for (package, name) in CRATES {
+            match &dist.tools {
+                Ok(python) => wheels::create(&dist, python, package, &wheels),
+                Err(_) => dist.finish_build(cargo::command(workspace, &["build", "--package", package])),
+            }
+            .with_context(|| format!("{name} does not build"))?;
+        }
+        fs::create_dir_all(&dist.out)?;
+        Ok(dist)
+    }
+
+    /// Adds options to a command of cargo or maturin that builds a program, and runs it.
+    fn finish_build(&self, mut command: Command) -> Result<()> {
+        command.arg("--locked").env("CARGO_INCREMENTAL", "0");
+        if self.profile == Profile::Release {
+            // Without the names of functions, which only debuggers and backtraces need.
+            command.arg("--release").env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
+        }
+        process::finish(command)
     }
 }
 

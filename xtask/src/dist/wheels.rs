@@ -1,14 +1,141 @@
-//! Python wheels of the programs.
+//! Python wheels of the programs, which run on every Linux with glibc 2.17 or later. The files `pyproject.toml` beside the
+//! crates describe them.
 
-use anyhow::Result;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fs};
 
-use super::Dist;
-use crate::process::Skipped;
+use anyhow::{Context, Result, ensure};
 
-pub(super) fn build(_dist: &Dist<'_>) -> Result<Skipped> {
-    Ok(Some("not written yet".to_owned()))
+use super::{CRATES, Dist};
+use crate::process::{self, Finished, Skipped};
+use crate::workspace::Workspace;
+
+/// The oldest platform of Python that the standard library of Rust supports.
+const PLATFORM: &str = "manylinux_2_17";
+/// Time limit of each command of the test.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Validates the metadata of a wheel as PyPI does.
+const VALIDATE: &str = "\
+import sys, zipfile
+from packaging.metadata import Metadata
+with zipfile.ZipFile(sys.argv[1]) as wheel:
+    text = wheel.read(next(name for name in wheel.namelist() if name.endswith('/METADATA')))
+metadata = Metadata.from_email(text, validate=True)
+assert metadata.summary and metadata.description and metadata.license_expression, metadata
+assert metadata.license_files == ['LICENSE-APACHE', 'LICENSE-MIT'], metadata
+";
+
+/// Returns the compiler's name of this machine.
+pub(super) fn target() -> String {
+    format!("{}-unknown-linux-gnu", env::consts::ARCH)
 }
 
-pub(super) fn test(_dist: &Dist<'_>) -> Result<Skipped> {
-    Ok(Some("not written yet".to_owned()))
+/// Returns the folder of the wheels that are built with the programs.
+pub(super) fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("dist/wheels")
+}
+
+/// Builds the program of a package, and its wheel in a folder.
+pub(super) fn create(dist: &Dist<'_>, python: &Path, package: &str, out: &Path) -> Result<()> {
+    let mut maturin = Command::new(python.with_file_name("maturin"));
+    // zig is a package of this interpreter.
+    maturin.args(["build", "--zig", "--target", &target()]).env("CARGO_ZIGBUILD_PYTHON_PATH", python);
+    maturin.args(["--compatibility", PLATFORM, "--auditwheel", "check"]);
+    maturin.arg("--manifest-path").arg(format!("crates/{package}/Cargo.toml")).arg("--out").arg(out);
+    maturin.current_dir(&dist.workspace.root).env("XDG_CACHE_HOME", dist.workspace.target.join("dist/cache"));
+    dist.finish_build(maturin)
+}
+
+/// Returns the wheels in a folder, in alphabetical order.
+fn wheels(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("no {}", folder.display()))?;
+    let mut wheels = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    wheels.sort();
+    Ok(wheels)
+}
+
+pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
+    if let Err(reason) = &dist.tools {
+        return Ok(Some(format!("{reason:#}")));
+    }
+    for wheel in wheels(&folder(dist.workspace))? {
+        fs::copy(&wheel, dist.out.join(wheel.file_name().context("a wheel has a name")?))?;
+    }
+    Ok(None)
+}
+
+/// Installs the wheels with pip, uv and pipx, and a project through the installed proxy.
+pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
+    let Ok(python) = &dist.tools else { return Ok(None) };
+    let tool = |name| python.with_file_name(name);
+    let scratch = Scratch { folder: dist.workspace.target.join("dist/test-wheels"), python };
+    if scratch.folder.exists() {
+        fs::remove_dir_all(&scratch.folder)?;
+    }
+    let folder = folder(dist.workspace);
+    let wheels = wheels(&folder)?;
+
+    let again = scratch.folder.join("again");
+    for (package, _) in CRATES {
+        create(dist, python, package, &again)?;
+    }
+    let tag = format!("tag: \"{PLATFORM}_{}\"", env::consts::ARCH);
+    for wheel in &wheels {
+        let name = wheel.file_name().context("a wheel has a name")?;
+        let is_same = fs::read(wheel)? == fs::read(again.join(name))?;
+        ensure!(is_same, "{} differs when it is built again", name.display());
+        let shown = scratch.run(&tool("auditwheel"), &[OsStr::new("show"), wheel.as_os_str()])?;
+        // It breaks lines anywhere.
+        ensure!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(&tag), "auditwheel: {shown}");
+        scratch.run(python, &[OsStr::new("-c"), OsStr::new(VALIDATE), wheel.as_os_str()])?;
+    }
+
+    let venv = scratch.folder.join("venv");
+    scratch.run(python, &[OsStr::new("-m"), OsStr::new("venv"), venv.as_os_str()])?;
+    let from = format!("--find-links={}", folder.display());
+    let pip = ["install", "--no-index", &from, "tightwire-pypi-proxy", "psrp"];
+    scratch.run(&venv.join("bin/pip"), &pip)?;
+    for (name, program) in [("pypi-proxy", &dist.pypi_proxy), ("psrp", &dist.psrp)] {
+        let is_same = fs::read(venv.join("bin").join(name))? == fs::read(program)?;
+        ensure!(is_same, "the wheel has another {name} than the other packages");
+    }
+    let script = dist.workspace.root.join("xtask/src/dist/wheels/install_through.py");
+    scratch.run(&venv.join("bin/python"), &[script, scratch.folder.join("through")])?;
+    let pipx = ["install", "--pip-args", &format!("--no-index {from}"), "tightwire-pypi-proxy", "psrp"];
+    scratch.run(&tool("pipx"), &pipx)?;
+    for bin in [venv.join("bin"), scratch.folder.join(".local/bin")] {
+        for name in ["pypi-proxy", "tightwire-pypi-proxy", "psrp"] {
+            scratch.check_version(&bin.join(name), &["--version"])?;
+        }
+    }
+    let uvx = ["--no-index", &from, "tightwire-pypi-proxy", "--version"];
+    scratch.check_version(&tool("uvx"), &uvx)?;
+    Ok(None)
+}
+
+/// Where the wheels are installed.
+struct Scratch<'tools> {
+    folder: PathBuf,
+    python: &'tools Path,
+}
+
+impl Scratch<'_> {
+    /// Runs a program with its settings and caches below the folder. Returns its output.
+    fn run<A: AsRef<OsStr>>(&self, program: &Path, arguments: &[A]) -> Result<String> {
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().env("PATH", env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", &self.folder).env("UV_PYTHON", self.python);
+        let Finished { status, stdout, stderr } = process::run(&mut command, &self.folder, LIMIT)?;
+        ensure!(status.success(), "{}: {status}\n{stdout}{stderr}", program.display());
+        Ok(stdout)
+    }
+
+    fn check_version(&self, program: &Path, arguments: &[&str]) -> Result<()> {
+        let version = self.run(program, arguments)?;
+        ensure!(version.trim_end().ends_with(env!("CARGO_PKG_VERSION")), "{}: {version}", program.display());
+        Ok(())
+    }
 }
