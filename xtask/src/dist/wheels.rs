@@ -126,7 +126,8 @@ impl Scratch<'_> {
     /// Runs a program with its settings and caches below the folder. Returns its output.
     fn run<A: AsRef<OsStr>>(&self, program: &Path, arguments: &[A]) -> Result<String> {
         let mut command = Command::new(program);
-        command.args(arguments).env_clear().env("PATH", env::var_os("PATH").unwrap_or_default());
+        // Only these folders, because pip runs rustc if it finds it: rustup would install a toolchain in this home folder.
+        command.args(arguments).env_clear().env("PATH", "/usr/bin:/bin");
         command.env("HOME", &self.folder).env("UV_PYTHON", self.python);
         let Finished { status, stdout, stderr } = process::run(&mut command, &self.folder, LIMIT)?;
         ensure!(status.success(), "{}: {status}\n{stdout}{stderr}", program.display());
