@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Map, Value};
 
 use crate::interop::{self, Language};
-use crate::process::{self, Finished, Skipped, is_installed};
+use crate::process::{self, Finished, Skipped, lacks};
 use crate::workspace::Workspace;
 use crate::{cargo, note};
 
@@ -23,10 +23,6 @@ const LIMIT: Duration = Duration::from_secs(120);
 const EXPOSURE: &str = "--threshold=20";
 /// Versions of Kubernetes to check the manifests with: the oldest that supports every field, and the newest.
 const KUBERNETES: [&str; 2] = ["1.30", "1.37"];
-/// User ID of the program in the image.
-const USER: u32 = 65532;
-/// Maximum attempts of the health check in the image.
-const ASKED: usize = 100;
 
 /// Paths and programs of the checks.
 struct Scene {
@@ -44,9 +40,8 @@ struct Scene {
 type Check = fn(&Scene) -> Result<Skipped>;
 
 /// Name, program that must be installed, and check.
-const CHECKS: [(&str, Option<&str>, Check); 8] = [
+const CHECKS: [(&str, Option<&str>, Check); 7] = [
     ("docker", None, docker),
-    ("image", None, image),
     ("compose", None, compose),
     ("kubernetes", None, kubernetes),
     ("helm", Some("kubectl"), helm),
@@ -93,11 +88,7 @@ impl Scene {
     }
 
     fn finish(&self, command: &mut Command) -> Result<Finished> {
-        let finished = process::run(command, &self.scratch, LIMIT)?;
-        let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
-        let Finished { status, stdout, stderr } = &finished;
-        ensure!(status.success(), "{program}: {status}\n{stdout}{stderr}");
-        Ok(finished)
+        process::succeed(command, &self.scratch, LIMIT)
     }
 
     fn read(&self, name: &str) -> Result<String> {
@@ -112,11 +103,6 @@ impl Scene {
     }
 }
 
-/// Returns a message if a program is not installed.
-fn lacks(program: &str) -> Skipped {
-    (!is_installed(program)).then(|| format!("there is no {program}"))
-}
-
 fn docker(scene: &Scene) -> Result<Skipped> {
     for (linter, file) in [("hadolint", "docker/Dockerfile"), ("shellcheck", "docker/image.sh")] {
         match scene.linter(linter) {
@@ -126,94 +112,6 @@ fn docker(scene: &Scene) -> Result<Skipped> {
     }
     let daemon = process::first_line("docker", &["info", "--format", "{{.ID}}"]);
     Ok(daemon.is_none().then(|| "no engine of Docker runs here: the image is not built".to_owned()))
-}
-
-/// Variables of the users of the image: its own, those of groxpi, those of proxpi.
-const IMAGE_USERS: [&[(&str, &str)]; 3] = [
-    &[
-        ("PYPI_PROXY_LISTEN", "127.0.0.1:{port}"),
-        ("PYPI_PROXY_INDEX_URL", "https://packages.example.org/simple/"),
-    ],
-    &[
-        ("HOST", "127.0.0.1"),
-        ("PORT", "{port}"),
-        ("GROXPI_INDEX_URL", "https://packages.example.org/simple/"),
-        ("GROXPI_CACHE_DIR", "/cache/groxpi"),
-        ("GROXPI_LOG_FORMAT", "console"),
-        ("GROXPI_UNKNOWN", "1"),
-    ],
-    &[
-        ("PORT", "{port}"),
-        ("PROXPI_INDEX_URL", "https://packages.example.org/simple/"),
-        ("PROXPI_CACHE_DIR", "/cache/proxpi"),
-    ],
-];
-
-/// Returns the variables that the Dockerfile sets in the image.
-fn image_variables(dockerfile: &str) -> Result<Vec<(&str, &str)>> {
-    let (_, image) = dockerfile.split_once("FROM scratch").context("the image starts empty")?;
-    let (_, text) = image.split_once("\nENV ").context("the image sets variables")?;
-    let lines = text.split_inclusive('\n');
-    let last = lines.clone().take_while(|line| line.ends_with("\\\n")).count();
-    let words = lines.take(last + 1).flat_map(str::split_whitespace).filter(|word| *word != "\\");
-    words.map(|word| word.split_once('=').with_context(|| format!("{word} has no value"))).collect()
-}
-
-/// Creates the root folder of the image as the Dockerfile does, and runs the program in it.
-#[cfg(unix)]
-fn image(scene: &Scene) -> Result<Skipped> {
-    if process::first_line("id", &["-u"]).as_deref() != Some("0") {
-        return Ok(Some("only root may change the root folder".to_owned()));
-    }
-    let root = scene.scratch.join("root");
-    scene
-        .finish(Command::new("sh").arg(scene.files.join("docker/image.sh")).arg(&scene.program).arg(&root))?;
-    std::os::unix::fs::chown(root.join("cache"), Some(USER), Some(USER))?;
-    let dockerfile = scene.read("docker/Dockerfile")?;
-    let variables = image_variables(&dockerfile)?;
-    let inside = |command: &str, user: &[(&str, &str)], port: &str| {
-        let mut chroot = Command::new("chroot");
-        chroot.arg(format!("--userspec={USER}:{USER}")).arg(&root).args(["/pypi-proxy", command]);
-        chroot.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        chroot.envs(variables.iter().copied()).env("PYPI_PROXY_LOGGING_LEVEL", "error");
-        chroot.envs(user.iter().map(|(name, value)| (name, value.replace("{port}", port))));
-        chroot
-    };
-    for user in IMAGE_USERS {
-        // The port is free until another program takes it; the check then fails.
-        let port = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port().to_string();
-        let mut served = inside("serve", user, &port).spawn()?;
-        let answers = (0..ASKED).any(|_| scene.finish(&mut inside("healthcheck", user, &port)).is_ok());
-        served.kill()?;
-        served.wait()?;
-        ensure!(answers, "the program doesn't answer in the root folder of the image with {user:?}");
-    }
-    // Other settings have the defaults of the image.
-    for (user, lines) in [
-        (
-            IMAGE_USERS[0],
-            ["127.0.0.1:1  (PYPI_PROXY_LISTEN)", "/cache  (/defaults.toml)", "json  (/defaults.toml)"],
-        ),
-        (
-            IMAGE_USERS[1],
-            ["127.0.0.1:1  (HOST and PORT)", "/cache/groxpi/pypi-proxy  (", "text  (GROXPI_LOG_FORMAT)"],
-        ),
-        (IMAGE_USERS[2], ["0.0.0.0:1  (PORT)", "/cache/proxpi/pypi-proxy  (", "json  (/defaults.toml)"]),
-        (&[], ["0.0.0.0:5000  (/defaults.toml)", "/cache  (/defaults.toml)", "json  (/defaults.toml)"]),
-    ] {
-        let shown = scene.finish(&mut inside("config", user, "1"))?.stdout;
-        for (name, value) in ["listen", "cache_dir", "log_format"].into_iter().zip(lines) {
-            let line =
-                shown.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix("= "));
-            ensure!(line.is_some_and(|line| line.starts_with(value)), "{name} is not {value}: {line:?}");
-        }
-    }
-    Ok(None)
-}
-
-#[cfg(not(unix))]
-fn image(_: &Scene) -> Result<Skipped> {
-    Ok(Some("the image is one for Linux".to_owned()))
 }
 
 fn compose(scene: &Scene) -> Result<Skipped> {

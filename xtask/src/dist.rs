@@ -149,8 +149,11 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     let dist = Dist::build(workspace, Profile::Dev)?;
     let mut missing = Vec::new();
     for kind in Kind::value_variants() {
-        let build = |dist| Ok::<_, anyhow::Error>(kind.build(dist)?.or(kind.test(dist)?));
-        let reason = build(&dist).with_context(|| format!("{kind:?}"))?;
+        let context = || format!("{kind:?}");
+        let mut reason = kind.build(&dist).with_context(context)?;
+        if reason.is_none() {
+            reason = kind.test(&dist).with_context(context)?;
+        }
         missing.extend(reason.map(|reason| format!("{kind:?}: {reason}")));
     }
     Ok(missing)

@@ -86,6 +86,15 @@ pub(crate) fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Res
     Ok(Finished { status, stdout: read(&out_path)?, stderr: read(&err_path)? })
 }
 
+/// Runs a command like [`run`]. Fails with its output if it does not succeed.
+pub(crate) fn succeed(command: &mut Command, scratch: &Path, limit: Duration) -> Result<Finished> {
+    let finished = run(command, scratch, limit)?;
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
+    let Finished { status, stdout, stderr } = &finished;
+    ensure!(status.success(), "{program}: {status}\n{stdout}{stderr}");
+    Ok(finished)
+}
+
 #[allow(clippy::disallowed_methods, reason = "xtask is a blocking tool without an executor")]
 pub(crate) fn pause(duration: Duration) {
     std::thread::sleep(duration);
@@ -102,6 +111,11 @@ pub(crate) fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
 pub(crate) fn is_installed(name: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|path| path.join(name).is_file())
+}
+
+/// Returns a message if a program is not installed.
+pub(crate) fn lacks(program: &str) -> Skipped {
+    (!is_installed(program)).then(|| format!("there is no {program}"))
 }
 
 #[cfg(test)]

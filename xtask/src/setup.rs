@@ -9,11 +9,14 @@ use crate::workspace::Workspace;
 use crate::{cargo, note};
 
 /// Debian packages: name, programs and purpose. A package counts as installed if one of its programs is found.
-const SYSTEM_PACKAGES: [(&str, &[&str], &str); 8] = [
+const SYSTEM_PACKAGES: [(&str, &[&str], &str); 11] = [
+    ("buildah", &["buildah"], "the container image"),
     ("chromium", &["chromium"], "the browser tests"),
     ("openssh-server", &["sshd", "/usr/sbin/sshd"], "the tests with OpenSSH"),
     ("prometheus", &["promtool"], "the checks of metrics and rules"),
     ("nginx-light", &["nginx"], "the tests behind nginx"),
+    ("runc", &["runc", "/usr/sbin/runc"], "running the container image"),
+    ("skopeo", &["skopeo"], "reading the container image"),
     ("systemd", &["systemd-analyze", "systemd-socket-activate"], "the checks of units"),
     ("valgrind", &["valgrind"], "the instruction counts"),
     ("xz-utils", &["xz"], "unpacking the PowerShell for tests"),

@@ -1,8 +1,10 @@
 #!/bin/sh
-# Creates the root folder of an image: image.sh PROGRAM FOLDER.
+# Creates the folders of an image: image.sh PROGRAM FOLDER. Its root is FOLDER/root. FOLDER/cache is the mount point of the
+# volume: it must not exist in the root, because copying to a folder that exists does not change its owner.
 set -eu
-program=$1 image=$2
-mkdir -p "$image/etc/ssl/certs" "$image/cache"
+umask 022
+program=$1 image=$2/root
+mkdir -p "$image/etc/ssl/certs" "$2/cache"
 cp "$program" "$image/pypi-proxy"
 cp "$(dirname "$0")/defaults.toml" "$image/"
 # The libraries and the dynamic loader, at their original paths.
