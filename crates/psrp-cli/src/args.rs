@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,6 +46,15 @@ pub(crate) enum Command {
     Copy(CopyArgs),
     /// Convert `#< CLIXML` documents on standard input to text
     Clixml(ClixmlArgs),
+    /// Print a script that completes command lines in a shell
+    Completions { shell: Shell },
+    /// Write the manual pages into a directory
+    #[command(hide = true)]
+    Man {
+        directory: PathBuf,
+        /// Date of the pages, such as 2026-11-26
+        date: String,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ mod complete;
 mod connect;
 mod console;
 mod copy;
+mod documents;
 mod exit;
 mod history;
 mod interrupts;
@@ -34,6 +35,8 @@ fn main() -> ExitCode {
             Command::Shell(args) => shell::shell(args).await,
             Command::Copy(args) => copy::copy(args).await,
             Command::Clixml(args) => clixml::clixml(&args),
+            Command::Completions { shell } => documents::completions(shell),
+            Command::Man { directory, date } => documents::man(&directory, &date),
         }
     });
     // A thread may still be blocked reading standard input.

@@ -322,6 +322,28 @@ async fn help_has_examples_and_exit_codes() {
 }
 
 #[tokio::test]
+async fn completions_and_manual_pages_contain_every_command() {
+    let folder = std::env::temp_dir().join(format!("psrp-man-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let commands = ["run", "shell", "copy", "clixml", "completions"];
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let run = Run::of(psrp("completions").arg(shell), "").await;
+        assert_eq!((run.code, &*run.err), (Some(0), ""));
+        assert!(commands.iter().all(|name| run.out.contains(name)), "{}", run.out);
+    }
+    Run::of(psrp("man").arg(&folder).arg("2026-11-26"), "").await.is(0, "", "");
+    let page = std::fs::read_to_string(folder.join("psrp.1")).unwrap();
+    assert!(page.contains("Exit codes") && page.contains("psrp run"), "{page}");
+    for name in commands {
+        let page = std::fs::read_to_string(folder.join(format!("psrp-{name}.1"))).unwrap();
+        assert!(page.contains(&format!("psrp {name}")), "{page}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    let run = Run::of(psrp("man").arg(&folder).arg("2026-11-26"), "").await;
+    assert!(run.code == Some(2) && run.err.contains("psrp-man-"), "{}", run.err);
+}
+
+#[tokio::test]
 async fn scripts_come_from_files_and_standard_input() {
     let server = Server::start();
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli script.ps1");

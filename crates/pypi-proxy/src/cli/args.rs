@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Arg, Args, Subcommand, value_parser};
+use clap_complete::Shell;
 use pypi_proxy::config::{Setting, Settings, parse_duration};
 
 /// Settings of the store, which all commands on the cache directory use. A bucket changes where the directory is.
@@ -35,6 +36,7 @@ fn uses(command: &str, setting: &Setting) -> bool {
             "Log" => false,
             _ => !setting.is_ineffective(),
         },
+        "completions" | "man" => false,
         // These read all settings.
         _ => true,
     }
@@ -100,6 +102,17 @@ pub(super) enum Command {
     },
     /// Print the size of the cache directory, or the metrics of the proxy that uses it
     Stats,
+    /// Print a script that completes command lines in a shell
+    Completions {
+        shell: Shell,
+    },
+    /// Write the manual pages into a directory
+    #[command(hide = true)]
+    Man {
+        directory: PathBuf,
+        /// Date of the pages, such as 2026-11-26
+        date: String,
+    },
 }
 
 /// Download the files of lock files or requirements into the cache

@@ -3,6 +3,7 @@
 mod archive;
 mod args;
 mod commands;
+mod documents;
 mod explain;
 mod listen;
 mod reload;
@@ -16,6 +17,7 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::{ArgMatches, FromArgMatches as _};
 
 use self::args::Command;
@@ -82,5 +84,9 @@ fn run(command: Command, matches: &ArgMatches) -> anyhow::Result<()> {
         Command::Verify { provenance: true, .. } => commands::verify_provenance(matches),
         Command::Verify { bucket, .. } => commands::verify(matches, bucket),
         Command::Stats => commands::stats(matches),
+        Command::Completions { shell } => Ok(documents::completions(shell)?),
+        Command::Man { directory, date } => {
+            documents::man(&directory, &date).with_context(|| directory.display().to_string())
+        }
     }
 }

@@ -274,6 +274,30 @@ async fn a_secret_file_sets_the_admin_token() {
     assert!(!text.contains(&token), "{text}");
 }
 
+#[tokio::test]
+async fn completions_and_manual_pages_contain_every_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let help = expect(dir.path(), &[], &["--help"], 0, "Commands:").await;
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    // Commands have an indentation of two columns, their descriptions a larger one.
+    let commands = commands.lines().take_while(|line| !line.is_empty());
+    let commands = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let commands: Vec<&str> = commands.filter(|name| !name.is_empty() && *name != "help").collect();
+    assert!(commands.contains(&"serve") && commands.contains(&"completions"), "{commands:?}");
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = expect(dir.path(), &[], &["completions", shell], 0, "index-url").await;
+        assert!(commands.iter().all(|name| script.contains(name)), "{script}");
+    }
+    expect(dir.path(), &[], &["man", dir.path().to_str().unwrap(), "2026-11-26"], 0, "").await;
+    let page = std::fs::read_to_string(dir.path().join("pypi-proxy.1")).unwrap();
+    assert!(page.contains("Exit status") && page.contains("PYPI_PROXY_INDEX_URL"), "{page}");
+    for name in commands {
+        let page = std::fs::read_to_string(dir.path().join(format!("pypi-proxy-{name}.1"))).unwrap();
+        assert!(page.contains(&format!("pypi\\-proxy {name}")), "{page}");
+    }
+    expect(dir.path(), &[], &["man", "missing", "2026-11-26"], 1, "missing").await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn help_of_a_command_lists_its_own_options() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,0 +1,43 @@
+//! Manual pages and completion scripts, both from the definition of the command line.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use super::args;
+
+/// Prints the completion script of a shell.
+pub(super) fn completions(shell: Shell) -> io::Result<()> {
+    // `generate` panics if its writer fails.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut args::command(), "pypi-proxy", &mut script);
+    // With a hyphen in the name of the program, the script uses two names for each command (clap issue 6421).
+    let script = String::from_utf8_lossy(&script).replace("pypi__subcmd__proxy", "pypi__proxy");
+    io::stdout().write_all(script.as_bytes())
+}
+
+/// Writes a manual page of the program and of each command.
+pub(super) fn man(directory: &Path, date: &str) -> io::Result<()> {
+    let mut command = args::command().disable_help_subcommand(true);
+    command.build();
+    for subcommand in command.get_subcommands().filter(|command| !command.is_hide_set()) {
+        write_page(subcommand.clone(), date, directory)?;
+    }
+    write_page(command, date, directory)
+}
+
+/// Writes the manual page of a command.
+fn write_page(mut command: clap::Command, date: &str, directory: &Path) -> io::Result<()> {
+    // Otherwise the synopsis lists all flags.
+    let usage = command.render_usage().to_string();
+    command = command.override_usage(usage.trim_start_matches("Usage: ").to_owned());
+    let man = Man::new(command).date(date).source(concat!("pypi-proxy ", env!("CARGO_PKG_VERSION")));
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    // Before possible values; mandoc warns about the empty line.
+    let page = String::from_utf8_lossy(&page).replace(".br\n\n.br\n", ".sp\n");
+    fs::write(directory.join(man.get_filename()), page)
+}
