@@ -40,6 +40,14 @@ pub(crate) fn released_program(workspace: &Workspace, name: &str) -> Result<Path
     Ok(workspace.program("release", name))
 }
 
+/// Returns the target triple of the machine.
+pub(crate) fn host_triple() -> Result<String> {
+    let output = Command::new("rustc").arg("-vV").output().context("rustc cannot be run")?;
+    let text = String::from_utf8(output.stdout)?;
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc does not tell its host")?.to_owned())
+}
+
 /// The messages of a cargo command with `--message-format=json`.
 pub(crate) struct Messages {
     pub(crate) is_success: bool,

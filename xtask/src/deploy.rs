@@ -308,7 +308,9 @@ fn prometheus(scene: &Scene) -> Result<Skipped> {
 
 fn systemd(scene: &Scene) -> Result<Skipped> {
     let program = scene.program.to_string_lossy();
-    let unit = scene.read("systemd/pypi-proxy.service")?.replace("/usr/local/bin/pypi-proxy", &program);
+    let unit = scene
+        .read("systemd/pypi-proxy.service")?
+        .replace("ExecStart=pypi-proxy", &format!("ExecStart={program}"));
     let service = scene.write("pypi-proxy.service", &unit)?;
     let socket = scene.write("pypi-proxy.socket", &scene.read("systemd/pypi-proxy.socket")?)?;
     let analyze = |words: &[&str]| {

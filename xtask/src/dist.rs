@@ -1,6 +1,7 @@
 //! `cargo xtask dist`: builds the programs and their packages, one kind per file in `dist/`.
 
 mod debian;
+mod documents;
 mod image;
 mod tarballs;
 mod wheels;
@@ -137,6 +138,7 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
             note(&format!("{kind:?}: skipped: {reason}"));
         }
     }
+    tarballs::write_checksums(&dist)?;
     for entry in fs::read_dir(&dist.out)? {
         let entry = entry?;
         say(&format!("{:>12} bytes  {}\n", entry.metadata()?.len(), entry.path().display()));
@@ -156,5 +158,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
         }
         missing.extend(reason.map(|reason| format!("{kind:?}: {reason}")));
     }
+    tarballs::write_checksums(&dist)?;
+    tarballs::verify_checksums(&dist)?;
     Ok(missing)
 }

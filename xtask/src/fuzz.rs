@@ -37,7 +37,7 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
     for name in wanted {
         ensure!(targets.contains(&name.as_str()), "unknown target {name}; there are {}", targets.join(", "));
     }
-    let host = host_triple()?;
+    let host = cargo::host_triple()?;
     let out = workspace.target.join("fuzz");
     let mut build = cargo::command(workspace, &["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
     // An explicit target, so that build scripts are not instrumented.
@@ -69,12 +69,4 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// Returns the target triple of the machine.
-fn host_triple() -> Result<String> {
-    let output = std::process::Command::new("rustc").arg("-vV").output().context("rustc cannot be run")?;
-    let text = String::from_utf8(output.stdout)?;
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("rustc does not tell its host")?.to_owned())
 }

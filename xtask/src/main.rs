@@ -70,8 +70,9 @@ enum Command {
     },
     /// Install the tools of `test --full`
     ///
-    /// These are Debian packages (as root), cargo-deny, cargo-machete and mdBook. Lists the tools that it cannot install; the steps
-    /// that need them are skipped. Go, Node.js, Python, Java and Maven are used if they are installed.
+    /// These are Debian packages (as root), cargo-cyclonedx, cargo-deb, cargo-deny, cargo-machete and mdBook. Lists the tools
+    /// that it cannot install; the steps that need them are skipped. Go, Node.js, Python, Java and Maven are used if they are
+    /// installed.
     Setup,
     Dist(dist::Options),
     /// Build the web site in target/site

@@ -9,9 +9,12 @@ use crate::workspace::Workspace;
 use crate::{cargo, note};
 
 /// Debian packages: name, programs and purpose. A package counts as installed if one of its programs is found.
-const SYSTEM_PACKAGES: [(&str, &[&str], &str); 11] = [
+const SYSTEM_PACKAGES: [(&str, &[&str], &str); 14] = [
     ("buildah", &["buildah"], "the container image"),
     ("chromium", &["chromium"], "the browser tests"),
+    ("fish", &["fish"], "the check of its completion"),
+    ("lintian", &["lintian"], "the check of Debian packages"),
+    ("mandoc", &["mandoc"], "the check of manual pages"),
     ("openssh-server", &["sshd", "/usr/sbin/sshd"], "the tests with OpenSSH"),
     ("prometheus", &["promtool"], "the checks of metrics and rules"),
     ("nginx-light", &["nginx"], "the tests behind nginx"),
@@ -20,11 +23,14 @@ const SYSTEM_PACKAGES: [(&str, &[&str], &str); 11] = [
     ("systemd", &["systemd-analyze", "systemd-socket-activate"], "the checks of units"),
     ("valgrind", &["valgrind"], "the instruction counts"),
     ("xz-utils", &["xz"], "unpacking the PowerShell for tests"),
+    ("zsh", &["zsh"], "the check of its completion"),
     ("zstd", &["zstd"], "the check of the load run"),
 ];
 
 /// Programs from the Rust package registry in tested versions, with the features that replace the default ones.
-const PLUGINS: [(&str, &str, Option<&str>, &str); 3] = [
+const PLUGINS: [(&str, &str, Option<&str>, &str); 5] = [
+    ("cargo-cyclonedx", "0.5.9", None, "the lists of dependencies (SBOM)"),
+    ("cargo-deb", "3.8.0", None, "the Debian packages"),
     ("cargo-deny", "0.20.2", None, "the checks of licences and bans"),
     ("cargo-machete", "0.9.2", None, "the check for unused dependencies"),
     ("mdbook", "0.5.4", Some("search"), "the web site"),
@@ -39,7 +45,7 @@ fn missing_packages() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 fn missing_plugins() -> impl Iterator<Item = (&'static str, &'static str, Option<&'static str>, &'static str)>
 {
-    PLUGINS.into_iter().filter(|(name, ..)| process::first_line(name, &["--version"]).is_none())
+    PLUGINS.into_iter().filter(|(name, ..)| !is_installed(name))
 }
 
 /// Returns the tools of the full gate that are not installed.

@@ -1,14 +1,186 @@
-//! Debian packages of the programs.
+//! Debian packages of the programs, from `[package.metadata.deb]` in their manifests.
 
-use anyhow::Result;
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use super::Dist;
-use crate::process::Skipped;
+use anyhow::{Context, Result, ensure};
 
-pub(super) fn build(_dist: &Dist<'_>) -> Result<Skipped> {
-    Ok(Some("not written yet".to_owned()))
+use super::documents::{run, source_date, stage};
+use super::{CRATES, Dist};
+use crate::cargo;
+use crate::process::{self, Skipped, is_installed};
+
+/// Version of the packages, with the revision that cargo-deb adds.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-1");
+const UNIT: &str = "/usr/lib/systemd/system/pypi-proxy.service";
+/// Files of the installed proxy that systemd and the operator create.
+const CONFIG: &str = "/etc/pypi-proxy/config.toml";
+const SECRETS: &str = "/etc/pypi-proxy/secrets";
+const CACHE: &str = "/var/cache/pypi-proxy";
+const PRIVATE_CACHE: &str = "/var/cache/private/pypi-proxy";
+/// Folder that systemd creates for the services that have dynamic users.
+const PRIVATE: &str = "/var/cache/private";
+/// Link by which dpkg disables the service while its settings exist without the program.
+const MASK: &str = "/etc/systemd/system/pypi-proxy.service";
+/// Warnings of lintian about packages in the archive of Debian.
+const ARCHIVE_TAGS: &str = "description-synopsis-starts-with-article,initial-upload-closes-no-bugs";
+/// Maximum attempts of the health check.
+const ATTEMPTS: usize = 100;
+
+/// Returns a required program that is not installed.
+fn missing() -> Skipped {
+    let missing =
+        ["dpkg-deb", "dpkg-shlibdeps", "cargo-deb", "xz"].into_iter().find(|name| !is_installed(name));
+    missing.map(|name| format!("there is no {name}"))
 }
 
-pub(super) fn test(_dist: &Dist<'_>) -> Result<Skipped> {
-    Ok(Some("not written yet".to_owned()))
+/// Returns the path of a package.
+fn path(dist: &Dist<'_>, name: &str) -> Result<PathBuf> {
+    let architecture =
+        process::first_line("dpkg", &["--print-architecture"]).context("dpkg cannot be run")?;
+    Ok(dist.out.join(format!("{name}_{VERSION}_{architecture}.deb")))
+}
+
+pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
+    if let Some(reason) = missing() {
+        return Ok(Some(reason));
+    }
+    let date = source_date(dist);
+    let text_date = process::first_line("date", &["--utc", "--rfc-email", "--date", &format!("@{date}")]);
+    let text_date = text_date.context("date cannot be run")?;
+    for (package, name) in CRATES {
+        let folder = stage(dist, package, name)?;
+        let manifest =
+            fs::read_to_string(dist.workspace.root.join("crates").join(package).join("Cargo.toml"))?;
+        let manifest: toml::Table = manifest.parse()?;
+        let maintainer =
+            manifest["package"]["metadata"]["deb"]["maintainer"].as_str().context("no maintainer")?;
+        let changelog = folder.join("changelog.Debian");
+        let entry = format!("  * Release {}.\n\n -- {maintainer}  {text_date}\n", env!("CARGO_PKG_VERSION"));
+        fs::write(&changelog, format!("{name} ({VERSION}) unstable; urgency=medium\n\n{entry}"))?;
+        let mut gzip = Command::new("gzip");
+        gzip.args(["--best", "--no-name", "--recursive"]).arg(changelog).arg(folder.join("man"));
+        run(&mut gzip, dist)?;
+        // cargo-deb finds the files in the folder `release` of this target directory.
+        let target = folder.parent().context("a staged folder has a parent")?;
+        let mut command =
+            cargo::command(dist.workspace, &["deb", "--no-build", "--quiet", "--package", package]);
+        // xz is faster than cargo-deb if that is not optimized.
+        command.arg("--compress-system").arg("--output").arg(path(dist, name)?);
+        command.env("CARGO_TARGET_DIR", target).env("SOURCE_DATE_EPOCH", &date);
+        run(&mut command, dist)?;
+    }
+    Ok(None)
+}
+
+/// Installs, runs, removes and purges the packages. The machine is unchanged afterwards, also if a check fails.
+pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
+    if let Some(reason) = missing() {
+        return Ok(Some(reason));
+    }
+    if process::first_line("id", &["-u"]).as_deref() != Some("0") {
+        return Ok(Some("only root may install packages".to_owned()));
+    }
+    let existing = ["/usr/bin/pypi-proxy", "/usr/bin/psrp", "/etc/pypi-proxy", CACHE, PRIVATE_CACHE, MASK];
+    if let Some(path) = existing.iter().find(|path| Path::new(path).exists()) {
+        return Ok(Some(format!("{path} exists: the packages are built and not installed")));
+    }
+    let mut skipped = None;
+    for (_, name) in CRATES {
+        let package = path(dist, name)?;
+        if is_installed("lintian") {
+            let mut lintian = Command::new("lintian");
+            lintian.args(["--allow-root", "--fail-on=error,warning", "--suppress-tags", ARCHIVE_TAGS]);
+            run(lintian.arg(&package), dist)?;
+        } else {
+            skipped = Some("there is no lintian".to_owned());
+        }
+        let purge = Purge { name, folder: (!Path::new(PRIVATE).exists()).then_some(PRIVATE) };
+        run(Command::new("dpkg").arg("--install").arg(&package), dist)?;
+        let files = run(Command::new("dpkg").args(["--listfiles", name]), dist)?.stdout;
+        let files: Vec<&Path> = files.lines().map(Path::new).filter(|path| !path.is_dir()).collect();
+        let version = run(Command::new(format!("/usr/bin/{name}")).arg("--version"), dist)?.stdout;
+        ensure!(version.starts_with(name), "the installed program prints {version}");
+        if name == "pypi-proxy" {
+            serve(dist)?;
+            run(Command::new("dpkg").args(["--remove", name]), dist)?;
+            for kept in [CONFIG, SECRETS, CACHE] {
+                ensure!(Path::new(kept).exists(), "removing the package removes {kept}");
+            }
+        }
+        run(Command::new("dpkg").args(["--purge", name]), dist)?;
+        let left = files.into_iter().chain(existing.map(Path::new)).find(|path| path.exists());
+        ensure!(left.is_none(), "{left:?} exists after {name} was purged");
+        drop(purge);
+    }
+    Ok(skipped)
+}
+
+/// Purges a package, and removes a folder if it is empty, when it is dropped.
+struct Purge {
+    name: &'static str,
+    folder: Option<&'static str>,
+}
+
+impl Drop for Purge {
+    fn drop(&mut self) {
+        // It fails if the package is purged already.
+        let _ = Command::new("dpkg").args(["--purge", self.name]).output();
+        let _ = self.folder.map(fs::remove_dir);
+    }
+}
+
+/// Runs the command of the installed unit as systemd would, with the installed settings and as another user.
+fn serve(dist: &Dist<'_>) -> Result<()> {
+    if is_installed("systemd-analyze") {
+        let mut command = Command::new("systemd-analyze");
+        command.args([
+            "verify",
+            "--man=no",
+            "--recursive-errors=no",
+            UNIT,
+            &UNIT.replace(".service", ".socket"),
+        ]);
+        let verified = run(&mut command, dist)?;
+        ensure!(verified.stderr.is_empty(), "systemd-analyze: {}", verified.stderr);
+    }
+    let unit = fs::read_to_string(UNIT)?;
+    let setting = |name: &str| {
+        unit.lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+            .with_context(|| name.to_owned())
+    };
+    ensure!(setting("DynamicUser")? == "yes", "the unit has no user of its own");
+    let mut install = Command::new("install");
+    install.args(["-d", "-o", "nobody", "-g", "nogroup", "-m", "700", PRIVATE_CACHE]);
+    run(&mut install, dist)?;
+    run(Command::new("ln").args(["--symbolic", "private/pypi-proxy", CACHE]), dist)?;
+    // The port is free until another program takes it; the check then fails.
+    let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+    let mut config = fs::read_to_string(CONFIG)?;
+    config += &format!(
+        "index_url = \"https://packages.example.org/simple/\"\nlisten = \"127.0.0.1:{port}\"\noffline = true\n"
+    );
+    fs::write(CONFIG, config)?;
+    fs::write(SECRETS, "PYPI_PROXY_ADMIN_TOKEN=secret\n")?;
+
+    let environment = setting("Environment")?.replace("%C", "/var/cache");
+    let service = |command: &str| {
+        let mut words = command.split(' ');
+        let mut service = Command::new("setpriv");
+        service.args(["--reuid=nobody", "--regid=nogroup", "--clear-groups", "--no-new-privs", "--"]);
+        service.args(&mut words).env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
+        service.envs(environment.split_once('='));
+        service
+    };
+    let mut served = service(setting("ExecStart")?).spawn()?;
+    let answers = (0..ATTEMPTS).any(|_| run(&mut service("pypi-proxy healthcheck"), dist).is_ok());
+    let has_cache = fs::read_dir(PRIVATE_CACHE)?.next().is_some();
+    served.kill()?;
+    served.wait()?;
+    ensure!(answers, "the command of the unit does not answer at the port of {CONFIG}");
+    ensure!(has_cache, "the command of the unit does not use {CACHE}");
+    Ok(())
 }
