@@ -131,19 +131,32 @@ impl<'workspace> Dist<'workspace> {
 }
 
 pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
-    let dist = Dist::build(workspace, Profile::Release)?;
     let kinds = if options.kinds.is_empty() { Kind::value_variants() } else { &options.kinds };
+    for reason in build(kinds, workspace)? {
+        note(&format!("skipped: {reason}"));
+    }
+    Ok(())
+}
+
+/// Builds every kind of package as published. Returns what was skipped, with the reasons.
+pub(crate) fn release(workspace: &Workspace) -> Result<Vec<String>> {
+    build(Kind::value_variants(), workspace)
+}
+
+/// Builds the packages and lists them. Returns the kinds that were skipped, with the reasons.
+fn build(kinds: &[Kind], workspace: &Workspace) -> Result<Vec<String>> {
+    let dist = Dist::build(workspace, Profile::Release)?;
+    let mut missing = Vec::new();
     for kind in kinds {
-        if let Some(reason) = kind.build(&dist).with_context(|| format!("{kind:?}"))? {
-            note(&format!("{kind:?}: skipped: {reason}"));
-        }
+        let reason = kind.build(&dist).with_context(|| format!("{kind:?}"))?;
+        missing.extend(reason.map(|reason| format!("{kind:?}: {reason}")));
     }
     tarballs::write_checksums(&dist)?;
     for entry in fs::read_dir(&dist.out)? {
         let entry = entry?;
         say(&format!("{:>12} bytes  {}\n", entry.metadata()?.len(), entry.path().display()));
     }
-    Ok(())
+    Ok(missing)
 }
 
 /// Builds and tests every kind of package. Returns what was skipped, with the reasons.

@@ -80,6 +80,7 @@ enum Command {
     /// It has the README files, guides and benchmark pages, with search. `cargo xtask setup` installs mdBook, which it needs.
     /// Fails on dead links.
     Site,
+    Release(release::Options),
     Fuzz(fuzz::Options),
     /// Check the rules of the repository
     Tidy,
@@ -103,6 +104,7 @@ impl Command {
             Self::Setup => setup::command(workspace),
             Self::Dist(options) => dist::command(&options, workspace),
             Self::Site => site::command(workspace),
+            Self::Release(options) => release::command(&options, workspace),
             Self::Fuzz(options) => fuzz::command(&options, workspace),
             Self::Tidy => tidy::check(workspace),
             Self::Peers { .. } => peers::check(workspace),

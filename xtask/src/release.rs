@@ -1,12 +1,182 @@
-//! Steps of the gate about packages: their dependencies, their contents, and breaking changes.
+//! `cargo xtask release --dry-run`: the checks of a release that need no account. Some are steps of the gate as well.
 
+use std::fs;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::process::{Skipped, finish, first_line};
 use crate::workspace::Workspace;
-use crate::{cargo, tidy};
+use crate::{cargo, dist, say, test, tidy};
+
+/// Run every check of a release that needs no account, and list the remaining steps
+///
+/// Nothing is published. A check that cannot run on this machine is skipped with the reason.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Check only
+    #[arg(long)]
+    dry_run: bool,
+}
+
+const CHECKS: [(&str, fn(&Workspace) -> Result<Skipped>); 8] = [
+    ("tree", tree),
+    ("versions", versions),
+    ("changelog", changelog),
+    ("tag", tag),
+    ("packages", publish),
+    ("docs", docs),
+    ("semver", semver),
+    ("dist", |workspace| Ok(test::joined(&dist::release(workspace)?))),
+];
+
+/// Files in every package.
+const PACKAGED: [&str; 5] = ["Cargo.toml", "Cargo.lock", "README.md", "LICENSE-APACHE", "LICENSE-MIT"];
+
+/// Files that mention the version, or the beginning of it, and the text before it.
+const MENTIONS: [(&str, &str); 6] = [
+    ("docs/deploy/helm/pypi-proxy/Chart.yaml", "\nversion: "),
+    ("docs/deploy/helm/pypi-proxy/Chart.yaml", "\nappVersion: \""),
+    ("docs/deploy/kubernetes/kustomization.yaml", "newTag: \""),
+    ("crates/tightwire-json/README.md", "package = \"tightwire-json\", version = \""),
+    ("crates/tightwire-json/MIGRATION.md", "package = \"tightwire-json\", version = \""),
+    ("crates/tightwire-parco/README.md", "tightwire-parco = { version = \""),
+];
+
+pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
+    let remaining = remaining(
+        &version(&manifest(workspace)?)?,
+        manifest(workspace)?["workspace"]["package"].get("repository").is_some(),
+        matches!(changelog(workspace), Ok(None)),
+    );
+    if !options.dry_run {
+        bail!("a release needs accounts: run `cargo xtask release --dry-run`, then by hand:\n{remaining}");
+    }
+    let checks = CHECKS.iter().map(|(name, check)| (*name, || test::timed(|| check(workspace))));
+    let result = test::report(checks);
+    say(&format!("\nremaining steps, by hand:\n{remaining}"));
+    result
+}
+
+/// Returns the steps that need an account or a decision, in their order.
+fn remaining(version: &str, has_repository: bool, is_dated: bool) -> String {
+    let mut steps = Vec::new();
+    if !has_repository {
+        steps.push("set `repository` of the packages to the public address of the repository".to_owned());
+    }
+    if !is_dated {
+        steps.push(format!("set the date of {version} in CHANGELOG.md and commit"));
+    }
+    steps.extend([
+        "cargo xtask test --full".to_owned(),
+        "cargo publish --workspace".to_owned(),
+        "twine upload target/dist/release/*.whl".to_owned(),
+        format!("push the image in target/dist/release with the tag {version}"),
+        format!("git tag --sign --message v{version} v{version} && git push origin v{version}"),
+        "upload the Debian packages, tarballs and checksums in target/dist/release to the page of the tag"
+            .to_owned(),
+        format!("set `semver-baseline` in Cargo.toml to \"v{version}\" and commit"),
+    ]);
+    steps.iter().enumerate().map(|(index, step)| format!("{}. {step}\n", index + 1)).collect()
+}
+
+fn manifest(workspace: &Workspace) -> Result<toml::Table> {
+    Ok(fs::read_to_string(workspace.root.join("Cargo.toml"))?.parse()?)
+}
+
+/// Returns the version of the packages from the manifest of the workspace.
+fn version(manifest: &toml::Table) -> Result<String> {
+    let version = manifest["workspace"]["package"]["version"].as_str();
+    Ok(version.context("Cargo.toml: workspace.package.version is no string")?.to_owned())
+}
+
+/// Returns the published packages.
+fn published(workspace: &Workspace) -> Result<Vec<tidy::Package>> {
+    Ok(tidy::packages(workspace)?.into_iter().filter(tidy::Package::is_published).collect())
+}
+
+/// Returns what git prints.
+fn git(workspace: &Workspace, arguments: &[&str]) -> Result<String> {
+    let output = Command::new("git").args(arguments).current_dir(&workspace.root).output();
+    let output = output.context("cannot start git")?;
+    ensure!(
+        output.status.success(),
+        "git {}: {}",
+        arguments[0],
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn tree(workspace: &Workspace) -> Result<Skipped> {
+    let changes = git(workspace, &["status", "--porcelain"])?;
+    ensure!(changes.is_empty(), "changes that are not committed:\n{changes}");
+    Ok(None)
+}
+
+fn tag(workspace: &Workspace) -> Result<Skipped> {
+    let tag = format!("v{}", version(&manifest(workspace)?)?);
+    ensure!(git(workspace, &["tag", "--list", &tag])?.is_empty(), "the tag {tag} exists");
+    Ok(None)
+}
+
+/// Compares the version in the dependencies of the workspace, the deployment files and the guides.
+fn versions(workspace: &Workspace) -> Result<Skipped> {
+    let manifest = manifest(workspace)?;
+    let version = version(&manifest)?;
+    let dependencies = &manifest["workspace"]["dependencies"];
+    for package in published(workspace)? {
+        let own = dependencies.get(&package.name).and_then(|dependency| dependency["version"].as_str());
+        ensure!(
+            own.is_none_or(|own| own.strip_prefix('=') == Some(&version)),
+            "Cargo.toml: the dependency {} has not the version ={version}",
+            package.name
+        );
+    }
+    for (path, before) in MENTIONS {
+        let text = fs::read_to_string(workspace.root.join(path)).with_context(|| path.to_owned())?;
+        mention(&text, before, &version).with_context(|| path.to_owned())?;
+    }
+    Ok(None)
+}
+
+/// Checks that `version`, or the beginning of it such as `0.1`, follows `before` everywhere in a text.
+fn mention(text: &str, before: &str, version: &str) -> Result<()> {
+    let mut mentions = text.split(before).skip(1).peekable();
+    ensure!(mentions.peek().is_some(), "{:?} is missing", before.trim());
+    for rest in mentions {
+        let found = rest.split(['"', '\n']).next().unwrap_or_default();
+        ensure!(
+            found == version || version.starts_with(&format!("{found}.")),
+            "{:?} is followed by {found}, the version is {version}",
+            before.trim()
+        );
+    }
+    Ok(())
+}
+
+fn changelog(workspace: &Workspace) -> Result<Skipped> {
+    let text = fs::read_to_string(workspace.root.join("CHANGELOG.md"))?;
+    newest_section(&text, &version(&manifest(workspace)?)?)
+}
+
+/// Checks that the first section of the changelog is that of `version`. Skips the check of its date while it has none.
+fn newest_section(text: &str, version: &str) -> Result<Skipped> {
+    let heading = text.lines().find_map(|line| line.strip_prefix("## ")).unwrap_or_default();
+    let state = heading.strip_prefix(version).and_then(|rest| rest.strip_prefix(" (")?.strip_suffix(')'));
+    let state = state
+        .with_context(|| format!("CHANGELOG.md begins with {heading:?}, not with {version} and a date"))?;
+    if state == "unreleased" {
+        return Ok(Some(format!("{version} is unreleased, so it has no date")));
+    }
+    let is_date = state.len() == 10
+        && state.bytes().enumerate().all(|(index, byte)| match index {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+    ensure!(is_date, "CHANGELOG.md: {state:?} is no date such as 2026-12-31");
+    Ok(None)
+}
 
 /// Finds dependencies that nothing uses.
 pub(crate) fn machete(workspace: &Workspace) -> Result<Skipped> {
@@ -19,31 +189,148 @@ pub(crate) fn machete(workspace: &Workspace) -> Result<Skipped> {
     finish(command).map(|()| None)
 }
 
-/// Creates the packages of a release without building their contents, which takes minutes.
+/// Creates the packages without building their contents, which takes minutes.
 pub(crate) fn package(workspace: &Workspace) -> Result<Skipped> {
-    // Changes that are not committed are judged as well.
-    let mut arguments = vec!["package", "--quiet", "--no-verify", "--allow-dirty"];
-    let packages = tidy::packages(workspace)?;
-    for package in packages.iter().filter(|package| package.is_published()) {
-        arguments.extend(["--package", &package.name]);
+    // Changes that are not committed are checked as well.
+    let mut command = cargo::command(workspace, &["package", "--quiet", "--no-verify", "--allow-dirty"]);
+    for package in published(workspace)? {
+        contents(workspace, &package)?;
+        command.args(["--package", &package.name]);
     }
-    finish(cargo::command(workspace, &arguments)).map(|()| None)
+    finish(command).map(|()| None)
 }
 
-/// Compares the libraries with the last release.
+/// Checks that a package contains its README, the licences and all files of its documentation, and no test.
+fn contents(workspace: &Workspace, package: &tidy::Package) -> Result<()> {
+    let mut command = cargo::command(workspace, &["package", "--list", "--allow-dirty", "--package"]);
+    let output = command.arg(&package.name).output().context("cannot start cargo")?;
+    ensure!(output.status.success(), "{}: {}", package.name, String::from_utf8_lossy(&output.stderr).trim());
+    let files = String::from_utf8(output.stdout)?;
+    for file in PACKAGED {
+        ensure!(files.lines().any(|line| line == file), "the package {} has no {file}", package.name);
+    }
+    Ok(())
+}
+
+/// Creates the packages, builds each with all features from its contents alone, and stops before the upload.
+fn publish(workspace: &Workspace) -> Result<Skipped> {
+    for package in published(workspace)? {
+        contents(workspace, &package)?;
+    }
+    let mut command = cargo::command(workspace, &["publish", "--dry-run", "--quiet", "--workspace"]);
+    // Changes that are not committed fail the check `tree`. The packages lack the profile of the workspace.
+    command
+        .args(["--all-features", "--allow-dirty", "--target-dir"])
+        .arg(&workspace.target)
+        .env("CARGO_PROFILE_DEV_DEBUG", "false");
+    finish(command).map(|()| None)
+}
+
+/// Builds the documentation as docs.rs does: from the packages that [`publish`] unpacked, with an unstable feature of
+/// rustdoc that shows which feature an item needs.
+fn docs(workspace: &Workspace) -> Result<Skipped> {
+    let folder = workspace.target.join("package");
+    let version = version(&manifest(workspace)?)?;
+    let (mut members, mut patches) = (Vec::new(), String::new());
+    for package in published(workspace)? {
+        let path = format!("{}-{version}", package.name);
+        ensure!(folder.join(&path).is_dir(), "the package {path} is not unpacked");
+        patches += &format!("{} = {{ path = {path:?} }}\n", package.name);
+        if package.is_library() {
+            members.push(path);
+        }
+    }
+    let manifest =
+        format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[patch.crates-io]\n{patches}");
+    fs::write(folder.join("Cargo.toml"), manifest)?;
+    fs::copy(workspace.root.join("Cargo.lock"), folder.join("Cargo.lock"))?;
+    let mut command = cargo::command(workspace, &["doc", "--quiet", "--no-deps", "--lib", "--all-features"]);
+    command
+        .args(["--workspace", "--manifest-path"])
+        .arg(folder.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(workspace.target.join("docs-rs"))
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTDOCFLAGS", "--cfg docsrs -D warnings");
+    finish(command).map(|()| None)
+}
+
+/// Compares the public API of the libraries with that of the commit or tag `semver-baseline` in Cargo.toml.
 pub(crate) fn semver(workspace: &Workspace) -> Result<Skipped> {
-    let root = workspace.root.to_str().context("the path of the repository is no UTF-8")?;
-    let Some(release) = first_line("git", &["-C", root, "describe", "--tags", "--abbrev=0", "--match", "v*"])
-    else {
-        return Ok(Some("there is no release to compare with".into()));
-    };
     if first_line("cargo-semver-checks", &["--version"]).is_none() {
         return Ok(Some("cargo-semver-checks is not installed".into()));
     }
-    let mut arguments = vec!["semver-checks", "--all-features", "--baseline-rev", &release];
-    let packages = tidy::packages(workspace)?;
-    for package in packages.iter().filter(|package| package.is_library()) {
-        arguments.extend(["--package", &package.name]);
+    let manifest = manifest(workspace)?;
+    let baseline = manifest["workspace"]["metadata"]["semver-baseline"].as_str();
+    let baseline = baseline.context("Cargo.toml: workspace.metadata.semver-baseline is no string")?;
+    if git(workspace, &["cat-file", "-e", &format!("{baseline}^{{commit}}")]).is_err() {
+        ensure!(
+            git(workspace, &["rev-parse", "--is-shallow-repository"])?.trim() == "true",
+            "Cargo.toml: there is no commit {baseline}, the value of workspace.metadata.semver-baseline"
+        );
+        return Ok(Some(format!("this clone has no history, so it lacks the commit {baseline}")));
     }
-    finish(cargo::command(workspace, &arguments)).map(|()| None)
+    let mut command =
+        cargo::command(workspace, &["semver-checks", "--all-features", "--baseline-rev", baseline]);
+    for package in published(workspace)?.iter().filter(|package| package.is_library()) {
+        command.args(["--package", &package.name]);
+    }
+    finish(command).map(|()| None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_section_is_that_of_the_version() {
+        let check = |heading: &str| {
+            newest_section(&format!("# Changelog\n\n{heading}\n\n## 0.1.0 (2026-12-01)\n"), "0.2.0")
+        };
+        assert_eq!(check("## 0.2.0 (2026-12-31)").unwrap(), None);
+        assert!(check("## 0.2.0 (unreleased)").unwrap().is_some_and(|reason| reason.contains("0.2.0")));
+        for heading in [
+            "## 0.2.0",
+            "## 0.2.0 (soon)",
+            "## 0.2.0 (31.12.2026)",
+            "## 0.2 (2026-12-31)",
+            "## Unreleased",
+            "",
+        ] {
+            assert!(check(heading).is_err(), "{heading}");
+        }
+    }
+
+    #[test]
+    fn mentions_are_the_version_or_its_beginning() {
+        let check = |text| mention(text, "\nversion: ", "0.12.3");
+        for text in ["a: 1\nversion: 0.12.3\n", "\nversion: 0.12\n", "\nversion: 0.12.3\nb: 2\nversion: 0"] {
+            check(text).unwrap();
+        }
+        for text in
+            ["a: 1\n", "\nversion: 0.1\n", "\nversion: 0.12.30\n", "\nversion: 0.12.3\nversion: 0.12.4\n"]
+        {
+            assert!(check(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn this_repository_has_one_version() {
+        versions(&Workspace::find().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn finished_steps_are_not_listed() {
+        let (all, few) = (remaining("0.2.0", false, false), remaining("0.2.0", true, true));
+        assert_eq!((all.lines().count(), few.lines().count()), (9, 7));
+        assert!(few.starts_with("1. cargo xtask test --full\n2. cargo publish --workspace\n"), "{few}");
+        assert!(few.contains("git push origin v0.2.0"), "{few}");
+    }
+
+    #[test]
+    fn a_release_without_dry_run_lists_what_people_do() {
+        let error =
+            command(&Options { dry_run: false }, &Workspace::find().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("--dry-run") && error.contains("cargo publish --workspace"), "{error}");
+    }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Options {
 }
 
 /// Joins the reasons to one text; `None` if there are none.
-fn joined(reasons: &[String]) -> Skipped {
+pub(crate) fn joined(reasons: &[String]) -> Skipped {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
@@ -114,32 +114,37 @@ pub(crate) fn command(Options { steps: wanted, full: is_full }: &Options) -> Res
     let is_full = *is_full || steps.iter().any(|step| step.when != Always);
     let gate = Gate { workspace, is_full, installed: OnceLock::new() };
     thread::scope(|scope| {
-        let run = |step: &'static Step| {
-            let start = Instant::now();
-            ((step.run)(&gate), start.elapsed())
-        };
+        let run = |step: &'static Step| timed(|| (step.run)(&gate));
         let mut beside: HashMap<_, _> = steps
             .iter()
             .filter(|step| step.when == Beside)
             .map(|step| (step.name, scope.spawn(move || run(step))))
             .collect();
-        report(&steps, |step| match beside.remove(step.name) {
-            Some(thread) => thread.join().expect("a step does not panic"),
-            None => run(step),
-        })
+        report(steps.iter().map(|step| {
+            let thread = beside.remove(step.name);
+            (step.name, move || match thread {
+                Some(thread) => thread.join().expect("a step does not panic"),
+                None => run(step),
+            })
+        }))
     })
 }
 
-/// Runs the steps and prints the results.
-fn report(
-    steps: &[&'static Step],
-    mut run: impl FnMut(&'static Step) -> (Result<Skipped>, Duration),
-) -> Result<()> {
+/// Outcome and duration of a step.
+type Timed = (Result<Skipped>, Duration);
+
+pub(crate) fn timed(run: impl FnOnce() -> Result<Skipped>) -> Timed {
+    let start = Instant::now();
+    (run(), start.elapsed())
+}
+
+/// Runs named steps and prints the results.
+pub(crate) fn report<Run: FnOnce() -> Timed>(steps: impl Iterator<Item = (&'static str, Run)>) -> Result<()> {
     let (mut passed, mut skipped, mut failed) = (0, 0, Vec::new());
     let mut lines = String::new();
-    for step in steps {
-        note(&format!("\n==> {}", step.name));
-        let (outcome, time) = run(step);
+    for (name, run) in steps {
+        note(&format!("\n==> {name}"));
+        let (outcome, time) = run();
         let text = match outcome {
             Ok(None) => {
                 passed += 1;
@@ -150,12 +155,12 @@ fn report(
                 format!("skipped: {reason}")
             }
             Err(error) => {
-                failed.push(step.name);
+                failed.push(name);
                 format!("FAILED: {error:#}")
             }
         };
-        note(&format!("==> {}: {text}", step.name));
-        lines += &format!("{:<12} {:>6.1} s  {text}\n", step.name, time.as_secs_f64());
+        note(&format!("==> {name}: {text}"));
+        lines += &format!("{name:<12} {:>6.1} s  {text}\n", time.as_secs_f64());
     }
     say(&format!("\n{lines}steps: {passed} passed, {} failed, {skipped} skipped\n", failed.len()));
     if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }

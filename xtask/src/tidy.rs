@@ -53,6 +53,10 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let packages = packages(workspace)?;
     for package in &packages {
         manifest(package, &mut problems);
+        if package.is_library() {
+            let library = fs::read_to_string(package.directory.join("src/lib.rs"))?;
+            feature_documentation(package, &library, &mut problems);
+        }
     }
     for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
         if !workspace.root.join(name).is_file() {
@@ -296,6 +300,32 @@ fn manifest(package: &Package, problems: &mut Vec<String>) {
     }
 }
 
+/// Checks that docs.rs builds a library with all features and shows which of them an item needs, and that the front page
+/// names each feature.
+fn feature_documentation(package: &Package, library: &str, problems: &mut Vec<String>) {
+    let Package { name, manifest, .. } = package;
+    let features = package.features();
+    if features.is_empty() {
+        return;
+    }
+    let metadata = manifest["package"].get("metadata").and_then(|metadata| metadata.get("docs"));
+    let settings = metadata.and_then(|docs| docs.get("rs"));
+    if settings.and_then(|settings| settings.get("all-features")?.as_bool()) != Some(true) {
+        problems.push(format!("{name}/Cargo.toml: [package.metadata.docs.rs] needs all-features = true"));
+    }
+    let attribute = "#![cfg_attr(docsrs, feature(doc_cfg))]";
+    if !library.contains(attribute) {
+        problems.push(format!("{name}/src/lib.rs: {attribute} is missing"));
+    }
+    let page: Vec<&str> = library.lines().filter(|line| line.starts_with("//!")).collect();
+    for feature in features {
+        let named = format!("`{feature}`");
+        if !page.iter().any(|line| line.contains(&named)) {
+            problems.push(format!("{name}/src/lib.rs: the front page does not name the feature {feature}"));
+        }
+    }
+}
+
 /// Returns the features of serde_json that a package enables outside of its tests.
 fn serde_json_features(manifest: &toml::Table) -> impl Iterator<Item = &str> {
     let dependency = || manifest.get("dependencies")?.get("serde_json")?.get("features");
@@ -409,6 +439,27 @@ mod tests {
         let mut problems = Vec::new();
         directions(&text, &[package("a", "x"), package("b", "a"), package("z", "x")], &mut problems);
         assert_eq!(problems.len(), 3, "{problems:?}");
+    }
+
+    #[test]
+    fn features_are_documented() {
+        let package = |metadata: &str| Package {
+            name: "a".to_owned(),
+            directory: PathBuf::new(),
+            manifest: format!("[package]\n{metadata}\n[features]\ndefault = []\nx = []\ny = []")
+                .parse()
+                .unwrap(),
+        };
+        let problems = |metadata, library| {
+            let mut problems = Vec::new();
+            feature_documentation(&package(metadata), library, &mut problems);
+            problems
+        };
+        let metadata = "metadata.docs.rs.all-features = true";
+        let library = "//! `x` and `y`\n#![cfg_attr(docsrs, feature(doc_cfg))]\n";
+        assert_eq!(problems(metadata, library), Vec::<String>::new());
+        assert_eq!(problems("", library).len(), 1);
+        assert_eq!(problems(metadata, "//! `x`\n// `y`\n").len(), 2);
     }
 
     #[test]
