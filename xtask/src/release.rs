@@ -14,7 +14,7 @@ use crate::{cargo, dist, say, test, tidy};
 /// Nothing is published. A check that cannot run on this machine is skipped with the reason.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Check only
+    /// Run the checks; without it, only the steps by hand are listed
     #[arg(long)]
     dry_run: bool,
 }
@@ -200,7 +200,7 @@ pub(crate) fn package(workspace: &Workspace) -> Result<Skipped> {
     finish(command).map(|()| None)
 }
 
-/// Checks that a package contains its README, the licences and all files of its documentation, and no test.
+/// Checks that a package contains the files [`PACKAGED`].
 fn contents(workspace: &Workspace, package: &tidy::Package) -> Result<()> {
     let mut command = cargo::command(workspace, &["package", "--list", "--allow-dirty", "--package"]);
     let output = command.arg(&package.name).output().context("cannot start cargo")?;
