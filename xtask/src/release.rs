@@ -19,7 +19,9 @@ pub(crate) struct Options {
     dry_run: bool,
 }
 
-const CHECKS: [(&str, fn(&Workspace) -> Result<Skipped>); 8] = [
+type Check = fn(&Workspace) -> Result<Skipped>;
+
+const CHECKS: [(&str, Check); 8] = [
     ("tree", tree),
     ("versions", versions),
     ("changelog", changelog),

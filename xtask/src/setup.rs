@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 use crate::{cargo, note};
 
 /// Debian packages: name, programs and purpose. A package counts as installed if one of its programs is found.
-const SYSTEM_PACKAGES: [(&str, &[&str], &str); 14] = [
+const SYSTEM_PACKAGES: [(&str, &[&str], &str); 15] = [
     ("buildah", &["buildah"], "the container image"),
     ("chromium", &["chromium"], "the browser tests"),
     ("fish", &["fish"], "the check of its completion"),

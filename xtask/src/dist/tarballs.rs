@@ -22,14 +22,18 @@ const DEPENDENCIES: [(&str, &str, &str); 2] =
     [("pypi-proxy", "hyper", "russh"), ("psrp", "russh", "hyper-util")];
 
 pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
+    build_into(dist, &dist.out)
+}
+
+fn build_into(dist: &Dist<'_>, out: &Path) -> Result<Skipped> {
     if process::first_line("tar", &["--version"]).is_none_or(|version| !version.contains("GNU")) {
         return Ok(Some("there is no GNU tar".to_owned()));
     }
     for (package, name) in CRATES {
-        pack(dist, package, name)?;
+        pack(dist, package, name, out)?;
         if is_installed("cargo-cyclonedx") {
             let list = serde_json::to_vec_pretty(&dependencies(dist, package, name)?)?;
-            fs::write(dist.out.join(list_name(name)), list)?;
+            fs::write(out.join(list_name(name)), list)?;
         }
     }
     Ok((!is_installed("cargo-cyclonedx")).then(|| "there is no cargo-cyclonedx for the SBOM".to_owned()))
@@ -44,7 +48,7 @@ fn list_name(name: &str) -> String {
     format!("{name}-{VERSION}.cdx.json")
 }
 
-fn pack(dist: &Dist<'_>, package: &str, name: &str) -> Result<()> {
+fn pack(dist: &Dist<'_>, package: &str, name: &str, out: &Path) -> Result<()> {
     let folder = documents::stage(dist, package, name)?;
     if name == "pypi-proxy" {
         let units = folder.join("systemd");
@@ -67,7 +71,7 @@ fn pack(dist: &Dist<'_>, package: &str, name: &str) -> Result<()> {
     // gzip writes neither a name nor a time for data from a pipe.
     tar.args(["--use-compress-program=gzip -9", "--format=gnu"]);
     tar.arg(format!("--mtime=@{}", source_date(dist))).arg(format!("--transform=s,^release,{title},"));
-    tar.arg("--file").arg(dist.out.join(format!("{title}.tar.gz")));
+    tar.arg("--file").arg(out.join(format!("{title}.tar.gz")));
     tar.arg("--directory").arg(folder.parent().context("a staged folder has a parent")?).arg("release");
     run(&mut tar, dist).map(drop)
 }
@@ -164,9 +168,7 @@ pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
         fs::remove_dir_all(&again)?;
     }
     fs::create_dir_all(&again)?;
-    let (pypi_proxy, psrp) = (dist.pypi_proxy.clone(), dist.psrp.clone());
-    let second = Dist { workspace: dist.workspace, pypi_proxy, psrp, out: again.clone() };
-    if build(&second)?.is_some() && !is_installed("tar") {
+    if build_into(dist, &again)?.is_some() && !is_installed("tar") {
         return Ok(missing);
     }
     for entry in fs::read_dir(&again)? {
