@@ -32,17 +32,24 @@ const CHECKS: [(&str, Check); 8] = [
     ("dist", |workspace| Ok(test::joined(&dist::release(workspace)?))),
 ];
 
+/// Tested version. `cargo xtask setup` does not install it, because compiling it and its run take minutes of the gate.
+const SEMVER_CHECKS: &str = "cargo-semver-checks@0.51.0";
+
 /// Files in every package.
 const PACKAGED: [&str; 5] = ["Cargo.toml", "Cargo.lock", "README.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
 /// Files that mention the version, or the beginning of it, and the text before it.
-const MENTIONS: [(&str, &str); 6] = [
+const MENTIONS: [(&str, &str); 10] = [
     ("docs/deploy/helm/pypi-proxy/Chart.yaml", "\nversion: "),
     ("docs/deploy/helm/pypi-proxy/Chart.yaml", "\nappVersion: \""),
     ("docs/deploy/kubernetes/kustomization.yaml", "newTag: \""),
     ("crates/tightwire-json/README.md", "package = \"tightwire-json\", version = \""),
     ("crates/tightwire-json/MIGRATION.md", "package = \"tightwire-json\", version = \""),
     ("crates/tightwire-parco/README.md", "tightwire-parco = { version = \""),
+    ("docs/operations.md", "target/dist/release/pypi-proxy-"),
+    ("docs/operations.md", "dpkg -i pypi-proxy_"),
+    ("docs/release.md", "oci-archive:target/dist/release/pypi-proxy-"),
+    ("docs/release.md", "registry.example.org/pypi-proxy:"),
 ];
 
 pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
@@ -73,7 +80,10 @@ fn remaining(version: &str, has_repository: bool, is_dated: bool) -> String {
         "cargo xtask test --full".to_owned(),
         "cargo publish --workspace".to_owned(),
         "twine upload target/dist/release/*.whl".to_owned(),
-        format!("push the image in target/dist/release with the tag {version}"),
+        format!(
+            "skopeo copy oci-archive:target/dist/release/pypi-proxy-{version}.oci.tar \
+            docker://REGISTRY/pypi-proxy:{version}"
+        ),
         format!("git tag --sign --message v{version} v{version} && git push origin v{version}"),
         "upload the Debian packages, tarballs and checksums in target/dist/release to the page of the tag"
             .to_owned(),
@@ -147,7 +157,9 @@ fn mention(text: &str, before: &str, version: &str) -> Result<()> {
     let mut mentions = text.split(before).skip(1).peekable();
     ensure!(mentions.peek().is_some(), "{:?} is missing", before.trim());
     for rest in mentions {
-        let found = rest.split(['"', '\n']).next().unwrap_or_default();
+        // Such as `0.1.0"` or `0.1.0.oci.tar`.
+        let found = rest.split(|sign: char| !sign.is_ascii_digit() && sign != '.').next().unwrap_or_default();
+        let found = found.trim_end_matches('.');
         ensure!(
             found == version || version.starts_with(&format!("{found}.")),
             "{:?} is followed by {found}, the version is {version}",
@@ -260,7 +272,9 @@ fn docs(workspace: &Workspace) -> Result<Skipped> {
 /// Compares the public API of the libraries with that of the commit or tag `semver-baseline` in Cargo.toml.
 pub(crate) fn semver(workspace: &Workspace) -> Result<Skipped> {
     if first_line("cargo-semver-checks", &["--version"]).is_none() {
-        return Ok(Some("cargo-semver-checks is not installed".into()));
+        return Ok(Some(format!(
+            "cargo-semver-checks is not installed (cargo install --locked {SEMVER_CHECKS})"
+        )));
     }
     let manifest = manifest(workspace)?;
     let baseline = manifest["workspace"]["metadata"]["semver-baseline"].as_str();
@@ -306,7 +320,7 @@ mod tests {
     #[test]
     fn mentions_are_the_version_or_its_beginning() {
         let check = |text| mention(text, "\nversion: ", "0.12.3");
-        for text in ["a: 1\nversion: 0.12.3\n", "\nversion: 0.12\n", "\nversion: 0.12.3\nb: 2\nversion: 0"] {
+        for text in ["a: 1\nversion: 0.12.3\n", "\nversion: 0.12\n", "\nversion: 0.12.3.tar\nversion: 0"] {
             check(text).unwrap();
         }
         for text in
