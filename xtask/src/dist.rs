@@ -6,6 +6,7 @@ mod image;
 mod tarballs;
 mod wheels;
 
+use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -127,6 +128,19 @@ impl<'workspace> Dist<'workspace> {
             command.arg("--release").env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
         }
         process::finish(command)
+    }
+
+    /// Returns the time of all files in packages, in seconds since 1970: that of the commit, unless `SOURCE_DATE_EPOCH` is
+    /// set.
+    fn date(&self) -> Result<String> {
+        env::var("SOURCE_DATE_EPOCH").or_else(|_| self.commit("%ct"))
+    }
+
+    /// Returns a field of the checked-out commit; see `git log --format`.
+    fn commit(&self, field: &str) -> Result<String> {
+        let root = self.workspace.root.to_string_lossy();
+        process::first_line("git", &["-C", &root, "log", "-1", &format!("--format={field}")])
+            .context("git cannot read the commit")
     }
 }
 

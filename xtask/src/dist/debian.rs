@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::documents::{run, source_date, stage};
+use super::documents::{run, stage};
 use super::{CRATES, Dist};
 use crate::cargo;
 use crate::process::{self, Skipped, is_installed};
@@ -47,7 +47,7 @@ pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
     if let Some(reason) = missing() {
         return Ok(Some(reason));
     }
-    let date = source_date(dist);
+    let date = dist.date()?;
     let text_date = process::first_line("date", &["--utc", "--rfc-email", "--date", &format!("@{date}")]);
     let text_date = text_date.context("date cannot be run")?;
     for (package, name) in CRATES {

@@ -48,7 +48,7 @@ pub(super) fn stage(dist: &Dist<'_>, package: &str, name: &str) -> Result<PathBu
     for file in ["README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&dist.workspace.root.join("crates").join(package).join(file))?;
     }
-    let date = format!("@{}", source_date(dist));
+    let date = format!("@{}", dist.date()?);
     let date = process::first_line("date", &["--utc", "--iso-8601", "--date", &date]);
     run(Command::new(program).arg("man").arg(&man).arg(date.context("there is no GNU date")?), dist)?;
     for (shell, before, after) in SHELLS {
@@ -58,19 +58,9 @@ pub(super) fn stage(dist: &Dist<'_>, package: &str, name: &str) -> Result<PathBu
     Ok(folder)
 }
 
-/// Time of the commit, in seconds since 1970, for reproducible packages.
-pub(super) fn source_date(dist: &Dist<'_>) -> String {
-    let root = dist.workspace.root.to_string_lossy();
-    process::first_line("git", &["-C", &root, "log", "-1", "--format=%ct"]).unwrap_or_else(|| "0".to_owned())
-}
-
 /// Runs a command that must succeed, and returns its output.
 pub(super) fn run(command: &mut Command, dist: &Dist<'_>) -> Result<Finished> {
-    let finished = process::run(command, &scratch(dist), LIMIT)?;
-    let program = command.get_program().to_string_lossy();
-    let Finished { status, stdout, stderr } = &finished;
-    ensure!(status.success(), "{program}: {status}\n{stdout}{stderr}");
-    Ok(finished)
+    process::succeed(command, &scratch(dist), LIMIT)
 }
 
 /// Completes a command line in bash, in fish and in PowerShell. The arguments are script, program and words.

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::Dist;
-use crate::process::{self, Skipped, first_line};
+use crate::process::{self, Skipped};
 
 /// Time limit for each program.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -92,13 +92,6 @@ fn archive(dist: &Dist<'_>) -> PathBuf {
     dist.out.join(format!("pypi-proxy-{VERSION}.oci.tar"))
 }
 
-/// Returns a field of the checked-out commit; see `git log --format`.
-fn commit(dist: &Dist<'_>, field: &str) -> Result<String> {
-    let root = dist.workspace.root.to_string_lossy();
-    first_line("git", &["-C", &root, "log", "-1", &format!("--format={field}")])
-        .context("git cannot read the commit")
-}
-
 fn read(path: &Path) -> Result<Value> {
     let text = fs::read(path).with_context(|| path.display().to_string())?;
     Ok(serde_json::from_slice(&text)?)
@@ -151,13 +144,13 @@ impl<'dist> Build<'dist> {
         let start = text.find("FROM scratch").context("the last stage of the Dockerfile starts empty")?;
         let dockerfile = self.scratch.join("Dockerfile");
         fs::write(&dockerfile, &text[start..])?;
-        let date = std::env::var("SOURCE_DATE_EPOCH").or_else(|_| commit(self.dist, "%ct"))?;
+        let date = self.dist.date()?;
         let mut build = self.buildah("build");
         // The format `oci` would drop the health check.
         build.args(["--quiet", "--format=docker", "--identity-label=false", "--tag=pypi-proxy"]);
         build.arg(format!("--timestamp={date}")).arg(format!("--build-context=build={}", context.display()));
         build.arg(format!("--label=org.opencontainers.image.version={VERSION}"));
-        build.arg(format!("--label=org.opencontainers.image.revision={}", commit(self.dist, "%H")?));
+        build.arg(format!("--label=org.opencontainers.image.revision={}", self.dist.commit("%H")?));
         self.finish(build.arg("--file").arg(&dockerfile).arg(&context))?;
         let image = self.finish(self.buildah("inspect").args(["--type=image", "pypi-proxy"]))?;
         let image: Value = serde_json::from_str(&image)?;
@@ -234,7 +227,7 @@ impl<'dist> Build<'dist> {
                 "{format}: the health check is {test}"
             );
             let labels = &config["Labels"];
-            for (name, expected) in [("version", VERSION), ("revision", &*commit(self.dist, "%H")?)] {
+            for (name, expected) in [("version", VERSION), ("revision", &*self.dist.commit("%H")?)] {
                 let label = &labels[format!("org.opencontainers.image.{name}")];
                 ensure!(label == expected, "{format}: the {name} is {label}");
             }

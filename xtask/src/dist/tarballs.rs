@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::documents::{self, run, scratch, source_date};
+use super::documents::{self, run, scratch};
 use super::{CRATES, Dist};
 use crate::cargo;
 use crate::process::{self, Skipped, is_installed};
@@ -70,7 +70,7 @@ fn pack(dist: &Dist<'_>, package: &str, name: &str, out: &Path) -> Result<()> {
     ]);
     // gzip writes neither a name nor a time for data from a pipe.
     tar.args(["--use-compress-program=gzip -9", "--format=gnu"]);
-    tar.arg(format!("--mtime=@{}", source_date(dist))).arg(format!("--transform=s,^release,{title},"));
+    tar.arg(format!("--mtime=@{}", dist.date()?)).arg(format!("--transform=s,^release,{title},"));
     tar.arg("--file").arg(out.join(format!("{title}.tar.gz")));
     tar.arg("--directory").arg(folder.parent().context("a staged folder has a parent")?).arg("release");
     run(&mut tar, dist).map(drop)
@@ -106,7 +106,7 @@ fn dependencies(dist: &Dist<'_>, package: &str, name: &str) -> Result<Value> {
         "--target",
     ]);
     command.args([&triple, "--manifest-path"]).arg(folder.join("Cargo.toml"));
-    command.env("SOURCE_DATE_EPOCH", source_date(dist)).env("CARGO_NET_OFFLINE", "true");
+    command.env("SOURCE_DATE_EPOCH", dist.date()?).env("CARGO_NET_OFFLINE", "true");
     run(&mut command, dist)?;
     let text = fs::read_to_string(folder.join(format!("{name}_bin.cdx.json")))?;
     let mut list: Value = serde_json::from_str(&text.replace(&format!("{}/", copy.display()), ""))?;
