@@ -47,7 +47,10 @@ pub(crate) enum Command {
     /// Convert `#< CLIXML` documents on standard input to text
     Clixml(ClixmlArgs),
     /// Print a script that completes command lines in a shell
-    Completions { shell: Shell },
+    Completions {
+        /// Shell that runs the script
+        shell: Shell,
+    },
     /// Write the manual pages into a directory
     #[command(hide = true)]
     Man {

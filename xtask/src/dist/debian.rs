@@ -19,8 +19,9 @@ const UNIT: &str = "/usr/lib/systemd/system/pypi-proxy.service";
 const CONFIG: &str = "/etc/pypi-proxy/config.toml";
 const SECRETS: &str = "/etc/pypi-proxy/secrets";
 const CACHE: &str = "/var/cache/pypi-proxy";
+/// Where systemd has the cache of a service with a dynamic user; the service sees it at `CACHE`.
 const PRIVATE_CACHE: &str = "/var/cache/private/pypi-proxy";
-/// Folder that systemd creates for the services that have dynamic users.
+/// Folder that systemd creates for all services with dynamic users.
 const PRIVATE: &str = "/var/cache/private";
 /// Link by which dpkg disables the service while its settings exist without the program.
 const MASK: &str = "/etc/systemd/system/pypi-proxy.service";
@@ -106,7 +107,7 @@ pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
         if name == "pypi-proxy" {
             serve(dist)?;
             run(Command::new("dpkg").args(["--remove", name]), dist)?;
-            for kept in [CONFIG, SECRETS, CACHE] {
+            for kept in [CONFIG, SECRETS, CACHE, PRIVATE_CACHE] {
                 ensure!(Path::new(kept).exists(), "removing the package removes {kept}");
             }
         }
@@ -154,9 +155,10 @@ fn serve(dist: &Dist<'_>) -> Result<()> {
     };
     ensure!(setting("DynamicUser")? == "yes", "the unit has no user of its own");
     let mut install = Command::new("install");
-    install.args(["-d", "-o", "nobody", "-g", "nogroup", "-m", "700", PRIVATE_CACHE]);
+    install.args(["-d", "-o", "nobody", "-g", "nogroup", "-m", "700", CACHE]);
     run(&mut install, dist)?;
-    run(Command::new("ln").args(["--symbolic", "private/pypi-proxy", CACHE]), dist)?;
+    // Without a namespace of its own, the program cannot use this one.
+    fs::create_dir_all(PRIVATE_CACHE)?;
     // The port is free until another program takes it; the check then fails.
     let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
     let mut config = fs::read_to_string(CONFIG)?;
@@ -177,7 +179,7 @@ fn serve(dist: &Dist<'_>) -> Result<()> {
     };
     let mut served = service(setting("ExecStart")?).spawn()?;
     let answers = (0..ATTEMPTS).any(|_| run(&mut service("pypi-proxy healthcheck"), dist).is_ok());
-    let has_cache = fs::read_dir(PRIVATE_CACHE)?.next().is_some();
+    let has_cache = fs::read_dir(CACHE)?.next().is_some();
     served.kill()?;
     served.wait()?;
     ensure!(answers, "the command of the unit does not answer at the port of {CONFIG}");

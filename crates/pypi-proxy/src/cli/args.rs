@@ -104,6 +104,7 @@ pub(super) enum Command {
     Stats,
     /// Print a script that completes command lines in a shell
     Completions {
+        /// Shell that runs the script
         shell: Shell,
     },
     /// Write the manual pages into a directory
