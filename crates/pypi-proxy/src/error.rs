@@ -58,8 +58,10 @@ kinds! {
     Busy = "another proxy uses the cache directory", is_busy;
     /// Returns whether the provenance of a file is malformed, or does not verify.
     Provenance = "provenance does not verify", is_provenance;
-    /// Returns whether an operation of the bucket failed.
-    Bucket = "bucket operation failed", is_bucket;
+    /// Returns whether an operation of the bucket failed, or its layout is not supported.
+    Bucket = "bucket operation failed", is_bucket or is_bucket_layout;
+    /// Returns whether the layout of the bucket is newer than this program, or unknown.
+    BucketLayout = "bucket is unusable", is_bucket_layout;
     /// Returns whether a lock file is malformed.
     LockFile = "malformed lock file", is_lock_file;
     /// Returns whether an archive of a cache is damaged, or does not fit this proxy.

@@ -75,6 +75,8 @@ mod index_path;
 #[cfg(feature = "proxy")]
 mod json_api;
 #[cfg(feature = "proxy")]
+mod layout;
+#[cfg(feature = "proxy")]
 pub mod lock_file;
 #[cfg(feature = "proxy")]
 mod metadata;

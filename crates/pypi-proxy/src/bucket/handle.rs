@@ -308,7 +308,7 @@ impl Bucket {
     ///
     /// # Errors
     ///
-    /// Fails if one of the operations fails ([`Error::is_bucket`]).
+    /// Fails if one of the operations fails, or as [`Self::check_layout`] ([`Error::is_bucket`]).
     pub async fn check(&self) -> Result<ConditionalWrites, Error> {
         let path = self.path(["checks", &self.next_owner()]);
         let written = self.0.remote.put(&path, async { Ok(Bytes::new()) }, None).await;
@@ -380,13 +380,25 @@ impl Bucket {
         tokio::spawn(async move { bucket.check().await });
     }
 
+    /// Checks the version of the layout, which is in the object `pypi-proxy-bucket` below the prefix. The first operation
+    /// does so as well: a bucket with a newer layout is never used.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the layout is newer than this program or unknown ([`Error::is_bucket_layout`]), or if the bucket fails
+    /// ([`Error::is_bucket`]).
+    pub async fn check_layout(&self) -> Result<(), Error> {
+        self.0.remote.check_layout(false).await.map_err(OperationError::into_error)
+    }
+
     /// Verifies the hashes of all files, and deletes corrupt ones. Calls `each` with every file and whether it is
     /// intact.
     ///
     /// # Errors
     ///
-    /// Fails if the bucket fails ([`Error::is_bucket`]).
+    /// Same as [`Self::check_layout`].
     pub async fn verify(&self, mut each: impl FnMut(&Digest, bool)) -> Result<VerifyReport, Error> {
+        self.check_layout().await?;
         let mut verified = VerifyReport::default();
         let mut files = self.0.remote.list(&self.path(["files", "sha256"]));
         while let Some(file) = files.try_next().await? {

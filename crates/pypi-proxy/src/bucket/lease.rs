@@ -528,7 +528,7 @@ mod tests {
         tokio::time::sleep(wait).await;
         assert!(matches!(turn().await, (PageTurn::Owner(_), Duration::ZERO)));
         tokio::time::sleep(wait).await;
-        assert_eq!(objects.list(None).count().await, 0);
+        assert_eq!(objects.list(Some(&"leases".into())).count().await, 0);
     }
 
     #[tokio::test(start_paused = true)]

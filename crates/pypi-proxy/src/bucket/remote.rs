@@ -21,7 +21,13 @@ use crate::Error;
 use crate::breaker::{Breaker, Permit};
 use crate::error::Kind;
 use crate::failures::FailureLog;
+use crate::layout;
 use crate::metrics::{Counter, Counters, named};
+
+/// Name of the object below the prefix that contains the version of the layout.
+const MARKER: &str = "pypi-proxy-bucket";
+/// Newest version of the layout that this program supports, which new prefixes get.
+const VERSION: u32 = 1;
 
 /// Bytes per second that an upload must reach at least, in addition to the timeout.
 const MIN_UPLOAD_RATE: u64 = 256 << 10;
@@ -29,6 +35,7 @@ const MIN_UPLOAD_RATE: u64 = 256 << 10;
 pub(crate) struct Remote {
     store: Arc<dyn ObjectStore>,
     timeout: Duration,
+    marker: Path,
     state: Mutex<State>,
     reads: Arc<Semaphore>,
     range_reads: Arc<Semaphore>,
@@ -43,6 +50,18 @@ struct State {
     breaker: Breaker,
     /// Errors of the last read and the last write; `None` after a success.
     last_errors: [Option<String>; 2],
+    layout: Layout,
+}
+
+/// State of the layout of the bucket, as far as known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Layout {
+    #[default]
+    Unknown,
+    /// There is no marker: the layout has version 1, or the prefix is new.
+    Unmarked,
+    Marked,
+    Unsupported,
 }
 
 /// A small object, read as a whole.
@@ -66,6 +85,7 @@ impl Remote {
         Self {
             store,
             timeout: config.timeout,
+            marker: Path::from(config.prefix.as_str()).join(MARKER),
             state: Mutex::default(),
             reads: Arc::new(Semaphore::new(config.max_reads.max(1))),
             range_reads: Arc::new(Semaphore::new(config.max_reads.max(1))),
@@ -85,8 +105,71 @@ impl Remote {
         self.state.lock().last_errors.iter().flatten().next().cloned()
     }
 
-    /// Runs an operation that sends `bytes` bytes, and records its outcome.
+    /// Runs an operation like [`Self::attempt`]. The layout of the bucket is checked before the first one, and a new bucket
+    /// is marked before the first write.
     async fn run<T>(
+        &self,
+        operation: Operation,
+        bytes: u64,
+        work: impl Future<Output = object_store::Result<T>>,
+    ) -> Result<T, OperationError> {
+        self.check_layout(operation.is_write()).await?;
+        self.attempt(operation, bytes, work).await
+    }
+
+    /// Checks the layout of the bucket, unless it is known to be supported. Concurrent operations do so independently:
+    /// they would have to wait for each other if the bucket does not respond.
+    pub(super) async fn check_layout(&self, is_write: bool) -> Result<(), OperationError> {
+        let known = self.state.lock().layout;
+        if known == Layout::Marked || known == Layout::Unmarked && !is_write {
+            return Ok(());
+        }
+        if self.read_layout().await? == Layout::Marked || !is_write {
+            return Ok(());
+        }
+        let marker = || layout::marker(VERSION).into();
+        let new = self.store.put_opts(&self.marker, marker(), PutMode::Create.into());
+        match self.attempt(Operation::Create, 0, new).await {
+            // Another program was faster.
+            Err(OperationError::PreconditionFailed) => return self.read_layout().await.map(drop),
+            Err(OperationError::Unsupported) => {
+                self.attempt(Operation::Put, 0, self.store.put(&self.marker, marker())).await?;
+            }
+            created => drop(created?),
+        }
+        self.state.lock().layout = Layout::Marked;
+        Ok(())
+    }
+
+    /// Reads the marker. Fails if the layout is not supported.
+    async fn read_layout(&self) -> Result<Layout, OperationError> {
+        let work = async {
+            let marker = self.store.get(&self.marker).await?;
+            if marker.meta.size < layout::READ_LEN { marker.bytes().await } else { Ok(Bytes::new()) }
+        };
+        let content = match self.attempt(Operation::Get, 0, work).await {
+            Ok(content) => content,
+            Err(OperationError::NotFound) => {
+                self.state.lock().layout = Layout::Unmarked;
+                return Ok(Layout::Unmarked);
+            }
+            Err(error) => return Err(error),
+        };
+        let place = format!("object {}", self.marker);
+        if let Err(problem) = layout::check(&content, VERSION, &place, "another prefix") {
+            let error = Error::with(Kind::BucketLayout, problem);
+            self.record_failure(Permit::Normal, Operation::Get, &error);
+            if std::mem::replace(&mut self.state.lock().layout, Layout::Unsupported) != Layout::Unsupported {
+                tracing::error!(%error, "the bucket is not used");
+            }
+            return Err(OperationError::Failed(error));
+        }
+        self.state.lock().layout = Layout::Marked;
+        Ok(Layout::Marked)
+    }
+
+    /// Runs an operation that sends `bytes` bytes, and records its outcome.
+    async fn attempt<T>(
         &self,
         operation: Operation,
         bytes: u64,

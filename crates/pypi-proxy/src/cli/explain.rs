@@ -51,7 +51,7 @@ struct Index<'b> {
 impl<'b> Index<'b> {
     fn of(builder: &'b ProxyBuilder<'_>, claims: &Claims) -> Result<Self> {
         let (rules, upstreams) = (builder.rules()?, builder.upstreams()?);
-        let pages = builder.page_reader(upstreams.clone(), rules.clone(), claims.clone());
+        let pages = builder.page_reader(upstreams.clone(), rules.clone(), claims.clone())?;
         Ok(Self { name: builder.name(), rules, upstreams, pages })
     }
 }

@@ -66,7 +66,7 @@ async fn serve(matches: &ArgMatches, settings: &Settings, passed: Vec<PassedSock
         tracing::info!(%name, index = %url, origin = %index.index_url.origin, "named index");
     }
     let builder = setup::proxy_builder(settings, found)?;
-    let (server, _store) = builder.start()?;
+    let (server, store) = builder.start()?;
     let (mut public, mut admin) = (Vec::new(), Vec::new());
     for PassedSocket { socket, is_admin } in passed {
         let bound = Bound::passed(socket.into_listener()?)?;
@@ -79,6 +79,8 @@ async fn serve(matches: &ArgMatches, settings: &Settings, passed: Vec<PassedSock
     if admin.is_empty() {
         admin = bind_all(&settings.admin_listen, mode).await?;
     }
+    // Clients that connect while the bucket does not respond wait instead of being refused.
+    setup::check_bucket_layout(&store).await?;
     for Bound { address, .. } in &admin {
         tracing::info!(admin_address = %address, "listening for administration");
     }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::ArgMatches;
 use indicatif::{ProgressBar, ProgressStyle};
 use pypi_proxy::config::{DiscoveredIndex, Discovery, Listen, ProxyBuilder, Settings, Sources};
-use pypi_proxy::store;
+use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::Netrc;
 use reqwest::{Client, ClientBuilder, Response};
 use tokio::runtime::Runtime;
@@ -78,6 +78,18 @@ pub(super) fn store(settings: &Settings) -> Result<store::Config> {
         .ok_or_else(|| Usage("there is no cache directory (set cache_dir)".into()))?;
     let allow_shared_dir = settings.allow_shared_cache_dir.value;
     Ok(store::Config { allow_shared_dir, max_bytes: u64::MAX, ..store::Config::new(dir) })
+}
+
+/// Fails if the bucket of a store has a layout that this program does not support. The proxy does not depend on the bucket
+/// in other respects, so that other failures have no effect.
+pub(super) async fn check_bucket_layout(store: &Store) -> Result<(), pypi_proxy::Error> {
+    match store.bucket() {
+        Some(bucket) => bucket.check_layout().await.or_else(|error| match error.is_bucket_layout() {
+            true => Err(error),
+            false => Ok(()),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Returns the address of the running proxy for pages and files: a TCP port if there is one, otherwise a Unix socket.

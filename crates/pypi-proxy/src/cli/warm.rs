@@ -178,6 +178,7 @@ async fn warm(
         }
         Err(error) => return Err(error.into()),
     };
+    setup::check_bucket_layout(&store).await?;
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let url = format!("http://{}", listener.local_addr()?);
     let (end, ended) = oneshot::channel::<()>();

@@ -256,22 +256,31 @@ impl<'s> ProxyBuilder<'s> {
 
     /// Returns a cache with these rules that reads the pages of the cache directory, without locking it, for
     /// [`PageCache::inspect`].
-    pub fn page_reader(&self, upstreams: Vec<Arc<Upstream>>, rules: Rules, claims: Claims) -> PageCache {
-        let config = page_cache::Config { dir: self.pages_dir(), rules, ..self.pages_config(claims, None) };
-        PageCache::new(upstreams, config)
+    ///
+    /// # Errors
+    ///
+    /// Same as [`PagesDir::of_cache`].
+    pub fn page_reader(
+        &self,
+        upstreams: Vec<Arc<Upstream>>,
+        rules: Rules,
+        claims: Claims,
+    ) -> Result<PageCache, Error> {
+        let config = page_cache::Config { dir: self.pages_dir()?, rules, ..self.pages_config(claims, None) };
+        Ok(PageCache::new(upstreams, config))
     }
 
     /// Reads the recorded names of private indexes. New names are kept in memory only.
     ///
     /// # Errors
     ///
-    /// Fails if they can't be read ([`Error::is_storage`]).
+    /// Fails if they can't be read, or as [`PagesDir::of_cache`] ([`Error::is_storage`]).
     pub fn recorded_claims(&self) -> Result<Claims, Error> {
-        Ok(self.pages_dir().as_ref().map(Claims::open_read_only).transpose()?.unwrap_or_default())
+        Ok(self.pages_dir()?.as_ref().map(Claims::open_read_only).transpose()?.unwrap_or_default())
     }
 
-    fn pages_dir(&self) -> Option<PagesDir> {
-        self.settings.cache_directory().map(PagesDir::of_cache)
+    fn pages_dir(&self) -> Result<Option<PagesDir>, Error> {
+        self.settings.cache_directory().map(PagesDir::of_cache).transpose()
     }
 
     /// Returns the rules about projects and files.

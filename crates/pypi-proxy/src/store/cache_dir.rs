@@ -9,12 +9,14 @@ use std::time::SystemTime;
 
 use super::Digest;
 use super::lru::{CacheArea, CacheEntry};
-use crate::Error;
 use crate::error::Kind;
+use crate::{Error, layout};
 
-/// Marker file that identifies a cache directory. It is locked while a proxy uses the folder.
+/// Marker file that identifies a cache directory and contains the version of its layout. It is locked while a proxy uses
+/// the folder, and therefore never replaced.
 const MARKER: &str = "pypi-proxy-cache";
-const VERSION: &str = "1\n";
+/// Newest version of the layout that this program supports, which new folders get.
+const VERSION: u32 = 1;
 const SUBDIRS: [&str; 5] = ["files", "partial", "refs", "pages", "claims"];
 
 /// A cache directory, locked for this process.
@@ -36,33 +38,35 @@ impl CacheDir {
         let check = |dir: &Path| if allow_shared { Ok(()) } else { check_private(dir) };
         check(dir)?;
         let path = dir.join(MARKER);
+        let entries = count(dir)?;
         let is_new = match fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_file() => false,
-            Ok(_) => return Err(not_a_cache("its marker is not a file")),
+            Ok(_) => return Err(not_a_cache(dir, "its marker is not a file")),
             Err(error) if error.kind() == ErrorKind::NotFound => true,
             Err(error) => return Err(Error::storage(error)),
         };
-        if is_new && fs::read_dir(dir).map_err(Error::storage)?.next().is_some() {
-            return Err(not_a_cache("it has other content"));
+        if is_new && entries > 0 {
+            return Err(not_a_cache(dir, "it has other content"));
         }
-        let mut marker =
-            OpenOptions::new().read(true).write(true).create(is_new).open(&path).map_err(Error::storage)?;
-        if marker.try_lock().is_err() {
+        let marker = OpenOptions::new().read(true).write(true).create(is_new).open(&path);
+        let mut marker = marker.map_err(|error| unreadable(&path, error))?;
+        let is_locked = marker.try_lock().is_ok();
+        // A newer layout is reported even while a newer program uses the folder.
+        let is_blank = check_layout(&path, &marker, entries)?;
+        if !is_locked {
             return Err(Error::new(Kind::Busy));
         }
-        let mut version = String::new();
-        marker.read_to_string(&mut version).map_err(Error::storage)?;
-        match version.as_str() {
-            VERSION => {}
-            "" => marker.write_all(VERSION.as_bytes()).map_err(Error::storage)?,
-            _ => return Err(not_a_cache("it has another format version")),
+        if is_blank {
+            // Synced, so that after a power failure a folder with content always has its version.
+            let written = marker.write_all(layout::marker(VERSION).as_bytes());
+            written.and_then(|()| marker.sync_all()).map_err(Error::storage)?;
         }
         for part in SUBDIRS {
             let path = dir.join(part);
             match fs::symlink_metadata(&path) {
                 Ok(metadata) if metadata.is_dir() => check(&path)?,
                 // A link could lead to files outside of the cache.
-                Ok(_) => return Err(not_a_cache("a subfolder is not a folder")),
+                Ok(_) => return Err(not_a_cache(dir, "a subfolder is not a folder")),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     create(&path, false).map_err(Error::storage)?;
                 }
@@ -75,6 +79,16 @@ impl CacheDir {
             let _ = fs::remove_file(entry.path());
         }
         Ok(dir)
+    }
+
+    /// Checks the layout of a folder that another process may use. A folder without a marker has no content.
+    pub(super) fn check(dir: &Path) -> Result<(), Error> {
+        let path = dir.join(MARKER);
+        match Self::read(&path) {
+            Ok(marker) => check_layout(&path, &marker, count(dir)?).map(drop),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(unreadable(&path, error)),
+        }
     }
 
     /// Returns a subfolder: `files`, `partial` (downloads), `refs` (which map an origin to the SHA-256 of a file),
@@ -219,9 +233,32 @@ fn sharded(part: &str, digest: &Digest) -> String {
     format!("{part}/{}/{}", &name[..2], &name[2..])
 }
 
+/// Returns the number of entries of a folder, at most 2. They are counted before the marker is looked at, because another
+/// process may be creating the folder: it creates the marker, writes the version, and then creates the subfolders.
+fn count(dir: &Path) -> Result<usize, Error> {
+    fs::read_dir(dir).map(|entries| entries.take(2).count()).map_err(Error::storage)
+}
+
+/// Checks the version in the marker. Returns whether the marker is empty in a folder without other entries: then the
+/// program was killed before it wrote the version.
+fn check_layout(path: &Path, marker: &File, entries: usize) -> Result<bool, Error> {
+    let mut content = Vec::new();
+    marker.take(layout::READ_LEN).read_to_end(&mut content).map_err(|error| unreadable(path, error))?;
+    if content.is_empty() && entries < 2 {
+        return Ok(true);
+    }
+    let checked = layout::check(&content, VERSION, &path.display().to_string(), "another directory");
+    checked.map(|()| false).map_err(|problem| Error::with(Kind::Storage, problem))
+}
+
 #[cold]
-fn not_a_cache(what: &str) -> Error {
-    Error::with(Kind::Storage, format!("the directory is not a cache of this proxy: {what}"))
+fn unreadable(path: &Path, error: std::io::Error) -> Error {
+    Error::with(Kind::Storage, format!("{} can't be read", path.display())).caused_by(error)
+}
+
+#[cold]
+fn not_a_cache(dir: &Path, what: &str) -> Error {
+    Error::with(Kind::Storage, format!("{} is not a cache of this proxy: {what}", dir.display()))
 }
 
 #[cfg(test)]

@@ -68,8 +68,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Fails if the folder has other content, is used by another proxy, is owned or writable by other users, or can't
-    /// be read or written ([`Error::is_storage`]).
+    /// Fails if the folder has other content or a newer layout, is used by another proxy, is owned or writable by other
+    /// users, or can't be read or written ([`Error::is_storage`]).
     pub fn open(config: Config) -> Result<Self, Error> {
         let dir = CacheDir::open(&config.dir, config.allow_shared_dir)?;
         let lru = LruIndex::new(config.max_open_files);
@@ -137,7 +137,8 @@ impl Store {
         Some(stored)
     }
 
-    pub(crate) fn bucket(&self) -> Option<&Bucket> {
+    /// Returns [`Config::bucket`].
+    pub fn bucket(&self) -> Option<&Bucket> {
         self.0.config.bucket.as_ref()
     }
 
@@ -290,8 +291,13 @@ pub struct PagesDir {
 
 impl PagesDir {
     /// Returns the pages below a cache directory that another process may use, for reading only.
-    pub fn of_cache(cache_dir: &Path) -> Self {
-        Self { claims: cache_dir.join("claims"), ..Self::from(cache_dir.join("pages")) }
+    ///
+    /// # Errors
+    ///
+    /// Fails if the layout of the directory is newer than this program, or unknown ([`Error::is_storage`]).
+    pub fn of_cache(cache_dir: &Path) -> Result<Self, Error> {
+        CacheDir::check(cache_dir)?;
+        Ok(Self { claims: cache_dir.join("claims"), ..Self::from(cache_dir.join("pages")) })
     }
 
     /// Path of the folder.

@@ -356,7 +356,8 @@ async fn corrupt_files_in_the_bucket_are_detected() {
     assert_eq!((verified.good, verified.bytes), (1, 1000));
     assert_eq!(verified.bad, [digest_of(&content(2000))]);
     assert!(bucket.verify(|_, _| ()).await.unwrap().bad.is_empty());
-    assert_eq!(paths(&objects, "p/q").await.len(), 2);
+    assert_eq!(paths(&objects, "p/q/files").await.len(), 2);
+    assert_eq!(paths(&objects, "p/q/checks").await, <[String; 0]>::default());
     let error = share(&(Faulty::new(Fault::Denying) as Arc<dyn ObjectStore>)).check().await.unwrap_err();
     assert!(error.is_bucket() && !error.to_string().contains("hunter2"), "{error}");
 }

@@ -28,6 +28,7 @@ mod index_paths;
 mod indexes;
 mod indexes_named;
 mod json_api;
+mod layout;
 mod listen;
 mod metadata;
 mod observe;
