@@ -87,6 +87,7 @@ fn remaining(version: &str, has_repository: bool, is_dated: bool) -> String {
         format!("git tag --sign --message v{version} v{version} && git push origin v{version}"),
         "upload the Debian packages, tarballs and checksums in target/dist/release to the page of the tag"
             .to_owned(),
+        "cargo xtask site, and copy target/site to a web server".to_owned(),
         format!("set `semver-baseline` in Cargo.toml to \"v{version}\" and commit"),
     ]);
     steps.iter().enumerate().map(|(index, step)| format!("{}. {step}\n", index + 1)).collect()
@@ -338,7 +339,7 @@ mod tests {
     #[test]
     fn finished_steps_are_not_listed() {
         let (all, few) = (remaining("0.2.0", false, false), remaining("0.2.0", true, true));
-        assert_eq!((all.lines().count(), few.lines().count()), (9, 7));
+        assert_eq!((all.lines().count(), few.lines().count()), (10, 8));
         assert!(few.starts_with("1. cargo xtask test --full\n2. cargo publish --workspace\n"), "{few}");
         assert!(few.contains("git push origin v0.2.0"), "{few}");
     }
