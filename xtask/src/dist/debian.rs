@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use super::documents::{run, stage};
-use super::{CRATES, Dist};
+use super::{CRATES, Dist, Profile};
 use crate::cargo;
 use crate::process::{self, Skipped, is_installed};
 
@@ -70,6 +70,9 @@ pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
             cargo::command(dist.workspace, &["deb", "--no-build", "--quiet", "--package", package]);
         // xz is faster than cargo-deb if that is not optimized.
         command.arg("--compress-system").arg("--output").arg(path(dist, name)?);
+        if dist.profile == Profile::Dev {
+            command.arg("--fast");
+        }
         command.env("CARGO_TARGET_DIR", target).env("SOURCE_DATE_EPOCH", &date);
         run(&mut command, dist)?;
     }
@@ -170,10 +173,9 @@ fn serve(dist: &Dist<'_>) -> Result<()> {
 
     let environment = setting("Environment")?.replace("%C", "/var/cache");
     let service = |command: &str| {
-        let mut words = command.split(' ');
         let mut service = Command::new("setpriv");
         service.args(["--reuid=nobody", "--regid=nogroup", "--clear-groups", "--no-new-privs", "--"]);
-        service.args(&mut words).env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
+        service.args(command.split(' ')).env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
         service.envs(environment.split_once('='));
         service
     };
