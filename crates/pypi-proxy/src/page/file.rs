@@ -257,7 +257,8 @@ impl fmt::Debug for Checksum {
 /// Formats the hash as in the fragment of a link: `sha512=` and hexadecimal digits.
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.algorithm(), hex_text(self.bytes()))
+        write!(f, "{}=", self.algorithm())?;
+        fmt_hash(self.bytes(), f)
     }
 }
 
@@ -279,18 +280,25 @@ fn decode_hex(hex: &str, bytes: &mut [u8]) -> Option<()> {
     Some(())
 }
 
+/// Returns the two hexadecimal digits of a byte.
+fn digits(byte: u8) -> [u8; 2] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
+}
+
 /// Appends bytes as hexadecimal digits.
 pub(super) fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in bytes {
-        out.push(DIGITS[usize::from(byte >> 4)]);
-        out.push(DIGITS[usize::from(byte & 15)]);
+        out.extend_from_slice(&digits(*byte));
     }
 }
 
-/// Returns bytes as hexadecimal digits. Formatting each byte would take ten times the instructions.
-pub(crate) fn hex_text(bytes: &[u8]) -> String {
-    let mut digits = Vec::with_capacity(bytes.len() * 2);
-    hex(&mut digits, bytes);
-    String::from_utf8(digits).unwrap_or_default()
+/// Formats a hash of at most 64 bytes as hexadecimal digits. Formatting each byte would take ten times the instructions.
+pub(crate) fn fmt_hash(hash: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut text = [[0; 2]; 64];
+    for (pair, byte) in text.iter_mut().zip(hash) {
+        *pair = digits(*byte);
+    }
+    let text = &text.as_flattened()[..hash.len() * 2];
+    f.write_str(std::str::from_utf8(text).unwrap_or_default())
 }

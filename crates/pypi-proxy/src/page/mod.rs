@@ -25,7 +25,7 @@ pub use list::ProjectList;
 #[cfg(feature = "proxy")]
 pub(crate) use facts::{FileFacts, ProjectFacts};
 #[cfg(feature = "proxy")]
-pub(crate) use file::{bytes_of, hex_text};
+pub(crate) use file::{bytes_of, fmt_hash};
 #[cfg(feature = "proxy")]
 pub(crate) use links::Links;
 

@@ -22,7 +22,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::page::hex_text(&self.0))
+        crate::page::fmt_hash(&self.0, f)
     }
 }
 
