@@ -135,8 +135,11 @@ impl<T: Transport, H: Handler> ServerConnection<T, H> {
         for _ in 0..TURNS_PER_POLL {
             self.dispatcher.shared.lock().register(cx.waker());
             let mut is_active = self.dispatcher.poll_tasks(cx);
+            let was_full = self.is_full();
             is_active |= self.poll_receive(cx)?;
             is_active |= self.poll_send(cx)?;
+            // Otherwise nothing would wake the task when the next packet arrives.
+            is_active |= was_full && !self.is_full();
             if self.dispatcher.shared.lock().pool.state() == RunspacePoolState::Broken {
                 self.dispatcher.ended.get_or_insert(SessionEnd::Broken);
             }
@@ -151,11 +154,16 @@ impl<T: Transport, H: Handler> ServerConnection<T, H> {
         Poll::Pending
     }
 
+    /// Returns whether no more may be read until packets are sent.
+    fn is_full(&self) -> bool {
+        self.is_blocked && self.read > self.max_read
+    }
+
     /// Receives packets. Returns whether there were any, because they can have started tasks that must be polled.
     fn poll_receive(&mut self, cx: &mut Context<'_>) -> Result<bool, Error> {
-        let Self { transport, dispatcher, read, .. } = self;
         for turn in 0..PACKETS_PER_TURN {
-            let is_full = self.is_blocked && *read > self.max_read;
+            let is_full = self.is_full();
+            let Self { transport, dispatcher, read, .. } = self;
             if dispatcher.ended.is_some() || is_full || !dispatcher.shared.lock().may_read() {
                 return Ok(turn > 0);
             }
@@ -266,4 +274,70 @@ pub async fn serve_stdio<H: Handler>(handler: H, options: Options) -> Result<Ses
     let end = serve(Lines::new(Role::Server, input, tokio::io::stdout()), handler, options).await;
     // Without the error, the failed input would look like its end.
     failed.try_recv().map_or(end, |error| Err(error.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+    use crate::io::serve::{Input, Outcome, Pipeline};
+    use crate::message::CreatePipeline;
+
+    /// A transport that is ready to send, receives nothing, and counts how often it was asked.
+    #[derive(Default)]
+    struct Silent {
+        receives: usize,
+    }
+
+    impl Transport for Silent {
+        fn poll_receive(
+            &mut self,
+            _: &mut Context<'_>,
+            _: &mut dyn FnMut(Packet<'_>) -> Result<(), Error>,
+        ) -> Poll<Option<Result<(), Error>>> {
+            self.receives += 1;
+            Poll::Pending
+        }
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn send(&mut self, _: Packet<'_>) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn poll_flush(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_close(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    struct Nothing;
+
+    impl Handler for Nothing {
+        async fn run(&self, _: CreatePipeline, _: Pipeline, _: Input) -> Outcome {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn receiving_continues_once_packets_are_sent() {
+        let shared = SharedServerState::new(RunspacePool::new(Config::new()), 100, 100);
+        let mut connection = ServerConnection {
+            transport: Silent::default(),
+            dispatcher: Dispatcher::new(Arc::new(shared), Nothing, Duration::ZERO),
+            buffer: Vec::new(),
+            max_read: 100,
+            read: 101,
+            is_blocked: true,
+            needs_flush: false,
+        };
+        assert!(connection.poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(connection.transport.receives, 1);
+    }
 }
