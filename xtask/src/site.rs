@@ -85,15 +85,8 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
 
 /// Runs a program. Warnings of mdBook are errors.
 fn finish(mut command: Command, scratch: &Path) -> Result<()> {
-    let finished = process::run(&mut command, scratch, LIMIT)?;
-    let program = command.get_program().to_string_lossy();
-    ensure!(
-        finished.status.success() && !finished.stderr.contains("WARN"),
-        "{program}: {}\n{}{}",
-        finished.status,
-        finished.stdout,
-        finished.stderr
-    );
+    let warnings = process::succeed(&mut command, scratch, LIMIT)?.stderr;
+    ensure!(!warnings.contains("WARN"), "{}: {warnings}", command.get_program().to_string_lossy());
     Ok(())
 }
 

@@ -347,7 +347,7 @@ impl Buffer {
     }
 }
 
-/// What a [`StreamInput`] reads from, with everything but its cursor.
+/// The decoder that a [`StreamInput`] reads with, and the state of its walk except for the cursor.
 struct Source<'a, R> {
     decoder: &'a mut Decoder<R>,
     state: State,

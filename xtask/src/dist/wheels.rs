@@ -10,7 +10,7 @@ use std::{env, fs};
 use anyhow::{Context, Result, ensure};
 
 use super::{CRATES, Dist};
-use crate::process::{self, Finished, Skipped};
+use crate::process::{self, Skipped};
 use crate::workspace::Workspace;
 
 /// The oldest platform of Python that the standard library of Rust supports.
@@ -129,9 +129,7 @@ impl Scratch<'_> {
         // Only these folders, because pip runs rustc if it finds it: rustup would install a toolchain in this home folder.
         command.args(arguments).env_clear().env("PATH", "/usr/bin:/bin");
         command.env("HOME", &self.folder).env("UV_PYTHON", self.python);
-        let Finished { status, stdout, stderr } = process::run(&mut command, &self.folder, LIMIT)?;
-        ensure!(status.success(), "{}: {status}\n{stdout}{stderr}", program.display());
-        Ok(stdout)
+        Ok(process::succeed(&mut command, &self.folder, LIMIT)?.stdout)
     }
 
     fn check_version(&self, program: &Path, arguments: &[&str]) -> Result<()> {
