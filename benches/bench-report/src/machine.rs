@@ -2,43 +2,55 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::model::Machine;
-use crate::process::{self, first_line};
 
-pub(crate) fn describe() -> Machine {
+/// Describes the machine, as far as the system does.
+pub fn describe() -> Machine {
     let unknown = || "unknown".to_owned();
-    let cpu = fs::read_to_string("/proc/cpuinfo")
-        .ok()
-        .and_then(|text| cpu_model(&text))
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let cpu = cpu_line(&cpuinfo, "model name")
         .or_else(|| first_line("sysctl", &["-n", "machdep.cpu.brand_string"]));
     Machine {
         cpu: cpu.unwrap_or_else(unknown),
+        flags: cpu_line(&cpuinfo, "flags").unwrap_or_default(),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
         kernel: first_line("uname", &["-sr"]).unwrap_or_else(unknown),
     }
 }
 
-fn cpu_model(cpuinfo: &str) -> Option<String> {
-    let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
+fn cpu_line(cpuinfo: &str, name: &str) -> Option<String> {
+    let line = cpuinfo.lines().find(|line| line.starts_with(name))?;
     Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+#[allow(clippy::disallowed_methods, reason = "blocking programs without an executor use it")]
+fn pause(duration: Duration) {
+    std::thread::sleep(duration);
+}
+
+/// Returns the first line that a program prints, such as its version; `None` if it cannot be run.
+pub fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 /// Returns the last processor that this process may use, if the system reports it. Interrupts usually arrive at the
 /// first one.
-pub(crate) fn last_processor() -> Option<usize> {
+pub fn last_processor() -> Option<usize> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     list.rsplit([',', '-']).next()?.trim().parse().ok()
 }
 
 /// Returns the part of the processors' time that other programs use, measured for two seconds, if the system reports it.
-pub(crate) fn busy() -> Option<f64> {
+pub fn busy() -> Option<f64> {
     let times = || processor_times(&fs::read_to_string("/proc/stat").ok()?);
     let (total_before, idle_before) = times()?;
-    process::pause(Duration::from_secs(2));
+    pause(Duration::from_secs(2));
     let (total, idle) = times()?;
     Some(1.0 - (idle - idle_before) / (total - total_before))
 }
@@ -51,12 +63,12 @@ fn processor_times(stat: &str) -> Option<(f64, f64)> {
 }
 
 /// Returns the time in UTC.
-pub(crate) fn date() -> String {
+pub fn date() -> String {
     first_line("date", &["-u", "+%Y-%m-%dT%H:%M:%SZ"]).unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// Returns the checked-out commit, with a mark if files differ from it.
-pub(crate) fn commit(root: &Path) -> Option<String> {
+pub fn commit(root: &Path) -> Option<String> {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").arg("-C").arg(root).args(arguments).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -73,8 +85,8 @@ mod tests {
     #[test]
     fn the_model_is_found_among_other_lines() {
         let text = "processor\t: 0\nmodel\t\t: 85\nmodel name\t: Intel(R) Xeon(R) Processor @ 2.50GHz\nstepping: 7\n";
-        assert_eq!(cpu_model(text).as_deref(), Some("Intel(R) Xeon(R) Processor @ 2.50GHz"));
-        assert_eq!(cpu_model("Features: fp asimd"), None);
+        assert_eq!(cpu_line(text, "model name").as_deref(), Some("Intel(R) Xeon(R) Processor @ 2.50GHz"));
+        assert_eq!(cpu_line("Features: fp asimd", "model name"), None);
     }
 
     #[test]

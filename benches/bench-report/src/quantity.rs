@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A quantity of a row. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Quantity {
+pub enum Quantity {
     /// Time per operation: the median of the samples of a process.
     #[serde(alias = "time_ns")]
     Time,
@@ -45,11 +45,11 @@ pub(crate) enum Quantity {
 impl Quantity {
     /// Quantities by which rows are compared, the most telling one first: a server's rate depends on what the load
     /// generator leaves of the machine.
-    pub(crate) const COMPARED: [Self; 6] =
+    pub const COMPARED: [Self; 6] =
         [Self::Time, Self::CpuPerRequest, Self::Start, Self::P50, Self::RequestsPerS, Self::BytesPerS];
 
     /// Formats a value with its unit.
-    pub(crate) fn format(self, value: f64) -> String {
+    pub fn format(self, value: f64) -> String {
         match self {
             Self::Time
             | Self::TimePerElement
@@ -68,18 +68,18 @@ impl Quantity {
     }
 
     /// Returns true if the quantity expresses how long an operation of a suite takes, also per element or as a rate.
-    pub(crate) fn is_of_time(self) -> bool {
+    pub fn is_of_time(self) -> bool {
         matches!(self, Self::Time | Self::TimePerElement | Self::ElementsPerS)
     }
 
     /// Returns true if the quantity differs from round to round, so that ours is compared with others.
-    pub(crate) fn is_compared(self) -> bool {
+    pub fn is_compared(self) -> bool {
         let is_latency = matches!(self, Self::P50 | Self::P75 | Self::P90 | Self::P99 | Self::Start);
         self.is_of_time() || self.is_rate() || is_latency || self == Self::CpuPerRequest
     }
 
     /// Returns true if higher is better.
-    pub(crate) fn is_rate(self) -> bool {
+    pub fn is_rate(self) -> bool {
         matches!(self, Self::BytesPerS | Self::ElementsPerS | Self::RequestsPerS)
     }
 }
@@ -102,17 +102,17 @@ fn digits(value: f64) -> String {
 }
 
 /// Formats a duration given in nanoseconds.
-pub(crate) fn time(nanoseconds: f64) -> String {
+pub fn time(nanoseconds: f64) -> String {
     scaled(nanoseconds, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")])
 }
 
 /// Formats a large number, such as elements per second.
-pub(crate) fn count(value: f64) -> String {
+pub fn count(value: f64) -> String {
     scaled(value, &[(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")])
 }
 
 /// Formats a number of bytes: exact below ten thousand, else with decimal prefixes.
-pub(crate) fn bytes(value: f64) -> String {
+pub fn bytes(value: f64) -> String {
     if value < 1e4 {
         format!("{} B", per_op(value))
     } else {
@@ -121,17 +121,17 @@ pub(crate) fn bytes(value: f64) -> String {
 }
 
 /// Formats a rate in bytes per second, with decimal prefixes.
-pub(crate) fn bytes_per_second(value: f64) -> String {
+pub fn bytes_per_second(value: f64) -> String {
     scaled(value, &[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")])
 }
 
 /// Formats bytes or allocations per operation, as an integer if the mean of a batch is one.
-pub(crate) fn per_op(value: f64) -> String {
+pub fn per_op(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
 /// Formats a ratio without the `x`.
-pub(crate) fn ratio(value: f64) -> String {
+pub fn ratio(value: f64) -> String {
     digits(value)
 }
 

@@ -7,7 +7,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
 }
 
 /// Returns the median; `None` without values.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
+pub fn median(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);
     let middle = sorted.len() / 2;
     match sorted.len() {
@@ -22,7 +22,7 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
 /// The bounds are two of the values: the median lies between the k-th smallest and the k-th largest one, unless at
 /// least n - k + 1 of n values are on the same side of it, which a binomial distribution describes. With ten values, the
 /// bounds are the second smallest and the second largest one, and the confidence is 97.9 %.
-pub(crate) fn interval(values: &[f64]) -> Option<(f64, f64)> {
+pub fn interval(values: &[f64]) -> Option<(f64, f64)> {
     let sorted = sorted(values);
     let count = sorted.len();
     let mut left_out = 0;
@@ -40,29 +40,16 @@ pub(crate) fn interval(values: &[f64]) -> Option<(f64, f64)> {
     Some((*sorted.get(left_out)?, *sorted.get(count - 1 - left_out)?))
 }
 
-/// Returns whether the values form two groups of at least two values each.
-///
-/// The groups are further apart than the range of either, and by more than 5 %.
-pub(crate) fn has_two_groups(values: &[f64]) -> bool {
-    let sorted = sorted(values);
-    let last = sorted.len().saturating_sub(1);
-    (2..last).any(|split| {
-        let (below, above) = (sorted[split - 1], sorted[split]);
-        let widest = (below - sorted[0]).max(sorted[last] - above);
-        above - below > widest.max(0.05 * below)
-    })
-}
-
-pub(crate) fn minimum(values: &[f64]) -> Option<f64> {
+pub fn minimum(values: &[f64]) -> Option<f64> {
     values.iter().copied().reduce(f64::min)
 }
 
-pub(crate) fn maximum(values: &[f64]) -> Option<f64> {
+pub fn maximum(values: &[f64]) -> Option<f64> {
     values.iter().copied().reduce(f64::max)
 }
 
 /// Rounds to four significant digits, which is more than a time has.
-pub(crate) fn rounded(value: f64) -> f64 {
+pub fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
@@ -73,7 +60,6 @@ mod tests {
     #[test]
     fn of_nothing_is_nothing() {
         assert_eq!((median(&[]), interval(&[]), minimum(&[])), (None, None, None));
-        assert!(!has_two_groups(&[]));
     }
 
     #[test]
@@ -92,13 +78,5 @@ mod tests {
         assert_eq!(interval(&values(9)), Some((2.0, 8.0)));
         assert_eq!(interval(&values(10)), Some((2.0, 9.0)));
         assert_eq!(interval(&values(20)), Some((6.0, 15.0)));
-    }
-
-    #[test]
-    fn two_groups_need_a_gap_that_is_wider_than_both() {
-        assert!(has_two_groups(&[22.0, 36.0, 22.5, 36.2, 22.1]));
-        assert!(!has_two_groups(&[22.0, 36.0, 22.5, 22.1]), "a single process");
-        assert!(!has_two_groups(&[10.0, 11.0, 12.0, 13.0, 14.0]), "evenly spread");
-        assert!(!has_two_groups(&[10.0, 10.01, 10.1, 10.11]), "within 5 %");
     }
 }
