@@ -22,7 +22,7 @@ pub(crate) fn render(title: &str, markdown: &str, charts: &BTreeMap<String, Stri
         Event::End(TagEnd::Table) => Some(vec![event, Event::Html("</div>\n".into())]),
         Event::Start(Tag::Image { dest_url, .. }) => {
             is_image = true;
-            let drawing = charts.get(dest_url.trim_end_matches(".svg")).cloned().unwrap_or_default();
+            let drawing = charts.get(file_stem(&dest_url)).cloned().unwrap_or_default();
             Some(vec![Event::InlineHtml(drawing.into())])
         }
         Event::End(TagEnd::Image) => {
@@ -41,6 +41,11 @@ pub(crate) fn render(title: &str, markdown: &str, charts: &BTreeMap<String, Stri
          <body>\n<nav aria-label=\"Sections\">{links}</nav>\n<main>\n{body}</main>\n</body>\n</html>\n",
         escaped(title)
     )
+}
+
+/// Returns the name of a drawing in the path of its file.
+fn file_stem(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path).trim_end_matches(".svg")
 }
 
 /// Gives the headings ids, and returns links to those of the second level.
@@ -66,8 +71,9 @@ fn name_sections(events: &mut [Event<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::page;
-    use crate::view::tests::{report, sources};
+    use crate::files::page;
+    use crate::pages::tests::report;
+    use crate::sources::tests::sources;
 
     #[test]
     fn page_has_no_external_references() {
