@@ -1,19 +1,6 @@
 //! Implementations: ours, a peer, or a limit of the machine.
 
-use serde::Serialize;
-
-/// The role of an implementation in a comparison.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    #[default]
-    /// This workspace. A wrong check value ends the run with an error.
-    Ours,
-    /// Another library. A wrong check value or a panic is recorded, and the run continues.
-    Peer,
-    /// A limit of the machine, such as its memory bandwidth; shown beside the others but not compared as a competitor.
-    Limit,
-}
+use bench_report::model::Role;
 
 /// One implementation of a row.
 ///
@@ -23,6 +10,7 @@ pub enum Role {
 pub struct Impl {
     pub(crate) name: String,
     pub(crate) role: Role,
+    pub(crate) language: String,
     pub(crate) version: Option<String>,
     pub(crate) class: Option<String>,
     pub(crate) payload: Option<u64>,
@@ -30,23 +18,31 @@ pub struct Impl {
 }
 
 impl Impl {
-    fn new(name: impl Into<String>, role: Role) -> Self {
-        Self { name: name.into(), role, version: None, class: None, payload: None, once: false }
+    pub(crate) fn new(name: impl Into<String>, role: Role, language: &str) -> Self {
+        Self {
+            name: name.into(),
+            role,
+            language: language.to_owned(),
+            version: None,
+            class: None,
+            payload: None,
+            once: false,
+        }
     }
 
-    /// A variant of ours, such as `borrowed` or `reader owned`.
+    /// A variant of ours, such as `borrowed` or `reader owned`. A wrong check value makes the command fail.
     pub fn ours(name: impl Into<String>) -> Self {
-        Self::new(name, Role::Ours)
+        Self::new(name, Role::Ours, "rust")
     }
 
-    /// A peer, with the version that is linked.
+    /// A peer, with the version that is linked. A wrong check value or a panic is recorded, and the run continues.
     pub fn peer(name: impl Into<String>, version: impl Into<String>) -> Self {
-        Self { version: Some(version.into()), ..Self::new(name, Role::Peer) }
+        Self { version: Some(version.into()), ..Self::new(name, Role::Peer, "rust") }
     }
 
-    /// A limit of the machine, such as `memory read`.
+    /// A limit of the machine, such as `memory read`; shown beside the others but not compared.
     pub fn limit(name: impl Into<String>) -> Self {
-        Self::new(name, Role::Limit)
+        Self::new(name, Role::Limit, "rust")
     }
 
     /// Kind of work and result, such as `typed owned` or `reused buffer`. Mandatory, except for limits.
@@ -63,7 +59,7 @@ impl Impl {
         self
     }
 
-    /// Uses the duration of the checked call as the only figure, for an operation that is too slow to sample.
+    /// Uses the duration of the checked call as the only figure of the screening, for an operation that takes seconds.
     ///
     /// Allocations are not counted. Setup and warm-up are up to the suite.
     pub fn once(mut self) -> Self {

@@ -1,14 +1,17 @@
 //! The shared benchmark harness.
 //!
-//! One binary per system under `suites/` builds a [`Suite`], adds rows and runs each implementation of a row:
+//! One binary per system builds rows and the implementations of each row:
 //!
 //! ```no_run
 //! use benches::{Impl, Suite};
 //!
 //! benches::counting_allocator!();
 //!
-//! fn main() {
-//!     let mut suite = Suite::from_args("demo", std::env::temp_dir());
+//! fn main() -> std::process::ExitCode {
+//!     benches::main("demo", env!("CARGO_TARGET_TMPDIR"), rows)
+//! }
+//!
+//! fn rows(suite: &mut Suite) -> anyhow::Result<()> {
 //!     let input = b"data: 1\n\n";
 //!     suite
 //!         .row("count_lines")
@@ -20,32 +23,38 @@
 //!         .run(Impl::peer("split", "std").class("count"), 2, || {
 //!             input.split(|&byte| byte == b'\n').count() as u64 - 1
 //!         });
+//!     Ok(())
 //! }
 //! ```
 //!
-//! Every operation returns a check value that is compared before timing. A separate pass counts allocations. criterion
-//! times the operation for `cargo bench`, and the module `sampler` for `cargo xtask bench`.
+//! Every operation returns a check value that is compared before timing. A separate pass counts allocations. Then ours
+//! and the fastest peers of each class and language take turns in one process (the module `duel`), in several processes
+//! that the module `coordinator` starts. criterion times each implementation alone.
 //!
 //! The `README.md` of this package describes the files of a suite.
 
 mod alloc;
+mod coordinator;
 mod count;
+mod duel;
 pub mod event_stream;
 mod implementation;
-mod line;
 pub mod memory;
 mod options;
-mod sampler;
+mod placement;
+mod resident;
 mod suite;
+mod worker;
 
 pub use crate::alloc::CountingAllocator;
+pub use crate::coordinator::main;
 pub use crate::count::{Counts, count};
-pub use crate::implementation::{Impl, Role};
+pub use crate::implementation::Impl;
 pub use crate::suite::{Row, Suite};
 
 /// Installs [`CountingAllocator`] as the global allocator of the binary.
 ///
-/// Every suite needs it: [`Suite::from_args`] does not measure without it, because all counts would be zero.
+/// Every suite needs it: [`main`](crate::main) does not measure without it, because all counts would be zero.
 #[macro_export]
 macro_rules! counting_allocator {
     () => {

@@ -5,18 +5,22 @@ use std::time::Duration;
 /// The mode of a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Check, count and time.
+    /// Check, count, time and compare.
     Bench,
     /// Run every operation once and compare its check value.
     Test,
     /// List the benchmarks.
     List,
+    /// Follow the plan on standard input, as a process of `Bench`.
+    Worker,
+    /// Run operations on request.
+    Resident,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Options {
     pub(crate) mode: Mode,
-    /// Prints lists and results as one JSON object per line.
+    /// Prints lists as one JSON object per line.
     pub(crate) is_json: bool,
     pub(crate) filters: Vec<String>,
     pub(crate) exact: bool,
@@ -24,9 +28,10 @@ pub(crate) struct Options {
     pub(crate) measurement: Duration,
     pub(crate) samples: usize,
     pub(crate) counting: bool,
-    /// Maximum duration of a peer's operation that is sampled. For a slower peer, the duration of the checked call is the
-    /// only figure. Ours is always sampled, except with [`Impl::once`](crate::Impl::once).
-    pub(crate) time_guard: Duration,
+    /// Times each implementation with criterion as well.
+    pub(crate) criterion: bool,
+    pub(crate) save_baseline: Option<String>,
+    pub(crate) baseline: Option<String>,
 }
 
 pub(crate) const HELP: &str = "\
@@ -37,13 +42,15 @@ FILTER keeps the benchmarks whose name (system/row/implementation) contains it.
   --exact                   FILTER is a whole name
   --test                    run every operation once and compare its check value
   --list                    list the benchmarks
-  --format json             print lists and results as one JSON object per line
-  --warm-up-time SECONDS    default 0.2
-  --measurement-time SECONDS  default 0.5
-  --millis N                the same, as programs in other languages take it
-  --sample-size N           default 40, at least 10
-  --time-guard SECONDS      measure a peer once whose operation takes longer, default 2
+  --format json             print the list as one JSON object per line
+  --save-baseline NAME      save criterion's times under NAME
+  --baseline NAME           compare criterion's times with those saved under NAME
+  --no-criterion            only compare ours with its peers
+  --warm-up-time SECONDS    of criterion, default 0.01
+  --measurement-time SECONDS  of criterion, default 0.03
+  --sample-size N           of criterion, default 20, at least 10
   --skip-counting           do not count allocations
+  --resident                run operations on request (benches/README.md)
 ";
 
 impl Options {
@@ -56,15 +63,16 @@ impl Options {
             is_json: false,
             filters: Vec::new(),
             exact: false,
-            // Long enough for caches, branch predictors and the clock frequency to settle.
-            warm_up: Duration::from_millis(200),
-            // A tenth of criterion's default duration. An implementation of a row takes about 0.8 s.
-            measurement: Duration::from_millis(500),
-            samples: 40,
+            // Short, because comparisons do not depend on criterion: 2,000 benchmarks take two minutes.
+            warm_up: Duration::from_millis(10),
+            measurement: Duration::from_millis(30),
+            samples: 20,
             counting: true,
-            time_guard: Duration::from_secs(2),
+            criterion: true,
+            save_baseline: None,
+            baseline: None,
         };
-        let (mut bench, mut test, mut list) = (false, false, false);
+        let (mut bench, mut test, mut special) = (false, false, None);
         let mut arguments = arguments.into_iter();
         while let Some(argument) = arguments.next() {
             let (flag, inline) = match argument.split_once('=') {
@@ -76,17 +84,17 @@ impl Options {
             match flag.as_str() {
                 "--bench" => bench = true,
                 "--test" => test = true,
-                "--list" => list = true,
+                "--list" => special = Some(Mode::List),
+                "--worker" => special = Some(Mode::Worker),
+                "--resident" => special = Some(Mode::Resident),
+                "--no-criterion" => options.criterion = false,
+                "--save-baseline" => options.save_baseline = Some(value()?),
+                "--baseline" => options.baseline = Some(value()?),
                 "--exact" => options.exact = true,
                 "--skip-counting" => options.counting = false,
                 "--format" => options.is_json = value()? == "json",
                 "--warm-up-time" => options.warm_up = seconds(&flag, &value()?)?,
                 "--measurement-time" => options.measurement = seconds(&flag, &value()?)?,
-                "--millis" => {
-                    let millis = at_least(1, &flag, &value()?)?;
-                    options.measurement = Duration::from_millis(millis as u64);
-                }
-                "--time-guard" => options.time_guard = seconds(&flag, &value()?)?,
                 "--sample-size" => options.samples = at_least(10, &flag, &value()?)?,
                 // Test runners pass these to every harness; they do not change the output of a suite.
                 "--nocapture" | "--no-capture" | "--quiet" | "-q" | "--noplot" | "--ignored" => {}
@@ -97,11 +105,7 @@ impl Options {
                 _ => options.filters.push(flag),
             }
         }
-        options.mode = match (list, bench && !test) {
-            (true, _) => Mode::List,
-            (false, true) => Mode::Bench,
-            (false, false) => Mode::Test,
-        };
+        options.mode = special.unwrap_or(if bench && !test { Mode::Bench } else { Mode::Test });
         Ok(options)
     }
 
@@ -166,8 +170,7 @@ mod tests {
         let options = parse("--bench --sample-size=10 --measurement-time 0.25").unwrap();
         assert_eq!(options.samples, 10);
         assert_eq!(options.measurement, Duration::from_millis(250));
-        assert_eq!(parse("--millis 300").unwrap().measurement, Duration::from_millis(300));
-        assert_eq!(parse("--time-guard 0.2").unwrap().time_guard, Duration::from_millis(200));
+        assert_eq!(parse("--save-baseline old").unwrap().save_baseline.as_deref(), Some("old"));
     }
 
     #[test]

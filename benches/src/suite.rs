@@ -1,70 +1,61 @@
-//! Suites and rows: check first, then count, then time.
+//! Suites and rows. A row collects its implementations and hands them to the task of the process when it is dropped.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
-use std::env;
+use std::fmt;
 use std::hint::black_box;
-use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
+use bench_report::model::{self, Role};
 
-use crate::alloc;
-use crate::count::count_batches;
-use crate::implementation::{Impl, Role};
-use crate::line::{Line, say};
-use crate::options::{HELP, Mode, Options};
-use crate::sampler::sample;
+use crate::duel::Run;
+use crate::implementation::Impl;
+use crate::options::Options;
+use crate::placement::Placement;
+use crate::resident::Resident;
+use crate::worker::Task;
 
-/// Duration of an operation above which criterion's linear sampling would take tens of seconds.
-const SLOW: Duration = Duration::from_millis(50);
-/// criterion's minimum.
-const SLOW_SAMPLES: usize = 10;
-/// criterion's bootstrap. More only narrow the printed confidence interval, and take longer than the measurement.
-const RESAMPLES: usize = 10_000;
-
-/// All rows of one system.
+/// All rows of one system, built once per pass.
 #[derive(Debug)]
 pub struct Suite {
-    system: String,
-    options: Options,
-    criterion_directory: PathBuf,
+    pub(crate) system: String,
+    pub(crate) options: Options,
+    pub(crate) task: Task,
+    programs: Vec<Rc<RefCell<Resident>>>,
     rows: HashSet<String>,
+    placement: Placement,
 }
 
 impl Suite {
-    /// Parses the command line of a benchmark binary.
-    ///
-    /// `target_tmpdir` is `env!("CARGO_TARGET_TMPDIR")`, because cargo runs benchmarks in the folder of the package.
-    /// criterion's files go to `criterion` beside that folder, unless the environment variable `CRITERION_HOME` is set.
-    ///
-    /// Prints the reason and exits with code 2 if the arguments are invalid.
-    ///
-    /// # Panics
-    ///
-    /// Panics if it has to measure in a binary without [`counting_allocator!`](crate::counting_allocator).
-    pub fn from_args(system: impl Into<String>, target_tmpdir: impl AsRef<Path>) -> Self {
-        let mut arguments = env::args().skip(1).peekable();
-        if arguments.peek().is_some_and(|first| first == "--help") {
-            say(HELP);
-            std::process::exit(0);
+    pub(crate) fn new(system: &str, options: Options, task: Task, programs: Vec<Resident>) -> Self {
+        Self {
+            system: system.to_owned(),
+            options,
+            task,
+            programs: programs.into_iter().map(|program| Rc::new(RefCell::new(program))).collect(),
+            rows: HashSet::new(),
+            placement: Placement::default(),
         }
-        let options = Options::parse(arguments).unwrap_or_else(|mistake| {
-            let _ = writeln!(io::stderr(), "{mistake}");
-            std::process::exit(2)
-        });
-        assert!(
-            options.mode != Mode::Bench || alloc::is_installed(),
-            "this suite does not invoke benches::counting_allocator!(), so all its counts would be zero"
-        );
-        let target = target_tmpdir.as_ref().parent().unwrap_or_else(|| target_tmpdir.as_ref());
-        let criterion_directory =
-            env::var_os("CRITERION_HOME").map_or_else(|| target.join("criterion"), PathBuf::from);
-        Self { system: system.into(), options, criterion_directory, rows: HashSet::new() }
     }
 
-    /// Starts a row. Its key `<system>/<name>` must equal the key of the published row, if there is one.
+    /// Begins a pass: all rows are built again, at other addresses.
+    pub(crate) fn begin_pass(&mut self) {
+        self.rows.clear();
+        self.placement.renew();
+    }
+
+    /// Sets an environment variable of the programs in other languages, such as the path of an input. Has an effect
+    /// before the first row only.
+    pub fn set_peer_variable(&mut self, name: &str, value: &str) {
+        for program in &self.programs {
+            program.borrow_mut().set_variable(name, value);
+        }
+    }
+
+    /// Starts a row, which runs when it is dropped. Its key `<system>/<name>` must equal the key of the published row,
+    /// if there is one.
     ///
     /// # Panics
     ///
@@ -72,69 +63,107 @@ impl Suite {
     pub fn row(&mut self, name: impl Into<String>) -> Row<'_> {
         let name = name.into();
         assert!(self.rows.insert(name.clone()), "the suite {} has two rows named {name}", self.system);
+        self.placement.shift(64);
         Row {
-            key: format!("{}/{name}", self.system),
+            about: About { key: format!("{}/{name}", self.system), ..About::default() },
             name,
-            payload: None,
-            elements: None,
-            implementations: HashSet::new(),
-            classes: HashSet::new(),
+            sides: Vec::new(),
             suite: self,
         }
     }
 
-    /// Returns whether this invocation may run an implementation of the row.
+    /// Returns whether this process may run an implementation of the row.
     ///
     /// A suite can use this to avoid building a large payload. May return true for a row that is not run, never false
     /// for one that is.
     pub fn selects(&self, row: &str) -> bool {
         let key = format!("{}/{row}", self.system);
-        self.options.mode != Mode::List && self.options.may_select_row(&key)
+        self.options.may_select_row(&key) && self.task.needs(&key)
     }
 
-    /// Returns whether this invocation only checks that every operation works, so that a smaller input suffices.
+    /// Returns whether this process only checks that every operation works, so that a smaller input suffices.
     pub fn is_testing(&self) -> bool {
-        self.options.mode == Mode::Test
+        matches!(self.task, Task::Test)
+    }
+}
+
+/// Properties of a row that all its implementations share.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct About {
+    pub(crate) key: String,
+    pub(crate) aliases: Vec<String>,
+    pub(crate) payload: Option<u64>,
+    pub(crate) elements: Option<u64>,
+    pub(crate) has_threads: bool,
+}
+
+impl About {
+    /// Returns the entry of an implementation in a report, without figures.
+    pub(crate) fn entry(&self, implementation: &Impl) -> model::Row {
+        model::Row {
+            key: self.key.clone(),
+            aliases: self.aliases.clone(),
+            implementation: implementation.name.clone(),
+            role: implementation.role,
+            language: implementation.language.clone(),
+            version: implementation.version.clone(),
+            class: implementation.class.clone(),
+            payload_bytes: implementation.payload.or(self.payload),
+            elements: self.elements,
+            ..model::Row::default()
+        }
+    }
+
+    /// Returns whether an implementation passes the filters, by the key of the row or an alias.
+    pub(crate) fn is_selected(&self, implementation: &str, options: &Options) -> bool {
+        let mut keys = std::iter::once(&self.key).chain(&self.aliases);
+        keys.any(|key| options.selects(&format!("{key}/{implementation}")))
     }
 }
 
 /// One row of a suite: one operation on one input by several implementations.
-#[derive(Debug)]
 pub struct Row<'a> {
     suite: &'a mut Suite,
     name: String,
-    key: String,
-    payload: Option<u64>,
-    elements: Option<u64>,
-    implementations: HashSet<String>,
-    /// Classes of ours.
-    classes: HashSet<Option<String>>,
+    about: About,
+    sides: Vec<Side<'a>>,
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
     /// Bytes of input per operation, for the throughput in bytes per second.
     pub fn payload(mut self, bytes: u64) -> Self {
-        self.payload = Some(bytes);
+        self.about.payload = Some(bytes);
         self
     }
 
     /// Elements per operation, such as events, for the throughput in elements per second.
     pub fn elements(mut self, elements: u64) -> Self {
-        self.elements = Some(elements);
+        self.about.elements = Some(elements);
         self
     }
 
-    /// Checks, counts and times one implementation.
+    /// Name of another published row that measures the same code. Its figures are those of this row.
+    pub fn alias(mut self, name: &str) -> Self {
+        self.about.aliases.push(format!("{}/{name}", self.suite.system));
+        self
+    }
+
+    /// Says that the operations use several threads, so that the process is not pinned to one processor.
+    pub fn threads(mut self) -> Self {
+        self.about.has_threads = true;
+        self
+    }
+
+    /// Adds an implementation.
     ///
     /// `operation` returns a value computed from its result, such as a sum of lengths. It must equal `expected`.
     ///
     /// # Panics
     ///
-    /// Panics if an implementation with [`Role::Ours`] returns another value, if the row has two implementations with
-    /// one name or two of ours with one class, or if ours or a peer has no class. A wrong value or a panic of a peer is
-    /// recorded, and the run continues.
-    pub fn run(self, implementation: Impl, expected: u64, mut operation: impl FnMut() -> u64) -> Self {
-        self.run_batches(implementation, expected, |iterations| {
+    /// Panics if the row has two implementations with one name or two of ours with one class, or if ours or a peer has
+    /// no class. When the row runs in a test, panics if one of ours returns another value.
+    pub fn run(self, implementation: Impl, expected: u64, mut operation: impl FnMut() -> u64 + 'a) -> Self {
+        self.run_batches(implementation, expected, move |iterations| {
             let mut value = 0;
             for _ in 0..iterations {
                 value = black_box(operation());
@@ -146,7 +175,7 @@ impl Row<'_> {
     /// [`run`](Self::run) for an operation that repeats itself.
     ///
     /// `operations` gets the number of repetitions, at least 1, and returns the value of each repetition. Use it for
-    /// operations in tasks of a runtime, so that starting the task is paid once per sample.
+    /// operations in tasks of a runtime, so that starting the task is paid once per slice.
     ///
     /// # Panics
     ///
@@ -155,167 +184,132 @@ impl Row<'_> {
         mut self,
         implementation: Impl,
         expected: u64,
-        mut operations: impl FnMut(u64) -> u64,
+        operations: impl FnMut(u64) -> u64 + 'a,
     ) -> Self {
+        let Impl { name, role, class, .. } = &implementation;
+        let key = &self.about.key;
+        let mut others = self.sides.iter().map(|side| &side.implementation);
+        assert!(others.all(|other| other.name != *name), "row {key} has two implementations named {name}");
+        assert!(class.is_some() || *role == Role::Limit, "{name} of row {key} has no class");
+        let ours = self.sides.iter().map(|side| &side.implementation).filter(|one| one.role == Role::Ours);
         assert!(
-            self.implementations.insert(implementation.name.clone()),
-            "row {} has two implementations named {}",
-            self.key,
-            implementation.name
+            *role != Role::Ours || ours.into_iter().all(|other| other.class != *class),
+            "row {key} has two implementations of ours of the class {class:?}"
         );
-        let class = implementation.class.as_deref();
-        assert!(
-            class.is_some() || implementation.role == Role::Limit,
-            "{} of row {} has no class",
-            implementation.name,
-            self.key
-        );
-        assert!(
-            implementation.role != Role::Ours || self.classes.insert(class.map(str::to_owned)),
-            "row {} has two implementations of ours of the class {class:?}",
-            self.key
-        );
-        let name = format!("{}/{}", self.key, implementation.name);
-        if !self.suite.options.selects(&name) {
-            return self;
-        }
-        match self.suite.options.mode {
-            Mode::List if self.suite.options.is_json => self.line(&implementation).print(),
-            Mode::List => say(format_args!("{name}: benchmark\n")),
-            Mode::Test => match check(&implementation, &name, expected, &mut operations) {
-                Ok(_) => say(format_args!("{name}: ok\n")),
-                Err(why) => say(format_args!("{name}: {why} (a peer, so the run goes on)\n")),
-            },
-            Mode::Bench => self.measure(&implementation, &name, expected, &mut operations),
-        }
+        self.sides.push(Side { implementation, expected, work: Work::Here(Box::new(operations)) });
         self
     }
 
-    fn line(&self, implementation: &Impl) -> Line {
-        Line {
-            key: self.key.clone(),
-            implementation: implementation.name.clone(),
-            role: implementation.role,
-            language: "rust",
-            version: implementation.version.clone(),
-            class: implementation.class.clone(),
-            payload_bytes: implementation.payload.or(self.payload),
-            elements: self.elements,
-            ..Line::default()
-        }
-    }
-
-    fn measure(
-        &self,
-        implementation: &Impl,
-        name: &str,
-        expected: u64,
-        operations: &mut impl FnMut(u64) -> u64,
-    ) {
-        let mut line = self.line(implementation);
-        line.check = Some(expected);
-        match check(implementation, name, expected, operations) {
-            Err(why) => {
-                say(format_args!("{name}: {why} (a peer, so the run goes on)\n"));
-                line.failure = Some(why);
-            }
-            Ok(once)
-                if implementation.once
-                    || (once > self.suite.options.time_guard && implementation.role == Role::Peer) =>
-            {
-                line.is_once = true;
-                line.time_ns = Some(once.as_nanos() as f64);
-            }
-            Ok(once) => {
-                if self.suite.options.counting {
-                    let counts = count_batches(&mut *operations);
-                    (line.bytes_op, line.allocs_op) = (Some(counts.bytes_op), Some(counts.allocs_op));
-                    line.deterministic = Some(counts.deterministic);
-                }
-                if self.suite.options.is_json {
-                    line.time_ns = median(sample(self.suite.options.measurement, operations));
-                } else {
-                    self.suite.time(&self.name, &line, once > SLOW, operations);
-                }
-            }
-        }
-        if self.suite.options.is_json {
-            line.print();
-        } else {
-            line.print_counts();
+    /// Adds the implementations of programs in other languages. They must return the check value of the first side.
+    fn add_programs(&mut self) {
+        let Some(expected) = self.sides.first().map(|side| side.expected) else { return };
+        for program in &self.suite.programs {
+            let implementations = program.borrow().implementations(&self.name);
+            self.sides.extend(implementations.into_iter().map(|implementation| {
+                let row = self.name.clone();
+                Side { implementation, expected, work: Work::Resident { program: Rc::clone(program), row } }
+            }));
         }
     }
 }
 
-impl Suite {
-    /// Times `operations` with criterion, which prints the result.
-    fn time(&self, row: &str, line: &Line, slow: bool, operations: &mut impl FnMut(u64) -> u64) {
-        let options = &self.options;
-        let mut criterion = Criterion::default()
-            // `cargo xtask bench` draws the joined data instead.
-            .without_plots()
-            .output_directory(&self.criterion_directory)
-            .warm_up_time(options.warm_up)
-            .measurement_time(options.measurement)
-            .sample_size(if slow { SLOW_SAMPLES } else { options.samples })
-            .nresamples(RESAMPLES);
-        // A new group per call, so that criterion's file names do not depend on earlier rows.
-        let mut group = criterion.benchmark_group(&self.system);
-        if slow {
-            group.sampling_mode(SamplingMode::Flat);
+impl Drop for Row<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
         }
-        let throughput = match (line.elements, line.payload_bytes) {
-            (Some(elements), Some(bytes)) => Some(Throughput::ElementsAndBytes { elements, bytes }),
-            (Some(elements), None) => Some(Throughput::Elements(elements)),
-            (None, bytes) => bytes.map(Throughput::Bytes),
-        };
-        if let Some(throughput) = throughput {
-            group.throughput(throughput);
-        }
-        group.bench_function(BenchmarkId::new(row, &line.implementation), |bencher| {
-            bencher.iter_custom(|iterations| {
-                let start = Instant::now();
-                black_box(operations(iterations));
-                start.elapsed()
-            });
-        });
-        group.finish();
+        self.add_programs();
+        let mut task = std::mem::take(&mut self.suite.task);
+        task.run(&self.about, &mut self.sides, &self.suite.options);
+        self.suite.task = task;
     }
 }
 
-/// Runs `operations` once and compares its value. Returns the duration, or a peer's failure in one line.
-fn check(
-    implementation: &Impl,
-    name: &str,
+impl fmt::Debug for Row<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Row").field("about", &self.about).finish_non_exhaustive()
+    }
+}
+
+/// An implementation with its operations.
+pub(crate) struct Side<'a> {
+    pub(crate) implementation: Impl,
     expected: u64,
-    operations: &mut impl FnMut(u64) -> u64,
-) -> Result<Duration, String> {
-    let start = Instant::now();
-    let result = if implementation.role == Role::Ours {
-        Ok(operations(1))
-    } else {
-        // A peer that panicked may be in an invalid state; it is not called again.
-        catch_unwind(AssertUnwindSafe(|| operations(1)))
-    };
-    let elapsed = start.elapsed();
-    let why = match result {
-        Ok(value) if value == expected => return Ok(elapsed),
-        Ok(value) => format!("failed: check value {value}, expected {expected}"),
-        Err(payload) => {
-            let message = payload
-                .downcast_ref::<&str>()
-                .copied()
-                .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-                .unwrap_or("no message");
-            format!("failed: panicked: {}", message.lines().next().unwrap_or_default())
-        }
-    };
-    assert!(implementation.role != Role::Ours, "{name} {why}");
-    Err(why)
+    work: Work<'a>,
 }
 
-fn median(mut samples: Vec<f64>) -> Option<f64> {
-    samples.sort_by(f64::total_cmp);
-    let upper = *samples.get(samples.len() / 2)?;
-    Some(if samples.len() % 2 == 1 { upper } else { f64::midpoint(samples[samples.len() / 2 - 1], upper) })
+enum Work<'a> {
+    Here(Box<dyn FnMut(u64) -> u64 + 'a>),
+    Resident { program: Rc<RefCell<Resident>>, row: String },
+}
+
+impl Side<'_> {
+    /// Runs one operation and compares its value. Returns its duration; `None` if a program does not have the row.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in one line.
+    pub(crate) fn check(&mut self) -> Result<Option<Duration>, String> {
+        let (time, value) = match &mut self.work {
+            Work::Here(_) => self.run(1)?,
+            Work::Resident { program, row } => {
+                match program.borrow_mut().run(row, &self.implementation.name, 1)? {
+                    Some(result) => result,
+                    None => return Ok(None),
+                }
+            }
+        };
+        match value == self.expected {
+            true => Ok(Some(time)),
+            false => Err(format!("failed: check value {value}, expected {}", self.expected)),
+        }
+    }
+
+    /// Returns the operations, if they run in this process.
+    pub(crate) fn here(&mut self) -> Option<&mut (dyn FnMut(u64) -> u64 + '_)> {
+        match &mut self.work {
+            Work::Here(operations) => Some(operations),
+            Work::Resident { .. } => None,
+        }
+    }
+
+    /// Returns allocated bytes and allocations of a number of operations of another process, if it counts them.
+    pub(crate) fn count_there(&mut self, iterations: u64) -> Option<(u64, u64)> {
+        match &mut self.work {
+            Work::Here(_) => None,
+            Work::Resident { program, row } => {
+                program.borrow_mut().count(row, &self.implementation.name, iterations)
+            }
+        }
+    }
+}
+
+impl Run for Side<'_> {
+    fn run(&mut self, iterations: u64) -> Result<(Duration, u64), String> {
+        match &mut self.work {
+            Work::Here(operations) => {
+                let start = Instant::now();
+                // A peer that panicked may be in an invalid state; it is not called again.
+                let result = catch_unwind(AssertUnwindSafe(|| operations(iterations)));
+                let time = start.elapsed();
+                let value = result.map_err(|payload| {
+                    let message = payload
+                        .downcast_ref::<&str>()
+                        .copied()
+                        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+                        .unwrap_or("no message");
+                    format!("failed: panicked: {}", message.lines().next().unwrap_or_default())
+                })?;
+                Ok((time, black_box(value)))
+            }
+            Work::Resident { program, row } => program
+                .borrow_mut()
+                .run(row, &self.implementation.name, iterations)?
+                .ok_or_else(|| "failed: the row is gone".to_owned()),
+        }
+    }
+
+    fn is_resident(&self) -> bool {
+        matches!(self.work, Work::Resident { .. })
+    }
 }

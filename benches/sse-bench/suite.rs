@@ -1,6 +1,8 @@
 //! Suite `sse`: the decoder table in the report of perplexity-go, large and pathological streams, encoding, and
 //! asynchronous streams, each compared with other crates.
 
+use std::process::ExitCode;
+
 use benches::event_stream::{Input, Stop, chat_stream};
 use benches::{Impl, Row, Suite, memory};
 use sse_bench::encode::Texts;
@@ -32,18 +34,20 @@ const SSE_STREAM: &str = "0.3.0";
 const SSEER: &str = "0.3.1";
 const EVENTSOURCE_STREAM: &str = "0.2.3";
 
-fn main() -> anyhow::Result<()> {
-    let mut suite = Suite::from_args("sse", env!("CARGO_TARGET_TMPDIR"));
+fn main() -> ExitCode {
+    benches::main("sse", env!("CARGO_TARGET_TMPDIR"), rows)
+}
+
+fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     for SeedRow { row, events, data, input } in seed_rows() {
-        decode(&mut suite, row, &input, events, data);
+        decode(suite, row, &input, events, data);
     }
-    large(&mut suite);
-    tiny(&mut suite);
-    pathological(&mut suite);
-    encode(&mut suite);
-    async_stream(&mut suite);
-    http_loopback(&mut suite)?;
-    Ok(())
+    large(suite);
+    tiny(suite);
+    pathological(suite);
+    encode(suite);
+    async_stream(suite);
+    http_loopback(suite)
 }
 
 /// Runs a decoding row. The streams are always ready and polled without an executor.
@@ -52,24 +56,24 @@ fn decode(suite: &mut Suite, row: &str, input: &Input, events: u64, data: u64) {
     with_decoders(suite.row(row).payload(len).elements(events), input, Tally::expected(events, data));
 }
 
-fn with_decoders<'a>(row: Row<'a>, input: &Input, expected: u64) -> Row<'a> {
+fn with_decoders<'a>(row: Row<'a>, input: &'a Input, expected: u64) -> Row<'a> {
     let row = row
-        .run(Impl::ours("owned").class(OWNED), expected, || ours::owned(input))
-        .run(Impl::peer("sse-core", "0.2.3").class(OWNED), expected, || peers::sse_core(input))
-        .run(Impl::peer("sse-parse", "0.1.0").class(OWNED), expected, || peers::sse_parse(input))
-        .run(Impl::ours("reader").class(READER), expected, || ours::reader(input))
-        .run(Impl::ours("borrowed").class(BORROWED), expected, || ours::borrowed(input));
+        .run(Impl::ours("owned").class(OWNED), expected, move || ours::owned(input))
+        .run(Impl::peer("sse-core", "0.2.3").class(OWNED), expected, move || peers::sse_core(input))
+        .run(Impl::peer("sse-parse", "0.1.0").class(OWNED), expected, move || peers::sse_parse(input))
+        .run(Impl::ours("reader").class(READER), expected, move || ours::reader(input))
+        .run(Impl::ours("borrowed").class(BORROWED), expected, move || ours::borrowed(input));
     with_streams(row, input, expected)
 }
 
-fn with_streams<'a>(row: Row<'a>, input: &Input, expected: u64) -> Row<'a> {
-    row.run(Impl::ours("stream").class(STREAM), expected, || ours::stream(input))
-        .run(Impl::peer("sse-stream", SSE_STREAM).class(STREAM), expected, || peers::sse_stream(input))
-        .run(Impl::peer("eventsource-stream", EVENTSOURCE_STREAM).class(STREAM), expected, || {
+fn with_streams<'a>(row: Row<'a>, input: &'a Input, expected: u64) -> Row<'a> {
+    row.run(Impl::ours("stream").class(STREAM), expected, move || ours::stream(input))
+        .run(Impl::peer("sse-stream", SSE_STREAM).class(STREAM), expected, move || peers::sse_stream(input))
+        .run(Impl::peer("eventsource-stream", EVENTSOURCE_STREAM).class(STREAM), expected, move || {
             peers::eventsource_stream(input)
         })
-        .run(Impl::ours("stream shared").class(SHARED), expected, || ours::stream_shared(input))
-        .run(Impl::peer("sseer", SSEER).class(SHARED), expected, || peers::sseer(input))
+        .run(Impl::ours("stream shared").class(SHARED), expected, move || ours::stream_shared(input))
+        .run(Impl::peer("sseer", SSEER).class(SHARED), expected, move || peers::sseer(input))
 }
 
 /// Chat stream of 50 MB in chunks of 8 and 64 KiB, limited by memory bandwidth.
@@ -80,12 +84,12 @@ fn large(suite: &mut Suite) {
     let selected = chunks.iter().any(|(row, _)| suite.selects(row));
     let stream = Input::whole(if selected { chat_stream(50_000_000) } else { Vec::new() }, Stop::End);
     for (row, chunk) in chunks {
-        let input = stream.in_chunks(chunk);
+        let input = &stream.in_chunks(chunk);
         let sum = memory::sum(&input.bytes, chunk);
         let mut buffer = vec![0; chunk];
         let row = suite.row(row).payload(LEN).elements(EVENTS);
-        with_decoders(row, &input, Tally::expected(EVENTS, LEN - EVENTS * 8))
-            .run(Impl::limit("memory read"), sum, || memory::sum(&input.bytes, chunk))
+        with_decoders(row, input, Tally::expected(EVENTS, LEN - EVENTS * 8))
+            .run(Impl::limit("memory read"), sum, move || memory::sum(&input.bytes, chunk))
             .run(Impl::limit("memory copy"), LEN, || memory::copy(&input.bytes, &mut buffer));
     }
 }
@@ -144,11 +148,14 @@ fn encode(suite: &mut Suite) {
 fn async_stream(suite: &mut Suite) {
     const EVENTS: u64 = 9634;
     const DATA: u64 = 2_000_066 - EVENTS * 8;
-    let input = Input::whole(chat_stream(2_000_000), Stop::End).in_chunks(8 << 10);
+    let input = &Input::whole(chat_stream(2_000_000), Stop::End).in_chunks(8 << 10);
     let expected = Tally::expected(EVENTS, DATA);
     let row = suite.row("async_stream").payload(input.bytes.len() as u64).elements(EVENTS);
-    with_streams(row, &input, expected)
-        .run(Impl::peer("sse-core", "0.2.3").class(STREAM), expected, || peers::sse_core_stream(&input));
+    with_streams(row, input, expected).run(
+        Impl::peer("sse-core", "0.2.3").class(STREAM),
+        expected,
+        move || peers::sse_core_stream(input),
+    );
 }
 
 /// 100,000 events received with reqwest from a server on the same thread.

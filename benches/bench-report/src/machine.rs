@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use crate::model::Machine;
 
@@ -26,11 +25,6 @@ fn cpu_line(cpuinfo: &str, name: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-#[allow(clippy::disallowed_methods, reason = "blocking programs without an executor use it")]
-fn pause(duration: Duration) {
-    std::thread::sleep(duration);
-}
-
 /// Returns the first line that a program prints, such as its version; `None` if it cannot be run.
 pub fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
@@ -46,13 +40,35 @@ pub fn last_processor() -> Option<usize> {
     list.rsplit([',', '-']).next()?.trim().parse().ok()
 }
 
-/// Returns the part of the processors' time that other programs use, measured for two seconds, if the system reports it.
-pub fn busy() -> Option<f64> {
-    let times = || processor_times(&fs::read_to_string("/proc/stat").ok()?);
-    let (total_before, idle_before) = times()?;
-    pause(Duration::from_secs(2));
-    let (total, idle) = times()?;
-    Some(1.0 - (idle - idle_before) / (total - total_before))
+/// Measures the part of the processors' time that other programs use, from its start on.
+#[derive(Debug)]
+pub struct Busy(Option<[f64; 3]>);
+
+impl Busy {
+    /// Starts measuring.
+    pub fn start() -> Self {
+        Self(Self::times())
+    }
+
+    /// Returns the part, without this process and its ended child processes, if the system reports it.
+    pub fn of_others(&self) -> Option<f64> {
+        let ([total, idle, own], before) = (Self::times()?, self.0?);
+        let (total, idle, own) = (total - before[0], idle - before[1], own - before[2]);
+        Some(((total - idle - own) / total).max(0.0))
+    }
+
+    /// Returns the total and idle times of all processors and the time of this process, in ticks.
+    fn times() -> Option<[f64; 3]> {
+        let (total, idle) = processor_times(&fs::read_to_string("/proc/stat").ok()?)?;
+        Some([total, idle, own_time(&fs::read_to_string("/proc/self/stat").ok()?)?])
+    }
+}
+
+/// Returns the user and system time of a process and of its children from its `stat` file.
+fn own_time(stat: &str) -> Option<f64> {
+    // The name of the program may contain spaces and brackets.
+    let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+    fields.get(11..15)?.iter().map(|field| field.parse::<f64>().ok()).sum()
 }
 
 /// Returns the sum of all times and that of the idle ones (idle, and waiting for input or output).
@@ -94,5 +110,11 @@ mod tests {
         let stat = "cpu  10 1 2 80 5 1 1 0 7 0\ncpu0 5 0 1 40 3 0 0 0 0 0\n";
         assert_eq!(processor_times(stat), Some((100.0, 85.0)), "time of guests is part of the first field");
         assert_eq!(processor_times("intr 1"), None);
+    }
+
+    #[test]
+    fn time_of_children_counts() {
+        let stat = "12 (a) b) S 1 12 12 0 -1 4194560 1 2 3 4 10 20 30 40 20 0 1 0 5";
+        assert_eq!(own_time(stat), Some(100.0));
     }
 }

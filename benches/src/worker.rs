@@ -1,0 +1,350 @@
+//! What a process does with the rows of its suite.
+
+use std::hint::black_box;
+use std::io::{self, BufRead, Write};
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use bench_report::model::{self, Role};
+use bench_report::quantity::Quantity;
+use bench_report::stats::rounded;
+use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
+use serde::{Deserialize, Serialize};
+
+use crate::alloc::counted;
+use crate::count::{Counts, count_batches};
+use crate::duel::{Block, Run, block, calibrate};
+use crate::options::Options;
+use crate::suite::{About, Side};
+
+/// Separates messages to the coordinator from other output.
+pub(crate) const MARK: char = '\u{1e}';
+/// Duration of an operation above which criterion's linear sampling would take tens of seconds.
+const SLOW: Duration = Duration::from_millis(20);
+/// criterion's minimum.
+const SLOW_SAMPLES: usize = 10;
+/// criterion's bootstrap. More only narrow the printed confidence interval, and take longer than the measurement.
+const RESAMPLES: usize = 1_001;
+/// Duration of a screening slice.
+const SCREENING: Duration = Duration::from_millis(2);
+/// Screening slices of which the fastest counts.
+const SCREENING_SLICES: usize = 3;
+/// An operation above this duration is called once.
+const ONCE: Duration = Duration::from_millis(500);
+
+/// The task of a worker process, as the coordinator sends it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Plan {
+    /// Check, count and time every implementation, except those that are known or crashed before.
+    Screen {
+        skip: Vec<(String, String)>,
+    },
+    Duel {
+        duels: Vec<Planned>,
+        passes: usize,
+    },
+}
+
+/// A duel to run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Planned {
+    pub(crate) index: usize,
+    pub(crate) key: String,
+    pub(crate) ours: String,
+    pub(crate) peer: String,
+}
+
+/// A message of a worker to its coordinator.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Message {
+    /// Sent first, so that a crash can be attributed.
+    Screening {
+        key: String,
+        implementation: String,
+    },
+    Screened {
+        entry: Box<model::Row>,
+        has_threads: bool,
+    },
+    Duelling(usize),
+    Block(Block),
+    Failed(usize, String),
+}
+
+impl Message {
+    fn send(&self) {
+        // A struct of numbers and texts is always JSON.
+        say(format_args!("{MARK}{}\n", serde_json::to_string(self).unwrap_or_default()));
+    }
+}
+
+/// Writes to standard output. Ends the process quietly if the reader has closed it, as with `cargo bench | head`.
+pub(crate) fn say(text: impl std::fmt::Display) {
+    let mut out = io::stdout();
+    if write!(out, "{text}").and_then(|()| out.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// What happens to each row of a pass.
+#[derive(Debug)]
+pub(crate) enum Task {
+    /// Collects the entries of all implementations.
+    List(Vec<model::Row>),
+    /// Runs every operation once and compares its check value.
+    Test,
+    Screen {
+        skip: Vec<(String, String)>,
+        criterion: PathBuf,
+    },
+    Duel {
+        duels: Vec<Planned>,
+        pass: usize,
+        start: Instant,
+    },
+    /// Runs operations on request, as programs in other languages do.
+    Serve(Requests),
+}
+
+impl Default for Task {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+impl Task {
+    /// Returns whether the task calls an operation of this row.
+    pub(crate) fn needs(&self, key: &str) -> bool {
+        match self {
+            Self::List(_) => false,
+            Self::Test | Self::Screen { .. } => true,
+            Self::Duel { duels, .. } => duels.iter().any(|duel| duel.key == key),
+            Self::Serve(requests) => requests.is_next(key),
+        }
+    }
+
+    /// Processes a row.
+    pub(crate) fn run(&mut self, about: &About, sides: &mut [Side<'_>], options: &Options) {
+        let is_selected = |side: &&mut Side<'_>| about.is_selected(&side.implementation.name, options);
+        match self {
+            Self::List(entries) => {
+                entries.extend(
+                    sides.iter_mut().filter(is_selected).map(|side| about.entry(&side.implementation)),
+                );
+            }
+            Self::Test => sides.iter_mut().filter(is_selected).for_each(|side| test(about, side)),
+            Self::Screen { skip, criterion } => {
+                for side in sides.iter_mut().filter(is_selected) {
+                    let name = &side.implementation.name;
+                    if !skip.iter().any(|(key, skipped)| *key == about.key && skipped == name) {
+                        screen(about, side, options, criterion);
+                    }
+                }
+            }
+            Self::Duel { duels, pass, start } => {
+                for duel in duels.iter().filter(|duel| duel.key == about.key) {
+                    run_duel(duel, sides, *pass, *start);
+                }
+            }
+            Self::Serve(requests) => requests.serve(about, sides),
+        }
+    }
+}
+
+fn test(about: &About, side: &mut Side<'_>) {
+    let name = format!("{}/{}", about.key, side.implementation.name);
+    match side.check() {
+        Ok(_) => say(format_args!("{name}: ok\n")),
+        Err(why) => {
+            assert!(side.implementation.role != Role::Ours, "{name} {why}");
+            say(format_args!("{name}: {why} (a peer, so the run goes on)\n"));
+        }
+    }
+}
+
+fn run_duel(duel: &Planned, sides: &mut [Side<'_>], pass: usize, start: Instant) {
+    Message::Duelling(duel.index).send();
+    let find = |name: &str| sides.iter().position(|side| side.implementation.name == *name);
+    let result = match (find(&duel.ours), find(&duel.peer)) {
+        (Some(ours), Some(peer)) => block(sides, ours, peer, pass),
+        _ => Err("failed: an implementation is gone".to_owned()),
+    };
+    match result {
+        Ok(Some(block)) => {
+            Message::Block(Block { duel: duel.index, ms: start.elapsed().as_millis(), ..block }).send();
+        }
+        Ok(None) => {}
+        Err(why) => Message::Failed(duel.index, why).send(),
+    }
+}
+
+fn screen(about: &About, side: &mut Side<'_>, options: &Options, criterion: &Path) {
+    let mut entry = about.entry(&side.implementation);
+    Message::Screening { key: entry.key.clone(), implementation: entry.implementation.clone() }.send();
+    let mut measure = || {
+        let Some(once) = side.check()? else { return Ok(false) };
+        let mut figure = |quantity, value| drop(entry.figures.insert(quantity, vec![value]));
+        if side.implementation.once || once > ONCE {
+            figure(Quantity::Time, rounded(once.as_nanos() as f64));
+            return Ok(true);
+        }
+        if let Some(counts) = options.counting.then(|| counts(side)).flatten() {
+            figure(Quantity::Bytes, rounded(counts.bytes_op));
+            figure(Quantity::Allocs, rounded(counts.allocs_op));
+            entry.deterministic = Some(counts.deterministic);
+        }
+        let (iterations, mut fastest) = calibrate(side, SCREENING)?;
+        for _ in 0..SCREENING_SLICES {
+            fastest = fastest.min(side.run(iterations)?.0);
+        }
+        entry.figures.insert(Quantity::Time, vec![rounded(fastest.as_nanos() as f64 / iterations as f64)]);
+        Ok::<_, String>(true)
+    };
+    match measure() {
+        Ok(false) => return,
+        Ok(true) => {}
+        Err(why) => {
+            say(format_args!("{}/{}: {why}\n", entry.key, entry.implementation));
+            entry.remark = Some(why);
+        }
+    }
+    if options.criterion
+        && let Some(&[time]) = entry.figures.get(&Quantity::Time).map(Vec::as_slice)
+        && let Some(operations) = side.here()
+    {
+        time_with_criterion(&entry, Duration::from_nanos(time as u64) > SLOW, operations, options, criterion);
+    }
+    Message::Screened { entry: Box::new(entry), has_threads: about.has_threads }.send();
+}
+
+fn counts(side: &mut Side<'_>) -> Option<Counts> {
+    if let Some(operations) = side.here() {
+        return Some(count_batches(operations));
+    }
+    const CALLS: u32 = 20;
+    // The first call pays for what is made once.
+    side.count_there(1)?;
+    let (bytes, allocations) = side.count_there(u64::from(CALLS))?;
+    Some(Counts {
+        iterations: CALLS,
+        allocs_op: allocations as f64 / f64::from(CALLS),
+        bytes_op: bytes as f64 / f64::from(CALLS),
+        deterministic: true,
+    })
+}
+
+/// Times `operations` with criterion, which prints the result and saves it for `--baseline` and critcmp.
+fn time_with_criterion(
+    entry: &model::Row,
+    is_slow: bool,
+    operations: &mut dyn FnMut(u64) -> u64,
+    options: &Options,
+    directory: &Path,
+) {
+    let mut criterion = Criterion::default()
+        // The report draws the joined data instead.
+        .without_plots()
+        .output_directory(directory)
+        .warm_up_time(options.warm_up)
+        .measurement_time(options.measurement)
+        .sample_size(if is_slow { SLOW_SAMPLES } else { options.samples })
+        .nresamples(RESAMPLES);
+    if let Some(name) = &options.save_baseline {
+        criterion = criterion.save_baseline(name.clone());
+    }
+    if let Some(name) = &options.baseline {
+        criterion = criterion.retain_baseline(name.clone(), false);
+    }
+    // A new group per call, so that criterion's file names do not depend on earlier rows.
+    let mut group = criterion.benchmark_group(entry.system());
+    if is_slow {
+        group.sampling_mode(SamplingMode::Flat);
+    }
+    let throughput = match (entry.elements, entry.payload_bytes) {
+        (Some(elements), Some(bytes)) => Some(Throughput::ElementsAndBytes { elements, bytes }),
+        (Some(elements), None) => Some(Throughput::Elements(elements)),
+        (None, bytes) => bytes.map(Throughput::Bytes),
+    };
+    if let Some(throughput) = throughput {
+        group.throughput(throughput);
+    }
+    group.bench_function(BenchmarkId::new(entry.name(), &entry.implementation), |bencher| {
+        bencher.iter_custom(|iterations| {
+            let start = Instant::now();
+            black_box(operations(iterations));
+            start.elapsed()
+        });
+    });
+    group.finish();
+}
+
+/// Requests on standard input, in the protocol of programs in other languages.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    pending: Option<[String; 4]>,
+    /// True if a pass answered a request.
+    has_answered: bool,
+}
+
+impl Requests {
+    /// Returns whether the next request may be about this row.
+    fn is_next(&self, key: &str) -> bool {
+        let row = key.split_once('/').map_or(key, |(_, row)| row);
+        self.pending.as_ref().is_none_or(|request| request[1] == row)
+    }
+
+    /// Reads the next request. False at the end of the input.
+    fn read(&mut self) -> bool {
+        let mut line = String::new();
+        while self.pending.is_none() {
+            line.clear();
+            if !io::stdin().lock().read_line(&mut line).is_ok_and(|length| length > 0) {
+                return false;
+            }
+            let parts: Vec<String> = line.trim_end().split('\t').map(str::to_owned).collect();
+            match parts.try_into() {
+                Ok(request) => self.pending = Some(request),
+                Err(_) => say("error\tunknown request\n"),
+            }
+        }
+        true
+    }
+
+    /// Ends a pass. False at the end of the input.
+    pub(crate) fn end_pass(&mut self) -> bool {
+        if !mem::take(&mut self.has_answered) && self.pending.take().is_some() {
+            say("none\n");
+        }
+        self.read()
+    }
+
+    fn serve(&mut self, about: &About, sides: &mut [Side<'_>]) {
+        while self.read() {
+            let Some([verb, _, implementation, iterations]) = self.pending.take_if(|request| {
+                format!("/{}", request[1]) == about.key[about.key.find('/').unwrap_or(0)..]
+            }) else {
+                return;
+            };
+            self.has_answered = true;
+            let side = sides.iter_mut().find(|side| side.implementation.name == implementation);
+            let answer = match (side, iterations.parse()) {
+                (Some(side), Ok(iterations)) if verb == "run" => match side.run(iterations) {
+                    Ok((time, check)) => format!("ok\t{}\t{check}", time.as_nanos()),
+                    Err(why) => format!("error\t{why}"),
+                },
+                (Some(side), Ok(iterations)) => match side.here().map(|run| {
+                    counted(|| {
+                        black_box(run(iterations));
+                    })
+                }) {
+                    Some((allocations, bytes)) => format!("ok\t{bytes}\t{allocations}"),
+                    None => "none".to_owned(),
+                },
+                (None, _) => "none".to_owned(),
+                (_, Err(_)) => "error\tnot a number of operations".to_owned(),
+            };
+            say(format_args!("{answer}\n"));
+        }
+    }
+}
