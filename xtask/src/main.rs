@@ -2,7 +2,6 @@
 
 mod bench;
 mod cargo;
-mod chart;
 mod compare;
 mod completeness;
 mod conformance;
@@ -11,31 +10,20 @@ mod deploy;
 mod dist;
 mod features;
 mod fuzz;
-mod history;
-mod html;
 mod instructions;
 mod interop;
-mod join;
-mod machine;
-mod markdown;
-mod model;
 mod parse;
 mod peers;
 mod process;
 mod proxy;
 mod publish;
-mod quantity;
 mod release;
 mod report;
-mod rounds;
 mod setup;
 mod site;
-mod stats;
-mod suites;
 mod test;
 mod tidy;
 mod unchanged;
-mod view;
 mod workspace;
 
 use std::io::{self, Write};
@@ -43,6 +31,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use bench_report::{model, stats};
 use clap::Parser;
 
 use crate::workspace::Workspace;

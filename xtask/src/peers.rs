@@ -70,6 +70,11 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
+/// Writes the list of programs that the suites read (environment variable `BENCH_PEERS`).
+pub(crate) fn write_list(_: &Prepared, path: &Path) -> Result<()> {
+    Ok(fs::write(path, "[]")?)
+}
+
 /// Builds the peers of the given languages and systems (`None`: all). A peer that fails to build is reported as
 /// missing, which is not an error.
 pub(crate) fn prepare(

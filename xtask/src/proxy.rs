@@ -5,11 +5,12 @@ use std::process::Command;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, ensure};
+use bench_report::machine;
 
 use crate::interop::{self, FLEET, VERSITYGW};
 use crate::process::{self, Skipped};
 use crate::workspace::Workspace;
-use crate::{cargo, machine, markdown, report, say};
+use crate::{cargo, report, say};
 
 const PROGRAM: &str = "pypi-proxy-load";
 
@@ -98,9 +99,9 @@ fn run(
     let before = modified(&out);
     let status = command.status().with_context(|| format!("cannot start {PROGRAM}"))?;
     if modified(&out) != before {
-        let run = report::proxy_run(workspace, &name)?.context("the program wrote no results")?;
+        let run = report::proxy_run(&workspace.report(), &name)?.context("the program wrote no results")?;
         for sheet in run.tables.iter().filter(|sheet| !sheet.title.ends_with("rows")) {
-            say(&markdown::table(sheet));
+            say(&sheet.text());
         }
         say(&format!("\n{}\n", out.display()));
         report::update(workspace)?;

@@ -23,6 +23,7 @@ pub use files::{
     JSON, MAX_SIZE, PAIRS, collect, history_page, json, read, read_json, text, uncompressed, write,
 };
 pub use history::{Saved, save};
+pub use seed::{Bench, Line, Seed, System, Table};
 pub use sources::Sources;
 
 use facts::Facts;

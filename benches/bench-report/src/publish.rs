@@ -101,7 +101,7 @@ pub fn problems(report: &Report, sources: &Sources, root: &Path, guides: &[Strin
     if problems.is_empty() {
         let pairs = uncompressed(&fs::read(root.join(FOLDER).join(PAIRS))?)?;
         let unknown = report.duels.iter().find(|duel| {
-            let start = format!("{},{},{},{},", duel.key, duel.build, duel.ours, duel.peer);
+            let start = format!("{},{},\"{}\",\"{}\",", duel.key, duel.build, duel.ours, duel.peer);
             !pairs.contains(&start)
         });
         problems.extend(
