@@ -136,6 +136,7 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
     });
     let mut suites = suites?;
     let prepared = prepared.map_err(|_| anyhow!("making the peers ready panicked"))?;
+    peers::write_list(&prepared, &workspace.report().join("peers.json"))?;
     if options.languages.as_ref().is_some_and(|languages| !languages.iter().any(|one| one == "rust")) {
         for suite in &mut suites {
             suite.rows.retain(|row| row.role != Role::Peer);
@@ -145,7 +146,7 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
         options.row.as_deref().is_none_or(|row| key.contains(row))
             && keys.as_ref().is_none_or(|keys| keys.iter().any(|pattern| crate::data::matches(pattern, key)))
     };
-    let sides = rounds::plan(&suites, &prepared.programs, is_wanted);
+    let sides = rounds::plan(&suites, is_wanted);
     ensure!(
         !sides.is_empty(),
         "no row of the suites is asked for; `cargo xtask load` measures servers, all at once"

@@ -8,14 +8,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Deserialize;
 
 use crate::model::{Role, Row};
-use crate::parse::{Sample, lines};
-use crate::peers::Program;
 use crate::quantity::Quantity;
-use crate::stats::rounded;
+use crate::stats::{median, rounded};
 use crate::suites::Suite;
 use crate::workspace::Workspace;
 use crate::{machine, process};
@@ -52,18 +51,11 @@ impl Slice {
     }
 }
 
-/// The program that runs a side.
-#[derive(Clone, Copy, Debug)]
-enum Runner<'p> {
-    Suite(&'p Suite),
-    Program(&'p Program),
-}
-
 /// One implementation of one row with the results of all rounds.
 #[derive(Debug)]
 pub(crate) struct Side<'p> {
     row: Row,
-    runner: Runner<'p>,
+    suite: &'p Suite,
     check: Option<u64>,
     /// False if the program has no such row.
     is_present: bool,
@@ -72,34 +64,14 @@ pub(crate) struct Side<'p> {
 }
 
 /// Lists the sides of each row whose key is wanted.
-pub(crate) fn plan<'p>(
-    suites: &'p [Suite],
-    programs: &'p [Program],
-    is_wanted: impl Fn(&str) -> bool,
-) -> Vec<Vec<Side<'p>>> {
-    let mut rows: Vec<Vec<Side<'p>>> = Vec::new();
+pub(crate) fn plan(suites: &[Suite], is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<Side<'_>>> {
+    let mut rows: Vec<Vec<Side<'_>>> = Vec::new();
     for suite in suites {
         for row in suite.rows.iter().filter(|row| is_wanted(&row.key)) {
-            let side = Side::new(row.clone(), Runner::Suite(suite));
+            let side = Side::new(row.clone(), suite);
             match rows.last_mut().filter(|sides| sides[0].row.key == row.key) {
                 Some(sides) => sides.push(side),
                 None => rows.push(vec![side]),
-            }
-        }
-    }
-    for sides in &mut rows {
-        let first = sides[0].row.clone();
-        for program in programs.iter().filter(|program| program.peer.system == first.system()) {
-            for implementation in program.peer.implementations.iter().filter(|one| one.has(first.name())) {
-                let row = Row {
-                    implementation: implementation.name.clone(),
-                    role: implementation.role,
-                    language: program.peer.language.clone(),
-                    version: implementation.version.clone(),
-                    class: implementation.class.clone(),
-                    ..first.clone()
-                };
-                sides.push(Side::new(row, Runner::Program(program)));
             }
         }
     }
@@ -144,14 +116,8 @@ pub(crate) fn run(
         let processor = processor.filter(|_| !has_threads);
         // Each sample of such a row starts its threads.
         let slice = Slice { measure: slice.measure * if has_threads { 10 } else { 1 }, ..slice };
-        let sample = match side.runner {
-            Runner::Suite(suite) => side.run_suite(suite, &scratch, round, slice, processor),
-            Runner::Program(program) => {
-                let (row, name) = (side.row.name(), &side.row.implementation);
-                let sample = program.run(row, name, slice.measure, STEP_LIMIT, &scratch, processor);
-                sample.and_then(|sample| checked(sample, expected))
-            }
-        };
+        let sample =
+            side.run_suite(&scratch, round, slice, processor).and_then(|sample| checked(sample, expected));
         side.take(sample);
     }
     bar.finish_and_clear();
@@ -166,8 +132,8 @@ fn checked(sample: Option<Sample>, expected: Option<u64>) -> Result<Option<Sampl
 }
 
 impl<'p> Side<'p> {
-    fn new(row: Row, runner: Runner<'p>) -> Self {
-        Self { row, runner, check: None, is_present: true, is_done: false }
+    fn new(row: Row, suite: &'p Suite) -> Self {
+        Self { row, suite, check: None, is_present: true, is_done: false }
     }
 
     /// Returns `system/row/implementation`, which is also the exact filter of the suite.
@@ -178,13 +144,12 @@ impl<'p> Side<'p> {
     /// Runs a slice of a suite.
     fn run_suite(
         &self,
-        suite: &Suite,
         scratch: &Path,
         round: usize,
         slice: Slice,
         processor: Option<usize>,
     ) -> Result<Option<Sample>> {
-        let mut command = process::pinned(&suite.executable, processor);
+        let mut command = process::pinned(&self.suite.executable, processor);
         command
             .args(["--bench", "--format", "json", "--exact", &self.name()])
             .args(["--measurement-time", &slice.measure.as_secs_f64().to_string()])
@@ -195,7 +160,7 @@ impl<'p> Side<'p> {
         }
         let finished = process::run(&mut command, scratch, STEP_LIMIT)?;
         ensure!(finished.status.success(), "{}", finished.complaint());
-        let sample = lines::sample(&finished.stdout, &self.row.key, &self.row.implementation)?;
+        let sample = sample(&finished.stdout, &self.row.key, &self.row.implementation)?;
         ensure!(sample.is_some(), "the suite wrote no figures; it printed: {}", finished.stdout.trim());
         Ok(sample)
     }
@@ -247,6 +212,52 @@ fn leave_behind(sides: &mut [Side<'_>]) {
     }
 }
 
+/// Result of one process of an implementation.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Sample {
+    /// Median time per operation.
+    #[serde(skip)]
+    time_ns: f64,
+    /// True if the time is that of a single call, which exceeds the time guard.
+    is_once: bool,
+    bytes_op: Option<f64>,
+    allocs_op: Option<f64>,
+    deterministic: Option<bool>,
+    payload_bytes: Option<u64>,
+    version: Option<String>,
+    check: Option<u64>,
+}
+
+/// One line that a suite prints.
+#[derive(Clone, Debug, Deserialize)]
+struct Line {
+    key: String,
+    implementation: String,
+    time_ns: Option<f64>,
+    /// Reason why there is no time.
+    failure: Option<String>,
+    #[serde(flatten)]
+    sample: Sample,
+}
+
+/// Parses the lines of a suite and returns the result of an implementation of a row.
+fn sample(text: &str, key: &str, implementation: &str) -> Result<Option<Sample>> {
+    let (mut times, mut last) = (Vec::new(), None);
+    for text in text.lines().map(str::trim).filter(|line| line.starts_with('{')) {
+        let line: Line = serde_json::from_str(text).with_context(|| format!("not a result line: {text}"))?;
+        if line.key != key || line.implementation != implementation {
+            continue;
+        }
+        if let Some(failure) = line.failure {
+            bail!("{failure}");
+        }
+        times.push(line.time_ns.with_context(|| format!("no time: {text}"))?);
+        last = Some(line);
+    }
+    Ok(last.zip(median(&times)).map(|(line, time_ns)| Sample { time_ns, ..line.sample }))
+}
+
 /// Returns the steps in order, each with the indexes of its round, row and side. `counts` are the numbers of sides of
 /// the rows.
 fn order(counts: &[usize], rounds: usize) -> Vec<(usize, usize, usize)> {
@@ -267,7 +278,7 @@ mod tests {
     use crate::model::tests::row;
 
     fn side<'p>(suite: &'p Suite, name: &str, role: Role, class: &str, times: &[f64]) -> Side<'p> {
-        Side::new(row(name, role, Some(class), times), Runner::Suite(suite))
+        Side::new(row(name, role, Some(class), times), suite)
     }
 
     fn suite() -> Suite {
