@@ -59,9 +59,9 @@ pub(crate) fn of_keys(workspace: &Workspace, keys: &[String]) -> Result<Vec<Stri
 
 /// Returns all suites as built for the tests of the gate, so that listing their rows compiles nothing.
 pub(crate) fn tested(workspace: &Workspace) -> Result<Vec<Suite>> {
-    let arguments =
-        ["test", "--no-run", "--message-format=json", "--workspace", "--all-features", "--benches"];
-    listed(executables_of(cargo::command(workspace, &arguments))?)
+    let mut command = cargo::test_suites(workspace)?;
+    command.args(["--no-run", "--message-format=json"]);
+    listed(executables_of(command)?)
 }
 
 /// Runs a build and finds the suites in its messages.
