@@ -56,6 +56,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
         if package.is_library() {
             let library = fs::read_to_string(package.directory.join("src/lib.rs"))?;
             feature_documentation(package, &library, &mut problems);
+            tested_features(package, &mut problems);
         }
     }
     for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
@@ -191,16 +192,16 @@ impl Package {
         self.is_published() && self.directory.join("src/lib.rs").is_file()
     }
 
-    /// Returns the names of the benchmark binaries.
+    /// Returns the names of the benchmark binaries of a suite.
     pub(crate) fn benches(&self) -> Vec<String> {
-        let benches = self.manifest.get("bench").and_then(toml::Value::as_array);
+        let benches = self.manifest.get("bench").filter(|_| self.is_suite()).and_then(toml::Value::as_array);
         let names = benches.into_iter().flatten().filter_map(|bench| bench["name"].as_str());
         names.map(str::to_owned).collect()
     }
 
-    /// Returns whether the package depends on competing libraries: a suite, the conformance runner or the converter.
-    pub(crate) fn has_peers(&self) -> bool {
-        ["conformance", "parco-convert"].contains(&self.name.as_str()) || !self.benches().is_empty()
+    /// Returns whether the package is a benchmark suite.
+    pub(crate) fn is_suite(&self) -> bool {
+        self.name.ends_with("-bench")
     }
 
     /// Returns the features that a set of features enables, including itself and optional dependencies.
@@ -323,6 +324,16 @@ fn feature_documentation(package: &Package, library: &str, problems: &mut Vec<St
         if !page.iter().any(|line| line.contains(&named)) {
             problems.push(format!("{name}/src/lib.rs: the front page does not name the feature {feature}"));
         }
+    }
+}
+
+/// Checks that the tests of a library have all its features, which a development dependency on itself enables.
+fn tested_features(package: &Package, problems: &mut Vec<String>) {
+    let own = || package.manifest.get("dev-dependencies")?.get(&package.name)?.get("features");
+    let set = own().into_iter().flat_map(strings).chain(["default"]).map(str::to_owned).collect();
+    let tested = package.enabled_by(&set);
+    for feature in package.features().iter().filter(|feature| !tested.contains(*feature)) {
+        problems.push(format!("{}/Cargo.toml: the tests lack the feature {feature}", package.name));
     }
 }
 
@@ -460,6 +471,17 @@ mod tests {
         assert_eq!(problems(metadata, library), Vec::<String>::new());
         assert_eq!(problems("", library).len(), 1);
         assert_eq!(problems(metadata, "//! `x`\n// `y`\n").len(), 2);
+    }
+
+    #[test]
+    fn tests_without_a_feature_are_found() {
+        let own = "dev-dependencies.a = { path = \".\", features = [\"x\"] }";
+        let manifest = format!("{own}\n[features]\ndefault = [\"w\"]\nw = []\nx = [\"y\"]\ny = []\nz = []");
+        let manifest = manifest.parse().unwrap();
+        let package = Package { name: "a".to_owned(), directory: PathBuf::new(), manifest };
+        let mut problems = Vec::new();
+        tested_features(&package, &mut problems);
+        assert_eq!(problems, ["a/Cargo.toml: the tests lack the feature z"]);
     }
 
     #[test]
