@@ -347,8 +347,11 @@ pub(crate) fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str>
 
 /// Returns the name of an implementation, marked if it is a program of ours in place of the Go project.
 pub(crate) fn shown(row: &Row) -> String {
-    let mark = if row.role == Role::OriginalStandin { " (our stand-in)" } else { "" };
-    format!("{}{mark}", row.implementation)
+    match (row.role, row.implementation.as_str()) {
+        (Role::OriginalStandin, "original-standin") => "our stand-in".to_owned(),
+        (Role::OriginalStandin, name) => format!("{name} (our stand-in)"),
+        (_, name) => name.to_owned(),
+    }
 }
 
 /// Returns the library of an implementation, whose name begins with it.

@@ -85,6 +85,7 @@ pub fn problems(report: &Report, sources: &Sources, root: &Path, guides: &[Strin
                 .push(format!("{path}: differs from {FOLDER}/{JSON}; run `cargo xtask report --committed`"));
         }
     }
+    problems.extend(stale(report, sources, root, guides)?.iter().map(|path| format!("{path}: is not written by a run")));
     for path in guides {
         let text = fs::read_to_string(root.join(path))?;
         let found = claims_by_hand(&text);
@@ -110,6 +111,24 @@ pub fn problems(report: &Report, sources: &Sources, root: &Path, guides: &[Strin
         );
     }
     Ok(problems)
+}
+
+/// Returns files in the folder of the pages that a run does not write.
+///
+/// # Errors
+///
+/// If the folder or a guide cannot be read.
+pub fn stale(report: &Report, sources: &Sources, root: &Path, guides: &[String]) -> Result<Vec<String>> {
+    let written = files(report, sources, root, guides)?;
+    let mut stale = Vec::new();
+    for entry in fs::read_dir(root.join(FOLDER))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let path = format!("{FOLDER}/{name}");
+        if name != PAIRS && written.iter().all(|(other, _)| *other != path) {
+            stale.push(path);
+        }
+    }
+    Ok(stale)
 }
 
 /// Replaces the marked parts of a text.

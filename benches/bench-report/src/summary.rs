@@ -404,7 +404,7 @@ pub(crate) const DISPUTE: &str = "\n### To dispute a figure\n\nThe call of each 
 const METHOD: [&str; 8] = [
     "Two implementations of a row are in one process and take turns in slices of 0.3 to 1 ms, or one operation if that is longer: A B, B A, A B. Two neighbouring slices give one ratio, so that a disturbance hits both or is an outlier, which the median ignores.",
     "Inputs and buffers are placed at new random addresses several times per process, and each duel has 3 to 20 processes. The ratio of a row is the median over all placements, with the confidence interval (95 % or more) of the order statistics.",
-    "Every implementation is screened once for some milliseconds. Ours then has duels with the fastest and the second fastest of each language; the smallest ratio counts. `~` marks the times of others.",
+    "Every implementation is screened once for some milliseconds. Ours then has duels with the fastest of each language, and with the second fastest if it takes less than 1.5 times as long; the smallest ratio counts. `~` marks the times of others.",
     "Peers in other languages are programs that stay alive and run beside ours on the same processor. Garbage collection is inside their time.",
     "Only implementations of the same class are compared: the same input, the same kind of result. The result of every implementation is checked before it is timed.",
     "JSON is compared in two builds of both sides, portable and for the processor of the machine. Ours counts as faster only if it is faster in each build that was measured.",
