@@ -4,6 +4,8 @@
 //! is also measured over hyper-util's client, without TLS, proxies and redirects. That client alone is the lower bound of
 //! all.
 
+use std::process::ExitCode;
+
 use benches::{Impl, Row, Suite};
 use client_bench::ours::Ours;
 use client_bench::peers::{HyperUtil, Reqwest};
@@ -23,31 +25,31 @@ const TYPED: &str = "typed chunks";
 /// The text of the chunks.
 const TEXT: &str = "text";
 
+const HYPER_UTIL: &str = "0.1.21";
 const REQWEST: &str = "0.13.5";
 const ASYNC_OPENAI: &str = "0.43.0";
 
-fn main() {
-    let mut suite = Suite::from_args("client", env!("CARGO_TARGET_TMPDIR"));
-    for workload in [
-        Workload::simple("client_do_simple"),
-        Workload::with_json_body(),
-        Workload::large_response(),
-        Workload::with_headers(),
-    ] {
-        sequential_requests(&mut suite, &workload);
+fn main() -> ExitCode {
+    benches::main("client", env!("CARGO_TARGET_TMPDIR"), rows)
+}
+
+fn rows(suite: &mut Suite) -> anyhow::Result<()> {
+    sequential_requests(suite, &Workload::simple("client_do_simple"), &["client_do_allocations"]);
+    for workload in [Workload::with_json_body(), Workload::large_response(), Workload::with_headers()] {
+        sequential_requests(suite, &workload, &[]);
     }
-    with_retry(&mut suite);
-    with_retry_without_sleep(&mut suite);
-    concurrent_requests(&mut suite);
-    sequential_requests(&mut suite, &Workload::simple("client_do_allocations"));
-    streamed(&mut suite);
+    with_retry(suite);
+    with_retry_without_sleep(suite);
+    concurrent_requests(suite);
+    streamed(suite);
+    Ok(())
 }
 
 /// Sequential requests: client and server take turns.
-fn sequential_requests(suite: &mut Suite, workload: &Workload) {
+fn sequential_requests(suite: &mut Suite, workload: &Workload, aliases: &[&str]) {
     let answer = || workload.answer.clone();
     requests(
-        suite.row(workload.row),
+        aliases.iter().fold(suite.row(workload.row), |row, alias| row.alias(alias)),
         workload,
         sequential(answer(), |server| Ours::new(workload, server)),
         sequential(answer(), |server| Ours::over_hyper(workload, server)),
@@ -56,20 +58,20 @@ fn sequential_requests(suite: &mut Suite, workload: &Workload) {
     );
 }
 
-fn requests(
-    row: Row<'_>,
+fn requests<'a>(
+    row: Row<'a>,
     workload: &Workload,
-    ours: impl FnMut(u64) -> u64,
-    over_hyper: impl FnMut(u64) -> u64,
-    reqwest: impl FnMut(u64) -> u64,
-    hyper_util: impl FnMut(u64) -> u64,
+    ours: impl FnMut(u64) -> u64 + 'a,
+    over_hyper: impl FnMut(u64) -> u64 + 'a,
+    reqwest: impl FnMut(u64) -> u64 + 'a,
+    hyper_util: impl FnMut(u64) -> u64 + 'a,
 ) {
     let expected = workload.expected();
     row.payload(expected)
         .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours)
         .run_batches(Impl::ours("undecoded, plain hyper").class(PLAIN_HYPER), expected, over_hyper)
         .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest)
-        .run_batches(Impl::limit("hyper-util").class(OWNED), expected, hyper_util);
+        .run_batches(Impl::peer("hyper-util", HYPER_UTIL).class(OWNED), expected, hyper_util);
 }
 
 /// The retry delay with little else. It is random, so ratios between implementations are meaningless.

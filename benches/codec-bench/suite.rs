@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::hint::black_box;
+use std::process::ExitCode;
 
 use benches::{Impl, Row, Suite, memory};
 use codec_bench::codec::{
@@ -89,23 +90,37 @@ macro_rules! streaming {
     };
 }
 
-fn main() {
-    let mut suite = Suite::from_args("codec", env!("CARGO_TARGET_TMPDIR"));
+fn main() -> ExitCode {
+    benches::main("codec", env!("CARGO_TARGET_TMPDIR"), rows)
+}
+
+fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     for size in Size::ALL {
-        let message = &payload::message(size);
-        compile(&mut suite, size, message);
-        discard_compile(&mut suite, size, message);
-        json(&mut suite, size, message);
-        msgpack(&mut suite, size, message);
-        parse(&mut suite, size, message);
-        parse_reader(&mut suite, size, message);
+        for (kind, add) in [
+            ("parco_compile", compile as for<'a> fn(Row<'a>, Size, &'a Message)),
+            ("parco_discard_compile", discard_compile),
+            ("json_compile", json),
+            ("msgpack_compile", msgpack),
+            ("parco_parse", parse),
+            ("parco_parse_reader", parse_reader),
+        ] {
+            let name = format!("{kind}_{}", size.name());
+            // A row that is not run needs its implementations only.
+            let message = if suite.selects(&name) { payload::message(size) } else { Message::default() };
+            let payload = match kind {
+                "json_compile" => size.json_len(),
+                "msgpack_compile" => size.msgpack_len(),
+                _ => size.parco_len(),
+            };
+            add(suite.row(name).payload(payload).elements(1), size, &message);
+        }
     }
+    Ok(())
 }
 
 /// Encoding to a reused buffer, as in the report, and to a new one. Codecs with the same bytes as the Go library come
 /// first.
-fn compile(suite: &mut Suite, size: Size, message: &Message) {
-    let row = suite.row(format!("parco_compile_{}", size.name())).payload(size.parco_len()).elements(1);
+fn compile<'a>(row: Row<'a>, size: Size, message: &'a Message) {
     let row = same_bytes!(size, row, reused, message);
     let row = all_codecs!(row, reused, message; WincodeVec);
     let row = same_bytes!(size, row, fresh, message);
@@ -117,11 +132,8 @@ fn compile(suite: &mut Suite, size: Size, message: &Message) {
     };
     let mut buffer = Vec::new();
     let sum = message.map.keys().map(|key| u64::from(key.as_bytes()[0])).sum();
-    row.run(Impl::limit("memory copy"), size.parco_len(), || memory::copy_to(&payload, &mut buffer)).run(
-        Impl::limit("map visit"),
-        sum,
-        || visit(&message.map),
-    );
+    row.run(Impl::limit("memory copy"), size.parco_len(), move || memory::copy_to(&payload, &mut buffer))
+        .run(Impl::limit("map visit"), sum, || visit(&message.map));
 }
 
 /// Visits every entry of the map and returns the sum of the first bytes of the keys.
@@ -130,30 +142,25 @@ fn visit(map: &HashMap<String, u8>) -> u64 {
 }
 
 /// Encoding to a sink that only adds up lengths, for codecs that support sinks.
-fn discard_compile(suite: &mut Suite, size: Size, message: &Message) {
-    let row =
-        suite.row(format!("parco_discard_compile_{}", size.name())).payload(size.parco_len()).elements(1);
+fn discard_compile<'a>(row: Row<'a>, size: Size, message: &'a Message) {
     let row = same_bytes!(size, row, discarded, message);
     streaming!(row, discarded, message; SerdeZap Postcard);
 }
 
 /// JSON to a new vector, as in the report, and to a reused buffer.
-fn json(suite: &mut Suite, size: Size, message: &Message) {
-    let row = suite.row(format!("json_compile_{}", size.name())).payload(size.json_len()).elements(1);
+fn json<'a>(row: Row<'a>, _: Size, message: &'a Message) {
     let row = add!(row, fresh, message; OurJson SerdeJson SimdJson SonicRs);
     add!(row, reused, message; OurJson SerdeJson SimdJson SonicRs);
 }
 
 /// MessagePack to a new vector, as in the report, and to a reused buffer.
-fn msgpack(suite: &mut Suite, size: Size, message: &Message) {
-    let row = suite.row(format!("msgpack_compile_{}", size.name())).payload(size.msgpack_len()).elements(1);
+fn msgpack<'a>(row: Row<'a>, _: Size, message: &'a Message) {
     let row = add!(row, fresh, message; RmpGoWidths RmpSerdeNamed RmpSerdeCompact Zerompk);
     add!(row, reused, message; RmpGoWidths RmpSerdeNamed RmpSerdeCompact Zerompk);
 }
 
 /// Decoding to owned messages, borrowed messages and views, which share a row and have a class each.
-fn parse(suite: &mut Suite, size: Size, message: &Message) {
-    let row = suite.row(format!("parco_parse_{}", size.name())).payload(size.parco_len()).elements(1);
+fn parse<'a>(row: Row<'a>, size: Size, message: &'a Message) {
     let row = same_bytes!(size, row, owned, message);
     let row = all_codecs!(row, owned, message; SimdJson SonicRs);
     let row = add_sized!(size, row, borrowed, message; ours::Derived, ours::DerivedWide);
@@ -163,8 +170,7 @@ fn parse(suite: &mut Suite, size: Size, message: &Message) {
 }
 
 /// Decoding from a reader, for codecs that support readers. serde-zap reads them to their end, which is a class of its own.
-fn parse_reader(suite: &mut Suite, size: Size, message: &Message) {
-    let row = suite.row(format!("parco_parse_reader_{}", size.name())).payload(size.parco_len()).elements(1);
+fn parse_reader<'a>(row: Row<'a>, size: Size, message: &'a Message) {
     let row = add_sized!(size, row, from_reader, message; ours::Derived, ours::DerivedWide);
     let row = streaming!(row, from_reader, message;);
     let row = add_sized!(size, row, whole_reader, message; ours::Derived, ours::DerivedWide);
@@ -180,60 +186,60 @@ fn expected(bytes: &[u8]) -> u64 {
     if bytes.is_empty() { u64::MAX } else { bytes.len() as u64 }
 }
 
-fn reused<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
+fn reused<'a, C: Codec>(row: Row<'a>, message: &'a Message) -> Row<'a> {
     let (mut codec, message) = (C::default(), C::Message::from_message(message));
     let len = expected(&verified::<C>(&message));
-    row.run(implementation::<C>(REUSED).payload(len), len, || codec::encode(&mut codec, &message))
+    row.run(implementation::<C>(REUSED).payload(len), len, move || codec::encode(&mut codec, &message))
 }
 
-fn fresh<'a, C: Fresh>(row: Row<'a>, message: &Message) -> Row<'a> {
+fn fresh<'a, C: Fresh>(row: Row<'a>, message: &'a Message) -> Row<'a> {
     let message = C::Message::from_message(message);
     let len = expected(&verified::<C>(&message));
-    row.run(implementation::<C>(FRESH).payload(len), len, || codec::fresh::<C>(&message))
+    row.run(implementation::<C>(FRESH).payload(len), len, move || codec::fresh::<C>(&message))
 }
 
-fn discarded<'a, C: Discard>(row: Row<'a>, message: &Message) -> Row<'a> {
+fn discarded<'a, C: Discard>(row: Row<'a>, message: &'a Message) -> Row<'a> {
     let message = C::Message::from_message(message);
     let len = expected(&verified::<C>(&message));
-    row.run(implementation::<C>(DISCARDED).payload(len), len, || codec::discard::<C>(&message))
+    row.run(implementation::<C>(DISCARDED).payload(len), len, move || codec::discard::<C>(&message))
 }
 
-fn owned<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
+fn owned<'a, C: Codec>(row: Row<'a>, message: &'a Message) -> Row<'a> {
     let (mut codec, message) = (C::default(), C::Message::from_message(message));
     let bytes = verified::<C>(&message);
     let implementation = implementation::<C>(OWNED).payload(expected(&bytes));
-    row.run(implementation, message.check(), || codec::decode(&mut codec, &bytes))
+    row.run(implementation, message.check(), move || codec::decode(&mut codec, &bytes))
 }
 
-fn from_reader<'a, C: FromReader>(row: Row<'a>, message: &Message) -> Row<'a> {
+fn from_reader<'a, C: FromReader>(row: Row<'a>, message: &'a Message) -> Row<'a> {
     let message = C::Message::from_message(message);
     let bytes = verified::<C>(&message);
     let whole = C::from_reader(&mut &bytes[..]).is_some_and(|decoded| decoded == *message);
     let check = if whole { message.check() } else { u64::MAX };
     let implementation = implementation::<C>(OWNED).payload(expected(&bytes));
-    row.run(implementation, check, || codec::from_reader::<C>(&bytes))
+    row.run(implementation, check, move || codec::from_reader::<C>(&bytes))
 }
 
-fn whole_reader<'a, C: Codec>(row: Row<'a>, message: &Message) -> Row<'a> {
+fn whole_reader<'a, C: Codec>(row: Row<'a>, message: &'a Message) -> Row<'a> {
     let (mut codec, message) = (C::default(), C::Message::from_message(message));
     let bytes = verified::<C>(&message);
     let implementation = implementation::<C>(WHOLE).payload(expected(&bytes));
-    row.run(implementation, message.check(), || codec::whole_reader(&mut codec, &bytes))
+    row.run(implementation, message.check(), move || codec::whole_reader(&mut codec, &bytes))
 }
 
-fn borrowed<'a, C: Borrow>(row: Row<'a>, message: &Message) -> Row<'a> {
+fn borrowed<'a, C: Borrow>(row: Row<'a>, message: &'a Message) -> Row<'a> {
     let mut codec = C::default();
     let bytes = encoded::<C>(message);
     let whole = codec.borrow(&bytes).is_some_and(|borrowed| borrowed.copied() == *message);
     let check = if whole { message.check() } else { u64::MAX };
     let implementation = implementation::<C>(BORROWED).payload(expected(&bytes));
-    row.run(implementation, check, || codec::borrow(&mut codec, &bytes))
+    row.run(implementation, check, move || codec::borrow(&mut codec, &bytes))
 }
 
-fn view<'a, C: View>(row: Row<'a>, message: &Message) -> Row<'a> {
+fn view<'a, C: View>(row: Row<'a>, message: &'a Message) -> Row<'a> {
     let bytes = encoded::<C>(message);
     let whole = C::view(&bytes).is_some_and(|view| C::copied(&view).as_ref() == Some(message));
     let check = if whole { message.check() } else { u64::MAX };
     let implementation = implementation::<C>(VIEW).payload(expected(&bytes));
-    row.run(implementation, check, || codec::view::<C>(&bytes))
+    row.run(implementation, check, move || codec::view::<C>(&bytes))
 }

@@ -2,10 +2,10 @@
 //! documents of several kinds and sizes, and operations beside encoding and decoding, each compared with other crates.
 //!
 //! The report has most rows twice or more, once per backend of the Go library. Here, each of these rows measures all
-//! libraries. The first row of such a group also has the classes that the report lacks: reused buffers, borrowed
-//! strings and the trees of the libraries.
+//! libraries, so that they are one row with aliases.
 
 use std::hint::black_box;
+use std::process::ExitCode;
 
 use benches::{Impl, Row, Suite, memory};
 use json_bench::documents::{Catalogue, Coastline, Kind, Messages, Size};
@@ -70,23 +70,24 @@ macro_rules! peers {
 
 mod operations;
 
-fn main() {
-    let mut suite = Suite::from_args("json", env!("CARGO_TARGET_TMPDIR"));
-    marshal(&mut suite);
-    encoders(&mut suite);
-    unmarshal(&mut suite);
-    decoders(&mut suite);
-    round_trips(&mut suite);
-    mixed(&mut suite);
-    documents(&mut suite);
-    operations::rows(&mut suite);
+fn main() -> ExitCode {
+    benches::main("json", env!("CARGO_TARGET_TMPDIR"), |suite| {
+        marshal(suite);
+        encoders(suite);
+        unmarshal(suite);
+        decoders(suite);
+        round_trips(suite);
+        mixed(suite);
+        documents(suite);
+        operations::rows(suite);
+        Ok(())
+    })
 }
 
-/// Runs a group of rows. `fill` adds the implementations; its second argument is true for the first row.
-fn group(suite: &mut Suite, names: &[&str], payload: u64, fill: impl for<'a> Fn(Row<'a>, bool) -> Row<'a>) {
-    for (index, name) in names.iter().enumerate() {
-        fill(suite.row(*name).payload(payload), index == 0);
-    }
+/// Starts the row of several published benchmarks, which measure the same code here.
+fn group<'a>(suite: &'a mut Suite, names: &[&str], payload: u64) -> Row<'a> {
+    let row = suite.row(names[0]).payload(payload);
+    names[1..].iter().fold(row, |row, name| row.alias(name))
 }
 
 /// Returns the encoded length of a value, which is the same for all encoders.
@@ -101,68 +102,49 @@ fn document<T: Serialize>(value: &T) -> Vec<u8> {
 fn marshal(suite: &mut Suite) {
     let (with_tree, typed) = (payload::api_dynamic(), payload::api_typed());
     let names = ["api_response_sonic", "api_response_stdlib", "api_response_sonic_direct"];
-    group(suite, &names, length(&typed), |row, first| {
-        encode(encode_new(row, WITH_TREE, &with_tree), &typed, first)
-    });
+    encode(encode_new(group(suite, &names, length(&typed)), WITH_TREE, &with_tree), &typed);
     let user = payload::user();
-    group(suite, &["user_data_sonic", "user_data_stdlib"], length(&user), |row, first| {
-        encode(row, &user, first)
-    });
+    encode(group(suite, &["user_data_sonic", "user_data_stdlib"], length(&user)), &user);
     let page = payload::page(20);
-    group(suite, &["page_response_sonic", "page_response_stdlib"], length(&page), |row, first| {
-        encode(row.elements(20), &page, first)
-    });
+    let names = ["page_response_sonic", "page_response_stdlib"];
+    encode(group(suite, &names, length(&page)).elements(20), &page);
     let (with_tree, typed) = (payload::test_dynamic(), payload::test_typed());
     let len = length(&typed);
-    group(suite, &["marshal", "marshal_stdlib", "marshal_sonic"], len, |row, first| {
-        encode(encode_new(row, WITH_TREE, &with_tree), &typed, first)
-    });
+    let row = group(suite, &["marshal", "marshal_stdlib", "marshal_sonic"], len);
+    encode(encode_new(row, WITH_TREE, &with_tree), &typed);
+    // The peers have no such mode, except for sonic in Go.
     let fast = Codec::fast();
-    let name = |form: &str| implementation::<Ours>(&format!("{form}, new buffer"));
-    let row = suite.row("marshal_fastest_mode").payload(len);
-    let row = row.run(name(WITH_TREE), len, || encoded(fast.to_vec(black_box(&with_tree))));
-    let row = row.run(name(TYPED), len, || encoded(fast.to_vec(black_box(&typed))));
-    let name = |form: &str| format!("{form}, new buffer");
-    peers!(row, |row, L| {
-        row.run(implementation::<L>(&name(WITH_TREE)), len, || library::encode::<L, _>(&with_tree)).run(
-            implementation::<L>(&name(TYPED)),
-            len,
-            || library::encode::<L, _>(&typed),
-        )
-    });
+    let name = |form: &str| implementation::<Ours>(&format!("{form}, fastest mode, new buffer"));
+    suite
+        .row("marshal_fastest_mode")
+        .payload(len)
+        .run(name(WITH_TREE), len, || encoded(fast.to_vec(black_box(&with_tree))))
+        .run(name(TYPED), len, || encoded(fast.to_vec(black_box(&typed))));
 
     let (with_tree, typed) = (payload::complex_dynamic(), payload::complex_typed());
     let names = ["marshal_complex", "marshal_complex_stdlib", "marshal_complex_sonic"];
-    group(suite, &names, length(&typed), |row, first| {
-        encode(encode_new(row, WITH_TREE, &with_tree), &typed, first)
-    });
+    encode(encode_new(group(suite, &names, length(&typed)), WITH_TREE, &with_tree), &typed);
     let simple = payload::simple();
-    group(suite, &["marshal_small", "marshal_small_stdlib"], length(&simple), |row, first| {
-        encode(row, &simple, first)
-    });
+    encode(group(suite, &["marshal_small", "marshal_small_stdlib"], length(&simple)), &simple);
 }
 
 fn encoded<E>(document: Result<Vec<u8>, E>) -> u64 {
     document.map_or(0, |document| black_box(&document).len() as u64)
 }
 
-/// Encodes structs into a new vector, and in the first row of a group also into a reused buffer, and the same document
-/// as a tree.
-fn encode<'a, T: Serialize>(row: Row<'a>, value: &T, first: bool) -> Row<'a> {
+/// Encodes structs into a new vector and into a reused buffer, and the same document as a tree.
+fn encode<'a, T: Serialize>(row: Row<'a>, value: &'a T) -> Row<'a> {
     let row = encode_new(row, TYPED, value);
-    if !first {
-        return row;
-    }
-    let mut buffer = Vec::new();
     let row = all!(row, |row, L| {
-        row.run(implementation::<L>(&format!("{TYPED}, reused buffer")), length(value), || {
+        let mut buffer = Vec::new();
+        row.run(implementation::<L>(&format!("{TYPED}, reused buffer")), length(value), move || {
             library::encode_reused::<L, T>(&mut buffer, value)
         })
     });
     encode_tree(row, &document(value))
 }
 
-fn encode_new<'a, T: Serialize>(row: Row<'a>, form: &str, value: &T) -> Row<'a> {
+fn encode_new<'a, T: Serialize>(row: Row<'a>, form: &str, value: &'a T) -> Row<'a> {
     all!(row, |row, L| {
         row.run(implementation::<L>(&format!("{form}, new buffer")), length(value), || {
             library::encode::<L, T>(value)
@@ -175,7 +157,7 @@ fn encode_tree<'a>(row: Row<'a>, document: &[u8]) -> Row<'a> {
     let expected = serde_json::from_slice::<Value>(document).map_or(u64::MAX, |tree| length(&tree));
     all!(row, |row, L| {
         let tree = L::default().tree(document);
-        row.run(implementation::<L>(&format!("{TREE}, new buffer")), expected, || {
+        row.run(implementation::<L>(&format!("{TREE}, new buffer")), expected, move || {
             tree.as_ref().map_or(0, library::encode_tree::<L>)
         })
     })
@@ -191,16 +173,17 @@ fn encoders(suite: &mut Suite) {
         "http_response_sonic",
         "http_response_stdlib",
     ];
-    group(suite, &names, length(&typed) + 1, |row, _| line(line(row, WITH_TREE, &with_tree), TYPED, &typed));
+    let row = group(suite, &names, length(&typed) + 1);
+    line(line(row, WITH_TREE, &with_tree), TYPED, &typed);
     let page = payload::page(20);
     let names = ["http_page_response_sonic", "http_page_response_stdlib"];
-    group(suite, &names, length(&page) + 1, |row, _| line(row.elements(20), TYPED, &page));
+    line(group(suite, &names, length(&page) + 1).elements(20), TYPED, &page);
     let (with_tree, typed) = (payload::test_dynamic(), payload::test_typed());
-    let names = ["encoder", "encoder_stdlib", "encoder_sonic"];
-    group(suite, &names, length(&typed) + 1, |row, _| line(line(row, WITH_TREE, &with_tree), TYPED, &typed));
+    let row = group(suite, &["encoder", "encoder_stdlib", "encoder_sonic"], length(&typed) + 1);
+    line(line(row, WITH_TREE, &with_tree), TYPED, &typed);
 }
 
-fn line<'a, T: Serialize>(row: Row<'a>, form: &str, value: &T) -> Row<'a> {
+fn line<'a, T: Serialize>(row: Row<'a>, form: &str, value: &'a T) -> Row<'a> {
     all!(row, |row, L| {
         row.run(implementation::<L>(&format!("{form}, new buffer")), length(value) + 1, || {
             library::line::<L, T>(value)
@@ -211,27 +194,21 @@ fn line<'a, T: Serialize>(row: Row<'a>, form: &str, value: &T) -> Row<'a> {
 fn unmarshal(suite: &mut Suite) {
     let input = document(&payload::api_dynamic());
     let names = ["api_response_unmarshal_sonic", "api_response_unmarshal_stdlib"];
-    group(suite, &names, input.len() as u64, |row, first| {
-        let row = decode::<ApiDynamic>(bounded(row, &input), WITH_TREE, &input, API);
-        decode_typed::<ApiOwned, ApiCow>(row, &input, API, first)
-    });
+    let row = bounded(group(suite, &names, input.len() as u64), &input);
+    decode_typed::<ApiOwned, ApiCow>(decode::<ApiDynamic>(row, WITH_TREE, &input, API), &input, API);
     let input = document(&payload::page(20));
     let names = ["page_response_unmarshal_sonic", "page_response_unmarshal_stdlib"];
-    group(suite, &names, input.len() as u64, |row, first| {
-        decode_typed::<PageOwned, PageCow>(bounded(row.elements(20), &input), &input, PAGE, first)
-    });
+    let row = bounded(group(suite, &names, input.len() as u64).elements(20), &input);
+    decode_typed::<PageOwned, PageCow>(row, &input, PAGE);
     let input = document(&payload::test_dynamic());
-    let names = ["unmarshal", "unmarshal_stdlib", "unmarshal_sonic"];
-    group(suite, &names, input.len() as u64, |row, first| {
-        let row = decode::<TestDynamic>(row, WITH_TREE, &input, TEST);
-        decode_typed::<TestOwned, TestCow>(row, &input, TEST, first)
-    });
+    let row = group(suite, &["unmarshal", "unmarshal_stdlib", "unmarshal_sonic"], input.len() as u64);
+    decode_typed::<TestOwned, TestCow>(decode::<TestDynamic>(row, WITH_TREE, &input, TEST), &input, TEST);
 }
 
 /// Adds the lower bound: every decoder has to read every byte and validate UTF-8.
-fn bounded<'a>(row: Row<'a>, document: &[u8]) -> Row<'a> {
+fn bounded<'a>(row: Row<'a>, document: &'a [u8]) -> Row<'a> {
     let len = document.len();
-    row.run(Impl::limit("UTF-8 check"), len as u64, || memory::validate(black_box(document), len.max(1)))
+    row.run(Impl::limit("UTF-8 check"), len as u64, move || memory::validate(black_box(document), len.max(1)))
 }
 
 /// Check value of the API response: 1 for its data, the length of its id, its timestamp.
@@ -241,35 +218,28 @@ const PAGE: u64 = 20 * 100 + 10 * 190 + 20 * 5 + 200 + 20;
 /// Check value of the test response: the lengths of its message and its five permissions.
 const TEST: u64 = 7 + 5 * 11;
 
-/// Decodes structs with owned strings, and in the first row of a group also with borrowed strings, and trees.
-fn decode_typed<'a, O: Family, B: Family>(
-    row: Row<'a>,
-    document: &[u8],
-    expected: u64,
-    first: bool,
-) -> Row<'a> {
+/// Decodes structs with owned strings, structs with borrowed strings, and trees.
+fn decode_typed<'a, O: Family, B: Family>(row: Row<'a>, document: &'a [u8], expected: u64) -> Row<'a> {
     let row = decode::<O>(row, OWNED, document, expected);
-    if !first {
-        return row;
-    }
-    let row = decode::<B>(row, BORROWED, document, expected);
-    decode_tree(row, document)
+    decode_tree(decode::<B>(row, BORROWED, document, expected), document)
 }
 
-fn decode<'a, F: Family>(row: Row<'a>, form: &str, document: &[u8], expected: u64) -> Row<'a> {
+fn decode<'a, F: Family>(row: Row<'a>, form: &str, document: &'a [u8], expected: u64) -> Row<'a> {
     let text = Impl::peer(format!("serde_json {form}, text"), SerdeJson::VERSION.unwrap_or_default());
     all!(row, |row, L| {
         let mut library = L::default();
-        row.run(implementation::<L>(form), expected, || library::decode::<L, F>(&mut library, document))
+        row.run(implementation::<L>(form), expected, move || library::decode::<L, F>(&mut library, document))
     })
     .run(text.class(form), expected, || library::serde_json_str::<F>(document))
 }
 
-fn decode_tree<'a>(row: Row<'a>, document: &[u8]) -> Row<'a> {
+fn decode_tree<'a>(row: Row<'a>, document: &'a [u8]) -> Row<'a> {
     let expected = tree_check(document);
     all!(row, |row, L| {
         let mut library = L::default();
-        row.run(implementation::<L>(TREE), expected, || library::decode_tree::<L>(&mut library, document))
+        row.run(implementation::<L>(TREE), expected, move || {
+            library::decode_tree::<L>(&mut library, document)
+        })
     })
 }
 
@@ -282,12 +252,11 @@ fn tree_check(document: &[u8]) -> u64 {
 fn decoders(suite: &mut Suite) {
     let input = document(&payload::api_dynamic());
     let names = ["api_response_decoder_sonic", "api_response_decoder_stdlib"];
-    group(suite, &names, input.len() as u64, |row, _| {
-        read::<ApiOwned>(read::<ApiDynamic>(row, WITH_TREE, &input), OWNED, &input)
-    });
+    let row = group(suite, &names, input.len() as u64);
+    read::<ApiOwned>(read::<ApiDynamic>(row, WITH_TREE, &input), OWNED, &input);
 }
 
-fn read<'a, F: Family>(row: Row<'a>, form: &str, document: &[u8]) -> Row<'a>
+fn read<'a, F: Family>(row: Row<'a>, form: &str, document: &'a [u8]) -> Row<'a>
 where
     F::Of<'static>: DeserializeOwned,
 {
@@ -303,49 +272,38 @@ where
 fn round_trips(suite: &mut Suite) {
     let (with_tree, typed) = (payload::api_dynamic(), payload::api_typed());
     let names = ["round_trip_api_response_sonic", "round_trip_api_response_stdlib"];
-    group(suite, &names, length(&typed), |row, first| {
-        let row = round_trip::<ApiDynamic, _>(row, WITH_TREE, &with_tree, API);
-        both_ways::<ApiOwned, ApiCow, _>(row, &typed, API, first)
-    });
+    let row = group(suite, &names, length(&typed));
+    let row = round_trip::<ApiDynamic, _>(row, WITH_TREE, &with_tree, API);
+    both_ways::<ApiOwned, ApiCow, _>(row, &typed, API);
     let page = payload::page(20);
     let names = ["round_trip_page_response_sonic", "round_trip_page_response_stdlib"];
-    group(suite, &names, length(&page), |row, first| {
-        both_ways::<PageOwned, PageCow, _>(row.elements(20), &page, PAGE, first)
-    });
+    both_ways::<PageOwned, PageCow, _>(group(suite, &names, length(&page)).elements(20), &page, PAGE);
     let (with_tree, typed) = (payload::test_dynamic(), payload::test_typed());
-    group(suite, &["roundtrip", "roundtrip_stdlib"], length(&typed), |row, first| {
-        let row = round_trip::<TestDynamic, _>(row, WITH_TREE, &with_tree, TEST);
-        both_ways::<TestOwned, TestCow, _>(row, &typed, TEST, first)
-    });
+    let row = group(suite, &["roundtrip", "roundtrip_stdlib"], length(&typed));
+    let row = round_trip::<TestDynamic, _>(row, WITH_TREE, &with_tree, TEST);
+    both_ways::<TestOwned, TestCow, _>(row, &typed, TEST);
 }
 
-/// Encodes and decodes structs with owned strings, and in the first row of a group also with borrowed strings, and
-/// trees.
-fn both_ways<'a, O: Family, B: Family, T: Serialize>(
-    row: Row<'a>,
-    value: &T,
-    expected: u64,
-    first: bool,
-) -> Row<'a> {
+/// Encodes and decodes structs with owned strings, structs with borrowed strings, and trees.
+fn both_ways<'a, O: Family, B: Family, T: Serialize>(row: Row<'a>, value: &'a T, expected: u64) -> Row<'a> {
     let row = round_trip::<O, T>(row, OWNED, value, expected);
-    if !first {
-        return row;
-    }
     let row = round_trip::<B, T>(row, BORROWED, value, expected);
     let document = document(value);
     all!(row, |row, L| {
         let mut library = L::default();
         let tree = library.tree(&document);
-        row.run(implementation::<L>(TREE), tree_check(&document), || {
+        row.run(implementation::<L>(TREE), tree_check(&document), move || {
             tree.as_ref().map_or(0, |tree| library::round_trip_tree::<L>(&mut library, tree))
         })
     })
 }
 
-fn round_trip<'a, F: Family, T: Serialize>(row: Row<'a>, form: &str, value: &T, expected: u64) -> Row<'a> {
+fn round_trip<'a, F: Family, T: Serialize>(row: Row<'a>, form: &str, value: &'a T, expected: u64) -> Row<'a> {
     all!(row, |row, L| {
         let mut library = L::default();
-        row.run(implementation::<L>(form), expected, || library::round_trip::<L, F, T>(&mut library, value))
+        row.run(implementation::<L>(form), expected, move || {
+            library::round_trip::<L, F, T>(&mut library, value)
+        })
     })
 }
 
@@ -355,16 +313,16 @@ fn mixed(suite: &mut Suite) {
     let row = suite.row("mixed_encode").payload(mix.length).elements(Mix::DOCUMENTS);
     all!(row, |row, L| {
         let mut buffer = Vec::new();
-        row.run(implementation::<L>("typed, new buffer"), mix.length, || mix.encode::<L>()).run(
+        row.run(implementation::<L>("typed, new buffer"), mix.length, move || mix.encode::<L>()).run(
             implementation::<L>("typed, reused buffer"),
             mix.length,
-            || mix.encode_reused::<L>(&mut buffer),
+            move || mix.encode_reused::<L>(&mut buffer),
         )
     });
     let row = suite.row("mixed_decode").payload(mix.length).elements(Mix::DOCUMENTS);
     all!(row, |row, L| {
         let mut library = L::default();
-        row.run(implementation::<L>(OWNED), mix.check(), || mix.decode(&mut library))
+        row.run(implementation::<L>(OWNED), mix.check(), move || mix.decode(&mut library))
     });
 }
 

@@ -46,10 +46,11 @@ fn trees(suite: &mut Suite) {
     let count = messages.len();
     let text = |message: &Status| message.user.screen_name.len() as u64 + u64::from(message.retweet_count);
     let expected = messages.iter().map(text).sum();
+    let pointers: &Vec<_> = &(0..count).map(|index| format!("/statuses/{index}/user/screen_name")).collect();
     let row = suite.row("tree_lookup").elements(2 * count as u64);
     let row = all!(row, |row, L| {
         let tree = L::default().tree(input);
-        row.run(implementation::<L>(TREE), expected, || {
+        row.run(implementation::<L>(TREE), expected, move || {
             let Some(tree) = black_box(&tree) else { return 0 };
             let messages = (0..count).map(|index| &tree["statuses"][index]);
             let sum = messages.map(|message| {
@@ -59,12 +60,11 @@ fn trees(suite: &mut Suite) {
             sum.sum()
         })
     });
-    let pointers: Vec<_> = (0..count).map(|index| format!("/statuses/{index}/user/screen_name")).collect();
     let expected = messages.iter().map(|message| message.user.screen_name.len() as u64).sum();
     macro_rules! by_pointer {
         ($row:expr, $implementation:expr, $tree:ty) => {{
             let tree: Option<$tree> = serde_json::from_slice(input).ok();
-            $row.run($implementation, expected, || {
+            $row.run($implementation, expected, move || {
                 let Some(tree) = black_box(&tree) else { return 0 };
                 let names = pointers.iter().filter_map(|pointer| tree.pointer(pointer)?.as_str());
                 names.map(|name| name.len() as u64).sum()
@@ -78,7 +78,7 @@ fn trees(suite: &mut Suite) {
     let row = suite.row("tree_clone").elements(count as u64);
     all!(row, |row, L| {
         let tree = L::default().tree(input);
-        row.run(implementation::<L>(TREE), 11 * count as u64, || {
+        row.run(implementation::<L>(TREE), 11 * count as u64, move || {
             let Some(tree) = black_box(&tree) else { return 0 };
             let fields = (0..count).map(|index| black_box(tree["statuses"][index].clone()).check());
             fields.sum()
@@ -91,7 +91,7 @@ fn trees(suite: &mut Suite) {
     });
     all!(row, |row, L| {
         let mut library = L::default();
-        row.run(implementation::<L>("tree, new buffer"), expected, || {
+        row.run(implementation::<L>("tree, new buffer"), expected, move || {
             let Some(mut tree) = library.tree(black_box(input)) else { return 0 };
             tree["search_metadata"]["count"] = 7.into();
             library::encode_tree::<L>(&tree)
@@ -110,7 +110,7 @@ fn values(suite: &mut Suite, value: &Messages) {
     let row = suite.row("from_value").payload(input.len() as u64);
     all!(row, |row, L| {
         let tree = L::default().tree(input);
-        row.run(implementation::<L>(OWNED), value.check(), || {
+        row.run(implementation::<L>(OWNED), value.check(), move || {
             library::checked(black_box(&tree).as_ref().and_then(L::from_value::<Messages>))
         })
     });

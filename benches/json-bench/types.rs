@@ -8,6 +8,7 @@
 //! have, its images are objects instead of strings, and it has no reasoning steps, searches and costs.
 
 use std::hint::black_box;
+use std::process::ExitCode;
 
 use benches::{Row, Suite};
 use json_bench::api::document::Document;
@@ -25,12 +26,15 @@ const DERIVED: &str = "derived structs";
 const CLIENT: &str = "client types";
 
 /// Type that can be encoded and decoded.
-trait Payload: Serialize + DeserializeOwned {}
+trait Payload: Serialize + DeserializeOwned + 'static {}
 
-impl<T: Serialize + DeserializeOwned> Payload for T {}
+impl<T: Serialize + DeserializeOwned + 'static> Payload for T {}
 
-fn main() {
-    let suite = &mut Suite::from_args("types", env!("CARGO_TARGET_TMPDIR"));
+fn main() -> ExitCode {
+    benches::main("types", env!("CARGO_TARGET_TMPDIR"), rows)
+}
+
+fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     pair::<chat::Usage, plain::UsageInfo>(suite, ["usage_info", ""], ["UsageInfo", ""]);
     pair::<chat::Completion, plain::StreamChunk>(suite, ["stream_chunk", ""], ["StreamChunk", ""]);
     let (row, document) = (["chat_message", "_simple_text"], ["ChatMessage", "_SimpleText"]);
@@ -41,6 +45,7 @@ fn main() {
     pair::<chat::ReasoningStep, plain::ReasoningStep>(suite, ["reasoning_step", ""], ["ReasoningStep", ""]);
     pair::<search::Response, plain::SearchResponse>(suite, ["search_response", ""], ["SearchResponse", ""]);
     pair::<chat::Completion, plain::StreamChunk>(suite, ["complex_response", ""], ["ComplexResponse", ""]);
+    Ok(())
 }
 
 /// Runs the two rows of a document: `C` is the type of tightwire-perplexity, `D` the derived struct. Both names
@@ -65,7 +70,7 @@ fn payload<T: Payload>(document: &Document) -> T {
     value
 }
 
-fn encoders<'a, T: Payload>(row: Row<'a>, class: &str, document: &Document, length: u64) -> Row<'a> {
+fn encoders<'a, T: Payload>(row: Row<'a>, class: &str, document: &'a Document, length: u64) -> Row<'a> {
     let row = encode::<Ours, T>(row, class, document, length);
     let row = encode::<SerdeJson, T>(row, class, document, length);
     let row = encode::<SimdJson, T>(row, class, document, length);
@@ -76,18 +81,18 @@ fn encoders<'a, T: Payload>(row: Row<'a>, class: &str, document: &Document, leng
 fn encode<'a, L: Library, T: Payload>(
     row: Row<'a>,
     class: &str,
-    document: &Document,
+    document: &'a Document,
     length: u64,
 ) -> Row<'a> {
     let value = payload::<T>(document);
     let is_right = L::to_vec(&value).is_some_and(|encoded| document.is_encoded_in(&encoded));
-    row.run(implementation::<L>(class), length, || match L::to_vec(black_box(&value)) {
+    row.run(implementation::<L>(class), length, move || match L::to_vec(black_box(&value)) {
         Some(document) if is_right => black_box(&document).len() as u64,
         _ => 0,
     })
 }
 
-fn decoders<'a, T: Payload>(row: Row<'a>, class: &str, document: &Document) -> Row<'a> {
+fn decoders<'a, T: Payload>(row: Row<'a>, class: &str, document: &'a Document) -> Row<'a> {
     let row = decode::<Ours, T>(row, class, document);
     let row = decode::<SerdeJson, T>(row, class, document);
     let row = decode::<SimdJson, T>(row, class, document);
@@ -95,15 +100,17 @@ fn decoders<'a, T: Payload>(row: Row<'a>, class: &str, document: &Document) -> R
 }
 
 /// The check value is the length of the input, 0 if the value lacks a part of the document.
-fn decode<'a, L: Library, T: Payload>(row: Row<'a>, class: &str, document: &Document) -> Row<'a> {
+fn decode<'a, L: Library, T: Payload>(row: Row<'a>, class: &str, document: &'a Document) -> Row<'a> {
     let mut library = L::default();
     let input = document.input.as_slice();
     let is_right = library.read::<T>(input).is_some_and(|value| document.is_decoded_in(&value));
-    row.run(implementation::<L>(class), input.len() as u64, || match library.read::<T>(black_box(input)) {
-        Some(value) if is_right => {
-            black_box(&value);
-            input.len() as u64
+    row.run(implementation::<L>(class), input.len() as u64, move || {
+        match library.read::<T>(black_box(input)) {
+            Some(value) if is_right => {
+                black_box(&value);
+                input.len() as u64
+            }
+            _ => 0,
         }
-        _ => 0,
     })
 }

@@ -7,7 +7,9 @@
 //! psrp-rs is a separate program in `peers/rust`: linked into this binary, it would enable TLS, HTTP/2 and compression
 //! in the client measured by the suites `sse` and `client`. ironposh is not in the registry.
 
+use std::cell::OnceCell;
 use std::hint::black_box;
+use std::process::ExitCode;
 
 use benches::{Impl, Row, Suite, memory};
 use psrp::clixml::{Reader, Writer, escape, from_slice, unescape};
@@ -54,46 +56,49 @@ const CHILD: &str = "client";
 /// The two map rows.
 const MAP: &str = "map, no protocol";
 
-fn main() {
-    let mut suite = Suite::from_args("psrp", env!("CARGO_TARGET_TMPDIR"));
+fn main() -> ExitCode {
+    benches::main("psrp", env!("CARGO_TARGET_TMPDIR"), rows)
+}
+
+fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     for row in [
         "serialize_small_object",
         "serialize_medium_object",
         "serialize_large_object",
         "serialize_with_references",
     ] {
-        serialize(&mut suite, row, wrapped);
+        serialize(suite, row, wrapped);
     }
     for row in ["serialize_string", "serialize_int32", "serialize_hashtable"] {
-        serialize(&mut suite, row, Writer::write);
+        serialize(suite, row, Writer::write);
     }
-    serialize_again(&mut suite);
+    serialize_again(suite);
     for row in ["deserialize_small_object", "deserialize_ps_object"] {
-        deserialize(&mut suite, row);
+        deserialize(suite, row);
     }
     for (row, length) in [("fragment_encode_1kb", 1024), ("fragment_encode_large_32kb", 32768)] {
-        encode_fragment(&mut suite, row, length);
+        encode_fragment(suite, row, length);
     }
-    decode_fragment(&mut suite);
-    assemble(&mut suite);
-    messages(&mut suite, "message", Destination::Server, MessageType::CreatePipeline);
-    messages(&mut suite, "messages_message", Destination::Client, MessageType::PipelineOutput);
-    send_data(&mut suite, "transport_send_data_4kb", 4096, false);
-    send_data(&mut suite, "transport_send_data_small_256b", 256, false);
-    send_data(&mut suite, "outofproc_send_data", 1024, true);
-    let _ = send(&mut suite, "transport_send_command", &Packet::Command(Some(IDENTITY)), false);
-    receive(&mut suite, "transport_receive_packet_data", &data_packet(None, b"testdata"));
-    receive(&mut suite, "transport_receive_packet_command", &Packet::Command(Some(IDENTITY)));
-    parse_line(&mut suite);
-    round_trip(&mut suite, "round_trip_small", &payload::small());
-    round_trip(&mut suite, "round_trip_medium", &payload::numbered("Prop", 20));
-    transport_round_trip(&mut suite);
-    texts(&mut suite);
-    shared_maps(&mut suite);
-    large_document(&mut suite);
-    sessions(&mut suite);
-    thousand_objects(&mut suite);
-    child_sessions(&mut suite);
+    decode_fragment(suite);
+    assemble(suite);
+    messages(suite);
+    send_data(suite, "transport_send_data_4kb", 4096, false);
+    send_data(suite, "transport_send_data_small_256b", 256, false);
+    send_data(suite, "outofproc_send_data", 1024, true);
+    send(suite.row("transport_send_command"), &Packet::Command(Some(IDENTITY)), false);
+    receive(suite, "transport_receive_packet_data", &data_packet(None, b"testdata"));
+    receive(suite, "transport_receive_packet_command", &Packet::Command(Some(IDENTITY)));
+    parse_line(suite);
+    round_trip(suite, "round_trip_small", &payload::small());
+    round_trip(suite, "round_trip_medium", &payload::numbered("Prop", 20));
+    transport_round_trip(suite);
+    texts(suite);
+    shared_maps(suite);
+    large_document(suite);
+    sessions(suite)?;
+    thousand_objects(suite);
+    child_sessions(suite);
+    Ok(())
 }
 
 /// Encodes a value as a document.
@@ -183,10 +188,10 @@ fn deserialize(suite: &mut Suite, name: &str) {
 }
 
 /// Adds a row limit: copying the encoded bytes.
-fn copies(row: Row<'_>, bytes: &[u8]) {
+fn copies<'a>(row: Row<'a>, bytes: &'a [u8]) {
     let mut buffer = Vec::new();
     let expected = bytes.len() as u64;
-    row.run(Impl::limit("memory copy").class(REUSED), expected, || memory::copy_to(bytes, &mut buffer));
+    row.run(Impl::limit("memory copy").class(REUSED), expected, move || memory::copy_to(bytes, &mut buffer));
 }
 
 /// Returns the fragment of a message that fits into one.
@@ -275,11 +280,12 @@ fn assembled<'a>(assembler: &'a mut Assembler, fragments: &'a [Vec<u8>]) -> Opti
     assembler.next(&mut &last[..]).ok()?
 }
 
-fn messages(suite: &mut Suite, prefix: &str, destination: Destination, message_type: MessageType) {
+/// The rows `messages_*` of go-psrpcore have other values in the header.
+fn messages(suite: &mut Suite) {
     let data = [0; 1024];
     let header = MessageHeader {
-        destination,
-        message_type,
+        destination: Destination::Server,
+        message_type: MessageType::CreatePipeline,
         pool_id: Uuid::new_v4(),
         pipeline_id: Some(Uuid::new_v4()),
     };
@@ -290,7 +296,8 @@ fn messages(suite: &mut Suite, prefix: &str, destination: Destination, message_t
     let expected = if is_right { 1064 } else { u64::MAX };
     let mut buffer = Vec::new();
     let row = suite
-        .row(format!("{prefix}_encode"))
+        .row("message_encode")
+        .alias("messages_message_encode")
         .payload(1064)
         .run(Impl::ours("new vector").class(FRESH), expected, || {
             let mut buffer = Vec::with_capacity(encoded.len());
@@ -307,7 +314,8 @@ fn messages(suite: &mut Suite, prefix: &str, destination: Destination, message_t
 
     let expected = if is_right { 1024 } else { u64::MAX };
     let row = suite
-        .row(format!("{prefix}_decode"))
+        .row("message_decode")
+        .alias("messages_message_decode")
         .payload(1064)
         .run(Impl::ours("owned").class(OWNED), expected, || {
             let decoded =
@@ -334,28 +342,28 @@ fn line(packet: &Packet<'_>) -> Vec<u8> {
 
 /// Adds a row that sends a packet to a writer into memory or, if `discarded`, to a writer that discards it, and that
 /// encodes the packet to a reused buffer.
-fn send<'a>(suite: &'a mut Suite, name: &str, packet: &Packet<'_>, discarded: bool) -> Row<'a> {
+fn send<'a>(row: Row<'a>, packet: &'a Packet<'_>, discarded: bool) -> Row<'a> {
     let expected = line(packet).len() as u64;
     let (sink, link, mut buffer) =
         (PacketSender::new(std::io::sink()), PacketSender::new(Vec::new()), Vec::new());
-    suite
-        .row(name)
-        .payload(expected)
-        .run(Impl::ours("lock and writer").class(LOCKED), expected, || {
+    row.payload(expected)
+        .run(Impl::ours("lock and writer").class(LOCKED), expected, move || {
             let packet = black_box(packet);
             if discarded { sink.send(packet, |_| {}) } else { link.send(packet, Vec::clear) }
         })
-        .run(Impl::ours("buffer").class(REUSED), expected, || transport::encode(packet, &mut buffer))
+        .run(Impl::ours("buffer").class(REUSED), expected, move || transport::encode(packet, &mut buffer))
 }
 
 fn send_data(suite: &mut Suite, name: &str, length: usize, discarded: bool) {
     let data = vec![0; length];
-    let row = send(suite, name, &data_packet(Some(IDENTITY), &data), discarded);
+    let packet = data_packet(Some(IDENTITY), &data);
     let expected = data.len().div_ceil(3) * 4;
     let mut text = vec![0; expected];
-    row.run(Impl::limit("base64 of the data").class(REUSED), expected as u64, || {
-        limits::base64(&data, &mut text)
-    });
+    send(suite.row(name), &packet, discarded).run(
+        Impl::limit("base64 of the data").class(REUSED),
+        expected as u64,
+        || limits::base64(&data, &mut text),
+    );
 }
 
 /// Receives a packet from a reader with new buffers, as in go-psrpcore, and decodes it from available bytes.
@@ -465,12 +473,16 @@ fn texts(suite: &mut Suite) {
 fn shared_maps(suite: &mut Suite) {
     let keys = maps::keys();
     let (locked, sharded) = (LockedMap::new(&keys), ShardedMap::new(&keys));
-    suite.row("runspace_map_rwmutex").run_batches(Impl::ours("RwLock of a map").class(MAP), 1, |times| {
-        maps::look_up(&locked, &keys, times)
-    });
-    suite
-        .row("runspace_map_syncmap")
-        .run_batches(Impl::ours("sharded map").class(MAP), 1, |times| maps::look_up(&sharded, &keys, times));
+    suite.row("runspace_map_rwmutex").threads().run_batches(
+        Impl::ours("RwLock of a map").class(MAP),
+        1,
+        |times| maps::look_up(&locked, &keys, times),
+    );
+    suite.row("runspace_map_syncmap").threads().run_batches(
+        Impl::ours("sharded map").class(MAP),
+        1,
+        |times| maps::look_up(&sharded, &keys, times),
+    );
 }
 
 /// Decodes ten million bytes and encodes them. The document is indented as by `Export-Clixml`; our output is not.
@@ -493,7 +505,7 @@ fn large_document(suite: &mut Suite) {
         .run(Impl::limit("events of quick-xml"), limits::events(document), || limits::events(document));
 
     let items = || values.iter().map(|value| (None, value));
-    let mut writer = Writer::new();
+    let (mut writer, mut lending) = (Writer::new(), Writer::new());
     let encoded = writer.write_document(items()).map(<[u8]>::to_vec).unwrap_or_default();
     let is_right = read_all(&encoded).is_ok_and(|read| read == values);
     let expected = if is_right { encoded.len() as u64 } else { u64::MAX };
@@ -501,19 +513,18 @@ fn large_document(suite: &mut Suite) {
     let row = row.run(Impl::ours("copied").class(FRESH), expected, || {
         length(writer.write_document(items()).map(<[u8]>::to_vec))
     });
-    let row = row.run(Impl::ours("lent").class(REUSED), expected, || length(writer.write_document(items())));
+    let row = row.run(Impl::ours("lent").class(REUSED), expected, || length(lending.write_document(items())));
     copies(row, &encoded);
 }
 
 /// Client and server in one thread over an in-memory pipe, as in go-psrpcore. It has no server: that of its rows
 /// decodes nothing, like our plain one.
-fn sessions(suite: &mut Suite) {
+fn sessions(suite: &mut Suite) -> anyhow::Result<()> {
     const COUNT: u64 = 10_000;
-    let (Ok(plain), Ok(whole)) = (Sessions::new(ServerKind::Stub), Sessions::new(ServerKind::Full)) else {
-        return;
-    };
+    let (plain, whole) = (Sessions::new(ServerKind::Stub)?, Sessions::new(ServerKind::Full)?);
     suite
         .row("session_open_invoke_close")
+        .threads()
         .run_batches(Impl::ours("client, plain server").class(PLAIN), 1, |times| {
             plain.whole(times).unwrap_or(u64::MAX)
         })
@@ -529,6 +540,7 @@ fn sessions(suite: &mut Suite) {
     let sum = session::sum(COUNT);
     suite
         .row(name)
+        .threads()
         .elements(COUNT)
         .run(Impl::ours("client, plain server").class(PLAIN), sum, || {
             found(plain_pool.as_ref().map(|pool| plain.stream(pool, COUNT)))
@@ -536,6 +548,7 @@ fn sessions(suite: &mut Suite) {
         .run(Impl::ours("client and server").class(WHOLE), sum, || {
             found(whole_pool.as_ref().map(|pool| whole.stream(pool, COUNT)))
         });
+    Ok(())
 }
 
 /// A list of objects as PowerShell writes it. Our output is not indented.
@@ -561,33 +574,44 @@ fn thousand_objects(suite: &mut Suite) {
         .run(Impl::ours("lent").class(REUSED), expected, || length(wrapped(&mut lending, black_box(&value))));
 }
 
-/// Our client with PowerShell's server, if installed, and with the example `psrp_server`. One pipeline per process
-/// after a short one, as for PowerShell's client.
+/// Our client with PowerShell's server, if installed, and with the example `psrp_server`. A process opens one session per
+/// server and runs a short pipeline before the others, as PowerShell's client does.
 fn child_sessions(suite: &mut Suite) {
+    thread_local! {
+        static SESSIONS: [OnceCell<Session>; 2] = const { [const { OnceCell::new() }; 2] };
+    }
     let ours = Child::new(env!("CARGO_BIN_EXE_psrp_server"));
-    for (name, server) in [("powershell", powershell::server()), ("psrp_server", Some(ours))] {
-        let Some(server) = server else { continue };
-        let out = format!("child_{name}_100000_out");
-        let into = format!("child_{name}_10000_in");
-        let is_selected = suite.selects(&out) || suite.selects(&into);
-        // A test run only checks that the rows work.
-        let scale = if suite.is_testing() { 1000 } else { 1 };
-        let session = is_selected.then(|| Session::open(&server));
-        let found = |call: &dyn Fn(&Session) -> Result<u64, Error>| match &session {
-            Some(Ok(session)) => call(session).unwrap_or(u64::MAX),
-            _ => u64::MAX,
-        };
-        for (row, count, call) in
-            [(out, 100_000, Session::receive as fn(&Session, u32) -> _), (into, 10_000, Session::send)]
+    // A test run only checks that the rows work.
+    let scale = if suite.is_testing() { 1000 } else { 1 };
+    for (index, name, server) in [(0, "powershell", powershell::server()), (1, "psrp_server", Some(ours))] {
+        let Some(server) = &server else { continue };
+        for (direction, count, call) in
+            [("out", 100_000, Session::receive as fn(&Session, u32) -> _), ("in", 10_000, Session::send)]
         {
-            if !suite.is_testing() && suite.selects(&row) {
-                found(&|session| call(session, 1000));
-            }
+            let run = move |count| {
+                SESSIONS.with(|sessions| {
+                    let session = match sessions[index].get() {
+                        Some(session) => session,
+                        None => {
+                            let session = Session::open(server)?;
+                            if scale == 1 {
+                                session.receive(1000)?;
+                                session.send(1000)?;
+                            }
+                            sessions[index].get_or_init(|| session)
+                        }
+                    };
+                    call(session, count)
+                })
+            };
             let elements = u64::from(count);
             let count = count / scale;
             let sum = u64::from(count) * u64::from(count + 1) / 2;
-            let ours = Impl::ours("collected").class(CHILD).once();
-            suite.row(row).elements(elements).run(ours, sum, || found(&|session| call(session, count)));
+            suite.row(format!("child_{name}_{elements}_{direction}")).threads().elements(elements).run(
+                Impl::ours("collected").class(CHILD).once(),
+                sum,
+                move || run(count).unwrap_or(u64::MAX),
+            );
         }
     }
 }

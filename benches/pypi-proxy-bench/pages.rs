@@ -4,8 +4,9 @@
 //! them, and also creates an index of the files.
 
 use std::hint::black_box;
+use std::process::ExitCode;
 
-use benches::{Impl, Suite};
+use benches::{Impl, Row, Suite};
 use pypi_proxy::{ByteRange, Coding, Form, Page, ProjectList, ProjectName};
 use pypi_proxy_bench::documents::{self, ACCEPT, ACCEPT_ENCODING, FILES, NAMES};
 use pypi_proxy_bench::typed;
@@ -15,114 +16,118 @@ benches::counting_allocator!();
 /// A document rewritten for clients. Ours keeps unknown fields, which the peers lose.
 const REWRITTEN: &str = "rewritten";
 
-/// Returns the implementation of work without a peer.
-fn ours(name: &str) -> Impl {
-    Impl::ours(name).class("pypi-proxy")
+/// Returns the check value of a copied document that a library parses into a type and serializes again.
+macro_rules! retyped {
+    ($library:ident, $type:ident, $document:expr) => {
+        || {
+            let document = black_box($document).to_vec();
+            let mut typed: typed::$type<'_> = $library::from_slice(&document).unwrap();
+            let elements = typed.rewrite();
+            black_box($library::to_vec(&typed).unwrap());
+            elements
+        }
+    };
 }
 
-fn main() {
-    let mut suite = Suite::from_args("pypi_proxy", env!("CARGO_TARGET_TMPDIR"));
-    page(&mut suite, "page_refresh", &documents::page(), FILES);
-    page(&mut suite, "pypi_response_parsing_standard_copy", &documents::small(), 2);
-    html(&mut suite);
-    list(&mut suite);
-    small(&mut suite);
+fn main() -> ExitCode {
+    benches::main("pypi_proxy", env!("CARGO_TARGET_TMPDIR"), rows)
 }
 
-/// Rewrites a page of an index for clients, including a copy of the received document.
-fn page(suite: &mut Suite, name: &str, document: &[u8], files: usize) {
-    let expected = files as u64;
-    suite
-        .row(name)
-        .payload(document.len() as u64)
-        .elements(expected)
-        .run(Impl::ours("rewritten").class(REWRITTEN), expected, || {
-            let page = Page::from_json(black_box(document).to_vec()).unwrap();
+fn rows(suite: &mut Suite) -> anyhow::Result<()> {
+    let pages = [
+        ("page_refresh", documents::page as fn() -> Vec<u8>, FILES),
+        ("pypi_response_parsing_standard_copy", documents::small, 2),
+    ];
+    for (name, make, files) in pages {
+        let document = &of_selected(suite, &[name], make);
+        let row = rewritten(suite.row(name), document, files as u64, || {
+            let page = Page::from_json(black_box(document).clone()).unwrap();
             black_box(page.json());
             page.files().len() as u64
-        })
-        .run(Impl::peer("serde_json", "1.0.154").class(REWRITTEN), expected, || {
-            let document = black_box(document).to_vec();
-            let mut page: typed::Page<'_> = serde_json::from_slice(&document).unwrap();
-            page.rewrite();
-            black_box(serde_json::to_vec(&page).unwrap());
-            page.files.len() as u64
-        })
-        .run(Impl::peer("sonic-rs", "0.5.10").class(REWRITTEN), expected, || {
-            let document = black_box(document).to_vec();
-            let mut page: typed::Page<'_> = sonic_rs::from_slice(&document).unwrap();
-            page.rewrite();
-            black_box(sonic_rs::to_vec(&page).unwrap());
-            page.files.len() as u64
-        })
-        .run(Impl::limit("memory copy"), document.len() as u64, || {
-            black_box(black_box(document).to_vec()).len() as u64
         });
+        row.run(peer("serde_json"), files as u64, retyped!(serde_json, Page, document))
+            .run(peer("sonic-rs"), files as u64, retyped!(sonic_rs, Page, document))
+            .run(Impl::limit("memory copy"), document.len() as u64, || {
+                black_box(black_box(document).clone()).len() as u64
+            });
+    }
+    let (name, names) = ("list_refresh", NAMES as u64);
+    let document = &of_selected(suite, &[name], documents::list);
+    let row = rewritten(suite.row(name), document, names, || {
+        let list = ProjectList::from_json(black_box(document).clone()).unwrap();
+        black_box(list.json());
+        list.names().len() as u64
+    });
+    row.run(peer("serde_json"), names, retyped!(serde_json, List, document)).run(
+        peer("sonic-rs"),
+        names,
+        retyped!(sonic_rs, List, document),
+    );
+    of_page(suite)?;
+    of_request(suite);
+    Ok(())
 }
 
-/// Renders a page as HTML.
-fn html(suite: &mut Suite) {
-    let page = Page::from_json(documents::page()).unwrap();
-    let len = page.to_html().len() as u64;
-    suite
-        .row("page_html")
-        .payload(len)
-        .elements(FILES as u64)
-        .run(ours("rendered"), len, || black_box(black_box(&page).to_html()).len() as u64);
-    let html = page.to_html();
-    suite
-        .row("page_from_html")
-        .payload(len)
-        .elements(FILES as u64)
-        .run(ours("read"), FILES as u64, || Page::from_html(black_box(&html)).unwrap().files().len() as u64);
+/// Returns a document, or an empty one if none of the rows is run.
+fn of_selected(suite: &Suite, rows: &[&str], make: fn() -> Vec<u8>) -> Vec<u8> {
+    if rows.iter().any(|row| suite.selects(row)) { make() } else { Vec::new() }
 }
 
-fn list(suite: &mut Suite) {
-    let (document, names) = (documents::list(), NAMES as u64);
-    suite
-        .row("list_refresh")
-        .payload(document.len() as u64)
-        .elements(names)
-        .run(Impl::ours("rewritten").class(REWRITTEN), names, || {
-            let list = ProjectList::from_json(black_box(&document).clone()).unwrap();
-            black_box(list.json());
-            list.names().len() as u64
-        })
-        .run(Impl::peer("serde_json", "1.0.154").class(REWRITTEN), names, || {
-            let document = black_box(&document).clone();
-            let list: typed::List<'_> = serde_json::from_slice(&document).unwrap();
-            black_box(serde_json::to_vec(&list).unwrap());
-            list.projects.len() as u64
-        })
-        .run(Impl::peer("sonic-rs", "0.5.10").class(REWRITTEN), names, || {
-            let document = black_box(&document).clone();
-            let list: typed::List<'_> = sonic_rs::from_slice(&document).unwrap();
-            black_box(sonic_rs::to_vec(&list).unwrap());
-            list.projects.len() as u64
-        });
+fn peer(name: &str) -> Impl {
+    Impl::peer(name, if name == "sonic-rs" { "0.5.10" } else { "1.0.154" }).class(REWRITTEN)
+}
+
+/// Rewrites a document of an index for clients, including a copy of the received document.
+fn rewritten<'a>(row: Row<'a>, document: &[u8], elements: u64, ours: impl FnMut() -> u64 + 'a) -> Row<'a> {
+    row.payload(document.len() as u64).elements(elements).run(
+        Impl::ours("rewritten").class(REWRITTEN),
+        elements,
+        ours,
+    )
+}
+
+/// Adds a row without a peer.
+fn alone<'a>(row: Row<'a>, name: &str, expected: u64, operation: impl FnMut() -> u64 + 'a) {
+    row.run(Impl::ours(name).class("pypi-proxy"), expected, operation);
+}
+
+/// HTML in both directions, and a file of a parsed page.
+fn of_page(suite: &mut Suite) -> anyhow::Result<()> {
+    let rows = ["page_html", "page_from_html", "file_of_page"];
+    let page = match rows.iter().any(|row| suite.selects(row)) {
+        true => documents::page(),
+        false => documents::small(),
+    };
+    let page = &Page::from_json(page)?;
+    let (html, files) = (&page.to_html(), page.files().len());
+    let len = html.len() as u64;
+    alone(suite.row(rows[0]).payload(len).elements(FILES as u64), "rendered", len, || {
+        black_box(black_box(page).to_html()).len() as u64
+    });
+    alone(suite.row(rows[1]).payload(len).elements(FILES as u64), "read", FILES as u64, || {
+        Page::from_html(black_box(html)).unwrap().files().len() as u64
+    });
+    let name = page.files().nth(files / 2).map(|file| file.name().to_owned()).unwrap_or_default();
+    let size = || black_box(page).file(black_box(&name)).and_then(|file| file.details().size);
+    alone(suite.row(rows[2]), "looked up", size().unwrap_or(u64::MAX), || size().unwrap_or_default());
+    Ok(())
 }
 
 /// Parsers that run for each request.
-fn small(suite: &mut Suite) {
+fn of_request(suite: &mut Suite) {
     let len = (ACCEPT.len() + ACCEPT_ENCODING.len()) as u64;
-    suite.row("negotiate").payload(len).run(ours("header fields"), 1, || {
+    alone(suite.row("negotiate").payload(len), "header fields", 1, || {
         let form = Form::from_accept(black_box(ACCEPT));
         let coding = Coding::from_accept(black_box(ACCEPT_ENCODING));
         u64::from(form == Some(Form::Json) && coding == Coding::Zstd)
     });
-    suite.row("range").run(ours("header field"), 983_616, || {
+    alone(suite.row("range"), "header field", 983_616, || {
         match ByteRange::parse(black_box("bytes=-16384"), 1_000_000) {
             ByteRange::Part { start, .. } => start,
             ByteRange::Full | ByteRange::Unsatisfiable => 0,
         }
     });
-    suite.row("project_name").run(ours("normalised"), 11, || {
+    alone(suite.row("project_name"), "normalised", 11, || {
         ProjectName::parse(black_box("Foo_Bar.Baz")).unwrap().as_str().len() as u64
-    });
-    let page = Page::from_json(documents::page()).unwrap();
-    let name = page.files().nth(FILES / 2).unwrap().name().to_owned();
-    let size = page.file(&name).unwrap().details().size.unwrap();
-    suite.row("file_of_page").run(ours("looked up"), size, || {
-        black_box(&page).file(black_box(&name)).unwrap().details().size.unwrap()
     });
 }

@@ -5,7 +5,8 @@
 use std::future;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
+use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
 use std::{io, thread};
 
 use benches::{Impl, Suite};
@@ -13,47 +14,54 @@ use pypi_proxy::page_cache::{self, PageCache};
 use pypi_proxy::serve::{self, Proxy, Server, ServerConfig};
 use pypi_proxy::store::{self, Store};
 use pypi_proxy::upstream::{self, Upstream};
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
 
 benches::counting_allocator!();
 
 const REQUEST: &[u8] = b"GET /simple/demo/ HTTP/1.1\r\nHost: x\r\nUser-Agent: pip/26.2\r\nAccept: \
     application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01\r\n\r\n";
 const PAGE: &str = r#"{"meta":{"api-version":"1.1"},"name":"demo","versions":[],"files":[{"filename":"demo-1.0-py3-none-any.whl","url":"/f/demo-1.0-py3-none-any.whl","hashes":{"sha256":"0000000000000000000000000000000000000000000000000000000000000000"},"size":50000}]}"#;
+/// Length of the page for clients, whose URLs have no host.
+const PAGE_LENGTH: u64 = 0;
 
-fn main() {
-    let mut suite = Suite::from_args("pypi_proxy", env!("CARGO_TARGET_TMPDIR"));
-    if suite.selects("allocs_per_request") {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let dir = tempfile::tempdir().unwrap();
-        let address = start(&runtime, dir.path());
-        let mut client = Client::connect(address).unwrap();
-        let length = client.request().unwrap();
-        row(&mut suite, length, || client.request().unwrap());
-    } else {
-        row(&mut suite, 0, || 0);
-    }
+fn main() -> ExitCode {
+    benches::main("pypi_proxy", env!("CARGO_TARGET_TMPDIR"), rows)
 }
 
-fn row(suite: &mut Suite, length: u64, ask: impl FnMut() -> u64) {
-    suite.row("allocs_per_request").elements(1).run(Impl::ours("page").class("response"), length, ask);
+fn rows(suite: &mut Suite) -> anyhow::Result<()> {
+    // The proxy stays the same for all passes, because it cannot be stopped and started in a few milliseconds.
+    static PROXY: OnceLock<(SocketAddr, TempDir, Runtime)> = OnceLock::new();
+    let mut client = None;
+    suite.row("allocs_per_request").elements(1).threads().run(
+        Impl::ours("page").class("response"),
+        PAGE_LENGTH,
+        move || {
+            let connect = || Client::connect(PROXY.get_or_init(|| start().unwrap()).0).unwrap();
+            client.get_or_insert_with(connect).request().unwrap()
+        },
+    );
+    Ok(())
 }
 
 /// Starts an index, and a proxy of it.
-fn start(runtime: &tokio::runtime::Runtime, dir: &std::path::Path) -> SocketAddr {
-    let index = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let url = format!("http://{}/simple", index.local_addr().unwrap());
+fn start() -> anyhow::Result<(SocketAddr, TempDir, Runtime)> {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let dir = tempfile::tempdir()?;
+    let index = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let url = format!("http://{}/simple", index.local_addr()?);
     thread::spawn(move || index.incoming().flatten().for_each(|stream| drop(respond(stream))));
-    let _guard = runtime.enter();
-    let upstreams = vec![Arc::new(Upstream::new(upstream::Config::new(&url).unwrap()).unwrap())];
-    let store = Store::open(store::Config::new(dir.join("cache"))).unwrap();
+    let guard = runtime.enter();
+    let upstreams = vec![Arc::new(Upstream::new(upstream::Config::new(&url)?)?)];
+    let store = Store::open(store::Config::new(dir.path().join("cache")))?;
     let config = page_cache::Config { dir: Some(store.pages_dir()), ..page_cache::Config::default() };
     let pages = PageCache::new(upstreams.clone(), config);
     let proxy = Proxy::new(upstreams, pages, store, serve::Config::default());
-    let listener = runtime.block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
-    let address = listener.local_addr().unwrap();
+    let listener = runtime.block_on(tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+    let address = listener.local_addr()?;
     runtime.spawn(Server::new(proxy, ServerConfig::default()).serve(listener, future::pending::<()>()));
-    address
+    drop(guard);
+    Ok((address, dir, runtime))
 }
 
 /// Responds to one request as the index, for any path.

@@ -77,6 +77,9 @@ enum Command {
     Peers {
         #[arg(value_parser = ["check"])]
         action: String,
+        /// Run each implementation of each row once
+        #[arg(long)]
+        run: bool,
     },
 }
 
@@ -96,7 +99,7 @@ impl Command {
             Self::Release(options) => release::command(&options, workspace),
             Self::Fuzz(options) => fuzz::command(&options, workspace),
             Self::Tidy => tidy::check(workspace),
-            Self::Peers { .. } => peers::check(workspace),
+            Self::Peers { run, .. } => peers::check(workspace, run),
         }
     }
 }

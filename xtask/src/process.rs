@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -107,10 +107,15 @@ pub(crate) fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
+/// Returns the path of a program with this name in the search path, or this path if it exists.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).map(|path| path.join(name)).find(|path| path.is_file())
+}
+
 /// Returns whether a program with this name is in the search path, or this path exists.
 pub(crate) fn is_installed(name: &str) -> bool {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).any(|path| path.join(name).is_file())
+    find(name).is_some()
 }
 
 /// Returns a message if a program is not installed.
@@ -122,7 +127,7 @@ pub(crate) fn lacks(program: &str) -> Skipped {
 mod tests {
     use super::*;
 
-    fn scratch(name: &str) -> std::path::PathBuf {
+    fn scratch(name: &str) -> PathBuf {
         std::env::temp_dir().join(format!("xtask-process-{}-{name}", std::process::id()))
     }
 

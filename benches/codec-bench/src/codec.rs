@@ -9,7 +9,7 @@ use benches::Impl;
 use super::message::{Check, Message, MessageRef, MessageType};
 
 /// A codec in one configuration, with its reusable buffers.
-pub trait Codec: Default {
+pub trait Codec: Default + 'static {
     /// Name in the rows.
     const NAME: &'static str;
     /// Version of a linked peer; `None` for the crates of this workspace.

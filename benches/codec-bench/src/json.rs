@@ -14,7 +14,7 @@ pub struct Json<L> {
     library: L,
 }
 
-impl<L: Library> Codec for Json<L> {
+impl<L: Library + 'static> Codec for Json<L> {
     const NAME: &'static str = if L::VERSION.is_none() { "json" } else { L::NAME };
     const VERSION: Option<&'static str> = L::VERSION;
     type Message = Message;
@@ -31,13 +31,13 @@ impl<L: Library> Codec for Json<L> {
     }
 }
 
-impl<L: Library> Fresh for Json<L> {
+impl<L: Library + 'static> Fresh for Json<L> {
     fn fresh(message: &Message) -> Option<Vec<u8>> {
         L::to_vec(message)
     }
 }
 
-impl<L: Borrowing> Borrow for Json<L> {
+impl<L: Borrowing + 'static> Borrow for Json<L> {
     fn borrow<'b>(&mut self, bytes: &'b [u8]) -> Option<MessageRef<'b>> {
         L::from_borrowed(bytes)
     }

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 #[derive(
     Clone,
     Debug,
+    Default,
     PartialEq,
     ::serde::Serialize,
     ::serde::Deserialize,
@@ -51,7 +52,7 @@ pub struct Message {
 }
 
 /// A type with the contents of [`Message`], as a codec requires it.
-pub trait MessageType: Clone {
+pub trait MessageType: Clone + 'static {
     /// Converts the message. It is borrowed if no conversion is needed, so that all codecs read the same memory.
     fn from_message(message: &Message) -> Cow<'_, Self>;
 }

@@ -13,7 +13,7 @@ use super::families::Family;
 use super::types::Check;
 
 /// A JSON library for types of serde.
-pub trait Library: Default {
+pub trait Library: Default + 'static {
     /// Name in the report.
     const NAME: &'static str;
     /// Version, `None` for tightwire-json.

@@ -55,11 +55,12 @@ pub struct File<'d> {
 }
 
 impl Page<'_> {
-    /// Replaces the URL of each file by its bare name.
-    pub fn rewrite(&mut self) {
+    /// Replaces the URL of each file by its bare name. Returns the number of files.
+    pub fn rewrite(&mut self) -> u64 {
         for file in &mut self.files {
             file.url = file.filename.clone();
         }
+        self.files.len() as u64
     }
 }
 
@@ -72,6 +73,13 @@ pub struct List<'d> {
     /// Projects.
     #[serde(borrow)]
     pub projects: Vec<Project<'d>>,
+}
+
+impl List<'_> {
+    /// Returns the number of projects. There is nothing to replace.
+    pub fn rewrite(&mut self) -> u64 {
+        self.projects.len() as u64
+    }
 }
 
 /// Project in the list.

@@ -7,15 +7,14 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use crate::data::{COLD, Data};
-use crate::measure::{self, Sampling, Unmeasured};
-use crate::output;
-use crate::programs::{self, Folders};
-use crate::results::{OURS, Outcome};
-use crate::rows::{ROWS, Row};
-use crate::servers::{self, Layout, Server};
+use crate::output::Row as ReportRow;
+use crate::programs::{self, Folders, OURS};
+use crate::results::Outcome;
+use crate::rows::ROWS;
+use crate::servers::{self, Server};
 use crate::upstream::Upstream;
 use crate::wrk::Wrk;
-use crate::{Paths, note, procfs, say, sheets, single, verify};
+use crate::{Paths, measure, note, output, procfs, results, say, single, verify};
 
 /// Number of starts per program for the startup time.
 const STARTS: usize = 10;
@@ -30,7 +29,7 @@ const SINGLE: [&str; 5] = ["cold_cache", "startup", "list_927k", "refresh", "loc
 /// added to it.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// One round of one second, main rows only (less than 3 minutes)
+    /// One round, main rows only (less than 3 minutes)
     #[arg(long)]
     quick: bool,
     /// Verify every response of our proxy (debug build) without timing; does not need wrk
@@ -45,12 +44,9 @@ pub(crate) struct Options {
     /// Add a running server by URL, or groxpi by the path of its program
     #[arg(long = "peer", value_name = "NAME=PLACE", value_parser = peer_place)]
     peers: Vec<(String, String)>,
-    /// Rounds per row [default: 10, with --quick 1]
+    /// Rounds per row, at least; rows that are not decided get up to 16 [default: 10, with --quick 1]
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
-    /// Duration per row, server and round, in seconds
-    #[arg(long, value_name = "N", default_value = "1")]
-    seconds: usize,
     #[command(flatten)]
     paths: Paths,
 }
@@ -66,9 +62,8 @@ fn peer_place(text: &str) -> Result<(String, String), String> {
 }
 
 impl Options {
-    fn sampling(&self) -> Sampling {
-        let rounds = self.rounds.unwrap_or(if self.quick { 1 } else { 10 });
-        Sampling { rounds: rounds.max(1), seconds: self.seconds.max(1) }
+    fn rounds(&self) -> usize {
+        self.rounds.unwrap_or(if self.quick { 1 } else { 10 }).max(1)
     }
 
     fn takes(&self, server: &str) -> bool {
@@ -106,8 +101,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let mut outcome = Outcome { about: about.clone(), ..Outcome::default() };
     run.measure(&mut outcome)?;
+    let sheets = outcome.sheets();
     if options.rows.is_empty() && options.only.is_empty() {
-        output::write(out, &outcome.report_rows(), sheets::sheets(&outcome), &outcome)
+        output::write(out, &outcome.report_rows(), sheets)
     } else {
         note("only part of the rows or servers was measured: load.json is not written");
         Ok(())
@@ -125,7 +121,7 @@ impl Run<'_> {
     /// Starts our proxy with an empty cache.
     fn ours(&self, index: &str, cache: &str, flags: &[&str]) -> Result<Server> {
         let cache = servers::empty(&self.folders.scratch, cache)?;
-        programs::ours(self.folders, self.binary, index, &cache, OURS, flags)
+        programs::ours(self.folders, self.binary, index, &cache, flags)
     }
 
     /// Verifies every response of our proxy, without timing.
@@ -135,7 +131,7 @@ impl Run<'_> {
         let mut failed = 0;
         for row in ROWS.iter().filter(|row| self.options.wants(row.key, true)) {
             let request = row.request(&server).context("our proxy has every resource")?;
-            match verify::verify(&server, &request, self.data, &self.folders.scratch) {
+            match verify::verify(&server, &request, self.data) {
                 Ok(found) => say(&format!(
                     "right: {} ({}, {} bytes, {})\n",
                     row.key, found.status, found.body, found.coding
@@ -170,110 +166,105 @@ impl Run<'_> {
     }
 
     fn measure(&self, outcome: &mut Outcome) -> Result<()> {
-        let sampling = self.options.sampling();
-        (outcome.rounds, outcome.seconds) = (sampling.rounds, sampling.seconds);
+        let (options, rounds) = (self.options, self.options.rounds());
         let servers = self.start(outcome)?;
-        outcome.versions = programs::versions();
+        outcome.versions = servers
+            .iter()
+            .map(|server| {
+                format!("{}: {}", server.name, server.version.as_deref().unwrap_or("unknown version"))
+            })
+            .chain(programs::version("wrk"))
+            .collect();
         if programs::ensure("wrk").is_ok() {
             let wrk = Wrk::new(&self.folders.scratch)?;
-            for row in ROWS.iter().filter(|row| self.options.wants(row.key, row.is_quick)) {
-                self.row(row, &servers, &wrk, outcome);
+            for row in ROWS.iter().filter(|row| options.wants(row.key, row.is_quick)) {
+                say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
+                let before = outcome.rows.len();
+                measure::measure(row, &servers, self.data, &wrk, rounds, outcome);
+                say(&results::sheet(&outcome.rows[before..], Vec::new()).text());
             }
+            outcome.add_memory(&servers);
         } else {
             note("skipped: all rows under load: wrk is not installed and cannot be installed");
         }
-        if self.options.wants("refresh", true) {
-            for server in servers.iter().filter(|server| matches!(server.layout, Layout::Proxy { .. })) {
-                let count = if server.is_slow { 1 } else { 9 };
-                match single::refresh(server, self.upstream, count) {
-                    Ok(refresh) => outcome.refreshes.push(refresh),
-                    Err(error) => skip(outcome, "refresh", &server.name, &error),
-                }
+        let proxies = || servers.iter().filter(|server| server.is_proxy());
+        if options.wants("refresh", true) {
+            for server in proxies() {
+                let count = if server.is_slow() { 1 } else { 9 };
+                outcome.add("refresh", &server.name, single::refresh(server, self.upstream, count));
             }
         }
-        if self.options.wants("lock_file_cold", true) {
+        if options.wants("lock_file_cold", true) {
             // The others serve no files at these paths.
-            match single::locked(&servers[0], self.data, self.upstream, 9) {
-                Ok(locked) => outcome.locked.push(locked),
-                Err(error) => skip(outcome, "lock_file_cold", OURS, &error),
-            }
+            outcome.add("lock_file_cold", OURS, single::locked(&servers[0], self.data, self.upstream, 9));
         }
-        if self.options.wants("cold_cache", true) {
-            // A file is cold once.
-            for round in 0..sampling.rounds.min(COLD.len()) {
-                self.cold(&servers, round, outcome);
+        if options.wants("cold_cache", true) {
+            for server in proxies() {
+                if server.name == "devpi" && options.only.is_empty() {
+                    outcome.skip(
+                        "cold_cache",
+                        &server.name,
+                        "takes minutes, because it downloads the file once per client; measured with --only devpi",
+                    );
+                } else {
+                    // A file is cold once.
+                    let rounds = if server.is_slow() { 1 } else { rounds.min(COLD.len()) };
+                    self.cold(server, rounds, outcome);
+                }
             }
         }
         // Stop the servers, since a second instance of each is started below.
         drop(servers);
-        if self.options.wants("startup", true) {
+        if options.wants("startup", true) {
             self.starts(outcome);
         }
-        if self.options.wants("list_927k", true) {
+        if options.wants("list_927k", true) {
             self.lists(outcome);
         }
         Ok(())
     }
 
-    fn row(&self, row: &Row, servers: &[Server], wrk: &Wrk, outcome: &mut Outcome) {
-        say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
-        let (measured, unmeasured) =
-            measure::measure(row, servers, self.data, wrk, self.options.sampling(), &self.folders.scratch);
-        say(&sheets::lines(&measured));
-        outcome.rows.extend(measured);
-        outcome.unmeasured.extend(unmeasured);
-    }
-
-    fn cold(&self, servers: &[Server], round: usize, outcome: &mut Outcome) {
-        for server in servers.iter().filter(|server| matches!(server.layout, Layout::Proxy { .. })) {
-            // Slow servers take part in one round only.
-            if server.is_slow && round > 0 {
-                continue;
-            }
-            if server.name == "devpi" && self.options.only.is_empty() {
-                let reason = anyhow::anyhow!(
-                    "takes minutes, because it downloads the file once per client; measured with --only devpi"
-                );
-                skip(outcome, "cold_cache", &server.name, &reason);
-                continue;
-            }
-            match single::cold(server, self.data, self.upstream, round) {
-                Ok(cold) => outcome.cold.push(cold),
-                Err(error) => skip(outcome, "cold_cache", &server.name, &error),
-            }
+    fn cold(&self, server: &Server, rounds: usize, outcome: &mut Outcome) {
+        let mut most = None;
+        for round in 0..rounds {
+            let cold = single::cold(server, self.data, self.upstream, round);
+            most = most.max(cold.as_ref().ok().map(|cold| cold.upstream_gets));
+            outcome.add("cold_cache", &server.name, cold.map(|cold| cold.text));
         }
+        let row = most.map(|gets| ReportRow::new("cold_cache", server).with("fetches", vec![gets as f64]));
+        outcome.more_rows.extend(row);
     }
 
     fn starts(&self, outcome: &mut Outcome) {
         let index = &self.upstream.index();
-        let again = || {
-            let (cache, name) = (self.folders.scratch.join("ours"), "pypi-proxy, cache of this run");
-            programs::ours(self.folders, self.binary, index, &cache, name, &[])
+        let again = single::starts(STARTS / 2, || {
+            programs::ours(self.folders, self.binary, index, &self.folders.scratch.join("ours"), &[])
+        });
+        outcome.add("startup", OURS, again.map(|(text, _)| format!("with the cache of this run: {text}")));
+        let mut add = |name: &str, count, start: &dyn Fn() -> Result<Server>| {
+            let started = single::starts(count, start).map(|(text, row)| {
+                outcome.more_rows.push(row);
+                text
+            });
+            outcome.add("startup", name, started);
         };
-        let mut add = |name: &str, start: Result<single::Start>| match start {
-            Ok(start) => outcome.starts.push(start),
-            Err(error) => skip(outcome, "startup", name, &error),
-        };
-        add(OURS, single::starts(STARTS, || self.ours(index, "new", &[])));
-        add(OURS, single::starts(5, again));
+        add(OURS, STARTS, &|| self.ours(index, "new", &[]));
         if self.options.takes("nginx static") {
-            add("nginx static", single::starts(STARTS, || programs::nginx_static(self.folders)));
+            add("nginx static", STARTS, &|| programs::nginx_static(self.folders));
         }
         if self.options.takes("proxpi") && !self.options.quick {
-            add("proxpi", single::starts(1, || programs::proxpi(self.folders, index, "proxpi")));
+            add("proxpi", 1, &|| programs::proxpi(self.folders, index, "proxpi"));
         }
         for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
-            add(name, single::starts(STARTS, || peer(self.folders, index, name, at)));
+            add(name, STARTS, &|| peer(self.folders, index, name, at));
         }
     }
 
     fn lists(&self, outcome: &mut Outcome) {
         let index = self.upstream.whole_index();
-        let mut add =
-            |name: &str, server: Result<Server>| match server.and_then(|server| single::list(&server)) {
-                Ok(list) => outcome.lists.push(list),
-                Err(error) => skip(outcome, "list_927k", name, &error),
-            };
+        let mut add = |name: &str, server: Result<Server>| {
+            outcome.add("list_927k", name, server.and_then(|server| single::list(&server)));
+        };
         add(OURS, self.ours(&index, "all", &[]));
         for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
             add(name, peer(self.folders, &index, name, at));
@@ -289,10 +280,7 @@ impl Run<'_> {
         let mut servers = vec![self.ours(&index, "ours", &[])?];
         let mut add = |name: &str, server: Result<Server>| match server {
             Ok(server) => servers.push(server),
-            Err(error) => {
-                note(&format!("skipped: {name}: {error:#}"));
-                skip(outcome, "all", name, &error);
-            }
+            Err(error) => outcome.skip("all", name, format!("{error:#}")),
         };
         if self.options.takes("nginx static") {
             add("nginx static", programs::ensure("nginx").and_then(|()| programs::nginx_static(folders)));
@@ -314,11 +302,6 @@ impl Run<'_> {
         }
         Ok(servers)
     }
-}
-
-fn skip(outcome: &mut Outcome, row: &str, server: &str, error: &anyhow::Error) {
-    let reason = format!("{error:#}");
-    outcome.unmeasured.push(Unmeasured { row: row.into(), server: server.into(), reason });
 }
 
 /// Returns a peer by its URL, or starts it from its program.

@@ -3,11 +3,10 @@
 use Coding::{Gzip, Identity, Zstd};
 use Format::{Html, Json, Unspecified};
 
+use crate::client::{self, Header};
+use crate::data::EMPTY;
+use crate::output::Role;
 use crate::servers::{Layout, Server};
-
-/// Media types of project pages.
-const JSON: &str = "application/vnd.pypi.simple.v1+json";
-const HTML: &str = "text/html";
 
 /// The resource that a row requests. Files belong to the project of that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +90,21 @@ pub(crate) const ROWS: &[Row] = &[
         true,
         "the report's row of package files: the page of 3,060 files in HTML, not compressed",
     ),
+    row(
+        "index_warm_324",
+        PUBLISHED,
+        page(EMPTY, Unspecified, Identity),
+        true,
+        "the size of the report's responses of the index, 224 bytes and headers: the page of a project without files; \
+         groxpi: its page of 224 bytes instead of the list",
+    ),
+    row(
+        "files_warm_582k",
+        PUBLISHED,
+        page("published", Unspecified, Identity),
+        true,
+        "the size of the report's responses of package files: a page of 1,413 files, in HTML, not compressed",
+    ),
     row("health", ONE, Resource::Health, false, "one client, a few bytes"),
     row(
         "single_request_index",
@@ -147,7 +161,7 @@ pub(crate) const ROWS: &[Row] = &[
 pub(crate) struct Request {
     /// Path of the resource, or of the page with the URL of the wheel.
     pub(crate) path: String,
-    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) headers: Vec<Header>,
     pub(crate) resource: Resource,
 }
 
@@ -155,32 +169,33 @@ impl Row {
     /// Returns the request for this server, or `None` if it does not have the resource.
     pub(crate) fn request(&self, server: &Server) -> Option<Request> {
         let mut headers = Vec::new();
-        let mut header = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
         let path = match self.resource {
             Resource::Health => server.health?.to_owned(),
             // The folder contains no zstd variants.
             Resource::Page { coding: Zstd, .. } if server.layout == Layout::Folder => return None,
             Resource::Page { project, format, coding } => {
                 match format {
-                    Json => header("Accept", JSON),
-                    Html => header("Accept", HTML),
+                    Json => headers.push(client::accept(client::JSON)),
+                    Html => headers.push(client::accept("text/html")),
                     // It answers 406 without an `Accept` header.
-                    Unspecified if server.name == "proxpi" => header("Accept", HTML),
+                    Unspecified if server.name == "proxpi" => headers.push(client::accept("text/html")),
                     Unspecified => {}
                 }
                 match coding {
                     Identity => {}
-                    Gzip => header("Accept-Encoding", "gzip"),
-                    Zstd => header("Accept-Encoding", "zstd"),
+                    Gzip => headers.push(("Accept-Encoding", "gzip".to_owned())),
+                    Zstd => headers.push(("Accept-Encoding", "zstd".to_owned())),
                 }
-                server.page(project, format == Json)
+                // The published response: a page of 224 bytes instead of the list.
+                let is_published = project == EMPTY && server.role == Role::Original;
+                server.page(if is_published { "" } else { project }, format == Json)
             }
             Resource::Unchanged(project) => {
-                header("Accept", JSON);
+                headers.push(client::accept(client::JSON));
                 server.page(project, true)
             }
             Resource::Tail(project) => {
-                header("Range", "bytes=-16384");
+                headers.push(("Range", "bytes=-16384".to_owned()));
                 server.page(project, true)
             }
             Resource::Wheel(project) | Resource::Locked(project) | Resource::Head(project) => {
@@ -188,18 +203,5 @@ impl Row {
             }
         };
         Some(Request { path, headers, resource: self.resource })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn keys_are_distinct() {
-        let keys: HashSet<_> = ROWS.iter().map(|row| row.key).collect();
-        assert_eq!(keys.len(), ROWS.len());
     }
 }

@@ -1,19 +1,19 @@
 //! Verifies that a server's responses are correct before they are timed.
 
-use std::fs::{self, File};
+use std::io::Read;
 use std::net::SocketAddr;
-use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use flate2::read::GzDecoder;
+use url::Url;
 
-use crate::client::{self, Response};
-use crate::data::{self, Data};
+use crate::client::{self, Header, Response};
+use crate::data::{self, Data, EMPTY};
 use crate::output::Role;
 use crate::pause;
 use crate::rows::{Format, Request, Resource};
-use crate::servers::{Layout, Server};
+use crate::servers::Server;
 
 /// Timeout for the requested content coding: some servers compress in the background after the first response.
 const TIMEOUT: Duration = Duration::from_secs(3);
@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 #[derive(Clone, Debug)]
 pub(crate) struct Verified {
     pub(crate) path: String,
-    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) headers: Vec<Header>,
     pub(crate) status: u16,
     /// Bytes of the body as sent.
     pub(crate) body: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Verified {
 }
 
 /// Sends a request and checks the response. Fails with the reason why the response is wrong.
-pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &Path) -> Result<Verified> {
+pub(crate) fn verify(server: &Server, request: &Request, data: &Data) -> Result<Verified> {
     let Request { mut path, mut headers, resource } = request.clone();
     match resource {
         Resource::Wheel(project) | Resource::Tail(project) | Resource::Head(project) => {
@@ -46,7 +46,7 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
         Resource::Unchanged(_) => {
             let response = client::request(server.address, "GET", &path, &headers)?;
             let tag = response.header("etag").context("the page has no ETag")?;
-            headers.push(("If-None-Match".to_owned(), tag.to_owned()));
+            headers.push(("If-None-Match", tag.to_owned()));
         }
         Resource::Health | Resource::Page { .. } => {}
     }
@@ -61,7 +61,7 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
         _ => 200,
     };
     ensure!(response.status == status, "status {} instead of {status}", response.status);
-    let body = decoded(&response, scratch)?;
+    let body = decoded(&response)?;
     let mut is_alike = resource != Resource::Health;
     match resource {
         Resource::Health => ensure!(!body.is_empty(), "empty response"),
@@ -78,12 +78,12 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
                     is_alike = check_list(&body, false).is_ok()
                 }
                 "" => check_list(&body, is_json)?,
-                // All file names, and correct digests if the page contains any.
-                "large" => check_files(&body, is_json, &data::large_files())?,
-                project => {
-                    let wheel = data.wheel(project)?;
-                    check_files(&body, is_json, &[(wheel.file.clone(), wheel.sha256.clone())])?;
+                EMPTY => {
+                    ensure!((200..250).contains(&body.len()), "{} bytes instead of about 224", body.len());
+                    check_files(&body, is_json, &[])?;
                 }
+                // All file names, and correct digests if the page contains any.
+                project => check_files(&body, is_json, &data.files(project)?)?,
             }
         }
         Resource::Wheel(project) | Resource::Locked(project) => {
@@ -99,17 +99,15 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data, scratch: &
         path,
         headers,
         status: response.status,
-        body: response.wire_len - response.head_len,
-        // `Connection: close` is absent on a persistent connection.
-        wire: response.wire_len
-            - if response.header("connection").is_some() { "Connection: close\r\n".len() } else { 0 },
+        body: response.body.len(),
+        wire: response.wire_len(),
         coding: response.header("content-encoding").unwrap_or("identity").to_owned(),
         is_alike,
     })
 }
 
-fn request_until_coded(address: SocketAddr, path: &str, headers: &[(String, String)]) -> Result<Response> {
-    let wanted = headers.iter().find(|(name, _)| name == "Accept-Encoding").map(|(_, value)| value.as_str());
+fn request_until_coded(address: SocketAddr, path: &str, headers: &[Header]) -> Result<Response> {
+    let wanted = headers.iter().find(|(name, _)| *name == "Accept-Encoding").map(|(_, value)| value.as_str());
     let start = Instant::now();
     // The first response may be created on the fly; the second one comes from the cache.
     client::request(address, "GET", path, headers)?;
@@ -124,34 +122,26 @@ fn request_until_coded(address: SocketAddr, path: &str, headers: &[(String, Stri
 
 /// Returns the path of a project's wheel from its page.
 pub(crate) fn find_file(server: &Server, data: &Data, project: &str) -> Result<String> {
-    if server.layout == Layout::Folder {
+    if !server.is_proxy() {
         return Ok(data.wheel(project)?.path());
     }
     let page = server.page(project, true);
-    let accept = [("Accept".to_owned(), "application/vnd.pypi.simple.v1+json".to_owned())];
-    let response = client::request(server.address, "GET", &page, &accept)?;
-    ensure!(response.status == 200, "{page}: status {}", response.status);
+    let response = client::get(server.address, &page, &[client::accept(client::JSON)])?;
     let value: serde_json::Value = serde_json::from_slice(&response.body).context("the page is not JSON")?;
     let link = value["files"][0]["url"].as_str().context("the page has no files")?;
-    Ok(client::resolve(&page, link))
+    let page = Url::parse(&format!("http://{}{page}", server.address))?;
+    Ok(page.join(link)?.path().to_owned())
 }
 
-fn decoded(response: &Response, scratch: &Path) -> Result<Vec<u8>> {
-    let program = match response.header("content-encoding") {
-        None | Some("identity") => return Ok(response.body.clone()),
-        Some(coding @ ("gzip" | "zstd")) => coding.to_owned(),
+fn decoded(response: &Response) -> Result<Vec<u8>> {
+    let (body, mut content) = (&*response.body, Vec::new());
+    match response.header("content-encoding") {
+        None | Some("identity") => content.extend_from_slice(body),
+        Some("gzip") => drop(GzDecoder::new(body).read_to_end(&mut content)?),
+        Some("zstd") => drop(zstd::Decoder::new(body)?.read_to_end(&mut content)?),
         Some(other) => bail!("unexpected content coding {other}"),
-    };
-    let path = scratch.join("coded");
-    fs::write(&path, &response.body)?;
-    let output = Command::new(&program)
-        .arg("-dc")
-        .stdin(File::open(&path)?)
-        .stderr(Stdio::null())
-        .output()
-        .with_context(|| format!("{program} is not installed"))?;
-    ensure!(output.status.success(), "{program} cannot decompress the body");
-    Ok(output.stdout)
+    }
+    Ok(content)
 }
 
 /// Checks the names of the files on a page, and their digests if it contains any.

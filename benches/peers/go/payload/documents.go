@@ -1,4 +1,4 @@
-package json
+package payload
 
 import (
 	"fmt"
@@ -124,4 +124,104 @@ func coastline(length int) string {
 	}
 	out.WriteString("]}")
 	return out.String()
+}
+
+// Documents generates the three kinds of documents, at least so long.
+var Documents = map[string]func(length int) string{"twitter": messages, "citm": catalogue, "canada": coastline}
+
+// Sizes are the shortest lengths of the documents.
+var Sizes = map[string]int{"10k": 10 << 10, "100k": 100 << 10, "1m": 1 << 20}
+
+type Messages struct {
+	Statuses       []Status       `json:"statuses"`
+	SearchMetadata SearchMetadata `json:"search_metadata"`
+}
+
+type Status struct {
+	CreatedAt    string   `json:"created_at"`
+	ID           uint64   `json:"id"`
+	IDStr        string   `json:"id_str"`
+	Text         string   `json:"text"`
+	Truncated    bool     `json:"truncated"`
+	User         Author   `json:"user"`
+	RetweetCount uint32   `json:"retweet_count"`
+	Entities     Entities `json:"entities"`
+	Favorited    bool     `json:"favorited"`
+	InReplyTo    *uint64  `json:"in_reply_to"`
+	Lang         string   `json:"lang"`
+}
+
+type Author struct {
+	ID             uint64 `json:"id"`
+	ScreenName     string `json:"screen_name"`
+	Name           string `json:"name"`
+	FollowersCount uint32 `json:"followers_count"`
+	Verified       bool   `json:"verified"`
+	Description    string `json:"description"`
+}
+
+type Entities struct {
+	Hashtags []Hashtag `json:"hashtags"`
+}
+
+type Hashtag struct {
+	Text    string    `json:"text"`
+	Indices [2]uint32 `json:"indices"`
+}
+
+type SearchMetadata struct {
+	CompletedIn float64 `json:"completed_in"`
+	Count       uint64  `json:"count"`
+}
+
+type Catalogue struct {
+	Performances []Performance `json:"performances"`
+	Total        uint64        `json:"total"`
+}
+
+type Performance struct {
+	EventID        uint64         `json:"eventId"`
+	ID             uint64         `json:"id"`
+	Logo           *string        `json:"logo"`
+	Name           *string        `json:"name"`
+	Prices         []Price        `json:"prices"`
+	SeatCategories []SeatCategory `json:"seatCategories"`
+	Start          uint64         `json:"start"`
+	VenueCode      string         `json:"venueCode"`
+}
+
+type Price struct {
+	Amount                uint64 `json:"amount"`
+	AudienceSubCategoryID uint64 `json:"audienceSubCategoryId"`
+	SeatCategoryID        uint64 `json:"seatCategoryId"`
+}
+
+type SeatCategory struct {
+	Areas          []Area `json:"areas"`
+	SeatCategoryID uint64 `json:"seatCategoryId"`
+}
+
+type Area struct {
+	AreaID   uint64   `json:"areaId"`
+	BlockIDs []uint64 `json:"blockIds"`
+}
+
+type Coastline struct {
+	Type     string    `json:"type"`
+	Features []Feature `json:"features"`
+}
+
+type Feature struct {
+	Type       string     `json:"type"`
+	Properties Properties `json:"properties"`
+	Geometry   Geometry   `json:"geometry"`
+}
+
+type Properties struct {
+	Name string `json:"name"`
+}
+
+type Geometry struct {
+	Type        string         `json:"type"`
+	Coordinates [][][2]float64 `json:"coordinates"`
 }

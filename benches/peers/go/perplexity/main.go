@@ -1,21 +1,20 @@
-package perplexity
+// Command perplexity has the rows of a stand-in for the Go SDK of the published figures: its types and its HTTP client.
+package main
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 
-	"peers/sampler"
+	"peers/resident"
 )
 
 const (
@@ -183,85 +182,52 @@ func (r *clientRow) check(status int, body []byte) error {
 	return nil
 }
 
-func clientRows(b *testing.B) {
+// clients are the implementations of the suite client.
+var clients = map[string]func(*clientRow, string) func() error{"original-standin": standIn, "net/http": bare}
+
+// setUpClient prepares a row with a server and a client of its own, in this process, as in the original.
+func setUpClient(name, implementation string) (resident.Batch, error) {
 	for _, r := range clientTable() {
-		b.Run(r.name, func(b *testing.B) {
-			b.Run("original-standin", func(b *testing.B) { r.run(b, standIn) })
-			if r.retries == 0 {
-				b.Run("net-http", func(b *testing.B) { r.run(b, bare) })
-			}
-		})
+		if r.name != name || clients[implementation] == nil || implementation != "original-standin" && r.retries > 0 {
+			continue
+		}
+		once := clients[implementation](&r, httptest.NewServer(r.handler).URL)
+		if r.parallel {
+			return concurrent(uint64(r.body), once), once()
+		}
+		return resident.Each(func() (uint64, error) { return uint64(r.body), once() }), once()
+	}
+	return nil, nil
+}
+
+// concurrent divides the operations among workers that share a client.
+func concurrent(check uint64, once func() error) resident.Batch {
+	return func(n int) (uint64, error) {
+		var left atomic.Int64
+		left.Store(int64(n))
+		failures := make(chan error, workers)
+		var group sync.WaitGroup
+		for range workers {
+			group.Go(func() {
+				for left.Add(-1) >= 0 {
+					if err := once(); err != nil {
+						failures <- err
+						return
+					}
+				}
+			})
+		}
+		group.Wait()
+		close(failures)
+		return check, <-failures
 	}
 }
 
-func (r *clientRow) run(b *testing.B, implementation func(*clientRow, string) func() error) {
-	server := httptest.NewServer(r.handler)
-	defer server.Close()
-	once := implementation(r, server.URL)
-	if err := once(); err != nil {
-		b.Fatal(err)
-	}
-	if !r.parallel {
-		sampler.Run(b, r.body, once)
-		return
-	}
-	b.ReportAllocs()
-	b.SetBytes(int64(r.body))
-	threads := runtime.GOMAXPROCS(0)
-	b.SetParallelism((workers + threads - 1) / threads)
-	b.ResetTimer()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if err := once(); err != nil {
-				b.Error(err)
-				return
-			}
+func main() {
+	resident.Serve(func(row, implementation string) (resident.Batch, error) {
+		if batch, err := setUpClient(row, implementation); batch != nil || err != nil {
+			return batch, err
 		}
+		return setUpType(row, implementation)
 	})
-}
-
-// BenchmarkRow has a sub-benchmark for every row and implementation of both suites.
-func BenchmarkRow(b *testing.B) {
-	typeRows(b)
-	clientRows(b)
-}
-
-// TestAllRowsAnswer runs every row of the client once with every implementation.
-func TestAllRowsAnswer(t *testing.T) {
-	for _, r := range clientTable() {
-		for _, implementation := range []func(*clientRow, string) func() error{standIn, bare} {
-			if r.retries > 0 {
-				continue
-			}
-			server := httptest.NewServer(r.handler)
-			if err := implementation(&r, server.URL)(); err != nil {
-				t.Errorf("%s: %v", r.name, err)
-			}
-			server.Close()
-		}
-	}
-}
-
-// TestARetryWaitsAndAsksAgain without taking the time.
-func TestARetryWaitsAndAsksAgain(t *testing.T) {
-	server := httptest.NewServer(answerEverySecond())
-	defer server.Close()
-	client := NewClient(server.URL, 1)
-	var waited []time.Duration
-	client.Sleep = func(_ context.Context, delay time.Duration) error {
-		waited = append(waited, delay)
-		return nil
-	}
-	response, err := client.Do(context.Background(), &Request{Method: http.MethodGet, Path: "/test"})
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatal(response, err)
-	}
-	if len(waited) != 1 || waited[0] < 250*time.Millisecond || waited[0] > 750*time.Millisecond {
-		t.Errorf("waited %v", waited)
-	}
-	gone := errors.New("gone")
-	client.Sleep = func(context.Context, time.Duration) error { return gone }
-	if _, err := client.Do(context.Background(), &Request{Method: http.MethodGet, Path: "/test"}); err != gone {
-		t.Errorf("%v in place of the error of the wait", err)
-	}
 }

@@ -1,4 +1,4 @@
-package perplexity
+package api
 
 import (
 	"encoding/json"

@@ -1,7 +1,7 @@
-// Package perplexity is a stand-in for the types and the HTTP client of the Go SDK that the published figures come
+// Package api is a stand-in for the types and the HTTP client of the Go SDK that the published figures come
 // from, which no module proxy serves: our own program with the same members, the same way of telling the alternatives
 // of a union apart, and the same work per request.
-package perplexity
+package api
 
 // UsageInfo counts tokens and cost.
 type UsageInfo struct {

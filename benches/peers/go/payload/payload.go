@@ -1,10 +1,11 @@
-package json
+// Package payload has the values of the suite json, byte for byte, and their types.
+package payload
 
 import "fmt"
 
 // The payloads of the original, with the fields in the order of its JSON.
 
-type apiResponse struct {
+type APIResponse struct {
 	Code      int    `json:"code"`
 	HTTPCode  int    `json:"http_code,omitempty"`
 	Message   string `json:"message"`
@@ -13,7 +14,7 @@ type apiResponse struct {
 	Timestamp int64  `json:"timestamp,omitempty"`
 }
 
-type userData struct {
+type UserData struct {
 	ID        int64        `json:"id"`
 	Username  string       `json:"username"`
 	Email     string       `json:"email"`
@@ -21,10 +22,10 @@ type userData struct {
 	Active    bool         `json:"active"`
 	CreatedAt int64        `json:"created_at"`
 	UpdatedAt int64        `json:"updated_at"`
-	Metadata  userMetadata `json:"metadata"`
+	Metadata  UserMetadata `json:"metadata"`
 }
 
-type userMetadata struct {
+type UserMetadata struct {
 	LastLogin     int64    `json:"last_login"`
 	LoginCount    int      `json:"login_count"`
 	Permissions   []string `json:"permissions"`
@@ -32,21 +33,21 @@ type userMetadata struct {
 	PreferredLang string   `json:"preferred_lang"`
 }
 
-type pageResponse struct {
+type PageResponse struct {
 	Code     int       `json:"code"`
 	Message  string    `json:"message"`
-	Data     *pageData `json:"data,omitempty"`
+	Data     *PageData `json:"data,omitempty"`
 	Total    int64     `json:"total"`
 	Page     int       `json:"page"`
 	PageSize int       `json:"page_size"`
 }
 
-type pageData struct {
-	List       []userData `json:"list"`
+type PageData struct {
+	List       []UserData `json:"list"`
 	TotalPages int        `json:"total_pages"`
 }
 
-type testResponse struct {
+type TestResponse struct {
 	Code     int            `json:"code"`
 	Message  string         `json:"message"`
 	Data     map[string]any `json:"data"`
@@ -54,7 +55,7 @@ type testResponse struct {
 	Metadata map[string]any `json:"metadata"`
 }
 
-type complexStruct struct {
+type ComplexStruct struct {
 	ID        int64          `json:"id"`
 	Name      string         `json:"name"`
 	Email     string         `json:"email"`
@@ -62,11 +63,11 @@ type complexStruct struct {
 	Score     float64        `json:"score"`
 	Tags      []string       `json:"tags"`
 	Metadata  map[string]any `json:"metadata"`
-	Nested    simpleStruct   `json:"nested"`
+	Nested    SimpleStruct   `json:"nested"`
 	Timestamp int64          `json:"timestamp"`
 }
 
-type simpleStruct struct {
+type SimpleStruct struct {
 	ID      int64  `json:"id"`
 	Name    string `json:"name"`
 	Message string `json:"message"`
@@ -74,8 +75,8 @@ type simpleStruct struct {
 
 const moment = 1703001234567
 
-func api() *apiResponse {
-	return &apiResponse{
+func API() *APIResponse {
+	return &APIResponse{
 		HTTPCode: 200,
 		Message:  "success",
 		Data: map[string]any{
@@ -93,11 +94,11 @@ func api() *apiResponse {
 	}
 }
 
-func user() *userData {
-	return &userData{
+func User() *UserData {
+	return &UserData{
 		ID: 12345, Username: "johndoe", Email: "john.doe@example.com", Role: "admin", Active: true,
 		CreatedAt: moment, UpdatedAt: moment,
-		Metadata: userMetadata{
+		Metadata: UserMetadata{
 			LastLogin: moment, LoginCount: 150,
 			Permissions: []string{"read", "write", "delete", "admin", "audit"},
 			Department:  "Engineering", PreferredLang: "en",
@@ -105,26 +106,27 @@ func user() *userData {
 	}
 }
 
-func page() *pageResponse {
-	users := make([]userData, 20)
+// Page has so many users.
+func Page(count int) *PageResponse {
+	users := make([]UserData, count)
 	for i := range users {
-		name := fmt.Sprintf("user%c", 'A'+i)
+		name := fmt.Sprintf("user%c", 'A'+i%26)
 		at := int64(i)
-		users[i] = userData{
+		users[i] = UserData{
 			ID: 10000 + at, Username: name, Email: name + "@example.com", Role: "user", Active: i%2 == 0,
 			CreatedAt: moment + 1000*at, UpdatedAt: moment + 2000*at,
-			Metadata: userMetadata{
+			Metadata: UserMetadata{
 				LastLogin: moment + 3000*at, LoginCount: 100 + 10*i, Permissions: []string{"read", "write"},
 				Department: "Engineering", PreferredLang: "en",
 			},
 		}
 	}
-	data := &pageData{List: users, TotalPages: 10}
-	return &pageResponse{Message: "success", Data: data, Total: 200, Page: 1, PageSize: 20}
+	data := &PageData{List: users, TotalPages: 10}
+	return &PageResponse{Message: "success", Data: data, Total: 200, Page: 1, PageSize: 20}
 }
 
-func test() *testResponse {
-	return &testResponse{
+func Test() *TestResponse {
+	return &TestResponse{
 		Message: "success",
 		Data: map[string]any{
 			"id": 12345, "name": "John Doe", "email": "john.doe@example.com", "age": 30, "active": true,
@@ -135,18 +137,18 @@ func test() *testResponse {
 	}
 }
 
-func complexPayload() *complexStruct {
-	return &complexStruct{
+func Complex() *ComplexStruct {
+	return &ComplexStruct{
 		ID: 12345, Name: "John Doe", Email: "john.doe@example.com", Active: true, Score: 98.5,
 		Tags: []string{"go", "performance", "json", "optimization"},
 		Metadata: map[string]any{
 			"version": "1.0.0", "environment": "production", "region": "us-west-2", "count": 42, "ratio": 3.14159,
 		},
-		Nested:    simpleStruct{ID: 999, Name: "nested", Message: "nested message"},
+		Nested:    SimpleStruct{ID: 999, Name: "nested", Message: "nested message"},
 		Timestamp: moment,
 	}
 }
 
-func simple() *simpleStruct {
-	return &simpleStruct{ID: 1, Name: "test", Message: "hello"}
+func Simple() *SimpleStruct {
+	return &SimpleStruct{ID: 1, Name: "test", Message: "hello"}
 }

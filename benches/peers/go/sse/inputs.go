@@ -1,9 +1,10 @@
-package sse
+package main
 
 import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 )
 
 // stop says when a row ends.
@@ -17,15 +18,12 @@ const (
 
 // row is one row of the suite, with the inputs of the Rust suite byte for byte.
 type row struct {
-	name   string
-	input  string
-	chunk  int // bytes per read; 0 for all at once
-	stop   stop
-	events uint64
-	data   uint64 // bytes of event data
+	input string
+	chunk int // bytes per read; 0 for all at once
+	stop  stop
 }
 
-func seedRows() []row {
+func seedRows() map[string]row {
 	simple := "data: {\"test\": \"value\"}\n\n"
 	large := "data: {\"id\":\"test-123\",\"model\":\"sonar-pro\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"," +
 		"\"content\":\"" + strings.Repeat("This is a long response with lots of text. ", 100) +
@@ -41,51 +39,51 @@ func seedRows() []row {
 	} {
 		simulation += "data: " + data + "\n\n"
 	}
-	return []row{
-		{"decode_simple_event", simple, 0, stopFirst, 1, 17},
-		{"decode_complex_event", "event: message\nid: msg-123\ndata: {\"id\":\"test\",\"model\":\"sonar\",\"choices\":[{\"index\":0," +
-			"\"delta\":{\"role\":\"assistant\",\"content\":\"Hello\"}}]}\n\n", 0, stopFirst, 1, 100},
-		{"decode_multiline_data", "data: {\"chunk\": \"line1\"}\ndata: {\"chunk\": \"line2\"}\ndata: {\"chunk\": \"line3\"}\n\n",
-			0, stopFirst, 1, 56},
-		{"decode_large_payload", large, 0, stopFirst, 1, 4476},
-		{"decode_multiple_events", "data: {\"chunk\": 1}\n\ndata: {\"chunk\": 2}\n\ndata: {\"chunk\": 3}\n\ndata: [DONE]\n\n",
-			0, stopDone, 4, 42},
-		{"decode_with_all_fields", "event: message\nid: msg-456\nretry: 1000\ndata: {\"status\": \"processing\"}\n\n",
-			0, stopFirst, 1, 24},
-		{"decode_stream_simulation", simulation, 0, stopDone, 6, 287},
-		{"decode_allocations", simple, 0, stopFirst, 1, 17},
-		{"decode_buffered_stream", short(2000), 0, stopEnd, 100, 1200},
-		{"decode_comment_filtering", ": This is a comment\n: Another comment\ndata: {\"actual\": \"data\"}\n\n",
-			0, stopFirst, 1, 18},
+	return map[string]row{
+		"decode_simple_event": {simple, 0, stopFirst},
+		"decode_complex_event": {"event: message\nid: msg-123\ndata: {\"id\":\"test\",\"model\":\"sonar\",\"choices\":[{\"index\":0," +
+			"\"delta\":{\"role\":\"assistant\",\"content\":\"Hello\"}}]}\n\n", 0, stopFirst},
+		"decode_multiline_data": {
+			"data: {\"chunk\": \"line1\"}\ndata: {\"chunk\": \"line2\"}\ndata: {\"chunk\": \"line3\"}\n\n", 0, stopFirst},
+		"decode_large_payload": {large, 0, stopFirst},
+		"decode_multiple_events": {
+			"data: {\"chunk\": 1}\n\ndata: {\"chunk\": 2}\n\ndata: {\"chunk\": 3}\n\ndata: [DONE]\n\n", 0, stopDone},
+		"decode_with_all_fields": {
+			"event: message\nid: msg-456\nretry: 1000\ndata: {\"status\": \"processing\"}\n\n", 0, stopFirst},
+		"decode_stream_simulation": {simulation, 0, stopDone},
+		"decode_allocations":       {simple, 0, stopFirst},
+		"decode_buffered_stream":   {short(2000), 0, stopEnd},
+		"decode_comment_filtering": {
+			": This is a comment\n: Another comment\ndata: {\"actual\": \"data\"}\n\n", 0, stopFirst},
 	}
 }
 
-// bulkNames are the rows of bulkRows.
-var bulkNames = []string{
-	"large_8k", "large_64k", "tiny_17", "tiny_1", "patho_line_256k_by_16", "patho_line_1m_by_1k", "patho_chat_1m_whole",
-	"patho_short_1m_whole", "patho_lines_13107",
-}
+var large = sync.OnceValue(func() string { return chat(50_000_000) })
 
-// bulkRows are built apart: their inputs take time and memory that the short rows do not have to pay.
-func bulkRows() []row {
-	large, tiny, whole, short := chat(50_000_000), chat(2_000_000), chat(1<<20), short(1<<20)
+// bulkRow builds a long input when it is asked for.
+func bulkRow(name string) (row, bool) {
 	line := func(bytes int) string { return "data: " + strings.Repeat("a", bytes) + "\n\n" }
-	lines := strings.Repeat("data: "+strings.Repeat("x", 73)+"\n", 13_107) + "\n"
-	chatRow := func(name, input string, chunk int) row {
-		events := uint64(strings.Count(input, "\n\n"))
-		return row{name, input, chunk, stopEnd, events, uint64(len(input)) - events*8}
+	switch name {
+	case "large_8k":
+		return row{large(), 8 << 10, stopEnd}, true
+	case "large_64k":
+		return row{large(), 64 << 10, stopEnd}, true
+	case "tiny_17":
+		return row{chat(2_000_000), 17, stopEnd}, true
+	case "tiny_1":
+		return row{chat(2_000_000), 1, stopEnd}, true
+	case "patho_line_256k_by_16":
+		return row{line(256 << 10), 16, stopEnd}, true
+	case "patho_line_1m_by_1k":
+		return row{line(1 << 20), 1 << 10, stopEnd}, true
+	case "patho_chat_1m_whole":
+		return row{chat(1 << 20), 0, stopEnd}, true
+	case "patho_short_1m_whole":
+		return row{short(1 << 20), 0, stopEnd}, true
+	case "patho_lines_13107":
+		return row{strings.Repeat("data: "+strings.Repeat("x", 73)+"\n", 13_107) + "\n", 8 << 10, stopEnd}, true
 	}
-	return []row{
-		chatRow("large_8k", large, 8<<10),
-		chatRow("large_64k", large, 64<<10),
-		chatRow("tiny_17", tiny, 17),
-		chatRow("tiny_1", tiny, 1),
-		{"patho_line_256k_by_16", line(256 << 10), 16, stopEnd, 1, 256 << 10},
-		{"patho_line_1m_by_1k", line(1 << 20), 1 << 10, stopEnd, 1, 1 << 20},
-		chatRow("patho_chat_1m_whole", whole, 0),
-		chatRow("patho_short_1m_whole", short, 0),
-		{"patho_lines_13107", lines, 8 << 10, stopEnd, 1, 13_107*74 - 1},
-	}
+	return row{}, false
 }
 
 // chat is a stream as a chat model sends it, at least bytes long before the end marker.

@@ -1,4 +1,4 @@
-package psrp
+package main
 
 import (
 	"bytes"
@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
-	"testing"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/smnsjas/go-psrpcore/fragments"
@@ -17,16 +18,14 @@ import (
 	"github.com/smnsjas/go-psrpcore/outofproc"
 	"github.com/smnsjas/go-psrpcore/serialization"
 
-	"peers/sampler"
+	"peers/resident"
 )
 
-// row is one row of the suite. Its operation leaves a result, which is looked at before the timing.
+// row is one row of the suite. Its first result is looked at as a whole; the check value of a run is that of ours.
 type row struct {
-	name string
-	// payload is the length of what is written or read.
-	payload int
-	check   func() error
-	run     func() error
+	name  string
+	check func() error
+	run   func() (int, error)
 }
 
 const (
@@ -66,12 +65,14 @@ func rows() []row {
 		serialize("small_object", small(), 183, document),
 		serialize("medium_object", numbered("Property", 10), 462, document),
 		serialize("large_object", numbered("Property", 50), 1622, document),
-		serialize("with_references", references(), 314, document),
+		serialize("with_references", references(), 316, document),
 		serialize("string", "test string value", 24, element),
 		serialize("int32", int32(12345), 16, element),
 		serialize("hashtable", map[string]any{"Key1": "Value1", "Key2": int32(123), "Key3": true, "Key4": []byte("data")}, 313, element),
-		serializeUnsafe(),
-		serializeAgain(),
+		// It borrows the buffer.
+		again("serialize_unsafe_small_object", small(), (*serialization.Serializer).SerializeUnsafe),
+		// It copies the buffer, which grows document by document.
+		again("serialize_ps_object", described(123), document),
 		deserialize("deserialize_small_object", small(), 183),
 		deserialize("deserialize_ps_object", described(int32(123)), 273),
 		fragmentEncode("fragment_encode_1kb", 1024),
@@ -100,7 +101,8 @@ func rows() []row {
 	return rows
 }
 
-// serialize writes a value with a method of the serializer, which copies what it has written.
+// serialize writes a value with a method of the serializer, which copies what it has written. length is that of our
+// document: references have a space more there.
 func serialize(name string, value any, length int, write func(*serialization.Serializer, any) ([]byte, error)) row {
 	serializer := serialization.NewSerializer()
 	run := func() ([]byte, error) {
@@ -108,35 +110,36 @@ func serialize(name string, value any, length int, write func(*serialization.Ser
 		return write(serializer, value)
 	}
 	return row{
-		name:    "serialize_" + name,
-		payload: length,
+		name: "serialize_" + name,
 		check: func() error {
 			document, err := run()
 			return reads(document, value, length, err)
 		},
-		run: func() error {
-			_, err := run()
-			return err
+		run: func() (int, error) {
+			document, err := run()
+			return ours(document), err
 		},
 	}
 }
 
-// serializeUnsafe borrows the buffer. The objects seen before are kept, so that a reference is all that it writes.
-func serializeUnsafe() row {
-	serializer, value := serialization.NewSerializer(), small()
-	if _, err := serializer.SerializeUnsafe(value); err != nil {
+// ours is the length of a document of ours that has the same contents.
+func ours(document []byte) int { return len(document) + bytes.Count(document, []byte(`"/>`)) }
+
+// again writes the same value once more. The objects seen before are kept, so that a reference is all that it writes.
+func again(name string, value any, write func(*serialization.Serializer, any) ([]byte, error)) row {
+	serializer := serialization.NewSerializer()
+	if _, err := write(serializer, value); err != nil {
 		panic(err)
 	}
 	return row{
-		name:    "serialize_unsafe_small_object",
-		payload: 103,
+		name: name,
 		check: func() error {
-			document, err := serializer.SerializeUnsafe(value)
+			document, err := write(serializer, value)
 			return equal(string(document), head+`<Ref RefId="0"/>`+tail, err)
 		},
-		run: func() error {
-			_, err := serializer.SerializeUnsafe(value)
-			return err
+		run: func() (int, error) {
+			document, err := write(serializer, value)
+			return len(document) + 1, err
 		},
 	}
 }
@@ -149,26 +152,6 @@ func described(number any) *serialization.PSObject {
 	}
 }
 
-// serializeAgain copies, and keeps the objects seen before as well. Its buffer grows document by document.
-func serializeAgain() row {
-	serializer, value := serialization.NewSerializer(), described(123)
-	if _, err := serializer.Serialize(value); err != nil {
-		panic(err)
-	}
-	return row{
-		name:    "serialize_ps_object",
-		payload: 103,
-		check: func() error {
-			document, err := serializer.Serialize(value)
-			return equal(string(document), head+`<Ref RefId="0"/>`+tail, err)
-		},
-		run: func() error {
-			_, err := serializer.Serialize(value)
-			return err
-		},
-	}
-}
-
 func deserialize(name string, value *serialization.PSObject, length int) row {
 	document, err := serialization.NewSerializer().Serialize(value)
 	if err != nil {
@@ -176,12 +159,11 @@ func deserialize(name string, value *serialization.PSObject, length int) row {
 	}
 	deserializer := serialization.NewDeserializer()
 	return row{
-		name:    name,
-		payload: length,
-		check:   func() error { return reads(document, value, length, nil) },
-		run: func() error {
-			_, err := deserializer.Deserialize(document)
-			return err
+		name:  name,
+		check: func() error { return reads(document, value, length, nil) },
+		run: func() (int, error) {
+			found, err := deserializer.Deserialize(document)
+			return members(found), err
 		},
 	}
 }
@@ -193,15 +175,14 @@ func fragment(length int) *fragments.Fragment {
 func fragmentEncode(name string, length int) row {
 	value := fragment(length)
 	return row{
-		name:    name,
-		payload: length + 21,
+		name: name,
 		check: func() error {
 			encoded, err := value.Encode()
 			return equal(len(encoded), length+21, err)
 		},
-		run: func() error {
-			_, err := value.Encode()
-			return err
+		run: func() (int, error) {
+			encoded, err := value.Encode()
+			return len(encoded), err
 		},
 	}
 }
@@ -212,8 +193,7 @@ func fragmentDecode() row {
 		panic(err)
 	}
 	return row{
-		name:    "fragment_decode_1kb",
-		payload: len(encoded),
+		name: "fragment_decode_1kb",
 		check: func() error {
 			found, err := fragments.Decode(encoded)
 			if err != nil {
@@ -222,13 +202,13 @@ func fragmentDecode() row {
 			defer found.Release()
 			return equal(fmt.Sprint(found.ObjectID, found.FragmentID, found.Start, found.End, len(found.Data)), "1 0 true true 1024", nil)
 		},
-		run: func() error {
+		run: func() (int, error) {
 			found, err := fragments.Decode(encoded)
 			if err != nil {
-				return err
+				return 0, err
 			}
-			found.Release()
-			return nil
+			defer found.Release()
+			return len(found.Data), nil
 		},
 	}
 }
@@ -256,15 +236,14 @@ func fragmentAssemble() row {
 		return nil, errors.New("not completed")
 	}
 	return row{
-		name:    "fragment_assemble_4",
-		payload: 4096,
+		name: "fragment_assemble_4",
 		check: func() error {
 			found, err := run()
 			return equal(len(found)+len(parts), 4096+5, err)
 		},
-		run: func() error {
-			_, err := run()
-			return err
+		run: func() (int, error) {
+			found, err := run()
+			return len(found), err
 		},
 	}
 }
@@ -278,15 +257,14 @@ func message(destination messages.Destination, kind messages.MessageType) *messa
 func messageEncode(name string, destination messages.Destination, kind messages.MessageType) row {
 	value := message(destination, kind)
 	return row{
-		name:    name,
-		payload: 1064,
+		name: name,
 		check: func() error {
 			encoded, err := value.Encode()
 			return equal(len(encoded), 1064, err)
 		},
-		run: func() error {
-			_, err := value.Encode()
-			return err
+		run: func() (int, error) {
+			encoded, err := value.Encode()
+			return len(encoded), err
 		},
 	}
 }
@@ -298,8 +276,7 @@ func messageDecode(name string, destination messages.Destination, kind messages.
 		panic(err)
 	}
 	return row{
-		name:    name,
-		payload: 1064,
+		name: name,
 		check: func() error {
 			found, err := messages.Decode(encoded)
 			if err == nil && !reflect.DeepEqual(found, value) {
@@ -307,9 +284,12 @@ func messageDecode(name string, destination messages.Destination, kind messages.
 			}
 			return err
 		},
-		run: func() error {
-			_, err := messages.Decode(encoded)
-			return err
+		run: func() (int, error) {
+			found, err := messages.Decode(encoded)
+			if err != nil {
+				return 0, err
+			}
+			return len(found.Data), nil
 		},
 	}
 }
@@ -317,15 +297,15 @@ func messageDecode(name string, destination messages.Destination, kind messages.
 func sendData(name string, length int) row {
 	var buffer bytes.Buffer
 	transport, data := outofproc.NewTransport(&buffer, &buffer), make([]byte, length)
-	run := func() error {
+	run := func() (int, error) {
 		buffer.Reset()
-		return transport.SendData(identity, data)
+		err := transport.SendData(identity, data)
+		return buffer.Len(), err
 	}
 	return row{
-		name:    name,
-		payload: len(dataLine(data)),
+		name: name,
 		check: func() error {
-			err := run()
+			_, err := run()
 			return equal(buffer.String(), dataLine(data), err)
 		},
 		run: run,
@@ -339,19 +319,27 @@ func dataLine(data []byte) string {
 func sendCommand() row {
 	var buffer bytes.Buffer
 	transport := outofproc.NewTransport(&buffer, &buffer)
-	run := func() error {
+	run := func() (int, error) {
 		buffer.Reset()
-		return transport.SendCommand(identity)
+		err := transport.SendCommand(identity)
+		return buffer.Len(), err
 	}
 	return row{
-		name:    "transport_send_command",
-		payload: 58,
+		name: "transport_send_command",
 		check: func() error {
-			err := run()
+			_, err := run()
 			return equal(buffer.String(), fmt.Sprintf("<Command PSGuid='%s' />\n", identity), err)
 		},
 		run: run,
 	}
+}
+
+// length is that of a packet's data.
+func length(packet *outofproc.Packet, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	return len(packet.Data), nil
 }
 
 // receive makes its transport for every packet, as the original does.
@@ -360,8 +348,7 @@ func receive(name, line string, expected []byte) row {
 		return outofproc.NewTransport(bytes.NewBufferString(line), io.Discard).ReceivePacket()
 	}
 	return row{
-		name:    name,
-		payload: len(line),
+		name: name,
 		check: func() error {
 			packet, err := run()
 			if err != nil {
@@ -369,18 +356,14 @@ func receive(name, line string, expected []byte) row {
 			}
 			return equal(string(packet.Data), string(expected), nil)
 		},
-		run: func() error {
-			_, err := run()
-			return err
-		},
+		run: func() (int, error) { return length(run()) },
 	}
 }
 
 func parseLine() row {
 	line := strings.TrimSuffix(dataLine([]byte("some test data payload")), "\n")
 	return row{
-		name:    "outofproc_parse_packet",
-		payload: len(line),
+		name: "outofproc_parse_packet",
 		check: func() error {
 			packet, err := parsePacket(line)
 			if err != nil {
@@ -388,17 +371,15 @@ func parseLine() row {
 			}
 			return equal(string(packet.Data), "some test data payload", nil)
 		},
-		run: func() error {
-			_, err := parsePacket(line)
-			return err
-		},
+		run: func() (int, error) { return length(parsePacket(line)) },
 	}
 }
 
 func sendDiscarded() row {
 	transport, data := outofproc.NewTransport(bytes.NewReader(nil), io.Discard), make([]byte, 1024)
-	run := func() error { return transport.SendData(identity, data) }
-	return row{name: "outofproc_send_data", payload: len(dataLine(data)), check: run, run: run}
+	length := len(dataLine(data))
+	run := func() (int, error) { return length, transport.SendData(identity, data) }
+	return row{name: "outofproc_send_data", check: func() error { return nil }, run: run}
 }
 
 // roundTrip has the steps of the original: what is decoded in the end is the document, not what came out of the fragments.
@@ -438,8 +419,7 @@ func roundTrip(name string, value *serialization.PSObject, length int) row {
 		return document, found, err
 	}
 	return row{
-		name:    name,
-		payload: length,
+		name: name,
 		check: func() error {
 			document, found, err := run()
 			if err != nil {
@@ -447,9 +427,9 @@ func roundTrip(name string, value *serialization.PSObject, length int) row {
 			}
 			return same(found, value, len(document), length)
 		},
-		run: func() error {
-			_, _, err := run()
-			return err
+		run: func() (int, error) {
+			_, found, err := run()
+			return members(found), err
 		},
 	}
 }
@@ -465,8 +445,7 @@ func transportRoundTrip() row {
 		return transport.ReceivePacket()
 	}
 	return row{
-		name:    "transport_round_trip",
-		payload: len(dataLine(data)),
+		name: "transport_round_trip",
 		check: func() error {
 			packet, err := run()
 			if err != nil {
@@ -474,23 +453,16 @@ func transportRoundTrip() row {
 			}
 			return equal(string(packet.Data), string(data), nil)
 		},
-		run: func() error {
-			_, err := run()
-			return err
-		},
+		run: func() (int, error) { return length(run()) },
 	}
 }
 
 func textRows() []row {
 	text := func(name string, change func(string) string, from, to string) row {
 		return row{
-			name:    name,
-			payload: len(from),
-			check:   func() error { return equal(change(from), to, nil) },
-			run: func() error {
-				change(from)
-				return nil
-			},
+			name:  name,
+			check: func() error { return equal(change(from), to, nil) },
+			run:   func() (int, error) { return len(change(from)), nil },
 		}
 	}
 	const plain = "hello world this is a normal string with no escapes"
@@ -518,7 +490,17 @@ func reads(document []byte, value any, length int, err error) error {
 	if err != nil {
 		return err
 	}
-	return same(found, value, len(document), length)
+	return same(found, value, ours(document), length)
+}
+
+// members is how many an object has that was read.
+func members(found []any) int {
+	if len(found) == 1 {
+		if object, ok := found[0].(*serialization.PSObject); ok {
+			return len(object.Properties)
+		}
+	}
+	return 0
 }
 
 func same(found []any, value any, length, expectedLength int) error {
@@ -558,22 +540,6 @@ func equal[T comparable](found, expected T, err error) error {
 	return err
 }
 
-// BenchmarkRow has a sub-benchmark for every row. Each is checked before it is timed.
-func BenchmarkRow(b *testing.B) {
-	for _, row := range rows() {
-		b.Run(row.name, func(b *testing.B) {
-			b.Run("go-psrpcore", func(b *testing.B) {
-				if err := row.check(); err != nil {
-					b.Fatal(err)
-				}
-				sampler.Run(b, row.payload, row.run)
-			})
-		})
-	}
-	b.Run("runspace_map_rwmutex", func(b *testing.B) { b.Run("go-psrpcore", lockedMap) })
-	b.Run("runspace_map_syncmap", func(b *testing.B) { b.Run("go-psrpcore", concurrentMap) })
-}
-
 // identities are the keys of the two rows of maps.
 func identities() []uuid.UUID {
 	found := make([]uuid.UUID, 100)
@@ -583,46 +549,70 @@ func identities() []uuid.UUID {
 	return found
 }
 
-func lockedMap(b *testing.B) {
-	keys, values := identities(), map[uuid.UUID]int{}
-	for i, key := range keys {
-		values[key] = i
-	}
-	var lock sync.RWMutex
-	b.ReportAllocs()
-	b.RunParallel(func(workers *testing.PB) {
-		for i := 0; workers.Next(); i++ {
+// maps are the rows that look up keys in turn on all processors, in a map behind a lock and in a concurrent map.
+var maps = map[string]func(keys []uuid.UUID) func(uuid.UUID) int{
+	"runspace_map_rwmutex": func(keys []uuid.UUID) func(uuid.UUID) int {
+		var lock sync.RWMutex
+		values := map[uuid.UUID]int{}
+		for i, key := range keys {
+			values[key] = i
+		}
+		return func(key uuid.UUID) int {
 			lock.RLock()
-			found := values[keys[i%100]]
+			found := values[key]
 			lock.RUnlock()
-			if found != i%100 {
-				b.Error("another value")
-			}
+			return found
 		}
-	})
+	},
+	"runspace_map_syncmap": func(keys []uuid.UUID) func(uuid.UUID) int {
+		var values sync.Map
+		for i, key := range keys {
+			values.Store(key, i)
+		}
+		return func(key uuid.UUID) int {
+			found, _ := values.Load(key)
+			return found.(int)
+		}
+	},
 }
 
-func concurrentMap(b *testing.B) {
-	keys := identities()
-	var values sync.Map
-	for i, key := range keys {
-		values.Store(key, i)
-	}
-	b.ReportAllocs()
-	b.RunParallel(func(workers *testing.PB) {
-		for i := 0; workers.Next(); i++ {
-			if found, _ := values.Load(keys[i%100]); found != i%100 {
-				b.Error("another value")
-			}
+func lookUp(keys []uuid.UUID, value func(uuid.UUID) int) resident.Batch {
+	return func(n int) (uint64, error) {
+		workers := runtime.GOMAXPROCS(0)
+		var group sync.WaitGroup
+		var wrong atomic.Bool
+		for worker := range workers {
+			group.Go(func() {
+				for i := worker; i < n; i += workers {
+					if value(keys[i%100]) != i%100 {
+						wrong.Store(true)
+					}
+				}
+			})
 		}
-	})
+		group.Wait()
+		if wrong.Load() {
+			return 0, errors.New("another value")
+		}
+		return 1, nil
+	}
 }
 
-// TestRowsAreRight runs what is checked before the timing.
-func TestRowsAreRight(t *testing.T) {
-	for _, row := range rows() {
-		if err := row.check(); err != nil {
-			t.Errorf("%s: %v", row.name, err)
+func main() {
+	rows := sync.OnceValue(rows)
+	resident.Serve(func(name, implementation string) (resident.Batch, error) {
+		if made, found := maps[name]; found {
+			keys := identities()
+			return lookUp(keys, made(keys)), nil
 		}
-	}
+		for _, row := range rows() {
+			if row.name == name && implementation == "go-psrpcore" {
+				return resident.Each(func() (uint64, error) {
+					found, err := row.run()
+					return uint64(found), err
+				}), row.check()
+			}
+		}
+		return nil, nil
+	})
 }
