@@ -31,7 +31,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use bench_report::{model, stats};
 use clap::Parser;
 
 use crate::workspace::Workspace;

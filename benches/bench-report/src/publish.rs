@@ -85,7 +85,9 @@ pub fn problems(report: &Report, sources: &Sources, root: &Path, guides: &[Strin
                 .push(format!("{path}: differs from {FOLDER}/{JSON}; run `cargo xtask report --committed`"));
         }
     }
-    problems.extend(stale(report, sources, root, guides)?.iter().map(|path| format!("{path}: is not written by a run")));
+    problems.extend(
+        stale(report, sources, root, guides)?.iter().map(|path| format!("{path}: is not written by a run")),
+    );
     for path in guides {
         let text = fs::read_to_string(root.join(path))?;
         let found = claims_by_hand(&text);

@@ -1,5 +1,7 @@
 //! The first page: verdicts, a chart of all rows, every row that is not faster, medians by group, and the method.
 
+use std::collections::BTreeMap;
+
 use crate::chart::{self, Dot, Panel, Strip};
 use crate::facts::{Facts, NATIVE, Standing, Summary, distinct, range, shown};
 use crate::model::{EVEN, LEAST_RATIO, Outcome, Report, Role, Row};
@@ -118,35 +120,33 @@ pub(crate) fn sizes(facts: &Facts<'_>) -> Option<String> {
         part.strip_suffix(['k', 'm'])
             .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    let mut rows: Vec<((String, String), Vec<(f64, &Row, Option<&Row>)>)> = Vec::new();
+    // Size, and time per kilobyte of ours and of the other, by document, operation and class.
+    let mut rows: BTreeMap<(String, &str), Vec<[f64; 3]>> = BTreeMap::new();
     for one in facts.standings() {
         let Some((ours, name)) = one.ours.zip(one.key.strip_prefix("json/")) else { continue };
-        let parts: Vec<&str> = name.split('_').collect();
-        let Some((size, class)) = ours.payload_bytes.zip(ours.class.as_ref()) else { continue };
-        if parts.iter().any(|part| is_size(&part)) {
-            let words: Vec<&str> = parts.into_iter().filter(|part| !is_size(part)).collect();
-            let title = (words.join(" "), class.clone());
-            let rust = facts.matches(ours, Quantity::Time, &|row| row.language == "rust");
-            let point = (size as f64, ours, rust.first().map(|one| one.other));
-            match rows.iter_mut().find(|(other, _)| *other == title) {
-                Some((_, points)) => points.push(point),
-                None => rows.push((title, vec![point])),
-            }
+        let Some((size, class)) = ours.payload_bytes.zip(ours.class.as_deref()) else { continue };
+        let (sizes, words): (Vec<&str>, Vec<&str>) = name.split('_').partition(is_size);
+        let per_kilobyte = |row: &Row| Some(row.value(Quantity::Time)? * 1e3 / size as f64);
+        let rust = facts.matches(ours, Quantity::Time, &|row| row.language == "rust");
+        if let (false, Some(time)) = (sizes.is_empty(), per_kilobyte(ours)) {
+            let other = rust.first().and_then(|one| per_kilobyte(one.other)).unwrap_or(f64::NAN);
+            rows.entry((words.join(" "), class)).or_default().push([size as f64, time, other]);
         }
     }
     let panels =
-        rows.into_iter().filter(|(_, points)| points.len() > 1).map(|((title, note), mut points)| {
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let (first, last) = (points[0].0, points[points.len() - 1].0);
+        rows.into_iter().filter(|(_, points)| points.len() > 1).map(|((title, class), mut points)| {
+            points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+            let (first, last) = (points[0][0], points[points.len() - 1][0]);
             let place = |size: f64| (size / first).ln() / (last / first).ln().max(f64::MIN_POSITIVE);
-            let point = |size: f64, row: &Row| Some((place(size), row.value(Quantity::Time)? * 1e3 / size));
-            let ours = points.iter().filter_map(|(size, ours, _)| point(*size, ours)).collect();
-            let other = points.iter().filter_map(|(size, _, other)| point(*size, (*other)?)).collect();
+            let series = |index: usize| {
+                let points = points.iter().filter(|point| point[index].is_finite());
+                points.map(|point| (place(point[0]), point[index])).collect()
+            };
             Panel {
                 title,
-                note,
+                note: class.to_owned(),
                 ends: (units::bytes(first), units::bytes(last)),
-                series: vec![("other", other), ("ours", ours)],
+                series: vec![("other", series(2)), ("ours", series(1))],
                 format: |value| format!("{}/kB", units::time(value)),
             }
         });

@@ -136,7 +136,8 @@ impl Sheet {
         let mut text = format!("\n{}\n", self.title);
         for line in std::iter::once(&headings).chain(&cells) {
             let cells = line.iter().zip(&widths).zip(&self.columns);
-            let cells = cells.map(|((cell, width), column)| padded(&cut_inside(cell, *width), *width, column));
+            let cells =
+                cells.map(|((cell, width), column)| padded(&cut_inside(cell, *width), *width, column));
             let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
         }
         text
