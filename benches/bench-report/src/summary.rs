@@ -92,7 +92,9 @@ pub(crate) fn dots(title: &str, standings: &[&Standing<'_>], facts: &Facts<'_>) 
         let class = one.outcome().map_or("rough", Outcome::label);
         let ratio = &worst.ratio;
         let (low, value, high) = (ratio.low, ratio.value, ratio.high);
-        Some(Dot { label: format!("{}, {}", one.name(), shown(worst.other)), low, value, high, class })
+        let other = shown(worst.other);
+        let (label, short) = (format!("{}, {other}", one.name()), format!("{}, {other}", one.key));
+        Some(Dot { label, short, low, value, high, class })
     };
     let mut losses: Vec<Dot> =
         standings.iter().filter_map(|one| dot(&one)).filter(|dot| dot.value < 1.0).collect();
@@ -435,7 +437,7 @@ mod tests {
             ]
         );
         let svg = dots("t", &facts.standings().iter().collect::<Vec<_>>(), &facts).unwrap();
-        assert!(svg.contains(">0.950 client/client_do_simple (owned)"), "{svg}");
+        assert!(svg.contains(">0.950 client/client_do_simple, reqwest</text>"), "{svg}");
     }
 
     #[test]
