@@ -29,7 +29,6 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use bench_report::{model, stats};
 use clap::Parser;
 
 use crate::workspace::Workspace;

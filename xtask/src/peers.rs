@@ -14,9 +14,9 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 
 use crate::data::peers::{Implementation, Peer, PeersFile, Toolchain};
-use crate::model::{Missing, Role};
 use crate::process;
 use crate::workspace::Workspace;
+use bench_report::model::{Missing, Role};
 
 /// Time limit for downloads and builds. A peer that takes longer is reported as missing.
 const BUILD_LIMIT: Duration = Duration::from_secs(900);

@@ -1,6 +1,5 @@
 //! Runs other programs with captured output and a time limit.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -20,14 +19,6 @@ pub(crate) fn finish(mut command: Command) -> Result<()> {
     let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {program}"))?;
     ensure!(status.success(), "{status}");
     Ok(())
-}
-
-/// Returns a command that runs a program on one processor only, if one is given.
-pub(crate) fn pinned(program: impl AsRef<OsStr>, processor: Option<usize>) -> Command {
-    let Some(processor) = processor else { return Command::new(program) };
-    let mut command = Command::new("taskset");
-    command.args(["--cpu-list", &processor.to_string()]).arg(program);
-    command
 }
 
 #[derive(Debug)]

@@ -24,6 +24,9 @@ pub(crate) fn write(report: &Report, sources: &Sources, is_new: bool, workspace:
         fs::write(root.join(&path), text).with_context(|| format!("cannot write {path}"))?;
         crate::say(&format!("{path}\n"));
     }
+    for path in publish::stale(report, sources, root, &tidy::guides(root)?)? {
+        fs::remove_file(root.join(&path)).with_context(|| format!("cannot remove {path}"))?;
+    }
     if is_new {
         let from = workspace.report().join(PAIRS);
         let to = root.join(publish::FOLDER).join(PAIRS);

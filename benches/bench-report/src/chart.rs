@@ -17,13 +17,17 @@ const HEADING: f64 = 17.0;
 const ROW: f64 = 13.0;
 const LANE: f64 = 5.5;
 /// Characters that fit into a line.
-const MAX_HEADING: usize = 44;
-const MAX_ROW: usize = 50;
+const MAX_HEADING: usize = 43;
+/// Maximum width of a character of a row.
+const CHARACTER: f64 = 6.1;
 
 /// The result of one row.
 #[derive(Clone, Debug)]
 pub(crate) struct Dot {
+    /// Row and class with the other implementation.
     pub(crate) label: String,
+    /// Row with the other implementation.
+    pub(crate) short: String,
     pub(crate) low: f64,
     pub(crate) value: f64,
     pub(crate) high: f64,
@@ -53,15 +57,9 @@ pub(crate) fn ratios(title: &str, named: &Strip, strips: &[Strip]) -> Option<Str
         for dot in &named.dots {
             draw(&mut body, dot, top + ROW / 2.0);
             let right = x(1.0).max(x(dot.high)) + 6.0;
-            let room = ((WIDTH - right) / 5.2) as usize;
+            let room = ((WIDTH - right) / CHARACTER) as usize;
             let value = quantity::ratio(dot.value);
-            text(
-                &mut body,
-                "row",
-                right,
-                top + 10.0,
-                &cut(&format!("{value} {}", dot.label), room.min(MAX_ROW)),
-            );
+            text(&mut body, "row", right, top + 10.0, &cut(&format!("{value} {}", dot.short), room));
             top += ROW;
         }
     }
@@ -107,8 +105,9 @@ fn legend(body: &mut String) -> f64 {
     for class in ["slower", "even", "faster", "undecided", "rough"] {
         let _ = writeln!(body, "<circle class=\"{class}\" cx=\"{left:.1}\" cy=\"9\" r=\"{RADIUS}\"/>");
         text(body, "note", left + 5.0, 12.5, class);
-        left += 24.0 + 5.5 * class.len() as f64;
+        left += 16.0 + CHARACTER * class.len() as f64;
     }
+    text(body, "note end", WIDTH - 4.0, 12.5, "median");
     30.0
 }
 
@@ -138,6 +137,8 @@ fn draw(body: &mut String, dot: &Dot, y: f64) {
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
     pub(crate) title: String,
+    /// Text below the title.
+    pub(crate) note: String,
     /// Labels of the first and the last position.
     pub(crate) ends: (String, String),
     /// Points with positions from 0 to 1, by CSS class (`ours` or `other`).
@@ -148,19 +149,21 @@ pub(crate) struct Panel {
 
 /// Draws panels of lines, two beside each other, with vertical axes that begin at zero. `None` if there are none.
 pub(crate) fn lines(title: &str, panels: &[Panel]) -> Option<String> {
-    const HEIGHT: f64 = 78.0;
+    const HEIGHT: f64 = 70.0;
+    const REST: f64 = 54.0;
     let width = WIDTH / 2.0 - 12.0;
     let mut body = String::new();
     for (index, panel) in panels.iter().enumerate() {
-        let (left, top) = (8.0 + (index % 2) as f64 * (width + 8.0), (index / 2) as f64 * (HEIGHT + 40.0));
+        let (left, top) = (8.0 + (index % 2) as f64 * (width + 8.0), (index / 2) as f64 * (HEIGHT + REST));
         let values = panel.series.iter().flat_map(|(_, points)| points).map(|(_, value)| *value);
         let high = values.reduce(f64::max)?.max(f64::MIN_POSITIVE) * 1.05;
-        let place = |(x, value): (f64, f64)| (left + width * x, top + 20.0 + HEIGHT * (1.0 - value / high));
-        text(&mut body, "label", left, top + 12.0, &cut(&panel.title, 26));
+        let place = |(x, value): (f64, f64)| (left + width * x, top + 30.0 + HEIGHT * (1.0 - value / high));
+        text(&mut body, "label", left, top + 12.0, &cut(&panel.title, 24));
         for mark in [0.0, high / 1.05] {
             line(&mut body, "grid", place((0.0, mark)), place((1.0, mark)));
         }
-        text(&mut body, "note end", left + width, top + 12.0, &(panel.format)(high / 1.05));
+        text(&mut body, "note", left, top + 24.0, &cut(&panel.note, 18));
+        text(&mut body, "note end", left + width, top + 24.0, &(panel.format)(high / 1.05));
         for (class, points) in &panel.series {
             let points: Vec<(f64, f64)> = points.iter().map(|point| place(*point)).collect();
             let path: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
@@ -169,11 +172,11 @@ pub(crate) fn lines(title: &str, panels: &[Panel]) -> Option<String> {
                 let _ = writeln!(body, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2\"/>");
             }
         }
-        text(&mut body, "note", left, top + HEIGHT + 32.0, &panel.ends.0);
-        text(&mut body, "note end", left + width, top + HEIGHT + 32.0, &panel.ends.1);
+        text(&mut body, "note", left, top + HEIGHT + 42.0, &panel.ends.0);
+        text(&mut body, "note end", left + width, top + HEIGHT + 42.0, &panel.ends.1);
     }
     let rows = panels.len().div_ceil(2) as f64;
-    (!panels.is_empty()).then(|| drawing(title, rows * (HEIGHT + 40.0), &body))
+    (!panels.is_empty()).then(|| drawing(title, rows * (HEIGHT + REST), &body))
 }
 
 fn drawing(title: &str, height: f64, body: &str) -> String {
@@ -210,7 +213,14 @@ mod tests {
     use super::*;
 
     fn dot(value: f64) -> Dot {
-        Dot { label: "a<b".to_owned(), low: value * 0.99, value, high: value * 1.01, class: "faster" }
+        Dot {
+            label: "c".to_owned(),
+            short: "a<b".to_owned(),
+            low: value * 0.99,
+            value,
+            high: value * 1.01,
+            class: "faster",
+        }
     }
 
     #[test]
@@ -221,7 +231,7 @@ mod tests {
         let svg =
             ratios("a \"b\"", &strip(vec![dot(0.5)]), &[strip(vec![dot(2.0), dot(2.0), dot(8.0)])]).unwrap();
         assert!(
-            svg.contains("aria-label=\"a &quot;b&quot;\"") && svg.contains(">0.50 a&lt;b</text>"),
+            svg.contains("aria-label=\"a &quot;b&quot;\"") && svg.contains(">0.500 a&lt;b</text>"),
             "{svg}"
         );
         let heights: Vec<&str> = svg
@@ -241,6 +251,7 @@ mod tests {
     fn lines_begin_at_zero() {
         let panel = Panel {
             title: "t".to_owned(),
+            note: "n".to_owned(),
             ends: ("a".to_owned(), "b".to_owned()),
             series: vec![("ours", vec![(0.0, 1.5), (1.0, 3.0)])],
             format: quantity::ratio,

@@ -16,11 +16,13 @@ pub(crate) const NATIVE: &str = "native";
 
 /// Whose figure a column of a published table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Party {
+pub(crate) enum Party<'p> {
     /// The Go project, recorded earlier.
     Recorded,
     /// The best library of a language; in Go, the Go project if it was measured.
-    Language(&'static str),
+    Language(&'p str),
+    /// An implementation of this name.
+    Named(&'p str),
     /// The limit of the machine.
     Limit,
     Ours,
@@ -129,7 +131,7 @@ impl<'f> Facts<'f> {
     }
 
     /// Returns the row that represents a party for a key.
-    pub(crate) fn row(&self, key: &str, party: Party, quantity: Quantity) -> Option<&'f Row> {
+    pub(crate) fn row(&self, key: &str, party: Party<'_>, quantity: Quantity) -> Option<&'f Row> {
         let best = |wanted: &dyn Fn(&Row) -> bool| best(self.of_key(key).filter(|row| wanted(row)), quantity);
         let is_go = |row: &Row| row.role.is_other() && row.language == "go";
         match party {
@@ -150,6 +152,7 @@ impl<'f> Facts<'f> {
                 let is_it = |row: &Row| row.role.is_other() && row.language == language;
                 best(&|row| is_it(row) && row.class.as_ref() == class).or_else(|| best(&is_it))
             }
+            Party::Named(name) => best(&|row| row.implementation == name),
             Party::Limit => best(&|row| row.role == Role::Limit),
             Party::Recorded => best(&|row| row.role == Role::RecordedOriginal),
         }
@@ -189,10 +192,17 @@ impl<'f> Facts<'f> {
         found
     }
 
-    /// Returns our result in a published line with one row.
-    pub(crate) fn compared(&self, key: &str, quantity: Quantity) -> Option<Standing<'f>> {
+    /// Returns our result in a row of a published line, compared with all implementations or the named one.
+    pub(crate) fn compared(
+        &self,
+        key: &str,
+        quantity: Quantity,
+        library: Option<&String>,
+    ) -> Option<Standing<'f>> {
         let ours = self.row(key, Party::Ours, quantity)?;
-        Some(self.standing(&ours.key, Some(ours), quantity, true))
+        let is_wanted = |row: &Row| library.is_none_or(|name| row.implementation == *name);
+        let matches = self.matches(ours, quantity, &is_wanted);
+        Some(Standing { matches, ..self.standing(&ours.key, Some(ours), quantity, true) })
     }
 
     fn standing(
@@ -337,8 +347,11 @@ pub(crate) fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str>
 
 /// Returns the name of an implementation, marked if it is a program of ours in place of the Go project.
 pub(crate) fn shown(row: &Row) -> String {
-    let mark = if row.role == Role::OriginalStandin { " (our stand-in)" } else { "" };
-    format!("{}{mark}", row.implementation)
+    match (row.role, row.implementation.as_str()) {
+        (Role::OriginalStandin, "original-standin") => "our stand-in".to_owned(),
+        (Role::OriginalStandin, name) => format!("{name} (our stand-in)"),
+        (_, name) => name.to_owned(),
+    }
 }
 
 /// Returns the library of an implementation, whose name begins with it.

@@ -97,7 +97,8 @@ pub(crate) fn page(sources: &Sources) -> Page {
         .groups
         .keys()
         .map(|title| Panel {
-            title: title.trim_start_matches("tightwire-").to_owned(),
+            title: title.split_once(": ").map_or(&**title, |(_, title)| title).to_owned(),
+            note: title.split_once(": ").map_or("", |(package, _)| package).to_owned(),
             ends: (first.day().to_owned(), last.day().to_owned()),
             series: vec![("ours", of_group(title))],
             format: |value| format!("{}x", quantity::ratio(value)),

@@ -56,12 +56,13 @@ fn system_page(system: &System, facts: &Facts<'_>) -> Page {
     let of_system: Vec<&Standing<'_>> =
         standings.iter().filter(|one| suites.contains(suite(one.key))).collect();
     let title = format!("{name}: ratio of every row with its interval");
-    let charts: Vec<Chart> = summary::dots(&title, &of_system, facts)
-        .map(|svg| Chart { id: id.clone(), svg })
-        .into_iter()
-        .collect();
-    if !charts.is_empty() {
-        text += &format!("\n![{title}]({id}.svg)\n");
+    let sizes = summary::sizes(facts).filter(|_| suites.contains("json"));
+    let drawings =
+        [(id.as_str(), &*title, summary::dots(&title, &of_system, facts)), ("sizes", summary::SIZES, sizes)];
+    let mut charts = Vec::new();
+    for (id, title, svg) in drawings.into_iter().filter_map(|(id, title, svg)| Some((id, title, svg?))) {
+        text += &format!("\n{title}:\n\n![{title}]({id}.svg)\n");
+        charts.push(Chart { id: id.to_owned(), svg });
     }
     for table in &system.tables {
         text += &published(table, facts).markdown();
@@ -96,7 +97,7 @@ struct Cell {
 }
 
 impl Cell {
-    fn of(keys: &[String], quantities: &[Quantity], party: Party, facts: &Facts<'_>) -> Option<Self> {
+    fn of(keys: &[String], quantities: &[Quantity], party: Party<'_>, facts: &Facts<'_>) -> Option<Self> {
         let rows = keys.iter().map(|key| facts.row(key, party, *quantities.first()?));
         let rows: Vec<&Row> = rows.collect::<Option<_>>()?;
         let figures = quantities.iter().filter_map(|quantity| {
@@ -118,7 +119,7 @@ impl Cell {
 }
 
 /// Columns of a published table after those of the comparison.
-const PARTIES: [(&str, Party); 8] = [
+const PARTIES: [(&str, Party<'_>); 8] = [
     ("#Go project, recorded", Party::Recorded),
     ("#Best Rust library", Party::Language("rust")),
     ("#Go", Party::Language("go")),
@@ -135,7 +136,9 @@ const COMPARED: &str = "#Ours | #Fastest other implementation | #Ratio (interval
 fn compared(line: &Line, table: &Table, facts: &Facts<'_>) -> ([String; 4], Vec<Quantity>, Vec<String>) {
     let (quantities, keys) = facts.sources.rows_of(table, line);
     let quantity = quantities[0];
-    let standings: Vec<Standing<'_>> = keys.iter().filter_map(|key| facts.compared(key, quantity)).collect();
+    let library = facts.sources.libraries.get(&table.name_of(line));
+    let standings: Vec<Standing<'_>> =
+        keys.iter().filter_map(|key| facts.compared(key, quantity, library)).collect();
     let is_counted = line.is_counted() && quantity == Quantity::Time;
     let ours = Cell::of(&keys, &quantities, Party::Ours, facts).map(|cell| cell.text(is_counted));
     let none = || NONE.to_owned();
@@ -155,7 +158,12 @@ fn published(table: &Table, facts: &Facts<'_>) -> Sheet {
         let recorded = keys.iter().filter_map(|key| facts.row(key, Party::Recorded, quantities[0]));
         origins.extend(recorded.filter_map(|row| row.remark.clone()));
         let is_counted = line.is_counted() && quantities[0] == Quantity::Time;
+        let library = facts.sources.libraries.get(&table.name_of(line));
         let parties = PARTIES.map(|(_, party)| {
+            let party = match library {
+                Some(name) if party == Party::Language("go") => Party::Named(name),
+                _ => party,
+            };
             let cell = Cell::of(&keys, &quantities, party, facts);
             cell.map_or_else(|| NONE.to_owned(), |cell| cell.text(is_counted))
         });
@@ -255,13 +263,13 @@ const DOUBTS: [&str; 8] = [
      placements, and each duel has several processes. A layout that no process had is not in the interval.",
     "The interval treats all placements as independent. Placements of one process share its code layout, so the true interval \
      may be wider if a duel has few processes.",
-    "All figures come from one machine, which is a virtual one if the kernel or the processor says so. Other processors have other caches and vector units.",
+    "All figures come from one machine, which the first page names. Other processors have other caches and vector units.",
     "Both sides run alone and repeatedly on the same input, so that caches and branch predictors know it. A program that does \
      other work in between finds neither.",
     "Peers in other languages run in a process of their own and report their own time. Switching between the processes may \
      cool the caches of both.",
-    "Only the fastest and the second fastest implementation of each language, found by a short screening, are duelled. A third \
-     one could be faster than the screening showed.",
+    "Only the fastest implementations of each language in a short screening have duels. Another one could be faster than the \
+     screening showed.",
 ];
 
 /// Returns the page with the duels of equal code and the limits of the method.
@@ -368,8 +376,9 @@ pub(crate) fn terminal(facts: &Facts<'_>) -> String {
         let mut lines = Vec::new();
         for line in &table.lines {
             let (quantities, keys) = facts.sources.rows_of(table, line);
+            let library = facts.sources.libraries.get(&table.name_of(line));
             let standings: Vec<_> =
-                keys.iter().filter_map(|key| facts.compared(key, quantities[0])).collect();
+                keys.iter().filter_map(|key| facts.compared(key, quantities[0], library)).collect();
             known.extend(standings.iter().map(Standing::name));
             let cells = match (Cell::of(&keys, &quantities, Party::Ours, facts), standings.as_slice()) {
                 (None, _) => continue,
@@ -482,12 +491,12 @@ pub(crate) mod tests {
              2.00x (1.95 to 2.05); faster than a&lt;b; 1.56 µs, 4320 B, 6 allocs (perplexity-go); 80.0 ns (a&lt;b); \
              900 ns (standin (our stand-in))"
         );
-        assert!(text.contains("not measured: an estimate"));
+        assert!(text.contains("not measured: tells how the report was made"));
         let rows = &text[text.find("### Suite client: all rows").unwrap()..];
         let cells = line(rows, "client_do_simple");
         assert_eq!(
             cells[1..5],
-            ["100 ns", "95.0 ns (reqwest)", "0.95x (0.94 to 0.96)", "slower than reqwest"]
+            ["100 ns", "95.0 ns (reqwest)", "0.950x (0.940 to 0.960)", "slower than reqwest"]
         );
         assert!(text.contains("0 of 1 duels of equal code show a difference"), "the page about errors");
         assert_eq!(line(&text, "pypi_proxy_store/get ").len(), 2, "lines that share a row");

@@ -51,7 +51,7 @@ pub fn files(
     );
     let first = format!("{introduction}\n{}", summary::text(&facts, Some(FOLDER)));
     let mut files = vec![(format!("{FOLDER}/{JSON}"), json(report)?), ("BENCHMARKS.md".to_owned(), first)];
-    let mut charts = summary::charts(&facts);
+    let mut charts = Vec::from_iter(summary::chart(&facts));
     for page in pages {
         let text = format!("<!-- Written by `cargo xtask report --out`; do not edit. -->\n{}", page.text);
         files.push((format!("{FOLDER}/{}.md", page.id), text));
@@ -85,6 +85,9 @@ pub fn problems(report: &Report, sources: &Sources, root: &Path, guides: &[Strin
                 .push(format!("{path}: differs from {FOLDER}/{JSON}; run `cargo xtask report --committed`"));
         }
     }
+    problems.extend(
+        stale(report, sources, root, guides)?.iter().map(|path| format!("{path}: is not written by a run")),
+    );
     for path in guides {
         let text = fs::read_to_string(root.join(path))?;
         let found = claims_by_hand(&text);
@@ -110,6 +113,24 @@ pub fn problems(report: &Report, sources: &Sources, root: &Path, guides: &[Strin
         );
     }
     Ok(problems)
+}
+
+/// Returns files in the folder of the pages that a run does not write.
+///
+/// # Errors
+///
+/// If the folder or a guide cannot be read.
+pub fn stale(report: &Report, sources: &Sources, root: &Path, guides: &[String]) -> Result<Vec<String>> {
+    let written = files(report, sources, root, guides)?;
+    let mut stale = Vec::new();
+    for entry in fs::read_dir(root.join(FOLDER))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let path = format!("{FOLDER}/{name}");
+        if name != PAIRS && written.iter().all(|(other, _)| *other != path) {
+            stale.push(path);
+        }
+    }
+    Ok(stale)
 }
 
 /// Replaces the marked parts of a text.
@@ -199,7 +220,7 @@ mod tests {
         assert!(read("docs/benchmarks/ratios.svg").contains("<style>"));
         let problems = || problems(&report(), &sources(), root, &guides).unwrap();
         assert_eq!(problems(), ["docs/benchmarks/pairs.csv.gz: has 0 bytes; allowed are 1 to 2000000"]);
-        fs::write(root.join("README.md"), readme.replace("0.95x", "1.95x") + "ours is faster than theirs\n")
+        fs::write(root.join("README.md"), readme.replace("0.950x", "1.95x") + "ours is faster than theirs\n")
             .unwrap();
         let found = problems();
         assert!(found[0].starts_with("README.md: differs") && found[1].contains("README.md:"), "{found:?}");

@@ -146,9 +146,9 @@ pub fn per_op(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
-/// Formats a ratio without the `x`.
+/// Formats a ratio without the `x`, below one with three decimals.
 pub fn ratio(value: f64) -> String {
-    digits(value)
+    if value < 1.0 { format!("{value:.3}") } else { digits(value) }
 }
 
 #[cfg(test)]
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(bytes_per_second(5.6123e9), "5.61 GB/s");
         assert_eq!(per_op(4336.0), "4336");
         assert_eq!(per_op(0.014), "0.01");
-        assert_eq!(ratio(16.04), "16.0");
+        assert_eq!([ratio(16.04), ratio(1.004), ratio(0.996)], ["16.0", "1.00", "0.996"]);
         assert_eq!(Quantity::P99.format(2_500.0), "2.50 µs");
         assert_eq!(Quantity::Errors.format(0.0), "0 errors");
         assert_eq!(Quantity::Memory.format(52_428_800.0), "52.4 MB");

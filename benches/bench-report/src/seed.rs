@@ -17,7 +17,9 @@ pub struct Seed {
 /// One report, with the source of its figures.
 #[derive(Clone, Debug, Deserialize)]
 pub struct System {
+    /// Name of its files and of the suite with most of its rows.
     pub id: String,
+    /// Name of the Go project.
     pub name: String,
     /// What the Go project is.
     pub role: String,
@@ -26,20 +28,24 @@ pub struct System {
     arch: Option<String>,
     language_version: Option<String>,
     report_date: Option<String>,
+    /// What was measured.
     pub benches: Vec<Bench>,
     #[serde(rename = "table")]
+    /// What was published.
     pub tables: Vec<Table>,
 }
 
 /// One benchmark; suites and peers use the same key.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Bench {
+    /// `system/row`.
     pub key: String,
     /// Name of the function in the Go project.
     pub upstream: String,
     /// End of the path of its Go package.
     pub package: Option<String>,
     #[serde(default = "yes")]
+    /// False if no figure of it was published.
     pub published: bool,
 }
 
@@ -52,14 +58,18 @@ fn yes() -> bool {
 pub struct Table {
     /// `system.name`.
     pub id: String,
+    /// Title in the report.
     pub heading: String,
+    /// Lines in their order.
     pub lines: Vec<Line>,
 }
 
 /// One published line.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Line {
+    /// Name within the table.
     pub id: String,
+    /// Name as printed.
     pub label: String,
     /// Key of the benchmark whose result the line prints.
     pub bench: Option<String>,

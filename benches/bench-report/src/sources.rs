@@ -22,6 +22,8 @@ pub struct Sources {
     pub recorded: Vec<Row>,
     /// Rows by published line (`table/line`), by quantity, for lines that are not simply the time of one benchmark.
     pub lines: BTreeMap<Quantity, BTreeMap<String, Vec<String>>>,
+    /// Names of implementations by published line, for lines that are about another library than the Go project.
+    pub libraries: BTreeMap<String, String>,
     /// Published entries that no run measures.
     pub unmeasured: Vec<Unmeasured>,
     /// Notes about rows of the harness.
@@ -127,11 +129,14 @@ impl Sources {
             let mut file: toml::Table = load(&data, name)?;
             file.remove(field).with_context(|| format!("{name} has no {field}"))
         };
+        let mut lines: toml::Table = load(&data, "lines.toml")?;
+        let libraries = lines.remove("library").context("lines.toml has no library")?;
         let origins: Vec<Origin> = list("recorded.toml", "origin")?.try_into()?;
         Ok(Self {
             seed: load(&data, "seed-rows.toml")?,
             recorded: origins.into_iter().flat_map(Origin::rows).collect(),
-            lines: load(&data, "lines.toml")?,
+            lines: lines.try_into()?,
+            libraries: libraries.try_into()?,
             unmeasured: list("unmeasured.toml", "unmeasured")?.try_into()?,
             rows: load(&data, "rows.toml")?,
             groups: list("groups.toml", "group")?.try_into()?,

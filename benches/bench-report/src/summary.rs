@@ -1,5 +1,7 @@
 //! The first page: verdicts, a chart of all rows, every row that is not faster, medians by group, and the method.
 
+use std::collections::BTreeMap;
+
 use crate::chart::{self, Dot, Panel, Strip};
 use crate::facts::{Facts, NATIVE, Standing, Summary, distinct, range, shown};
 use crate::model::{EVEN, LEAST_RATIO, Outcome, Report, Role, Row};
@@ -12,7 +14,7 @@ use crate::table::{NONE, Sheet, list};
 const MAX_NAMES: usize = 3;
 /// Alternative text of the chart.
 const DOTS: &str = "Ratio of every row with its interval, by group; rows in which another implementation is faster at the top";
-const SIZES: &str = "Time per kilobyte of JSON over the size of the document: ours (solid) and the best Rust library (dashed)";
+pub(crate) const SIZES: &str = "Time per kilobyte of JSON over the size of the document: ours (solid) and the best Rust library (dashed)";
 
 /// Returns the first page without its title. `folder` is the path of the other pages.
 pub(crate) fn text(facts: &Facts<'_>, folder: Option<&str>) -> String {
@@ -23,9 +25,6 @@ pub(crate) fn text(facts: &Facts<'_>, folder: Option<&str>) -> String {
     let link = |name: &str, id: &str| match folder {
         Some(_) => format!("[{name}]({path}{id}.md)"),
         None => format!("\"{name}\""),
-    };
-    let image = |chart: Option<String>, alt: &str, id: &str| {
-        chart.map_or_else(String::new, |_| format!("\n![{alt}]({path}{id}.svg)\n"))
     };
     let mut text = format!(
         "\n## Overview\n\nA ratio is the time of another implementation divided by ours: above 1, ours is faster. Each row is \
@@ -40,7 +39,9 @@ pub(crate) fn text(facts: &Facts<'_>, folder: Option<&str>) -> String {
     for warning in warnings(facts) {
         text += &format!("- **{}**\n", crate::table::escaped(&warning));
     }
-    text += &image(dots(DOTS, &all, facts), DOTS, "ratios");
+    if standings.iter().any(|one| one.worst().is_some()) {
+        text += &format!("\n![{DOTS}]({path}ratios.svg)\n");
+    }
     text += "\n## Every row in which another implementation is faster\n\nAll results whose ratio has a median below 1, published or \
              not, decided or not. `~` marks a rough ratio of two single figures.\n";
     text += &slower(&standings).markdown();
@@ -59,10 +60,6 @@ pub(crate) fn text(facts: &Facts<'_>, folder: Option<&str>) -> String {
         other_languages(facts),
     ];
     sheets.iter().chain(&changes(facts.report)).for_each(|sheet| text += &sheet.markdown());
-    let chart = image(sizes(facts), SIZES, "sizes");
-    if !chart.is_empty() {
-        text += &format!("\n## Time over size\n\n{SIZES}.\n{chart}");
-    }
     text += &format!("\n## The proxy under load\n\n{}", load(facts));
     text += &format!(
         "\n## Run\n{}",
@@ -81,12 +78,11 @@ pub(crate) fn text(facts: &Facts<'_>, folder: Option<&str>) -> String {
     text
 }
 
-/// Returns the drawings of the first page.
-pub(crate) fn charts(facts: &Facts<'_>) -> Vec<Chart> {
+/// Returns the drawing of the first page.
+pub(crate) fn chart(facts: &Facts<'_>) -> Option<Chart> {
     let standings = facts.standings();
-    let dots = dots(DOTS, &standings.iter().collect::<Vec<_>>(), facts);
-    let charts = [("ratios", dots), ("sizes", sizes(facts))].into_iter();
-    charts.filter_map(|(id, svg)| Some(Chart { id: id.to_owned(), svg: svg? })).collect()
+    let svg = dots(DOTS, &standings.iter().collect::<Vec<_>>(), facts)?;
+    Some(Chart { id: "ratios".to_owned(), svg })
 }
 
 /// Draws the ratio of each result, those below 1 with their names at the top.
@@ -96,7 +92,9 @@ pub(crate) fn dots(title: &str, standings: &[&Standing<'_>], facts: &Facts<'_>) 
         let class = one.outcome().map_or("rough", Outcome::label);
         let ratio = &worst.ratio;
         let (low, value, high) = (ratio.low, ratio.value, ratio.high);
-        Some(Dot { label: format!("{}, {}", one.name(), shown(worst.other)), low, value, high, class })
+        let other = shown(worst.other);
+        let (label, short) = (format!("{}, {other}", one.name()), format!("{}, {other}", one.key));
+        Some(Dot { label, short, low, value, high, class })
     };
     let mut losses: Vec<Dot> =
         standings.iter().filter_map(|one| dot(&one)).filter(|dot| dot.value < 1.0).collect();
@@ -113,47 +111,47 @@ pub(crate) fn dots(title: &str, standings: &[&Standing<'_>], facts: &Facts<'_>) 
         let median = crate::stats::median(&values)?;
         let title = group.name();
         let title = title.trim_start_matches("tightwire-").to_owned();
-        Some(Strip { title, note: format!("median {}x", units::ratio(median)), dots })
+        Some(Strip { title, note: format!("{}x", units::ratio(median)), dots })
     });
     chart::ratios(title, &named, &strips.collect::<Vec<_>>())
 }
 
 /// Draws the time per kilobyte of JSON documents that occur in several sizes, such as `twitter_10k_decode`.
-fn sizes(facts: &Facts<'_>) -> Option<String> {
+pub(crate) fn sizes(facts: &Facts<'_>) -> Option<String> {
     let is_size = |part: &&str| {
         part.strip_suffix(['k', 'm'])
             .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    let mut rows: Vec<(String, Vec<(f64, &Row, Option<&Row>)>)> = Vec::new();
+    // Size, and time per kilobyte of ours and of the other, by document, operation and class.
+    let mut rows: BTreeMap<(String, &str), Vec<[f64; 3]>> = BTreeMap::new();
     for one in facts.standings() {
         let Some((ours, name)) = one.ours.zip(one.key.strip_prefix("json/")) else { continue };
-        let parts: Vec<&str> = name.split('_').collect();
-        let Some((size, class)) = ours.payload_bytes.zip(ours.class.as_ref()) else { continue };
-        if parts.iter().any(|part| is_size(&part)) {
-            let words: Vec<&str> = parts.into_iter().filter(|part| !is_size(part)).collect();
-            let title = format!("{} ({class})", words.join(" "));
-            let rust = facts.matches(ours, Quantity::Time, &|row| row.language == "rust");
-            let point = (size as f64, ours, rust.first().map(|one| one.other));
-            match rows.iter_mut().find(|(other, _)| *other == title) {
-                Some((_, points)) => points.push(point),
-                None => rows.push((title, vec![point])),
-            }
+        let Some((size, class)) = ours.payload_bytes.zip(ours.class.as_deref()) else { continue };
+        let (sizes, words): (Vec<&str>, Vec<&str>) = name.split('_').partition(is_size);
+        let per_kilobyte = |row: &Row| Some(row.value(Quantity::Time)? * 1e3 / size as f64);
+        let rust = facts.matches(ours, Quantity::Time, &|row| row.language == "rust");
+        if let (false, Some(time)) = (sizes.is_empty(), per_kilobyte(ours)) {
+            let other = rust.first().and_then(|one| per_kilobyte(one.other)).unwrap_or(f64::NAN);
+            rows.entry((words.join(" "), class)).or_default().push([size as f64, time, other]);
         }
     }
-    let panels = rows.into_iter().filter(|(_, points)| points.len() > 1).map(|(title, mut points)| {
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (first, last) = (points[0].0, points[points.len() - 1].0);
-        let place = |size: f64| (size / first).ln() / (last / first).ln().max(f64::MIN_POSITIVE);
-        let point = |size: f64, row: &Row| Some((place(size), row.value(Quantity::Time)? * 1e3 / size));
-        let ours = points.iter().filter_map(|(size, ours, _)| point(*size, ours)).collect();
-        let other = points.iter().filter_map(|(size, _, other)| point(*size, (*other)?)).collect();
-        Panel {
-            title,
-            ends: (units::bytes(first), units::bytes(last)),
-            series: vec![("other", other), ("ours", ours)],
-            format: |value| format!("{} per kB", units::time(value)),
-        }
-    });
+    let panels =
+        rows.into_iter().filter(|(_, points)| points.len() > 1).map(|((title, class), mut points)| {
+            points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+            let (first, last) = (points[0][0], points[points.len() - 1][0]);
+            let place = |size: f64| (size / first).ln() / (last / first).ln().max(f64::MIN_POSITIVE);
+            let series = |index: usize| {
+                let points = points.iter().filter(|point| point[index].is_finite());
+                points.map(|point| (place(point[0]), point[index])).collect()
+            };
+            Panel {
+                title,
+                note: class.to_owned(),
+                ends: (units::bytes(first), units::bytes(last)),
+                series: vec![("other", series(2)), ("ours", series(1))],
+                format: |value| format!("{}/kB", units::time(value)),
+            }
+        });
     chart::lines(SIZES, &panels.collect::<Vec<_>>())
 }
 
@@ -387,12 +385,11 @@ fn load(facts: &Facts<'_>) -> String {
                 is the size of our response; `*` marks a server whose response has other content or another coding, which is not \
                 compared.";
     let single = [Quantity::Memory, Quantity::Start, Quantity::Fetches];
-    let remark = facts.sources.rows.remark("pypi_proxy/startup", None);
+
     [
         format!("{text}\n"),
         table("Processor time per request", &[Quantity::CpuPerRequest]).markdown(),
         table("Peak memory, start-up time, and upstream requests for one file", &single).markdown(),
-        remark.map_or_else(String::new, |remark| format!("\nStart-up: {remark}.\n")),
     ]
     .concat()
 }
@@ -409,7 +406,7 @@ pub(crate) const DISPUTE: &str = "\n### To dispute a figure\n\nThe call of each 
 const METHOD: [&str; 8] = [
     "Two implementations of a row are in one process and take turns in slices of 0.3 to 1 ms, or one operation if that is longer: A B, B A, A B. Two neighbouring slices give one ratio, so that a disturbance hits both or is an outlier, which the median ignores.",
     "Inputs and buffers are placed at new random addresses several times per process, and each duel has 3 to 20 processes. The ratio of a row is the median over all placements, with the confidence interval (95 % or more) of the order statistics.",
-    "Every implementation is screened once for some milliseconds. Ours then has duels with the fastest and the second fastest of each language; the smallest ratio counts. `~` marks the times of others.",
+    "Every implementation is screened once for some milliseconds. Ours then has duels with the fastest of each language, and with the second fastest if it takes less than 1.5 times as long; the smallest ratio counts. `~` marks the times of others.",
     "Peers in other languages are programs that stay alive and run beside ours on the same processor. Garbage collection is inside their time.",
     "Only implementations of the same class are compared: the same input, the same kind of result. The result of every implementation is checked before it is timed.",
     "JSON is compared in two builds of both sides, portable and for the processor of the machine. Ours counts as faster only if it is faster in each build that was measured.",
@@ -435,12 +432,12 @@ mod tests {
         assert_eq!(
             cells,
             [
-                "`client/client_do_simple (owned)`; reqwest; 0.95x (0.94 to 0.96); slower; yes",
-                "`sse/decode_simple_event (owned)`; a<b; 0.99x (0.97 to 1.20); undecided; yes"
+                "`client/client_do_simple (owned)`; reqwest; 0.950x (0.940 to 0.960); slower; yes",
+                "`sse/decode_simple_event (owned)`; a<b; 0.990x (0.970 to 1.20); undecided; yes"
             ]
         );
         let svg = dots("t", &facts.standings().iter().collect::<Vec<_>>(), &facts).unwrap();
-        assert!(svg.contains(">0.95 client/client_do_simple (owned), reqwest</text>"), "{svg}");
+        assert!(svg.contains(">0.950 client/client_do_simple, reqwest</text>"), "{svg}");
     }
 
     #[test]
@@ -484,9 +481,9 @@ mod tests {
         ];
         let (report, sources) = (Report { rows, ..Report::default() }, sources());
         let svg = sizes(&Facts::new(&report, &sources)).unwrap();
-        assert_eq!(svg.matches("twitter decode (tree)").count(), 1);
+        assert_eq!(svg.matches(">twitter decode<").count(), 1);
         assert!(
-            svg.contains(">10.0 kB<") && svg.contains(">1.00 MB<") && svg.contains(">2.00 µs per kB<"),
+            svg.contains(">10.0 kB<") && svg.contains(">1.00 MB<") && svg.contains(">2.00 µs/kB<"),
             "{svg}"
         );
     }

@@ -136,7 +136,8 @@ impl Sheet {
         let mut text = format!("\n{}\n", self.title);
         for line in std::iter::once(&headings).chain(&cells) {
             let cells = line.iter().zip(&widths).zip(&self.columns);
-            let cells = cells.map(|((cell, width), column)| padded(&cut(cell, *width), *width, column));
+            let cells =
+                cells.map(|((cell, width), column)| padded(&cut_inside(cell, *width), *width, column));
             let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
         }
         text
@@ -160,6 +161,15 @@ fn padded(cell: &str, width: usize, column: &Column) -> String {
 pub fn cut(text: &str, width: usize) -> String {
     match text.chars().count() > width {
         true => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
+        false => text.to_owned(),
+    }
+}
+
+/// Shortens a text to a number of characters. Its end remains, which distinguishes the names of similar rows.
+fn cut_inside(text: &str, width: usize) -> String {
+    let (count, tail) = (text.chars().count(), width / 2);
+    match count > width {
+        true => cut(text, width - tail) + &text.chars().skip(count - tail).collect::<String>(),
         false => text.to_owned(),
     }
 }
@@ -211,6 +221,6 @@ mod tests {
         let long = sheet(&"é".repeat(200)).text();
         let widths: Vec<usize> = long.lines().map(|line| line.chars().count()).collect();
         assert_eq!(widths, [0, 1, 110, 110, 110]);
-        assert!(long.contains("é…"));
+        assert!(long.contains("é…é"));
     }
 }

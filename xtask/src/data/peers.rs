@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
-use crate::model::Role;
+use bench_report::model::Role;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
