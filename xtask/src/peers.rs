@@ -97,7 +97,7 @@ pub(crate) fn prepare(
     systems: Option<&[String]>,
     cargo: Cargo,
 ) -> Prepared {
-    let mut prepared = Prepared::default();
+    let mut prepared = Prepared { missing: file.missing.clone(), ..Prepared::default() };
     for toolchain in &file.toolchains {
         let language = &toolchain.language;
         let peers: Vec<&Peer> = file
