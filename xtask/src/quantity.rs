@@ -28,6 +28,10 @@ pub(crate) enum Quantity {
     P99,
     /// Maximum latency of all requests.
     Longest,
+    /// Number of responses in a minute, computed from the rate.
+    Requests,
+    /// Number of simultaneous connections, counted at the server.
+    Connections,
     /// Number of failed requests.
     Errors,
     /// Peak memory of a server in bytes.
@@ -63,7 +67,8 @@ impl Quantity {
             Self::Bytes | Self::Payload | Self::Memory => bytes(value),
             Self::BytesPerS => bytes_per_second(value),
             Self::ElementsPerS | Self::RequestsPerS => format!("{}/s", count(value)),
-            Self::Allocs | Self::Errors | Self::Fetches => per_op(value),
+            Self::Requests => count(value),
+            Self::Allocs | Self::Connections | Self::Errors | Self::Fetches => per_op(value),
         }
     }
 
