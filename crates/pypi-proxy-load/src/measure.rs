@@ -18,6 +18,9 @@ use crate::wrk::{Figures, Load, Wrk, head_requests};
 /// Maximum number of rounds of a row that is undecided after the number of rounds that it gets at least.
 const MAX_ROUNDS: usize = 16;
 
+/// Number of rounds in which connections are counted, which takes some milliseconds.
+const COUNTED: usize = 3;
+
 /// Smallest ratio that counts as a difference, and range of ratios that count as even.
 const LEAST: f64 = 1.02;
 const EVEN: (f64, f64) = (0.95, 1.05);
@@ -159,7 +162,7 @@ fn slice(connections: usize, body: usize) -> Duration {
     /// Bytes of a response that can be buffered between server and client.
     const BUFFERED: usize = 4 << 20;
     let buffered = Duration::from_nanos(2 * body.min(BUFFERED) as u64);
-    let each = Duration::from_micros(300) + buffered;
+    let each = Duration::from_micros(600) + buffered;
     Duration::from_millis(250) + each * u32::try_from(connections).unwrap_or(u32::MAX)
 }
 
@@ -190,10 +193,10 @@ fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, load: Load) -> Result<R
     let figures = if matches!(entry.row.resource, Resource::Head(_)) {
         head_requests(server.address, path, load)?
     } else {
-        let (connections, is_first) = (&mut entry.connections, entry.rounds.is_empty());
+        let (connections, is_counted) = (&mut entry.connections, entry.rounds.len() < COUNTED);
         let count = || {
-            if is_first {
-                *connections = procfs::connections(server.address.port());
+            if is_counted {
+                *connections = procfs::connections(server.address.port()).max(*connections);
             }
         };
         wrk.run(server.address, path, headers, load, count)?

@@ -50,10 +50,6 @@ impl ServerName {
         }
     }
 
-    pub(super) fn has_conditional_writes(self) -> bool {
-        !matches!(self, Self::Rclone)
-    }
-
     /// Returns the environment variable that locates the S3 server: the folder of its jar or program, or, for rclone,
     /// the Python interpreter next to it.
     pub(super) fn variable(self) -> &'static str {
@@ -133,6 +129,11 @@ impl<'p> Site<'p> {
         bucket.ready = None;
         let bucket = bucket.start(command.current_dir(&dir), &scratch)?;
         Ok(Self { programs, data, scratch, wheels, upstream, bucket })
+    }
+
+    /// Returns whether the S3 server allows only one of several simultaneous downloads of a file.
+    pub(super) fn has_conditional_writes(&self) -> bool {
+        !matches!(self.programs.server, ServerName::Rclone)
     }
 
     pub(super) fn scratch(&self) -> &Path {
