@@ -41,16 +41,16 @@ fn add<'a>(row: Row<'a>, operation: Operation, inputs: &'a [Input]) -> Row<'a> {
     let expected = peers::expected(operation, inputs);
     let ours = match operation {
         // Ours has no tree that borrows, so its tree stands there, too.
-        Operation::DecodeTreeBorrowed => side::<Ours>(Operation::DecodeTree, inputs, expected)
-            .map(|side| Side { name: "ours tree borrowed".to_owned(), class: "tree borrowed".to_owned(), ..side }),
+        Operation::DecodeTreeBorrowed => side::<Ours>(Operation::DecodeTree, inputs, expected).map(|side| {
+            Side { name: "ours tree borrowed".to_owned(), class: "tree borrowed".to_owned(), ..side }
+        }),
         _ => side::<Ours>(operation, inputs, expected),
     };
     let sides = ours.into_iter().chain(peers::sides(operation, inputs, expected));
     match (operation, inputs) {
         // Numbers of 32 bits have fewer digits than the others of the row.
-        (Operation::Encode, [Input { kind: Type::Canada32, .. }]) => {
-            sides.fold(row, |row, side| row.run(describe(&side).payload(expected), expected, side.work))
-        }
+        (Operation::Encode, [Input { kind: Type::Canada32, .. }]) => sides
+            .fold(row, |row, side| row.run(describe(&side).payload(side.expected), side.expected, side.work)),
         _ => sides.fold(row, add_side),
     }
 }
@@ -219,7 +219,11 @@ fn one_document(suite: &mut Suite, name: &str, kinds: &[Type], text: impl FnOnce
     let row = bounded(suite.row(decoding).payload(text.len() as u64), &decoded[0].document);
     let borrows = matches!(kinds[0], Type::TwitterDocument | Type::CitmDocument);
     let trees = [Operation::DecodeTree, Operation::DecodeTreeBorrowed];
-    run(row, &[&[Operation::Decode][..], if borrows { &[Operation::Borrow] } else { &[] }, &trees].concat(), &decoded);
+    run(
+        row,
+        &[&[Operation::Decode][..], if borrows { &[Operation::Borrow] } else { &[] }, &trees].concat(),
+        &decoded,
+    );
 
     let encoding = format!("{name}_encode");
     let values = inputs(suite, &encoding);

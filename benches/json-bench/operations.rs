@@ -7,10 +7,14 @@ use json_bench::{Ours, add_side};
 use json_peers::documents::{Kind, Messages, Size, Status, generated};
 use json_peers::input::{Input, Type};
 use json_peers::operation::{Operation, Side};
-use json_peers::special::{self, BORROWED, ERROR, IN_MEMORY, PARTIAL, PATH, POINTERS, READER, User, logins, text};
+use json_peers::special::{
+    self, BORROWED, ERROR, IN_MEMORY, PARTIAL, PATH, POINTERS, READER, User, logins, text,
+};
 use json_peers::{payload, peers};
 use tightwire_json::partial::Parser;
-use tightwire_json::{ChunkDecoder as _, Codec, DocumentReader, ElementDecoder, LineDecoder, RawValue, Value};
+use tightwire_json::{
+    ChunkDecoder as _, Codec, DocumentReader, ElementDecoder, LineDecoder, RawValue, Value,
+};
 
 use super::{add, inputs};
 
@@ -92,14 +96,20 @@ fn elements(suite: &mut Suite) {
     let expected = messages.statuses.iter().map(text).sum();
     let decoder = || ElementDecoder::<Status>::new("/statuses").ok();
     let row = suite.row("elements").payload(input.len() as u64);
-    let row = add_side(row, ours(READER, expected, || {
-        let messages = decoder().map(|decoder| DocumentReader::new(black_box(input), decoder));
-        messages.into_iter().flatten().map_while(Result::ok).map(|message| text(&message)).sum()
-    }));
-    let row = add_side(row, ours(IN_MEMORY, expected, || {
-        let (mut rest, Some(mut decoder)) = (black_box(input), decoder()) else { return 0 };
-        std::iter::from_fn(|| decoder.next(&mut rest)?.ok()).map(|message| text(&message)).sum()
-    }));
+    let row = add_side(
+        row,
+        ours(READER, expected, || {
+            let messages = decoder().map(|decoder| DocumentReader::new(black_box(input), decoder));
+            messages.into_iter().flatten().map_while(Result::ok).map(|message| text(&message)).sum()
+        }),
+    );
+    let row = add_side(
+        row,
+        ours(IN_MEMORY, expected, || {
+            let (mut rest, Some(mut decoder)) = (black_box(input), decoder()) else { return 0 };
+            std::iter::from_fn(|| decoder.next(&mut rest)?.ok()).map(|message| text(&message)).sum()
+        }),
+    );
     special::elements(input, expected).into_iter().fold(row, add_side);
 }
 
@@ -111,13 +121,19 @@ fn lines(suite: &mut Suite) {
     let input = &*input;
     let expected = logins(users.into_iter());
     let row = suite.row("lines").payload(input.len() as u64).elements(count);
-    let row = add_side(row, ours(IN_MEMORY, expected, || {
-        let users = tightwire_json::Deserializer::from_slice(black_box(input)).into_iter();
-        logins(users.map_while(Result::ok))
-    }));
-    let row = add_side(row, ours(READER, expected, || {
-        logins(DocumentReader::new(black_box(input), LineDecoder::new()).map_while(Result::ok))
-    }));
+    let row = add_side(
+        row,
+        ours(IN_MEMORY, expected, || {
+            let users = tightwire_json::Deserializer::from_slice(black_box(input)).into_iter();
+            logins(users.map_while(Result::ok))
+        }),
+    );
+    let row = add_side(
+        row,
+        ours(READER, expected, || {
+            logins(DocumentReader::new(black_box(input), LineDecoder::new()).map_while(Result::ok))
+        }),
+    );
     special::lines(input, expected).into_iter().fold(row, add_side);
 }
 
@@ -136,20 +152,22 @@ fn partial(suite: &mut Suite) {
         let last = &text[..ends.last().copied().unwrap_or_default()];
         let expected = parse(last);
         let row = suite.row(name).payload(last.len() as u64);
-        let row = add_side(row, ours(PARTIAL, expected, || {
-            ends.iter().fold(0, |_, end| parse(&text[..*end]))
-        }));
+        let row =
+            add_side(row, ours(PARTIAL, expected, || ends.iter().fold(0, |_, end| parse(&text[..*end]))));
         let row = special::partial(&text, ends, expected).into_iter().fold(row, add_side);
         if ends.len() > 1 {
-            add_side(row, ours("tree, continued", expected, || {
-                let (mut parser, mut start, mut check) = (Parser::new(), 0, 0);
-                for end in ends {
-                    let pushed = parser.push(black_box(&text[start..*end]));
-                    check = checked_tree(pushed.ok().and_then(|()| parser.value()));
-                    start = *end;
-                }
-                check
-            }));
+            add_side(
+                row,
+                ours("tree, continued", expected, || {
+                    let (mut parser, mut start, mut check) = (Parser::new(), 0, 0);
+                    for end in ends {
+                        let pushed = parser.push(black_box(&text[start..*end]));
+                        check = checked_tree(pushed.ok().and_then(|()| parser.value()));
+                        start = *end;
+                    }
+                    check
+                }),
+            );
         }
     }
 }
@@ -163,10 +181,14 @@ fn raw_values(suite: &mut Suite) {
     let messages = generated::<Messages>(Kind::Messages, 100 << 10).statuses;
     let input = &*serde_json::to_vec(&messages).unwrap_or_default();
     let expected = (input.len() - 1) as u64;
-    let row = add_side(suite.row("raw_values").payload(input.len() as u64), ours(BORROWED, expected, || {
-        let values = tightwire_json::from_slice::<Vec<&RawValue>>(black_box(input));
-        values.map_or(0, |values| black_box(values).iter().map(|value| value.get().len() as u64 + 1).sum())
-    }));
+    let row = add_side(
+        suite.row("raw_values").payload(input.len() as u64),
+        ours(BORROWED, expected, || {
+            let values = tightwire_json::from_slice::<Vec<&RawValue>>(black_box(input));
+            values
+                .map_or(0, |values| black_box(values).iter().map(|value| value.get().len() as u64 + 1).sum())
+        }),
+    );
     add_side(row, special::raw_values(input, expected));
 }
 

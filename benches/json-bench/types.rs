@@ -53,7 +53,8 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
 fn pair<C: Payload, D: Payload>(suite: &mut Suite, [name, suffix]: [&str; 2], [kind, variant]: [&str; 2]) {
     let document = &Document::load(kind, variant);
     for (verb, direction) in [("marshal", Direction::Encode), ("unmarshal", Direction::Decode)] {
-        let ours = [side::<Ours, D>(DERIVED, direction, document), side::<Ours, C>(CLIENT, direction, document)];
+        let ours =
+            [side::<Ours, D>(DERIVED, direction, document), side::<Ours, C>(CLIENT, direction, document)];
         let row = suite.row(format!("{name}_{verb}{suffix}")).payload(ours[1].expected);
         ours.into_iter()
             .chain(derived(kind, DERIVED, direction, document))

@@ -9,7 +9,8 @@ fn main() {
     let metadata = Command::new(variable("CARGO"))
         .args(["metadata", "--offline", "--format-version=1", "--filter-platform", &variable("TARGET")])
         .output();
-    let text = metadata.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let text =
+        metadata.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     // Without a JSON library: the build would compile one more than once.
     let manifest = text
         .split_once(r#"{"name":"jiter","version":"#)

@@ -182,33 +182,3 @@ impl Input {
         self.value.as_ref()?.downcast_ref()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::real;
-
-    /// A field that the types lack would be skipped unnoticed, with less work.
-    #[test]
-    fn types_hold_all_of_the_real_documents() {
-        struct Same<'a>(&'a Input);
-
-        impl Visit for Same<'_> {
-            type Output = ();
-
-            fn visit<D: Document>(self) {
-                let value = serde_json::to_value(self.0.value::<D::Encoded>().unwrap()).unwrap();
-                assert!(value == serde_json::from_slice::<Value>(&self.0.document).unwrap(), "{:?}", self.0);
-            }
-        }
-
-        for (document, kinds) in [
-            (&real::TWITTER, [Type::TwitterDocument, Type::Tree]),
-            (&real::CITM, [Type::CitmDocument, Type::Tree]),
-            (&real::CANADA, [Type::Canada64, Type::Tree]),
-        ] {
-            let text = document.text().expect("the documents of jiter");
-            kinds.map(|kind| kind.visit(Same(&Input::new(kind, text))));
-        }
-    }
-}

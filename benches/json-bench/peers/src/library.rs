@@ -110,7 +110,8 @@ macro_rules! tree_methods {
         }
 
         fn clone_messages(tree: &Self::Tree, messages: usize) -> u64 {
-            let clone = |index: usize| Self::check_tree(&std::hint::black_box(tree["statuses"][index].clone()));
+            let clone =
+                |index: usize| Self::check_tree(&std::hint::black_box(tree["statuses"][index].clone()));
             (0..messages).map(clone).sum()
         }
 

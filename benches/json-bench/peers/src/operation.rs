@@ -63,6 +63,18 @@ impl Operation {
         )
     }
 
+    /// Returns whether the length of the output depends on the library, so that tests compare the output instead:
+    /// simd-json indents less and writes numbers of 32 bits with the digits of 64, and the tree of serde_json has
+    /// decimals whose last bit differs.
+    fn has_own_length(self, kind: Type) -> bool {
+        match self {
+            Self::Pretty => true,
+            Self::Encode => kind == Type::Canada32,
+            Self::EncodeTree => matches!(kind, Type::Canada32 | Type::Canada64),
+            _ => false,
+        }
+    }
+
     fn is_supported<L: Library>(self) -> bool {
         match self {
             Self::DecodeTreeBorrowed => false,
@@ -129,7 +141,13 @@ impl<'a> Side<'a> {
         expected: u64,
         work: impl FnMut() -> u64 + 'a,
     ) -> Self {
-        Self { name: format!("{name} {class}"), version, class: class.to_owned(), expected, work: Box::new(work) }
+        Self {
+            name: format!("{name} {class}"),
+            version,
+            class: class.to_owned(),
+            expected,
+            work: Box::new(work),
+        }
     }
 }
 
@@ -148,8 +166,7 @@ pub fn side<'a, L: Library>(operation: Operation, inputs: &'a [Input], expected:
         1 => works.pop()?,
         _ => Box::new(move || works.iter_mut().map(|work| work()).sum()),
     };
-    // simd-json indents less.
-    let expected = if operation == Operation::Pretty { work().max(1) } else { expected };
+    let expected = if operation.has_own_length(inputs.first()?.kind) { work().max(1) } else { expected };
     Some(Side { work, ..Side::of::<L>(&class, expected, || 0) })
 }
 
@@ -180,7 +197,10 @@ fn read<'de, L: Library, T: Deserialize<'de>>(library: &'de mut L, document: &'d
 }
 
 #[inline(never)]
-fn read_mut<'de, L: Library, T: Deserialize<'de>>(library: &'de mut L, document: &'de mut Vec<u8>) -> Option<T> {
+fn read_mut<'de, L: Library, T: Deserialize<'de>>(
+    library: &'de mut L,
+    document: &'de mut Vec<u8>,
+) -> Option<T> {
     library.read_mut(document)
 }
 
@@ -284,7 +304,10 @@ fn work<'a, L: Library>(operation: Operation, input: &'a Input) -> Option<Work<'
     })
 }
 
-fn reader<L: Library, T: DeserializeOwned + Check>(operation: Operation, document: &[u8]) -> Option<Work<'_>> {
+fn reader<L: Library, T: DeserializeOwned + Check>(
+    operation: Operation,
+    document: &[u8],
+) -> Option<Work<'_>> {
     match operation {
         Operation::Stream => Some(Box::new(|| checked(L::stream::<T>(black_box(document))))),
         _ => Some(Box::new(|| checked(L::from_reader::<T>(black_box(document))))),

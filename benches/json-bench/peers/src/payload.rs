@@ -115,7 +115,9 @@ mod tests {
             (&[Type::Test, Type::TestTree], TEST, 327),
             (&[Type::ComplexStruct, Type::ComplexTree], COMPLEX, 333),
         ] {
-            kinds.iter().for_each(|kind| assert_eq!(Input::new(*kind, text).encoded().len(), length, "{kind:?}"));
+            kinds
+                .iter()
+                .for_each(|kind| assert_eq!(Input::new(*kind, text).encoded().len(), length, "{kind:?}"));
         }
         assert_eq!([20, 37, 3_720].map(|users| page_document(users).len()), [5_711, 10_479, 1_049_921]);
     }

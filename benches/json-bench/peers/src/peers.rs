@@ -257,7 +257,8 @@ fn borrowed_trees<'a>(document: &'a [u8], class: &str, expected: u64) -> [Side<'
         Side::peer("simd-json", simd_json, class, expected, move || {
             borrowed.copy.clear();
             borrowed.copy.extend_from_slice(black_box(document));
-            let tree = simd_json::value::borrowed::to_value_with_buffers(&mut borrowed.copy, &mut borrowed.buffers);
+            let tree =
+                simd_json::value::borrowed::to_value_with_buffers(&mut borrowed.copy, &mut borrowed.buffers);
             let Ok(tree) = tree else { return 0 };
             let fields = black_box(&tree).as_object().into_iter().flat_map(|object| object.iter());
             fields.map(|(_, field)| count(field.as_array().map(Vec::len))).sum()
@@ -337,14 +338,74 @@ fn geometry_of(reader: &mut Jiter<'_>, geometry: &mut Geometry<f64>) -> Option<(
     Some(())
 }
 
-fn elements<'j>(
-    reader: &mut Jiter<'j>,
-    mut element: impl FnMut(&mut Jiter<'j>) -> Option<()>,
-) -> Option<()> {
+fn elements<'j>(reader: &mut Jiter<'j>, mut element: impl FnMut(&mut Jiter<'j>) -> Option<()>) -> Option<()> {
     let mut next = reader.next_array().ok()?;
     while next.is_some() {
         element(reader)?;
         next = reader.array_step().ok()?;
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::any::type_name;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::real::{CANADA, CITM, TWITTER};
+
+    /// Returns whether two values are the same, except for the last digits of decimals.
+    fn same(a: &Value, b: &Value) -> bool {
+        match (a, b) {
+            (Value::Number(a), Value::Number(b)) => {
+                let [a, b] = [a, b].map(|number| number.as_f64().unwrap());
+                (a - b).abs() <= a.abs() * 1e-6
+            }
+            (Value::Array(a), Value::Array(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+            }
+            (Value::Object(a), Value::Object(b)) => {
+                a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
+            }
+            _ => a == b,
+        }
+    }
+
+    /// Compares whole values, unlike the check values.
+    #[test]
+    fn all_libraries_read_and_write_the_same_real_documents() {
+        struct Check<'a, L>(&'a Input, L);
+
+        impl<L: Library> Visit for Check<'_, L> {
+            type Output = ();
+
+            fn visit<D: Document>(self) {
+                let Self(input, mut library) = self;
+                let expected: Value = serde_json::from_slice(&input.document).unwrap();
+                let is_right = |encoded: Option<Vec<u8>>| {
+                    let value = serde_json::from_slice(&encoded.unwrap()).unwrap();
+                    assert!(same(&value, &expected), "{input:?} {} {}", L::NAME, type_name::<D>());
+                };
+                is_right(L::to_vec(&library.read::<D::Encoded>(&input.document).unwrap()));
+                let mut copy = input.document.clone();
+                is_right(L::to_vec(&library.read_mut::<D::Encoded>(&mut copy).unwrap()));
+                is_right(L::tree_to_vec(&library.tree(&input.document).unwrap()));
+            }
+        }
+
+        for (document, kind) in
+            [(&TWITTER, Type::TwitterDocument), (&CITM, Type::CitmDocument), (&CANADA, Type::Canada32)]
+        {
+            let input = Input::new(kind, document.text().unwrap());
+            kind.visit(Check(&input, SerdeJson));
+            kind.visit(Check(&input, SimdJson::default()));
+            kind.visit(Check(&input, SonicRs));
+            kind.visit(Check(&input, Flexon));
+        }
+        let canada = canada(&mut Jiter::new(CANADA.text().unwrap())).unwrap();
+        let expected = serde_json::from_slice(CANADA.text().unwrap()).unwrap();
+        assert!(same(&serde_json::to_value(canada).unwrap(), &expected));
+    }
 }

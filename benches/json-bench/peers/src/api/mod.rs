@@ -31,7 +31,8 @@ pub fn side<'a, L: Library, T: Serialize + DeserializeOwned + 'static>(
     match direction {
         Direction::Encode => {
             let value = library.read::<T>(&document.output);
-            let encoded = value.as_ref().and_then(L::to_vec).filter(|encoded| document.is_encoded_in(encoded));
+            let encoded =
+                value.as_ref().and_then(L::to_vec).filter(|encoded| document.is_encoded_in(encoded));
             let (is_right, length) = (encoded.is_some(), encoded.map_or(1, |encoded| encoded.len() as u64));
             Side::of::<L>(class, length, move || match black_box(&value).as_ref().and_then(L::to_vec) {
                 Some(document) if is_right => black_box(&document).len() as u64,
