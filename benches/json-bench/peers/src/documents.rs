@@ -58,20 +58,14 @@ impl Size {
         ["10k", "100k", "1m"][self as usize]
     }
 
+    /// Returns the number of users in a page of this size.
+    pub fn users(self) -> i64 {
+        [37, 364, 3_720][self as usize]
+    }
+
     /// Returns the minimum number of bytes.
     pub fn least(self) -> usize {
         [10 << 10, 100 << 10, 1 << 20][self as usize]
-    }
-
-    /// Returns the length of the generated document, and of the same value as encoders write it, without unnecessary
-    /// escapes. Constants, because lists of rows contain them.
-    pub fn lengths(self, kind: Kind) -> (u64, u64) {
-        let lengths = match kind {
-            Kind::Messages => [(10_654, 10_392), (102_678, 99_962), (1_049_288, 1_023_554)],
-            Kind::Catalogue => [(10_357, 10_357), (102_891, 102_891), (1_049_052, 1_049_052)],
-            Kind::Coastline => [(10_351, 10_351), (103_710, 103_710), (1_049_809, 1_049_809)],
-        };
-        lengths[self as usize]
     }
 }
 
@@ -339,25 +333,6 @@ mod tests {
             same_as_tree::<Catalogue>(&Kind::Catalogue.generate(length));
             same_as_tree::<Coastline>(&Kind::Coastline.generate(length));
         }
-    }
-
-    #[test]
-    fn documents_have_their_size() {
-        let lengths = |encoded: fn(&[u8]) -> usize, kind: Kind, size: Size| {
-            let document = kind.generate(size.least());
-            assert!((size.least()..size.least() + 4096).contains(&document.len()));
-            (document.len() as u64, encoded(&document) as u64)
-        };
-        fn encoded<T: DeserializeOwned + Serialize>(document: &[u8]) -> usize {
-            serde_json::to_vec(&tightwire_json::from_slice::<T>(document).unwrap()).unwrap().len()
-        }
-        let all = |kind, encoded| Size::ALL.map(|size| lengths(encoded, kind, size));
-        let found = [
-            all(Kind::Messages, encoded::<Messages>),
-            all(Kind::Catalogue, encoded::<Catalogue>),
-            all(Kind::Coastline, encoded::<Coastline>),
-        ];
-        assert_eq!(found, Kind::ALL.map(|kind| Size::ALL.map(|size| size.lengths(kind))));
     }
 
     /// Checksums (FNV-1a, 64 bits), the same as in the programs in other languages.
