@@ -90,22 +90,3 @@ impl Messages {
         self.messages.iter().filter_map(|message| message["message"]["rendered"].as_str())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Messages of cargo 1.95, without the fields that are not read.
-    const MESSAGES: &str = r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"benches"},"executable":null}
-{"reason":"compiler-artifact","target":{"kind":["bench"],"name":"sse"},"executable":"/t/release/deps/sse-1"}
-{"reason":"compiler-message","message":{"level":"error","rendered":"error: no\n"}}
-{"reason":"build-finished","success":true}
-"#;
-
-    #[test]
-    fn finds_suites_and_diagnostics() {
-        let messages = Messages::parse(true, MESSAGES);
-        assert_eq!(messages.benches(), [("sse".to_owned(), PathBuf::from("/t/release/deps/sse-1"))]);
-        assert_eq!(messages.diagnostics().collect::<Vec<_>>(), ["error: no\n"]);
-    }
-}

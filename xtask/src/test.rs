@@ -276,8 +276,8 @@ fn peers(gate: &Gate) -> Result<Skipped> {
 }
 
 fn deny(gate: &Gate) -> Result<Skipped> {
-    if process::first_line("cargo-deny", &["--version"]).is_none() {
-        return Ok(Some("cargo-deny is not installed".into()));
+    if let Some(missing) = process::lacks("cargo-deny") {
+        return Ok(Some(missing));
     }
     let command = cargo::command(&gate.workspace, &["deny", "check", "bans", "licenses", "sources"]);
     pass(command)
