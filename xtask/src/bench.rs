@@ -45,7 +45,7 @@ pub(crate) struct Options {
     /// Short slices, for a first result
     #[arg(long)]
     quick: bool,
-    /// Languages of peers, of rust,go,python,node,powershell [default: all that are installed]
+    /// Languages of peers, of rust,go,cpp,python,node,powershell [default: all that are installed]
     #[arg(long = "peers", value_name = "LANGUAGES", value_delimiter = ',')]
     languages: Option<Vec<String>>,
     /// Output of `go test -bench` of a Go project; may be repeated
