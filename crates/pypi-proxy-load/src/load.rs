@@ -142,7 +142,7 @@ impl Run<'_> {
             (_, Some(place)) if place.contains("://") => {
                 let place = place.trim_start_matches("http://").trim_end_matches('/');
                 let address = place.to_socket_addrs()?.next().context("the URL has no address")?;
-                Ok(programs::running(name, address))
+                programs::running(name, address)
             }
             ("groxpi", Some(program)) => {
                 let program = Path::new(program);

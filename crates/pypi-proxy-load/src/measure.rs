@@ -18,6 +18,9 @@ use crate::wrk::{Figures, Load, Wrk, head_requests};
 /// Maximum number of rounds of a row that is undecided after the number of rounds that it gets at least.
 const MAX_ROUNDS: usize = 16;
 
+/// Minimum duration of a slice of a slow server.
+const SLOW: Duration = Duration::from_secs(1);
+
 /// Number of rounds in which connections are counted, which takes some milliseconds.
 const COUNTED: usize = 3;
 
@@ -187,7 +190,10 @@ fn places(mut others: Vec<usize>, round: usize, ours: Vec<usize>) -> Vec<usize> 
     others
 }
 
-fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, load: Load) -> Result<Round> {
+fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, mut load: Load) -> Result<Round> {
+    if entry.is_slow {
+        load.time = load.time.max(SLOW);
+    }
     let (path, headers): (&str, &[Header]) = (&entry.verified.path, &entry.verified.headers);
     let before = server.pid().map(procfs::cpu_seconds);
     let figures = if matches!(entry.row.resource, Resource::Head(_)) {

@@ -63,7 +63,7 @@ mod tests {
             (simple[0].value(Quantity::Time), simple[0].value(Quantity::Allocs)),
             (Some(1562.0), Some(6.0))
         );
-        let index = rows.iter().find(|row| row.key == "pypi_proxy/index_warm").unwrap();
+        let index = rows.iter().find(|row| row.key == "pypi_proxy/index_warm_324").unwrap();
         assert!(index.value(Quantity::RequestsPerS).is_some_and(|rate| rate > 1000.0));
     }
 }
