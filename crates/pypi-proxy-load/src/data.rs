@@ -55,17 +55,20 @@ impl Data {
         self.wheels.iter().find(|wheel| wheel.project == project).context("unknown project")
     }
 
-    /// Returns the names and digests of the files on the page of a project, sorted.
-    pub(crate) fn files(&self, project: &str) -> Result<Vec<(String, String)>> {
-        let entries = match project {
+    /// Returns the names and digests of the files of a project, sorted, or of all projects if its name is empty.
+    pub(crate) fn entries(&self, project: &str) -> Result<Vec<(String, Option<String>)>> {
+        let files = match project {
             "large" => large_entries("", project, LARGE_FILES),
             "published" => large_entries("", project, PUBLISHED_FILES),
-            EMPTY => Vec::new(),
+            "" | EMPTY => Vec::new(),
             project => vec![self.wheel(project)?.entry("")],
         };
-        let mut files: Vec<_> = entries.into_iter().map(|entry| (entry.name, entry.sha256)).collect();
-        files.sort();
-        Ok(files)
+        let names = if project.is_empty() { names(NAMES) } else { Vec::new() };
+        let names = names.into_iter().map(|name| (name, None));
+        let files = files.into_iter().map(|file| (file.name, Some(file.sha256)));
+        let mut entries: Vec<_> = files.chain(names).collect();
+        entries.sort();
+        Ok(entries)
     }
 
     pub(crate) fn content(&self, project: &str) -> Result<Vec<u8>> {

@@ -18,6 +18,13 @@ use crate::wrk::{Figures, Load, Wrk, head_requests};
 /// Maximum number of rounds of a row that is undecided after the number of rounds that it gets at least.
 const MAX_ROUNDS: usize = 16;
 
+/// Minimum duration of a slice of a slow server, and maximum number of connections for large responses.
+const SLOW: Duration = Duration::from_secs(1);
+const SLOW_CONNECTIONS: usize = 8;
+
+/// Size above which a response counts as large, in bytes.
+const LARGE: usize = 64 << 10;
+
 /// Number of rounds in which connections are counted, which takes some milliseconds.
 const COUNTED: usize = 3;
 
@@ -187,7 +194,13 @@ fn places(mut others: Vec<usize>, round: usize, ours: Vec<usize>) -> Vec<usize> 
     others
 }
 
-fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, load: Load) -> Result<Round> {
+fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, mut load: Load) -> Result<Round> {
+    let is_large = entry.verified.wire > LARGE;
+    if entry.is_slow {
+        load.time = load.time.max(SLOW);
+        // They work for minutes on the requests of connections that were closed.
+        load.connections = if is_large { load.connections.min(SLOW_CONNECTIONS) } else { load.connections };
+    }
     let (path, headers): (&str, &[Header]) = (&entry.verified.path, &entry.verified.headers);
     let before = server.pid().map(procfs::cpu_seconds);
     let figures = if matches!(entry.row.resource, Resource::Head(_)) {
@@ -210,7 +223,7 @@ fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, load: Load) -> Result<R
         "{bytes} bytes in {requests} responses, of which each has {wire}"
     );
     // Large responses in flight at the end used a part of the processor time as well.
-    let responses = if wire > 65_536.0 { (bytes / wire).max(requests) } else { requests };
+    let responses = if is_large { (bytes / wire).max(requests) } else { requests };
     let bytes_per_s = bytes * 1e6 / figures.duration_us as f64;
     Ok(Round { bytes_per_s, cpu_us: cpu.map(|cpu| cpu * 1e6 / responses), figures })
 }
