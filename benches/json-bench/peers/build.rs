@@ -4,6 +4,9 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    if std::env::var_os("CARGO_FEATURE_PEERS").is_none() {
+        return;
+    }
     let variable = |name| std::env::var(name).unwrap_or_default();
     // Packages for other platforms need not be downloaded.
     let metadata = Command::new(variable("CARGO"))

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::documents::{Catalogue, Coastline, Messages};
+use crate::documents::{Catalogue, Messages};
 use crate::real::{Canada, Citm, Twitter};
 use crate::types::{
     ApiData, ApiResponse, Check, Complex, ComplexMetadata, Lazy, PageResponse, Simple, TestData,
@@ -100,7 +100,7 @@ documents! {
     /// Generated catalogue.
     CatalogueDocument("typed", ""): Catalogue, Self::Encoded, Self::Owned;
     /// Generated coastline.
-    CoastlineDocument("typed", ""): Coastline, Self::Encoded, Self::Owned;
+    CoastlineDocument("typed", ""): Canada<f64>, Self::Encoded, Self::Owned;
     /// Any document as a tree of serde_json, for all libraries.
     Tree("serde_json tree", ""): Value, Self::Encoded, Self::Owned;
     /// `twitter.json`.

@@ -292,7 +292,7 @@ structs! {
         block_ids: Vec<u32>,
     }
 
-    /// `canada.json`. `N` is the type of coordinates.
+    /// `canada.json`, and generated coastlines. `N` is the type of coordinates.
     Canada<N> {
         #[serde(rename = "type")]
         kind: String,
@@ -331,7 +331,6 @@ impl<S> Check for Citm<S> {
 
 impl<N> Check for Canada<N> {
     fn check(&self) -> u64 {
-        let rings = self.features.iter().flat_map(|feature| &feature.geometry.coordinates);
-        rings.map(|ring| ring.len() as u64).sum()
+        (self.features.len() + self.kind.len()) as u64
     }
 }

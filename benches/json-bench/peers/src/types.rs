@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::documents::{Catalogue, Coastline, Messages};
+use crate::documents::{Catalogue, Messages};
 
 /// String that borrows from the document unless it has escapes.
 ///
@@ -200,12 +200,6 @@ impl Check for Messages {
 impl Check for Catalogue {
     fn check(&self) -> u64 {
         self.performances.len() as u64 + self.total
-    }
-}
-
-impl Check for Coastline {
-    fn check(&self) -> u64 {
-        self.features.len() as u64 + self.kind.len() as u64
     }
 }
 
