@@ -138,19 +138,14 @@ pub(crate) fn measure(
             break;
         }
         for index in order(&ready, round) {
-            let (server, entry) = &mut ready[index];
-            match run(server, entry, wrk, load) {
-                Ok(figures) => entry.rounds.push(figures),
-                Err(error) => {
-                    entry.is_failed = true;
-                    outcome.skip(row.key, &server.name, format!("round {}: {error:#}", round + 1));
-                }
-            }
+            turn(&mut ready[index], wrk, load, outcome);
         }
         if ready.iter().any(|(_, entry)| entry.is_ours() && entry.is_failed) {
             break;
         }
     }
+    // One slice of slow servers, at the end, because they still work when it is over.
+    ready.iter_mut().filter(|(_, entry)| entry.is_slow).for_each(|slow| turn(slow, wrk, load, outcome));
     for (server, mut entry) in ready {
         entry.peak_memory = server.pid().map(procfs::peak_memory);
         let requests = entry.rounds.iter().map(|round| round.figures.requests).sum();
@@ -174,16 +169,11 @@ fn slice(connections: usize, body: usize) -> Duration {
 }
 
 /// Returns the servers in the order of a round. Ours is in the middle of the others, which change places, so that each
-/// of them is often next to ours, before and after it. Slow servers are in the first round only.
+/// of them is often next to ours, before and after it.
 fn order(ready: &[(&Server, Measured)], round: usize) -> Vec<usize> {
-    let select = |wanted: fn(&Measured) -> bool| -> Vec<usize> {
-        (0..ready.len()).filter(|&index| wanted(&ready[index].1) && !ready[index].1.is_failed).collect()
-    };
-    let others = select(|entry| !entry.is_slow && !entry.is_ours());
-    let slow = select(|entry| entry.is_slow && entry.rounds.is_empty());
-    let mut order = places(others, round, select(Measured::is_ours));
-    order.extend(slow);
-    order
+    let remaining = (0..ready.len()).filter(|&index| !ready[index].1.is_slow && !ready[index].1.is_failed);
+    let (ours, others) = remaining.partition(|&index| ready[index].1.is_ours());
+    places(others, round, ours)
 }
 
 fn places(mut others: Vec<usize>, round: usize, ours: Vec<usize>) -> Vec<usize> {
@@ -192,6 +182,18 @@ fn places(mut others: Vec<usize>, round: usize, ours: Vec<usize>) -> Vec<usize> 
     let middle = (count + round % 2) / 2;
     others.splice(middle..middle, ours);
     others
+}
+
+/// Measures one slice of a server.
+fn turn((server, entry): &mut (&Server, Measured), wrk: &Wrk, load: Load, outcome: &mut Outcome) {
+    match run(server, entry, wrk, load) {
+        Ok(round) => entry.rounds.push(round),
+        Err(error) => {
+            entry.is_failed = true;
+            let round = entry.rounds.len() + 1;
+            outcome.skip(entry.row.key, &server.name, format!("round {round}: {error:#}"));
+        }
+    }
 }
 
 fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, mut load: Load) -> Result<Round> {
@@ -219,7 +221,7 @@ fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, mut load: Load) -> Resu
     let (requests, bytes, wire) = (figures.requests as f64, figures.bytes as f64, entry.verified.wire as f64);
     // Responses that are shorter than the verified one are wrong, even if they count as successful.
     ensure!(
-        figures.errors() > 0 || bytes > 0.97 * requests * wire,
+        figures.errors > 0 || bytes > 0.97 * requests * wire,
         "{bytes} bytes in {requests} responses, of which each has {wire}"
     );
     // Large responses in flight at the end used a part of the processor time as well.
