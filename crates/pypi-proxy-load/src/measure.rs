@@ -18,7 +18,8 @@ use crate::wrk::{Figures, Load, Wrk, head_requests};
 /// Maximum number of rounds of a row that is undecided after the number of rounds that it gets at least.
 const MAX_ROUNDS: usize = 16;
 
-/// Minimum duration of a slice of a slow server, and maximum number of connections for large responses.
+/// Minimum duration of a slice of a slow server, twice that for large responses, and their maximum number of
+/// connections.
 const SLOW: Duration = Duration::from_secs(1);
 const SLOW_CONNECTIONS: usize = 8;
 
@@ -161,10 +162,7 @@ pub(crate) fn measure(
 /// Returns the duration of a slice. It is so long that opening the connections, and responses that are in flight at the
 /// end, are a small part of it.
 fn slice(connections: usize, body: usize) -> Duration {
-    /// Bytes of a response that can be buffered between server and client.
-    const BUFFERED: usize = 4 << 20;
-    let buffered = Duration::from_nanos(2 * body.min(BUFFERED) as u64);
-    let each = Duration::from_micros(600) + buffered;
+    let each = Duration::from_micros(600) + Duration::from_nanos(2 * body as u64);
     Duration::from_millis(250) + each * u32::try_from(connections).unwrap_or(u32::MAX)
 }
 
@@ -200,8 +198,14 @@ fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, mut load: Load) -> Resu
     let is_large = entry.verified.wire > LARGE;
     if entry.is_slow {
         load.time = load.time.max(SLOW);
-        // They work for minutes on the requests of connections that were closed.
-        load.connections = if is_large { load.connections.min(SLOW_CONNECTIONS) } else { load.connections };
+    }
+    if entry.is_slow && is_large {
+        // It works for minutes on the requests of connections that were closed.
+        load = Load {
+            time: load.time.max(2 * SLOW),
+            connections: load.connections.min(SLOW_CONNECTIONS),
+            ..load
+        };
     }
     let (path, headers): (&str, &[Header]) = (&entry.verified.path, &entry.verified.headers);
     let before = server.pid().map(procfs::cpu_seconds);
