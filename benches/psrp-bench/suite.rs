@@ -152,7 +152,7 @@ fn serialize(
 
 /// The two rows whose serializer is not reset: from the second document on, it writes only a reference.
 fn serialize_again(suite: &mut Suite, name: &str, value: &Value, class: &str) {
-    const REFERENCE: u64 = 105;
+    const REFERENCE: u64 = 104;
     let mut writer = Writer::new();
     let _ = continued(&mut writer, value);
     let row = suite.row(name).payload(REFERENCE);
