@@ -421,6 +421,14 @@ impl Coordinator<'_> {
         fs::write(&pairs, format!("{PAIR_COLUMNS}\n{lines}{}", pair_lines(duels, &self.build)))?;
         fs::write(&path, serde_json::to_vec(&report)?)?;
 
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let sources = bench_report::Sources::load(&root)?;
+        let measured = Report {
+            rows: report.rows.iter().filter(|row| keys.contains(&row.key)).cloned().collect(),
+            ..report.clone()
+        };
+        say(bench_report::tables(&measured, &sources));
+        bench_report::collect(&self.report, &sources)?;
         let failed: Vec<String> = report
             .rows
             .iter()

@@ -1,57 +1,44 @@
-//! `cargo xtask bench`: builds the suites and peers, measures in alternating rounds, and writes the report.
+//! `cargo xtask bench`: builds the peers in other languages, runs the suites, and writes the report.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Instant;
+use std::process::Command;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
+use bench_report::Sources;
+use bench_report::model::{Report, Role, Row};
+use bench_report::quantity::Quantity;
 use clap::Parser;
 
 use crate::data::peers::PeersFile;
-use crate::data::seed::Seed;
-use crate::instructions;
-use crate::join::{self, Sources};
-use crate::model::{Report, Role, Run, SCHEMA};
 use crate::parse::benchfmt::{self, BenchLine};
 use crate::peers::{self, Prepared};
-use crate::process::first_line;
-use crate::rounds::{self, Slice};
 use crate::workspace::Workspace;
-use crate::{compare, history, machine, report, say, suites};
+use crate::{cargo, compare, instructions, note, report, say, tidy};
 
-const ROUNDS: usize = crate::model::MIN_PROCESSES;
-const QUICK_ROUNDS: usize = 2;
+/// The suite whose peers ask for a build for the processor of the machine.
+const NATIVE: &str = "json";
 
-/// Measure the suites beside their peers
+/// Compare ours with peers in Rust and other languages
 ///
-/// Writes target/report/{report.json, report.md, index.html}.
+/// Builds the peers, runs the suites and a native build of the suite json, and writes target/report/{report.json, report.md,
+/// index.html, pairs.csv.gz}.
 #[derive(Debug, Parser)]
 pub(crate) struct Options {
     /// Suites to measure [default: all]
     #[arg(value_name = "SYSTEM")]
     systems: Vec<String>,
     /// Only rows whose key (system/row) contains ROW
-    #[arg(long)]
+    #[arg(long, conflicts_with = "tables")]
     row: Option<String>,
     /// Only rows of this published table, such as perplexity.raw_sse; may be repeated
     #[arg(long = "table", value_name = "ID")]
     tables: Vec<String>,
-    /// Number of alternating rounds, each with a process per implementation [default: 10; with --quick 2]
-    #[arg(long, value_name = "N")]
-    rounds: Option<NonZeroUsize>,
-    /// Short slices, for a first result
-    #[arg(long)]
-    quick: bool,
-    /// Languages of peers, of rust,go,python,node,powershell [default: all that are installed]
-    #[arg(long = "peers", value_name = "LANGUAGES", value_delimiter = ',')]
-    languages: Option<Vec<String>>,
     /// Output of `go test -bench` of a Go project; may be repeated
     #[arg(long = "import", value_name = "FILE")]
     imports: Vec<String>,
-    /// Compare with an earlier report.json, taking noise into account
+    /// List the changes since an earlier report.json
     #[arg(long, value_name = "OLD.json")]
     compare: Option<PathBuf>,
     /// Fail if a row became slower or allocates more
@@ -66,31 +53,15 @@ pub(crate) struct Options {
     /// Count the instructions of hot paths under valgrind instead
     ///
     /// Fails if a count differs by more than 3 % from benches/data/instructions.toml.
-    #[arg(long, conflicts_with_all = ["row", "tables", "rounds", "quick", "languages", "imports", "compare"])]
+    #[arg(long, conflicts_with_all = ["row", "tables", "imports", "compare"])]
     instructions: bool,
 }
 
-impl Options {
-    fn rounds(&self) -> usize {
-        self.rounds.map_or(if self.quick { QUICK_ROUNDS } else { ROUNDS }, NonZeroUsize::get)
-    }
-
-    fn slice(&self) -> Slice {
-        if self.quick { Slice::QUICK } else { Slice::NORMAL }
-    }
-
-    /// Returns the row patterns of the named tables; `None` if no table is named.
-    fn keys(&self, sources: &Sources) -> Result<Option<Vec<String>>> {
-        let mut keys = Vec::new();
-        for table in &self.tables {
-            ensure!(
-                sources.seed.tables.iter().any(|one| one.id == *table),
-                "--table: there is no published table {table}"
-            );
-            keys.extend(sources.keys_of(table));
-        }
-        Ok((!self.tables.is_empty()).then_some(keys))
-    }
+/// A benchmark binary.
+#[derive(Clone, Debug)]
+struct Suite {
+    package: String,
+    name: String,
 }
 
 pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
@@ -98,122 +69,171 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
         return instructions::command(&options.systems, options.save, workspace);
     }
     if options.history {
-        return history::show(workspace);
+        return report::show_history(workspace);
     }
-    let peers_file = PeersFile::load(&workspace.data())?;
-    if let Some(languages) = &options.languages {
-        for language in languages {
-            let known =
-                language == "rust" || peers_file.toolchains.iter().any(|one| one.language == *language);
-            ensure!(known, "--peers: {language} is neither rust nor a toolchain of peers.toml");
-        }
-    }
-    let sources = Sources::load(workspace)?;
-    let imported = import(&options.imports, &sources.seed)?;
-    let keys = options.keys(&sources)?;
     // Before measuring for half an hour, so that an unreadable file is noticed at once.
-    let before = options.compare.as_deref().map(report::read).transpose()?;
+    let sources = Sources::load(&workspace.root)?;
+    let imported = import(&options.imports, &sources)?;
+    let before = options.compare.as_deref().map(bench_report::read).transpose()?;
+    let filters = filters(options, &sources)?;
+    let suites = select(workspace, &options.systems, &filters)?;
 
-    // Before the build, which uses the processors and may run while files change.
-    let begun = Run {
-        date: machine::date(),
-        commit: machine::commit(&workspace.root),
-        settings: options.slice().describe(),
-        busy_before: machine::busy(),
-        ..Run::default()
-    };
-    let wanted = match &keys {
-        Some(keys) if options.systems.is_empty() => suites::of_keys(workspace, keys)?,
-        _ => options.systems.clone(),
-    };
-    let systems = suites::select(workspace, &wanted)?;
-    let languages = options.languages.as_deref();
-    let prepare = || peers::prepare(&peers_file, workspace, languages, Some(&systems), peers::Cargo::Build);
-    // The peers are downloaded while the suites compile.
-    let (suites, prepared) = thread::scope(|scope| {
-        let prepared = scope.spawn(prepare);
-        (suites::build(workspace, &systems), prepared.join())
-    });
-    let mut suites = suites?;
-    let prepared = prepared.map_err(|_| anyhow!("making the peers ready panicked"))?;
-    if options.languages.as_ref().is_some_and(|languages| !languages.iter().any(|one| one == "rust")) {
-        for suite in &mut suites {
-            suite.rows.retain(|row| row.role != Role::Peer);
+    let systems: Vec<String> = suites.iter().map(|suite| suite.name.clone()).collect();
+    let peers_file = PeersFile::load(&workspace.data())?;
+    let prepared = peers::prepare(&peers_file, workspace, None, Some(&systems), peers::Cargo::Build);
+    let list = workspace.report().join("peers.json");
+    peers::write_list(&prepared, &list)?;
+    let native = suites.iter().filter(|suite| suite.name == NATIVE).map(|suite| (suite, true));
+    let runs = suites.iter().map(|suite| (suite, false)).chain(native);
+    let mut failed = Vec::new();
+    for (suite, is_native) in runs {
+        let mut command = suite.command(workspace, &filters, is_native);
+        command.env("BENCH_PEERS", &list);
+        if !command.status().context("cannot start cargo")?.success() {
+            failed.push(format!("{}{}", suite.name, if is_native { " (native build)" } else { "" }));
         }
     }
-    let is_wanted = |key: &str| {
-        options.row.as_deref().is_none_or(|row| key.contains(row))
-            && keys.as_ref().is_none_or(|keys| keys.iter().any(|pattern| crate::data::matches(pattern, key)))
-    };
-    let sides = rounds::plan(&suites, &prepared.programs, is_wanted);
-    ensure!(
-        !sides.is_empty(),
-        "no row of the suites is asked for; `cargo xtask load` measures servers, all at once"
-    );
 
-    let start = Instant::now();
-    let has_threads = |key: &str| sources.groups.of(key).is_some_and(|group| group.has_threads);
-    let mut rows = rounds::run(sides, workspace, options.rounds(), options.slice(), has_threads);
-    let run = describe_run(options, prepared, begun, start.elapsed().as_secs_f64());
-    join::add_imported(&mut rows, &imported, &sources);
-
-    let mut report = Report { schema: SCHEMA, run, rows, ..Report::default() };
+    let mut report = bench_report::collect(&workspace.report(), &sources)?;
+    complete(&mut report, options, prepared, &imported, &sources);
     report::add_proxy_runs(&mut report, workspace)?;
     report.comparison = before.map(|before| compare::compare(&before, &report));
-    say(&report::text(&report, &sources));
-    report::write(&report, &sources, &workspace.report())?;
+    say(&bench_report::text(&report, &sources));
+    report::write(&report, &sources, workspace)?;
     if options.save {
-        history::save(&report, &sources, workspace)?;
+        say(&format!("{}\n", bench_report::save(&report, &sources, &workspace.root)?.display()));
     }
-    conclude(&report, options)
+    ensure!(failed.is_empty(), "suites that failed: {}", failed.join(", "));
+    report::fail_on_regression(&report, options.fail_on_regression)
 }
 
-/// Returns an error for each condition that fails the command, after the report is written.
-fn conclude(report: &Report, options: &Options) -> Result<()> {
-    let ours = report.rows.iter().filter(|row| row.role == Role::Ours);
-    let failed: Vec<String> = ours
-        .filter_map(|row| Some(format!("{}/{}: {}", row.key, row.implementation, row.remark.as_ref()?)))
-        .collect();
-    ensure!(failed.is_empty(), "of ours, this failed: {}", failed.join("; "));
-    report::fail_on_regression(report, options.fail_on_regression)
-}
-
-fn describe_run(options: &Options, prepared: Prepared, begun: Run, elapsed_s: f64) -> Run {
-    let mut versions = vec![("rust".to_owned(), first_line("rustc", &["-V"]).unwrap_or_default())];
-    versions.extend(prepared.versions.into_iter().filter(|(language, _)| language != "rust"));
-    Run {
-        machine: machine::describe(),
-        versions,
-        busy_after: machine::busy(),
-        rounds: options.rounds(),
-        is_quick: options.quick,
-        missing_peers: prepared.missing,
-        imports: options.imports.iter().map(|path| file_name(path)).collect(),
-        elapsed_s,
-        ..begun
+/// Adds what the suites do not know: languages, missing peers and imported figures.
+fn complete(
+    report: &mut Report,
+    options: &Options,
+    prepared: Prepared,
+    imported: &BTreeMap<String, Vec<BenchLine>>,
+    sources: &Sources,
+) {
+    let run = &mut report.run;
+    run.versions.extend(prepared.versions.into_iter().filter(|(language, _)| language != "rust"));
+    run.missing_peers.extend(prepared.missing);
+    // Reports contain no directories of the machine.
+    let name = |path: &String| Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    run.imports = options.imports.iter().map(name).collect();
+    for (key, lines) in imported {
+        add_imported(&mut report.rows, key, lines, sources);
     }
 }
 
-/// Returns the file name alone: reports contain no directories of the machine.
-fn file_name(path: &str) -> String {
-    Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
+/// Returns the filters of the rows: the text of `--row`, or the keys of the named tables. Without any, all rows are wanted.
+fn filters(options: &Options, sources: &Sources) -> Result<Vec<String>> {
+    let mut filters: Vec<String> = options.row.iter().cloned().collect();
+    for table in &options.tables {
+        let keys = sources
+            .keys_of(table)
+            .with_context(|| format!("--table: there is no published table {table}"))?;
+        filters.extend(keys.iter().map(|key| key.trim_end_matches('*').to_owned()));
+    }
+    ensure!(
+        options.tables.is_empty() || !filters.is_empty(),
+        "no run measures a line of {}",
+        options.tables.join(", ")
+    );
+    Ok(filters)
+}
+
+/// Returns the named suites, or those that may have rows with these keys. Fails for an unknown name.
+fn select(workspace: &Workspace, systems: &[String], filters: &[String]) -> Result<Vec<Suite>> {
+    let packages = tidy::packages(workspace)?;
+    let suites = packages.iter().flat_map(|package| {
+        let suite = |name| Suite { package: package.name.clone(), name };
+        package.benches().into_iter().map(suite)
+    });
+    let mut suites: Vec<Suite> = suites.collect();
+    for system in systems {
+        let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
+        ensure!(
+            names.contains(&system.as_str()),
+            "there is no suite {system}; there are {}",
+            names.join(", ")
+        );
+    }
+    // The rows of a system may be in several suites, such as `pypi_proxy_requests`.
+    let has_row = |suite: &Suite| {
+        let mut systems = filters.iter().map(|filter| filter.split_once('/').map(|(system, _)| system));
+        filters.is_empty() || systems.any(|system| system.is_none_or(|system| suite.name.starts_with(system)))
+    };
+    suites.retain(|suite| if systems.is_empty() { has_row(suite) } else { systems.contains(&suite.name) });
+    ensure!(!suites.is_empty(), "no suite has such rows; `cargo xtask load` measures servers, all at once");
+    Ok(suites)
+}
+
+impl Suite {
+    /// Returns the command that builds and runs the suite.
+    ///
+    /// Each suite has its own cargo command, because a common build would combine the features that the packages enable in
+    /// a peer and so change the measurement.
+    fn command(&self, workspace: &Workspace, filters: &[String], is_native: bool) -> Command {
+        let arguments = ["bench", "--package", &self.package, "--bench", &self.name, "--", "--no-criterion"];
+        let mut command = cargo::command(workspace, &arguments);
+        command.args(filters).env("BENCH_REPORT", workspace.report());
+        if is_native {
+            command
+                .env("BENCH_BUILD", "native")
+                .env("RUSTFLAGS", "-C target-cpu=native")
+                .env("CARGO_TARGET_DIR", workspace.target.join("native"));
+        }
+        command
+    }
 }
 
 /// Reads imported files. Lines without a row are reported and ignored.
-fn import(files: &[String], seed: &Seed) -> Result<BTreeMap<String, Vec<BenchLine>>> {
+fn import(files: &[String], sources: &Sources) -> Result<BTreeMap<String, Vec<BenchLine>>> {
     let mut imported: BTreeMap<String, Vec<BenchLine>> = BTreeMap::new();
     for file in files {
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
         let lines = benchfmt::parse(&text);
         ensure!(!lines.is_empty(), "{file} holds no output of `go test -bench`");
         for line in lines {
-            match seed.key_of(&line) {
+            // A benchmark's name may end in a number, and Go adds none if GOMAXPROCS is 1.
+            match sources.seed.key_of([&line.name, &line.full_name], line.package.as_deref()) {
                 Some(key) => imported.entry(key.to_owned()).or_default().push(line),
-                None => crate::note(&format!("{file}: {} belongs to no published row", line.full_name)),
+                None => note(&format!("{file}: {} belongs to no published row", line.full_name)),
             }
         }
     }
     Ok(imported)
+}
+
+/// Adds the row of a Go project's own output. It has no duel, so its ratio is rough.
+fn add_imported(rows: &mut Vec<Row>, key: &str, lines: &[BenchLine], sources: &Sources) {
+    let is_row = |row: &Row| row.key == key || row.aliases.iter().any(|alias| alias == key);
+    let Some(first) = rows.iter().position(is_row) else { return };
+    let median = |unit: &str| {
+        let values: Vec<f64> = lines.iter().filter_map(|line| line.value(unit)).collect();
+        bench_report::stats::median(&values).map(|value| vec![value])
+    };
+    let figures = [(Quantity::Time, "ns/op"), (Quantity::Bytes, "B/op"), (Quantity::Allocs, "allocs/op")];
+    let has_bench = |benches: &[bench_report::Bench]| benches.iter().any(|bench| bench.key == key);
+    let system = sources.seed.systems.iter().find(|system| has_bench(&system.benches));
+    let cpu = lines.iter().find_map(|line| line.cpu.as_deref()).unwrap_or("unknown machine");
+    // Like the first row, the Go project is of the class of ours that is compared with Go.
+    let class =
+        rows.iter().find(|row| is_row(row) && row.language == "go").unwrap_or(&rows[first]).class.clone();
+    let row = Row {
+        class,
+        implementation: system.map_or_else(|| "original".to_owned(), |system| system.name.clone()),
+        role: Role::Original,
+        language: "go".to_owned(),
+        version: None,
+        figures: figures.into_iter().filter_map(|(quantity, unit)| Some((quantity, median(unit)?))).collect(),
+        is_rough: true,
+        deterministic: None,
+        remark: Some(format!("imported, {cpu}")),
+        ..rows[first].clone()
+    };
+    rows.insert(first + 1, row);
 }
 
 #[cfg(test)]
@@ -225,14 +245,6 @@ mod tests {
     }
 
     #[test]
-    fn quick_means_fewer_rounds_unless_told() {
-        assert_eq!(options("sse").unwrap().rounds(), ROUNDS);
-        assert_eq!(options("--quick").unwrap().rounds(), QUICK_ROUNDS);
-        assert_eq!(options("--quick --rounds 3").unwrap().rounds(), 3);
-        assert!(options("--rounds 0").is_err());
-    }
-
-    #[test]
     fn a_regression_is_one_against_something() {
         assert!(options("--fail-on-regression").is_err());
         let options = options("--compare a.json --fail-on-regression --table a.b --table c.d").unwrap();
@@ -240,9 +252,55 @@ mod tests {
     }
 
     #[test]
-    fn languages_are_a_list() {
-        let options = options("sse --peers rust,go --row decode").unwrap();
-        assert_eq!(options.languages.unwrap(), ["rust", "go"]);
-        assert_eq!((options.systems, options.row.as_deref()), (vec!["sse".to_owned()], Some("decode")));
+    fn rows_and_tables_name_their_suites() {
+        let workspace = Workspace::find().unwrap();
+        let sources = Sources::load(&workspace.root).unwrap();
+        let suites = |line: &str| {
+            let options = options(line).unwrap();
+            let filters = filters(&options, &sources)?;
+            let suites = select(&workspace, &options.systems, &filters)?;
+            anyhow::Ok(suites.into_iter().map(|suite| suite.name).collect::<Vec<_>>())
+        };
+        assert_eq!(suites("sse --row decode").unwrap(), ["sse"]);
+        assert_eq!(suites("--row client/client_do").unwrap(), ["client"]);
+        assert_eq!(suites("--table perplexity.raw_sse").unwrap(), ["sse"]);
+        assert!(suites("").unwrap().len() > 5);
+        for wrong in ["sse2", "--table perplexity.none", "--row nothing/x"] {
+            assert!(suites(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn suites_are_run_in_both_builds() {
+        let workspace = Workspace::find().unwrap();
+        let suite = Suite { package: "json-bench".to_owned(), name: "json".to_owned() };
+        let command = |is_native| suite.command(&workspace, &["json/a".to_owned()], is_native);
+        let arguments: Vec<_> =
+            command(false).get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+        assert_eq!(arguments.join(" "), "bench --package json-bench --bench json -- --no-criterion json/a");
+        let has = |is_native, name: &str| command(is_native).get_envs().any(|(variable, _)| variable == name);
+        assert!(has(true, "RUSTFLAGS") && !has(false, "RUSTFLAGS") && has(true, "BENCH_REPORT"));
+    }
+
+    #[test]
+    fn imported_figures_become_a_rough_row() {
+        let text = "cpu: Some CPU\nBenchmarkDecoder_Decode_SimpleEvent-32 1798516 600.0 ns/op 4336 B/op 7 allocs/op\n\
+                    BenchmarkDecoder_Decode_SimpleEvent-32 1798516 620.0 ns/op 4336 B/op 7 allocs/op\n";
+        let sources = Sources::load(&Workspace::find().unwrap().root).unwrap();
+        let ours = Row {
+            key: "sse/x".to_owned(),
+            aliases: vec!["sse/decode_simple_event".to_owned()],
+            ..Row::default()
+        };
+        let mut rows = vec![ours];
+        add_imported(&mut rows, "sse/decode_simple_event", &benchfmt::parse(text), &sources);
+        add_imported(&mut rows, "sse/unknown", &benchfmt::parse(text), &sources);
+        let [_, row] = rows.as_slice() else { panic!("{rows:?}") };
+        assert_eq!(
+            (row.key.as_str(), row.implementation.as_str(), row.role),
+            ("sse/x", "perplexity-go", Role::Original)
+        );
+        assert_eq!((row.value(Quantity::Time), row.value(Quantity::Allocs)), (Some(610.0), Some(7.0)));
+        assert_eq!(row.remark.as_deref(), Some("imported, Some CPU"));
     }
 }

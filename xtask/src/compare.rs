@@ -1,129 +1,120 @@
-//! Compares two reports and finds rows that became slower, taking noise into account.
+//! Compares two reports and finds rows of ours that became slower.
 //!
-//! The machine may differ between the runs. The median change of all peers of a suite is attributed to the machine
-//! and removed. A change counts only if it exceeds the interval of either run.
+//! The machine may differ between the runs, so the ratios of the same duels are compared, not times: the peer is the same
+//! code in both, and shares what changed in the machine.
 
-use crate::model::{Change, ChangeVerdict as Verdict, Comparison, Report, Role, Row};
-use crate::quantity::Quantity;
-use crate::stats::{interval, median};
+use bench_report::model::{Change, ChangeVerdict as Verdict, Comparison, Duel, Report, Role, Row};
+use bench_report::quantity::Quantity;
 
-/// Minimum ratio that counts as a change, even if both runs had little noise.
+/// Minimum ratio that counts as a change, even if both intervals are narrow.
 const LEAST: f64 = 1.05;
 
-/// Compares the rows that are in both reports.
+/// Compares the duels and the allocations of ours that are in both reports.
 pub(crate) fn compare(before: &Report, after: &Report) -> Comparison {
-    let pairs: Vec<(&Row, &Row)> = after
-        .rows
-        .iter()
-        .filter_map(|row| {
-            let same = |other: &&Row| {
-                other.key == row.key
-                    && other.implementation == row.implementation
-                    && other.role == row.role
-                    && other.class == row.class
-            };
-            Some((before.rows.iter().find(same)?, row))
-        })
-        .collect();
-    let changes = pairs.iter().filter(|(_, row)| row.role == Role::Ours);
-    let changes = changes.filter_map(|&(before, after)| change(before, after, drift(&pairs, after)));
+    let duels = after.duels.iter().filter(|duel| !duel.is_of_equals()).filter_map(|duel| {
+        let is_same = |old: &&Duel| {
+            (&old.key, &old.ours, &old.peer, &old.build) == (&duel.key, &duel.ours, &duel.peer, &duel.build)
+        };
+        let is_comparable = version(before, duel) == version(after, duel);
+        change(before.duels.iter().find(is_same).filter(|_| is_comparable)?, duel)
+    });
+    let rows = after.rows.iter().filter(|row| row.role == Role::Ours).filter_map(|row| {
+        let old = before.rows.iter().find(|old| is_row(old, &row.key, &row.implementation))?;
+        allocations(old, row)
+    });
     Comparison {
         date: before.run.date.clone(),
         commit: before.run.commit.clone(),
-        changes: changes.collect(),
+        changes: duels.chain(rows).collect(),
     }
 }
 
-/// Returns the median change of the peers of a row's suite.
-fn drift(pairs: &[(&Row, &Row)], row: &Row) -> f64 {
-    let peers = pairs.iter().filter(|(_, peer)| peer.role != Role::Ours && peer.system() == row.system());
-    let time = |row: &Row| row.value(Quantity::Time);
-    let ratios: Vec<f64> = peers.filter_map(|(before, after)| Some(time(after)? / time(before)?)).collect();
-    median(&ratios).unwrap_or(1.0)
+fn is_row(row: &Row, key: &str, implementation: &str) -> bool {
+    row.key == key && row.implementation == implementation
 }
 
-fn change(before: &Row, after: &Row, drift: f64) -> Option<Change> {
-    let (before_ns, after_ns) = (before.value(Quantity::Time)?, after.value(Quantity::Time)?);
-    let spread = |row: &Row| interval(row.figure(Quantity::Time)).map(|(low, high)| high / low);
-    let noise = spread(before)?.max(spread(after)?);
-    let change = after_ns / before_ns / drift;
-    let allocs = before.value(Quantity::Allocs).zip(after.value(Quantity::Allocs));
-    let counted = [before, after].iter().all(|row| row.deterministic == Some(true));
-    let limit = LEAST.max(noise);
-    let verdict = match allocs {
-        _ if change > limit => Verdict::Slower,
-        Some((old, new)) if counted && new > old => Verdict::AllocatesMore,
-        _ if change < 1.0 / limit => Verdict::Faster,
+/// Returns the version of the peer of a duel.
+fn version<'r>(report: &'r Report, duel: &Duel) -> Option<&'r str> {
+    report.rows.iter().find(|row| is_row(row, &duel.key, &duel.peer))?.version.as_deref()
+}
+
+fn change(before: &Duel, after: &Duel) -> Option<Change> {
+    let (old, new) = (before.ratio()?, after.ratio()?);
+    let verdict = match old.value / new.value {
+        change if change > LEAST && new.high < old.low => Verdict::Slower,
+        change if change < 1.0 / LEAST && new.low > old.high => Verdict::Faster,
         _ => Verdict::Unchanged,
     };
-    Some(Change {
-        key: after.key.clone(),
-        implementation: after.implementation.clone(),
-        before_ns,
-        after_ns,
-        drift,
-        change,
-        noise,
-        allocs,
-        verdict,
-    })
+    let row = format!("{}/{} {}", after.key, after.ours, after.build).trim().to_owned();
+    Some(Change { row, peer: after.peer.clone(), before: old.value, after: new.value, verdict })
+}
+
+/// Returns the change of counts that are the same in each batch of a run; `None` without one.
+fn allocations(before: &Row, after: &Row) -> Option<Change> {
+    let (old, new) = (before.value(Quantity::Allocs)?, after.value(Quantity::Allocs)?);
+    let is_counted = [before, after].iter().all(|row| row.deterministic == Some(true));
+    let verdict = if new > old { Verdict::AllocatesMore } else { Verdict::Unchanged };
+    let row = format!("{}/{}", after.key, after.implementation);
+    is_counted.then(|| Change { row, peer: String::new(), before: old, after: new, verdict })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
-    use crate::model::tests::row;
 
-    /// A report with one row of ours and one peer, with these times and this noise.
-    fn report(ours: f64, peer: f64, noise: f64) -> Report {
-        let row = |name, role, time| {
-            let mut row = row(name, role, Some("owned"), &[time, time * noise, time * noise]);
-            row.figures.insert(Quantity::Allocs, vec![1.0]);
-            Row { deterministic: Some(true), ..row }
+    /// A report with one duel with these ratios, whose peer has this version, and allocations of ours.
+    fn report(ratios: [f64; 3], version: &str, allocs: f64) -> Report {
+        let row = |implementation: &str, role| Row {
+            key: "a/b".to_owned(),
+            implementation: implementation.to_owned(),
+            role,
+            version: Some(version.to_owned()),
+            deterministic: Some(true),
+            figures: BTreeMap::from([(Quantity::Allocs, vec![allocs])]),
+            ..Row::default()
         };
-        Report { rows: vec![row("a", Role::Ours, ours), row("p", Role::Peer, peer)], ..Report::default() }
+        let duel = |peer: &str, ratios: &[f64]| Duel {
+            key: "a/b".to_owned(),
+            ours: "x".to_owned(),
+            peer: peer.to_owned(),
+            ratios: ratios.to_vec(),
+            ..Duel::default()
+        };
+        Report {
+            rows: vec![row("x", Role::Ours), row("p", Role::Peer)],
+            duels: vec![duel("x", &[1.0]), duel("p", &ratios)],
+            ..Report::default()
+        }
     }
 
-    fn verdict(before: &Report, after: &Report) -> Verdict {
-        compare(before, after).changes[0].verdict
+    fn verdicts(before: &Report, after: &Report) -> Vec<Verdict> {
+        compare(before, after).changes.iter().map(|change| change.verdict).collect()
     }
 
     #[test]
-    fn a_change_beyond_the_noise_is_one() {
-        let before = report(40.0, 80.0, 1.02);
-        assert_eq!(verdict(&before, &report(41.0, 80.0, 1.02)), Verdict::Unchanged);
-        assert_eq!(verdict(&before, &report(48.0, 80.0, 1.02)), Verdict::Slower);
-        assert_eq!(
-            verdict(&before, &report(48.0, 80.0, 1.3)),
-            Verdict::Unchanged,
-            "the run is too noisy to tell"
-        );
-        assert_eq!(verdict(&before, &report(30.0, 80.0, 1.02)), Verdict::Faster);
+    fn a_change_beyond_the_intervals_is_one() {
+        let before = report([1.98, 2.0, 2.02], "1", 1.0);
+        let verdict = |ratios| verdicts(&before, &report(ratios, "1", 1.0))[0];
+        assert_eq!(verdict([1.95, 1.96, 1.97]), Verdict::Unchanged, "too small");
+        assert_eq!(verdict([1.68, 1.7, 1.72]), Verdict::Slower);
+        assert_eq!(verdict([1.2, 1.7, 2.2]), Verdict::Unchanged, "too noisy to tell");
+        assert_eq!(verdict([2.4, 2.5, 2.6]), Verdict::Faster);
     }
 
     #[test]
-    fn what_the_peers_share_is_the_machine() {
-        let comparison = compare(&report(40.0, 80.0, 1.0), &report(60.0, 120.0, 1.0));
-        assert_eq!((comparison.changes[0].drift, comparison.changes[0].verdict), (1.5, Verdict::Unchanged));
-        assert_eq!(comparison.regressions(), 0);
-        assert_eq!(verdict(&report(40.0, 80.0, 1.0), &report(40.0, 40.0, 1.0)), Verdict::Slower);
+    fn another_version_of_the_peer_says_nothing_about_ours() {
+        let (before, after) = (report([2.0; 3], "1", 1.0), report([1.0; 3], "2", 1.0));
+        assert_eq!(verdicts(&before, &after), [Verdict::Unchanged], "only the allocations");
     }
 
     #[test]
     fn allocations_have_no_noise() {
-        let (before, mut after) = (report(40.0, 80.0, 1.0), report(40.0, 80.0, 1.0));
-        after.rows[0].figures.insert(Quantity::Allocs, vec![2.0]);
-        let comparison = compare(&before, &after);
-        assert_eq!(comparison.changes[0].verdict, Verdict::AllocatesMore);
-        assert_eq!(comparison.regressions(), 1);
+        let (before, mut after) = (report([2.0; 3], "1", 1.0), report([2.0; 3], "1", 2.0));
+        assert_eq!(verdicts(&before, &after), [Verdict::Unchanged, Verdict::AllocatesMore]);
+        assert_eq!(compare(&before, &after).regressions(), 1);
         after.rows[0].deterministic = Some(false);
-        assert_eq!(verdict(&before, &after), Verdict::Unchanged);
-    }
-
-    #[test]
-    fn rows_of_one_report_only_are_left_out() {
-        let (before, mut after) = (report(40.0, 80.0, 1.0), report(40.0, 80.0, 1.0));
-        "another/row".clone_into(&mut after.rows[0].key);
-        assert!(compare(&before, &after).changes.is_empty());
+        assert_eq!(compare(&before, &after).regressions(), 0);
     }
 }

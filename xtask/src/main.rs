@@ -2,7 +2,6 @@
 
 mod bench;
 mod cargo;
-mod chart;
 mod compare;
 mod completeness;
 mod conformance;
@@ -11,35 +10,22 @@ mod deploy;
 mod dist;
 mod features;
 mod fuzz;
-mod history;
-mod html;
 mod instructions;
 mod interop;
-mod join;
-mod machine;
-mod markdown;
-mod model;
 mod parse;
 mod peers;
 mod process;
 mod proxy;
 mod publish;
-mod quantity;
 mod release;
 mod report;
-mod rounds;
 mod setup;
 mod site;
-mod stats;
-mod suites;
 mod test;
 mod tidy;
-mod unchanged;
-mod view;
 mod workspace;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -61,13 +47,6 @@ enum Command {
     Report(report::Options),
     Conformance(conformance::Options),
     Test(test::Options),
-    /// Run a test program unless it is unchanged (used by `test`)
-    #[command(name = unchanged::COMMAND)]
-    RunTest {
-        program: PathBuf,
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
     /// Install the tools of `test --full`
     ///
     /// These are Debian packages (as root), cargo-cyclonedx, cargo-deb, cargo-deny, cargo-machete and mdBook. Lists the tools
@@ -88,6 +67,9 @@ enum Command {
     Peers {
         #[arg(value_parser = ["check"])]
         action: String,
+        /// Run each implementation of each row once
+        #[arg(long)]
+        run: bool,
     },
 }
 
@@ -100,14 +82,13 @@ impl Command {
             Self::Report(options) => report::command(&options, workspace),
             Self::Conformance(options) => conformance::command(&options, workspace),
             Self::Test(options) => test::command(&options),
-            Self::RunTest { program, arguments } => unchanged::command(&program, &arguments, workspace),
             Self::Setup => setup::command(workspace),
             Self::Dist(options) => dist::command(&options, workspace),
             Self::Site => site::command(workspace),
             Self::Release(options) => release::command(&options, workspace),
             Self::Fuzz(options) => fuzz::command(&options, workspace),
             Self::Tidy => tidy::check(workspace),
-            Self::Peers { .. } => peers::check(workspace),
+            Self::Peers { run, .. } => peers::check(workspace, run),
         }
     }
 }

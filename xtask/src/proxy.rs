@@ -5,11 +5,12 @@ use std::process::Command;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, ensure};
+use bench_report::machine;
 
 use crate::interop::{self, FLEET, VERSITYGW};
 use crate::process::{self, Skipped};
 use crate::workspace::Workspace;
-use crate::{cargo, machine, markdown, report, say};
+use crate::{cargo, report, say};
 
 const PROGRAM: &str = "pypi-proxy-load";
 
@@ -46,10 +47,8 @@ pub(crate) fn keys(workspace: &Workspace) -> Result<Vec<String>> {
 
 /// Sends every request of the load run once and checks the responses. Fails if a response is wrong.
 pub(crate) fn check(workspace: &Workspace) -> Result<Skipped> {
-    for program in ["gzip", "zstd", "sha256sum"] {
-        if !process::is_installed(program) {
-            return Ok(Some(format!("there is no {program} here")));
-        }
+    if !process::is_installed("gzip") {
+        return Ok(Some("there is no gzip here".into()));
     }
     if !cfg!(target_os = "linux") {
         return Ok(Some("processor time and memory are read as Linux reports them".into()));
@@ -98,9 +97,9 @@ fn run(
     let before = modified(&out);
     let status = command.status().with_context(|| format!("cannot start {PROGRAM}"))?;
     if modified(&out) != before {
-        let run = report::proxy_run(workspace, &name)?.context("the program wrote no results")?;
+        let run = report::proxy_run(&workspace.report(), &name)?.context("the program wrote no results")?;
         for sheet in run.tables.iter().filter(|sheet| !sheet.title.ends_with("rows")) {
-            say(&markdown::table(sheet));
+            say(&sheet.text());
         }
         say(&format!("\n{}\n", out.display()));
         report::update(workspace)?;

@@ -6,13 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::Quantity;
 use crate::stats::{interval, median};
+use crate::table::Sheet;
 
 /// Schema version of `report.json`, incremented with every incompatible change.
 pub const SCHEMA: u32 = 6;
 
+/// Everything that a run measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
+    /// [`SCHEMA`].
     pub schema: u32,
+    /// Circumstances of the run.
     pub run: Run,
     /// One entry per row and implementation, in the order of the suites.
     pub rows: Vec<Row>,
@@ -30,7 +34,9 @@ pub struct Report {
 /// Rows and tables that the program `pypi-proxy-load` writes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProxyRun {
+    /// One entry per row and server.
     pub rows: Vec<Row>,
+    /// Tables to be shown unchanged.
     pub tables: Vec<Sheet>,
 }
 
@@ -42,47 +48,67 @@ const MAX_BUSY: f64 = 0.05;
 pub struct Run {
     /// Start time: UTC, ISO 8601.
     pub date: String,
+    /// Where it ran.
     pub machine: Machine,
     /// Version lines of the tools, by language.
     pub versions: Vec<(String, String)>,
+    /// Commit, with a mark if files differ from it.
     pub commit: Option<String>,
-    /// Part of the processors' time that other programs used during two seconds before the build and at the end. Absent if
-    /// the system does not report it.
+    /// Part of the processors' time that other programs used during two seconds before the run. Absent if the system does
+    /// not report it.
     pub busy_before: Option<f64>,
+    /// The same after the run.
     pub busy_after: Option<f64>,
     /// Peers that were not measured, with the reason.
     pub missing_peers: Vec<Missing>,
     /// Files given with `--import`.
     pub imports: Vec<String>,
+    /// Duration without the build.
     pub elapsed_s: f64,
+    /// What the reader must know about this run, such as results that were left out.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 impl Run {
-    /// Returns the reasons why the figures must not be published; empty if they may be.
+    /// Returns the reasons in the circumstances why the figures must not be published; empty if they may be.
     pub fn unfit(&self) -> Vec<String> {
         let parts = [("start", self.busy_before), ("end", self.busy_after)];
         let busy = parts.into_iter().filter_map(|(time, part)| {
             let percent = 100.0 * part.filter(|&part| part > MAX_BUSY)?;
             Some(format!("other programs used {percent:.0} % of the processors at the {time}"))
         });
-        busy.collect()
+        let commit = match &self.commit {
+            Some(commit) if commit.contains(' ') => Some(format!("the code is that of {commit}")),
+            Some(_) => None,
+            None => Some("the commit is unknown".to_owned()),
+        };
+        busy.chain(commit).collect()
     }
 }
 
+/// The machine of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
+    /// Model of the processor.
     pub cpu: String,
     /// Instruction set extensions of the processor, as the system lists them.
     #[serde(default)]
     pub flags: String,
+    /// Processors that the run could use.
     pub cores: usize,
+    /// Name and version of the kernel.
     pub kernel: String,
 }
 
+/// A peer that was not measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Missing {
+    /// Name of the implementation.
     pub peer: String,
+    /// Its language.
     pub language: String,
+    /// Why it was not measured.
     pub reason: String,
 }
 
@@ -135,13 +161,19 @@ pub struct Row {
     /// Keys of published rows that measure the same code.
     #[serde(default)]
     pub aliases: Vec<String>,
+    /// Name, which begins with that of the library.
     pub implementation: String,
+    /// Ours, a peer, or another role.
     pub role: Role,
+    /// Programming language in lower case.
     pub language: String,
+    /// Version of the library.
     pub version: Option<String>,
-    /// Class of the operation's output. Ratios prefer implementations of the same class.
+    /// Class of the operation's output. Ours is compared with implementations of the same class only.
     pub class: Option<String>,
+    /// Size of the input or output.
     pub payload_bytes: Option<u64>,
+    /// Number of elements, such as events, per operation.
     pub elements: Option<u64>,
     /// One value, or one per round of `pypi-proxy-load`.
     #[serde(default)]
@@ -157,6 +189,7 @@ pub struct Row {
 }
 
 impl Row {
+    /// Returns the part of the key before the slash, which is the name of the suite.
     pub fn system(&self) -> &str {
         self.key.split('/').next().unwrap_or_default()
     }
@@ -184,7 +217,8 @@ impl Row {
         }
     }
 
-    /// Compares this row of ours with another one by the rounds of `pypi-proxy-load`. `None` if a figure is missing.
+    /// Compares this row of ours with another one, in each round of `pypi-proxy-load`. With a single figure of each, the
+    /// ratio is rough. `None` if a figure is missing.
     pub fn ratio(&self, other: &Self, quantity: Quantity) -> Option<Ratio> {
         let (ours, others) = (self.figure(quantity), other.figure(quantity));
         let is_rate = quantity.is_rate() && !quantity.is_of_time();
@@ -211,8 +245,9 @@ pub struct Duel {
     pub ratios: Vec<f64>,
     /// Number of processes. Each has several placements.
     pub processes: usize,
-    /// Median time per operation of ours and of the peer in nanoseconds.
+    /// Median time per operation of ours in nanoseconds.
     pub ours_ns: f64,
+    /// Median time per operation of the peer in nanoseconds.
     pub peer_ns: f64,
 }
 
@@ -228,7 +263,7 @@ impl Duel {
     }
 }
 
-/// Figure of another implementation divided by ours; above one, ours is better.
+/// Figure of another implementation divided by ours, or the inverse for rates; above one, ours is better.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ratio {
     /// The other implementation.
@@ -237,22 +272,30 @@ pub struct Ratio {
     pub value: f64,
     /// Bounds of its confidence interval.
     pub low: f64,
+    /// Upper bound.
     pub high: f64,
+    /// Number of placements or rounds.
+    pub count: usize,
 }
 
 /// How ours compares with another side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
+    /// Ours is faster.
     Faster,
+    /// The difference is small.
     Even,
+    /// The other side is faster.
     Slower,
     /// The measurement does not show which side is faster.
     Undecided,
 }
 
 impl Outcome {
+    /// All values, in the order of the tables.
     pub const ALL: [Self; 4] = [Self::Faster, Self::Even, Self::Slower, Self::Undecided];
 
+    /// Returns the word of the tables.
     pub fn label(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -273,13 +316,25 @@ impl Ratio {
     pub fn of(against: &str, ratios: &[f64]) -> Option<Self> {
         let value = median(ratios).filter(|value| value.is_finite())?;
         let (low, high) = interval(ratios)?;
-        Some(Self { against: against.to_owned(), value, low: low.min(value), high: high.max(value) })
+        Some(Self {
+            against: against.to_owned(),
+            value,
+            low: low.min(value),
+            high: high.max(value),
+            count: ratios.len(),
+        })
+    }
+
+    /// Returns whether the ratio follows from a single figure of each side, which decides nothing.
+    pub fn is_rough(&self) -> bool {
+        self.count < 2
     }
 
     /// "Faster" and "slower" require that the whole interval exceeds [`LEAST_RATIO`], "even" that it is within
     /// [`EVEN`].
     pub fn outcome(&self) -> Outcome {
         match self {
+            _ if self.is_rough() => Outcome::Undecided,
             Self { low, .. } if *low > LEAST_RATIO => Outcome::Faster,
             Self { high, .. } if *high < 1.0 / LEAST_RATIO => Outcome::Slower,
             Self { low, high, .. } if EVEN.contains(low) && EVEN.contains(high) => Outcome::Even,
@@ -291,40 +346,45 @@ impl Ratio {
 /// The comparison of our rows with an earlier report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Date and commit of the earlier report.
+    /// Date of the earlier report.
     pub date: String,
+    /// Its commit.
     pub commit: Option<String>,
+    /// Rows that are in both reports.
     pub changes: Vec<Change>,
 }
 
-/// One of our rows in both reports.
+/// A duel in both reports, or the allocations of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    pub key: String,
-    pub implementation: String,
-    pub before_ns: f64,
-    pub after_ns: f64,
-    /// Factor by which the peers of the suite became slower; 1 without peers.
-    pub drift: f64,
-    /// Factor by which our row became slower, divided by `drift`.
-    pub change: f64,
-    /// Ratio between the bounds of the confidence interval of the time, in the noisier run.
-    pub noise: f64,
-    pub allocs: Option<(f64, f64)>,
+    /// `system/row/implementation`.
+    pub row: String,
+    /// The other side of the duel; empty for allocations.
+    pub peer: String,
+    /// The ratio, or the number of allocations, in the earlier report.
+    pub before: f64,
+    /// The same in this report.
+    pub after: f64,
+    /// What follows from it.
     pub verdict: ChangeVerdict,
 }
 
+/// How a row of ours changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum ChangeVerdict {
+    /// It takes less time.
     Faster,
+    /// No difference beyond the intervals.
     Unchanged,
+    /// It takes more time.
     Slower,
     /// Counts have no noise: any increase is reported.
     AllocatesMore,
 }
 
 impl ChangeVerdict {
+    /// Returns the word of the tables.
     pub fn label(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -336,6 +396,7 @@ impl ChangeVerdict {
 }
 
 impl Comparison {
+    /// Returns the number of rows that became worse.
     pub fn regressions(&self) -> usize {
         let is_regression =
             |change: &&Change| matches!(change.verdict, ChangeVerdict::Slower | ChangeVerdict::AllocatesMore);
@@ -343,55 +404,14 @@ impl Comparison {
     }
 }
 
-/// One table with its title and notes, independent of Markdown and HTML.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Sheet {
-    pub title: String,
-    pub notes: Vec<String>,
-    pub columns: Vec<Column>,
-    pub lines: Vec<Line>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Column {
-    pub name: String,
-    /// True for numbers, which are aligned to the right.
-    pub is_number: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Line {
-    pub cells: Vec<String>,
-}
-
-impl Sheet {
-    /// Creates a table. `|` separates the names of the columns. Those of number columns begin with `#`.
-    pub fn new(title: &str, columns: &str, lines: impl IntoIterator<Item = Vec<String>>) -> Self {
-        let column = |name: &str| Column {
-            name: name.trim().trim_start_matches('#').to_owned(),
-            is_number: name.trim().starts_with('#'),
-        };
-        Self {
-            title: title.to_owned(),
-            notes: Vec::new(),
-            columns: columns.split('|').map(column).collect(),
-            lines: lines.into_iter().map(|cells| Line { cells }).collect(),
-        }
-    }
-
-    pub fn with_notes(self, notes: Vec<String>) -> Self {
-        Self { notes, ..self }
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
 
-    pub const KEY: &str = "sse/decode_simple_event";
+    pub(crate) const KEY: &str = "sse/decode_simple_event";
 
     /// Creates a row with a time per process.
-    pub fn row(implementation: &str, role: Role, class: Option<&str>, times: &[f64]) -> Row {
+    pub(crate) fn row(implementation: &str, role: Role, class: Option<&str>, times: &[f64]) -> Row {
         Row {
             key: KEY.to_owned(),
             implementation: implementation.to_owned(),
@@ -406,7 +426,7 @@ pub(crate) mod tests {
     }
 
     /// Creates a row of a Go program.
-    pub fn go_row(implementation: &str, role: Role, times: &[f64]) -> Row {
+    pub(crate) fn go_row(implementation: &str, role: Role, times: &[f64]) -> Row {
         Row { language: "go".to_owned(), ..row(implementation, role, Some("owned"), times) }
     }
 

@@ -9,25 +9,38 @@ pub enum Quantity {
     /// Time per operation: the median of the samples of a process.
     #[serde(alias = "time_ns")]
     Time,
+    /// Time per operation divided by its elements.
     TimePerElement,
+    /// Elements of operations per second.
     ElementsPerS,
     /// Bytes allocated per operation.
     #[serde(alias = "bytes_op")]
     Bytes,
+    /// Allocations per operation.
     #[serde(alias = "allocs_op")]
     Allocs,
     /// Size of the input or output in bytes.
     Payload,
+    /// Requests of all clients per second.
     RequestsPerS,
+    /// Bytes of responses per second.
     BytesPerS,
+    /// Median latency.
     #[serde(alias = "p50_ns")]
     P50,
+    /// Latency of three quarters of the requests.
     P75,
+    /// Latency of nine tenths of the requests.
     P90,
+    /// Latency of 99 of 100 requests.
     #[serde(alias = "p99_ns")]
     P99,
     /// Maximum latency of all requests.
     Longest,
+    /// Number of responses in a minute, computed from the rate.
+    Requests,
+    /// Number of simultaneous connections, counted at the server.
+    Connections,
     /// Number of failed requests.
     Errors,
     /// Peak memory of a server in bytes.
@@ -63,7 +76,10 @@ impl Quantity {
             Self::Bytes | Self::Payload | Self::Memory => bytes(value),
             Self::BytesPerS => bytes_per_second(value),
             Self::ElementsPerS | Self::RequestsPerS => format!("{}/s", count(value)),
-            Self::Allocs | Self::Errors | Self::Fetches => per_op(value),
+            Self::Requests => format!("{} requests", per_op(value)),
+            Self::Connections => format!("{} connections", per_op(value)),
+            Self::Errors => format!("{} errors", per_op(value)),
+            Self::Allocs | Self::Fetches => per_op(value),
         }
     }
 
@@ -130,9 +146,9 @@ pub fn per_op(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
-/// Formats a ratio without the `x`.
+/// Formats a ratio without the `x`, below one with three decimals.
 pub fn ratio(value: f64) -> String {
-    digits(value)
+    if value < 1.0 { format!("{value:.3}") } else { digits(value) }
 }
 
 #[cfg(test)]
@@ -151,8 +167,9 @@ mod tests {
         assert_eq!(bytes_per_second(5.6123e9), "5.61 GB/s");
         assert_eq!(per_op(4336.0), "4336");
         assert_eq!(per_op(0.014), "0.01");
-        assert_eq!(ratio(16.04), "16.0");
+        assert_eq!([ratio(16.04), ratio(1.004), ratio(0.996)], ["16.0", "1.00", "0.996"]);
         assert_eq!(Quantity::P99.format(2_500.0), "2.50 µs");
+        assert_eq!(Quantity::Errors.format(0.0), "0 errors");
         assert_eq!(Quantity::Memory.format(52_428_800.0), "52.4 MB");
     }
 }

@@ -40,10 +40,12 @@ pub fn interval(values: &[f64]) -> Option<(f64, f64)> {
     Some((*sorted.get(left_out)?, *sorted.get(count - 1 - left_out)?))
 }
 
+/// Returns the smallest value; `None` without values.
 pub fn minimum(values: &[f64]) -> Option<f64> {
     values.iter().copied().reduce(f64::min)
 }
 
+/// Returns the largest value; `None` without values.
 pub fn maximum(values: &[f64]) -> Option<f64> {
     values.iter().copied().reduce(f64::max)
 }

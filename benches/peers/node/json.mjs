@@ -1,14 +1,10 @@
-// Rows of the `json` suite for the JSON object of Node.js.
-//
-//   json.mjs --list
-//   json.mjs --row ROW [--impl IMPL] [--millis MS]
-//
-// Prints one line of JSON per implementation. Payloads are those of the Rust suite; where it has structs, JavaScript
-// has plain objects. Documents are bytes on both sides, as a service receives and sends them.
+// Rows of the suite `json` for the JSON object of Node.js. Payloads are those of the Rust suite; where it has structs,
+// JavaScript has plain objects. Documents are bytes on both sides, as a service receives and sends them.
 
+import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 
-import { measure, options } from './rows.mjs'
+import { expect, serve } from './resident.mjs'
 
 const TIME = 1703001234567
 
@@ -63,44 +59,39 @@ const PAGE = {
 const encode = (value) => Buffer.from(JSON.stringify(value))
 const decode = (document) => JSON.parse(document.toString())
 
-// Row: payload, length of its document, the operation, its argument.
-const ROWS = {
-  api_response_sonic: [API, 329, encode, API],
-  page_response_sonic: [PAGE, 5711, encode, PAGE],
-  api_response_unmarshal_sonic: [API, 329, decode, encode(API)],
-  page_response_unmarshal_sonic: [PAGE, 5711, decode, encode(PAGE)],
-  round_trip_api_response_sonic: [API, 329, (value) => decode(encode(value)), API],
-  round_trip_page_response_sonic: [PAGE, 5711, (value) => decode(encode(value)), PAGE],
+const PAYLOADS = { api_response: API, page_response: PAGE }
+
+/** The check value of the suite: the number of values in the root, where an array counts its elements. */
+function checked(tree) {
+  let check = 0
+  for (const key in tree) {
+    check += Array.isArray(tree[key]) ? tree[key].length : 1
+  }
+  return check
 }
 
-const NAME = 'JSON'
-
-const given = options()
-
-if (given.list) {
-  for (const row of Object.keys(ROWS)) {
-    console.log(`json/${row}/${NAME}`)
+/** The tree of a row, its document, and the direction. */
+function prepared(row) {
+  const [, kind, direction] = row.match(/^(twitter|citm|canada)_real_(decode|encode)$/) ?? []
+  if (kind) {
+    const path = process.env[`BENCH_${kind.toUpperCase()}`]
+    const document = path && readFileSync(path)
+    return document && [decode(document), document, direction]
   }
-} else {
-  if (!Object.hasOwn(ROWS, given.row ?? '')) {
-    throw new Error(`unknown row ${given.row}`)
-  }
-  if (given.impl !== undefined && given.impl !== NAME) {
-    throw new Error(`unknown implementation ${given.impl}`)
-  }
-  const [payload, length, operation, argument] = ROWS[given.row]
-  const document = encode(payload)
-  if (document.length !== length || !isDeepStrictEqual(decode(document), payload)) {
-    throw new Error(`json/${given.row}/${NAME}: wrote ${document.length} bytes, expected ${length}`)
-  }
-  const line = {
-    key: `json/${given.row}`,
-    implementation: NAME,
-    version: process.versions.node,
-    time_ns: measure(() => operation(argument), Number(given.millis)),
-    bytes_op: null,
-    allocs_op: null,
-    payload_bytes: length,
-  }
-  console.log(JSON.stringify(line))
+  const [, both, name, unmarshal] = row.match(/^(round_trip_)?(api_response|page_response)(_unmarshal)?_sonic$/) ?? []
+  const tree = PAYLOADS[name]
+  return tree && [tree, encode(tree), both ? 'both' : unmarshal ? 'decode' : 'encode']
 }
+
+serve((row, name) => {
+  const [tree, document, direction] = (name === 'JSON' && prepared(row)) || []
+  if (!tree) {
+    return undefined
+  }
+  expect(isDeepStrictEqual(decode(encode(tree)), tree), 'another value')
+  return {
+    encode: () => encode(tree).length,
+    decode: () => checked(decode(document)),
+    both: () => checked(decode(encode(tree))),
+  }[direction]
+})

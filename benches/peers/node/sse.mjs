@@ -1,16 +1,9 @@
-// Rows of the `sse` suite for decoders written in JavaScript.
-//
-//     node sse.mjs --list
-//     node sse.mjs --row ROW [--impl IMPL] [--millis MS]
-//
-// Prints one JSON object per row and implementation. Inputs and stop rules are those of the Rust suite, byte for byte;
-// every implementation is checked before it is timed.
-
-import { readFileSync } from 'node:fs'
+// Rows of the suite `sse` for decoders written in JavaScript. Inputs and stop rules are those of the Rust suite, byte for
+// byte.
 
 import { createParser } from 'eventsource-parser'
 
-import { measure, options } from './rows.mjs'
+import { serve } from './resident.mjs'
 
 const TOKENS = [
   ' the', ' quick', ' brown', ' fox', ' jumps', ' over', ' a', ' lazy', ' dog', '.', ',', ' Rust', ' stream',
@@ -63,57 +56,49 @@ const line = (length) => `data: ${'a'.repeat(length)}\n\n`
 // When a row ends: after one event, after the event whose data is "[DONE]", or at the end of input.
 const [FIRST, DONE, END] = [0, 1, 2]
 
-// Events that hold only chat or short data: their number and size follow from the input.
-const DERIVED = undefined
-
-// Row: function that builds the input, bytes per chunk or 0 for all at once, stop rule, [events, bytes of data].
+// Row: function that builds the input, bytes per chunk or 0 for all at once, stop rule.
 const ROWS = {
-  decode_simple_event: [() => SIMPLE, 0, FIRST, [1, 17]],
+  decode_simple_event: [() => SIMPLE, 0, FIRST],
   decode_complex_event: [
     () =>
       'event: message\nid: msg-123\ndata: {"id":"test","model":"sonar","choices":[{"index":0,' +
       '"delta":{"role":"assistant","content":"Hello"}}]}\n\n',
     0,
     FIRST,
-    [1, 100],
   ],
   decode_multiline_data: [
     () => 'data: {"chunk": "line1"}\ndata: {"chunk": "line2"}\ndata: {"chunk": "line3"}\n\n',
     0,
     FIRST,
-    [1, 56],
   ],
-  decode_large_payload: [() => LARGE, 0, FIRST, [1, 4476]],
+  decode_large_payload: [() => LARGE, 0, FIRST],
   decode_multiple_events: [
     () => 'data: {"chunk": 1}\n\ndata: {"chunk": 2}\n\ndata: {"chunk": 3}\n\ndata: [DONE]\n\n',
     0,
     DONE,
-    [4, 42],
   ],
   decode_with_all_fields: [
     () => 'event: message\nid: msg-456\nretry: 1000\ndata: {"status": "processing"}\n\n',
     0,
     FIRST,
-    [1, 24],
   ],
-  decode_stream_simulation: [() => SIMULATION.map((data) => `data: ${data}\n\n`).join(''), 0, DONE, [6, 287]],
-  decode_allocations: [() => SIMPLE, 0, FIRST, [1, 17]],
-  decode_buffered_stream: [() => short(2000), 0, END, DERIVED],
+  decode_stream_simulation: [() => SIMULATION.map((data) => `data: ${data}\n\n`).join(''), 0, DONE],
+  decode_allocations: [() => SIMPLE, 0, FIRST],
+  decode_buffered_stream: [() => short(2000), 0, END],
   decode_comment_filtering: [
     () => ': This is a comment\n: Another comment\ndata: {"actual": "data"}\n\n',
     0,
     FIRST,
-    [1, 18],
   ],
-  large_8k: [() => chat(50_000_000), 8 << 10, END, DERIVED],
-  large_64k: [() => chat(50_000_000), 64 << 10, END, DERIVED],
-  tiny_17: [() => chat(2_000_000), 17, END, DERIVED],
-  tiny_1: [() => chat(2_000_000), 1, END, DERIVED],
-  patho_line_256k_by_16: [() => line(256 << 10), 16, END, [1, 256 << 10]],
-  patho_line_1m_by_1k: [() => line(1 << 20), 1 << 10, END, [1, 1 << 20]],
-  patho_chat_1m_whole: [() => chat(1 << 20), 0, END, DERIVED],
-  patho_short_1m_whole: [() => short(1 << 20), 0, END, DERIVED],
-  patho_lines_13107: [() => `data: ${'x'.repeat(73)}\n`.repeat(13_107) + '\n', 8 << 10, END, [1, 13_107 * 74 - 1]],
+  large_8k: [() => chat(50_000_000), 8 << 10, END],
+  large_64k: [() => chat(50_000_000), 64 << 10, END],
+  tiny_17: [() => chat(2_000_000), 17, END],
+  tiny_1: [() => chat(2_000_000), 1, END],
+  patho_line_256k_by_16: [() => line(256 << 10), 16, END],
+  patho_line_1m_by_1k: [() => line(1 << 20), 1 << 10, END],
+  patho_chat_1m_whole: [() => chat(1 << 20), 0, END],
+  patho_short_1m_whole: [() => short(1 << 20), 0, END],
+  patho_lines_13107: [() => `data: ${'x'.repeat(73)}\n`.repeat(13_107) + '\n', 8 << 10, END],
 }
 
 /** eventsource-parser takes text, so that a streaming TextDecoder stands before it, as in its documentation. */
@@ -125,89 +110,34 @@ function eventsourceParser(chunks, onData) {
   }
 }
 
-const IMPLEMENTATIONS = {
-  'eventsource-parser': { decode: eventsourceParser, version: versionOf('eventsource-parser') },
-}
-
-/** The version that is installed. */
-function versionOf(name) {
-  const file = new URL(`./node_modules/${name}/package.json`, import.meta.url)
-  return JSON.parse(readFileSync(file, 'utf8')).version
-}
-
-/** The chunks and the stop rule of a row, and what decoding it has to give. */
-function prepared(row) {
-  const [build, length, stop, known] = ROWS[row]
+serve((row, name) => {
+  if (name !== 'eventsource-parser' || !Object.hasOwn(ROWS, row)) {
+    return undefined
+  }
+  const [build, length, stop] = ROWS[row]
   const content = Buffer.from(build())
   const size = length || content.length
   const chunks = []
   for (let at = 0; at < content.length; at += size) {
     chunks.push(content.subarray(at, at + size))
   }
-  let expected = known
-  if (!expected) {
-    let events = 0
-    for (let at = content.indexOf('\n\n'); at !== -1; at = content.indexOf('\n\n', at + 2)) {
-      events += 1
-    }
-    expected = [events, content.length - 8 * events]
+  // Decodes the row. JavaScript does not know how long a text is in UTF-8, so that this is found before.
+  const decoded = (lengthOf) => {
+    let [events, total, ended] = [0, 0, false]
+    eventsourceParser(chunks, (data) => {
+      if (!ended) {
+        events += 1
+        total += lengthOf(data)
+        ended = stop === FIRST || (stop === DONE && data === '[DONE]')
+      }
+    })
+    return [events, total]
   }
-  return { chunks, stop, expected, payload: content.length }
-}
-
-/** Decodes a row once; gives the check value of the suite: events * 2^32 + bytes of their data. */
-function check({ decode }, { chunks, stop }) {
-  let [events, bytes, ended] = [0, 0, false]
-  decode(chunks, (data) => {
-    if (ended) {
-      return
-    }
-    events += 1
-    bytes += Buffer.byteLength(data)
-    ended = stop === FIRST || (stop === DONE && data === '[DONE]')
-  })
-  return events * 2 ** 32 + bytes
-}
-
-let sink = 0
-
-/** The timed operation. */
-function operation({ decode }, { chunks, stop }) {
-  decode(chunks, (data) => {
-    sink += stop === DONE && data === '[DONE]' ? 1 : data.length
-  })
-}
-
-const given = options()
-
-if (given.list) {
-  for (const row of Object.keys(ROWS)) {
-    for (const name of Object.keys(IMPLEMENTATIONS)) {
-      console.log(`sse/${row}/${name}`)
-    }
+  const [events, bytes] = decoded((data) => Buffer.byteLength(data))
+  const [, units] = decoded((data) => data.length)
+  const check = events * 2 ** 32 + bytes
+  return () => {
+    const [found, total] = decoded((data) => data.length)
+    return found === events && total === units ? check : 0
   }
-} else {
-  if (!Object.hasOwn(ROWS, given.row ?? '')) {
-    throw new Error(`unknown row ${given.row}`)
-  }
-  const input = prepared(given.row)
-  const expected = input.expected[0] * 2 ** 32 + input.expected[1]
-  for (const name of given.impl ? [given.impl] : Object.keys(IMPLEMENTATIONS)) {
-    const implementation = IMPLEMENTATIONS[name]
-    const found = check(implementation, input)
-    if (found !== expected) {
-      throw new Error(`sse/${given.row}/${name}: check value ${found}, expected ${expected}`)
-    }
-    const line = {
-      key: `sse/${given.row}`,
-      implementation: name,
-      version: implementation.version,
-      time_ns: measure(() => operation(implementation, input), Number(given.millis)),
-      bytes_op: null,
-      allocs_op: null,
-      payload_bytes: input.payload,
-      check: found,
-    }
-    console.log(JSON.stringify(line))
-  }
-}
+})

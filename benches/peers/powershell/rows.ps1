@@ -1,60 +1,48 @@
-# Rows of the suite `psrp` for PowerShell: its serializer and deserializer, and its client.
+# Rows of the suite `psrp` for PowerShell: its serializer and deserializer, and its client. Answers the requests of the
+# suites: one line on standard input, one on standard output, see benches/README.md.
 #
-#     ROW=ROW MILLIS=MS DOCUMENT=FILE SERVER=FILE pwsh -NoProfile -File rows.ps1
-#
-# DOCUMENT has the CLIXML of the row, as `psrp_documents` of psrp-bench writes it, and SERVER is the example `psrp_server`.
-# Prints one JSON object.
+# BUILT has `psrp_documents` of psrp-bench, which writes the CLIXML of a row, and the example `psrp_server`.
 
 $ErrorActionPreference = 'Stop'
-$row = $env:ROW
-$millis = [double]$env:MILLIS
+[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false)
 
-# The median time of a call in nanoseconds. The compiler of .NET needs calls, and time, before the code is fast.
-function Measure-Call([scriptblock]$call) {
-    $clock = [Diagnostics.Stopwatch]::StartNew()
-    while ($clock.Elapsed.TotalMilliseconds -lt 5 * $millis) { $null = & $call 1 }
-    $once = (& $call 10) / 10
-    $count = [Math]::Max(1, [int]($millis * 1e5 / $once))
-    $times = foreach ($sample in 1..10) { (& $call $count) / $count }
-    $sorted = [double[]]$times
-    [Array]::Sort($sorted)
-    ($sorted[4] + $sorted[5]) / 2
+# The check values of rows that write are the lengths of our documents, once PowerShell's has the same members.
+$lengths = @{
+    serialize_small_object = 183; serialize_medium_object = 462; serialize_large_object = 1622; serialize_with_references = 316
+    serialize_string = 24; serialize_int32 = 16; serialize_hashtable = 313; objects_1000_write = 462831
 }
 
-function Read-Document {
-    $text = [IO.File]::ReadAllText($env:DOCUMENT)
-    $script:payload = [Text.Encoding]::UTF8.GetByteCount($text)
-    $value = [System.Management.Automation.PSSerializer]::Deserialize($text)
-    # What our rows check: objects of a list, or members of an object.
-    $script:check = if ($value -is [Collections.IList]) { $value.Count } else { @($value.PSObject.Properties).Count }
-    $value
+# What our rows check: objects of a list, or members of an object.
+function Get-Size($value) {
+    if ($value -is [Collections.IList]) { $value.Count } else { @($value.PSObject.Properties).Count }
 }
 
-function Measure-Read {
-    $null = Read-Document
-    $text = [IO.File]::ReadAllText($env:DOCUMENT)
-    Measure-Call {
+# The operations are functions of the number of repetitions, which return the time in nanoseconds and the check value.
+
+function New-Read([string]$text) {
+    {
         param($count)
         $start = [Diagnostics.Stopwatch]::GetTimestamp()
-        for ($i = 0; $i -lt $count; $i++) { $null = [System.Management.Automation.PSSerializer]::Deserialize($text) }
+        for ($i = 0; $i -lt $count; $i++) { $value = [System.Management.Automation.PSSerializer]::Deserialize($text) }
         [Diagnostics.Stopwatch]::GetElapsedTime($start).TotalNanoseconds
-    }
+        Get-Size $value
+    }.GetNewClosure()
 }
 
 # The value is the one that the deserializer reads, so its documents have other type names, and white space.
-function Measure-Write {
-    $value = Read-Document
-    $again = [System.Management.Automation.PSSerializer]::Deserialize([System.Management.Automation.PSSerializer]::Serialize($value, 10))
-    $found = if ($again -is [Collections.IList]) { $again.Count } else { @($again.PSObject.Properties).Count }
-    if ($found -ne $script:check) { throw "$row`: $found members, expected $script:check" }
-    # The length of our document is no length of this one.
-    $script:check = $null
-    Measure-Call {
+function New-Write([string]$row, [string]$text) {
+    $value = [System.Management.Automation.PSSerializer]::Deserialize($text)
+    $written = [System.Management.Automation.PSSerializer]::Serialize($value, 10)
+    $found = Get-Size ([System.Management.Automation.PSSerializer]::Deserialize($written))
+    if ($found -ne (Get-Size $value)) { throw "$row`: $found members" }
+    $check = $lengths[$row]
+    {
         param($count)
         $start = [Diagnostics.Stopwatch]::GetTimestamp()
-        for ($i = 0; $i -lt $count; $i++) { $null = [System.Management.Automation.PSSerializer]::Serialize($value, 10) }
+        for ($i = 0; $i -lt $count; $i++) { $written = [System.Management.Automation.PSSerializer]::Serialize($value, 10) }
         [Diagnostics.Stopwatch]::GetElapsedTime($start).TotalNanoseconds
-    }
+        if ($written.EndsWith('</Objs>')) { $check } else { 0 }
+    }.GetNewClosure()
 }
 
 # An open runspace on the server that a program on standard input and output is.
@@ -74,37 +62,57 @@ function Open-Runspace([string]$program, [string[]]$arguments) {
     $runspace
 }
 
-# From the start of the second pipeline of a session to its end; the first one is a small one.
-function Measure-Session {
+# A pipeline in a session in which a small one has run.
+function New-Session([string]$row) {
     $server, $arguments = if ($row -like 'child_powershell_*') {
         $(if ($env:PSRP_TEST_PWSH) { $env:PSRP_TEST_PWSH } else { 'pwsh' }), @('-s', '-NoLogo', '-NoProfile')
-    } else { $env:SERVER, @() }
+    } else { "$env:BUILT/psrp_server", @() }
     $runspace = Open-Runspace $server $arguments
-    $time = 0
-    foreach ($count in 1000, [int]($row -replace '^.*_(\d+)_(in|out)$', '$1')) {
+    $numbers = [int]($row -replace '^.*_(\d+)_(in|out)$', '$1')
+    $sends = $row -like '*_in'
+    $invoke = {
+        param($numbers)
         $pipeline = [powershell]::Create()
         $pipeline.Runspace = $runspace
-        $numbers = 1..$count
-        $null = $pipeline.AddScript($(if ($row -like '*_in') { '$input' } else { "1..$count" }))
-        $start = [Diagnostics.Stopwatch]::GetTimestamp()
-        $output = if ($row -like '*_in') { $pipeline.Invoke($numbers) } else { $pipeline.Invoke() }
-        $time = [Diagnostics.Stopwatch]::GetElapsedTime($start).TotalNanoseconds
-        $script:check = [long]0
-        foreach ($number in $output) { $script:check += $number }
+        $null = $pipeline.AddScript($(if ($sends) { '$input' } else { "1..$numbers" }))
+        $output = if ($sends) { $pipeline.Invoke(1..$numbers) } else { $pipeline.Invoke() }
+        $sum = [long]0
+        foreach ($number in $output) { $sum += $number }
         $pipeline.Dispose()
-    }
-    $runspace.Dispose()
-    $time
+        $sum
+    }.GetNewClosure()
+    $null = & $invoke 1000
+    {
+        param($count)
+        $start = [Diagnostics.Stopwatch]::GetTimestamp()
+        for ($i = 0; $i -lt $count; $i++) { $sum = & $invoke $numbers }
+        [Diagnostics.Stopwatch]::GetElapsedTime($start).TotalNanoseconds
+        $sum
+    }.GetNewClosure()
 }
 
-$payload = $check = $null
-$time = switch -Wildcard ($row) {
-    'child_*' { Measure-Session }
-    'serialize_*' { Measure-Write }
-    '*_write' { Measure-Write }
-    default { Measure-Read }
+function New-Operation([string]$row) {
+    if ($row -like 'child_*') { return New-Session $row }
+    $text = (& "$env:BUILT/psrp_documents" $row 2>$null) -join "`n"
+    if (-not $text) { return $null }
+    if ($lengths.ContainsKey($row)) { New-Write $row $text } else { New-Read $text }
 }
-$culture = [Globalization.CultureInfo]::InvariantCulture
-$optional = { param($value) if ($null -eq $value) { 'null' } else { $value.ToString($culture) } }
-'{{"key":"psrp/{0}","implementation":"PowerShell","version":"{1}","time_ns":{2},"payload_bytes":{3},"check":{4}}}' -f
-    $row, $PSVersionTable.PSVersion, $time.ToString('F1', $culture), (& $optional $payload), (& $optional $check)
+
+$ready = @{}
+while ($null -ne ($line = [Console]::In.ReadLine())) {
+    try {
+        $request, $row, $name, $count = $line.Split("`t")
+        # PowerShell does not count allocations.
+        $answer = 'none'
+        if ($request -eq 'run' -and $name -eq 'PowerShell') {
+            if (-not $ready.ContainsKey($row)) { $ready[$row] = New-Operation $row }
+            if ($ready[$row]) {
+                $time, $check = & $ready[$row] ([long]$count)
+                $answer = "ok`t$([long]$time)`t$check"
+            }
+        }
+    } catch {
+        $answer = "error`t$("$_" -replace '\s+', ' ')"
+    }
+    [Console]::Out.WriteLine($answer)
+}

@@ -1,18 +1,18 @@
-"""Rows of the `json` suite for encoders and decoders of Python, timed by pyperf.
+"""Rows of the suite `json` for encoders and decoders of Python.
 
-    json_rows.py --list
-    json_rows.py --row ROW [--impl IMPL] [--millis MS] [pyperf options, such as -o FILE]
-
-Payloads are those of the Rust suite; where it has structs, Python has dictionaries. Every implementation is checked
-before it is timed.
+Payloads are those of the Rust suite. Where it has structs, Python has dictionaries, but for the rows named "typed", where
+msgspec has its structs.
 """
 
-import importlib.metadata
 import json
-import platform
-import sys
+import os
 
-import rows
+import msgspec
+import orjson
+
+import documents
+import resident
+import structs
 
 TIME = 1703001234567
 
@@ -65,79 +65,85 @@ PAGE = {
 }
 
 
-class Standard:
-    """The json module of the standard library."""
-
-    version = platform.python_version()
-
-    @staticmethod
-    def encode(value):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-
-    decode = staticmethod(json.loads)
+def standard(value):
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-class Orjson:
-    """orjson, an encoder and decoder written in Rust."""
+# Reused as its documentation asks; it returns a new buffer.
+encoder = msgspec.json.Encoder()
 
-    @property
-    def version(self):
-        return importlib.metadata.version("orjson")
-
-    @staticmethod
-    def encode(value):
-        import orjson
-
-        return orjson.dumps(value)
-
-    @staticmethod
-    def decode(document):
-        import orjson
-
-        return orjson.loads(document)
-
-
-IMPLEMENTATIONS = {"json": Standard(), "orjson": Orjson()}
-
-# Row: (payload, length of its document, what is done).
-ROWS = {
-    "api_response_sonic": (API, 329, "encode"),
-    "page_response_sonic": (PAGE, 5711, "encode"),
-    "api_response_unmarshal_sonic": (API, 329, "decode"),
-    "page_response_unmarshal_sonic": (PAGE, 5711, "decode"),
-    "round_trip_api_response_sonic": (API, 329, "round_trip"),
-    "round_trip_page_response_sonic": (PAGE, 5711, "round_trip"),
+# Name: (encode, decode).
+IMPLEMENTATIONS = {
+    "json": (standard, json.loads),
+    "orjson": (orjson.dumps, orjson.loads),
+    "msgspec": (encoder.encode, msgspec.json.Decoder().decode),
 }
 
-
-def check(row, name):
-    """Ends the program unless the implementation writes and reads the payload."""
-    payload, length, _ = ROWS[row]
-    implementation = IMPLEMENTATIONS[name]
-    document = implementation.encode(payload)
-    if len(document) != length or implementation.decode(document) != payload:
-        sys.exit(f"json/{row}/{name}: wrote {len(document)} bytes, expected {length}, or read another value")
+PAYLOADS = {"api_response": API, "page_response": PAGE}
 
 
-def operation(row, name):
-    """The function to time, and its argument."""
-    payload, _, what = ROWS[row]
-    implementation = IMPLEMENTATIONS[name]
-    encode, decode = implementation.encode, implementation.decode
-    if what == "encode":
-        return encode, payload
-    if what == "decode":
-        return decode, encode(payload)
-    return (lambda value: decode(encode(value))), payload
+def tree_check(tree):
+    """The number of values in the root, where an array counts its elements."""
+    check = 0
+    for value in tree.values():
+        check += len(value) if type(value) is list else 1
+    return check
 
 
-def bench(runner, row, name):
-    if runner.args.worker:
-        check(row, name)
-    function, argument = operation(row, name)
-    version = IMPLEMENTATIONS[name].version
-    rows.measure(runner, f"json/{row}/{name}", function, argument, version=version)
+def document(name):
+    """The document of a row such as twitter_100k; `None` if there is none."""
+    kind, _, size = name.partition("_")
+    if size == "real":
+        path = os.environ.get(f"BENCH_{kind.upper()}")
+        return path and open(path, "rb").read()
+    if kind in documents.GENERATORS and size in documents.SIZES:
+        return documents.GENERATORS[kind](documents.SIZES[size]).encode()
+    return None
+
+
+def set_up(row, name):
+    if name == "msgspec typed":
+        return typed(row)
+    if name not in IMPLEMENTATIONS:
+        return None
+    encode, decode = IMPLEMENTATIONS[name]
+    base, _, direction = row.rpartition("_")
+    if direction in ("encode", "decode"):
+        text = document(base)
+        if text is None:
+            return None
+        tree = json.loads(text)
+    else:
+        base = row.removeprefix("round_trip_").removesuffix("_sonic").removesuffix("_unmarshal")
+        tree = PAYLOADS.get(base)
+        if tree is None:
+            return None
+        text = standard(tree)
+        kinds = {f"{base}_sonic": "encode", f"{base}_unmarshal_sonic": "decode", f"round_trip_{base}_sonic": "both"}
+        direction = kinds.get(row)
+    resident.expect(json.loads(encode(tree)) == tree and decode(text) == tree, "another value")
+    return {
+        "encode": lambda: len(encode(tree)),
+        "decode": lambda: tree_check(decode(text)),
+        "both": lambda: tree_check(decode(encode(tree))),
+    }.get(direction)
+
+
+def typed(row):
+    """Documents as structs."""
+    base, _, direction = row.rpartition("_")
+    kind = base.partition("_")[0]
+    text = document(base)
+    if text is None or kind not in structs.CHECKS or base.endswith("_real"):
+        return None
+    root, check = structs.CHECKS[kind]
+    decode = msgspec.json.Decoder(root).decode
+    value = decode(text)
+    resident.expect(json.loads(encoder.encode(value)) == json.loads(text), "another value")
+    if direction == "encode":
+        return lambda: len(encoder.encode(value))
+    return lambda: check(decode(text))
 
 
 if __name__ == "__main__":
-    rows.run("json", ROWS, IMPLEMENTATIONS, bench)
+    resident.serve(set_up)

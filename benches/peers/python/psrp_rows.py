@@ -1,18 +1,13 @@
-"""Rows of the `psrp` suite for psrpcore, timed by pyperf.
-
-    psrp_rows.py --list
-    psrp_rows.py --row ROW [--impl IMPL] [--millis MS] [pyperf options, such as -o FILE]
+"""Rows of the suite `psrp` for psrpcore.
 
 Documents have no wrapper, for psrpcore writes and reads one element, from and to a text by way of ElementTree. Its
-functions for fragments and messages are private ones. Every row is checked before it is timed.
+functions for fragments and messages are private ones. The check values are those of ours, once a result is right.
 """
 
-import importlib.metadata
-import sys
 import uuid
 from xml.etree import ElementTree
 
-import rows
+import resident
 
 CUSTOM = "System.Management.Automation.PSCustomObject"
 DATA = bytearray(1024)
@@ -56,17 +51,17 @@ def described():
     return found
 
 
-# Row: (value, length of its document without a wrapper).
+# Row: (value, length of its document without a wrapper, check value).
 VALUES = {
-    "serialize_small_object": (small, 96),
-    "serialize_medium_object": (lambda: numbered("Property", 10), 375),
-    "serialize_large_object": (lambda: numbered("Property", 50), 1535),
-    "serialize_with_references": (references, 229),
-    "serialize_string": (lambda: types().PSString("test string value"), 24),
-    "serialize_int32": (lambda: types().PSInt(12345), 16),
-    "serialize_hashtable": (hashtable, 313),
-    "deserialize_small_object": (small, 96),
-    "deserialize_ps_object": (described, 186),
+    "serialize_small_object": (small, 96, 183),
+    "serialize_medium_object": (lambda: numbered("Property", 10), 375, 462),
+    "serialize_large_object": (lambda: numbered("Property", 50), 1535, 1622),
+    "serialize_with_references": (references, 229, 316),
+    "serialize_string": (lambda: types().PSString("test string value"), 24, 24),
+    "serialize_int32": (lambda: types().PSInt(12345), 16, 16),
+    "serialize_hashtable": (hashtable, 313, 313),
+    "deserialize_small_object": (small, 96, 1),
+    "deserialize_ps_object": (described, 186, 3),
 }
 
 
@@ -87,20 +82,21 @@ def no_cipher():
 
 
 def document(row):
-    """The function to time for a row of documents, and whether its result is right."""
+    """The operation of a row of documents, and whether its result is right."""
     ps, cipher = types(), no_cipher()
-    make, length = VALUES[row]
+    make, length, check = VALUES[row]
     value = make()
 
     def write():
-        return ElementTree.tostring(ps.serialize(value, cipher))
+        return check if len(ElementTree.tostring(ps.serialize(value, cipher))) == length else 0
 
-    text = write()
+    text = ElementTree.tostring(ps.serialize(value, cipher))
 
     def read():
-        return ps.deserialize(ElementTree.fromstring(text), cipher)
+        ps.deserialize(ElementTree.fromstring(text), cipher)
+        return check
 
-    is_right = len(text) == length and members(read()) == members(value)
+    is_right = len(text) == length and members(ps.deserialize(ElementTree.fromstring(text), cipher)) == members(value)
     return (write if row.startswith("serialize") else read), is_right
 
 
@@ -121,19 +117,16 @@ def packet(row):
         def write():
             return _payload.create_fragment(1, 0, DATA, True)
 
-        encoded, unpack, header = write(), _payload.unpack_fragment, 21
+        unpack, header = _payload.unpack_fragment, 21
     else:
         def write():
             return _payload.create_message(False, PSRPMessageType.CreatePipeline, DATA, pool, pipeline)
 
-        encoded, unpack, header = write(), _payload.unpack_message, 40
-    encoded = bytearray(encoded)
+        unpack, header = _payload.unpack_message, 40
+    encoded = bytearray(write())
 
-    def read():
-        return unpack(encoded)
-
-    is_right = len(encoded) == header + len(DATA) and read().data == DATA
-    return (write if "encode" in row else read), is_right
+    is_right = len(encoded) == header + len(DATA) and unpack(encoded).data == DATA
+    return (lambda: len(write())) if "encode" in row else (lambda: len(unpack(encoded).data)), is_right
 
 
 def carry(client, server, act):
@@ -201,32 +194,29 @@ def session(row):
     """The same for a row of sessions."""
     if row == "session_10000_objects":
         kept = Session()
-        return lambda: kept.numbers(10_000), kept.numbers(10_000) == (10_000, 49_995_000)
+        return lambda: kept.numbers(10_000)[1], kept.numbers(10_000) == (10_000, 49_995_000)
 
     def whole():
         session = Session()
-        found = session.numbers(1)
+        found, _ = session.numbers(1)
         session.close()
         return found
 
-    return whole, whole() == (1, 0)
+    return whole, whole() == 1
 
 
 PACKETS = ["fragment_encode_1kb", "fragment_decode_1kb", "message_encode", "message_decode"]
 SESSIONS = ["session_open_invoke_close", "session_10000_objects"]
-ROWS = [*VALUES, *PACKETS, *SESSIONS]
 
 
-def bench(runner, row, name):
-    kind = document if row in VALUES else session if row in SESSIONS else packet
-    function, is_right = kind(row)
-    if not is_right:
-        sys.exit(f"psrp/{row}/{name}: another result: {function()}")
-    rows.measure(runner, f"psrp/{row}/{name}", function, version=importlib.metadata.version(name))
-
-
-IMPLEMENTATIONS = ["psrpcore"]
+def set_up(row, name):
+    kind = document if row in VALUES else packet if row in PACKETS else session if row in SESSIONS else None
+    if kind is None or name != "psrpcore":
+        return None
+    operation, is_right = kind(row)
+    resident.expect(is_right, "another result")
+    return operation
 
 
 if __name__ == "__main__":
-    rows.run("psrp", ROWS, IMPLEMENTATIONS, bench)
+    resident.serve(set_up)

@@ -1,15 +1,19 @@
 //! Content of the local index: the same bytes for every server and every run.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use aws_lc_rs::digest;
 use serde_json::json;
 
 /// Number of files on the page of the large project.
 pub(crate) const LARGE_FILES: usize = 3_060;
+/// Number of files of the page whose HTML has the size of the published one, 582 kB, in our response.
+pub(crate) const PUBLISHED_FILES: usize = 1_159;
+/// Project without files, whose name is so long that its HTML page has the size of the published index page, 224 bytes.
+pub(crate) const EMPTY: &str = "project-without-files";
 /// Number of names on the project list of a large mirror.
 pub(crate) const NAMES: usize = 100_000;
 /// Number of names on the project list of the whole public index.
@@ -51,6 +55,22 @@ impl Data {
         self.wheels.iter().find(|wheel| wheel.project == project).context("unknown project")
     }
 
+    /// Returns the names and digests of the files of a project, sorted, or of all projects if its name is empty.
+    pub(crate) fn entries(&self, project: &str) -> Result<Vec<(String, Option<String>)>> {
+        let files = match project {
+            "large" => large_entries("", project, LARGE_FILES),
+            "published" => large_entries("", project, PUBLISHED_FILES),
+            "" | EMPTY => Vec::new(),
+            project => vec![self.wheel(project)?.entry("")],
+        };
+        let names = if project.is_empty() { names(NAMES) } else { Vec::new() };
+        let names = names.into_iter().map(|name| (name, None));
+        let files = files.into_iter().map(|file| (file.name, Some(file.sha256)));
+        let mut entries: Vec<_> = files.chain(names).collect();
+        entries.sort();
+        Ok(entries)
+    }
+
     pub(crate) fn content(&self, project: &str) -> Result<Vec<u8>> {
         Ok(fs::read(self.dir.join("files").join(&self.wheel(project)?.file))?)
     }
@@ -58,20 +78,20 @@ impl Data {
     /// Writes the pages, which contain the address of the index, and their gzip variants. Fails if the folder cannot be
     /// written, or `gzip` is not installed.
     pub(crate) fn write_pages(&self, base: &str) -> Result<()> {
-        let (large, names) = (large_entries(base), names(NAMES));
-        let mut pages = vec![
-            ("list.json".to_owned(), json_list(&names)),
-            ("list.html".to_owned(), html_list(&names)),
-            ("large.json".to_owned(), json_page("large", &large)),
-            ("large.html".to_owned(), html_page("large", &large)),
-        ];
+        let names = names(NAMES);
+        let mut pages =
+            vec![("list.json".to_owned(), json_list(&names)), ("list.html".to_owned(), html_list(&names))];
+        let mut add = |project: &str, entries: &[Entry]| {
+            pages.push((format!("{project}.json"), json_page(project, entries)));
+            pages.push((format!("{project}.html"), html_page(project, entries)));
+        };
+        add("large", &large_entries(base, "large", LARGE_FILES));
+        add("published", &large_entries(base, "published", PUBLISHED_FILES));
+        add(EMPTY, &[]);
         for wheel in &self.wheels {
-            pages.push((format!("{}.json", wheel.project), wheel.page(base)));
-            pages.push((format!("{}.html", wheel.project), html_page(&wheel.project, &[wheel.entry(base)])));
+            add(&wheel.project, &[wheel.entry(base)]);
         }
-        write_compressed(&self.dir, pages)?;
-        fs::write(self.dir.join("224.html"), [b'x'; 224])?;
-        Ok(())
+        write_compressed(&self.dir, pages)
     }
 }
 
@@ -120,27 +140,23 @@ impl Wheel {
 pub(crate) fn wheel(dir: &Path, project: &str, size: u64) -> Result<Wheel> {
     let file = format!("{}-1.0-py3-none-any.whl", project.replace('-', "_"));
     let path = dir.join(&file);
-    if fs::metadata(&path).map_or(0, |metadata| metadata.len()) != size {
-        let mut random = Random::new(project);
-        let mut out = BufWriter::new(File::create(&path)?);
-        for _ in 0..size / 8 {
-            out.write_all(&random.next().to_le_bytes())?;
-        }
-        out.flush()?;
+    let mut content = vec![0; usize::try_from(size)?];
+    random(project).fill(&mut content);
+    if fs::read(&path).ok().as_ref() != Some(&content) {
+        fs::write(&path, &content).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    Ok(Wheel { project: project.to_owned(), file, size, sha256: sha256(&path)? })
+    let sha256 = digest::digest(&digest::SHA256, &content);
+    let sha256 = sha256.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Wheel { project: project.to_owned(), file, size, sha256 })
 }
 
-/// Returns the SHA-256 digest of a file in hexadecimal digits.
-pub(crate) fn sha256(path: &Path) -> Result<String> {
-    let output = Command::new("sha256sum")
-        .arg(path)
-        .stdin(Stdio::null())
-        .output()
-        .context("sha256sum is not installed")?;
-    ensure!(output.status.success(), "sha256sum: {}", output.status);
-    let text = String::from_utf8(output.stdout)?;
-    Ok(text.split(' ').next().unwrap_or_default().to_owned())
+/// Returns a generator of the same numbers in every run.
+pub(crate) fn random(name: &str) -> fastrand::Rng {
+    fastrand::Rng::with_seed(name.bytes().fold(0, |seed, byte| seed * 31 % 1_000_000_007 + u64::from(byte)))
+}
+
+fn hex(random: &mut fastrand::Rng) -> String {
+    format!("{:032x}{:032x}", random.u128(..), random.u128(..))
 }
 
 /// A file on a project page.
@@ -152,51 +168,35 @@ struct Entry {
     is_yanked: bool,
 }
 
-/// Returns as many files as the largest projects have: versions × interpreters × platforms, and one sdist per
-/// version.
-fn large_entries(base: &str) -> Vec<Entry> {
-    const INTERPRETERS: [&str; 7] = ["cp39", "cp310", "cp311", "cp312", "cp313", "cp313t", "pp310"];
-    const PLATFORMS: [&str; 10] = [
-        "macosx_10_9_x86_64",
-        "macosx_11_0_arm64",
-        "manylinux_2_17_aarch64.manylinux2014_aarch64",
-        "manylinux_2_17_x86_64.manylinux2014_x86_64",
-        "manylinux_2_17_i686.manylinux2014_i686",
-        "musllinux_1_2_aarch64",
-        "musllinux_1_2_x86_64",
-        "win32",
-        "win_amd64",
-        "win_arm64",
-    ];
-    let mut random = Random::new("large");
-    let mut entries = Vec::with_capacity(LARGE_FILES + 70);
+/// Returns the files of a large project: versions × interpreters × platforms, and one sdist per version.
+fn large_entries(base: &str, project: &str, count: usize) -> Vec<Entry> {
+    const INTERPRETERS: &str = "cp39 cp310 cp311 cp312 cp313 cp313t pp310";
+    const PLATFORMS: &str = "macosx_10_9_x86_64 macosx_11_0_arm64 manylinux_2_17_aarch64.manylinux2014_aarch64 \
+        manylinux_2_17_x86_64.manylinux2014_x86_64 manylinux_2_17_i686.manylinux2014_i686 musllinux_1_2_aarch64 \
+        musllinux_1_2_x86_64 win32 win_amd64 win_arm64";
+    let mut random = random(project);
+    let mut entries = Vec::with_capacity(count);
     for version in 0.. {
         let version = format!("1.{}.{}", version / 5, version % 5);
-        let wheels = INTERPRETERS.iter().flat_map(|interpreter| {
-            PLATFORMS.map(|platform| format!("large-{version}-{interpreter}-{interpreter}-{platform}.whl"))
+        let tags = INTERPRETERS.split(' ').flat_map(|interpreter| {
+            PLATFORMS.split(' ').map(move |platform| format!("-{interpreter}-{interpreter}-{platform}.whl"))
         });
-        for name in [format!("large-{version}.tar.gz")].into_iter().chain(wheels) {
-            let path = random.hex(64);
+        for end in [".tar.gz".to_owned()].into_iter().chain(tags) {
+            let name = format!("{project}-{version}{end}");
+            let path = hex(&mut random);
             entries.push(Entry {
                 url: format!("{base}/packages/{}/{}/{}/{name}", &path[..2], &path[2..4], &path[4..]),
                 name,
-                sha256: random.hex(64),
-                size: 10_000_000 + random.next() % 10_000_000,
+                sha256: hex(&mut random),
+                size: random.u64(10_000_000..20_000_000),
                 is_yanked: entries.len() % 500 == 499,
             });
-            if entries.len() == LARGE_FILES {
+            if entries.len() == count {
                 return entries;
             }
         }
     }
     entries
-}
-
-/// Returns the names and digests of the files of the large project, sorted, to verify the pages of the servers.
-pub(crate) fn large_files() -> Vec<(String, String)> {
-    let mut files: Vec<_> = large_entries("").into_iter().map(|entry| (entry.name, entry.sha256)).collect();
-    files.sort();
-    files
 }
 
 fn json_page(project: &str, entries: &[Entry]) -> String {
@@ -212,11 +212,13 @@ fn json_page(project: &str, entries: &[Entry]) -> String {
             "yanked": if *is_yanked { json!("broken build") } else { json!(false) },
         })
     };
-    let page = json!({
+    let mut page = json!({
         "files": entries.iter().map(file).collect::<Vec<_>>(),
-        "meta": { "_last-serial": 1, "api-version": "1.4" }, "name": project,
-        "project-status": { "status": "active" }, "versions": versions,
+        "meta": { "_last-serial": 1, "api-version": "1.4" }, "name": project, "versions": versions,
     });
+    if !entries.is_empty() {
+        page["project-status"] = json!({ "status": "active" });
+    }
     page.to_string()
 }
 
@@ -243,22 +245,21 @@ fn html_page(project: &str, entries: &[Entry]) -> String {
         })
         .collect();
     format!(
-        "<!DOCTYPE html>\n<html>\n<head>\n<meta name=\"pypi:repository-version\" content=\"1.4\">\n\
-         <title>Links for {project}</title>\n</head>\n<body>\n<h1>Links for {project}</h1>\n{}</body>\n</html>\n",
+        "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"pypi:repository-version\" content=\"1.4\">\n<title>Links for {project}</title>\n</head>\n<body>\n<h1>Links for {project}</h1>\n{}</body>\n</html>\n",
         links.concat()
     )
 }
 
 /// Returns distinct names: those of the projects above, then generated ones.
 pub(crate) fn names(count: usize) -> Vec<String> {
-    const SYLLABLES: [&str; 30] = [
-        "py", "data", "net", "lib", "auto", "web", "test", "core", "io", "ml", "async", "graph", "tool",
-        "api", "sql", "text", "cli", "kit", "log", "geo", "img", "bot", "sim", "flow", "mesh", "log", "time",
-        "hub", "box", "lab",
-    ];
-    let mut random = Random::new("names");
-    let mut pick = || SYLLABLES[usize::try_from(random.next() % 30).unwrap_or_default()];
-    let here = ["large"].into_iter().chain(WHEELS.map(|(name, _)| name)).chain(COLD).map(str::to_owned);
+    const SYLLABLES: &str = "py data net lib auto web test core io ml async graph tool api sql text cli kit log geo img bot \
+        sim flow mesh log time hub box lab";
+    let syllables: Vec<&str> = SYLLABLES.split(' ').collect();
+    let mut random = random("names");
+    let mut pick = || syllables[random.usize(..syllables.len())];
+    let here =
+        ["large", "published"].into_iter().chain(WHEELS.map(|(name, _)| name)).chain(COLD).map(str::to_owned);
     here.chain((0..count).map(|index| format!("{}{}-{}{index}", pick(), pick(), pick())))
         .take(count)
         .collect()
@@ -285,35 +286,6 @@ pub(crate) fn html_list(names: &[String]) -> String {
     )
 }
 
-/// A pseudorandom number generator (xorshift64*).
-#[derive(Debug)]
-pub(crate) struct Random(u64);
-
-impl Random {
-    /// Creates a generator seeded by a name.
-    pub(crate) fn new(name: &str) -> Self {
-        let fold = |state: u64, byte: u8| (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        Self(name.bytes().fold(0xcbf2_9ce4_8422_2325, fold) | 1)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// Returns `len` hexadecimal digits.
-    pub(crate) fn hex(&mut self, len: usize) -> String {
-        let mut text = String::with_capacity(len + 16);
-        while text.len() < len {
-            text += &format!("{:016x}", self.next());
-        }
-        text.truncate(len);
-        text
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -322,13 +294,13 @@ mod tests {
 
     #[test]
     fn large_page_has_a_realistic_size() {
-        let entries = large_entries("http://127.0.0.1:12345");
+        let entries = large_entries("http://127.0.0.1:12345", "large", LARGE_FILES);
         let page = json_page("large", &entries);
         let value: serde_json::Value = serde_json::from_str(&page).unwrap();
         assert_eq!(value["files"].as_array().unwrap().len(), LARGE_FILES);
         assert_eq!(value["versions"][1], "1.0.1");
         assert!((1_850_000..2_000_000).contains(&page.len()), "{}", page.len());
-        assert_eq!(html_page("large", &entries).matches("<a href").count(), LARGE_FILES);
+        assert_eq!(html_page(EMPTY, &[]).len(), 224);
     }
 
     #[test]

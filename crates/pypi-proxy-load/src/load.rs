@@ -7,15 +7,14 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use crate::data::{COLD, Data};
-use crate::measure::{self, Sampling, Unmeasured};
-use crate::output;
-use crate::programs::{self, Folders};
-use crate::results::{OURS, Outcome};
-use crate::rows::{ROWS, Row};
-use crate::servers::{self, Layout, Server};
+use crate::output::Row as ReportRow;
+use crate::programs::{self, Folders, OURS};
+use crate::results::Outcome;
+use crate::rows::ROWS;
+use crate::servers::{self, Server};
 use crate::upstream::Upstream;
 use crate::wrk::Wrk;
-use crate::{Paths, note, procfs, say, sheets, single, verify};
+use crate::{Paths, measure, note, output, procfs, results, say, single, verify};
 
 /// Number of starts per program for the startup time.
 const STARTS: usize = 10;
@@ -30,7 +29,7 @@ const SINGLE: [&str; 5] = ["cold_cache", "startup", "list_927k", "refresh", "loc
 /// added to it.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// One round of one second, main rows only (less than 3 minutes)
+    /// One round, main rows only (less than 3 minutes)
     #[arg(long)]
     quick: bool,
     /// Verify every response of our proxy (debug build) without timing; does not need wrk
@@ -45,12 +44,9 @@ pub(crate) struct Options {
     /// Add a running server by URL, or groxpi by the path of its program
     #[arg(long = "peer", value_name = "NAME=PLACE", value_parser = peer_place)]
     peers: Vec<(String, String)>,
-    /// Rounds per row [default: 10, with --quick 1]
+    /// Rounds per row, at least; rows that are not decided get up to 16 [default: 10, with --quick 1]
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
-    /// Duration per row, server and round, in seconds
-    #[arg(long, value_name = "N", default_value = "1")]
-    seconds: usize,
     #[command(flatten)]
     paths: Paths,
 }
@@ -66,13 +62,21 @@ fn peer_place(text: &str) -> Result<(String, String), String> {
 }
 
 impl Options {
-    fn sampling(&self) -> Sampling {
-        let rounds = self.rounds.unwrap_or(if self.quick { 1 } else { 10 });
-        Sampling { rounds: rounds.max(1), seconds: self.seconds.max(1) }
+    fn rounds(&self) -> usize {
+        self.rounds.unwrap_or(if self.quick { 1 } else { 10 }).max(1)
     }
 
-    fn takes(&self, server: &str) -> bool {
-        !self.check && (self.only.is_empty() || self.only.iter().any(|name| name == server))
+    /// Returns the names of the servers beside ours.
+    fn servers(&self) -> impl Iterator<Item = &str> {
+        let peers = self.peers.iter().map(|(name, _)| &**name);
+        let names = ["nginx static", "nginx cache"].into_iter().chain(peers).chain(["proxpi", "devpi"]);
+        let is_named = |name: &str| self.only.iter().any(|only| only == name);
+        names.filter(move |name| is_named(name) || self.only.is_empty() && !(self.quick && *name == "devpi"))
+    }
+
+    /// Returns the place of a server that was added.
+    fn place(&self, name: &str) -> Option<&str> {
+        self.peers.iter().find(|(peer, _)| peer == name).map(|(_, place)| &**place)
     }
 
     /// Returns whether a row was selected, or is part of the default selection.
@@ -107,7 +111,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut outcome = Outcome { about: about.clone(), ..Outcome::default() };
     run.measure(&mut outcome)?;
     if options.rows.is_empty() && options.only.is_empty() {
-        output::write(out, &outcome.report_rows(), sheets::sheets(&outcome), &outcome)
+        output::write(out, &outcome.report_rows(), outcome.sheets())
     } else {
         note("only part of the rows or servers was measured: load.json is not written");
         Ok(())
@@ -122,213 +126,160 @@ pub(crate) fn keys() -> impl Iterator<Item = String> {
 }
 
 impl Run<'_> {
-    /// Starts our proxy with an empty cache.
-    fn ours(&self, index: &str, cache: &str, flags: &[&str]) -> Result<Server> {
-        let cache = servers::empty(&self.folders.scratch, cache)?;
-        programs::ours(self.folders, self.binary, index, &cache, OURS, flags)
+    /// Starts a server with an empty cache, or returns a running one.
+    fn start(&self, name: &str, index: &str, cache: &str) -> Result<Server> {
+        if name.starts_with("nginx") {
+            programs::ensure("nginx")?;
+        }
+        let folders = self.folders;
+        match (name, self.options.place(name)) {
+            (OURS, _) => {
+                let cache = servers::empty(&folders.scratch, cache)?;
+                programs::ours(folders, self.binary, index, &cache, &[])
+            }
+            ("nginx static", _) => programs::nginx_static(folders),
+            ("nginx cache", _) => programs::nginx_cache(folders, self.upstream.address, cache),
+            (_, Some(place)) if place.contains("://") => {
+                let place = place.trim_start_matches("http://").trim_end_matches('/');
+                let address = place.to_socket_addrs()?.next().context("the URL has no address")?;
+                programs::running(name, address)
+            }
+            ("groxpi", Some(program)) => {
+                let program = Path::new(program);
+                let program =
+                    program.canonicalize().with_context(|| format!("cannot find {}", program.display()))?;
+                programs::groxpi(folders, &program, index, cache)
+            }
+            ("proxpi", _) => programs::proxpi(folders, index, cache),
+            ("devpi", _) => programs::devpi(folders, index, cache),
+            _ => bail!("only groxpi can be started from a program"),
+        }
     }
 
     /// Verifies every response of our proxy, without timing.
     fn check(&self) -> Result<()> {
+        let cache = servers::empty(&self.folders.scratch, "ours")?;
         // A long download timeout, so that no client is redirected to the index on a slow machine.
-        let server = self.ours(&self.upstream.index(), "ours", &["--download-timeout=60s"])?;
+        let flags = ["--download-timeout=60s"];
+        let server = programs::ours(self.folders, self.binary, &self.upstream.index(), &cache, &flags)?;
         let mut failed = 0;
+        let mut report = |key: &str, result: Result<String>| match result {
+            Ok(found) => say(&format!("right: {key} ({found})\n")),
+            Err(error) => {
+                failed += 1;
+                say(&format!("WRONG: {key}: {error:#}\n"));
+            }
+        };
         for row in ROWS.iter().filter(|row| self.options.wants(row.key, true)) {
             let request = row.request(&server).context("our proxy has every resource")?;
-            match verify::verify(&server, &request, self.data, &self.folders.scratch) {
-                Ok(found) => say(&format!(
-                    "right: {} ({}, {} bytes, {})\n",
-                    row.key, found.status, found.body, found.coding
-                )),
-                Err(error) => {
-                    failed += 1;
-                    say(&format!("WRONG: {}: {error:#}\n", row.key));
-                }
-            }
+            let verified = verify::verify(&server, &request, self.data);
+            report(
+                row.key,
+                verified.map(|found| format!("{}, {} bytes, {}", found.status, found.body, found.coding)),
+            );
         }
         if self.options.wants("cold_cache", true) {
-            let cold = single::cold(&server, self.data, self.upstream, 0)?;
-            let is_right = cold.failed == 0 && cold.upstream_gets == 1;
-            failed += usize::from(!is_right);
-            let verdict = if is_right { "right" } else { "WRONG" };
-            say(&format!(
-                "{verdict}: cold_cache ({} GETs of the index, {} of {} clients failed)\n",
-                cold.upstream_gets,
-                cold.failed,
-                single::CLIENTS
-            ));
+            let cold = single::cold(&server, self.data, self.upstream, 0).and_then(|cold| {
+                ensure!(cold.failed == 0 && cold.upstream_gets == 1, "{}", cold.text);
+                Ok(cold.text)
+            });
+            report("cold_cache", cold);
         }
         if self.options.wants("lock_file_cold", true) {
-            let locked = single::locked(&server, self.data, self.upstream, 1);
-            failed += usize::from(locked.is_err());
-            match locked {
-                Ok(_) => say("right: lock_file_cold\n"),
-                Err(error) => say(&format!("WRONG: lock_file_cold: {error:#}\n")),
-            }
+            report("lock_file_cold", single::locked(&server, self.data, self.upstream, 1));
         }
-        if failed > 0 { bail!("{failed} rows have wrong responses") } else { Ok(()) }
+        ensure!(failed == 0, "{failed} rows have wrong responses");
+        Ok(())
     }
 
     fn measure(&self, outcome: &mut Outcome) -> Result<()> {
-        let sampling = self.options.sampling();
-        (outcome.rounds, outcome.seconds) = (sampling.rounds, sampling.seconds);
-        let servers = self.start(outcome)?;
-        outcome.versions = programs::versions();
-        if programs::ensure("wrk").is_ok() {
-            let wrk = Wrk::new(&self.folders.scratch)?;
-            for row in ROWS.iter().filter(|row| self.options.wants(row.key, row.is_quick)) {
-                self.row(row, &servers, &wrk, outcome);
+        let (options, rounds, index) = (self.options, self.options.rounds(), self.upstream.index());
+        let mut servers = vec![self.start(OURS, &index, "ours")?];
+        for name in options.servers() {
+            match self.start(name, &index, &name.replace(' ', "-cache-")) {
+                Ok(server) => servers.push(server),
+                Err(error) => outcome.skip("all", name, format!("{error:#}")),
             }
-        } else {
-            note("skipped: all rows under load: wrk is not installed and cannot be installed");
         }
-        if self.options.wants("refresh", true) {
-            for server in servers.iter().filter(|server| matches!(server.layout, Layout::Proxy { .. })) {
-                let count = if server.is_slow { 1 } else { 9 };
-                match single::refresh(server, self.upstream, count) {
-                    Ok(refresh) => outcome.refreshes.push(refresh),
-                    Err(error) => skip(outcome, "refresh", &server.name, &error),
+        let version = |server: &Server| {
+            format!("{}: {}", server.name, server.version.as_deref().unwrap_or("unknown version"))
+        };
+        outcome.versions = servers.iter().map(version).chain(programs::version("wrk")).collect();
+        match programs::ensure("wrk") {
+            Ok(()) => {
+                let wrk = Wrk::new(&self.folders.scratch)?;
+                for row in ROWS.iter().filter(|row| options.wants(row.key, row.is_quick)) {
+                    say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
+                    let before = outcome.rows.len();
+                    measure::measure(row, &servers, self.data, &wrk, rounds, outcome);
+                    say(&results::sheet(&outcome.rows[before..], Vec::new()).text());
                 }
+                outcome.add_memory(&servers);
             }
+            Err(error) => outcome.skip("all rows under load", "all", format!("{error:#}")),
         }
-        if self.options.wants("lock_file_cold", true) {
+        for server in servers.iter().filter(|server| server.is_proxy()) {
+            if options.wants("refresh", true) {
+                let count = if server.is_slow() { 1 } else { 9 };
+                outcome.add("refresh", &server.name, single::refresh(server, self.upstream, count));
+            }
             // The others serve no files at these paths.
-            match single::locked(&servers[0], self.data, self.upstream, 9) {
-                Ok(locked) => outcome.locked.push(locked),
-                Err(error) => skip(outcome, "lock_file_cold", OURS, &error),
+            if options.wants("lock_file_cold", true) && server.name == OURS {
+                outcome.add("lock_file_cold", OURS, single::locked(server, self.data, self.upstream, 9));
             }
-        }
-        if self.options.wants("cold_cache", true) {
-            // A file is cold once.
-            for round in 0..sampling.rounds.min(COLD.len()) {
-                self.cold(&servers, round, outcome);
+            if options.wants("cold_cache", true) {
+                // A file is cold once.
+                let rounds = if server.is_slow() { 1 } else { rounds.min(COLD.len()) };
+                self.cold(server, rounds, outcome);
             }
         }
         // Stop the servers, since a second instance of each is started below.
         drop(servers);
-        if self.options.wants("startup", true) {
-            self.starts(outcome);
+        let started = || {
+            let is_started = |name: &&str| options.place(name).is_none_or(|place| !place.contains("://"));
+            [OURS].into_iter().chain(options.servers().filter(is_started))
+        };
+        if options.wants("startup", true) {
+            self.starts(started(), outcome);
         }
-        if self.options.wants("list_927k", true) {
-            self.lists(outcome);
+        if options.wants("list_927k", true) {
+            for name in started().filter(|name| !name.starts_with("nginx") && *name != "devpi") {
+                let server = self.start(name, &self.upstream.whole_index(), "all");
+                outcome.add("list_927k", name, server.and_then(|server| single::list(&server)));
+            }
         }
         Ok(())
     }
 
-    fn row(&self, row: &Row, servers: &[Server], wrk: &Wrk, outcome: &mut Outcome) {
-        say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
-        let (measured, unmeasured) =
-            measure::measure(row, servers, self.data, wrk, self.options.sampling(), &self.folders.scratch);
-        say(&sheets::lines(&measured));
-        outcome.rows.extend(measured);
-        outcome.unmeasured.extend(unmeasured);
-    }
-
-    fn cold(&self, servers: &[Server], round: usize, outcome: &mut Outcome) {
-        for server in servers.iter().filter(|server| matches!(server.layout, Layout::Proxy { .. })) {
-            // Slow servers take part in one round only.
-            if server.is_slow && round > 0 {
-                continue;
-            }
-            if server.name == "devpi" && self.options.only.is_empty() {
-                let reason = anyhow::anyhow!(
-                    "takes minutes, because it downloads the file once per client; measured with --only devpi"
-                );
-                skip(outcome, "cold_cache", &server.name, &reason);
-                continue;
-            }
-            match single::cold(server, self.data, self.upstream, round) {
-                Ok(cold) => outcome.cold.push(cold),
-                Err(error) => skip(outcome, "cold_cache", &server.name, &error),
-            }
+    fn cold(&self, server: &Server, rounds: usize, outcome: &mut Outcome) {
+        if server.name == "devpi" && self.options.only.is_empty() {
+            let reason =
+                "takes minutes, because it downloads the file once per client; measured with --only devpi";
+            return outcome.skip("cold_cache", &server.name, reason);
         }
+        let mut most = None;
+        for round in 0..rounds {
+            let cold = single::cold(server, self.data, self.upstream, round);
+            most = most.max(cold.as_ref().ok().map(|cold| cold.upstream_gets));
+            outcome.add("cold_cache", &server.name, cold.map(|cold| cold.text));
+        }
+        let row = most.map(|gets| ReportRow::new("cold_cache", server).with("fetches", vec![gets as f64]));
+        outcome.more_rows.extend(row);
     }
 
-    fn starts(&self, outcome: &mut Outcome) {
+    fn starts<'n>(&self, names: impl Iterator<Item = &'n str>, outcome: &mut Outcome) {
         let index = &self.upstream.index();
-        let again = || {
-            let (cache, name) = (self.folders.scratch.join("ours"), "pypi-proxy, cache of this run");
-            programs::ours(self.folders, self.binary, index, &cache, name, &[])
-        };
-        let mut add = |name: &str, start: Result<single::Start>| match start {
-            Ok(start) => outcome.starts.push(start),
-            Err(error) => skip(outcome, "startup", name, &error),
-        };
-        add(OURS, single::starts(STARTS, || self.ours(index, "new", &[])));
-        add(OURS, single::starts(5, again));
-        if self.options.takes("nginx static") {
-            add("nginx static", single::starts(STARTS, || programs::nginx_static(self.folders)));
+        for name in names.filter(|name| !matches!(*name, "nginx cache" | "devpi")) {
+            let count = if name == "proxpi" { 1 } else { STARTS };
+            let started = single::starts(count, || self.start(name, index, "new")).map(|(text, row)| {
+                outcome.more_rows.push(row);
+                text
+            });
+            outcome.add("startup", name, started);
         }
-        if self.options.takes("proxpi") && !self.options.quick {
-            add("proxpi", single::starts(1, || programs::proxpi(self.folders, index, "proxpi")));
-        }
-        for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
-            add(name, single::starts(STARTS, || peer(self.folders, index, name, at)));
-        }
+        let again = single::starts(STARTS / 2, || {
+            programs::ours(self.folders, self.binary, index, &self.folders.scratch.join("ours"), &[])
+        });
+        outcome.add("startup", OURS, again.map(|(text, _)| format!("with the cache of this run: {text}")));
     }
-
-    fn lists(&self, outcome: &mut Outcome) {
-        let index = self.upstream.whole_index();
-        let mut add =
-            |name: &str, server: Result<Server>| match server.and_then(|server| single::list(&server)) {
-                Ok(list) => outcome.lists.push(list),
-                Err(error) => skip(outcome, "list_927k", name, &error),
-            };
-        add(OURS, self.ours(&index, "all", &[]));
-        for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
-            add(name, peer(self.folders, &index, name, at));
-        }
-        if self.options.takes("proxpi") && !self.options.quick {
-            add("proxpi", programs::proxpi(self.folders, &index, "proxpi-all"));
-        }
-    }
-
-    /// Starts the selected servers. Servers that cannot be started are reported.
-    fn start(&self, outcome: &mut Outcome) -> Result<Vec<Server>> {
-        let (folders, index) = (self.folders, self.upstream.index());
-        let mut servers = vec![self.ours(&index, "ours", &[])?];
-        let mut add = |name: &str, server: Result<Server>| match server {
-            Ok(server) => servers.push(server),
-            Err(error) => {
-                note(&format!("skipped: {name}: {error:#}"));
-                skip(outcome, "all", name, &error);
-            }
-        };
-        if self.options.takes("nginx static") {
-            add("nginx static", programs::ensure("nginx").and_then(|()| programs::nginx_static(folders)));
-        }
-        if self.options.takes("nginx cache") {
-            let server = || programs::nginx_cache(folders, self.upstream.address, "nginx-pages");
-            add("nginx cache", programs::ensure("nginx").and_then(|()| server()));
-        }
-        for (name, at) in &self.options.peers {
-            if self.options.takes(name) {
-                add(name, peer(folders, &index, name, at));
-            }
-        }
-        if self.options.takes("proxpi") {
-            add("proxpi", programs::proxpi(folders, &index, "proxpi"));
-        }
-        if self.options.takes("devpi") && (!self.options.quick || !self.options.only.is_empty()) {
-            add("devpi", programs::devpi(folders, &index, "devpi"));
-        }
-        Ok(servers)
-    }
-}
-
-fn skip(outcome: &mut Outcome, row: &str, server: &str, error: &anyhow::Error) {
-    let reason = format!("{error:#}");
-    outcome.unmeasured.push(Unmeasured { row: row.into(), server: server.into(), reason });
-}
-
-/// Returns a peer by its URL, or starts it from its program.
-fn peer(folders: &Folders, index: &str, name: &str, at: &str) -> Result<Server> {
-    if let Some(rest) = at.strip_prefix("http://") {
-        let address =
-            rest.trim_end_matches('/').to_socket_addrs()?.next().context("the URL has no address")?;
-        return Ok(programs::running(name, address));
-    }
-    ensure!(name == "groxpi", "only groxpi can be started from a program");
-    let binary = Path::new(at).canonicalize().with_context(|| format!("cannot find {at}"))?;
-    programs::groxpi(folders, &binary, index, "groxpi")
 }

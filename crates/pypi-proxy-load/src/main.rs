@@ -12,7 +12,6 @@ mod programs;
 mod results;
 mod rows;
 mod servers;
-mod sheets;
 mod single;
 mod upstream;
 mod verify;

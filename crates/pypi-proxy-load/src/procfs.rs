@@ -3,47 +3,36 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
+use nix::time::{ClockId, clock_gettime};
+use nix::unistd::Pid;
 
 /// Returns the process and all its descendants.
 fn family(root: u32) -> Vec<u32> {
-    let mut parents = Vec::new();
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        if let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok())
-            && let Some(fields) = stat(pid)
-        {
-            parents.push((pid, number(&fields, 1)));
-        }
-    }
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let parents: Vec<(u32, u32)> = pids.filter_map(|pid| Some((pid, parent(pid)?))).collect();
     let mut family = vec![root];
     let mut index = 0;
-    while index < family.len() {
-        let parent = u64::from(family[index]);
-        family.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+    while let Some(of) = family.get(index).copied() {
+        family.extend(parents.iter().filter(|(_, parent)| *parent == of).map(|(pid, _)| *pid));
         index += 1;
     }
     family
 }
 
-/// Returns the fields after the program name, which may contain any characters. The first field is the state.
-fn stat(pid: u32) -> Option<Vec<String>> {
+fn parent(pid: u32) -> Option<u32> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, rest) = text.rsplit_once(')')?;
-    Some(rest.split_whitespace().map(str::to_owned).collect())
-}
-
-fn number(fields: &[String], index: usize) -> u64 {
-    fields.get(index).and_then(|field| field.parse().ok()).unwrap_or(0)
+    // The program name before it may contain any characters.
+    text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// Returns the user and system time used so far, in seconds.
 pub(crate) fn cpu_seconds(root: u32) -> f64 {
-    let ticks: u64 = family(root)
-        .into_iter()
-        .filter_map(stat)
-        .map(|fields| number(&fields, 11) + number(&fields, 12))
-        .sum();
-    // Linux reports hundredths of a second to programs, whatever its own clock does.
-    ticks as f64 / 100.0
+    let of_process = |pid: u32| -> Option<f64> {
+        let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(pid.try_into().ok()?)).ok()?;
+        Some(std::time::Duration::from(clock_gettime(clock).ok()?).as_secs_f64())
+    };
+    family(root).into_iter().filter_map(of_process).sum()
 }
 
 /// Returns the peak memory in bytes; for several processes, the sum of their peaks.
@@ -58,10 +47,19 @@ pub(crate) fn memory_now(root: u32) -> u64 {
 
 /// Returns the number of open file descriptors.
 pub(crate) fn descriptors(root: u32) -> usize {
-    family(root)
-        .into_iter()
-        .map(|pid| fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count))
-        .sum()
+    let of_process = |pid| fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count);
+    family(root).into_iter().map(of_process).sum()
+}
+
+/// Returns the number of connections that are established at a local port.
+pub(crate) fn connections(port: u16) -> usize {
+    let text = fs::read_to_string("/proc/net/tcp").unwrap_or_default();
+    let local = format!(":{port:04X}");
+    let is_established = |line: &&str| {
+        let mut words = line.split_whitespace().skip(1);
+        words.next().is_some_and(|address| address.ends_with(&local)) && words.nth(1) == Some("01")
+    };
+    text.lines().filter(is_established).count()
 }
 
 fn memory(pid: u32, field: &str) -> u64 {
@@ -73,24 +71,27 @@ fn memory(pid: u32, field: &str) -> u64 {
 
 /// Fails if this system does not provide `/proc`.
 pub(crate) fn ensure_supported() -> Result<()> {
-    let is_supported = stat(std::process::id()).is_some();
-    ensure!(is_supported, "processor time and memory are read from /proc, which this system does not have");
+    let is_supported = parent(std::process::id()).is_some();
+    ensure!(is_supported, "memory is read from /proc, which this system does not have");
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::{TcpListener, TcpStream};
+
     use super::*;
 
     #[test]
-    fn current_process_has_a_parent_and_memory() {
+    fn current_process_uses_resources() {
         if ensure_supported().is_ok() {
-            assert!(family(std::process::id()).contains(&std::process::id()));
-            assert!(number(&stat(std::process::id()).unwrap(), 1) > 0);
-            assert!(peak_memory(std::process::id()) > 0 && memory_now(std::process::id()) > 0);
-            // Only this process: other tests start processes that may end between two reads.
-            let own = |field| memory(std::process::id(), field);
-            assert!(own("VmHWM:") >= own("VmRSS:") / 2);
+            let pid = std::process::id();
+            assert!(cpu_seconds(pid) > 0.0 && peak_memory(pid) > 0 && memory_now(pid) > 0);
+            assert!(family(parent(pid).unwrap()).contains(&pid));
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            let _clients = [(); 2].map(|()| TcpStream::connect(address).unwrap());
+            assert_eq!(connections(address.port()), 2);
         }
     }
 }

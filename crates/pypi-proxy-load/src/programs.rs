@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
+use crate::client::Header;
 use crate::output::Role;
-use crate::servers::{Layout, Server, ServerSpec, empty, free_address, program};
+use crate::servers::{Server, empty, program};
 
 /// Folders of a run.
 #[derive(Debug)]
@@ -20,12 +21,15 @@ pub(crate) struct Folders {
     pub(crate) peers: PathBuf,
 }
 
+/// Name of our program in the tables.
+pub(crate) const OURS: &str = "pypi-proxy";
+
 /// Token with which the caches of our program are purged.
 pub(crate) const ADMIN_TOKEN: &str = "load";
 
 /// Header of requests that purge a cache. Other servers ignore it.
-pub(crate) fn admin() -> (String, String) {
-    ("Authorization".to_owned(), format!("Bearer {ADMIN_TOKEN}"))
+pub(crate) fn admin() -> Header {
+    ("Authorization", format!("Bearer {ADMIN_TOKEN}"))
 }
 
 /// Starts our program with this cache folder and additional flags.
@@ -34,101 +38,110 @@ pub(crate) fn ours(
     binary: &Path,
     index: &str,
     cache: &Path,
-    name: &str,
     flags: &[&str],
 ) -> Result<Server> {
-    let address = free_address()?;
+    let mut server = Server::proxy(OURS, Role::Ours, "/simple/", "/health")?;
+    server.version = line(program(binary).arg("--version"), OURS);
     let mut command = program(binary);
     command
-        .args(["serve", "--listen", &address.to_string(), "--index-url", index, "--cache-dir"])
+        .args(["serve", "--listen", &server.address.to_string(), "--index-url", index, "--cache-dir"])
         .arg(cache)
         .args(flags)
         .env("PYPI_PROXY_ADMIN_TOKEN", ADMIN_TOKEN);
-    let spec = ServerSpec::proxy(name, Role::Ours, "/simple/", "/health");
-    Server::start(&spec, address, &mut command, &folders.scratch)
+    server.start(&mut command, &folders.scratch)
 }
 
 /// Starts groxpi with a timeout that is long enough for large files.
 pub(crate) fn groxpi(folders: &Folders, binary: &Path, index: &str, folder: &str) -> Result<Server> {
-    let address = free_address()?;
+    let mut server = Server::proxy("groxpi", Role::Original, "/simple/", "/health")?;
     let mut command = program(binary);
     command
-        .env("PORT", address.port().to_string())
+        .env("PORT", server.address.port().to_string())
         .env("GROXPI_INDEX_URL", index)
         .env("GROXPI_CACHE_DIR", empty(&folders.scratch, folder)?)
         .env("GROXPI_DOWNLOAD_TIMEOUT", "300")
         .env("GIN_MODE", "release")
         .current_dir(&folders.scratch);
-    let spec = ServerSpec::proxy("groxpi", Role::Original, "/simple/", "/health");
-    Server::start(&spec, address, &mut command, &folders.scratch)
+    // Go programs contain their version or commit.
+    let build = |word| line(Command::new("go").args(["version", "-m"]).arg(binary), word);
+    server.version = build("vcs.revision=").or_else(|| build("\tmod\t"));
+    server.start(&mut command, &folders.scratch)
 }
 
 /// Returns a peer that is already running.
-pub(crate) fn running(name: &str, address: SocketAddr) -> Server {
+pub(crate) fn running(name: &str, address: SocketAddr) -> Result<Server> {
     let prefix = if name == "proxpi" { "/index/" } else { "/simple/" };
     let role = if name == "groxpi" { Role::Original } else { Role::Peer };
-    let health = (name == "groxpi").then_some("/health");
-    Server::running(&ServerSpec { health, ..ServerSpec::proxy(name, role, prefix, "") }, address)
+    let mut server = Server::proxy(name, role, prefix, "/health")?;
+    server.address = address;
+    server.health = server.health.filter(|_| name == "groxpi");
+    Ok(server)
 }
 
 /// Starts nginx as a static file server, the upper bound of this machine.
 pub(crate) fn nginx_static(folders: &Folders) -> Result<Server> {
-    let address = free_address()?;
-    let root = folders.data.display();
-    let server = format!(
+    let mut server = Server::proxy("nginx static", Role::Peer, "", "/tiny.html")?;
+    server.prefix = None;
+    let (address, root) = (server.address, folders.data.display());
+    let config = format!(
         "open_file_cache max=1000; open_file_cache_valid 60s;\n\
          server {{ listen {address} backlog=4096; root {root}; gzip_static on; }}"
     );
-    let proxy = ServerSpec::proxy("nginx static", Role::Peer, "", "/224.html");
-    let spec = ServerSpec { layout: Layout::Folder, ..proxy };
-    nginx(folders, &spec, address, &server)
+    nginx(folders, server, &config)
 }
 
 /// Starts nginx as a generic cache in front of the index.
 pub(crate) fn nginx_cache(folders: &Folders, upstream: SocketAddr, folder: &str) -> Result<Server> {
-    let address = free_address()?;
     let cache = empty(&folders.scratch, folder)?;
-    let server = format!(
+    let mut server = Server::proxy("nginx cache", Role::Peer, "/simple/", "/simple/tiny/")?;
+    server.health = None;
+    let address = server.address;
+    let config = format!(
         "proxy_cache_path {} keys_zone=pages:10m max_size=5g;\n\
          server {{ listen {address} backlog=4096; location / {{ proxy_pass http://{upstream}; proxy_cache pages;\n\
          proxy_cache_lock on; proxy_cache_lock_timeout 300s; proxy_cache_lock_age 300s; proxy_cache_valid 200 1h;\n\
          proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_read_timeout 300s; }} }}",
         cache.display()
     );
-    let proxy = ServerSpec::proxy("nginx cache", Role::Peer, "/simple/", "/simple/tiny/");
-    let spec = ServerSpec { health: None, ..proxy };
-    nginx(folders, &spec, address, &server)
+    nginx(folders, server, &config)
 }
 
-fn nginx(folders: &Folders, spec: &ServerSpec<'_>, address: SocketAddr, server: &str) -> Result<Server> {
-    let dir = empty(&folders.scratch, &spec.name.replace(' ', "-"))?;
+fn nginx(folders: &Folders, mut server: Server, config: &str) -> Result<Server> {
+    let dir = empty(&folders.scratch, &server.name.replace(' ', "-"))?;
     // As root, nginx would switch to another user, which cannot access the folders.
     let user = if is_root() { "user root;\n" } else { "" };
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|name| format!("{name}_temp_path {}/{name};\n", dir.display()))
         .concat();
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    // Other servers do not write each line of their log at once, either.
     let config = format!(
         "{user}daemon off;\npid {dir}/pid;\nerror_log {dir}/error.log warn;\nworker_processes {workers};\n\
          events {{ worker_connections 8192; }}\n\
-         http {{\naccess_log {dir}/access.log; sendfile on; tcp_nopush on; keepalive_requests 1000000000;\n\
+         http {{\naccess_log {dir}/access.log combined buffer=64k flush=1s;\n\
+         sendfile on; tcp_nopush on; keepalive_requests 1000000000;\n\
          types {{ text/html html; application/vnd.pypi.simple.v1+json json; }}\n\
-         default_type application/octet-stream;\n{temporary}{server}\n}}\n",
+         default_type application/octet-stream;\n{temporary}{config}\n}}\n",
         dir = dir.display()
     );
     let path = dir.join("nginx.conf");
     fs::write(&path, config).with_context(|| format!("cannot write {}", path.display()))?;
-    let binary = std::env::var_os("NGINX_BIN").map_or_else(|| PathBuf::from("nginx"), PathBuf::from);
-    let mut command = program(&binary);
+    server.log = Some(dir.join("access.log"));
+    server.version = version("nginx");
+    let mut command = program(nginx_program());
     command.arg("-e").arg(dir.join("error.log")).arg("-c").arg(&path);
-    Server::start(spec, address, &mut command, &folders.scratch)
+    server.start(&mut command, &folders.scratch)
+}
+
+fn nginx_program() -> PathBuf {
+    std::env::var_os("NGINX_BIN").map_or_else(|| "nginx".into(), PathBuf::from)
 }
 
 /// External programs, and the Debian packages that contain them.
 const PACKAGES: [(&str, &str); 2] = [("nginx", "nginx-light"), ("wrk", "wrk")];
 
 fn is_root() -> bool {
-    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
+    nix::unistd::geteuid().is_root()
 }
 
 fn is_installed(name: &str) -> bool {
@@ -154,16 +167,31 @@ pub(crate) fn ensure(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the version lines of the external programs, which they print to standard error.
-pub(crate) fn versions() -> Vec<String> {
-    let version = |(program, _): (&str, &str)| {
-        let output = Command::new(program).arg("-v").stdin(Stdio::null()).output().ok()?;
-        let text = [output.stderr, output.stdout].concat();
-        let text = String::from_utf8_lossy(&text);
-        let line = text.lines().find(|line| line.contains(program))?;
-        Some(line.split(" [").next().unwrap_or(line).trim().to_owned())
-    };
-    PACKAGES.into_iter().filter_map(version).collect()
+/// Returns the version of wrk or nginx.
+pub(crate) fn version(name: &str) -> Option<String> {
+    let program = if name == "nginx" { nginx_program() } else { name.into() };
+    let text = line(Command::new(program).arg("-v"), name)?;
+    let text = text.split(" [").next().unwrap_or_default();
+    Some(text.trim_start_matches("nginx version: ").to_owned())
+}
+
+/// Returns the first line with a word that a program prints.
+fn line(command: &mut Command, word: &str) -> Option<String> {
+    let output = command.stdin(Stdio::null()).output().ok()?;
+    let text = String::from_utf8_lossy(&[output.stderr, output.stdout].concat()).into_owned();
+    text.lines()
+        .find(|line| line.contains(word))
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Versions of all Python packages.
+const PROXPI: &str = include_str!("pins/proxpi.txt");
+const DEVPI: &str = include_str!("pins/devpi.txt");
+
+/// Returns the pinned versions of packages.
+fn pinned(pins: &str, packages: &[&str]) -> Option<String> {
+    let is_named = |line: &&str| packages.iter().any(|name| line.split("==").next() == Some(name));
+    Some(pins.lines().filter(is_named).map(|line| line.replace("==", " ")).collect::<Vec<_>>().join(", "))
 }
 
 /// Creates a mirror index, which devpi supports only over HTTP.
@@ -183,40 +211,40 @@ ask("PUT", "/{}/load".format("root"), mirror, "root:" + token)
 
 /// Starts proxpi as its image does: one process with two threads.
 pub(crate) fn proxpi(folders: &Folders, index: &str, folder: &str) -> Result<Server> {
-    let venv = install(folders, "proxpi", include_str!("pins/proxpi.txt"))?;
-    let address = free_address()?;
-    let mut command = program(&venv.join("bin/gunicorn"));
+    let venv = install(folders, "proxpi", PROXPI)?;
+    let mut server = Server::proxy("proxpi", Role::Peer, "/index/", "/health")?;
+    server.version = pinned(PROXPI, &["gunicorn", "proxpi"]);
+    let mut command = program(venv.join("bin/gunicorn"));
     command
         .args(["--preload", "--workers", "1", "--threads", "2", "--access-logfile", "-"])
-        .args(["--bind", &address.to_string()])
+        .args(["--bind", &server.address.to_string()])
         .arg("proxpi.server:app")
         .env("PROXPI_INDEX_URL", index)
         .env("PROXPI_CACHE_DIR", empty(&folders.scratch, folder)?)
         .env("PROXPI_DOWNLOAD_TIMEOUT", "300")
         .env("PROXPI_LOGGING_LEVEL", "WARNING")
         .current_dir(&folders.scratch);
-    let spec = ServerSpec::proxy("proxpi", Role::Peer, "/index/", "/health");
-    Server::start(&spec, address, &mut command, &folders.scratch)
+    server.start(&mut command, &folders.scratch)
 }
 
 /// Starts devpi-server with one mirror index.
 pub(crate) fn devpi(folders: &Folders, index: &str, folder: &str) -> Result<Server> {
-    let venv = install(folders, "devpi", include_str!("pins/devpi.txt"))?;
+    let venv = install(folders, "devpi", DEVPI)?;
     let dir = empty(&folders.scratch, folder)?;
-    let mut init = program(&venv.join("bin/devpi-init"));
+    let mut init = program(venv.join("bin/devpi-init"));
     init.args(["--no-root-pypi", "--serverdir"]).arg(&dir);
     run(&mut init)?;
-    let address = free_address()?;
-    let mut command = program(&venv.join("bin/devpi-server"));
+    let prefix = concat!("/", "root", "/load/+simple/");
+    let mut server = Server::proxy("devpi", Role::Peer, prefix, "/+api")?;
+    server.version = pinned(DEVPI, &["devpi-server", "waitress"]);
+    let mut command = program(venv.join("bin/devpi-server"));
     command
-        .args(["--host", "127.0.0.1", "--port", &address.port().to_string(), "--serverdir"])
+        .args(["--host", "127.0.0.1", "--port", &server.address.port().to_string(), "--serverdir"])
         .arg(&dir)
         .current_dir(&folders.scratch);
-    let prefix = concat!("/", "root", "/load/+simple/");
-    let spec = ServerSpec::proxy("devpi", Role::Peer, prefix, "/+api");
-    let server = Server::start(&spec, address, &mut command, &folders.scratch)?;
-    let mut python = program(&venv.join("bin/python"));
-    run(python.args(["-c", MAKE_MIRROR, &format!("http://{address}"), index]))?;
+    let server = server.start(&mut command, &folders.scratch)?;
+    let mut python = program(venv.join("bin/python"));
+    run(python.args(["-c", MAKE_MIRROR, &format!("http://{}", server.address), index]))?;
     Ok(server)
 }
 

@@ -1,12 +1,15 @@
-//! The servers under load: how they are started, and the URLs of their resources.
+//! The servers under load: how they are started, the URLs of their resources, and their access logs.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use memchr::memmem;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::output::Role;
 use crate::{client, pause};
@@ -16,118 +19,136 @@ const START: Duration = Duration::from_secs(90);
 /// Grace period before a server is killed.
 const END: Duration = Duration::from_secs(5);
 
-/// URL layout of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// A proxy: pages below a prefix, and files at the URLs on the pages.
-    Proxy { prefix: &'static str },
-    /// A folder, with format and coding in the file name.
-    Folder,
-}
-
 /// A server under test.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) name: String,
     pub(crate) role: Role,
+    pub(crate) version: Option<String>,
     pub(crate) address: SocketAddr,
-    pub(crate) layout: Layout,
+    /// Path of the project list and prefix of the pages of a proxy; files have the URLs on the pages. `None` for a
+    /// folder, with format and coding in the file name.
+    pub(crate) prefix: Option<&'static str>,
     /// Path of a small static response.
     pub(crate) health: Option<&'static str>,
-    /// True if the server is measured in one round only.
-    pub(crate) is_slow: bool,
+    /// Path that answers with 200 when the server is ready; without one, any response shows that it is.
+    pub(crate) ready: Option<&'static str>,
+    /// File with a line for each request. Unknown for servers that were not started here.
+    pub(crate) log: Option<PathBuf>,
     /// Time from start to first response.
     pub(crate) startup: Option<Duration>,
     child: Option<Child>,
 }
 
-/// Parameters to start a server.
-#[derive(Clone, Copy)]
-pub(crate) struct ServerSpec<'p> {
-    pub(crate) name: &'p str,
-    pub(crate) role: Role,
-    pub(crate) layout: Layout,
-    pub(crate) health: Option<&'static str>,
-    /// Path that answers with 200 when the server is ready; without one, any response shows that it is.
-    pub(crate) ready: Option<&'p str>,
-}
-
-impl<'p> ServerSpec<'p> {
-    /// Describes a proxy. It is ready when its health endpoint answers.
-    pub(crate) fn proxy(name: &'p str, role: Role, prefix: &'static str, health: &'static str) -> Self {
-        Self { name, role, layout: Layout::Proxy { prefix }, health: Some(health), ready: Some(health) }
-    }
-}
-
 impl Server {
-    /// Starts a program that will listen at `address`, and waits until it answers with 200. Fails if it cannot be
-    /// started, exits, or does not answer in time.
-    pub(crate) fn start(
-        spec: &ServerSpec<'_>,
-        address: SocketAddr,
-        command: &mut Command,
-        scratch: &Path,
-    ) -> Result<Self> {
-        fs::create_dir_all(scratch).with_context(|| format!("cannot create {}", scratch.display()))?;
-        let log = File::create(scratch.join(format!("{}.log", spec.name.replace(' ', "-"))))?;
+    /// Describes a proxy at an unused address. It is ready when its health endpoint answers.
+    pub(crate) fn proxy(name: &str, role: Role, prefix: &'static str, health: &'static str) -> Result<Self> {
+        let address = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?.local_addr()?;
+        Ok(Self {
+            name: name.to_owned(),
+            role,
+            version: None,
+            address,
+            prefix: Some(prefix),
+            health: Some(health),
+            ready: Some(health),
+            log: None,
+            startup: None,
+            child: None,
+        })
+    }
+
+    /// Starts the program of the server, and waits until it answers with 200. Fails if it cannot be started, exits, or
+    /// does not answer in time.
+    pub(crate) fn start(mut self, command: &mut Command, scratch: &Path) -> Result<Self> {
+        let path = scratch.join(format!("{}.log", self.name.replace(' ', "-")));
+        fs::write(&path, "").with_context(|| format!("cannot write {}", path.display()))?;
+        let log = OpenOptions::new().append(true).open(&path)?;
+        self.log.get_or_insert(path);
         let program = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let start = Instant::now();
         let child = command.spawn().with_context(|| format!("cannot start {program}"))?;
-        let mut server = Self::running(spec, address);
-        server.child = Some(child);
+        let child = self.child.insert(child);
         while start.elapsed() < START {
-            let response = client::request(address, "GET", spec.ready.unwrap_or("/"), &[]);
-            if response.is_ok_and(|response| spec.ready.is_none() || response.status == 200) {
-                server.startup = Some(start.elapsed());
-                return Ok(server);
+            let response = client::request(self.address, "GET", self.ready.unwrap_or("/"), &[]);
+            if response.is_ok_and(|response| self.ready.is_none() || response.status == 200) {
+                self.startup = Some(start.elapsed());
+                return Ok(self);
             }
-            if let Some(child) = &mut server.child
-                && let Some(status) = child.try_wait()?
-            {
-                bail!("{} exited ({status}) before its first response", spec.name);
+            if let Some(status) = child.try_wait()? {
+                bail!("{} exited ({status}) before its first response", self.name);
             }
             pause(Duration::from_micros(500));
         }
-        bail!("{} did not respond within {} s", spec.name, START.as_secs())
-    }
-
-    /// Creates a server that is already running. Its processor time and memory are unknown.
-    pub(crate) fn running(spec: &ServerSpec<'_>, address: SocketAddr) -> Self {
-        Self {
-            name: spec.name.to_owned(),
-            role: spec.role,
-            address,
-            layout: spec.layout,
-            health: spec.health,
-            is_slow: matches!(spec.name, "proxpi" | "devpi"),
-            startup: None,
-            child: None,
-        }
+        bail!("{} did not respond within {} s", self.name, START.as_secs())
     }
 
     pub(crate) fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
 
+    /// Sends a signal to the process that was started.
+    pub(crate) fn signal(&self, signal: Signal) -> Result<()> {
+        let pid = self.pid().with_context(|| format!("{} was not started here", self.name))?;
+        Ok(kill(Pid::from_raw(pid.try_into()?), signal)?)
+    }
+
+    /// Returns whether the server is a hundred times slower than others: more rounds would not change the comparison.
+    pub(crate) fn is_slow(&self) -> bool {
+        matches!(&*self.name, "proxpi" | "devpi")
+    }
+
+    pub(crate) fn is_proxy(&self) -> bool {
+        self.prefix.is_some()
+    }
+
     /// Returns the path of a project page, or of the project list if the name is empty.
     pub(crate) fn page(&self, project: &str, is_json: bool) -> String {
-        match self.layout {
-            Layout::Proxy { prefix } if project.is_empty() => prefix.to_owned(),
-            Layout::Proxy { prefix } => format!("{prefix}{project}/"),
-            Layout::Folder => {
+        match self.prefix {
+            Some(prefix) if project.is_empty() => prefix.to_owned(),
+            Some(prefix) => format!("{prefix}{project}/"),
+            None => {
                 let name = if project.is_empty() { "list" } else { project };
                 format!("/{name}.{}", if is_json { "json" } else { "html" })
             }
         }
     }
+
+    /// Empties the access log.
+    pub(crate) fn clear_log(&self) {
+        // If this fails, more lines are counted.
+        let _ = self.log.as_ref().map(|log| OpenOptions::new().write(true).truncate(true).open(log));
+    }
+
+    /// Checks that the access log has a line for each of these requests. Some servers write lines late.
+    pub(crate) fn check_log(&self, requests: u64) -> Result<()> {
+        const DELAY: Duration = Duration::from_secs(2);
+        let Some(log) = &self.log else { return Ok(()) };
+        let start = Instant::now();
+        loop {
+            let lines = logged(&fs::read(log)?);
+            if lines >= requests {
+                return Ok(());
+            }
+            ensure!(start.elapsed() < DELAY, "its access log has {lines} lines for {requests} responses");
+            pause(DELAY / 10);
+        }
+    }
+}
+
+/// Returns the number of lines about requests.
+fn logged(log: &[u8]) -> u64 {
+    let is_request =
+        |line: &&[u8]| [&b"GET "[..], b"HEAD "].iter().any(|word| memmem::find(line, word).is_some());
+    log.split(|byte| *byte == b'\n').filter(is_request).count() as u64
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let Some(mut child) = self.child.take() else { return };
         // SIGTERM, on which servers also stop their child processes.
-        let _ = Command::new("kill").arg(child.id().to_string()).stderr(Stdio::null()).status();
+        let _ = self.signal(Signal::SIGTERM);
+        let Some(mut child) = self.child.take() else { return };
         let start = Instant::now();
         while start.elapsed() < END {
             if matches!(child.try_wait(), Ok(Some(_)) | Err(_)) {
@@ -140,20 +161,13 @@ impl Drop for Server {
     }
 }
 
-/// Returns an unused loopback address.
-pub(crate) fn free_address() -> Result<SocketAddr> {
-    Ok(TcpListener::bind(("127.0.0.1", 0)).context("no free port")?.local_addr()?)
-}
-
 /// Returns a command with a minimal environment, so that no variable changes its behavior.
-pub(crate) fn program(path: &Path) -> Command {
-    let mut command = Command::new(path);
+pub(crate) fn program(path: impl AsRef<Path>) -> Command {
+    let mut command = Command::new(path.as_ref());
     command.env_clear();
-    for name in ["PATH", "HOME", "LANG", "TMPDIR"] {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
-    }
+    command.envs(
+        ["PATH", "HOME", "LANG", "TMPDIR"].iter().filter_map(|name| Some((name, std::env::var_os(name)?))),
+    );
     command
 }
 
@@ -165,4 +179,15 @@ pub(crate) fn empty(scratch: &Path, name: &str) -> Result<PathBuf> {
     }
     fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
     Ok(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_requests_are_counted() {
+        let log = b"INFO start\nINFO method=GET path=\"/\"\n1.1.1.1 \"HEAD /x HTTP/1.1\" 200\nGET";
+        assert_eq!(logged(log), 2);
+    }
 }

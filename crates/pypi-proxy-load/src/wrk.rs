@@ -1,14 +1,19 @@
-//! The load generator `wrk`, with a script that prints the figures as JSON.
+//! The load generator `wrk`, with a script that prints the figures as JSON, and one for HEAD requests.
 
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use serde::{Deserialize, Serialize};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde::Deserialize;
+
+use crate::client::Header;
+use crate::pause;
 
 /// Prints the figures at the end. Latencies are in microseconds.
 const HOOK: &str = r#"
@@ -22,17 +27,17 @@ done = function(summary, latency, requests)
 end
 "#;
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(crate) struct Figures {
     pub(crate) requests: u64,
     pub(crate) duration_us: u64,
     pub(crate) bytes: u64,
-    pub(crate) connect: u64,
-    pub(crate) read: u64,
-    pub(crate) write: u64,
+    connect: u64,
+    read: u64,
+    write: u64,
     /// Responses with a status of 400 or above.
-    pub(crate) status: u64,
-    pub(crate) timeout: u64,
+    status: u64,
+    timeout: u64,
     pub(crate) p50: u64,
     pub(crate) p75: u64,
     pub(crate) p90: u64,
@@ -45,6 +50,11 @@ impl Figures {
     pub(crate) fn errors(&self) -> u64 {
         self.connect + self.read + self.write + self.status + self.timeout
     }
+
+    /// Returns the number of responses per second.
+    pub(crate) fn rate(&self) -> f64 {
+        self.requests as f64 * 1e6 / self.duration_us as f64
+    }
 }
 
 /// Parameters of the load generator.
@@ -52,7 +62,7 @@ impl Figures {
 pub(crate) struct Load {
     pub(crate) threads: usize,
     pub(crate) connections: usize,
-    pub(crate) seconds: usize,
+    pub(crate) time: Duration,
 }
 
 #[derive(Debug)]
@@ -68,35 +78,44 @@ impl Wrk {
         Ok(Self { hook })
     }
 
-    /// Sends the same request repeatedly.
-    pub(crate) fn run(&self, url: &str, headers: &[(String, String)], load: Load) -> Result<Figures> {
+    /// Sends the same request repeatedly, and calls `observe` before the end.
+    pub(crate) fn run(
+        &self,
+        address: SocketAddr,
+        path: &str,
+        headers: &[Header],
+        load: Load,
+        observe: impl FnOnce(),
+    ) -> Result<Figures> {
         let mut command = Command::new("wrk");
         command
             .arg(format!("-t{}", load.threads.min(load.connections)))
             .arg(format!("-c{}", load.connections))
-            .arg(format!("-d{}s", load.seconds))
+            // It ends at the signal, but takes only whole seconds.
+            .arg(format!("-d{}s", load.time.as_secs() + 2))
             .args(["--timeout", "30s", "-s"])
             .arg(&self.hook);
         for (name, value) in headers {
             command.args(["-H", &format!("{name}: {value}")]);
         }
-        let output = command.arg(url).output().context("cannot start wrk")?;
+        command.arg(format!("http://{address}{path}")).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().context("cannot start wrk")?;
+        pause(load.time);
+        observe();
+        kill(Pid::from_raw(child.id().try_into()?), Signal::SIGINT)?;
+        let output = child.wait_with_output()?;
         let text = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "wrk: {}: {}", output.status, text.trim());
-        parse(&String::from_utf8_lossy(&output.stdout))
+        let text = String::from_utf8_lossy(&output.stdout);
+        let line = text.lines().find_map(|line| line.strip_prefix("figures "));
+        let line = line.context("wrk printed no figures")?;
+        serde_json::from_str(line).with_context(|| format!("unexpected figures of wrk: {line}"))
     }
-}
-
-fn parse(text: &str) -> Result<Figures> {
-    let line =
-        text.lines().find_map(|line| line.strip_prefix("figures ")).context("wrk printed no figures")?;
-    serde_json::from_str(line).with_context(|| format!("unexpected figures of wrk: {line}"))
 }
 
 /// Sends HEAD requests on persistent connections, each in a separate thread. `wrk` does not support them: it waits
 /// for the body announced by `Content-Length`.
 pub(crate) fn head_requests(address: SocketAddr, path: &str, load: Load) -> Result<Figures> {
-    let end = Instant::now() + Duration::from_secs(load.seconds as u64);
     let start = Instant::now();
     let request = format!("HEAD {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
     let ask = |_| -> Result<(Vec<u64>, u64)> {
@@ -105,7 +124,7 @@ pub(crate) fn head_requests(address: SocketAddr, path: &str, load: Load) -> Resu
         stream.set_read_timeout(Some(Duration::from_secs(30)))?;
         let (mut times, mut bytes) = (Vec::new(), 0);
         let mut buffer = [0; 4096];
-        while Instant::now() < end {
+        while start.elapsed() < load.time {
             let asked = Instant::now();
             stream.write_all(request.as_bytes())?;
             let mut filled = 0;
@@ -116,16 +135,13 @@ pub(crate) fn head_requests(address: SocketAddr, path: &str, load: Load) -> Resu
             }
             ensure!(buffer.starts_with(b"HTTP/1.1 200"), "the status is not 200");
             bytes += filled as u64;
-            times.push(u64::try_from(asked.elapsed().as_micros()).unwrap_or(u64::MAX));
+            times.push(u64::try_from(asked.elapsed().as_micros())?);
         }
         Ok((times, bytes))
     };
-    let (mut times, mut bytes) = (Vec::new(), 0);
-    for result in crate::in_threads(0..load.connections, ask) {
-        let (more, count) = result?;
-        times.extend(more);
-        bytes += count;
-    }
+    let results: Vec<_> = crate::in_threads(0..load.connections, ask).into_iter().collect::<Result<_>>()?;
+    let bytes = results.iter().map(|(_, bytes)| bytes).sum();
+    let mut times: Vec<u64> = results.into_iter().flat_map(|(times, _)| times).collect();
     times.sort_unstable();
     let last = times.len().checked_sub(1).context("no response")?;
     Ok(Figures {
@@ -139,18 +155,4 @@ pub(crate) fn head_requests(address: SocketAddr, path: &str, load: Load) -> Resu
         max: times[last],
         ..Figures::default()
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_are_parsed_from_wrk_output() {
-        let text = "Running 1s test\n  1 threads\n\nfigures {\"requests\":10,\"duration_us\":1000,\"bytes\":9,\"connect\":0,\
-                    \"read\":1,\"write\":0,\"status\":2,\"timeout\":0,\"p50\":1,\"p75\":2,\"p90\":2,\"p99\":3,\"max\":4}\n";
-        let figures = parse(text).unwrap();
-        assert_eq!((figures.requests, figures.errors(), figures.p99), (10, 3, 3));
-        assert!(parse("Requests/sec: 1").is_err());
-    }
 }

@@ -1,5 +1,5 @@
-// Package parco measures codecs written in Go on the message of the fifth report.
-package parco
+// Command parco measures codecs written in Go on the message of the fifth report.
+package main
 
 import (
 	"encoding/binary"

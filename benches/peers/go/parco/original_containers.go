@@ -1,4 +1,4 @@
-package parco
+package main
 
 import "io"
 

@@ -1,4 +1,4 @@
-package perplexity
+package main
 
 import (
 	"bytes"

@@ -1,5 +1,5 @@
-// Package psrp measures go-psrpcore, which is the original itself.
-package psrp
+// Command psrp measures go-psrpcore, which is the original itself.
+package main
 
 import (
 	_ "unsafe" // for linkname

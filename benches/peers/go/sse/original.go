@@ -1,5 +1,4 @@
-// Package sse measures event-stream decoders written in Go.
-package sse
+package main
 
 import (
 	"bufio"

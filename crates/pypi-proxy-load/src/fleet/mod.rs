@@ -1,7 +1,6 @@
 //! `cargo xtask fleet`: tests several instances of our proxy that share a bucket.
 
 mod scaling;
-mod sheets;
 mod site;
 mod soak;
 
@@ -12,12 +11,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
 
-use self::scaling::{Estimate, Scaling};
 use self::site::{Programs, ServerName, Site};
-use self::soak::Soak;
-use crate::{Paths, note, output, procfs, programs};
+use crate::output::{self, Sheet};
+use crate::{Paths, note, procfs, programs};
 
 /// Test several instances of our proxy that share a bucket
 ///
@@ -49,44 +46,6 @@ enum Part {
     Soak,
 }
 
-/// Results of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Outcome {
-    /// Date, machine and commit.
-    about: String,
-    server: ServerName,
-    /// Names of the tests, and whether each passed.
-    scenarios: Vec<(String, bool)>,
-    /// Whether the tests ran with all clients and files.
-    is_whole: bool,
-    scaling: Scaling,
-    estimate: Option<Estimate>,
-    soak: Option<Soak>,
-}
-
-impl Outcome {
-    /// Returns descriptions of all failures.
-    fn failures(&self) -> Vec<String> {
-        let mut failures: Vec<String> =
-            self.scenarios.iter().filter(|(_, passed)| !passed).map(|(name, _)| name.clone()).collect();
-        let cold = self.scaling.passes.iter().filter(|pass| pass.is_cold);
-        // An S3 server without conditional writes allows several downloads of the same file.
-        let most = if self.server == ServerName::Rclone { f64::INFINITY } else { 1.0 };
-        failures.extend(cold.filter(|pass| pass.upstream_gets_per_file > most).map(|pass| {
-            format!("{} instances: {} downloads for each file", pass.instances, pass.upstream_gets_per_file)
-        }));
-        let failed: usize = self.scaling.passes.iter().map(|pass| pass.failed).sum();
-        let errors: u64 = self.scaling.hot.iter().map(|row| row.errors).sum();
-        if failed as u64 + errors > 0 {
-            failures.push(format!("{failed} files and {errors} requests under load failed"));
-        }
-        if self.soak.as_ref().is_some_and(|soak| !soak.is_passed()) {
-            failures.push("the soak".to_owned());
-        }
-        failures
-    }
-}
-
 impl Options {
     fn wants(&self, part: Part) -> bool {
         self.parts.is_empty() || self.parts.contains(&part)
@@ -100,14 +59,21 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let installed = env::var_os(server.variable()).map(PathBuf::from);
     let installed = installed.with_context(|| format!("{} is not installed", server.name()))?;
     let Paths { folder, ours, out, about } = &options.paths;
-    let mut outcome = Outcome { about: about.clone(), server, ..Outcome::default() };
-    // Parts that are not selected keep the results of an earlier run with the same server.
-    if let Some(earlier) = output::read::<Outcome>(out)?.filter(|earlier| earlier.server == server) {
-        outcome = Outcome { about: outcome.about, ..earlier };
-    }
+    let about = format!("{about}, bucket on {}", server.name());
+    let (mut sheets, mut failures) = (Vec::new(), Vec::new());
     if options.wants(Part::Tests) {
-        outcome.is_whole = !options.quick;
-        outcome.scenarios = tests(options)?;
+        let scenarios = tests(options)?;
+        failures.extend(scenarios.iter().filter(|(_, passed)| !passed).map(|(name, _)| name.clone()));
+        let scale = if options.quick { "fewer clients and files" } else { "100 clients, 200 files" };
+        let lines = scenarios.iter().map(|(name, passed)| {
+            [name.replace('_', " "), if *passed { "passed" } else { "FAILED" }.to_owned()]
+        });
+        sheets.push(Sheet::new(
+            "Fleet: scenarios",
+            [format!("{about}; {scale}.")],
+            "Scenario | Verdict",
+            lines,
+        ));
     }
     let is_measured = options.wants(Part::Scaling);
     let soak_minutes = options.soak_minutes.unwrap_or(if options.quick { 0 } else { 30 });
@@ -119,16 +85,21 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         if is_measured {
             programs::ensure("wrk")?;
             let (rounds, seconds) = if options.quick { (1, 1) } else { (3, 3) };
-            outcome.scaling = scaling::measure(&site, rounds, seconds)?;
-            outcome.estimate = scaling::estimate(&outcome.scaling);
+            let scaling = scaling::measure(&site, rounds, Duration::from_secs(seconds))?;
+            failures.extend_from_slice(&scaling.failures);
+            sheets.extend(scaling.sheets(&about));
         }
         if is_soaked {
             note(&format!("{soak_minutes} minutes of mixed load"));
-            outcome.soak = Some(soak::run(&site, Duration::from_secs(soak_minutes * 60))?);
+            let soak = soak::run(&site, Duration::from_secs(soak_minutes * 60))?;
+            failures.extend((!soak.is_passed).then(|| "the soak".to_owned()));
+            sheets.push(soak.sheet(&about));
         }
     }
-    output::write(out, &[], sheets::sheets(&outcome), &outcome)?;
-    let failures = outcome.failures();
+    // Parts that are not selected keep the results of an earlier run.
+    let is_new = |sheet: &Sheet| sheets.iter().any(|new: &Sheet| new.title == sheet.title);
+    let earlier: Vec<Sheet> = output::tables(out)?.into_iter().filter(|sheet| !is_new(sheet)).collect();
+    output::write(out, &[], sheets.into_iter().chain(earlier).collect())?;
     if failures.is_empty() { Ok(()) } else { bail!("failed: {}", failures.join("; ")) }
 }
 

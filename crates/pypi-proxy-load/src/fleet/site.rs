@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
 use clap::ValueEnum;
-use serde::{Deserialize, Serialize};
+use nix::sys::signal::Signal;
 
-use crate::client;
 use crate::data::{Wheel, json_list, wheel, write_compressed};
 use crate::output::Role;
-use crate::pause;
-use crate::servers::{Server, ServerSpec, empty, free_address, program};
+use crate::programs::ADMIN_TOKEN;
+use crate::servers::{Server, empty, program};
 use crate::upstream::Upstream;
+use crate::{client, pause};
 
 /// Number of files of the index, one per project.
 pub(super) const FILES: usize = 200;
@@ -34,10 +34,8 @@ pub(super) struct Programs {
 }
 
 /// An S3 server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum ServerName {
-    #[default]
     S3proxy,
     Versitygw,
     Rclone,
@@ -74,19 +72,19 @@ impl ServerName {
                     root.display()
                 );
                 fs::write(&settings, text)?;
-                let mut command = program(Path::new("java"));
+                let mut command = program("java");
                 command.args(["-Xmx512m", "-jar"]).arg(installed.join("s3proxy-jar-with-dependencies.jar"));
                 command.arg("--properties").arg(settings);
                 command
             }
             Self::Versitygw => {
-                let mut command = program(&installed.join("versitygw"));
+                let mut command = program(installed.join("versitygw"));
                 command.args(["--access", IDENTITY, "--secret", SECRET, "--port", &address.to_string()]);
                 command.args(["--keep-alive", "--quiet", "posix"]).arg(root);
                 command
             }
             Self::Rclone => {
-                let mut command = program(&installed.with_file_name("rclone"));
+                let mut command = program(installed.with_file_name("rclone"));
                 command.args(["serve", "s3", "--auth-key", &format!("{IDENTITY},{SECRET}")]);
                 command.args(["--addr", &address.to_string()]).arg(root);
                 command
@@ -124,13 +122,17 @@ impl<'p> Site<'p> {
         write_compressed(&data, pages.chain([("list.json".to_owned(), json_list(&names))]))?;
         let dir = empty(&scratch, "bucket")?;
         fs::create_dir_all(dir.join("root").join(BUCKET))?;
-        let address = free_address()?;
-        let mut command = programs.server.command(&programs.installed, address, &dir)?;
+        let mut bucket = Server::proxy("bucket", Role::Peer, "", "")?;
+        let mut command = programs.server.command(&programs.installed, bucket.address, &dir)?;
         // Unsigned requests are rejected, which shows that the server is running.
-        let spec =
-            ServerSpec { health: None, ready: None, ..ServerSpec::proxy("bucket", Role::Peer, "", "") };
-        let bucket = Server::start(&spec, address, command.current_dir(&dir), &scratch)?;
+        bucket.ready = None;
+        let bucket = bucket.start(command.current_dir(&dir), &scratch)?;
         Ok(Self { programs, data, scratch, wheels, upstream, bucket })
+    }
+
+    /// Returns whether the S3 server allows only one of several simultaneous downloads of a file.
+    pub(super) fn has_conditional_writes(&self) -> bool {
+        !matches!(self.programs.server, ServerName::Rclone)
     }
 
     pub(super) fn scratch(&self) -> &Path {
@@ -139,16 +141,9 @@ impl<'p> Site<'p> {
 
     /// Pauses the S3 server for some time, with its connections open.
     pub(super) fn pause_bucket(&self, time: Duration) -> Result<()> {
-        self.signal("-STOP")?;
+        self.bucket.signal(Signal::SIGSTOP)?;
         pause(time);
-        self.signal("-CONT")
-    }
-
-    fn signal(&self, signal: &str) -> Result<()> {
-        let pid = self.bucket.pid().context("the S3 server was not started here")?;
-        let status = Command::new("kill").args([signal, &pid.to_string()]).status()?;
-        ensure!(status.success(), "kill {signal}: {status}");
-        Ok(())
+        self.bucket.signal(Signal::SIGCONT)
     }
 
     /// Returns the content of a file from the index.
@@ -161,13 +156,13 @@ impl<'p> Site<'p> {
     pub(super) fn instance(&self, number: usize, prefix: &str, settings: &[(&str, &str)]) -> Result<Server> {
         let name = format!("{prefix}-{number}");
         let cache = empty(&self.scratch, &name)?;
-        let address = free_address()?;
+        let server = Server::proxy(&name, Role::Ours, "/simple/", "/health")?;
         let mut command = program(&self.programs.ours);
         command
-            .args(["serve", "--listen", &address.to_string(), "--access-log=false", "--cache-dir"])
+            .args(["serve", "--listen", &server.address.to_string(), "--access-log=false", "--cache-dir"])
             .arg(cache)
             .env("PYPI_PROXY_INDEX_URL", self.upstream.index())
-            .env("PYPI_PROXY_ADMIN_TOKEN", crate::programs::ADMIN_TOKEN)
+            .env("PYPI_PROXY_ADMIN_TOKEN", ADMIN_TOKEN)
             .env("PYPI_PROXY_STORAGE_TYPE", "hybrid")
             .env("PYPI_PROXY_S3_ENDPOINT", format!("http://{}", self.bucket.address))
             .env("PYPI_PROXY_S3_BUCKET", BUCKET)
@@ -178,8 +173,7 @@ impl<'p> Site<'p> {
             .env("PYPI_PROXY_S3_ACCESS_KEY_ID", IDENTITY)
             .env("PYPI_PROXY_S3_SECRET_ACCESS_KEY", SECRET)
             .envs(settings.iter().copied());
-        let spec = ServerSpec::proxy(&name, Role::Ours, "/simple/", "/health");
-        Server::start(&spec, address, &mut command, &self.scratch)
+        server.start(&mut command, &self.scratch)
     }
 
     /// Returns the number of downloads of the files from the index.
@@ -195,25 +189,16 @@ pub(super) fn path(wheel: &Wheel) -> String {
 
 /// Returns the sum of all series of a metric, except those whose labels contain `without`.
 pub(super) fn metric(server: &Server, name: &str, without: &str) -> Result<f64> {
-    let response = client::request(server.address, "GET", "/metrics", &[])?;
+    let response = client::get(server.address, "/metrics", &[])?;
     let text = String::from_utf8_lossy(&response.body);
     sum(&text, name, without).with_context(|| format!("{} has no metric {name}", server.name))
 }
 
-fn sum(text: &str, name: &str, without: &str) -> Result<f64> {
-    let mut found = None;
-    for line in text.lines() {
-        let Some(rest) = line.strip_prefix(name) else { continue };
-        if !rest.starts_with(['{', ' ']) || rest.contains(without) {
-            continue;
-        }
-        let value: f64 = rest.rsplit(' ').next().unwrap_or_default().parse()?;
-        found = Some(found.unwrap_or(0.0) + value);
-    }
-    match found {
-        Some(sum) => Ok(sum),
-        None => bail!("not told"),
-    }
+fn sum(text: &str, name: &str, without: &str) -> Option<f64> {
+    let series = text.lines().filter_map(|line| line.strip_prefix(name));
+    let series = series.filter(|rest| rest.starts_with(['{', ' ']) && !rest.contains(without));
+    let values: Vec<f64> = series.filter_map(|rest| rest.rsplit(' ').next()?.parse().ok()).collect();
+    (!values.is_empty()).then(|| values.iter().sum())
 }
 
 #[cfg(test)]
@@ -223,7 +208,6 @@ mod tests {
     #[test]
     fn series_of_a_metric_are_summed() {
         let text = "# HELP a x\na{k=\"get\",o=\"done\"} 2\na{k=\"put\",o=\"skipped\"} 4\nab 100\na 1.5\n";
-        assert!((sum(text, "a", "skipped").unwrap() - 3.5).abs() < 1e-9);
-        assert!(sum(text, "c", "skipped").is_err());
+        assert_eq!((sum(text, "a", "skipped"), sum(text, "c", "skipped")), (Some(3.5), None));
     }
 }

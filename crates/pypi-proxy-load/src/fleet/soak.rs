@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
-use serde::{Deserialize, Serialize};
+use anyhow::{Context, Result, anyhow, ensure};
 
 use super::scaling::{bucket_operations, fetch};
 use super::site::Site;
-use crate::data::Random;
+use crate::data::random;
+use crate::output::{Sheet, memory};
+use crate::programs::admin;
 use crate::servers::Server;
 use crate::{client, note, pause, procfs};
 
@@ -27,39 +28,18 @@ const TIER_PERCENT: u64 = 30;
 const MOST_BYTES: f64 = 8.0 * 1024.0 * 1024.0;
 const MAX_DESCRIPTOR_GROWTH: f64 = 8.0;
 
-/// A quantity of one instance over time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Series {
-    pub(crate) instance: String,
-    /// `memory` in bytes, or `descriptors`.
-    pub(crate) what: String,
-    pub(crate) first: f64,
-    pub(crate) min: f64,
-    pub(crate) mean: f64,
-    pub(crate) max: f64,
-    /// Growth per hour of the regression line after the first third of the run.
-    pub(crate) slope_per_hour: f64,
-    pub(crate) is_flat: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Soak {
-    pub(crate) seconds: f64,
-    pub(crate) requests: u64,
-    /// Descriptions of the first errors.
-    pub(crate) failures: Vec<String>,
-    pub(crate) failed: u64,
-    pub(crate) bucket_pauses: usize,
-    /// Pages that could not be purged from all instances because the bucket was paused.
-    pub(crate) refused_purges: u64,
-    pub(crate) upstream_gets: usize,
-    pub(crate) bucket_operations: f64,
-    pub(crate) series: Vec<Series>,
+/// Note and lines of the table, and whether the test passed.
+#[derive(Debug)]
+pub(super) struct Soak {
+    note: String,
+    lines: Vec<[String; 7]>,
+    pub(super) is_passed: bool,
 }
 
 impl Soak {
-    pub(crate) fn is_passed(&self) -> bool {
-        self.failed == 0 && self.series.iter().all(|series| series.is_flat)
+    pub(super) fn sheet(self, about: &str) -> Sheet {
+        let columns = "What | #First | #Min | #Mean | #Max | #Slope/hour | #Verdict";
+        Sheet::new("Fleet: soak", [format!("{about}. {}", self.note)], columns, self.lines)
     }
 }
 
@@ -79,18 +59,16 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
     let contents: Vec<_> = site.wheels.iter().map(|wheel| site.content(wheel)).collect::<Result<_>>()?;
     let gets = site.upstream_gets();
     let (requests, failed, is_over) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
-    let failures = std::sync::Mutex::new(Vec::new());
     let (pauses, refused) = (AtomicUsize::new(0), AtomicU64::new(0));
     let mut samples = Vec::new();
     let start = Instant::now();
     let ask = |number: usize| {
-        let mut random = Random::new(&format!("client {number}"));
+        let mut random = random(&format!("client {number}"));
         while !is_over.load(Ordering::Relaxed) {
             let asked = Instant::now();
-            let draw = random.next();
-            let server = &fleet[(draw & 0xff) as usize % fleet.len()];
-            let at = (draw >> 8) as usize % site.wheels.len();
-            let result = match (draw >> 32) % 10 {
+            let server = &fleet[random.usize(..fleet.len())];
+            let at = random.usize(..site.wheels.len());
+            let result = match random.u32(..10) {
                 0..5 => fetch(server, &site.wheels[at], &contents[at]).map(drop),
                 5..8 => status(server, &format!("/simple/{}/", site.wheels[at].project), 200),
                 8 => status(server, "/simple/there-is-none/", 404),
@@ -99,12 +77,8 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
             };
             requests.fetch_add(1, Ordering::Relaxed);
             if let Err(error) = result {
-                failed.fetch_add(1, Ordering::Relaxed);
-                let mut failures = failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                if failures.len() < 20 {
-                    let text = format!("{:.0} s, {}: {error:#}", start.elapsed().as_secs_f64(), server.name);
-                    note(&text);
-                    failures.push(text);
+                if failed.fetch_add(1, Ordering::Relaxed) < 20 {
+                    note(&format!("{:.0} s, {}: {error:#}", start.elapsed().as_secs_f64(), server.name));
                 }
             }
             pause((Duration::from_secs(1) / RATE).saturating_sub(asked.elapsed()));
@@ -132,27 +106,31 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
             samples.push((start.elapsed().as_secs_f64(), fleet.iter().map(sample).collect::<Vec<_>>()));
         }
         is_over.store(true, Ordering::Relaxed);
-        spoiling.join().unwrap_or_else(|_| Err(anyhow::anyhow!("the thread that pauses the bucket panicked")))
+        spoiling.join().unwrap_or_else(|_| Err(anyhow!("the thread that pauses the bucket panicked")))
     })?;
-    let mut all = Vec::new();
+    let (mut lines, mut is_flat) = (Vec::new(), true);
     for (at, server) in fleet.iter().enumerate() {
-        let of = |pick: fn(&[f64; 2]) -> f64| -> Vec<(f64, f64)> {
-            samples.iter().map(|(time, all)| (*time, pick(&all[at]))).collect()
-        };
-        all.push(series(&server.name, "memory", &of(|sample| sample[0]), MOST_BYTES)?);
-        all.push(series(&server.name, "descriptors", &of(|sample| sample[1]), MAX_DESCRIPTOR_GROWTH)?);
+        for (of, what, most) in [(0, "memory", MOST_BYTES), (1, "descriptors", MAX_DESCRIPTOR_GROWTH)] {
+            let samples: Vec<(f64, f64)> =
+                samples.iter().map(|(time, values)| (*time, values[at][of])).collect();
+            let growth = growth(&samples).context("the run is too short to compute a slope")?;
+            is_flat &= growth.total <= most;
+            lines.push(line(&format!("{what} of {}", server.name), &samples, &growth, most));
+        }
     }
-    Ok(Soak {
-        seconds: start.elapsed().as_secs_f64(),
-        requests: requests.into_inner(),
-        failures: failures.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner),
-        failed: failed.into_inner(),
-        bucket_pauses: pauses.into_inner(),
-        refused_purges: refused.into_inner(),
-        upstream_gets: site.upstream_gets() - gets,
-        bucket_operations: bucket_operations(&fleet)?,
-        series: all,
-    })
+    let failed = failed.into_inner();
+    let note = format!(
+        "{:.1} minutes of pages, files, pages that are requested again after a purge, and missing projects; folders with room for \
+         less than a third of the files; the bucket stalled {} times, and {} pages could not be purged from all instances. {} \
+         requests, {failed} failed; {} downloads from upstream, {:.0} bucket operations. Slopes are those after the first third.",
+        start.elapsed().as_secs_f64() / 60.0,
+        pauses.into_inner(),
+        refused.into_inner(),
+        requests.into_inner(),
+        site.upstream_gets() - gets,
+        bucket_operations(&fleet)?
+    );
+    Ok(Soak { note, lines, is_passed: is_flat && failed == 0 })
 }
 
 fn status(server: &Server, path: &str, wanted: u16) -> Result<()> {
@@ -164,7 +142,7 @@ fn status(server: &Server, path: &str, wanted: u16) -> Result<()> {
 /// Purges a page on all instances, and counts the purges that failed because of the bucket.
 fn purge(server: &Server, project: &str, refused: &AtomicU64) -> Result<()> {
     let path = format!("/cache/{project}");
-    let response = client::request(server.address, "DELETE", &path, &[crate::programs::admin()])?;
+    let response = client::request(server.address, "DELETE", &path, &[admin()])?;
     refused.fetch_add(u64::from(response.status == 502), Ordering::Relaxed);
     ensure!(matches!(response.status, 200 | 502), "DELETE {path}: status {}", response.status);
     Ok(())
@@ -176,31 +154,39 @@ fn sample(server: &Server) -> [f64; 2] {
     [procfs::memory_now(pid) as f64, procfs::descriptors(pid) as f64]
 }
 
-fn series(instance: &str, what: &str, samples: &[(f64, f64)], most: f64) -> Result<Series> {
-    let values: Vec<f64> = samples.iter().map(|(_, value)| *value).collect();
-    let settled = &samples[samples.len() / 3..];
-    let slope = slope(settled).context("the run is too short to compute a slope")?;
-    let (Some((from, _)), Some((to, _))) = (settled.first(), settled.last()) else { unreachable!() };
-    Ok(Series {
-        instance: instance.to_owned(),
-        what: what.to_owned(),
-        first: values[0],
-        min: values.iter().copied().fold(f64::INFINITY, f64::min),
-        mean: values.iter().sum::<f64>() / values.len() as f64,
-        max: values.iter().copied().fold(0.0, f64::max),
-        slope_per_hour: slope * 3600.0,
-        is_flat: slope * (to - from) <= most,
-    })
+/// Growth of a quantity by the regression line after the first third of the run.
+#[derive(Debug)]
+struct Growth {
+    per_second: f64,
+    total: f64,
 }
 
-/// Returns the growth per second of the regression line, or `None` for fewer than two points in time.
-fn slope(points: &[(f64, f64)]) -> Option<f64> {
+/// Computes the growth. `None` if the run is too short.
+fn growth(samples: &[(f64, f64)]) -> Option<Growth> {
+    let points = &samples[samples.len() / 3..];
     let count = points.len() as f64;
     let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
     let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / count;
     let spread: f64 = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
     let both: f64 = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
-    (spread > 0.0).then(|| both / spread)
+    let per_second = (spread > 0.0).then(|| both / spread)?;
+    Some(Growth { per_second, total: per_second * (points.last()?.0 - points.first()?.0) })
+}
+
+fn line(name: &str, samples: &[(f64, f64)], growth: &Growth, most: f64) -> [String; 7] {
+    let is_memory = name.starts_with("memory");
+    let shown = |value: f64| if is_memory { memory(value as u64) } else { format!("{value:.0}") };
+    let (unit, sign) = if is_memory { (f64::from(1 << 20), " M") } else { (1.0, "") };
+    let all = || samples.iter().map(|(_, value)| *value);
+    [
+        name.to_owned(),
+        shown(samples[0].1),
+        shown(all().fold(f64::INFINITY, f64::min)),
+        shown(all().sum::<f64>() / samples.len() as f64),
+        shown(all().fold(0.0, f64::max)),
+        format!("{:+.1}{sign}", growth.per_second * 3600.0 / unit),
+        if growth.total <= most { "flat" } else { "GROWS" }.to_owned(),
+    ]
 }
 
 #[cfg(test)]
@@ -214,9 +200,10 @@ mod tests {
                 .map(|at| (f64::from(at) * 6.0, 50e6 + growth * f64::from(at) + f64::from(at % 7) * 1e5))
                 .collect()
         };
-        assert!(series("a", "memory", &points(0.0), MOST_BYTES).unwrap().is_flat);
-        let grown = series("a", "memory", &points(60e3), MOST_BYTES).unwrap();
-        assert!(!grown.is_flat && (grown.slope_per_hour / 36e6 - 1.0).abs() < 0.01, "{grown:?}");
-        assert!(series("a", "memory", &[(0.0, 1.0)], MOST_BYTES).is_err());
+        let growth = |samples: &[(f64, f64)]| growth(samples).map(|growth| (growth.per_second, growth.total));
+        assert!(growth(&points(0.0)).unwrap().1 <= MOST_BYTES);
+        let (per_second, total) = growth(&points(60e3)).unwrap();
+        assert!(total > MOST_BYTES && (per_second / 10e3 - 1.0).abs() < 0.01, "{per_second} {total}");
+        assert_eq!(growth(&[(0.0, 1.0)]), None);
     }
 }
