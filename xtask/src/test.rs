@@ -19,8 +19,7 @@ use crate::interop::{self, Installed};
 use crate::process::{Skipped, finish};
 use crate::workspace::Workspace;
 use crate::{
-    cargo, completeness, features, instructions, note, process, proxy, publish, release, say, setup, tidy,
-    unchanged,
+    cargo, completeness, features, instructions, note, process, proxy, release, say, setup, tidy, unchanged,
 };
 
 /// Run the checks before a change; with --full, all of CI
@@ -77,7 +76,7 @@ const STEPS: &[Step] = &[
         finish(cargo::command(&gate.workspace, &["fmt", "--all", "--check"])).map(|()| None)
     }),
     step("tidy", Always, |gate| tidy::check(&gate.workspace).map(|()| None)),
-    step("figures", Always, |gate| publish::check(&gate.workspace)),
+    step("figures", Always, |gate| crate::report::check(&gate.workspace)),
     step("tools", Full, |_| Ok(joined(&setup::missing()))),
     step("clippy", Always, |gate| gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"])),
     step("features", Full, features),
