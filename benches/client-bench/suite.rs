@@ -1,15 +1,16 @@
-//! The `client` suite: the HTTP table of the Go benchmark, and a streamed chat completion, each with live
-//! peers. Client and server share a process, as in the Go benchmark, and one thread, so that a row can run on one
-//! core. This workspace's client is built on reqwest, so the difference to it is the cost of the client's own work. It
-//! is also measured over hyper-util's client, without TLS, proxies and redirects. That client alone is the lower bound of
-//! all.
+//! The `client` suite: the HTTP table of the Go benchmark, and a streamed chat completion, each with live peers.
+//!
+//! Client and server share a process, as in the Go benchmark, and one thread, so that a row can run on one core; only the
+//! concurrent row uses all. This workspace's client is built on reqwest, so the difference to it is the cost of the
+//! client's own work. It is also measured over hyper-util's client, which has no TLS, proxies and redirects.
 
 use std::process::ExitCode;
 
 use benches::{Impl, Row, Suite};
 use client_bench::ours::Ours;
 use client_bench::peers::{HyperUtil, Reqwest};
-use client_bench::repeat::{concurrent, sequential};
+use client_bench::repeat::{Operation, Operations, concurrent, sequential};
+use client_bench::server::Server;
 use client_bench::stream::{self, AsyncOpenai, StreamApi};
 use client_bench::workload::Workload;
 
@@ -25,98 +26,80 @@ const TYPED: &str = "typed chunks";
 /// The text of the chunks.
 const TEXT: &str = "text";
 
+const ASYNC_OPENAI: &str = "0.43.0";
 const HYPER_UTIL: &str = "0.1.21";
 const REQWEST: &str = "0.13.5";
-const ASYNC_OPENAI: &str = "0.43.0";
 
 fn main() -> ExitCode {
     benches::main("client", env!("CARGO_TARGET_TMPDIR"), rows)
 }
 
 fn rows(suite: &mut Suite) -> anyhow::Result<()> {
-    sequential_requests(suite, &Workload::simple("client_do_simple"), &["client_do_allocations"]);
-    for workload in [Workload::with_json_body(), Workload::large_response(), Workload::with_headers()] {
-        sequential_requests(suite, &workload, &[]);
+    for workload in [
+        Workload::simple("client_do_simple"),
+        Workload::with_json_body(),
+        Workload::large_response(),
+        Workload::with_headers(),
+        Workload::concurrent(),
+    ] {
+        let mut row = suite.row(workload.row);
+        if workload.row == "client_do_simple" {
+            row = row.alias("client_do_allocations");
+        }
+        if workload.is_concurrent {
+            row = row.threads();
+        }
+        with_peers(row, &workload, Ours::new).run_batches(
+            Impl::peer("hyper-util", HYPER_UTIL).class(OWNED),
+            workload.expected(),
+            repeated(&workload, HyperUtil::new),
+        );
     }
     with_retry(suite);
-    with_retry_without_sleep(suite);
-    concurrent_requests(suite);
     streamed(suite);
     Ok(())
 }
 
-/// Sequential requests: client and server take turns.
-fn sequential_requests(suite: &mut Suite, workload: &Workload, aliases: &[&str]) {
-    let answer = || workload.answer.clone();
-    requests(
-        aliases.iter().fold(suite.row(workload.row), |row, alias| row.alias(alias)),
-        workload,
-        sequential(answer(), |server| Ours::new(workload, server)),
-        sequential(answer(), |server| Ours::over_hyper(workload, server)),
-        sequential(answer(), |server| Reqwest::new(workload, server)),
-        sequential(answer(), |server| HyperUtil::new(workload, server)),
-    );
+/// Returns the operations of a workload by the clients that `make` creates.
+fn repeated<O: Operation>(workload: &Workload, make: fn(&Workload, &Server) -> O) -> Operations<'_> {
+    let repeat = if workload.is_concurrent { concurrent } else { sequential };
+    repeat(workload.answer.clone(), Box::new(move |server| make(workload, server)))
 }
 
-fn requests<'a>(
-    row: Row<'a>,
-    workload: &Workload,
-    ours: impl FnMut(u64) -> u64 + 'a,
-    over_hyper: impl FnMut(u64) -> u64 + 'a,
-    reqwest: impl FnMut(u64) -> u64 + 'a,
-    hyper_util: impl FnMut(u64) -> u64 + 'a,
-) {
+/// Adds ours over both transports, and reqwest.
+fn with_peers<'a>(row: Row<'a>, workload: &'a Workload, ours: fn(&Workload, &Server) -> Ours) -> Row<'a> {
     let expected = workload.expected();
     row.payload(expected)
-        .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours)
-        .run_batches(Impl::ours("undecoded, plain hyper").class(PLAIN_HYPER), expected, over_hyper)
-        .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest)
-        .run_batches(Impl::peer("hyper-util", HYPER_UTIL).class(OWNED), expected, hyper_util);
+        .elements(1)
+        .run_batches(Impl::ours("undecoded").class(OWNED), expected, repeated(workload, ours))
+        .run_batches(
+            Impl::ours("undecoded, plain hyper").class(PLAIN_HYPER),
+            expected,
+            repeated(workload, Ours::over_hyper),
+        )
+        .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, repeated(workload, Reqwest::new))
 }
 
-/// The retry delay with little else. It is random, so ratios between implementations are meaningless.
+/// A retry: its random delay with little else, which makes ratios between implementations meaningless, and its cost
+/// without the delay. For reqwest, both requests are sent explicitly.
 fn with_retry(suite: &mut Suite) {
     let workload = Workload::with_retry("client_do_with_retry");
-    let ours = sequential(workload.answer.clone(), |server| Ours::new(&workload, server));
-    let (row, expected) = (suite.row(workload.row), workload.expected());
-    row.payload(expected).run_batches(Impl::ours("undecoded").class(OWNED), expected, ours);
-}
-
-/// Same without the delay: the cost of a retry. For reqwest, both requests are sent explicitly.
-fn with_retry_without_sleep(suite: &mut Suite) {
-    let workload = Workload::with_retry("client_do_with_retry_without_sleep");
-    let (expected, answer) = (workload.expected(), || workload.answer.clone());
-    let ours = sequential(answer(), |server| Ours::without_sleep(&workload, server));
-    let over_hyper = sequential(answer(), |server| Ours::over_hyper(&workload, server));
-    let reqwest = sequential(answer(), |server| Reqwest::new(&workload, server));
-    suite
-        .row(workload.row)
-        .payload(expected)
-        .run_batches(Impl::ours("undecoded").class(OWNED), expected, ours)
-        .run_batches(Impl::ours("undecoded, plain hyper").class(PLAIN_HYPER), expected, over_hyper)
-        .run_batches(Impl::peer("reqwest", REQWEST).class(OWNED), expected, reqwest);
-}
-
-/// Requests of 32 tasks that share one client, measured in wall-clock time.
-fn concurrent_requests(suite: &mut Suite) {
-    let workload = &Workload::simple("client_do_concurrent");
-    let answer = || workload.answer.clone();
-    requests(
-        suite.row(workload.row).elements(1),
-        workload,
-        concurrent(answer(), |server| Ours::new(workload, server)),
-        concurrent(answer(), |server| Ours::over_hyper(workload, server)),
-        concurrent(answer(), |server| Reqwest::new(workload, server)),
-        concurrent(answer(), |server| HyperUtil::new(workload, server)),
+    let expected = workload.expected();
+    suite.row(workload.row).payload(expected).elements(1).run_batches(
+        Impl::ours("undecoded").class(OWNED),
+        expected,
+        repeated(&workload, Ours::new),
     );
+    let workload = Workload::with_retry("client_do_with_retry_without_sleep");
+    with_peers(suite.row(workload.row), &workload, Ours::without_sleep);
 }
 
 /// A chat completion of 10,000 chunks.
 fn streamed(suite: &mut Suite) {
     const ROW: &str = "client_stream_10k";
-    let answer = stream::answer();
+    let answer = stream::answer(suite.selects(ROW));
     let expected = stream::value(stream::CHUNKS, stream::TEXT);
-    let ours = |form| sequential(answer.clone(), move |server| stream::Ours::new(form, server));
+    let ours = |api| sequential(answer.clone(), Box::new(move |server| stream::Ours::new(api, server)));
     suite
         .row(ROW)
         .payload(stream::LEN)
@@ -126,7 +109,7 @@ fn streamed(suite: &mut Suite) {
         .run_batches(
             Impl::peer("async-openai", ASYNC_OPENAI).class(TYPED),
             expected,
-            sequential(answer.clone(), AsyncOpenai::new),
+            sequential(answer.clone(), Box::new(AsyncOpenai::new)),
         )
         .run_batches(Impl::limit("events only"), stream::value(stream::CHUNKS, 0), ours(StreamApi::Events));
 }

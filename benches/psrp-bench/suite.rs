@@ -18,7 +18,7 @@ use psrp::io::Child;
 use psrp::message::{Destination, Message, MessageHeader, MessageType};
 use psrp::outofproc::{Packet, PacketReader, Role};
 use psrp::{Error, Value};
-use psrp_bench::maps::{self, LockedMap, ShardedMap};
+use psrp_bench::maps::{self, ShardedMap};
 use psrp_bench::payload::{self, IDENTITY, members};
 use psrp_bench::powershell::{self, Session};
 use psrp_bench::round_trip::{self, RoundTripBuffers};
@@ -72,7 +72,8 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     for row in ["serialize_string", "serialize_int32", "serialize_hashtable"] {
         serialize(suite, row, Writer::write);
     }
-    serialize_again(suite);
+    serialize_again(suite, "serialize_unsafe_small_object", &payload::small(), REUSED_REFERENCE);
+    serialize_again(suite, "serialize_ps_object", &payload::object_with_text(), FRESH_REFERENCE);
     for row in ["deserialize_small_object", "deserialize_ps_object"] {
         deserialize(suite, row);
     }
@@ -125,55 +126,46 @@ fn verified(value: &Value, write: impl for<'w> Fn(&'w mut Writer, &Value) -> Res
     }
 }
 
+/// Adds ours with the document in a new buffer, and in the buffer of the writer.
+fn written<'a, W>(row: Row<'a>, prefix: &str, expected: u64, write: W) -> Row<'a>
+where
+    W: for<'w> Fn(&'w mut Writer) -> Result<&'w [u8], Error> + Copy + 'a,
+{
+    let (mut copying, mut lending) = (Writer::new(), Writer::new());
+    let ours = |name, class| Impl::ours(format!("{prefix}{name}")).class(class).payload(expected);
+    row.run(ours("copied", FRESH), expected, move || length(write(&mut copying).map(<[u8]>::to_vec))).run(
+        ours("lent", REUSED),
+        expected,
+        move || length(write(&mut lending)),
+    )
+}
+
 fn serialize(
     suite: &mut Suite,
     name: &str,
-    write: impl for<'w> Fn(&'w mut Writer, &Value) -> Result<&'w [u8], Error>,
+    write: impl for<'w> Fn(&'w mut Writer, &Value) -> Result<&'w [u8], Error> + Copy,
 ) {
     let value = &payload::of_row(name).unwrap_or_default();
-    let expected = verified(value, &write);
-    let (mut copying, mut lending) = (Writer::new(), Writer::new());
-    suite
-        .row(name)
-        .payload(expected)
-        .run(Impl::ours("copied").class(FRESH), expected, || {
-            length(write(&mut copying, black_box(value)).map(<[u8]>::to_vec))
-        })
-        .run(Impl::ours("lent").class(REUSED), expected, || length(write(&mut lending, black_box(value))));
+    let expected = verified(value, write);
+    written(suite.row(name).payload(expected), "", expected, move |writer| write(writer, black_box(value)));
 }
 
 /// The two rows whose serializer is not reset: from the second document on, it writes only a reference.
-fn serialize_again(suite: &mut Suite) {
-    let value = payload::small();
-    let whole = verified(&value, wrapped);
-    let (mut writer, mut other) = (Writer::new(), Writer::new());
-    let reference = length(continued(&mut writer, &value).map(|_| "<Ref RefId=\"0\" />")) + 87;
-    suite
-        .row("serialize_unsafe_small_object")
-        .payload(reference)
-        .run(Impl::ours("reference, lent").class(REUSED_REFERENCE), reference, || {
-            length(continued(&mut writer, black_box(&value)))
+fn serialize_again(suite: &mut Suite, name: &str, value: &Value, class: &str) {
+    const REFERENCE: u64 = 105;
+    let mut writer = Writer::new();
+    let _ = continued(&mut writer, value);
+    let row = suite.row(name).payload(REFERENCE);
+    let row = if class == FRESH_REFERENCE {
+        row.run(Impl::ours("reference, copied").class(class), REFERENCE, move || {
+            length(continued(&mut writer, black_box(value)).map(<[u8]>::to_vec))
         })
-        .run(Impl::ours("whole object, lent").class(REUSED).payload(whole), whole, || {
-            length(wrapped(&mut other, black_box(&value)))
-        });
-
-    let value = payload::object_with_text();
-    let whole = verified(&value, wrapped);
-    let (mut writer, mut other, mut lending) = (Writer::new(), Writer::new(), Writer::new());
-    length(continued(&mut writer, &value));
-    suite
-        .row("serialize_ps_object")
-        .payload(reference)
-        .run(Impl::ours("reference, copied").class(FRESH_REFERENCE), reference, || {
-            length(continued(&mut writer, black_box(&value)).map(<[u8]>::to_vec))
+    } else {
+        row.run(Impl::ours("reference, lent").class(class), REFERENCE, move || {
+            length(continued(&mut writer, black_box(value)))
         })
-        .run(Impl::ours("whole object, copied").class(FRESH).payload(whole), whole, || {
-            length(wrapped(&mut other, black_box(&value)).map(<[u8]>::to_vec))
-        })
-        .run(Impl::ours("whole object, lent").class(REUSED).payload(whole), whole, || {
-            length(wrapped(&mut lending, black_box(&value)))
-        });
+    };
+    written(row, "whole object, ", verified(value, wrapped), move |writer| wrapped(writer, black_box(value)));
 }
 
 fn deserialize(suite: &mut Suite, name: &str) {
@@ -187,11 +179,31 @@ fn deserialize(suite: &mut Suite, name: &str) {
     });
 }
 
-/// Adds a row limit: copying the encoded bytes.
-fn copies<'a>(row: Row<'a>, bytes: &'a [u8]) {
+/// Adds the limit of a row: copying the encoded bytes.
+fn copies<'a>(row: Row<'a>, bytes: &'a [u8]) -> Row<'a> {
     let mut buffer = Vec::new();
     let expected = bytes.len() as u64;
-    row.run(Impl::limit("memory copy").class(REUSED), expected, move || memory::copy_to(bytes, &mut buffer));
+    row.run(Impl::limit("memory copy").class(REUSED), expected, move || memory::copy_to(bytes, &mut buffer))
+}
+
+/// Adds ours with a new vector and a reused one, and copying the result to such vectors. `encode` appends.
+fn appended<'a>(row: Row<'a>, encoded: &'a [u8], is_right: bool, encode: impl Fn(&mut Vec<u8>) + Copy + 'a) {
+    let expected = if is_right { encoded.len() as u64 } else { u64::MAX };
+    let mut buffer = Vec::new();
+    let row = row
+        .payload(expected)
+        .run(Impl::ours("new vector").class(FRESH), expected, move || {
+            let mut buffer = Vec::with_capacity(encoded.len());
+            encode(&mut buffer);
+            black_box(&buffer).len() as u64
+        })
+        .run(Impl::ours("reused buffer").class(REUSED), expected, move || {
+            buffer.clear();
+            encode(&mut buffer);
+            black_box(&buffer).len() as u64
+        })
+        .run(Impl::limit("memory copy, new vector").class(FRESH), expected, || limits::copy_to_new(encoded));
+    copies(row, encoded);
 }
 
 /// Returns the fragment of a message that fits into one.
@@ -199,37 +211,25 @@ fn fragment(blob: &[u8]) -> Fragment<'_> {
     Fragment { object_id: 1, fragment_id: 0, start: true, end: true, blob: blob.into() }
 }
 
-/// Appends an encoded fragment to a buffer.
-fn encoded_fragment(fragment: &Fragment<'_>, mut buffer: Vec<u8>) -> Vec<u8> {
-    buffer.clear();
-    let _ = black_box(fragment).encode(&mut buffer);
+fn encoded_fragment(fragment: &Fragment<'_>) -> Vec<u8> {
+    let mut buffer = Vec::new();
+    let _ = fragment.encode(&mut buffer);
     buffer
 }
 
 fn encode_fragment(suite: &mut Suite, name: &str, blob: usize) {
     let blob = vec![0; blob];
-    let value = fragment(&blob);
-    let encoded = encoded_fragment(&value, Vec::new());
-    let is_right = Fragment::decode(&encoded).is_ok_and(|(read, rest)| read == value && rest.is_empty());
-    let expected = if is_right { blob.len() as u64 + 21 } else { u64::MAX };
-    let mut buffer = Vec::new();
-    let row = suite
-        .row(name)
-        .payload(expected)
-        .run(Impl::ours("new vector").class(FRESH), expected, || {
-            black_box(encoded_fragment(&value, Vec::with_capacity(encoded.len()))).len() as u64
-        })
-        .run(Impl::ours("reused buffer").class(REUSED), expected, || {
-            buffer = encoded_fragment(&value, std::mem::take(&mut buffer));
-            black_box(&buffer).len() as u64
-        })
-        .run(Impl::limit("memory copy, new vector").class(FRESH), expected, || limits::copy_to_new(&encoded));
-    copies(row, &encoded);
+    let value = &fragment(&blob);
+    let encoded = encoded_fragment(value);
+    let is_right = Fragment::decode(&encoded).is_ok_and(|(read, rest)| read == *value && rest.is_empty());
+    appended(suite.row(name), &encoded, is_right && encoded.len() == blob.len() + 21, |buffer| {
+        let _ = black_box(value).encode(buffer);
+    });
 }
 
 fn decode_fragment(suite: &mut Suite) {
     let blob = [0; 1024];
-    let encoded = encoded_fragment(&fragment(&blob), Vec::new());
+    let encoded = encoded_fragment(&fragment(&blob));
     let is_right = Fragment::decode(&encoded).is_ok_and(|(read, _)| read == fragment(&blob));
     let expected = if is_right { 1024 } else { u64::MAX };
     let row = suite
@@ -252,7 +252,7 @@ fn assemble(suite: &mut Suite) {
     let fragments: Vec<_> = Fragmenter::new()
         .fragment_size(1024)
         .split(&message)
-        .map(|fragment| encoded_fragment(&fragment, Vec::new()))
+        .map(|fragment| encoded_fragment(&fragment))
         .collect();
     let expected = if fragments.len() == 5 { 4096 } else { u64::MAX };
     let mut reused = Assembler::new();
@@ -293,24 +293,8 @@ fn messages(suite: &mut Suite) {
     let mut encoded = Vec::new();
     message.encode(&mut encoded);
     let is_right = Message::decode(&encoded).is_ok_and(|read| read == message);
-    let expected = if is_right { 1064 } else { u64::MAX };
-    let mut buffer = Vec::new();
-    let row = suite
-        .row("message_encode")
-        .alias("messages_message_encode")
-        .payload(1064)
-        .run(Impl::ours("new vector").class(FRESH), expected, || {
-            let mut buffer = Vec::with_capacity(encoded.len());
-            black_box(&message).encode(&mut buffer);
-            black_box(&buffer).len() as u64
-        })
-        .run(Impl::ours("reused buffer").class(REUSED), expected, || {
-            buffer.clear();
-            black_box(&message).encode(&mut buffer);
-            black_box(&buffer).len() as u64
-        })
-        .run(Impl::limit("memory copy, new vector").class(FRESH), expected, || limits::copy_to_new(&encoded));
-    copies(row, &encoded);
+    let row = suite.row("message_encode").alias("messages_message_encode");
+    appended(row, &encoded, is_right && encoded.len() == 1064, |buffer| black_box(&message).encode(buffer));
 
     let expected = if is_right { 1024 } else { u64::MAX };
     let row = suite
@@ -472,7 +456,7 @@ fn texts(suite: &mut Suite) {
 
 fn shared_maps(suite: &mut Suite) {
     let keys = maps::keys();
-    let (locked, sharded) = (LockedMap::new(&keys), ShardedMap::new(&keys));
+    let (locked, sharded) = (ShardedMap::new(&keys, 1), ShardedMap::new(&keys, 16));
     suite.row("runspace_map_rwmutex").threads().run_batches(
         Impl::ours("RwLock of a map").class(MAP),
         1,
@@ -505,16 +489,12 @@ fn large_document(suite: &mut Suite) {
         .run(Impl::limit("events of quick-xml"), limits::events(document), || limits::events(document));
 
     let items = || values.iter().map(|value| (None, value));
-    let (mut writer, mut lending) = (Writer::new(), Writer::new());
-    let encoded = writer.write_document(items()).map(<[u8]>::to_vec).unwrap_or_default();
-    let is_right = read_all(&encoded).is_ok_and(|read| read == values);
+    let mut writer = Writer::new();
+    let encoded = writer.write_document(items()).unwrap_or_default();
+    let is_right = read_all(encoded).is_ok_and(|read| read == values);
     let expected = if is_right { encoded.len() as u64 } else { u64::MAX };
     let row = suite.row(encoding).payload(ENCODED).elements(count);
-    let row = row.run(Impl::ours("copied").class(FRESH), expected, || {
-        length(writer.write_document(items()).map(<[u8]>::to_vec))
-    });
-    let row = row.run(Impl::ours("lent").class(REUSED), expected, || length(lending.write_document(items())));
-    copies(row, &encoded);
+    copies(written(row, "", expected, |writer| writer.write_document(items())), encoded);
 }
 
 /// Client and server in one thread over an in-memory pipe, as in go-psrpcore. It has no server: that of its rows
@@ -563,15 +543,8 @@ fn thousand_objects(suite: &mut Suite) {
         || from_slice(black_box(document)).map_or(0, |value| count(black_box(&value))),
     );
     let expected = verified(&value, wrapped);
-    let (mut copying, mut lending) = (Writer::new(), Writer::new());
-    suite
-        .row("objects_1000_write")
-        .payload(expected)
-        .elements(powershell::OBJECTS)
-        .run(Impl::ours("copied").class(FRESH), expected, || {
-            length(wrapped(&mut copying, black_box(&value)).map(<[u8]>::to_vec))
-        })
-        .run(Impl::ours("lent").class(REUSED), expected, || length(wrapped(&mut lending, black_box(&value))));
+    let row = suite.row("objects_1000_write").payload(expected).elements(powershell::OBJECTS);
+    written(row, "", expected, |writer| wrapped(writer, black_box(&value)));
 }
 
 /// Our client with PowerShell's server, if installed, and with the example `psrp_server`. A process opens one session per

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 const SLICE: Duration = Duration::from_micros(400);
 /// Duration of a slice if one side is another process, whose requests and garbage collection a slice contains.
 const RESIDENT_SLICE: Duration = Duration::from_millis(1);
+/// Duration of a slice of operations of several threads, which take time to get all threads running and to end together.
+const THREADED_SLICE: Duration = Duration::from_millis(5);
 /// Pairs per placement: as many as fit into the time, within the bounds.
 const PAIRS: std::ops::RangeInclusive<u128> = 3..=12;
 const PLACEMENT: Duration = Duration::from_millis(12);
@@ -76,11 +78,13 @@ pub(crate) fn block(
     ours: usize,
     peer: usize,
     placement: usize,
+    has_threads: bool,
 ) -> Result<Option<Block>, String> {
     let is_resident = sides[ours].is_resident() || sides[peer].is_resident();
-    let (slice, bounds, time) = match is_resident {
-        true => (RESIDENT_SLICE, RESIDENT_PAIRS, RESIDENT_PLACEMENT),
-        false => (SLICE, PAIRS, PLACEMENT),
+    let (slice, bounds, time) = match (has_threads, is_resident) {
+        (true, _) => (THREADED_SLICE, RESIDENT_PAIRS, RESIDENT_PLACEMENT),
+        (false, true) => (RESIDENT_SLICE, RESIDENT_PAIRS, RESIDENT_PLACEMENT),
+        (false, false) => (SLICE, PAIRS, PLACEMENT),
     };
     // An estimate is not better than its warm-up: the first side is estimated again after the second.
     calibrate(&mut sides[ours], slice)?;
@@ -157,22 +161,28 @@ mod tests {
     #[test]
     fn slices_take_equally_long() {
         let mut sides = sides([1, 4]);
-        let block = block(&mut sides, 0, 1, 1).unwrap().unwrap();
+        let block = block(&mut sides, 0, 1, 1, false).unwrap().unwrap();
         assert_eq!((block.ours_iterations, block.peer_iterations, block.pairs.len()), (400, 100, 12));
         assert_eq!((block.ratio(), block.ours_first), (Some(4.0), false));
         assert!(sides.iter().all(|side| side.calls.iter().filter(|calls| **calls >= 100).count() >= 12));
     }
 
     #[test]
+    fn slices_of_threads_are_longer() {
+        let block = block(&mut sides([50, 50]), 0, 1, 0, true).unwrap().unwrap();
+        assert_eq!((block.ours_iterations, block.pairs.len()), (100, 4));
+    }
+
+    #[test]
     fn long_operations_have_few_pairs_and_one_placement() {
         let long = [9_000, 9_000];
-        assert_eq!(block(&mut sides(long), 0, 1, 0).unwrap().unwrap().pairs.len(), 3);
-        assert_eq!(block(&mut sides(long), 0, 1, 1), Ok(None));
+        assert_eq!(block(&mut sides(long), 0, 1, 0, false).unwrap().unwrap().pairs.len(), 3);
+        assert_eq!(block(&mut sides(long), 0, 1, 1, false), Ok(None));
     }
 
     #[test]
     fn a_side_can_be_compared_with_itself() {
-        assert_eq!(block(&mut sides([5, 9]), 1, 1, 0).unwrap().unwrap().ratio(), Some(1.0));
+        assert_eq!(block(&mut sides([5, 9]), 1, 1, 0, false).unwrap().unwrap().ratio(), Some(1.0));
     }
 
     #[test]
@@ -190,6 +200,6 @@ mod tests {
 
     #[test]
     fn a_failure_is_returned() {
-        assert!(block(&mut sides([1, 0]), 0, 1, 0).unwrap_err().contains("too long"));
+        assert!(block(&mut sides([1, 0]), 0, 1, 0, false).unwrap_err().contains("too long"));
     }
 }

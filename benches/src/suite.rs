@@ -200,13 +200,18 @@ impl<'a> Row<'a> {
         self
     }
 
-    /// Adds the implementations of programs in other languages. They must return the check value of the first side.
+    /// Adds the implementations of programs in other languages. They must return the check value of the first side of
+    /// their class, or of the row.
     fn add_programs(&mut self) {
-        let Some(expected) = self.sides.first().map(|side| side.expected) else { return };
+        let checks: Vec<_> =
+            self.sides.iter().map(|side| (side.implementation.class.clone(), side.expected)).collect();
+        let Some(&(_, first)) = checks.first() else { return };
         for program in &self.suite.programs {
             let implementations = program.borrow().implementations(&self.name);
             self.sides.extend(implementations.into_iter().map(|implementation| {
                 let row = self.name.clone();
+                let same_class = checks.iter().find(|(class, _)| *class == implementation.class);
+                let expected = same_class.map_or(first, |(_, expected)| *expected);
                 Side { implementation, expected, work: Work::Resident { program: Rc::clone(program), row } }
             }));
         }

@@ -144,7 +144,7 @@ impl Task {
             }
             Self::Duel { duels, pass, start } => {
                 for duel in duels.iter().filter(|duel| duel.key == about.key) {
-                    run_duel(duel, sides, *pass, *start);
+                    run_duel(duel, sides, about.has_threads, *pass, *start);
                 }
             }
             Self::Serve(requests) => requests.serve(about, sides),
@@ -163,11 +163,11 @@ fn test(about: &About, side: &mut Side<'_>) {
     }
 }
 
-fn run_duel(duel: &Planned, sides: &mut [Side<'_>], pass: usize, start: Instant) {
+fn run_duel(duel: &Planned, sides: &mut [Side<'_>], has_threads: bool, pass: usize, start: Instant) {
     Message::Duelling(duel.index).send();
     let find = |name: &str| sides.iter().position(|side| side.implementation.name == *name);
     let result = match (find(&duel.ours), find(&duel.peer)) {
-        (Some(ours), Some(peer)) => block(sides, ours, peer, pass),
+        (Some(ours), Some(peer)) => block(sides, ours, peer, pass, has_threads),
         _ => Err("failed: an implementation is gone".to_owned()),
     };
     match result {

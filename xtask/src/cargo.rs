@@ -7,11 +7,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::tidy;
 use crate::workspace::Workspace;
-
-/// Selects all packages with all features. All steps of the full gate use this selection, because cargo compiles a
-/// dependency once for each set of features.
-pub(crate) const WHOLE: [&str; 2] = ["--workspace", "--all-features"];
 
 /// Returns the command `cargo ARGUMENTS` in the root of the workspace, with the cargo that runs this program.
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Command {
@@ -26,9 +23,8 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Command {
 
 /// Builds a program with the features of the test build, and returns its path.
 pub(crate) fn tested_program(workspace: &Workspace, name: &str) -> Result<PathBuf> {
-    let mut command = command(workspace, &["build"]);
     // Building an example selects the features of development dependencies, as building tests does.
-    command.args(WHOLE).args(["--bin", name, "--example", "psrp_server"]);
+    let mut command = command(workspace, &["build", "--bin", name, "--example", "psrp_server"]);
     ensure!(command.status().context("cannot start cargo")?.success(), "{name} does not build");
     Ok(workspace.program("debug", name))
 }
@@ -38,6 +34,15 @@ pub(crate) fn released_program(workspace: &Workspace, name: &str) -> Result<Path
     let mut command = command(workspace, &["build", "--release", "--package", name, "--bin", name]);
     ensure!(command.status().context("cannot start cargo")?.success(), "{name} does not build");
     Ok(workspace.program("release", name))
+}
+
+/// Returns the command that tests the suites: unit tests, and every operation once.
+pub(crate) fn test_suites(workspace: &Workspace) -> Result<Command> {
+    let mut command = command(workspace, &["test", "--lib", "--bins", "--benches"]);
+    for package in tidy::packages(workspace)?.iter().filter(|package| package.is_suite()) {
+        command.args(["--package", &package.name]);
+    }
+    Ok(command)
 }
 
 /// Returns the target triple of the machine.
@@ -83,24 +88,5 @@ impl Messages {
     /// Returns the compiler's errors and warnings, which cargo does not print in JSON mode.
     pub(crate) fn diagnostics(&self) -> impl Iterator<Item = &str> {
         self.messages.iter().filter_map(|message| message["message"]["rendered"].as_str())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Messages of cargo 1.95, without the fields that are not read.
-    const MESSAGES: &str = r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"benches"},"executable":null}
-{"reason":"compiler-artifact","target":{"kind":["bench"],"name":"sse"},"executable":"/t/release/deps/sse-1"}
-{"reason":"compiler-message","message":{"level":"error","rendered":"error: no\n"}}
-{"reason":"build-finished","success":true}
-"#;
-
-    #[test]
-    fn finds_suites_and_diagnostics() {
-        let messages = Messages::parse(true, MESSAGES);
-        assert_eq!(messages.benches(), [("sse".to_owned(), PathBuf::from("/t/release/deps/sse-1"))]);
-        assert_eq!(messages.diagnostics().collect::<Vec<_>>(), ["error: no\n"]);
     }
 }

@@ -24,9 +24,9 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
 
 /// Returns the rows of all suites as built for the tests of the gate, so that listing them compiles nothing.
 fn rows(workspace: &Workspace) -> Result<Vec<Row>> {
-    let arguments =
-        ["test", "--no-run", "--message-format=json", "--workspace", "--all-features", "--benches"];
-    let messages = Messages::of(cargo::command(workspace, &arguments))?;
+    let mut command = cargo::test_suites(workspace)?;
+    command.args(["--no-run", "--message-format=json"]);
+    let messages = Messages::of(command)?;
     if !messages.is_success {
         messages.diagnostics().for_each(crate::say);
         bail!("the suites do not build");

@@ -7,18 +7,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value};
 
 use crate::interop::{self, Language};
-use crate::process::{self, Finished, Skipped, lacks};
+use crate::process::{self, Skipped, lacks, succeed};
 use crate::workspace::Workspace;
 use crate::{cargo, note};
 
-/// Time limit for each program.
-const LIMIT: Duration = Duration::from_secs(120);
 /// Maximum exposure in `systemd-analyze security`, in tenths: 0 is confined, 100 is unconfined.
 const EXPOSURE: &str = "--threshold=20";
 /// Versions of Kubernetes to check the manifests with: the oldest that supports every field, and the newest.
@@ -30,8 +27,8 @@ struct Scene {
     files: PathBuf,
     /// Folder for temporary files.
     scratch: PathBuf,
-    /// Folder of the linters, or the reason why they are missing.
-    linters: Result<PathBuf>,
+    /// Python interpreter beside the linters.
+    python: PathBuf,
     /// Folder of Helm, which is compiled, or the reason why it is missing.
     helm: Result<PathBuf>,
     program: PathBuf,
@@ -40,35 +37,40 @@ struct Scene {
 type Check = fn(&Scene) -> Result<Skipped>;
 
 /// Name, program that must be installed, and check.
-const CHECKS: [(&str, Option<&str>, Check); 7] = [
-    ("docker", None, docker),
-    ("compose", None, compose),
-    ("kubernetes", None, kubernetes),
-    ("helm", Some("kubectl"), helm),
-    ("prometheus and grafana", Some("promtool"), prometheus),
-    ("systemd", Some("systemd-analyze"), systemd),
-    ("nginx", Some("nginx"), nginx),
+const CHECKS: [(&str, &str, Check); 7] = [
+    ("docker", LINTERS, docker),
+    ("compose", LINTERS, compose),
+    ("kubernetes", LINTERS, kubernetes),
+    ("helm", LINTERS, helm),
+    ("prometheus and grafana", "promtool", prometheus),
+    ("systemd", "systemd-analyze", systemd),
+    ("nginx", "nginx", nginx),
 ];
+
+/// Stands for the Python linters in [`CHECKS`].
+const LINTERS: &str = "linters";
 
 /// Runs all checks. Returns what they skipped, with the reasons.
 pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     let place = workspace.target.join("deploy");
     let pins = |name: &str| workspace.root.join("xtask/src/deploy").join(name);
+    let (python, no_linters) =
+        match interop::install(Language::Python, &pins("requirements.txt"), &place.join("linters")) {
+            Ok(python) => (python, None),
+            Err(error) => (PathBuf::new(), Some(format!("no linters: {error:#}"))),
+        };
     let mut scene = Scene {
         files: workspace.root.join("docs/deploy"),
         scratch: PathBuf::new(),
-        linters: interop::install(Language::Python, &pins("requirements.txt"), &place.join("linters")),
+        python,
         helm: interop::install(Language::Go, &pins("go.txt"), &place.join("programs")),
         program: cargo::tested_program(workspace, "pypi-proxy")?,
     };
     let mut missing = Vec::new();
     for (name, program, check) in CHECKS {
         scene.scratch = place.join(name);
-        if scene.scratch.exists() {
-            fs::remove_dir_all(&scene.scratch)?;
-        }
-        fs::create_dir_all(&scene.scratch)?;
-        let reason = match program.and_then(lacks) {
+        process::empty(&scene.scratch)?;
+        let reason = match if program == LINTERS { no_linters.clone() } else { lacks(program) } {
             Some(missing) => Some(missing),
             None => check(&scene).context(name)?,
         };
@@ -80,15 +82,17 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
 
 impl Scene {
     /// Returns a Python linter.
-    fn linter(&self, name: &str) -> Result<Command, String> {
-        match &self.linters {
-            Ok(python) => Ok(Command::new(python.with_file_name(name))),
-            Err(error) => Err(format!("no {name}: {error:#}")),
-        }
+    fn linter(&self, name: &str) -> Command {
+        Command::new(self.python.with_file_name(name))
     }
 
-    fn finish(&self, command: &mut Command) -> Result<Finished> {
-        process::succeed(command, &self.scratch, LIMIT)
+    /// Checks files of Kubernetes objects.
+    fn validate(&self, files: &[PathBuf]) -> Result<()> {
+        for version in KUBERNETES {
+            let mut linter = self.linter("kubernetes-validate");
+            succeed(linter.args(["--strict", "--kubernetes-version", version]).args(files))?;
+        }
+        Ok(())
     }
 
     fn read(&self, name: &str) -> Result<String> {
@@ -105,27 +109,21 @@ impl Scene {
 
 fn docker(scene: &Scene) -> Result<Skipped> {
     for (linter, file) in [("hadolint", "docker/Dockerfile"), ("shellcheck", "docker/image.sh")] {
-        match scene.linter(linter) {
-            Ok(mut command) => scene.finish(command.arg(scene.files.join(file)))?,
-            Err(reason) => return Ok(Some(reason)),
-        };
+        succeed(scene.linter(linter).arg(scene.files.join(file)))?;
     }
     let daemon = process::first_line("docker", &["info", "--format", "{{.ID}}"]);
     Ok(daemon.is_none().then(|| "no engine of Docker runs here: the image is not built".to_owned()))
 }
 
 fn compose(scene: &Scene) -> Result<Skipped> {
-    let mut command = match scene.linter("docker-compose") {
-        Ok(command) => command,
-        Err(reason) => return Ok(Some(reason)),
-    };
+    let mut command = scene.linter("docker-compose");
     // `example.env` lists the variables without a default.
     for line in scene.read("docker/example.env")?.lines().filter(|line| !line.starts_with('#')) {
         let (name, value) = line.split_once('=').context("a variable has a value")?;
         command.env(name, if value.is_empty() { "filled in" } else { value });
     }
     command.arg("--file").arg(scene.files.join("docker/compose.yaml"));
-    scene.finish(command.args(["--profile", "watch", "config", "--quiet"]))?;
+    succeed(command.args(["--profile", "watch", "config", "--quiet"]))?;
     Ok(None)
 }
 
@@ -141,22 +139,18 @@ fn kubernetes(scene: &Scene) -> Result<Skipped> {
     }
     let missing = lacks("kubectl");
     if missing.is_none() {
-        let rendered = scene.finish(Command::new("kubectl").arg("kustomize").arg(&folder))?;
+        let rendered = succeed(Command::new("kubectl").arg("kustomize").arg(&folder))?;
         files.push(scene.write("rendered.yaml", &rendered.stdout)?);
     }
-    for version in KUBERNETES {
-        match scene.linter("kubernetes-validate") {
-            Ok(mut command) => {
-                scene.finish(command.args(["--strict", "--kubernetes-version", version]).args(&files))?
-            }
-            Err(reason) => return Ok(Some(reason)),
-        };
-    }
+    scene.validate(&files)?;
     Ok(missing)
 }
 
 /// Renders the Helm chart, and compares it with the files for kustomize.
 fn helm(scene: &Scene) -> Result<Skipped> {
+    if let Some(missing) = lacks("kubectl") {
+        return Ok(Some(missing));
+    }
     let folder = match &scene.helm {
         Ok(folder) => folder,
         Err(error) => return Ok(Some(format!("no Helm: {error:#}"))),
@@ -173,25 +167,18 @@ fn helm(scene: &Scene) -> Result<Skipped> {
     let (chart, other) = (path(&chart), path(&other));
     let mut files = Vec::new();
     for (name, more) in [("default.yaml", &[][..]), ("other.yaml", &["--values", &*other])] {
-        scene.finish(&mut run(&[&["lint", "--strict", "--quiet", &chart], more].concat()))?;
+        succeed(&mut run(&[&["lint", "--strict", "--quiet", &chart], more].concat()))?;
         let template = ["template", "pypi-proxy", &*chart, "--namespace", "pypi-proxy"];
-        let rendered = scene.finish(&mut run(&[&template, more].concat()))?;
+        let rendered = succeed(&mut run(&[&template, more].concat()))?;
         files.push(scene.write(name, &rendered.stdout)?);
     }
     for wrong in ["image.tga=x", "config.admin_token=x", "config.index_url=x", "port=80", "replicas=two"] {
-        let finished = process::run(&mut run(&["template", &chart, "--set", wrong]), &scene.scratch, LIMIT)?;
-        ensure!(finished.stderr.contains("schema"), "the schema accepts {wrong}: {}", finished.stderr);
+        let finished = run(&["template", &chart, "--set", wrong]).output()?;
+        let message = String::from_utf8_lossy(&finished.stderr);
+        ensure!(message.contains("schema"), "the schema accepts {wrong}: {message}");
     }
-    for version in KUBERNETES {
-        match scene.linter("kubernetes-validate") {
-            Ok(mut command) => {
-                scene.finish(command.args(["--strict", "--kubernetes-version", version]).args(&files))?
-            }
-            Err(reason) => return Ok(Some(reason)),
-        };
-    }
-    let kustomized =
-        scene.finish(Command::new("kubectl").arg("kustomize").arg(scene.files.join("kubernetes")))?;
+    scene.validate(&files)?;
+    let kustomized = succeed(Command::new("kubectl").arg("kustomize").arg(scene.files.join("kubernetes")))?;
     let [default, other] = [&files[0], &files[1]].map(|file| objects(scene, file));
     let (default, other) = (default?, other?);
     let mut expected = objects(scene, &scene.write("kustomized.yaml", &kustomized.stdout)?)?;
@@ -201,7 +188,7 @@ fn helm(scene: &Scene) -> Result<Skipped> {
         check_selectors(objects)?;
         // The program accepts the settings.
         let config = scene.write("config.toml", text(&objects["ConfigMap"]["data"]["config.toml"]))?;
-        scene.finish(Command::new(&scene.program).arg("config").arg("--config").arg(config).env_clear())?;
+        succeed(Command::new(&scene.program).arg("config").arg("--config").arg(config).env_clear())?;
     }
     let [default, expected] = [default, expected].map(comparable);
     for (kind, object) in &expected {
@@ -222,8 +209,7 @@ const TO_JSON: &str = "import json, sys, yaml; print(json.dumps([one for one in 
 
 /// Reads the objects of a YAML file, by kind.
 fn objects(scene: &Scene, path: &Path) -> Result<BTreeMap<String, Value>> {
-    let python = scene.linters.as_ref().map_err(|error| anyhow!("no Python: {error:#}"))?;
-    let converted = scene.finish(Command::new(python).args(["-c", TO_JSON]).arg(path))?;
+    let converted = succeed(Command::new(&scene.python).args(["-c", TO_JSON]).arg(path))?;
     let all: Vec<Value> = serde_json::from_str(&converted.stdout)?;
     Ok(all.into_iter().map(|object| (text(&object["kind"]).to_owned(), object)).collect())
 }
@@ -286,7 +272,7 @@ fn normalize(value: &mut Value, config: &str) {
 fn prometheus(scene: &Scene) -> Result<Skipped> {
     let folder = scene.files.join("prometheus");
     let promtool = |words: &[&str], file: &Path| {
-        scene.finish(Command::new("promtool").args(words).arg(file).current_dir(&folder))
+        succeed(Command::new("promtool").args(words).arg(file).current_dir(&folder))
     };
     promtool(&["check", "config"], Path::new("prometheus.yml"))?;
     promtool(&["test", "rules"], Path::new("rules.test.yml"))?;
@@ -306,6 +292,14 @@ fn prometheus(scene: &Scene) -> Result<Skipped> {
     Ok(None)
 }
 
+/// Checks units, and that they have no unknown settings, about which `systemd-analyze` only warns.
+pub(crate) fn verify_units(units: &[&Path]) -> Result<()> {
+    let mut command = Command::new("systemd-analyze");
+    let verified = succeed(command.args(["verify", "--man=no", "--recursive-errors=no"]).args(units))?;
+    ensure!(verified.stderr.is_empty(), "systemd-analyze: {}", verified.stderr);
+    Ok(())
+}
+
 fn systemd(scene: &Scene) -> Result<Skipped> {
     let program = scene.program.to_string_lossy();
     let unit = scene
@@ -313,16 +307,9 @@ fn systemd(scene: &Scene) -> Result<Skipped> {
         .replace("ExecStart=pypi-proxy", &format!("ExecStart={program}"));
     let service = scene.write("pypi-proxy.service", &unit)?;
     let socket = scene.write("pypi-proxy.socket", &scene.read("systemd/pypi-proxy.socket")?)?;
-    let analyze = |words: &[&str]| {
-        let mut command = Command::new("systemd-analyze");
-        command.args(words);
-        command
-    };
-    let verified =
-        scene.finish(analyze(&["verify", "--man=no", "--recursive-errors=no"]).arg(&service).arg(socket))?;
-    // It only warns about unknown settings.
-    ensure!(verified.stderr.is_empty(), "systemd-analyze: {}", verified.stderr);
-    let judged = scene.finish(analyze(&["security", "--offline=yes", EXPOSURE]).arg(service))?;
+    verify_units(&[&service, &socket])?;
+    let mut judge = Command::new("systemd-analyze");
+    let judged = succeed(judge.args(["security", "--offline=yes", EXPOSURE]).arg(service))?;
     note(judged.stdout.lines().last().unwrap_or_default());
     // Starting it would add a service to this machine.
     Ok(Some("the service is verified and not started".to_owned()))
@@ -336,7 +323,7 @@ fn nginx(scene: &Scene) -> Result<Skipped> {
     let path = scene.write("nginx.conf", &text)?;
     let mut command = Command::new("nginx");
     command.args(["-t", "-e", "stderr", "-p"]).arg(&scene.scratch).arg("-c").arg(path);
-    let finished = scene.finish(&mut command)?;
+    let finished = succeed(&mut command)?;
     ensure!(!finished.stderr.contains("[warn]"), "nginx: {}", finished.stderr);
     Ok(None)
 }

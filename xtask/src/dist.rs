@@ -103,11 +103,9 @@ impl<'workspace> Dist<'workspace> {
         let out = place.join(folder);
         let dist =
             Self { workspace, pypi_proxy: program("pypi-proxy"), psrp: program("psrp"), out, profile, tools };
-        // Wheels of another version.
+        // It may have wheels of another version.
         let wheels = wheels::folder(workspace);
-        if wheels.exists() {
-            fs::remove_dir_all(&wheels)?;
-        }
+        process::empty(&wheels)?;
         // One by one, so that the features of a program do not depend on the other one.
         for (package, name) in CRATES {
             match &dist.tools {

@@ -68,23 +68,12 @@ mod tests {
         assert_eq!(of_text(text).collect::<Vec<_>>(), [set(&["a", "b"]), set(&["c"]), set(&["d"])]);
     }
 
-    fn sets_of(name: &str) -> Vec<BTreeSet<String>> {
+    #[test]
+    fn sets_that_select_the_same_are_checked_once() {
         let workspace = Workspace::find().unwrap();
         let packages = tidy::packages(&workspace).unwrap();
-        sets(&workspace, packages.iter().find(|package| package.name == name).unwrap()).unwrap()
-    }
-
-    #[test]
-    fn sets_that_enable_the_same_are_checked_once() {
-        let sets = sets_of("psrp");
-        assert!(sets.contains(&set(&[])) && sets.contains(&set(&["tokio"])));
-        // `ssh` enables `tokio`.
-        assert!(!sets.contains(&set(&["ssh", "tokio"])));
-    }
-
-    #[test]
-    fn features_that_select_no_code_are_not_checked() {
-        let sets = sets_of("tightwire-perplexity");
+        let package = packages.iter().find(|package| package.name == "tightwire-perplexity").unwrap();
+        let sets = sets(&workspace, package).unwrap();
         assert!(sets.contains(&set(&["client"])) && sets.contains(&set(&["blocking"])));
         // It only enables a feature of reqwest.
         assert!(!sets.contains(&set(&["gzip"])));

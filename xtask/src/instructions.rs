@@ -79,8 +79,8 @@ pub(crate) fn command(systems: &[String], is_saved: bool, workspace: &Workspace)
 /// Counts the rows of the named systems (all by default), prints the counts and compares them. Fails if a count
 /// deviates from the file.
 pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipped> {
-    if first_line("valgrind", &["--version"]).is_none() {
-        return Ok(Some("valgrind is not installed".to_owned()));
+    if let Some(missing) = process::lacks("valgrind") {
+        return Ok(Some(missing));
     }
     let path = file(workspace);
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -123,8 +123,8 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipp
 /// Checks that four times as much input takes at most [`MAX_GROWTH`] times as many instructions. Fails if a row takes
 /// more.
 pub(crate) fn check_growth(workspace: &Workspace) -> Result<Skipped> {
-    if first_line("valgrind", &["--version"]).is_none() {
-        return Ok(Some("valgrind is not installed".to_owned()));
+    if let Some(missing) = process::lacks("valgrind") {
+        return Ok(Some(missing));
     }
     let program = cargo::tested_program(workspace, "linear")?;
     let counter = Counter { program, scratch: workspace.scratch().join("linear") };
@@ -223,30 +223,4 @@ fn by_all_processors<'a, K: Ord + Send, V: Send>(
 /// Parses a line such as `==1== Collected : 1234`.
 fn collected(text: &str) -> Option<u64> {
     text.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_count_is_found() {
-        let text = "==7== Events    : Ir\n==7== Collected : 229342\n==7== \n";
-        assert_eq!(collected(text), Some(229_342));
-        assert_eq!(collected("valgrind: no"), None);
-    }
-
-    #[test]
-    fn systems_are_whole_names() {
-        let systems = ["sse".to_owned()];
-        assert!(selects(&systems, "sse/decode") && !selects(&systems, "sse2/decode"));
-        assert!(selects(&[], "json/encode"));
-    }
-
-    #[test]
-    fn the_file_is_read() {
-        let workspace = Workspace::find().unwrap();
-        let baseline: Baseline = toml::from_str(&fs::read_to_string(file(&workspace)).unwrap()).unwrap();
-        assert!(baseline.instructions.contains_key("sse/decode"));
-    }
 }

@@ -27,9 +27,6 @@ pub(crate) enum Language {
     Maven,
 }
 
-/// Maven plugin that downloads jars.
-const MAVEN_COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
-
 const MOCK: &str = "tightwire-perplexity-mock";
 /// The proxy with S3 servers and network faults.
 pub(crate) const FLEET: &str = "fleet";
@@ -62,20 +59,9 @@ impl Language {
         }
     }
 
-    /// Returns the required programs, each with an argument that checks whether it works.
-    fn programs(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Python => &[("python3", "--version")],
-            Self::Node => &[("node", "--version"), ("npm", "--version")],
-            Self::Go => &[("go", "version")],
-            Self::Maven => &[("java", "--version"), ("mvn", "--version")],
-        }
-    }
-
     /// Returns the path to store in the environment variable, relative to the installation.
     fn product(self) -> &'static str {
         match self {
-            Self::Python if cfg!(windows) => "venv/Scripts/python.exe",
             Self::Python => "venv/bin/python",
             Self::Node => "node_modules",
             Self::Go => "bin",
@@ -83,49 +69,20 @@ impl Language {
         }
     }
 
-    fn install(self, directory: &Path, pins: &str) -> Vec<Command> {
+    /// Returns the shell script that installs what the file `$1` pins into the current folder.
+    fn script(self) -> &'static str {
         match self {
             Self::Python => {
-                let mut venv = Command::new("python3");
-                venv.args(["-m", "venv", "--clear", "venv"]);
-                let mut pip = Command::new(directory.join(self.product()));
-                pip.args([
-                    "-m",
-                    "pip",
-                    "install",
-                    "--quiet",
-                    "--retries",
-                    "1",
-                    "--disable-pip-version-check",
-                ]);
-                pip.args(["--requirement", "requirements.txt"]);
-                vec![venv, pip]
+                "python3 -m venv --clear venv && venv/bin/python -m pip install --quiet --retries 1 \
+                 --disable-pip-version-check --requirement \"$1\""
             }
             Self::Node => {
-                let mut npm = Command::new("npm");
-                npm.args(["install", "--loglevel=error", "--fetch-retries=1", "--no-audit", "--no-fund"]);
-                npm.arg("--ignore-scripts");
-                vec![npm]
+                "npm install --loglevel=error --fetch-retries=1 --no-audit --no-fund --ignore-scripts"
             }
-            Self::Go => {
-                let install = |package| {
-                    let mut go = Command::new("go");
-                    go.args(["install", package]).env("GOBIN", directory.join(self.product()));
-                    go
-                };
-                pins.lines().map(install).collect()
-            }
+            Self::Go => "GOBIN=\"$PWD/bin\" xargs --max-args=1 go install < \"$1\"",
             Self::Maven => {
-                let copy = |artifact| {
-                    let mut mvn = Command::new("mvn");
-                    mvn.args(["-q", "-B", "-ntp", MAVEN_COPY, "-Dmdep.stripVersion=true"]);
-                    mvn.args([
-                        format!("-Dartifact={artifact}"),
-                        format!("-DoutputDirectory={}", self.product()),
-                    ]);
-                    mvn
-                };
-                pins.lines().map(copy).collect()
+                "xargs -I{} mvn -q -B -ntp org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+                 -Dmdep.stripVersion=true -Dartifact={} -DoutputDirectory=jars < \"$1\""
             }
         }
     }
@@ -159,9 +116,6 @@ pub(crate) fn install_suites(workspace: &Workspace, is_wanted: impl Fn(&str) -> 
 /// Installs what a file pins, unless these versions are installed already. Returns the Python interpreter, or the
 /// folder of modules, programs or jars.
 pub(crate) fn install(language: Language, pins: &Path, directory: &Path) -> Result<PathBuf> {
-    for &(program, version) in language.programs() {
-        process::first_line(program, &[version]).with_context(|| format!("{program} cannot be run here"))?;
-    }
     let text = fs::read_to_string(pins).with_context(|| format!("cannot read {}", pins.display()))?;
     let product = directory.join(language.product());
     // Written last, so that an interrupted installation is repeated.
@@ -172,10 +126,10 @@ pub(crate) fn install(language: Language, pins: &Path, directory: &Path) -> Resu
     fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let name = pins.file_name().context("pins are a file")?;
     fs::write(directory.join(name), &text)?;
-    for mut command in language.install(directory, &text) {
-        let finished = process::run(command.current_dir(directory), directory, INSTALL_LIMIT)?;
-        ensure!(finished.status.success(), "cannot be installed: {}", finished.complaint());
-    }
+    let mut sh = Command::new("sh");
+    sh.args(["-c", language.script(), "sh"]).arg(name).current_dir(directory);
+    let finished = process::run(&mut sh, directory, INSTALL_LIMIT)?;
+    ensure!(finished.status.success(), "cannot be installed: {}", finished.complaint());
     fs::write(done, text)?;
     Ok(product)
 }

@@ -22,11 +22,9 @@ mod setup;
 mod site;
 mod test;
 mod tidy;
-mod unchanged;
 mod workspace;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -48,13 +46,6 @@ enum Command {
     Report(report::Options),
     Conformance(conformance::Options),
     Test(test::Options),
-    /// Run a test program unless it is unchanged (used by `test`)
-    #[command(name = unchanged::COMMAND)]
-    RunTest {
-        program: PathBuf,
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
     /// Install the tools of `test --full`
     ///
     /// These are Debian packages (as root), cargo-cyclonedx, cargo-deb, cargo-deny, cargo-machete and mdBook. Lists the tools
@@ -90,7 +81,6 @@ impl Command {
             Self::Report(options) => report::command(&options, workspace),
             Self::Conformance(options) => conformance::command(&options, workspace),
             Self::Test(options) => test::command(&options),
-            Self::RunTest { program, arguments } => unchanged::command(&program, &arguments, workspace),
             Self::Setup => setup::command(workspace),
             Self::Dist(options) => dist::command(&options, workspace),
             Self::Site => site::command(workspace),

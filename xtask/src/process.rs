@@ -1,12 +1,18 @@
 //! Runs other programs with captured output and a time limit.
 
+use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+
+pub(crate) use bench_report::machine::first_line;
 
 use anyhow::{Context, Result, bail, ensure};
 
+/// Time limit of a program that must succeed.
+const LIMIT: Duration = Duration::from_secs(300);
 /// Interval at which a running program is polled.
 const POLL: Duration = Duration::from_millis(5);
 
@@ -19,6 +25,14 @@ pub(crate) fn finish(mut command: Command) -> Result<()> {
     let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {program}"))?;
     ensure!(status.success(), "{status}");
     Ok(())
+}
+
+/// Creates a folder, or removes what is in it.
+pub(crate) fn empty(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
 }
 
 #[derive(Debug)]
@@ -77,9 +91,14 @@ pub(crate) fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Res
     Ok(Finished { status, stdout: read(&out_path)?, stderr: read(&err_path)? })
 }
 
-/// Runs a command like [`run`]. Fails with its output if it does not succeed.
-pub(crate) fn succeed(command: &mut Command, scratch: &Path, limit: Duration) -> Result<Finished> {
-    let finished = run(command, scratch, limit)?;
+/// Runs a command like [`run`], with [`LIMIT`]. Fails with its output if it does not succeed.
+pub(crate) fn succeed(command: &mut Command) -> Result<Finished> {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let scratch = env::temp_dir().join(format!("xtask-{}-{count}", std::process::id()));
+    let finished = run(command, &scratch, LIMIT);
+    fs::remove_dir_all(scratch)?;
+    let finished = finished?;
     let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
     let Finished { status, stdout, stderr } = &finished;
     ensure!(status.success(), "{program}: {status}\n{stdout}{stderr}");
@@ -91,17 +110,10 @@ pub(crate) fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 
-/// Returns the first line that a program prints, such as its version; `None` if it cannot be run.
-pub(crate) fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
-}
-
 /// Returns the path of a program with this name in the search path, or this path if it exists.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).map(|path| path.join(name)).find(|path| path.is_file())
+    let paths = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&paths).map(|path| path.join(name)).find(|path| path.is_file())
 }
 
 /// Returns whether a program with this name is in the search path, or this path exists.
@@ -112,32 +124,4 @@ pub(crate) fn is_installed(name: &str) -> bool {
 /// Returns a message if a program is not installed.
 pub(crate) fn lacks(program: &str) -> Skipped {
     (!is_installed(program)).then(|| format!("there is no {program}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn scratch(name: &str) -> PathBuf {
-        std::env::temp_dir().join(format!("xtask-process-{}-{name}", std::process::id()))
-    }
-
-    #[test]
-    fn captures_output_and_status() {
-        let scratch = scratch("captures");
-        let mut command = Command::new("rustc");
-        let finished = run(command.arg("--no-such-flag"), &scratch, Duration::from_secs(60)).unwrap();
-        fs::remove_dir_all(&scratch).unwrap();
-        assert!(!finished.status.success());
-        assert!(finished.complaint().contains("error"), "{}", finished.complaint());
-    }
-
-    #[test]
-    fn a_missing_program_is_named() {
-        let scratch = scratch("missing");
-        let error = run(&mut Command::new("no-such-program"), &scratch, Duration::from_secs(1)).unwrap_err();
-        fs::remove_dir_all(&scratch).unwrap();
-        assert!(error.to_string().contains("no-such-program"));
-        assert_eq!(first_line("no-such-program", &[]), None);
-    }
 }

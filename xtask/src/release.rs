@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::process::{Skipped, finish, first_line};
+use crate::process::{Skipped, finish, lacks, succeed};
 use crate::workspace::Workspace;
 use crate::{cargo, dist, say, test, tidy};
 
@@ -110,15 +110,7 @@ fn published(workspace: &Workspace) -> Result<Vec<tidy::Package>> {
 
 /// Returns what git prints.
 fn git(workspace: &Workspace, arguments: &[&str]) -> Result<String> {
-    let output = Command::new("git").args(arguments).current_dir(&workspace.root).output();
-    let output = output.context("cannot start git")?;
-    ensure!(
-        output.status.success(),
-        "git {}: {}",
-        arguments[0],
-        String::from_utf8_lossy(&output.stderr).trim()
-    );
-    Ok(String::from_utf8(output.stdout)?)
+    Ok(succeed(Command::new("git").args(arguments).current_dir(&workspace.root))?.stdout)
 }
 
 fn tree(workspace: &Workspace) -> Result<Skipped> {
@@ -195,8 +187,8 @@ fn newest_section(text: &str, version: &str) -> Result<Skipped> {
 
 /// Finds dependencies that nothing uses.
 pub(crate) fn machete(workspace: &Workspace) -> Result<Skipped> {
-    if first_line("cargo-machete", &["--version"]).is_none() {
-        return Ok(Some("cargo-machete is not installed".into()));
+    if let Some(missing) = lacks("cargo-machete") {
+        return Ok(Some(missing));
     }
     // Not by way of cargo: inside of `cargo run` it would take its own name for a folder.
     let mut command = Command::new("cargo-machete");
@@ -218,9 +210,7 @@ pub(crate) fn package(workspace: &Workspace) -> Result<Skipped> {
 /// Checks that a package contains the files [`PACKAGED`].
 fn contents(workspace: &Workspace, package: &tidy::Package) -> Result<()> {
     let mut command = cargo::command(workspace, &["package", "--list", "--allow-dirty", "--package"]);
-    let output = command.arg(&package.name).output().context("cannot start cargo")?;
-    ensure!(output.status.success(), "{}: {}", package.name, String::from_utf8_lossy(&output.stderr).trim());
-    let files = String::from_utf8(output.stdout)?;
+    let files = succeed(command.arg(&package.name))?.stdout;
     for file in PACKAGED {
         ensure!(files.lines().any(|line| line == file), "the package {} has no {file}", package.name);
     }
@@ -272,10 +262,8 @@ fn docs(workspace: &Workspace) -> Result<Skipped> {
 
 /// Compares the public API of the libraries with that of the commit or tag `semver-baseline` in Cargo.toml.
 pub(crate) fn semver(workspace: &Workspace) -> Result<Skipped> {
-    if first_line("cargo-semver-checks", &["--version"]).is_none() {
-        return Ok(Some(format!(
-            "cargo-semver-checks is not installed (cargo install --locked {SEMVER_CHECKS})"
-        )));
+    if let Some(missing) = lacks("cargo-semver-checks") {
+        return Ok(Some(format!("{missing} (cargo install --locked {SEMVER_CHECKS})")));
     }
     let manifest = manifest(workspace)?;
     let baseline = manifest["workspace"]["metadata"]["semver-baseline"].as_str();
@@ -334,20 +322,5 @@ mod tests {
     #[test]
     fn this_repository_has_one_version() {
         versions(&Workspace::find().unwrap()).unwrap();
-    }
-
-    #[test]
-    fn finished_steps_are_not_listed() {
-        let (all, few) = (remaining("0.2.0", false, false), remaining("0.2.0", true, true));
-        assert_eq!((all.lines().count(), few.lines().count()), (10, 8));
-        assert!(few.starts_with("1. cargo xtask test --full\n2. cargo publish --workspace\n"), "{few}");
-        assert!(few.contains("git push origin v0.2.0"), "{few}");
-    }
-
-    #[test]
-    fn a_release_without_dry_run_lists_what_people_do() {
-        let error =
-            command(&Options { dry_run: false }, &Workspace::find().unwrap()).unwrap_err().to_string();
-        assert!(error.contains("--dry-run") && error.contains("cargo publish --workspace"), "{error}");
     }
 }

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use html5gum::{Token, Tokenizer};
@@ -23,19 +22,17 @@ const SUMMARY: &str = include_str!("site/SUMMARY.md");
 /// The other files that mdBook needs.
 const FILES: [(&str, &str); 2] =
     [("book.toml", include_str!("site/book.toml")), ("site.css", include_str!("site/site.css"))];
-/// Time limit of each program.
-const LIMIT: Duration = Duration::from_secs(300);
 
 pub(crate) fn command(workspace: &Workspace) -> Result<()> {
-    ensure!(is_installed(), "mdBook is not installed; run `cargo xtask setup`");
+    ensure!(process::is_installed("mdbook"), "there is no mdbook; run `cargo xtask setup`");
     say(&format!("{}\n", build(workspace)?.join("index.html").display()));
     Ok(())
 }
 
 /// Builds the site, and tests it in a browser.
 pub(crate) fn test(workspace: &Workspace) -> Result<Skipped> {
-    if !is_installed() {
-        return Ok(Some("mdBook is not installed".into()));
+    if let Some(missing) = process::lacks("mdbook") {
+        return Ok(Some(missing));
     }
     let site = build(workspace)?;
     let browser = std::env::var_os("CHROMIUM").unwrap_or_else(|| "chromium".into());
@@ -55,20 +52,14 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Skipped> {
     fs::write(&script, include_str!("site/test.js"))?;
     let mut command = Command::new("node");
     command.arg(script).arg(browser).arg(site).arg(scratch.join("pictures"));
-    finish(command, &scratch)?;
+    finish(command)?;
     Ok(None)
-}
-
-fn is_installed() -> bool {
-    process::first_line("mdbook", &["--version"]).is_some()
 }
 
 /// Builds the site, checks its links, and returns its folder.
 fn build(workspace: &Workspace) -> Result<PathBuf> {
     let (book, site) = (workspace.scratch().join("site/book"), workspace.target.join("site"));
-    if book.exists() {
-        fs::remove_dir_all(&book)?;
-    }
+    process::empty(&book)?;
     let pages = copy(SUMMARY, &workspace.root, &book.join("pages"))?;
     for path in tidy::guides(&workspace.root)? {
         ensure!(pages.contains(&path), "{path} is missing in xtask/src/site/SUMMARY.md");
@@ -78,14 +69,14 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     }
     let mut command = Command::new("mdbook");
     command.arg("build").arg(&book).arg("--dest-dir").arg(&site);
-    finish(command, &workspace.scratch().join("site"))?;
+    finish(command)?;
     check_links(&site)?;
     Ok(site)
 }
 
 /// Runs a program. Warnings of mdBook are errors.
-fn finish(mut command: Command, scratch: &Path) -> Result<()> {
-    let warnings = process::succeed(&mut command, scratch, LIMIT)?.stderr;
+fn finish(mut command: Command) -> Result<()> {
+    let warnings = process::succeed(&mut command)?.stderr;
     ensure!(!warnings.contains("WARN"), "{}: {warnings}", command.get_program().to_string_lossy());
     Ok(())
 }

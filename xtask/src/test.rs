@@ -12,21 +12,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use When::{Always, Beside, Full};
+use When::{Always, Beside, Full, Named};
 
 use crate::cargo::Messages;
 use crate::interop::{self, Installed};
 use crate::process::{Skipped, finish};
 use crate::workspace::Workspace;
-use crate::{
-    cargo, completeness, features, instructions, note, process, proxy, release, say, setup, tidy, unchanged,
-};
+use crate::{cargo, completeness, features, instructions, note, process, proxy, release, say, setup, tidy};
 
 /// Run the checks before a change; with --full, all of CI
 ///
-/// The checks before a change are toolchain, fmt, tidy, figures, clippy, tests (including documentation tests) and docs,
-/// without the benchmark suites. A step that cannot run on this machine is skipped with the reason. `cargo xtask setup`
-/// installs the tools of --full.
+/// The checks before a change are toolchain, fmt, tidy, figures, clippy, tests (plain `cargo test`) and docs, without the
+/// benchmark suites. A step that cannot run on this machine is skipped with the reason. `cargo xtask setup` installs the
+/// tools of --full.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Run only these steps. A step of --full runs with the suites
@@ -64,6 +62,13 @@ enum When {
     Full,
     /// With `--full`, in parallel with the steps before it, because it needs none of their results and little CPU.
     Beside,
+    /// Only if it is named.
+    Named,
+}
+
+/// Runs a command as a step.
+fn pass(command: Command) -> Result<Skipped> {
+    finish(command).map(|()| None)
 }
 
 const fn step(name: &'static str, when: When, run: fn(&Gate) -> Result<Skipped>) -> Step {
@@ -72,13 +77,11 @@ const fn step(name: &'static str, when: When, run: fn(&Gate) -> Result<Skipped>)
 
 const STEPS: &[Step] = &[
     step("toolchain", Always, toolchain),
-    step("fmt", Always, |gate| {
-        finish(cargo::command(&gate.workspace, &["fmt", "--all", "--check"])).map(|()| None)
-    }),
+    step("fmt", Always, |gate| pass(cargo::command(&gate.workspace, &["fmt", "--all", "--check"]))),
     step("tidy", Always, |gate| tidy::check(&gate.workspace).map(|()| None)),
     step("figures", Always, |gate| crate::report::check(&gate.workspace)),
     step("tools", Full, |_| Ok(joined(&setup::missing()))),
-    step("clippy", Always, |gate| gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"])),
+    step("clippy", Always, |gate| pass(gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"]))),
     step("features", Full, features),
     step("no-std", Full, no_std),
     step("interop", Beside, |gate| Ok(joined(&gate.installed().missing))),
@@ -87,8 +90,8 @@ const STEPS: &[Step] = &[
     step("dist", Full, |gate| Ok(joined(&crate::dist::test(&gate.workspace)?))),
     step("docs", Always, docs),
     step("site", Beside, |gate| crate::site::test(&gate.workspace)),
-    // Without `--bench`, a suite runs every operation once and checks its result.
-    step("benches", Full, |gate| gate.cargo("test", &["--benches"])),
+    step("benches", Full, |gate| pass(cargo::test_suites(&gate.workspace)?)),
+    step("newcomer", Named, |gate| pass(cargo::command(&gate.workspace, &["bench", "--", "--list"]))),
     step("rows", Full, |gate| completeness::check(&gate.workspace).map(|()| None)),
     step("load", Full, |gate| proxy::check(&gate.workspace)),
     step("conformance", Full, conformance),
@@ -105,7 +108,7 @@ pub(crate) fn command(Options { steps: wanted, full: is_full }: &Options) -> Res
     let steps: Vec<&Step> = STEPS
         .iter()
         .filter(|step| match wanted.is_empty() {
-            true => *is_full || step.when == Always,
+            true => step.when == Always || *is_full && step.when != Named,
             false => wanted.iter().any(|name| name == step.name),
         })
         .collect();
@@ -166,22 +169,10 @@ pub(crate) fn report<Run: FnOnce() -> Timed>(steps: impl Iterator<Item = (&'stat
 }
 
 impl Gate {
-    /// Returns `cargo SUBCOMMAND` for the packages of this gate, with all features.
-    fn selected(&self, subcommand: &str) -> Result<Command> {
-        let mut command = cargo::command(&self.workspace, &[subcommand]);
-        command.args(cargo::WHOLE);
-        if !self.is_full {
-            for package in tidy::packages(&self.workspace)?.iter().filter(|package| package.has_peers()) {
-                command.args(["--exclude", &package.name]);
-            }
-        }
-        Ok(command)
-    }
-
-    fn cargo(&self, subcommand: &str, arguments: &[&str]) -> Result<Skipped> {
-        let mut command = self.selected(subcommand)?;
-        command.args(arguments);
-        finish(command).map(|()| None)
+    /// Returns `cargo SUBCOMMAND ARGUMENTS` for the default members, in the full gate for all with all features.
+    fn cargo(&self, subcommand: &str, arguments: &[&str]) -> Command {
+        let whole: &[&str] = if self.is_full { &["--workspace", "--all-features"] } else { &[] };
+        cargo::command(&self.workspace, &[&[subcommand], whole, arguments].concat())
     }
 
     fn installed(&self) -> &Installed {
@@ -227,33 +218,27 @@ fn no_std(gate: &Gate) -> Result<Skipped> {
     let mut command =
         cargo::command(&gate.workspace, &["run", "--quiet", "--locked", "--manifest-path", manifest]);
     command.arg("--target-dir").arg(gate.workspace.target.join("no-std"));
-    finish(command).map(|()| None)
+    pass(command)
 }
 
-/// Runs the tests. The full gate runs all of them, with the installed programs in other languages; otherwise only
-/// those that may have changed.
+/// Runs `cargo test`, the full gate with the installed programs in other languages.
 fn tests(gate: &Gate) -> Result<Skipped> {
-    let mut command = gate.selected("test")?;
+    let mut command = cargo::command(&gate.workspace, &["test"]);
     // Most tests of servers and timeouts wait.
     let threads = 2 * thread::available_parallelism()?.get();
     command.env("RUST_TEST_THREADS", threads.to_string());
     if gate.is_full {
         command.envs(gate.installed().variables.iter().map(|(variable, path)| (variable, path)));
-    } else {
-        let runner = [std::env::current_exe()?.display().to_string(), unchanged::COMMAND.to_owned()];
-        command.arg("--config").arg(format!("target.'cfg(all())'.runner={runner:?}"));
     }
-    finish(command).map(|()| None)
+    pass(command)
 }
 
 fn docs(gate: &Gate) -> Result<Skipped> {
-    let mut command = gate.selected("doc")?;
-    // An example, so that cargo selects the features of development dependencies, with which the tests were built.
+    // An example, so that cargo selects the features of development dependencies, with which clippy was built.
     // Programs named like a library start with "p" and are left out: two runs of rustdoc would write the same pages.
-    command
-        .args(["--no-deps", "--lib", "--bin", "[!p]*", "--example", "sse_chat"])
-        .env("RUSTDOCFLAGS", "-D warnings");
-    finish(command).map(|()| None)
+    let mut command = gate.cargo("doc", &["--no-deps", "--lib", "--bin", "[!p]*", "--example", "sse_chat"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    pass(command)
 }
 
 fn conformance(gate: &Gate) -> Result<Skipped> {
@@ -289,9 +274,9 @@ fn peers(gate: &Gate) -> Result<Skipped> {
 }
 
 fn deny(gate: &Gate) -> Result<Skipped> {
-    if process::first_line("cargo-deny", &["--version"]).is_none() {
-        return Ok(Some("cargo-deny is not installed".into()));
+    if let Some(missing) = process::lacks("cargo-deny") {
+        return Ok(Some(missing));
     }
     let command = cargo::command(&gate.workspace, &["deny", "check", "bans", "licenses", "sources"]);
-    finish(command).map(|()| None)
+    pass(command)
 }

@@ -28,6 +28,17 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/tightwire-sse/src/scan/x86.rs",
 ];
 
+/// Forbidden host names and paths, spelled so that this file does not violate its own rule.
+const REGISTRY_HOSTS: [&str; 6] = [
+    concat!("crates", ".io"),
+    concat!("pypi", ".org"),
+    concat!("pythonhosted", ".org"),
+    concat!("npmjs", ".org"),
+    concat!("golang", ".org/dl"),
+    concat!("maven", ".org"),
+];
+const MACHINE_PATHS: [&str; 3] = [concat!("/work", "/"), concat!("/root", "/"), concat!("/home", "/")];
+
 /// Header of the dependency table in ARCHITECTURE.md.
 const MAP: &str = "| crate | depends on |";
 
@@ -56,6 +67,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
         if package.is_library() {
             let library = fs::read_to_string(package.directory.join("src/lib.rs"))?;
             feature_documentation(package, &library, &mut problems);
+            tested_features(package, &mut problems);
         }
     }
     for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
@@ -124,30 +136,13 @@ fn text(source: &Source, problems: &mut Vec<String>) {
         if line.ends_with([' ', '\t', '\r']) {
             problems.push(format!("{at}: space at the end of the line"));
         }
-        if registry_hosts().iter().any(|host| line.contains(host)) {
+        if REGISTRY_HOSTS.iter().any(|host| line.contains(host)) {
             problems.push(format!("{at}: names the host of a package registry"));
         }
-        if machine_paths().iter().any(|place| line.contains(place)) {
+        if MACHINE_PATHS.iter().any(|place| line.contains(place)) {
             problems.push(format!("{at}: names a path of one machine"));
         }
     }
-}
-
-/// Returns the forbidden host names, spelled so that this file does not violate its own rule.
-fn registry_hosts() -> [String; 6] {
-    [
-        ("crates", "io"),
-        ("pypi", "org"),
-        ("pythonhosted", "org"),
-        ("npmjs", "org"),
-        ("golang", "org/dl"),
-        ("maven", "org"),
-    ]
-    .map(|(name, end)| format!("{name}.{end}"))
-}
-
-fn machine_paths() -> [String; 3] {
-    ["work", "root", "home"].map(|name| format!("/{name}/"))
 }
 
 fn rust(source: &Source, problems: &mut Vec<String>) {
@@ -191,16 +186,16 @@ impl Package {
         self.is_published() && self.directory.join("src/lib.rs").is_file()
     }
 
-    /// Returns the names of the benchmark binaries.
+    /// Returns the names of the benchmark binaries of a suite.
     pub(crate) fn benches(&self) -> Vec<String> {
-        let benches = self.manifest.get("bench").and_then(toml::Value::as_array);
+        let benches = self.manifest.get("bench").filter(|_| self.is_suite()).and_then(toml::Value::as_array);
         let names = benches.into_iter().flatten().filter_map(|bench| bench["name"].as_str());
         names.map(str::to_owned).collect()
     }
 
-    /// Returns whether the package depends on competing libraries: a suite, the conformance runner or the converter.
-    pub(crate) fn has_peers(&self) -> bool {
-        ["conformance", "parco-convert"].contains(&self.name.as_str()) || !self.benches().is_empty()
+    /// Returns whether the package is a benchmark suite.
+    pub(crate) fn is_suite(&self) -> bool {
+        self.name.ends_with("-bench")
     }
 
     /// Returns the features that a set of features enables, including itself and optional dependencies.
@@ -326,6 +321,16 @@ fn feature_documentation(package: &Package, library: &str, problems: &mut Vec<St
     }
 }
 
+/// Checks that the tests of a library have all its features, which a development dependency on itself enables.
+fn tested_features(package: &Package, problems: &mut Vec<String>) {
+    let own = || package.manifest.get("dev-dependencies")?.get(&package.name)?.get("features");
+    let set = own().into_iter().flat_map(strings).chain(["default"]).map(str::to_owned).collect();
+    let tested = package.enabled_by(&set);
+    for feature in package.features().iter().filter(|feature| !tested.contains(*feature)) {
+        problems.push(format!("{}/Cargo.toml: the tests lack the feature {feature}", package.name));
+    }
+}
+
 /// Returns the features of serde_json that a package enables outside of its tests.
 fn serde_json_features(manifest: &toml::Table) -> impl Iterator<Item = &str> {
     let dependency = || manifest.get("dependencies")?.get("serde_json")?.get("features");
@@ -402,12 +407,12 @@ mod tests {
 
     #[test]
     fn each_rule_finds_its_violation() {
-        let host = &registry_hosts()[1];
+        let host = REGISTRY_HOSTS[1];
         for (path, text) in [
             ("README.md", "no end"),
             ("README.md", "space \n"),
             ("README.md", &format!("see {host}\n") as &str),
-            ("README.md", &format!("see {}x\n", machine_paths()[0])),
+            ("README.md", &format!("see {}x\n", MACHINE_PATHS[0])),
             ("crates/x/src/a.rs", "fn a() {}\n"),
             ("crates/x/src/a.rs", &format!("//! A.\n{}", "// b\n".repeat(LONGEST_MODULE))),
             ("crates/x/src/a.rs", concat!("//! A.\n#[", "ignore]\nfn a() {}\n")),
@@ -460,6 +465,17 @@ mod tests {
         assert_eq!(problems(metadata, library), Vec::<String>::new());
         assert_eq!(problems("", library).len(), 1);
         assert_eq!(problems(metadata, "//! `x`\n// `y`\n").len(), 2);
+    }
+
+    #[test]
+    fn tests_without_a_feature_are_found() {
+        let own = "dev-dependencies.a = { path = \".\", features = [\"x\"] }";
+        let manifest = format!("{own}\n[features]\ndefault = [\"w\"]\nw = []\nx = [\"y\"]\ny = []\nz = []");
+        let manifest = manifest.parse().unwrap();
+        let package = Package { name: "a".to_owned(), directory: PathBuf::new(), manifest };
+        let mut problems = Vec::new();
+        tested_features(&package, &mut problems);
+        assert_eq!(problems, ["a/Cargo.toml: the tests lack the feature z"]);
     }
 
     #[test]

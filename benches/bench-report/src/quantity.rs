@@ -37,9 +37,9 @@ pub enum Quantity {
     P99,
     /// Maximum latency of all requests.
     Longest,
-    /// Number of requests.
+    /// Number of responses in a minute, computed from the rate.
     Requests,
-    /// Number of connections that were open at the same time.
+    /// Number of simultaneous connections, counted at the server.
     Connections,
     /// Number of failed requests.
     Errors,

@@ -1,4 +1,4 @@
-//! Repeats an operation against a server on the same thread.
+//! Repeats an operation against a server in the same process.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -18,29 +18,30 @@ pub const WORKERS: usize = 32;
 /// its connection.
 const MAX_CONNECTIONS: u64 = 2 * WORKERS as u64;
 
+/// Requests of the concurrent row before the first measurement: enough for each task to run while all others run.
+const WARM_UP: u64 = 20 * WORKERS as u64;
+
 /// The operation to repeat.
 pub trait Operation: Clone + Send + Sync + 'static {
     /// Runs the operation once, checks the result, and returns its value.
     fn once(&self) -> impl Future<Output = u64> + Send;
 }
 
-/// Returns the runtime of client and server: both run on the calling thread.
-fn runtime() -> Runtime {
-    Builder::new_current_thread().enable_all().build().expect("a runtime can be made")
-}
+/// An operation that repeats itself the given number of times.
+pub type Operations<'a> = Box<dyn FnMut(u64) -> u64 + 'a>;
 
-/// Returns a function that repeats an operation sequentially. The first call sets up server and client.
-pub fn sequential<O: Operation>(
-    answer: ServerResponse,
-    make: impl Fn(&Server) -> O,
-) -> impl FnMut(u64) -> u64 {
+/// Creates the client of a server.
+pub type Make<'a, O> = Box<dyn Fn(&Server) -> O + 'a>;
+
+/// Returns a function that repeats an operation sequentially: client and server take turns on the calling thread. The
+/// first call sets both up.
+pub fn sequential<O: Operation>(answer: ServerResponse, make: Make<'_, O>) -> Operations<'_> {
     let mut ready = None;
-    move |iterations| {
+    Box::new(move |iterations| {
         let (runtime, operation) = ready.get_or_insert_with(|| {
-            let runtime = runtime();
+            let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
             let server = runtime.block_on(Server::start(answer.clone(), 1)).expect("a port is free");
-            let operation = make(&server);
-            (runtime, operation)
+            (runtime, make(&server))
         });
         runtime.block_on(async {
             let mut value = 0;
@@ -49,10 +50,11 @@ pub fn sequential<O: Operation>(
             }
             value
         })
-    }
+    })
 }
 
-/// Returns a function that distributes the repetitions among [`WORKERS`] tasks, which share one client.
+/// Returns a function that distributes the repetitions among [`WORKERS`] tasks, which share one client. Client and server
+/// use all processors.
 ///
 /// Before the first measurement, every task sends some requests on its own connection: the server responds
 /// only when it has as many connections as tasks.
@@ -60,23 +62,18 @@ pub fn sequential<O: Operation>(
 /// # Panics
 ///
 /// The returned function panics if connections are not reused.
-pub fn concurrent<O: Operation>(
-    answer: ServerResponse,
-    make: impl Fn(&Server) -> O,
-) -> impl FnMut(u64) -> u64 {
-    /// Enough for each task to run while all others run.
-    const WARM_UP: u64 = 100 * WORKERS as u64;
+pub fn concurrent<O: Operation>(answer: ServerResponse, make: Make<'_, O>) -> Operations<'_> {
     let mut ready = None;
-    move |iterations| {
+    Box::new(move |iterations| {
         let pool = ready.get_or_insert_with(|| {
-            let runtime = runtime();
+            let runtime = Builder::new_multi_thread().enable_all().build().expect("a runtime can be made");
             let server = runtime.block_on(Server::start(answer.clone(), WORKERS)).expect("a port is free");
             let mut pool = WorkerPool::new(runtime, make(&server), server);
             pool.run(WARM_UP);
             pool
         });
         pool.run(iterations)
-    }
+    })
 }
 
 /// Idle worker tasks. They are reused, because spawning them costs more than a request.

@@ -25,9 +25,9 @@ pub const STATUS: &str = r#"{"status": "ok"}"#;
 /// Response to a request with a body.
 pub const POSTED: &str = r#"{"id": "test-123", "status": "completed"}"#;
 /// Repeated part of the large response.
-pub const CHUNK: &str = r#"{"chunk": "data"}"#;
-/// Number of repetitions.
-pub const CHUNKS: usize = 1000;
+pub const CHUNK: &str = "{\"chunk\": \"data\"}\n";
+/// Number of repetitions, for the published 18 KB.
+pub const CHUNKS: usize = 1024;
 
 /// Response of the server to all requests.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub enum ServerResponse {
     Status,
     /// [`POSTED`], after reading the request body.
     Posted,
-    /// 17,000 bytes without `Content-Length`, so chunked.
+    /// 18,432 bytes without `Content-Length`, so chunked.
     Large,
     /// Same as [`Status`](Self::Status) if the request has the row's header, else 400.
     RequiresHeader,

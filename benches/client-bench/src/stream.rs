@@ -29,9 +29,10 @@ const FRAME: usize = 16 << 10;
 const QUESTION: &str = "What does the fox do?";
 
 /// Returns the streamed response. The server sends it as fast as the client reads, because the row measures
-/// the client.
-pub fn answer() -> ServerResponse {
-    ServerResponse::Events(Input::whole(chat_stream(LEN as usize - END), Stop::End).in_chunks(FRAME))
+/// the client. It is empty if the row is not run.
+pub fn answer(is_selected: bool) -> ServerResponse {
+    let stream = if is_selected { chat_stream(LEN as usize - END) } else { Vec::new() };
+    ServerResponse::Events(Input::whole(stream, Stop::End).in_chunks(FRAME))
 }
 
 /// Totals of a stream.

@@ -28,11 +28,22 @@ pub struct Workload {
     pub answer: ServerResponse,
     /// Number of retries.
     pub retries: u32,
+    /// Whether many tasks send the request at the same time.
+    pub is_concurrent: bool,
 }
 
 impl Workload {
     fn get(row: &'static str, answer: ServerResponse) -> Self {
-        Self { row, method: Method::GET, path: "/test", headers: &[], posts: false, answer, retries: 0 }
+        Self {
+            row,
+            method: Method::GET,
+            path: "/test",
+            headers: &[],
+            posts: false,
+            answer,
+            retries: 0,
+            is_concurrent: false,
+        }
     }
 
     /// A request without a body, and a small response.
@@ -50,7 +61,12 @@ impl Workload {
         }
     }
 
-    /// A response of 17,000 bytes without `Content-Length`.
+    /// A request like the simple one, of many tasks that share one client.
+    pub fn concurrent() -> Self {
+        Self { is_concurrent: true, ..Self::simple("client_do_concurrent") }
+    }
+
+    /// A response of 18,432 bytes without `Content-Length`.
     pub fn large_response() -> Self {
         Self::get("client_do_large_response", ServerResponse::Large)
     }

@@ -1,14 +1,16 @@
-//! Traits that the codecs of the suite implement, and the operations that the rows measure.
+//! The trait of the codecs of the suite, and the operations that the rows measure.
 
 use std::hint::black_box;
 use std::io::{self, Read as _};
 
 pub use ::rkyv::util::AlignedVec;
-use benches::Impl;
+use benches::{Impl, Row};
 
 use super::message::{Check, Message, MessageRef, MessageType};
 
 /// A codec in one configuration, with its reusable buffers.
+///
+/// The constants are operations that not every codec has. They are closures of constants, so that calls are inlined.
 pub trait Codec: Default + 'static {
     /// Name in the rows.
     const NAME: &'static str;
@@ -16,65 +18,154 @@ pub trait Codec: Default + 'static {
     const VERSION: Option<&'static str>;
 
     /// Message type that the codec encodes: [`Message`], unless the codec needs a different type.
-    type Message: MessageType + Check + PartialEq;
+    type Message: MessageType + Check;
 
     /// Encodes to a reused buffer.
     fn encode(&mut self, message: &Self::Message) -> Option<&[u8]>;
 
     /// Decodes an owned message. The bytes are aligned to 16.
     fn decode(&mut self, bytes: &[u8]) -> Option<Self::Message>;
+
+    /// Encodes to a new vector.
+    const FRESH: Option<fn(&Self::Message) -> Option<Vec<u8>>> = None;
+    /// Writes to a sink, which counts the bytes.
+    const WRITE: Option<fn(&mut Self, &Self::Message, &mut Counter) -> Option<()>> = None;
+    /// Computes the encoded length without encoding.
+    const LENGTH: Option<fn(&Self::Message) -> Option<u64>> = None;
+    /// Decodes one message from a stream, and leaves the rest of it.
+    const READ: Option<fn(&mut &[u8]) -> Option<Self::Message>> = None;
+    /// Decodes a message whose strings and keys borrow from the bytes.
+    const BORROW: Option<for<'b> fn(&mut Self, &'b [u8]) -> Option<MessageRef<'b>>> = None;
+    /// Validates bytes that are then read in place, without building a map, and returns the check value.
+    const VIEW: Option<fn(&[u8]) -> Option<u64>> = None;
 }
 
-/// Returns how rows describe a codec.
-pub fn implementation<C: Codec>(class: &str) -> Impl {
-    let name = format!("{} {class}", C::NAME);
-    match C::VERSION {
+/// What an implementation of a row does: the class in the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Encoding to a reused buffer.
+    Reused,
+    /// Encoding to a new buffer for each message, as the Go libraries for JSON and MessagePack do.
+    Fresh,
+    /// Encoding to a sink that adds up lengths.
+    Discarded,
+    /// Computing the encoded length.
+    Length,
+    /// Decoding an owned message.
+    Owned,
+    /// Decoding an owned message from a reader that has more after it.
+    Reader,
+    /// Reading a reader to its end and decoding an owned message, so that the reader can have nothing after it.
+    WholeReader,
+    /// Decoding a message whose strings and keys borrow from the bytes.
+    Borrowed,
+    /// Validating bytes to read them in place.
+    View,
+}
+
+impl Kind {
+    fn class(self) -> &'static str {
+        match self {
+            Self::Reused => "reused buffer",
+            Self::Fresh => "new buffer",
+            Self::Discarded => "discarded",
+            Self::Length => "length only",
+            Self::Owned | Self::Reader => "owned",
+            Self::WholeReader => "owned, whole reader",
+            Self::Borrowed => "borrowed",
+            Self::View => "view",
+        }
+    }
+
+    fn is_supported<C: Codec>(self) -> bool {
+        match self {
+            Self::Reused | Self::Owned | Self::WholeReader => true,
+            Self::Fresh => C::FRESH.is_some(),
+            Self::Discarded => C::WRITE.is_some(),
+            Self::Length => C::LENGTH.is_some(),
+            Self::Reader => C::READ.is_some(),
+            Self::Borrowed => C::BORROW.is_some(),
+            Self::View => C::VIEW.is_some(),
+        }
+    }
+}
+
+/// A function that adds an implementation to a row: [`add`] for a codec.
+pub type Add = for<'a> fn(Row<'a>, Kind, &'a Message) -> Row<'a>;
+
+/// Adds a codec to a row, if it supports the kind of operation.
+///
+/// An implementation that does not restore the message fails its row: nothing has the expected value.
+pub fn add<'a, C: Codec>(row: Row<'a>, kind: Kind, message: &'a Message) -> Row<'a> {
+    if !kind.is_supported::<C>() {
+        return row;
+    }
+    let (mut codec, message) = (C::default(), C::Message::from_message(message));
+    let bytes = verified::<C>(&message);
+    let (len, check) = match bytes.is_empty() {
+        true => (u64::MAX, u64::MAX),
+        false => (bytes.len() as u64, message.check()),
+    };
+    let name = format!("{} {}", C::NAME, kind.class());
+    let implementation = match C::VERSION {
         Some(version) => Impl::peer(name, version),
         None => Impl::ours(name),
+    };
+    let implementation = implementation.class(kind.class()).payload(len);
+    match kind {
+        Kind::Reused => row.run(implementation, len, move || {
+            codec.encode(black_box(&message)).map_or(0, |bytes| black_box(bytes).len() as u64)
+        }),
+        Kind::Fresh => row.run(implementation, len, move || {
+            let encoded = C::FRESH.and_then(|fresh| fresh(black_box(&message)));
+            encoded.map_or(0, |bytes| black_box(&bytes).len() as u64)
+        }),
+        Kind::Discarded => row.run(implementation, len, move || {
+            let mut counter = Counter::default();
+            C::WRITE.and_then(|write| write(&mut codec, black_box(&message), &mut counter));
+            counter.0
+        }),
+        Kind::Length => row.run(implementation, len, move || {
+            C::LENGTH.and_then(|length| length(black_box(&message))).unwrap_or_default()
+        }),
+        Kind::Owned => row.run(implementation, check, move || checked(codec.decode(black_box(&bytes)))),
+        Kind::Reader => row.run(implementation, check, move || {
+            checked(C::READ.and_then(|read| read(&mut black_box(&bytes[..]))))
+        }),
+        Kind::WholeReader => row.run(implementation, check, move || {
+            let mut all = Vec::new();
+            let result = black_box(&bytes[..]).read_to_end(&mut all);
+            checked(result.ok().and_then(|_| codec.decode(&all)))
+        }),
+        Kind::Borrowed => row.run(implementation, check, move || {
+            checked(C::BORROW.and_then(|borrow| borrow(&mut codec, black_box(&bytes))))
+        }),
+        Kind::View => row.run(implementation, check, move || {
+            C::VIEW.and_then(|view| view(black_box(&bytes))).unwrap_or_default()
+        }),
     }
-    .class(class)
 }
 
-/// A codec that can write to a sink, which only counts the bytes.
-pub trait Discard: Codec {
-    /// Encodes to `counter`. Returns `None` on failure.
-    fn discard(message: &Self::Message, counter: &mut Counter) -> Option<()>;
+/// Returns the check value of a decoded message, or 0 on failure.
+fn checked<M: Check>(message: Option<M>) -> u64 {
+    message.map_or(0, |message| black_box(&message).check())
 }
 
-/// A codec with a function that returns a new vector.
-pub trait Fresh: Codec {
-    /// Encodes to a new vector.
-    fn fresh(message: &Self::Message) -> Option<Vec<u8>>;
-}
-
-/// A codec that can decode one message from a stream, and leaves the rest of it.
-pub trait FromReader: Codec {
-    /// Decodes an owned message.
-    fn from_reader(reader: &mut impl io::Read) -> Option<Self::Message>;
-}
-
-/// A codec that can borrow strings from the input.
-pub trait Borrow: Codec {
-    /// Decodes a message whose strings and keys borrow from the bytes.
-    fn borrow<'b>(&mut self, bytes: &'b [u8]) -> Option<MessageRef<'b>>;
-}
-
-/// A codec whose bytes can be validated and then read in place, without building a map.
-pub trait View: Codec {
-    /// View type.
-    type View<'b>: Check;
-
-    /// Validates the bytes.
-    fn view(bytes: &[u8]) -> Option<Self::View<'_>>;
-
-    /// Copies everything that the view provides access to.
-    fn copied(view: &Self::View<'_>) -> Option<Message>;
+/// Returns the encoded message, aligned for every decoder, or empty if decoding does not restore the message.
+pub fn verified<C: Codec>(message: &C::Message) -> AlignedVec {
+    let mut codec = C::default();
+    let mut bytes = AlignedVec::new();
+    bytes.extend_from_slice(codec.encode(message).unwrap_or_default());
+    if codec.decode(&bytes).is_none_or(|decoded| decoded != *message) {
+        bytes.clear();
+    }
+    bytes
 }
 
 /// Size of the buffer for encoders that require a slice, in bytes. Larger than any published message.
 pub(super) const ROOM: usize = 64 << 10;
 
-/// Declares a codec with a reused buffer, and implements the traits that it supports.
+/// Declares a codec with a reused buffer, and the operations that it supports.
 ///
 /// `vec` appends to an empty vector, `slice` writes to a slice of [`ROOM`] bytes and returns the length. Every
 /// expression evaluates to a `Result`.
@@ -87,8 +178,11 @@ macro_rules! codec {
         decode |$bytes:ident| $decode:expr;
         $(fresh |$fresh_message:ident| $fresh:expr;)?
         $(borrow |$borrowed:ident| $borrow:expr;)?
-        $(discard |$discarded:ident, $counter:ident| $discard:expr;)?
-        $(reader |$reader:ident| $from_reader:expr;)?
+        $(view |$viewed:ident| $view:expr;)?
+        $(write |$written:ident, $counter:ident| $write:expr;)?
+        $(buffered |$buffer:ident, $buffered:ident| $into_buffer:expr;)?
+        $(length |$measured:ident| $length:expr;)?
+        $(read |$reader:ident| $read:expr;)?
     ) => {
         $(#[$meta])*
         #[derive(Debug)]
@@ -122,39 +216,36 @@ macro_rules! codec {
             fn decode(&mut self, $bytes: &[u8]) -> Option<$message> {
                 $decode.ok()
             }
+
+            $(const FRESH: Option<fn(&$message) -> Option<Vec<u8>>> = Some(|$fresh_message| $fresh.ok());)?
+            $(
+                const BORROW: Option<for<'b> fn(&mut Self, &'b [u8]) -> Option<$crate::message::MessageRef<'b>>> =
+                    Some(|_, $borrowed| $borrow.ok());
+            )?
+            $(
+                const VIEW: Option<fn(&[u8]) -> Option<u64>> =
+                    Some(|$viewed| $view.ok().map(|view| $crate::message::Check::check(std::hint::black_box(&view))));
+            )?
+            $(
+                const WRITE: Option<fn(&mut Self, &$message, &mut $crate::codec::Counter) -> Option<()>> =
+                    Some(|_, $written, $counter| $write.ok().map(|_| ()));
+            )?
+            $(
+                const WRITE: Option<fn(&mut Self, &$message, &mut $crate::codec::Counter) -> Option<()>> =
+                    Some(|codec, $buffered, counter| {
+                        codec.0.clear();
+                        let $buffer = &mut codec.0;
+                        $into_buffer.ok()?;
+                        counter.add(&codec.0);
+                        Some(())
+                    });
+            )?
+            $(
+                const LENGTH: Option<fn(&$message) -> Option<u64>> =
+                    Some(|$measured| $length.ok().map(|length| length as u64));
+            )?
+            $(const READ: Option<fn(&mut &[u8]) -> Option<$message>> = Some(|$reader| $read.ok());)?
         }
-
-        $(
-            impl $crate::codec::Fresh for $name {
-                fn fresh($fresh_message: &$message) -> Option<Vec<u8>> {
-                    $fresh.ok()
-                }
-            }
-        )?
-
-        $(
-            impl $crate::codec::Borrow for $name {
-                fn borrow<'b>(&mut self, $borrowed: &'b [u8]) -> Option<$crate::message::MessageRef<'b>> {
-                    $borrow.ok()
-                }
-            }
-        )?
-
-        $(
-            impl $crate::codec::Discard for $name {
-                fn discard($discarded: &$message, $counter: &mut $crate::codec::Counter) -> Option<()> {
-                    $discard.ok().map(|_| ())
-                }
-            }
-        )?
-
-        $(
-            impl $crate::codec::FromReader for $name {
-                fn from_reader($reader: &mut impl std::io::Read) -> Option<$message> {
-                    $from_reader.ok()
-                }
-            }
-        )?
     };
 }
 
@@ -181,59 +272,4 @@ impl io::Write for Counter {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Returns the encoded message, aligned for every decoder, or empty if decoding does not restore the message.
-///
-/// The rows compute their expected values from it, so an implementation that loses data fails its rows.
-pub fn verified<C: Codec>(message: &C::Message) -> AlignedVec {
-    let mut codec = C::default();
-    let mut bytes = AlignedVec::new();
-    bytes.extend_from_slice(codec.encode(message).unwrap_or_default());
-    if codec.decode(&bytes).is_none_or(|decoded| decoded != *message) {
-        bytes.clear();
-    }
-    bytes
-}
-
-/// Returns the encoded length, or 0 on failure.
-pub fn encode<C: Codec>(codec: &mut C, message: &C::Message) -> u64 {
-    codec.encode(black_box(message)).map_or(0, |bytes| black_box(bytes).len() as u64)
-}
-
-/// Returns the length encoded to a new vector, or 0 on failure.
-pub fn fresh<C: Fresh>(message: &C::Message) -> u64 {
-    C::fresh(black_box(message)).map_or(0, |bytes| black_box(&bytes).len() as u64)
-}
-
-/// Returns the length written to a sink, or 0 on failure.
-pub fn discard<C: Discard>(message: &C::Message) -> u64 {
-    let mut counter = Counter::default();
-    C::discard(black_box(message), &mut counter).map_or(0, |()| counter.0)
-}
-
-/// Returns the check value of a decoded owned message, or 0 on failure.
-pub fn decode<C: Codec>(codec: &mut C, bytes: &[u8]) -> u64 {
-    codec.decode(black_box(bytes)).map_or(0, |message| black_box(&message).check())
-}
-
-/// Returns the check value of a message decoded from a reader over the bytes, or 0 on failure.
-pub fn from_reader<C: FromReader>(bytes: &[u8]) -> u64 {
-    C::from_reader(&mut black_box(bytes)).map_or(0, |message| black_box(&message).check())
-}
-
-/// Returns the check value of a message that is all that a reader over the bytes has, or 0 on failure.
-pub fn whole_reader<C: Codec>(codec: &mut C, bytes: &[u8]) -> u64 {
-    let mut all = Vec::new();
-    black_box(bytes).read_to_end(&mut all).map_or(0, |_| decode(codec, &all))
-}
-
-/// Returns the check value of a decoded borrowed message, or 0 on failure.
-pub fn borrow<C: Borrow>(codec: &mut C, bytes: &[u8]) -> u64 {
-    codec.borrow(black_box(bytes)).map_or(0, |message| black_box(&message).check())
-}
-
-/// Returns the check value of a validated view, or 0 if the bytes are rejected.
-pub fn view<C: View>(bytes: &[u8]) -> u64 {
-    C::view(black_box(bytes)).map_or(0, |view| black_box(&view).check())
 }

@@ -14,12 +14,17 @@ use std::collections::HashMap;
     PartialEq,
     ::serde::Serialize,
     ::serde::Deserialize,
+    ::bilrost::Message,
     ::bincode::Encode,
     ::bincode::Decode,
     ::bitcode::Encode,
     ::bitcode::Decode,
     ::borsh::BorshSerialize,
     ::borsh::BorshDeserialize,
+    ::databuf::Encode,
+    ::databuf::Decode,
+    ::musli::Encode,
+    ::musli::Decode,
     ::nanoserde::SerBin,
     ::nanoserde::DeBin,
     ::rkyv::Archive,
@@ -33,6 +38,7 @@ use std::collections::HashMap;
     ::zerompk::FromMessagePack,
     ::zerompk::ToMessagePack,
 )]
+#[musli(packed)]
 #[rkyv(derive(Debug))]
 #[allow(missing_docs, reason = "self-explanatory names")]
 pub struct Message {
@@ -43,7 +49,9 @@ pub struct Message {
     #[serde(rename = "num")]
     pub number: u16,
     #[serde(rename = "arr")]
+    #[bilrost(encoding(packed))]
     pub values: Vec<u16>,
+    #[bilrost(encoding(map<general, varint>))]
     pub map: HashMap<String, u8>,
     #[serde(rename = "bool")]
     pub flag: bool,
@@ -51,8 +59,66 @@ pub struct Message {
     pub float64: f64,
 }
 
+/// The message with strings and keys that borrow from the encoded bytes.
+#[derive(
+    Clone,
+    Debug,
+    PartialEq,
+    ::serde::Deserialize,
+    ::bilrost::Message,
+    ::bincode::BorrowDecode,
+    ::bitcode::Decode,
+    ::databuf::Decode,
+    ::musli::Decode,
+    ::speedy::Readable,
+    ::wincode::SchemaRead,
+    ::zerompk::FromMessagePack,
+)]
+#[musli(packed)]
+#[allow(missing_docs, reason = "self-explanatory names")]
+pub struct MessageRef<'a> {
+    #[serde(rename = "Name")]
+    pub name: &'a str,
+    #[serde(rename = "str")]
+    pub text: &'a str,
+    #[serde(rename = "num")]
+    pub number: u16,
+    #[serde(rename = "arr")]
+    #[bilrost(encoding(packed))]
+    pub values: Vec<u16>,
+    #[serde(borrow)]
+    #[bilrost(encoding(map<general, varint>))]
+    pub map: HashMap<&'a str, u8>,
+    #[serde(rename = "bool")]
+    pub flag: bool,
+    pub float32: f32,
+    pub float64: f64,
+}
+
+/// The message with the types of Protocol Buffers.
+#[derive(Clone, PartialEq, ::prost::Message)]
+#[allow(missing_docs, reason = "self-explanatory names")]
+pub struct ProstMessage {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(string, tag = "2")]
+    pub text: String,
+    #[prost(uint32, tag = "3")]
+    pub number: u32,
+    #[prost(uint32, repeated, tag = "4")]
+    pub values: Vec<u32>,
+    #[prost(map = "string, uint32", tag = "5")]
+    pub map: HashMap<String, u32>,
+    #[prost(bool, tag = "6")]
+    pub flag: bool,
+    #[prost(float, tag = "7")]
+    pub float32: f32,
+    #[prost(double, tag = "8")]
+    pub float64: f64,
+}
+
 /// A type with the contents of [`Message`], as a codec requires it.
-pub trait MessageType: Clone + 'static {
+pub trait MessageType: Clone + PartialEq + 'static {
     /// Converts the message. It is borrowed if no conversion is needed, so that all codecs read the same memory.
     fn from_message(message: &Message) -> Cow<'_, Self>;
 }
@@ -83,52 +149,6 @@ impl Message {
     }
 }
 
-/// The message with strings and keys that borrow from the encoded bytes.
-#[derive(
-    Clone,
-    Debug,
-    PartialEq,
-    ::serde::Deserialize,
-    ::bincode::BorrowDecode,
-    ::bitcode::Decode,
-    ::speedy::Readable,
-    ::wincode::SchemaRead,
-    ::zerompk::FromMessagePack,
-)]
-#[allow(missing_docs, reason = "self-explanatory names")]
-pub struct MessageRef<'a> {
-    #[serde(rename = "Name")]
-    pub name: &'a str,
-    #[serde(rename = "str")]
-    pub text: &'a str,
-    #[serde(rename = "num")]
-    pub number: u16,
-    #[serde(rename = "arr")]
-    pub values: Vec<u16>,
-    #[serde(borrow)]
-    pub map: HashMap<&'a str, u8>,
-    #[serde(rename = "bool")]
-    pub flag: bool,
-    pub float32: f32,
-    pub float64: f64,
-}
-
-impl MessageRef<'_> {
-    /// Copies everything that borrows.
-    pub fn copied(&self) -> Message {
-        Message {
-            name: self.name.to_owned(),
-            text: self.text.to_owned(),
-            number: self.number,
-            values: self.values.clone(),
-            map: self.map.iter().map(|(&key, &value)| (key.to_owned(), value)).collect(),
-            flag: self.flag,
-            float32: self.float32,
-            float64: self.float64,
-        }
-    }
-}
-
 /// A value to compare messages, to which every field contributes.
 ///
 /// It takes a few nanoseconds for any size, because it uses lengths instead of contents. Contents are compared before
@@ -150,7 +170,7 @@ pub fn combined(lengths: [usize; 4], numbers: [u64; 2], flag: bool, float32: f32
     lengths ^ counts ^ numbers ^ u64::from(float32.to_bits()).rotate_left(17) ^ float64.to_bits()
 }
 
-/// Implements [`Check`] for a type with the fields of the message.
+/// Implements [`Check`] for a type with the fields of the message. The expression is the last of its values.
 macro_rules! check {
     ($type:ty) => {
         check!($type, |message| message.values.last().copied().unwrap_or_default());
@@ -169,10 +189,43 @@ macro_rules! check {
     };
 }
 
-pub(super) use check;
+/// Implements [`MessageType`] for a type with the fields of the message, with functions for its texts, its numbers and
+/// the keys and values of its map.
+macro_rules! message_type {
+    ($type:ty, $text:expr, $number:expr, $key:expr, $value:expr) => {
+        impl $crate::message::MessageType for $type {
+            fn from_message(message: &$crate::message::Message) -> std::borrow::Cow<'_, Self> {
+                std::borrow::Cow::Owned(Self {
+                    name: $text(message.name.clone()),
+                    text: $text(message.text.clone()),
+                    number: $number(message.number),
+                    values: message.values.iter().copied().map($number).collect(),
+                    map: message.map_as($key, $value),
+                    flag: message.flag,
+                    float32: message.float32,
+                    float64: message.float64,
+                })
+            }
+        }
+
+        $crate::message::check!($type);
+    };
+}
+
+pub(super) use {check, message_type};
 
 check!(Message);
 check!(MessageRef<'_>);
+message_type!(ProstMessage, String::from, u32::from, String::from, u32::from);
+
+impl Check for ArchivedMessage {
+    fn check(&self) -> u64 {
+        let last = self.values.last().map_or(0, |value| u64::from(value.to_native()));
+        let numbers = [u64::from(self.number.to_native()), last];
+        let lengths = [self.name.len(), self.text.len(), self.values.len(), self.map.len()];
+        combined(lengths, numbers, self.flag, self.float32.to_native(), self.float64.to_native())
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -84,22 +84,6 @@ impl SplitMix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::verified;
-    use crate::message::MessageType as _;
-    use crate::ours::{Derived, DerivedWide, Narrow, Wide};
-
-    #[test]
-    fn messages_have_the_published_lengths() {
-        for size in Size::ALL {
-            let message = message(size);
-            assert_eq!(serde_json::to_vec(&message).unwrap().len() as u64, size.json_len());
-            let bytes = match size {
-                Size::Large => verified::<DerivedWide>(&Wide::from_message(&message)),
-                _ => verified::<Derived>(&Narrow::from_message(&message)),
-            };
-            assert_eq!(bytes.len() as u64, size.parco_len());
-        }
-    }
 
     /// Compares weighted sums over the values and the map of two messages with those in the shared vectors.
     #[test]

@@ -1,19 +1,65 @@
-//! Binary Rust codecs, each with its own layout and its fastest documented way to encode to a reused buffer.
+//! Peers, each with its own layout and its fastest documented way to encode to a reused buffer.
+#![allow(missing_debug_implementations, reason = "buffers of peers do not implement it")]
 
+use bilrost::buf::ReverseBuffer;
+use databuf::{Decode as _, Encode as _};
+use rkyv::util::AlignedVec;
+use rmp::encode::{
+    write_array_len, write_bool, write_f32, write_f64, write_map_len, write_str, write_u8, write_u16,
+};
 use wincode::io::std_read::ReadAdapter;
 
-use super::codec::{Borrow, Codec, Counter, Fresh, codec};
-use super::message::{Message, MessageRef};
+use super::codec::{Add, Codec, Counter, add, codec};
+use super::message::{ArchivedMessage, Check as _, Message, MessageRef, ProstMessage};
 
-/// Version of the linked wincode.
-pub const WINCODE: &str = "0.6.3";
-/// Version of the linked speedy.
-pub const SPEEDY: &str = "0.8.7";
-const BINCODE: &str = "2.0.1";
+/// Every peer that encodes and decodes the message in a layout of its own.
+pub const ALL: &[Add] = &[
+    add::<Wincode>,
+    add::<Bitcode>,
+    add::<SerdeZap>,
+    add::<Nanoserde>,
+    add::<Bincode1>,
+    add::<Bincode2Fixed>,
+    add::<Bincode2Varint>,
+    add::<Savefile>,
+    add::<Zerompk>,
+    add::<Speedy>,
+    add::<Postcard>,
+    add::<Borsh>,
+    add::<Bilrost>,
+    add::<Databuf>,
+    add::<MusliPacked>,
+    add::<MusliStorage>,
+    add::<RmpSerdeCompact>,
+    add::<RmpSerdeNamed>,
+    add::<Prost>,
+    add::<Rkyv>,
+    add::<SerdeJson>,
+    add::<SimdJson>,
+    add::<SonicRs>,
+];
+
+/// Peers that read a reader to its end: those that decode from slices only, and the fastest others.
+pub const WHOLE_READERS: &[Add] = &[
+    add::<SerdeZap>,
+    add::<Wincode>,
+    add::<Bitcode>,
+    add::<Bincode2Fixed>,
+    add::<Postcard>,
+    add::<Databuf>,
+    add::<MusliPacked>,
+];
+
+/// JSON libraries, with ours.
+pub const JSON: &[Add] = &[add::<OurJson>, add::<SerdeJson>, add::<SimdJson>, add::<SonicRs>];
+
+/// Libraries for MessagePack.
+pub const MSGPACK: &[Add] =
+    &[add::<RmpGoWidths>, add::<RmpSerdeNamed>, add::<RmpSerdeCompact>, add::<Zerompk>];
 
 codec! {
     /// wincode to a slice.
-    Wincode(Message), "wincode", Some(WINCODE);
+    Wincode(Message), "wincode", Some("0.6.3");
     slice |buffer, message| {
         let (len, mut rest) = (buffer.len(), buffer);
         wincode::serialize_into(&mut rest, message).map(|()| len - rest.len())
@@ -21,8 +67,9 @@ codec! {
     decode |bytes| wincode::deserialize(bytes);
     fresh |message| wincode::serialize(message);
     borrow |bytes| wincode::deserialize(bytes);
-    discard |message, counter| wincode::serialize_into(counter, message);
-    reader |reader| wincode::deserialize_from(ReadAdapter::new(reader));
+    write |message, counter| wincode::serialize_into(counter, message);
+    length |message| wincode::serialized_size(message);
+    read |reader| wincode::deserialize_from(ReadAdapter::new(reader));
 }
 
 impl wincode::io::Writer for Counter {
@@ -34,7 +81,7 @@ impl wincode::io::Writer for Counter {
 
 codec! {
     /// wincode to a vector, which grows as needed.
-    WincodeVec(Message), "wincode Vec", Some(WINCODE);
+    WincodeVec(Message), "wincode Vec", Wincode::VERSION;
     vec |buffer, message| wincode::serialize_into(buffer, message);
     decode |bytes| wincode::deserialize(bytes);
 }
@@ -42,12 +89,6 @@ codec! {
 /// bitcode with its own buffer.
 #[derive(Default)]
 pub struct Bitcode(bitcode::Buffer);
-
-impl std::fmt::Debug for Bitcode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bitcode").finish_non_exhaustive()
-    }
-}
 
 impl Codec for Bitcode {
     const NAME: &'static str = "bitcode";
@@ -61,18 +102,10 @@ impl Codec for Bitcode {
     fn decode(&mut self, bytes: &[u8]) -> Option<Message> {
         self.0.decode(bytes).ok()
     }
-}
 
-impl Fresh for Bitcode {
-    fn fresh(message: &Message) -> Option<Vec<u8>> {
-        Some(bitcode::encode(message))
-    }
-}
-
-impl Borrow for Bitcode {
-    fn borrow<'b>(&mut self, bytes: &'b [u8]) -> Option<MessageRef<'b>> {
-        self.0.decode(bytes).ok()
-    }
+    const FRESH: Option<fn(&Message) -> Option<Vec<u8>>> = Some(|message| Some(bitcode::encode(message)));
+    const BORROW: Option<for<'b> fn(&mut Self, &'b [u8]) -> Option<MessageRef<'b>>> =
+        Some(|codec, bytes| codec.0.decode(bytes).ok());
 }
 
 codec! {
@@ -82,21 +115,26 @@ codec! {
     decode |bytes| bincode1::deserialize(bytes);
     fresh |message| bincode1::serialize(message);
     borrow |bytes| bincode1::deserialize(bytes);
-    discard |message, counter| bincode1::serialize_into(counter, message);
-    reader |reader| bincode1::deserialize_from(reader);
+    write |message, counter| bincode1::serialize_into(counter, message);
+    length |message| bincode1::serialized_size(message);
+    read |reader| bincode1::deserialize_from(reader);
 }
 
 macro_rules! bincode_2 {
     ($(#[$doc:meta])* $name:ident, $text:literal, $config:expr) => {
         codec! {
             $(#[$doc])*
-            $name(Message), $text, Some(BINCODE);
+            $name(Message), $text, Some("2.0.1");
             slice |buffer, message| bincode::encode_into_slice(message, buffer, $config);
             decode |bytes| bincode::decode_from_slice(bytes, $config).map(|(message, _)| message);
             fresh |message| bincode::encode_to_vec(message, $config);
             borrow |bytes| bincode::borrow_decode_from_slice(bytes, $config).map(|(message, _)| message);
-            discard |message, counter| bincode::encode_into_writer(message, counter, $config);
-            reader |reader| bincode::decode_from_std_read(reader, $config);
+            write |message, counter| bincode::encode_into_writer(message, counter, $config);
+            length |message| {
+                let mut size = bincode::enc::write::SizeWriter::default();
+                bincode::encode_into_writer(message, &mut size, $config).map(|()| size.bytes_written)
+            };
+            read |reader| bincode::decode_from_std_read(reader, $config);
         }
     };
 }
@@ -124,7 +162,8 @@ codec! {
     decode |bytes| postcard::from_bytes(bytes);
     fresh |message| postcard::to_stdvec(message);
     borrow |bytes| postcard::from_bytes(bytes);
-    discard |message, counter| postcard::to_io(message, counter);
+    write |message, counter| postcard::to_io(message, counter);
+    length |message| postcard::experimental::serialized_size(message);
 }
 
 codec! {
@@ -134,7 +173,8 @@ codec! {
     decode |bytes| serde_zap::from_bytes(bytes);
     fresh |message| serde_zap::to_vec(message);
     borrow |bytes| serde_zap::from_bytes(bytes);
-    discard |message, counter| serde_zap::to_writer(message, counter);
+    write |message, counter| serde_zap::to_writer(message, counter);
+    length |message| serde_zap::serialized_size(message);
 }
 
 codec! {
@@ -143,19 +183,21 @@ codec! {
     vec |buffer, message| borsh::to_writer(buffer, message);
     decode |bytes| borsh::from_slice(bytes);
     fresh |message| borsh::to_vec(message);
-    discard |message, counter| borsh::to_writer(counter, message);
-    reader |reader| borsh::from_reader(reader);
+    write |message, counter| borsh::to_writer(counter, message);
+    length |message| borsh::object_length(message);
+    read |reader| borsh::from_reader(reader);
 }
 
 codec! {
     /// speedy to a vector.
-    Speedy(Message), "speedy", Some(SPEEDY);
+    Speedy(Message), "speedy", Some("0.8.7");
     vec |buffer, message| speedy::Writable::write_to_stream(message, buffer);
     decode |bytes| speedy::Readable::read_from_buffer(bytes);
     fresh |message| speedy::Writable::write_to_vec(message);
     borrow |bytes| speedy::Readable::read_from_buffer(bytes);
-    discard |message, counter| speedy::Writable::write_to_stream(message, counter);
-    reader |reader| speedy::Readable::read_from_stream_unbuffered(reader);
+    write |message, counter| speedy::Writable::write_to_stream(message, counter);
+    length |message| speedy::Writable::<speedy::LittleEndian>::bytes_needed(message);
+    read |reader| speedy::Readable::read_from_stream_unbuffered(reader);
 }
 
 codec! {
@@ -163,17 +205,290 @@ codec! {
     Savefile(Message), "savefile", Some("0.20.6");
     vec |buffer, message| savefile::save_noschema(buffer, 0, message);
     decode |bytes| savefile::load_noschema(&mut &*bytes, 0);
-    discard |message, counter| savefile::save_noschema(counter, 0, message);
-    reader |reader| savefile::load_noschema(reader, 0);
+    write |message, counter| savefile::save_noschema(counter, 0, message);
+    read |reader| savefile::load_noschema(reader, 0);
 }
 
 codec! {
     /// nanoserde's binary format to a vector.
     Nanoserde(Message), "nanoserde", Some("0.2.1");
-    vec |buffer, message| {
-        nanoserde::SerBin::ser_bin(message, buffer);
-        Ok::<_, ()>(())
-    };
+    vec |buffer, message| Ok::<_, ()>(nanoserde::SerBin::ser_bin(message, buffer));
     decode |bytes| nanoserde::DeBin::deserialize_bin(bytes);
     fresh |message| Ok::<_, ()>(nanoserde::SerBin::serialize_bin(message));
+}
+
+/// Numbers in the byte order of the machine, lengths of at most four bytes.
+const DATABUF: u16 = databuf::config::num::NE | databuf::config::len::BEU30;
+
+codec! {
+    /// databuf to a vector.
+    Databuf(Message), "databuf", Some("0.5.0");
+    vec |buffer, message| message.encode::<DATABUF>(buffer);
+    decode |bytes| Message::from_bytes::<DATABUF>(bytes);
+    fresh |message| Ok::<_, ()>(message.to_bytes::<DATABUF>());
+    borrow |bytes| MessageRef::from_bytes::<DATABUF>(bytes);
+    write |message, counter| message.encode::<DATABUF>(counter);
+}
+
+macro_rules! musli {
+    ($(#[$doc:meta])* $name:ident, $text:literal, $format:ident) => {
+        codec! {
+            $(#[$doc])*
+            $name(Message), $text, Some("0.2.1");
+            slice |buffer, message| musli::$format::to_slice(buffer, message);
+            decode |bytes| musli::$format::from_slice(bytes);
+            fresh |message| musli::$format::to_vec(message);
+            borrow |bytes| musli::$format::from_slice(bytes);
+            write |message, counter| musli::$format::to_writer(counter, message);
+        }
+    };
+}
+
+musli! {
+    /// musli's fastest format: no names or numbers of fields, numbers in the byte order of the machine.
+    MusliPacked, "musli packed", packed
+}
+musli! {
+    /// musli's format for storage, with variable-width integers.
+    MusliStorage, "musli storage", storage
+}
+
+/// bilrost to a reused buffer that is filled from its end.
+#[derive(Default)]
+pub struct Bilrost(ReverseBuffer);
+
+impl Codec for Bilrost {
+    const NAME: &'static str = "bilrost";
+    const VERSION: Option<&'static str> = Some("0.1016.3");
+    type Message = Message;
+
+    fn encode(&mut self, message: &Message) -> Option<&[u8]> {
+        self.0.clear();
+        bilrost::Message::prepend(message, &mut self.0);
+        self.0.contiguous()
+    }
+
+    fn decode(&mut self, bytes: &[u8]) -> Option<Message> {
+        bilrost::OwnedMessage::decode(bytes).ok()
+    }
+
+    const FRESH: Option<fn(&Message) -> Option<Vec<u8>>> =
+        Some(|message| Some(bilrost::Message::encode_contiguous(message).into_vec()));
+    const LENGTH: Option<fn(&Message) -> Option<u64>> =
+        Some(|message| Some(bilrost::Message::encoded_len(message) as u64));
+    const BORROW: Option<for<'b> fn(&mut Self, &'b [u8]) -> Option<MessageRef<'b>>> =
+        Some(|_, bytes| bilrost::BorrowedMessage::decode_borrowed(bytes).ok());
+}
+
+codec! {
+    /// prost to a vector, with a derived message: no schema compiler is needed.
+    Prost(ProstMessage), "prost", Some("0.14.4");
+    vec |buffer, message| prost::Message::encode(message, buffer);
+    decode |bytes| prost::Message::decode(bytes);
+    fresh |message| Ok::<_, ()>(prost::Message::encode_to_vec(message));
+    length |message| Ok::<_, ()>(prost::Message::encoded_len(message));
+}
+
+/// rkyv to an aligned buffer, with validation.
+#[derive(Default)]
+pub struct Rkyv(AlignedVec);
+
+impl Codec for Rkyv {
+    const NAME: &'static str = "rkyv";
+    const VERSION: Option<&'static str> = Some("0.8.18");
+    type Message = Message;
+
+    fn encode(&mut self, message: &Message) -> Option<&[u8]> {
+        let mut buffer = std::mem::take(&mut self.0);
+        buffer.clear();
+        self.0 = rkyv::api::high::to_bytes_in::<_, rkyv::rancor::Error>(message, buffer).ok()?;
+        Some(&self.0)
+    }
+
+    fn decode(&mut self, bytes: &[u8]) -> Option<Message> {
+        rkyv::from_bytes::<Message, rkyv::rancor::Error>(bytes).ok()
+    }
+
+    const VIEW: Option<fn(&[u8]) -> Option<u64>> = Some(|bytes| {
+        let view = rkyv::access::<ArchivedMessage, rkyv::rancor::Error>(bytes).ok()?;
+        Some(std::hint::black_box(view).check())
+    });
+}
+
+macro_rules! rmp_serde {
+    ($(#[$doc:meta])* $name:ident, $text:literal, $write:ident, $to_vec:ident) => {
+        codec! {
+            $(#[$doc])*
+            $name(Message), $text, Some("1.3.1");
+            vec |buffer, message| rmp_serde::encode::$write(buffer, message);
+            decode |bytes| rmp_serde::from_slice(bytes);
+            fresh |message| rmp_serde::$to_vec(message);
+            borrow |bytes| rmp_serde::from_slice(bytes);
+            write |message, counter| rmp_serde::encode::$write(counter, message);
+            read |reader| rmp_serde::from_read(reader);
+        }
+    };
+}
+
+rmp_serde! {
+    /// rmp-serde, the struct as an array.
+    RmpSerdeCompact, "rmp-serde compact", write, to_vec
+}
+rmp_serde! {
+    /// rmp-serde, the struct as a map, like the Go library's MessagePack peer.
+    RmpSerdeNamed, "rmp-serde named", write_named, to_vec_named
+}
+
+codec! {
+    /// rmp by hand, with names and with integers as wide as their types. It has the same length as the output of the Go
+    /// library, which does not shorten integers.
+    RmpGoWidths(Message), "rmp, Go's widths", Some("0.8.15");
+    vec |buffer, message| go_widths(buffer, message).ok_or(());
+    decode |bytes| rmp_serde::from_slice(bytes);
+    fresh |message| {
+        let mut out = Vec::new();
+        go_widths(&mut out, message).map(|()| out).ok_or(())
+    };
+}
+
+fn go_widths(out: &mut Vec<u8>, message: &Message) -> Option<()> {
+    // The names of the JSON fields, so that one type decodes both; Go's names have the same lengths.
+    write_map_len(out, 8).ok()?;
+    write_str(out, "Name").ok()?;
+    write_str(out, &message.name).ok()?;
+    write_str(out, "str").ok()?;
+    write_str(out, &message.text).ok()?;
+    write_str(out, "num").ok()?;
+    write_u16(out, message.number).ok()?;
+    write_str(out, "arr").ok()?;
+    write_array_len(out, u32::try_from(message.values.len()).ok()?).ok()?;
+    for &value in &message.values {
+        write_u16(out, value).ok()?;
+    }
+    write_str(out, "map").ok()?;
+    write_map_len(out, u32::try_from(message.map.len()).ok()?).ok()?;
+    for (key, &value) in &message.map {
+        write_str(out, key).ok()?;
+        write_u8(out, value).ok()?;
+    }
+    write_str(out, "bool").ok()?;
+    write_bool(out, message.flag).ok()?;
+    write_str(out, "float32").ok()?;
+    write_f32(out, message.float32).ok()?;
+    write_str(out, "float64").ok()?;
+    write_f64(out, message.float64).ok()
+}
+
+codec! {
+    /// zerompk to a slice, the struct as an array.
+    Zerompk(Message), "zerompk", Some("0.7.1");
+    slice |buffer, message| zerompk::to_msgpack(message, buffer);
+    decode |bytes| zerompk::from_msgpack(bytes);
+    fresh |message| zerompk::to_msgpack_vec(message);
+    borrow |bytes| zerompk::from_msgpack(bytes);
+    write |message, counter| zerompk::write_msgpack(counter, message);
+    read |reader| zerompk::read_msgpack(reader);
+}
+
+codec! {
+    /// `tightwire-json`.
+    OurJson(Message), "json", None;
+    vec |buffer, message| tightwire_json::to_buf(buffer, message);
+    decode |bytes| tightwire_json::from_slice(bytes);
+    fresh |message| tightwire_json::to_vec(message);
+}
+
+codec! {
+    /// serde_json.
+    SerdeJson(Message), "serde_json", Some("1.0.154");
+    vec |buffer, message| serde_json::to_writer(buffer, message);
+    decode |bytes| serde_json::from_slice(bytes);
+    fresh |message| serde_json::to_vec(message);
+    borrow |bytes| serde_json::from_slice(bytes);
+    write |message, counter| serde_json::to_writer(counter, message);
+    read |reader| serde_json::from_reader(reader);
+}
+
+codec! {
+    /// sonic-rs.
+    SonicRs(Message), "sonic-rs", Some("0.5.10");
+    vec |buffer, message| sonic_rs::to_writer(buffer, message);
+    decode |bytes| sonic_rs::from_slice(bytes);
+    fresh |message| sonic_rs::to_vec(message);
+    borrow |bytes| sonic_rs::from_slice(bytes);
+}
+
+/// simd-json, which modifies its input: decoding copies the document into a reused buffer. Its working memory is
+/// reused, too.
+#[derive(Default)]
+pub struct SimdJson(Vec<u8>, simd_json::Buffers);
+
+impl Codec for SimdJson {
+    const NAME: &'static str = "simd-json";
+    const VERSION: Option<&'static str> = Some("0.19.0");
+    type Message = Message;
+
+    fn encode(&mut self, message: &Message) -> Option<&[u8]> {
+        self.0.clear();
+        simd_json::serde::to_writer(&mut self.0, message).ok()?;
+        Some(&self.0)
+    }
+
+    fn decode(&mut self, bytes: &[u8]) -> Option<Message> {
+        self.0.clear();
+        self.0.extend_from_slice(bytes);
+        simd_json::serde::from_slice_with_buffers(&mut self.0, &mut self.1).ok()
+    }
+
+    const FRESH: Option<fn(&Message) -> Option<Vec<u8>>> =
+        Some(|message| simd_json::serde::to_vec(message).ok());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::verified;
+    use crate::payload::{Size, message};
+
+    #[test]
+    fn json_and_go_widths_have_the_published_lengths() {
+        for size in Size::ALL {
+            let message = message(size);
+            assert_eq!(verified::<RmpGoWidths>(&message).len() as u64, size.msgpack_len());
+            assert_eq!(verified::<OurJson>(&message).len() as u64, size.json_len());
+        }
+    }
+
+    #[test]
+    fn borrowed_messages_have_all_contents() {
+        fn check<C: Codec<Message = Message>>(message: &Message) {
+            let bytes = verified::<C>(message);
+            let mut codec = C::default();
+            let read = C::BORROW.and_then(|borrow| borrow(&mut codec, &bytes)).expect(C::NAME);
+            assert_eq!(
+                (read.name, read.text, &read.values),
+                (&*message.name, &*message.text, &message.values)
+            );
+            assert!(
+                read.map.len() == message.map.len()
+                    && read.map.iter().all(|(key, value)| message.map.get(*key) == Some(value))
+            );
+            assert_eq!(read.check(), message.check());
+        }
+        let message = message(Size::Medium);
+        check::<Wincode>(&message);
+        check::<Bitcode>(&message);
+        check::<Bincode1>(&message);
+        check::<Bincode2Fixed>(&message);
+        check::<Postcard>(&message);
+        check::<SerdeZap>(&message);
+        check::<Speedy>(&message);
+        check::<Databuf>(&message);
+        check::<MusliPacked>(&message);
+        check::<Bilrost>(&message);
+        check::<RmpSerdeCompact>(&message);
+        check::<Zerompk>(&message);
+        check::<SerdeJson>(&message);
+        check::<SonicRs>(&message);
+    }
 }

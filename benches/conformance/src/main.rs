@@ -46,7 +46,7 @@ fn run() -> anyhow::Result<usize> {
     let mut out = std::io::stdout().lock();
     let (mut passed, mut failed) = (0, 0);
     for file in files {
-        let counts = match system.to_str() {
+        let counts: (usize, usize) = match system.to_str() {
             #[cfg(feature = "json")]
             Some("json") => json::run(&file, &mut out)?,
             #[cfg(feature = "parco")]

@@ -1,9 +1,46 @@
-//! Payloads, documents and implementations of the suites `json` and `types`.
+//! tightwire-json as a library of the suites `json` and `types`, beside the peers of the package `json-peers`.
 
-pub mod api;
-pub mod documents;
-pub mod families;
-pub mod library;
-pub mod mix;
-pub mod payload;
-pub mod types;
+use benches::{Impl, Row};
+use json_peers::operation::Side;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tightwire_json::{Decoder, Encoder};
+
+/// All libraries.
+pub mod library {
+    pub use json_peers::library::{Borrowing, Library};
+    pub use json_peers::peers::{Flexon, SerdeJson, SimdJson, SonicRs};
+
+    pub use crate::Ours;
+}
+
+json_peers::libraries! {
+    /// tightwire-json.
+    Ours, "ours", None, tightwire_json::Value;
+        tightwire_json::to_vec, tightwire_json::to_buf, tightwire_json::from_slice, tightwire_json::from_reader,
+        tightwire_json::to_vec_pretty, tightwire_json::to_value, T::deserialize; {
+        const HAS_STREAM: bool = true;
+
+        fn stream<T: DeserializeOwned>(document: &[u8]) -> Option<T> {
+            Decoder::new(document).decode().ok()?
+        }
+
+        fn line<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
+            Encoder::new(buffer).encode(value).ok()
+        }
+    }
+}
+
+/// Adds an implementation to a row.
+pub fn add_side<'a>(row: Row<'a>, side: Side<'a>) -> Row<'a> {
+    row.run(describe(&side), side.expected, side.work)
+}
+
+/// Returns the name and the class of an implementation.
+pub fn describe(side: &Side<'_>) -> Impl {
+    match side.version {
+        Some(version) => Impl::peer(&side.name, version),
+        None => Impl::ours(&side.name),
+    }
+    .class(&side.class)
+}

@@ -1,7 +1,7 @@
 //! The two rows of go-psrpcore that measure Go maps: read-only, shared by all processors.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::hint::black_box;
 use std::sync::RwLock;
 use std::thread;
@@ -10,62 +10,33 @@ use uuid::Uuid;
 
 /// Number of identifiers in a map.
 const COUNT: usize = 100;
-/// Number of shards of the sharded map.
-const SHARDS: usize = 16;
-
-/// A map read by several threads.
-pub trait SharedMap: Sync {
-    /// Returns the value of an identifier.
-    fn get(&self, key: &Uuid) -> Option<usize>;
-}
-
-/// A map behind a lock.
-#[derive(Debug)]
-pub struct LockedMap(RwLock<HashMap<Uuid, usize>>);
 
 /// A map split into shards, each behind a lock.
 #[derive(Debug)]
 pub struct ShardedMap {
     hasher: RandomState,
-    shards: Vec<LockedMap>,
-}
-
-impl LockedMap {
-    /// Creates a map from each identifier to its index.
-    pub fn new(keys: &[Uuid]) -> Self {
-        Self(RwLock::new(keys.iter().enumerate().map(|(place, &key)| (key, place)).collect()))
-    }
-}
-
-impl SharedMap for LockedMap {
-    fn get(&self, key: &Uuid) -> Option<usize> {
-        self.0.read().ok()?.get(key).copied()
-    }
+    shards: Vec<RwLock<HashMap<Uuid, usize>>>,
 }
 
 impl ShardedMap {
-    /// Creates a map from each identifier to its index.
-    pub fn new(keys: &[Uuid]) -> Self {
+    /// Creates a map from each identifier to its index. One shard is a map behind a lock.
+    pub fn new(keys: &[Uuid], shards: usize) -> Self {
         let hasher = RandomState::new();
-        let mut shards = vec![HashMap::new(); SHARDS];
+        let mut maps = vec![HashMap::new(); shards];
         for (place, &key) in keys.iter().enumerate() {
-            shards[shard(&hasher, &key)].insert(key, place);
+            maps[shard(&hasher, &key, shards)].insert(key, place);
         }
-        Self { hasher, shards: shards.into_iter().map(|shard| LockedMap(RwLock::new(shard))).collect() }
+        Self { hasher, shards: maps.into_iter().map(RwLock::new).collect() }
     }
-}
 
-impl SharedMap for ShardedMap {
     fn get(&self, key: &Uuid) -> Option<usize> {
-        self.shards[shard(&self.hasher, key)].get(key)
+        self.shards[shard(&self.hasher, key, self.shards.len())].read().ok()?.get(key).copied()
     }
 }
 
-fn shard(hasher: &RandomState, key: &Uuid) -> usize {
-    let mut hasher = hasher.build_hasher();
-    hasher.write(key.as_bytes());
-    // The hash map of a shard uses another hasher for its buckets.
-    hasher.finish() as usize % SHARDS
+/// Returns the shard of a key. The map of a shard uses another hasher for its buckets.
+fn shard(hasher: &RandomState, key: &Uuid, shards: usize) -> usize {
+    if shards == 1 { 0 } else { hasher.hash_one(key.as_u128()) as usize % shards }
 }
 
 /// Creates the identifiers of a map.
@@ -74,7 +45,7 @@ pub fn keys() -> Vec<Uuid> {
 }
 
 /// Looks up `times` keys in turn on all processors. Returns 1 if all values are correct.
-pub fn look_up(map: &impl SharedMap, keys: &[Uuid], times: u64) -> u64 {
+pub fn look_up(map: &ShardedMap, keys: &[Uuid], times: u64) -> u64 {
     let workers = thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let is_right = thread::scope(|scope| {
         let share = |worker| times / workers + u64::from(worker < times % workers);
@@ -93,10 +64,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_maps_contain_all_keys() {
+    fn maps_contain_all_keys() {
         let keys = keys();
-        assert_eq!(look_up(&LockedMap::new(&keys), &keys, 1001), 1);
-        assert_eq!(look_up(&ShardedMap::new(&keys), &keys, 1001), 1);
-        assert_eq!(look_up(&LockedMap::new(&[]), &keys, 1), 0);
+        assert_eq!([1, 16].map(|shards| look_up(&ShardedMap::new(&keys, shards), &keys, 1001)), [1, 1]);
+        assert_eq!(look_up(&ShardedMap::new(&[], 1), &keys, 1), 0);
     }
 }

@@ -11,9 +11,9 @@ use serde_json::json;
 /// Number of files on the page of the large project.
 pub(crate) const LARGE_FILES: usize = 3_060;
 /// Number of files of the page whose HTML has the size of the published one, 582 kB, in our response.
-pub(crate) const PUBLISHED_FILES: usize = 1_413;
+pub(crate) const PUBLISHED_FILES: usize = 1_159;
 /// Project without files, whose name is so long that its HTML page has the size of the published index page, 224 bytes.
-pub(crate) const EMPTY: &str = "a-project-without-any-files-here";
+pub(crate) const EMPTY: &str = "project-without-files";
 /// Number of names on the project list of a large mirror.
 pub(crate) const NAMES: usize = 100_000;
 /// Number of names on the project list of the whole public index.
@@ -55,17 +55,20 @@ impl Data {
         self.wheels.iter().find(|wheel| wheel.project == project).context("unknown project")
     }
 
-    /// Returns the names and digests of the files on the page of a project, sorted.
-    pub(crate) fn files(&self, project: &str) -> Result<Vec<(String, String)>> {
-        let entries = match project {
+    /// Returns the names and digests of the files of a project, sorted, or of all projects if its name is empty.
+    pub(crate) fn entries(&self, project: &str) -> Result<Vec<(String, Option<String>)>> {
+        let files = match project {
             "large" => large_entries("", project, LARGE_FILES),
             "published" => large_entries("", project, PUBLISHED_FILES),
-            EMPTY => Vec::new(),
+            "" | EMPTY => Vec::new(),
             project => vec![self.wheel(project)?.entry("")],
         };
-        let mut files: Vec<_> = entries.into_iter().map(|entry| (entry.name, entry.sha256)).collect();
-        files.sort();
-        Ok(files)
+        let names = if project.is_empty() { names(NAMES) } else { Vec::new() };
+        let names = names.into_iter().map(|name| (name, None));
+        let files = files.into_iter().map(|file| (file.name, Some(file.sha256)));
+        let mut entries: Vec<_> = files.chain(names).collect();
+        entries.sort();
+        Ok(entries)
     }
 
     pub(crate) fn content(&self, project: &str) -> Result<Vec<u8>> {
@@ -167,28 +170,19 @@ struct Entry {
 
 /// Returns the files of a large project: versions × interpreters × platforms, and one sdist per version.
 fn large_entries(base: &str, project: &str, count: usize) -> Vec<Entry> {
-    const INTERPRETERS: [&str; 7] = ["cp39", "cp310", "cp311", "cp312", "cp313", "cp313t", "pp310"];
-    const PLATFORMS: [&str; 10] = [
-        "macosx_10_9_x86_64",
-        "macosx_11_0_arm64",
-        "manylinux_2_17_aarch64.manylinux2014_aarch64",
-        "manylinux_2_17_x86_64.manylinux2014_x86_64",
-        "manylinux_2_17_i686.manylinux2014_i686",
-        "musllinux_1_2_aarch64",
-        "musllinux_1_2_x86_64",
-        "win32",
-        "win_amd64",
-        "win_arm64",
-    ];
+    const INTERPRETERS: &str = "cp39 cp310 cp311 cp312 cp313 cp313t pp310";
+    const PLATFORMS: &str = "macosx_10_9_x86_64 macosx_11_0_arm64 manylinux_2_17_aarch64.manylinux2014_aarch64 \
+        manylinux_2_17_x86_64.manylinux2014_x86_64 manylinux_2_17_i686.manylinux2014_i686 musllinux_1_2_aarch64 \
+        musllinux_1_2_x86_64 win32 win_amd64 win_arm64";
     let mut random = random(project);
     let mut entries = Vec::with_capacity(count);
     for version in 0.. {
         let version = format!("1.{}.{}", version / 5, version % 5);
-        let wheels = INTERPRETERS.iter().flat_map(|interpreter| {
-            PLATFORMS
-                .map(|platform| format!("{project}-{version}-{interpreter}-{interpreter}-{platform}.whl"))
+        let tags = INTERPRETERS.split(' ').flat_map(|interpreter| {
+            PLATFORMS.split(' ').map(move |platform| format!("-{interpreter}-{interpreter}-{platform}.whl"))
         });
-        for name in [format!("{project}-{version}.tar.gz")].into_iter().chain(wheels) {
+        for end in [".tar.gz".to_owned()].into_iter().chain(tags) {
+            let name = format!("{project}-{version}{end}");
             let path = hex(&mut random);
             entries.push(Entry {
                 url: format!("{base}/packages/{}/{}/{}/{name}", &path[..2], &path[2..4], &path[4..]),
@@ -218,11 +212,13 @@ fn json_page(project: &str, entries: &[Entry]) -> String {
             "yanked": if *is_yanked { json!("broken build") } else { json!(false) },
         })
     };
-    let page = json!({
+    let mut page = json!({
         "files": entries.iter().map(file).collect::<Vec<_>>(),
-        "meta": { "_last-serial": 1, "api-version": "1.4" }, "name": project,
-        "project-status": { "status": "active" }, "versions": versions,
+        "meta": { "_last-serial": 1, "api-version": "1.4" }, "name": project, "versions": versions,
     });
+    if !entries.is_empty() {
+        page["project-status"] = json!({ "status": "active" });
+    }
     page.to_string()
 }
 
@@ -249,21 +245,19 @@ fn html_page(project: &str, entries: &[Entry]) -> String {
         })
         .collect();
     format!(
-        "<!DOCTYPE html>\n<html>\n<head>\n<meta name=\"pypi:repository-version\" content=\"1.4\">\n\
-         <title>Links for {project}</title>\n</head>\n<body>\n<h1>Links for {project}</h1>\n{}</body>\n</html>\n",
+        "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"pypi:repository-version\" content=\"1.4\">\n<title>Links for {project}</title>\n</head>\n<body>\n<h1>Links for {project}</h1>\n{}</body>\n</html>\n",
         links.concat()
     )
 }
 
 /// Returns distinct names: those of the projects above, then generated ones.
 pub(crate) fn names(count: usize) -> Vec<String> {
-    const SYLLABLES: [&str; 30] = [
-        "py", "data", "net", "lib", "auto", "web", "test", "core", "io", "ml", "async", "graph", "tool",
-        "api", "sql", "text", "cli", "kit", "log", "geo", "img", "bot", "sim", "flow", "mesh", "log", "time",
-        "hub", "box", "lab",
-    ];
+    const SYLLABLES: &str = "py data net lib auto web test core io ml async graph tool api sql text cli kit log geo img bot \
+        sim flow mesh log time hub box lab";
+    let syllables: Vec<&str> = SYLLABLES.split(' ').collect();
     let mut random = random("names");
-    let mut pick = || SYLLABLES[random.usize(..SYLLABLES.len())];
+    let mut pick = || syllables[random.usize(..syllables.len())];
     let here =
         ["large", "published"].into_iter().chain(WHEELS.map(|(name, _)| name)).chain(COLD).map(str::to_owned);
     here.chain((0..count).map(|index| format!("{}{}-{}{index}", pick(), pick(), pick())))
@@ -306,7 +300,7 @@ mod tests {
         assert_eq!(value["files"].as_array().unwrap().len(), LARGE_FILES);
         assert_eq!(value["versions"][1], "1.0.1");
         assert!((1_850_000..2_000_000).contains(&page.len()), "{}", page.len());
-        assert_eq!(html_page(EMPTY, &[]).len(), 223);
+        assert_eq!(html_page(EMPTY, &[]).len(), 224);
     }
 
     #[test]

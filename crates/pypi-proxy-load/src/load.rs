@@ -66,8 +66,17 @@ impl Options {
         self.rounds.unwrap_or(if self.quick { 1 } else { 10 }).max(1)
     }
 
-    fn takes(&self, server: &str) -> bool {
-        !self.check && (self.only.is_empty() || self.only.iter().any(|name| name == server))
+    /// Returns the names of the servers beside ours.
+    fn servers(&self) -> impl Iterator<Item = &str> {
+        let peers = self.peers.iter().map(|(name, _)| &**name);
+        let names = ["nginx static", "nginx cache"].into_iter().chain(peers).chain(["proxpi", "devpi"]);
+        let is_named = |name: &str| self.only.iter().any(|only| only == name);
+        names.filter(move |name| is_named(name) || self.only.is_empty() && !(self.quick && *name == "devpi"))
+    }
+
+    /// Returns the place of a server that was added.
+    fn place(&self, name: &str) -> Option<&str> {
+        self.peers.iter().find(|(peer, _)| peer == name).map(|(_, place)| &**place)
     }
 
     /// Returns whether a row was selected, or is part of the default selection.
@@ -101,9 +110,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let mut outcome = Outcome { about: about.clone(), ..Outcome::default() };
     run.measure(&mut outcome)?;
-    let sheets = outcome.sheets();
     if options.rows.is_empty() && options.only.is_empty() {
-        output::write(out, &outcome.report_rows(), sheets)
+        output::write(out, &outcome.report_rows(), outcome.sheets())
     } else {
         note("only part of the rows or servers was measured: load.json is not written");
         Ok(())
@@ -118,113 +126,137 @@ pub(crate) fn keys() -> impl Iterator<Item = String> {
 }
 
 impl Run<'_> {
-    /// Starts our proxy with an empty cache.
-    fn ours(&self, index: &str, cache: &str, flags: &[&str]) -> Result<Server> {
-        let cache = servers::empty(&self.folders.scratch, cache)?;
-        programs::ours(self.folders, self.binary, index, &cache, flags)
+    /// Starts a server with an empty cache, or returns a running one.
+    fn start(&self, name: &str, index: &str, cache: &str) -> Result<Server> {
+        if name.starts_with("nginx") {
+            programs::ensure("nginx")?;
+        }
+        let folders = self.folders;
+        match (name, self.options.place(name)) {
+            (OURS, _) => {
+                let cache = servers::empty(&folders.scratch, cache)?;
+                programs::ours(folders, self.binary, index, &cache, &[])
+            }
+            ("nginx static", _) => programs::nginx_static(folders),
+            ("nginx cache", _) => programs::nginx_cache(folders, self.upstream.address, cache),
+            (_, Some(place)) if place.contains("://") => {
+                let place = place.trim_start_matches("http://").trim_end_matches('/');
+                let address = place.to_socket_addrs()?.next().context("the URL has no address")?;
+                programs::running(name, address)
+            }
+            ("groxpi", Some(program)) => {
+                let program = Path::new(program);
+                let program =
+                    program.canonicalize().with_context(|| format!("cannot find {}", program.display()))?;
+                programs::groxpi(folders, &program, index, cache)
+            }
+            ("proxpi", _) => programs::proxpi(folders, index, cache),
+            ("devpi", _) => programs::devpi(folders, index, cache),
+            _ => bail!("only groxpi can be started from a program"),
+        }
     }
 
     /// Verifies every response of our proxy, without timing.
     fn check(&self) -> Result<()> {
+        let cache = servers::empty(&self.folders.scratch, "ours")?;
         // A long download timeout, so that no client is redirected to the index on a slow machine.
-        let server = self.ours(&self.upstream.index(), "ours", &["--download-timeout=60s"])?;
+        let flags = ["--download-timeout=60s"];
+        let server = programs::ours(self.folders, self.binary, &self.upstream.index(), &cache, &flags)?;
         let mut failed = 0;
+        let mut report = |key: &str, result: Result<String>| match result {
+            Ok(found) => say(&format!("right: {key} ({found})\n")),
+            Err(error) => {
+                failed += 1;
+                say(&format!("WRONG: {key}: {error:#}\n"));
+            }
+        };
         for row in ROWS.iter().filter(|row| self.options.wants(row.key, true)) {
             let request = row.request(&server).context("our proxy has every resource")?;
-            match verify::verify(&server, &request, self.data) {
-                Ok(found) => say(&format!(
-                    "right: {} ({}, {} bytes, {})\n",
-                    row.key, found.status, found.body, found.coding
-                )),
-                Err(error) => {
-                    failed += 1;
-                    say(&format!("WRONG: {}: {error:#}\n", row.key));
-                }
-            }
+            let verified = verify::verify(&server, &request, self.data);
+            report(
+                row.key,
+                verified.map(|found| format!("{}, {} bytes, {}", found.status, found.body, found.coding)),
+            );
         }
         if self.options.wants("cold_cache", true) {
-            let cold = single::cold(&server, self.data, self.upstream, 0)?;
-            let is_right = cold.failed == 0 && cold.upstream_gets == 1;
-            failed += usize::from(!is_right);
-            let verdict = if is_right { "right" } else { "WRONG" };
-            say(&format!(
-                "{verdict}: cold_cache ({} GETs of the index, {} of {} clients failed)\n",
-                cold.upstream_gets,
-                cold.failed,
-                single::CLIENTS
-            ));
+            let cold = single::cold(&server, self.data, self.upstream, 0).and_then(|cold| {
+                ensure!(cold.failed == 0 && cold.upstream_gets == 1, "{}", cold.text);
+                Ok(cold.text)
+            });
+            report("cold_cache", cold);
         }
         if self.options.wants("lock_file_cold", true) {
-            let locked = single::locked(&server, self.data, self.upstream, 1);
-            failed += usize::from(locked.is_err());
-            match locked {
-                Ok(_) => say("right: lock_file_cold\n"),
-                Err(error) => say(&format!("WRONG: lock_file_cold: {error:#}\n")),
-            }
+            report("lock_file_cold", single::locked(&server, self.data, self.upstream, 1));
         }
-        if failed > 0 { bail!("{failed} rows have wrong responses") } else { Ok(()) }
+        ensure!(failed == 0, "{failed} rows have wrong responses");
+        Ok(())
     }
 
     fn measure(&self, outcome: &mut Outcome) -> Result<()> {
-        let (options, rounds) = (self.options, self.options.rounds());
-        let servers = self.start(outcome)?;
-        outcome.versions = servers
-            .iter()
-            .map(|server| {
-                format!("{}: {}", server.name, server.version.as_deref().unwrap_or("unknown version"))
-            })
-            .chain(programs::version("wrk"))
-            .collect();
-        if programs::ensure("wrk").is_ok() {
-            let wrk = Wrk::new(&self.folders.scratch)?;
-            for row in ROWS.iter().filter(|row| options.wants(row.key, row.is_quick)) {
-                say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
-                let before = outcome.rows.len();
-                measure::measure(row, &servers, self.data, &wrk, rounds, outcome);
-                say(&results::sheet(&outcome.rows[before..], Vec::new()).text());
+        let (options, rounds, index) = (self.options, self.options.rounds(), self.upstream.index());
+        let mut servers = vec![self.start(OURS, &index, "ours")?];
+        for name in options.servers() {
+            match self.start(name, &index, &name.replace(' ', "-cache-")) {
+                Ok(server) => servers.push(server),
+                Err(error) => outcome.skip("all", name, format!("{error:#}")),
             }
-            outcome.add_memory(&servers);
-        } else {
-            note("skipped: all rows under load: wrk is not installed and cannot be installed");
         }
-        let proxies = || servers.iter().filter(|server| server.is_proxy());
-        if options.wants("refresh", true) {
-            for server in proxies() {
+        let version = |server: &Server| {
+            format!("{}: {}", server.name, server.version.as_deref().unwrap_or("unknown version"))
+        };
+        outcome.versions = servers.iter().map(version).chain(programs::version("wrk")).collect();
+        match programs::ensure("wrk") {
+            Ok(()) => {
+                let wrk = Wrk::new(&self.folders.scratch)?;
+                for row in ROWS.iter().filter(|row| options.wants(row.key, row.is_quick)) {
+                    say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
+                    let before = outcome.rows.len();
+                    measure::measure(row, &servers, self.data, &wrk, rounds, outcome);
+                    say(&results::sheet(&outcome.rows[before..], Vec::new()).text());
+                }
+                outcome.add_memory(&servers);
+            }
+            Err(error) => outcome.skip("all rows under load", "all", format!("{error:#}")),
+        }
+        for server in servers.iter().filter(|server| server.is_proxy()) {
+            if options.wants("refresh", true) {
                 let count = if server.is_slow() { 1 } else { 9 };
                 outcome.add("refresh", &server.name, single::refresh(server, self.upstream, count));
             }
-        }
-        if options.wants("lock_file_cold", true) {
             // The others serve no files at these paths.
-            outcome.add("lock_file_cold", OURS, single::locked(&servers[0], self.data, self.upstream, 9));
-        }
-        if options.wants("cold_cache", true) {
-            for server in proxies() {
-                if server.name == "devpi" && options.only.is_empty() {
-                    outcome.skip(
-                        "cold_cache",
-                        &server.name,
-                        "takes minutes, because it downloads the file once per client; measured with --only devpi",
-                    );
-                } else {
-                    // A file is cold once.
-                    let rounds = if server.is_slow() { 1 } else { rounds.min(COLD.len()) };
-                    self.cold(server, rounds, outcome);
-                }
+            if options.wants("lock_file_cold", true) && server.name == OURS {
+                outcome.add("lock_file_cold", OURS, single::locked(server, self.data, self.upstream, 9));
+            }
+            if options.wants("cold_cache", true) {
+                // A file is cold once.
+                let rounds = if server.is_slow() { 1 } else { rounds.min(COLD.len()) };
+                self.cold(server, rounds, outcome);
             }
         }
         // Stop the servers, since a second instance of each is started below.
         drop(servers);
+        let started = || {
+            let is_started = |name: &&str| options.place(name).is_none_or(|place| !place.contains("://"));
+            [OURS].into_iter().chain(options.servers().filter(is_started))
+        };
         if options.wants("startup", true) {
-            self.starts(outcome);
+            self.starts(started(), outcome);
         }
         if options.wants("list_927k", true) {
-            self.lists(outcome);
+            for name in started().filter(|name| !name.starts_with("nginx") && *name != "devpi") {
+                let server = self.start(name, &self.upstream.whole_index(), "all");
+                outcome.add("list_927k", name, server.and_then(|server| single::list(&server)));
+            }
         }
         Ok(())
     }
 
     fn cold(&self, server: &Server, rounds: usize, outcome: &mut Outcome) {
+        if server.name == "devpi" && self.options.only.is_empty() {
+            let reason =
+                "takes minutes, because it downloads the file once per client; measured with --only devpi";
+            return outcome.skip("cold_cache", &server.name, reason);
+        }
         let mut most = None;
         for round in 0..rounds {
             let cold = single::cold(server, self.data, self.upstream, round);
@@ -235,83 +267,19 @@ impl Run<'_> {
         outcome.more_rows.extend(row);
     }
 
-    fn starts(&self, outcome: &mut Outcome) {
+    fn starts<'n>(&self, names: impl Iterator<Item = &'n str>, outcome: &mut Outcome) {
         let index = &self.upstream.index();
-        let again = single::starts(STARTS / 2, || {
-            programs::ours(self.folders, self.binary, index, &self.folders.scratch.join("ours"), &[])
-        });
-        outcome.add("startup", OURS, again.map(|(text, _)| format!("with the cache of this run: {text}")));
-        let mut add = |name: &str, count, start: &dyn Fn() -> Result<Server>| {
-            let started = single::starts(count, start).map(|(text, row)| {
+        for name in names.filter(|name| !matches!(*name, "nginx cache" | "devpi")) {
+            let count = if name == "proxpi" { 1 } else { STARTS };
+            let started = single::starts(count, || self.start(name, index, "new")).map(|(text, row)| {
                 outcome.more_rows.push(row);
                 text
             });
             outcome.add("startup", name, started);
-        };
-        add(OURS, STARTS, &|| self.ours(index, "new", &[]));
-        if self.options.takes("nginx static") {
-            add("nginx static", STARTS, &|| programs::nginx_static(self.folders));
         }
-        if self.options.takes("proxpi") && !self.options.quick {
-            add("proxpi", 1, &|| programs::proxpi(self.folders, index, "proxpi"));
-        }
-        for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
-            add(name, STARTS, &|| peer(self.folders, index, name, at));
-        }
+        let again = single::starts(STARTS / 2, || {
+            programs::ours(self.folders, self.binary, index, &self.folders.scratch.join("ours"), &[])
+        });
+        outcome.add("startup", OURS, again.map(|(text, _)| format!("with the cache of this run: {text}")));
     }
-
-    fn lists(&self, outcome: &mut Outcome) {
-        let index = self.upstream.whole_index();
-        let mut add = |name: &str, server: Result<Server>| {
-            outcome.add("list_927k", name, server.and_then(|server| single::list(&server)));
-        };
-        add(OURS, self.ours(&index, "all", &[]));
-        for (name, at) in self.options.peers.iter().filter(|(_, at)| !at.contains("://")) {
-            add(name, peer(self.folders, &index, name, at));
-        }
-        if self.options.takes("proxpi") && !self.options.quick {
-            add("proxpi", programs::proxpi(self.folders, &index, "proxpi-all"));
-        }
-    }
-
-    /// Starts the selected servers. Servers that cannot be started are reported.
-    fn start(&self, outcome: &mut Outcome) -> Result<Vec<Server>> {
-        let (folders, index) = (self.folders, self.upstream.index());
-        let mut servers = vec![self.ours(&index, "ours", &[])?];
-        let mut add = |name: &str, server: Result<Server>| match server {
-            Ok(server) => servers.push(server),
-            Err(error) => outcome.skip("all", name, format!("{error:#}")),
-        };
-        if self.options.takes("nginx static") {
-            add("nginx static", programs::ensure("nginx").and_then(|()| programs::nginx_static(folders)));
-        }
-        if self.options.takes("nginx cache") {
-            let server = || programs::nginx_cache(folders, self.upstream.address, "nginx-pages");
-            add("nginx cache", programs::ensure("nginx").and_then(|()| server()));
-        }
-        for (name, at) in &self.options.peers {
-            if self.options.takes(name) {
-                add(name, peer(folders, &index, name, at));
-            }
-        }
-        if self.options.takes("proxpi") {
-            add("proxpi", programs::proxpi(folders, &index, "proxpi"));
-        }
-        if self.options.takes("devpi") && (!self.options.quick || !self.options.only.is_empty()) {
-            add("devpi", programs::devpi(folders, &index, "devpi"));
-        }
-        Ok(servers)
-    }
-}
-
-/// Returns a peer by its URL, or starts it from its program.
-fn peer(folders: &Folders, index: &str, name: &str, at: &str) -> Result<Server> {
-    if let Some(rest) = at.strip_prefix("http://") {
-        let address =
-            rest.trim_end_matches('/').to_socket_addrs()?.next().context("the URL has no address")?;
-        return Ok(programs::running(name, address));
-    }
-    ensure!(name == "groxpi", "only groxpi can be started from a program");
-    let binary = Path::new(at).canonicalize().with_context(|| format!("cannot find {at}"))?;
-    programs::groxpi(folders, &binary, index, "groxpi")
 }

@@ -18,6 +18,16 @@ use crate::wrk::{Figures, Load, Wrk, head_requests};
 /// Maximum number of rounds of a row that is undecided after the number of rounds that it gets at least.
 const MAX_ROUNDS: usize = 16;
 
+/// Minimum duration of a slice of a slow server, and maximum number of connections for large responses.
+const SLOW: Duration = Duration::from_secs(1);
+const SLOW_CONNECTIONS: usize = 8;
+
+/// Size above which a response counts as large, in bytes.
+const LARGE: usize = 64 << 10;
+
+/// Number of rounds in which connections are counted, which takes some milliseconds.
+const COUNTED: usize = 3;
+
 /// Smallest ratio that counts as a difference, and range of ratios that count as even.
 const LEAST: f64 = 1.02;
 const EVEN: (f64, f64) = (0.95, 1.05);
@@ -159,7 +169,7 @@ fn slice(connections: usize, body: usize) -> Duration {
     /// Bytes of a response that can be buffered between server and client.
     const BUFFERED: usize = 4 << 20;
     let buffered = Duration::from_nanos(2 * body.min(BUFFERED) as u64);
-    let each = Duration::from_micros(300) + buffered;
+    let each = Duration::from_micros(600) + buffered;
     Duration::from_millis(250) + each * u32::try_from(connections).unwrap_or(u32::MAX)
 }
 
@@ -184,16 +194,22 @@ fn places(mut others: Vec<usize>, round: usize, ours: Vec<usize>) -> Vec<usize> 
     others
 }
 
-fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, load: Load) -> Result<Round> {
+fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, mut load: Load) -> Result<Round> {
+    let is_large = entry.verified.wire > LARGE;
+    if entry.is_slow {
+        load.time = load.time.max(SLOW);
+        // They work for minutes on the requests of connections that were closed.
+        load.connections = if is_large { load.connections.min(SLOW_CONNECTIONS) } else { load.connections };
+    }
     let (path, headers): (&str, &[Header]) = (&entry.verified.path, &entry.verified.headers);
     let before = server.pid().map(procfs::cpu_seconds);
     let figures = if matches!(entry.row.resource, Resource::Head(_)) {
         head_requests(server.address, path, load)?
     } else {
-        let (connections, is_first) = (&mut entry.connections, entry.rounds.is_empty());
+        let (connections, is_counted) = (&mut entry.connections, entry.rounds.len() < COUNTED);
         let count = || {
-            if is_first {
-                *connections = procfs::connections(server.address.port());
+            if is_counted {
+                *connections = procfs::connections(server.address.port()).max(*connections);
             }
         };
         wrk.run(server.address, path, headers, load, count)?
@@ -207,7 +223,7 @@ fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, load: Load) -> Result<R
         "{bytes} bytes in {requests} responses, of which each has {wire}"
     );
     // Large responses in flight at the end used a part of the processor time as well.
-    let responses = if wire > 65_536.0 { (bytes / wire).max(requests) } else { requests };
+    let responses = if is_large { (bytes / wire).max(requests) } else { requests };
     let bytes_per_s = bytes * 1e6 / figures.duration_us as f64;
     Ok(Round { bytes_per_s, cpu_us: cpu.map(|cpu| cpu * 1e6 / responses), figures })
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::client::Header;
 use crate::output::Role;
-use crate::servers::{Layout, Server, empty, free_address, program};
+use crate::servers::{Server, empty, program};
 
 /// Folders of a run.
 #[derive(Debug)]
@@ -40,30 +40,28 @@ pub(crate) fn ours(
     cache: &Path,
     flags: &[&str],
 ) -> Result<Server> {
-    let address = free_address()?;
+    let mut server = Server::proxy(OURS, Role::Ours, "/simple/", "/health")?;
+    server.version = line(program(binary).arg("--version"), OURS);
     let mut command = program(binary);
     command
-        .args(["serve", "--listen", &address.to_string(), "--index-url", index, "--cache-dir"])
+        .args(["serve", "--listen", &server.address.to_string(), "--index-url", index, "--cache-dir"])
         .arg(cache)
         .args(flags)
         .env("PYPI_PROXY_ADMIN_TOKEN", ADMIN_TOKEN);
-    let mut server = Server::proxy(OURS, Role::Ours, address, "/simple/", "/health");
-    server.version = line(program(binary).arg("--version"), OURS);
     server.start(&mut command, &folders.scratch)
 }
 
 /// Starts groxpi with a timeout that is long enough for large files.
 pub(crate) fn groxpi(folders: &Folders, binary: &Path, index: &str, folder: &str) -> Result<Server> {
-    let address = free_address()?;
+    let mut server = Server::proxy("groxpi", Role::Original, "/simple/", "/health")?;
     let mut command = program(binary);
     command
-        .env("PORT", address.port().to_string())
+        .env("PORT", server.address.port().to_string())
         .env("GROXPI_INDEX_URL", index)
         .env("GROXPI_CACHE_DIR", empty(&folders.scratch, folder)?)
         .env("GROXPI_DOWNLOAD_TIMEOUT", "300")
         .env("GIN_MODE", "release")
         .current_dir(&folders.scratch);
-    let mut server = Server::proxy("groxpi", Role::Original, address, "/simple/", "/health");
     // Go programs contain their version or commit.
     let build = |word| line(Command::new("go").args(["version", "-m"]).arg(binary), word);
     server.version = build("vcs.revision=").or_else(|| build("\tmod\t"));
@@ -71,31 +69,33 @@ pub(crate) fn groxpi(folders: &Folders, binary: &Path, index: &str, folder: &str
 }
 
 /// Returns a peer that is already running.
-pub(crate) fn running(name: &str, address: SocketAddr) -> Server {
+pub(crate) fn running(name: &str, address: SocketAddr) -> Result<Server> {
     let prefix = if name == "proxpi" { "/index/" } else { "/simple/" };
     let role = if name == "groxpi" { Role::Original } else { Role::Peer };
-    let mut server = Server::proxy(name, role, address, prefix, "/health");
+    let mut server = Server::proxy(name, role, prefix, "/health")?;
+    server.address = address;
     server.health = server.health.filter(|_| name == "groxpi");
-    server
+    Ok(server)
 }
 
 /// Starts nginx as a static file server, the upper bound of this machine.
 pub(crate) fn nginx_static(folders: &Folders) -> Result<Server> {
-    let address = free_address()?;
-    let root = folders.data.display();
+    let mut server = Server::proxy("nginx static", Role::Peer, "", "/tiny.html")?;
+    server.prefix = None;
+    let (address, root) = (server.address, folders.data.display());
     let config = format!(
         "open_file_cache max=1000; open_file_cache_valid 60s;\n\
          server {{ listen {address} backlog=4096; root {root}; gzip_static on; }}"
     );
-    let mut server = Server::proxy("nginx static", Role::Peer, address, "", "/tiny.html");
-    server.layout = Layout::Folder;
     nginx(folders, server, &config)
 }
 
 /// Starts nginx as a generic cache in front of the index.
 pub(crate) fn nginx_cache(folders: &Folders, upstream: SocketAddr, folder: &str) -> Result<Server> {
-    let address = free_address()?;
     let cache = empty(&folders.scratch, folder)?;
+    let mut server = Server::proxy("nginx cache", Role::Peer, "/simple/", "/simple/tiny/")?;
+    server.health = None;
+    let address = server.address;
     let config = format!(
         "proxy_cache_path {} keys_zone=pages:10m max_size=5g;\n\
          server {{ listen {address} backlog=4096; location / {{ proxy_pass http://{upstream}; proxy_cache pages;\n\
@@ -103,8 +103,6 @@ pub(crate) fn nginx_cache(folders: &Folders, upstream: SocketAddr, folder: &str)
          proxy_http_version 1.1; proxy_set_header Connection \"\"; proxy_read_timeout 300s; }} }}",
         cache.display()
     );
-    let mut server = Server::proxy("nginx cache", Role::Peer, address, "/simple/", "/simple/tiny/");
-    server.health = None;
     nginx(folders, server, &config)
 }
 
@@ -214,19 +212,18 @@ ask("PUT", "/{}/load".format("root"), mirror, "root:" + token)
 /// Starts proxpi as its image does: one process with two threads.
 pub(crate) fn proxpi(folders: &Folders, index: &str, folder: &str) -> Result<Server> {
     let venv = install(folders, "proxpi", PROXPI)?;
-    let address = free_address()?;
+    let mut server = Server::proxy("proxpi", Role::Peer, "/index/", "/health")?;
+    server.version = pinned(PROXPI, &["gunicorn", "proxpi"]);
     let mut command = program(venv.join("bin/gunicorn"));
     command
         .args(["--preload", "--workers", "1", "--threads", "2", "--access-logfile", "-"])
-        .args(["--bind", &address.to_string()])
+        .args(["--bind", &server.address.to_string()])
         .arg("proxpi.server:app")
         .env("PROXPI_INDEX_URL", index)
         .env("PROXPI_CACHE_DIR", empty(&folders.scratch, folder)?)
         .env("PROXPI_DOWNLOAD_TIMEOUT", "300")
         .env("PROXPI_LOGGING_LEVEL", "WARNING")
         .current_dir(&folders.scratch);
-    let mut server = Server::proxy("proxpi", Role::Peer, address, "/index/", "/health");
-    server.version = pinned(PROXPI, &["gunicorn", "proxpi"]);
     server.start(&mut command, &folders.scratch)
 }
 
@@ -237,18 +234,17 @@ pub(crate) fn devpi(folders: &Folders, index: &str, folder: &str) -> Result<Serv
     let mut init = program(venv.join("bin/devpi-init"));
     init.args(["--no-root-pypi", "--serverdir"]).arg(&dir);
     run(&mut init)?;
-    let address = free_address()?;
+    let prefix = concat!("/", "root", "/load/+simple/");
+    let mut server = Server::proxy("devpi", Role::Peer, prefix, "/+api")?;
+    server.version = pinned(DEVPI, &["devpi-server", "waitress"]);
     let mut command = program(venv.join("bin/devpi-server"));
     command
-        .args(["--host", "127.0.0.1", "--port", &address.port().to_string(), "--serverdir"])
+        .args(["--host", "127.0.0.1", "--port", &server.address.port().to_string(), "--serverdir"])
         .arg(&dir)
         .current_dir(&folders.scratch);
-    let prefix = concat!("/", "root", "/load/+simple/");
-    let mut server = Server::proxy("devpi", Role::Peer, address, prefix, "/+api");
-    server.version = pinned(DEVPI, &["devpi-server", "waitress"]);
     let server = server.start(&mut command, &folders.scratch)?;
     let mut python = program(venv.join("bin/python"));
-    run(python.args(["-c", MAKE_MIRROR, &format!("http://{address}"), index]))?;
+    run(python.args(["-c", MAKE_MIRROR, &format!("http://{}", server.address), index]))?;
     Ok(server)
 }
 

@@ -6,7 +6,7 @@ use Format::{Html, Json, Unspecified};
 use crate::client::{self, Header};
 use crate::data::EMPTY;
 use crate::output::Role;
-use crate::servers::{Layout, Server};
+use crate::servers::Server;
 
 /// The resource that a row requests. Files belong to the project of that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,101 +59,80 @@ const PUBLISHED: (usize, usize) = (8, 100);
 const MANY: (usize, usize) = (1, 64);
 const ONE: (usize, usize) = (1, 1);
 
-const fn page(project: &'static str, format: Format, coding: Coding) -> Resource {
-    Resource::Page { project, format, coding }
+/// Whether `--quick` measures a row.
+const QUICK: bool = true;
+const FULL: bool = false;
+
+/// Creates a row that requests a page.
+const fn page(
+    key: &'static str,
+    load: (usize, usize),
+    is_quick: bool,
+    project: &'static str,
+    kind: (Format, Coding),
+    about: &'static str,
+) -> Row {
+    row(key, load, is_quick, Resource::Page { project, format: kind.0, coding: kind.1 }, about)
 }
 
 const fn row(
     key: &'static str,
     (threads, connections): (usize, usize),
-    resource: Resource,
     is_quick: bool,
+    resource: Resource,
     about: &'static str,
 ) -> Row {
     Row { key, about, resource, threads, connections, is_quick }
 }
 
+const PLAIN: (Format, Coding) = (Unspecified, Identity);
+const JSON: (Format, Coding) = (Json, Identity);
+const HTML: (Format, Coding) = (Html, Identity);
+
 /// All rows measured by a load generator.
 pub(crate) const ROWS: &[Row] = &[
-    row(
-        "index_warm",
-        PUBLISHED,
-        page("", Unspecified, Identity),
-        true,
-        "the report's index row: the list of 100,000 names in HTML, not compressed; groxpi's is a page of 224 bytes \
-         without names",
-    ),
-    row(
-        "files_warm",
-        PUBLISHED,
-        page("large", Unspecified, Identity),
-        true,
-        "the report's row of package files: the page of 3,060 files in HTML, not compressed",
-    ),
-    row(
+    page("index_warm", PUBLISHED, QUICK, "", PLAIN, "the list of 100,000 names in HTML"),
+    page("files_warm", PUBLISHED, QUICK, "large", PLAIN, "the page of 3,060 files in HTML"),
+    page(
         "index_warm_324",
         PUBLISHED,
-        page(EMPTY, Unspecified, Identity),
-        true,
-        "the size of the report's responses of the index, 224 bytes and headers: the page of a project without files; \
-         groxpi: its page of 224 bytes instead of the list",
+        QUICK,
+        EMPTY,
+        PLAIN,
+        "a page of 224 bytes; groxpi: instead of its list",
     ),
-    row(
-        "files_warm_582k",
-        PUBLISHED,
-        page("published", Unspecified, Identity),
-        true,
-        "the size of the report's responses of package files: a page of 1,413 files, in HTML, not compressed",
-    ),
-    row("health", ONE, Resource::Health, false, "one client, a few bytes"),
-    row(
-        "single_request_index",
-        ONE,
-        page("", Json, Gzip),
-        false,
-        "one client, the list of 100,000 names as pip asks for it",
-    ),
-    row(
-        "single_request_files",
-        ONE,
-        page("large", Json, Gzip),
-        false,
-        "one client, the page of 3,060 files as pip asks for it",
-    ),
-    row("file_download", ONE, Resource::Wheel("medium"), false, "one client, a wheel of 1 MiB"),
-    row("six_json", MANY, page("tiny", Json, Identity), true, "the page of one file"),
-    row("six_json_100", PUBLISHED, page("tiny", Json, Identity), true, "the same with 100 connections"),
-    row("connections_max", (1, 1000), page("tiny", Json, Identity), true, "the same with 1,000 connections"),
-    row("numpy_json", MANY, page("large", Json, Identity), true, "the page of 3,060 files"),
-    row("numpy_json_gzip", MANY, page("large", Json, Gzip), true, "the same as pip asks for it"),
-    row("numpy_json_zstd", MANY, page("large", Json, Zstd), true, "the same as uv asks for it"),
-    row("numpy_html", MANY, page("large", Html, Identity), true, "the same in HTML"),
-    row("numpy_html_gzip", MANY, page("large", Html, Gzip), false, "the same in HTML"),
-    row("numpy_html_zstd", MANY, page("large", Html, Zstd), false, "the same in HTML"),
-    row("index_json_full", MANY, page("", Json, Identity), false, "the list of 100,000 names"),
-    row("index_json_full_gzip", MANY, page("", Json, Gzip), true, "the same"),
-    row("index_json_full_zstd", MANY, page("", Json, Zstd), false, "the same"),
-    row("index_html_full", MANY, page("", Html, Identity), false, "the same in HTML"),
-    row("index_html_full_gzip", MANY, page("", Html, Gzip), false, "the same in HTML"),
-    row("not_modified", MANY, Resource::Unchanged("large"), true, "the page again, which the client has"),
-    row("wheel_11k", MANY, Resource::Wheel("tiny"), true, "a wheel of 11 KiB"),
-    row(
-        "lock_file_11k",
-        MANY,
-        Resource::Locked("tiny"),
-        true,
-        "the same at its path at the index, as in a lock file; other proxies: at the URL on their page",
-    ),
-    row("wheel_1m", MANY, Resource::Wheel("medium"), true, "a wheel of 1 MiB"),
-    row("wheel_60m", (1, 8), Resource::Wheel("huge"), true, "a wheel of 60 MiB, 8 clients"),
+    page("files_warm_582k", PUBLISHED, QUICK, "published", PLAIN, "the page of 1,159 files in HTML"),
+    row("health", ONE, FULL, Resource::Health, "a few bytes"),
+    page("single_request_index", ONE, FULL, "", (Json, Gzip), "the list of 100,000 names, as for pip"),
+    page("single_request_files", ONE, FULL, "large", (Json, Gzip), "the page of 3,060 files, as for pip"),
+    row("file_download", ONE, FULL, Resource::Wheel("medium"), "a wheel of 1 MiB"),
+    page("six_json", MANY, QUICK, "tiny", JSON, "the page of one file"),
+    page("six_json_100", PUBLISHED, QUICK, "tiny", JSON, "the page of one file"),
+    page("connections_max", (1, 1000), QUICK, "tiny", JSON, "the page of one file"),
+    page("numpy_json", MANY, QUICK, "large", JSON, "the page of 3,060 files"),
+    page("numpy_json_gzip", MANY, QUICK, "large", (Json, Gzip), "the page of 3,060 files, as for pip"),
+    page("numpy_json_zstd", MANY, QUICK, "large", (Json, Zstd), "the page of 3,060 files, as for uv"),
+    page("numpy_html", MANY, QUICK, "large", HTML, "the page of 3,060 files in HTML"),
+    page("numpy_html_gzip", MANY, FULL, "large", (Html, Gzip), "the page of 3,060 files in HTML"),
+    page("numpy_html_zstd", MANY, FULL, "large", (Html, Zstd), "the page of 3,060 files in HTML"),
+    page("index_json_full", MANY, FULL, "", JSON, "the list of 100,000 names"),
+    page("index_json_full_gzip", MANY, QUICK, "", (Json, Gzip), "the list of 100,000 names"),
+    page("index_json_full_zstd", MANY, FULL, "", (Json, Zstd), "the list of 100,000 names"),
+    page("index_html_full", MANY, FULL, "", HTML, "the list of 100,000 names in HTML"),
+    page("index_html_full_gzip", MANY, FULL, "", (Html, Gzip), "the list of 100,000 names in HTML"),
+    row("not_modified", MANY, QUICK, Resource::Unchanged("large"), "the page again, which the client has"),
+    row("wheel_11k", MANY, QUICK, Resource::Wheel("tiny"), "a wheel of 11 KiB"),
+    row("lock_file_11k", MANY, QUICK, Resource::Locked("tiny"), "the same at its path in a lock file"),
+    row("wheel_1m", MANY, QUICK, Resource::Wheel("medium"), "a wheel of 1 MiB"),
+    row("wheel_60m", (1, 8), QUICK, Resource::Wheel("huge"), "a wheel of 60 MiB"),
     row(
         "head",
         (16, 16),
+        FULL,
         Resource::Head("medium"),
-        false,
         "the headers of a wheel, by a generator of our own",
     ),
-    row("range_16k_tail", MANY, Resource::Tail("huge"), true, "its last 16 KiB, as uv asks for them"),
+    row("range_16k_tail", MANY, QUICK, Resource::Tail("huge"), "its last 16 KiB, as uv requests them"),
 ];
 
 /// A request of a row for a specific server.
@@ -172,7 +151,7 @@ impl Row {
         let path = match self.resource {
             Resource::Health => server.health?.to_owned(),
             // The folder contains no zstd variants.
-            Resource::Page { coding: Zstd, .. } if server.layout == Layout::Folder => return None,
+            Resource::Page { coding: Zstd, .. } if !server.is_proxy() => return None,
             Resource::Page { project, format, coding } => {
                 match format {
                     Json => headers.push(client::accept(client::JSON)),

@@ -19,15 +19,6 @@ const START: Duration = Duration::from_secs(90);
 /// Grace period before a server is killed.
 const END: Duration = Duration::from_secs(5);
 
-/// URL layout of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// A proxy: pages below a prefix, and files at the URLs on the pages.
-    Proxy { prefix: &'static str },
-    /// A folder, with format and coding in the file name.
-    Folder,
-}
-
 /// A server under test.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -35,7 +26,9 @@ pub(crate) struct Server {
     pub(crate) role: Role,
     pub(crate) version: Option<String>,
     pub(crate) address: SocketAddr,
-    pub(crate) layout: Layout,
+    /// Path of the project list and prefix of the pages of a proxy; files have the URLs on the pages. `None` for a
+    /// folder, with format and coding in the file name.
+    pub(crate) prefix: Option<&'static str>,
     /// Path of a small static response.
     pub(crate) health: Option<&'static str>,
     /// Path that answers with 200 when the server is ready; without one, any response shows that it is.
@@ -48,26 +41,21 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Describes a proxy that listens at `address`. It is ready when its health endpoint answers.
-    pub(crate) fn proxy(
-        name: &str,
-        role: Role,
-        address: SocketAddr,
-        prefix: &'static str,
-        health: &'static str,
-    ) -> Self {
-        Self {
+    /// Describes a proxy at an unused address. It is ready when its health endpoint answers.
+    pub(crate) fn proxy(name: &str, role: Role, prefix: &'static str, health: &'static str) -> Result<Self> {
+        let address = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?.local_addr()?;
+        Ok(Self {
             name: name.to_owned(),
             role,
             version: None,
             address,
-            layout: Layout::Proxy { prefix },
+            prefix: Some(prefix),
             health: Some(health),
             ready: Some(health),
             log: None,
             startup: None,
             child: None,
-        }
+        })
     }
 
     /// Starts the program of the server, and waits until it answers with 200. Fails if it cannot be started, exits, or
@@ -112,15 +100,15 @@ impl Server {
     }
 
     pub(crate) fn is_proxy(&self) -> bool {
-        self.layout != Layout::Folder
+        self.prefix.is_some()
     }
 
     /// Returns the path of a project page, or of the project list if the name is empty.
     pub(crate) fn page(&self, project: &str, is_json: bool) -> String {
-        match self.layout {
-            Layout::Proxy { prefix } if project.is_empty() => prefix.to_owned(),
-            Layout::Proxy { prefix } => format!("{prefix}{project}/"),
-            Layout::Folder => {
+        match self.prefix {
+            Some(prefix) if project.is_empty() => prefix.to_owned(),
+            Some(prefix) => format!("{prefix}{project}/"),
+            None => {
                 let name = if project.is_empty() { "list" } else { project };
                 format!("/{name}.{}", if is_json { "json" } else { "html" })
             }
@@ -171,11 +159,6 @@ impl Drop for Server {
         let _ = child.kill();
         let _ = child.wait();
     }
-}
-
-/// Returns an unused loopback address.
-pub(crate) fn free_address() -> Result<SocketAddr> {
-    Ok(TcpListener::bind(("127.0.0.1", 0)).context("no free port")?.local_addr()?)
 }
 
 /// Returns a command with a minimal environment, so that no variable changes its behavior.

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
-use bench_report::model::Role;
+use bench_report::model::{Missing, Role};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -15,6 +15,9 @@ pub(crate) struct PeersFile {
     pub(crate) toolchains: Vec<Toolchain>,
     #[serde(rename = "peer", default)]
     pub(crate) peers: Vec<Peer>,
+    /// Peers that cannot be had anywhere, with the reason.
+    #[serde(default)]
+    pub(crate) missing: Vec<Missing>,
 }
 
 /// Settings for all peers of one language.

@@ -7,10 +7,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::documents::{run, stage};
+use super::documents::stage;
 use super::{CRATES, Dist, Profile};
-use crate::cargo;
-use crate::process::{self, Skipped, is_installed};
+use crate::process::{self, Skipped, is_installed, lacks, succeed};
+use crate::{cargo, deploy};
 
 /// Version of the packages, with the revision that cargo-deb adds.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-1");
@@ -32,9 +32,7 @@ const ATTEMPTS: usize = 100;
 
 /// Returns a required program that is not installed.
 fn missing() -> Skipped {
-    let missing =
-        ["dpkg-deb", "dpkg-shlibdeps", "cargo-deb", "xz"].into_iter().find(|name| !is_installed(name));
-    missing.map(|name| format!("there is no {name}"))
+    ["dpkg-deb", "dpkg-shlibdeps", "cargo-deb", "xz"].into_iter().find_map(lacks)
 }
 
 /// Returns the path of a package.
@@ -63,7 +61,7 @@ pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
         fs::write(&changelog, format!("{name} ({VERSION}) unstable; urgency=medium\n\n{entry}"))?;
         let mut gzip = Command::new("gzip");
         gzip.args(["--best", "--no-name", "--recursive"]).arg(changelog).arg(folder.join("man"));
-        run(&mut gzip, dist)?;
+        succeed(&mut gzip)?;
         // cargo-deb finds the files in the folder `release` of this target directory.
         let target = folder.parent().context("a staged folder has a parent")?;
         let mut command =
@@ -74,7 +72,7 @@ pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
             command.arg("--fast");
         }
         command.env("CARGO_TARGET_DIR", target).env("SOURCE_DATE_EPOCH", &date);
-        run(&mut command, dist)?;
+        succeed(&mut command)?;
     }
     Ok(None)
 }
@@ -97,24 +95,24 @@ pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
         if is_installed("lintian") {
             let mut lintian = Command::new("lintian");
             lintian.args(["--allow-root", "--fail-on=error,warning", "--suppress-tags", ARCHIVE_TAGS]);
-            run(lintian.arg(&package), dist)?;
+            succeed(lintian.arg(&package))?;
         } else {
             skipped = Some("there is no lintian".to_owned());
         }
         let purge = Purge { name, folder: (!Path::new(PRIVATE).exists()).then_some(PRIVATE) };
-        run(Command::new("dpkg").arg("--install").arg(&package), dist)?;
-        let files = run(Command::new("dpkg").args(["--listfiles", name]), dist)?.stdout;
+        succeed(Command::new("dpkg").arg("--install").arg(&package))?;
+        let files = succeed(Command::new("dpkg").args(["--listfiles", name]))?.stdout;
         let files: Vec<&Path> = files.lines().map(Path::new).filter(|path| !path.is_dir()).collect();
-        let version = run(Command::new(format!("/usr/bin/{name}")).arg("--version"), dist)?.stdout;
+        let version = succeed(Command::new(format!("/usr/bin/{name}")).arg("--version"))?.stdout;
         ensure!(version.starts_with(name), "the installed program prints {version}");
         if name == "pypi-proxy" {
-            serve(dist)?;
-            run(Command::new("dpkg").args(["--remove", name]), dist)?;
+            serve()?;
+            succeed(Command::new("dpkg").args(["--remove", name]))?;
             for kept in [CONFIG, SECRETS, CACHE, PRIVATE_CACHE] {
                 ensure!(Path::new(kept).exists(), "removing the package removes {kept}");
             }
         }
-        run(Command::new("dpkg").args(["--purge", name]), dist)?;
+        succeed(Command::new("dpkg").args(["--purge", name]))?;
         let left = files.into_iter().chain(existing.map(Path::new)).find(|path| path.exists());
         ensure!(left.is_none(), "{left:?} exists after {name} was purged");
         drop(purge);
@@ -137,18 +135,9 @@ impl Drop for Purge {
 }
 
 /// Runs the command of the installed unit as systemd would, with the installed settings and as another user.
-fn serve(dist: &Dist<'_>) -> Result<()> {
+fn serve() -> Result<()> {
     if is_installed("systemd-analyze") {
-        let mut command = Command::new("systemd-analyze");
-        command.args([
-            "verify",
-            "--man=no",
-            "--recursive-errors=no",
-            UNIT,
-            &UNIT.replace(".service", ".socket"),
-        ]);
-        let verified = run(&mut command, dist)?;
-        ensure!(verified.stderr.is_empty(), "systemd-analyze: {}", verified.stderr);
+        deploy::verify_units(&[Path::new(UNIT), &Path::new(UNIT).with_extension("socket")])?;
     }
     let unit = fs::read_to_string(UNIT)?;
     let setting = |name: &str| {
@@ -159,7 +148,7 @@ fn serve(dist: &Dist<'_>) -> Result<()> {
     ensure!(setting("DynamicUser")? == "yes", "the unit has no user of its own");
     let mut install = Command::new("install");
     install.args(["-d", "-o", "nobody", "-g", "nogroup", "-m", "700", CACHE]);
-    run(&mut install, dist)?;
+    succeed(&mut install)?;
     // Without a namespace of its own, the program cannot use this one.
     fs::create_dir_all(PRIVATE_CACHE)?;
     // The port is free until another program takes it; the check then fails.
@@ -180,7 +169,7 @@ fn serve(dist: &Dist<'_>) -> Result<()> {
         service
     };
     let mut served = service(setting("ExecStart")?).spawn()?;
-    let answers = (0..ATTEMPTS).any(|_| run(&mut service("pypi-proxy healthcheck"), dist).is_ok());
+    let answers = (0..ATTEMPTS).any(|_| succeed(&mut service("pypi-proxy healthcheck")).is_ok());
     let has_cache = fs::read_dir(CACHE)?.next().is_some();
     served.kill()?;
     served.wait()?;

@@ -4,15 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
 use super::{CRATES, Dist};
-use crate::process::{self, Finished, Skipped, is_installed};
+use crate::process::{self, Finished, Skipped, is_installed, succeed};
 
-/// Time limit of one check.
-const LIMIT: Duration = Duration::from_secs(120);
 /// Names of shells for `completions`, each with the parts of the name of its script around that of the program.
 const SHELLS: [(&str, &str, &str); 4] =
     [("bash", "", ".bash"), ("fish", "", ".fish"), ("powershell", "", ".ps1"), ("zsh", "_", "")];
@@ -32,13 +29,10 @@ pub(super) fn scratch(dist: &Dist<'_>) -> PathBuf {
 /// Writes the files of a program into a new folder `release` and returns it.
 pub(super) fn stage(dist: &Dist<'_>, package: &str, name: &str) -> Result<PathBuf> {
     let folder = scratch(dist).join(name).join("release");
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
-    }
+    process::empty(&folder)?;
     let (man, completions) = (folder.join("man"), folder.join("completions"));
-    for folder in [&man, &completions] {
-        fs::create_dir_all(folder)?;
-    }
+    fs::create_dir(&man)?;
+    fs::create_dir(&completions)?;
     let copy = |file: &Path| {
         let to = folder.join(file.file_name().unwrap_or_default());
         fs::copy(file, to).with_context(|| file.display().to_string())
@@ -50,17 +44,12 @@ pub(super) fn stage(dist: &Dist<'_>, package: &str, name: &str) -> Result<PathBu
     }
     let date = format!("@{}", dist.date()?);
     let date = process::first_line("date", &["--utc", "--iso-8601", "--date", &date]);
-    run(Command::new(program).arg("man").arg(&man).arg(date.context("there is no GNU date")?), dist)?;
+    succeed(Command::new(program).arg("man").arg(&man).arg(date.context("there is no GNU date")?))?;
     for (shell, before, after) in SHELLS {
-        let script = run(Command::new(program).args(["completions", shell]), dist)?.stdout;
+        let script = succeed(Command::new(program).args(["completions", shell]))?.stdout;
         fs::write(completions.join(format!("{before}{name}{after}")), script)?;
     }
     Ok(folder)
-}
-
-/// Runs a command that must succeed, and returns its output.
-pub(super) fn run(command: &mut Command, dist: &Dist<'_>) -> Result<Finished> {
-    process::succeed(command, &scratch(dist), LIMIT)
 }
 
 /// Completes a command line in bash, in fish and in PowerShell. The arguments are script, program and words.
@@ -86,7 +75,7 @@ pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
             return Ok(None);
         }
         // Shells read and write files in the home directory.
-        let Finished { stdout, stderr, .. } = run(command.env("HOME", scratch(dist)), dist)?;
+        let Finished { stdout, stderr, .. } = succeed(command.env("HOME", scratch(dist)))?;
         ensure!(stderr.is_empty(), "{command:?}: {stderr}");
         Ok(Some(stdout))
     };

@@ -8,7 +8,6 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
@@ -16,8 +15,6 @@ use serde_json::{Value, json};
 use super::Dist;
 use crate::process::{self, Skipped};
 
-/// Time limit for each program.
-const LIMIT: Duration = Duration::from_secs(300);
 /// Version of the image.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Maximum attempts of the health check.
@@ -56,15 +53,13 @@ struct Build<'dist> {
 }
 
 pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
-    let missing = process::lacks("buildah");
-    if missing.is_some() {
-        return Ok(missing);
+    if let Some(missing) = process::lacks("buildah") {
+        return Ok(Some(missing));
     }
     let build = Build::new(dist, "image")?;
     // Users other than root need a user namespace.
-    let info = process::run(&mut build.buildah("info"), &build.scratch, LIMIT)?;
-    if !info.status.success() {
-        return Ok(Some(format!("buildah cannot run here: {}", info.complaint())));
+    if let Err(error) = output(&mut build.buildah("info")) {
+        return Ok(Some(format!("buildah cannot run here: {error:#}")));
     }
     build.write(&archive(dist))?;
     build.remove_images()?;
@@ -73,9 +68,8 @@ pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
 
 /// Builds the image again, compares the archives, checks the settings of the image, and runs it.
 pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
-    let missing = process::lacks("skopeo");
-    if missing.is_some() {
-        return Ok(missing);
+    if let Some(missing) = process::lacks("skopeo") {
+        return Ok(Some(missing));
     }
     let archive = archive(dist);
     let build = Build::new(dist, "image-again")?;
@@ -104,21 +98,14 @@ impl<'dist> Build<'dist> {
         let build = Self { dist, scratch };
         if build.scratch.exists() {
             build.remove_images()?;
-            fs::remove_dir_all(&build.scratch)?;
         }
-        fs::create_dir_all(&build.scratch)?;
+        process::empty(&build.scratch)?;
         Ok(build)
     }
 
     /// Removes images and containers. Without root, only buildah can: in a user namespace their files have other owners.
     fn remove_images(&self) -> Result<()> {
-        self.finish(self.buildah("rmi").args(["--all", "--force"]))?;
-        Ok(())
-    }
-
-    /// Runs a command and returns its output.
-    fn finish(&self, command: &mut Command) -> Result<String> {
-        Ok(process::succeed(command, &self.scratch, LIMIT)?.stdout)
+        output(self.buildah("rmi").args(["--all", "--force"])).map(drop)
     }
 
     /// Returns a command of buildah with images and containers of its own. The driver `vfs` copies files, and needs no
@@ -134,7 +121,7 @@ impl<'dist> Build<'dist> {
     fn write(&self, archive: &Path) -> Result<()> {
         let files = self.dist.workspace.root.join("docs/deploy/docker");
         let (context, layout) = (self.scratch.join("context"), self.scratch.join("layout"));
-        self.finish(
+        output(
             Command::new("sh")
                 .arg(files.join("image.sh"))
                 .arg(&self.dist.pypi_proxy)
@@ -151,52 +138,18 @@ impl<'dist> Build<'dist> {
         build.arg(format!("--timestamp={date}")).arg(format!("--build-context=build={}", context.display()));
         build.arg(format!("--label=org.opencontainers.image.version={VERSION}"));
         build.arg(format!("--label=org.opencontainers.image.revision={}", self.dist.commit("%H")?));
-        self.finish(build.arg("--file").arg(&dockerfile).arg(&context))?;
-        let image = self.finish(self.buildah("inspect").args(["--type=image", "pypi-proxy"]))?;
+        output(build.arg("--file").arg(&dockerfile).arg(&context))?;
+        let image = output(self.buildah("inspect").args(["--type=image", "pypi-proxy"]))?;
         let image: Value = serde_json::from_str(&image)?;
         let mut push = self.buildah("push");
         push.args(["--quiet", "--format=oci", "pypi-proxy"])
             .arg(format!("oci:{}:{VERSION}", layout.display()));
-        self.finish(&mut push)?;
-        self.add_docker(&layout, &image["Docker"]["config"]["Healthcheck"])?;
+        output(&mut push)?;
+        add_docker(&layout, &image["Docker"]["config"]["Healthcheck"])?;
         let mut tar = Command::new("tar");
         tar.args(["--create", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=a=rX,u+w"]);
         tar.arg(format!("--mtime=@{date}")).arg("--file").arg(archive).arg("--directory").arg(&layout);
-        self.finish(tar.args(["blobs", "index.json", "manifest.json", "oci-layout"]))?;
-        Ok(())
-    }
-
-    /// Adds to an OCI layout what Docker reads: the health check, which is not part of the OCI format, the name of the
-    /// image, and `manifest.json`, without which Docker loads OCI layouts only with the image store of containerd.
-    fn add_docker(&self, layout: &Path, health_check: &Value) -> Result<()> {
-        let mut index = read(&layout.join("index.json"))?;
-        let mut manifest = read(&blob(layout, &index["manifests"][0])?)?;
-        let mut config = read(&blob(layout, &manifest["config"])?)?;
-        config["config"]["Healthcheck"] = health_check.clone();
-        self.replace(layout, &mut manifest["config"], &config)?;
-        let entry = &mut index["manifests"][0];
-        self.replace(layout, entry, &manifest)?;
-        let name = format!("pypi-proxy:{VERSION}");
-        entry["annotations"]["io.containerd.image.name"] = json!(format!("docker.io/library/{name}"));
-        fs::write(layout.join("index.json"), index.to_string())?;
-        let path = |descriptor| Ok(blob(Path::new(""), descriptor)?.to_string_lossy().into_owned());
-        let layers = manifest["layers"].as_array().context("the image has layers")?;
-        let layers = layers.iter().map(path).collect::<Result<Vec<_>>>()?;
-        let docker = json!([{ "Config": path(&manifest["config"])?, "RepoTags": [name], "Layers": layers }]);
-        fs::write(layout.join("manifest.json"), docker.to_string())?;
-        Ok(())
-    }
-
-    /// Replaces the file of a descriptor.
-    fn replace(&self, layout: &Path, descriptor: &mut Value, content: &Value) -> Result<()> {
-        let old = blob(layout, descriptor)?;
-        let text = content.to_string();
-        fs::write(&old, &text)?;
-        let sums = self.finish(Command::new("sha256sum").arg(&old))?;
-        let sum = sums.split_whitespace().next().context("sha256sum prints a hash")?;
-        descriptor["digest"] = json!(format!("sha256:{sum}"));
-        descriptor["size"] = json!(text.len());
-        fs::rename(&old, blob(layout, descriptor)?)?;
+        output(tar.args(["blobs", "index.json", "manifest.json", "oci-layout"]))?;
         Ok(())
     }
 
@@ -205,7 +158,7 @@ impl<'dist> Build<'dist> {
         for format in ["oci-archive", "docker-archive"] {
             let mut inspect = Command::new("skopeo");
             inspect.args(["inspect", "--config", "--raw"]).arg(format!("{format}:{}", archive.display()));
-            let config: Value = serde_json::from_str(&self.finish(&mut inspect)?)?;
+            let config: Value = serde_json::from_str(&output(&mut inspect)?)?;
             let config = &config["config"];
             for (name, expected) in [
                 ("User", json!("65532:65532")),
@@ -238,7 +191,7 @@ impl<'dist> Build<'dist> {
     /// Runs the program in the image with the variables of each user.
     fn run(&self, archive: &Path) -> Result<Skipped> {
         let mut from = self.buildah("from");
-        let container = self.finish(from.arg("--quiet").arg(format!("oci-archive:{}", archive.display())))?;
+        let container = output(from.arg("--quiet").arg(format!("oci-archive:{}", archive.display())))?;
         let run = |isolation: &[&str], user: &[(&str, &str)], port: u16, command: &str| {
             let mut run = self.buildah("run");
             run.args(isolation).args(["--env", "PYPI_PROXY_LOGGING_LEVEL=error"]);
@@ -249,7 +202,7 @@ impl<'dist> Build<'dist> {
             run.args([container.trim(), "--", "/pypi-proxy", command]);
             run
         };
-        let works = |isolation: &&&[&str]| self.finish(&mut run(isolation, &[], 0, "--version")).is_ok();
+        let works = |isolation: &&&[&str]| output(&mut run(isolation, &[], 0, "--version")).is_ok();
         let Some(isolation) = ISOLATIONS.iter().find(works) else {
             return Ok(Some("buildah cannot run containers here".to_owned()));
         };
@@ -260,10 +213,10 @@ impl<'dist> Build<'dist> {
             let log = self.scratch.join("serve.txt");
             let mut served = run(isolation, user, port, "serve").stderr(fs::File::create(&log)?).spawn()?;
             let is_healthy =
-                (0..ATTEMPTS).any(|_| self.finish(&mut run(isolation, user, port, "healthcheck")).is_ok());
+                (0..ATTEMPTS).any(|_| output(&mut run(isolation, user, port, "healthcheck")).is_ok());
             let response = request(port);
             // buildah then stops the container. After SIGKILL it could not.
-            let stopped = self.finish(Command::new("kill").arg(served.id().to_string()));
+            let stopped = output(Command::new("kill").arg(served.id().to_string()));
             served.wait()?;
             stopped?;
             let log = fs::read_to_string(&log)?;
@@ -284,7 +237,7 @@ impl<'dist> Build<'dist> {
             (USERS[2], ["0.0.0.0:1  (PORT)", "/cache/proxpi/pypi-proxy  (", "json  (/defaults.toml)"]),
             (&[], ["0.0.0.0:5000  (/defaults.toml)", "/cache  (/defaults.toml)", "json  (/defaults.toml)"]),
         ] {
-            let shown = self.finish(&mut run(isolation, user, 1, "config"))?;
+            let shown = output(&mut run(isolation, user, 1, "config"))?;
             for (name, value) in ["listen", "cache_dir", "log_format"].into_iter().zip(lines) {
                 let line =
                     shown.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix("= "));
@@ -293,6 +246,45 @@ impl<'dist> Build<'dist> {
         }
         Ok(None)
     }
+}
+
+/// Adds to an OCI layout what Docker reads: the health check, which is not part of the OCI format, the name of the
+/// image, and `manifest.json`, without which Docker loads OCI layouts only with the image store of containerd.
+fn add_docker(layout: &Path, health_check: &Value) -> Result<()> {
+    let mut index = read(&layout.join("index.json"))?;
+    let mut manifest = read(&blob(layout, &index["manifests"][0])?)?;
+    let mut config = read(&blob(layout, &manifest["config"])?)?;
+    config["config"]["Healthcheck"] = health_check.clone();
+    replace(layout, &mut manifest["config"], &config)?;
+    let entry = &mut index["manifests"][0];
+    replace(layout, entry, &manifest)?;
+    let name = format!("pypi-proxy:{VERSION}");
+    entry["annotations"]["io.containerd.image.name"] = json!(format!("docker.io/library/{name}"));
+    fs::write(layout.join("index.json"), index.to_string())?;
+    let path = |descriptor| Ok(blob(Path::new(""), descriptor)?.to_string_lossy().into_owned());
+    let layers = manifest["layers"].as_array().context("the image has layers")?;
+    let layers = layers.iter().map(path).collect::<Result<Vec<_>>>()?;
+    let docker = json!([{ "Config": path(&manifest["config"])?, "RepoTags": [name], "Layers": layers }]);
+    fs::write(layout.join("manifest.json"), docker.to_string())?;
+    Ok(())
+}
+
+/// Replaces the file of a descriptor.
+fn replace(layout: &Path, descriptor: &mut Value, content: &Value) -> Result<()> {
+    let old = blob(layout, descriptor)?;
+    let text = content.to_string();
+    fs::write(&old, &text)?;
+    let sums = output(Command::new("sha256sum").arg(&old))?;
+    let sum = sums.split_whitespace().next().context("sha256sum prints a hash")?;
+    descriptor["digest"] = json!(format!("sha256:{sum}"));
+    descriptor["size"] = json!(text.len());
+    fs::rename(&old, blob(layout, descriptor)?)?;
+    Ok(())
+}
+
+/// Runs a command and returns its output.
+fn output(command: &mut Command) -> Result<String> {
+    Ok(process::succeed(command)?.stdout)
 }
 
 /// Returns the path of the file that a descriptor names.

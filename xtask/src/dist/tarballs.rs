@@ -8,10 +8,10 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::documents::{self, run, scratch};
+use super::documents::{self, scratch};
 use super::{CRATES, Dist, Profile};
 use crate::cargo;
-use crate::process::{self, Skipped, is_installed};
+use crate::process::{self, Skipped, is_installed, succeed};
 
 /// File with the checksums of all packages.
 const CHECKSUMS: &str = "SHA256SUMS";
@@ -73,7 +73,7 @@ fn pack(dist: &Dist<'_>, package: &str, name: &str, out: &Path) -> Result<()> {
     tar.arg(format!("--mtime=@{}", dist.date()?)).arg(format!("--transform=s,^release,{title},"));
     tar.arg("--file").arg(out.join(format!("{title}.tar.gz")));
     tar.arg("--directory").arg(folder.parent().context("a staged folder has a parent")?).arg("release");
-    run(&mut tar, dist).map(drop)
+    succeed(&mut tar).map(drop)
 }
 
 /// Returns the dependencies of a program with versions and licences, in the format CycloneDX.
@@ -82,18 +82,12 @@ fn pack(dist: &Dist<'_>, package: &str, name: &str, out: &Path) -> Result<()> {
 /// workspace with only this program. It also lists optional dependencies that no feature enables, which are removed.
 fn dependencies(dist: &Dist<'_>, package: &str, name: &str) -> Result<Value> {
     let (root, copy) = (&dist.workspace.root, scratch(dist).join("sbom"));
-    if copy.exists() {
-        fs::remove_dir_all(&copy)?;
-    }
-    fs::create_dir_all(&copy)?;
+    process::empty(&copy)?;
     fs::copy(root.join("Cargo.lock"), copy.join("Cargo.lock"))?;
     let mut workspace: toml::Table = fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
     workspace["workspace"]["members"] = toml::Value::from(vec![format!("crates/{package}")]);
     fs::write(copy.join("Cargo.toml"), workspace.to_string())?;
-    run(
-        Command::new("cp").args(["--recursive", "--symbolic-link"]).arg(root.join("crates")).arg(&copy),
-        dist,
-    )?;
+    succeed(Command::new("cp").args(["--recursive", "--symbolic-link"]).arg(root.join("crates")).arg(&copy))?;
     let triple = cargo::host_triple()?;
     let folder = copy.join("crates").join(package);
     let mut command = Command::new("cargo-cyclonedx");
@@ -107,7 +101,7 @@ fn dependencies(dist: &Dist<'_>, package: &str, name: &str) -> Result<Value> {
     ]);
     command.args([&triple, "--manifest-path"]).arg(folder.join("Cargo.toml"));
     command.env("SOURCE_DATE_EPOCH", dist.date()?).env("CARGO_NET_OFFLINE", "true");
-    run(&mut command, dist)?;
+    succeed(&mut command)?;
     let text = fs::read_to_string(folder.join(format!("{name}_bin.cdx.json")))?;
     let mut list: Value = serde_json::from_str(&text.replace(&format!("{}/", copy.display()), ""))?;
 
@@ -115,7 +109,7 @@ fn dependencies(dist: &Dist<'_>, package: &str, name: &str) -> Result<Value> {
         cargo::command(dist.workspace, &["tree", "--locked", "--edges=normal,build", "--prefix=none"]);
     tree.args(["--format={p}", "--target", &triple, "--package", package]);
     // Lines such as `bytes v1.12.0` or `psrp v0.1.0 (PATH)`.
-    let output = run(&mut tree, dist)?.stdout;
+    let output = succeed(&mut tree)?.stdout;
     let used: HashSet<(&str, &str)> = output
         .lines()
         .filter_map(|line| {
@@ -150,24 +144,21 @@ pub(super) fn write_checksums(dist: &Dist<'_>) -> Result<()> {
         }
     }
     files.sort();
-    let sums = run(Command::new("sha256sum").args(files).current_dir(&dist.out), dist)?;
+    let sums = succeed(Command::new("sha256sum").args(files).current_dir(&dist.out))?;
     Ok(fs::write(dist.out.join(CHECKSUMS), sums.stdout)?)
 }
 
 /// Compares all packages with their checksums.
 pub(super) fn verify_checksums(dist: &Dist<'_>) -> Result<()> {
     let mut command = Command::new("sha256sum");
-    run(command.args(["--check", "--strict", CHECKSUMS]).current_dir(&dist.out), dist).map(drop)
+    succeed(command.args(["--check", "--strict", CHECKSUMS]).current_dir(&dist.out)).map(drop)
 }
 
 /// Checks the contents of the packages, that their programs run, and that another build has the same bytes.
 pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
     let missing = documents::test(dist)?;
     let again = scratch(dist).join("again");
-    if again.exists() {
-        fs::remove_dir_all(&again)?;
-    }
-    fs::create_dir_all(&again)?;
+    process::empty(&again)?;
     build_into(dist, &again)?;
     for entry in fs::read_dir(&again)? {
         let entry = entry?;
@@ -187,9 +178,9 @@ fn test_tarball(dist: &Dist<'_>, name: &str, folder: &Path) -> Result<()> {
     let title = title(name)?;
     let mut tar = Command::new("tar");
     tar.arg("--extract").arg("--file").arg(dist.out.join(format!("{title}.tar.gz"))).arg("--directory");
-    run(tar.arg(folder), dist)?;
+    succeed(tar.arg(folder))?;
     let root = folder.join(&title);
-    let version = run(Command::new(root.join(name)).arg("--version"), dist)?.stdout;
+    let version = succeed(Command::new(root.join(name)).arg("--version"))?.stdout;
     ensure!(version.trim() == format!("{name} {VERSION}"), "the program in {title} prints {version}");
     let unit = (name == "pypi-proxy").then_some("systemd/pypi-proxy.service");
     for file in

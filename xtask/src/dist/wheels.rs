@@ -4,7 +4,6 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
@@ -15,8 +14,6 @@ use crate::workspace::Workspace;
 
 /// The oldest platform of Python that the standard library of Rust supports.
 const PLATFORM: &str = "manylinux_2_17";
-/// Time limit of each command of the test.
-const LIMIT: Duration = Duration::from_secs(120);
 /// Validates the metadata of a wheel as PyPI does.
 const VALIDATE: &str = "\
 import sys, zipfile
@@ -72,9 +69,7 @@ pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
     let Ok(python) = &dist.tools else { return Ok(None) };
     let tool = |name| python.with_file_name(name);
     let scratch = Scratch { folder: dist.workspace.target.join("dist/test-wheels"), python };
-    if scratch.folder.exists() {
-        fs::remove_dir_all(&scratch.folder)?;
-    }
+    process::empty(&scratch.folder)?;
     let folder = folder(dist.workspace);
     let wheels = wheels(&folder)?;
 
@@ -129,7 +124,7 @@ impl Scratch<'_> {
         // Only these folders, because pip runs rustc if it finds it: rustup would install a toolchain in this home folder.
         command.args(arguments).env_clear().env("PATH", "/usr/bin:/bin");
         command.env("HOME", &self.folder).env("UV_PYTHON", self.python);
-        Ok(process::succeed(&mut command, &self.folder, LIMIT)?.stdout)
+        Ok(process::succeed(&mut command)?.stdout)
     }
 
     fn check_version(&self, program: &Path, arguments: &[&str]) -> Result<()> {

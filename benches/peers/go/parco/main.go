@@ -40,7 +40,7 @@ func setUp(row, implementation string) (resident.Batch, error) {
 		if !isOfSize {
 			continue
 		}
-		if implementation == "original-standin" {
+		if implementation == "stand-in for parco" {
 			return standIn(kind, w)
 		}
 		library, known := formats[implementation]

@@ -85,7 +85,7 @@ func TestStandInAllocatesLikeTheOriginal(t *testing.T) {
 		"parco_parse_reader_small": 9, "parco_parse_reader_medium": 99, "parco_parse_reader_large": 1001,
 	}
 	for row, count := range expected {
-		batch, err := setUp(row, "original-standin")
+		batch, err := setUp(row, "stand-in for parco")
 		if err != nil || batch == nil {
 			t.Fatalf("%s: no stand-in (%v)", row, err)
 		}

@@ -132,6 +132,7 @@ var Documents = map[string]func(length int) string{"twitter": messages, "citm": 
 // Sizes are the shortest lengths of the documents.
 var Sizes = map[string]int{"10k": 10 << 10, "100k": 100 << 10, "1m": 1 << 20}
 
+// Messages is a document of the kind twitter. The types below belong to it, and to those of the kinds citm and canada.
 type Messages struct {
 	Statuses       []Status       `json:"statuses"`
 	SearchMetadata SearchMetadata `json:"search_metadata"`
@@ -174,6 +175,7 @@ type SearchMetadata struct {
 	Count       uint64  `json:"count"`
 }
 
+// Catalogue is a document of the kind citm.
 type Catalogue struct {
 	Performances []Performance `json:"performances"`
 	Total        uint64        `json:"total"`
@@ -206,6 +208,7 @@ type Area struct {
 	BlockIDs []uint64 `json:"blockIds"`
 }
 
+// Coastline is a document of the kind canada.
 type Coastline struct {
 	Type     string    `json:"type"`
 	Features []Feature `json:"features"`

@@ -16,6 +16,7 @@ func (c *Citm) Check() uint64 { return uint64(len(c.Performances) + len(c.Events
 
 func (c *Canada) Check() uint64 { return uint64(len(c.Features) + len(c.Type)) }
 
+// Twitter is the document twitter.json.
 type Twitter struct {
 	Statuses       []Tweet       `json:"statuses"`
 	SearchMetadata TweetMetadata `json:"search_metadata"`
@@ -163,6 +164,7 @@ type MediaSize struct {
 	Resize string `json:"resize"`
 }
 
+// Citm is the document citm_catalog.json.
 type Citm struct {
 	AreaNames                map[string]string    `json:"areaNames"`
 	AudienceSubCategoryNames map[string]string    `json:"audienceSubCategoryNames"`
@@ -200,6 +202,7 @@ type CitmPerformance struct {
 	VenueCode      string         `json:"venueCode"`
 }
 
+// Canada is the document canada.json.
 type Canada struct {
 	Type     string          `json:"type"`
 	Features []CanadaFeature `json:"features"`

@@ -183,12 +183,12 @@ func (r *clientRow) check(status int, body []byte) error {
 }
 
 // clients are the implementations of the suite client.
-var clients = map[string]func(*clientRow, string) func() error{"original-standin": standIn, "net/http": bare}
+var clients = map[string]func(*clientRow, string) func() error{"stand-in for perplexity-go": standIn, "net/http": bare}
 
 // setUpClient prepares a row with a server and a client of its own, in this process, as in the original.
 func setUpClient(name, implementation string) (resident.Batch, error) {
 	for _, r := range clientTable() {
-		if r.name != name || clients[implementation] == nil || implementation != "original-standin" && r.retries > 0 {
+		if r.name != name || clients[implementation] == nil || implementation != "stand-in for perplexity-go" && r.retries > 0 {
 			continue
 		}
 		once := clients[implementation](&r, httptest.NewServer(r.handler).URL)

@@ -62,7 +62,7 @@ func load() (found documents, err error) {
 // setUpType prepares a row of the suite types, whose check value is the length of the document.
 func setUpType(name, implementation string) (resident.Batch, error) {
 	coder, known := library.Named(implementation)
-	if implementation == "original-standin" {
+	if implementation == "stand-in for perplexity-go" {
 		// encoding/json, as in the original, with methods for the unions.
 		coder, known = library.Standard, true
 	}
@@ -93,7 +93,7 @@ func setUpType(name, implementation string) (resident.Batch, error) {
 		}), nil
 	}
 	given := func() any { return value }
-	if implementation == "original-standin" {
+	if implementation == "stand-in for perplexity-go" {
 		given = row.copies(value)
 	}
 	encoded, err := coder.Marshal(given())

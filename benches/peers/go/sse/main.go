@@ -27,9 +27,9 @@ func (t *tally) add(data string) bool {
 
 // implementations decode a row from newly made readers.
 var implementations = map[string]func(r *row) (tally, error){
-	"original-standin":         original,
-	"tmaxmax/go-sse":           goSSE,
-	"launchdarkly/eventsource": launchDarkly,
+	"stand-in for perplexity-go": original,
+	"tmaxmax/go-sse":             goSSE,
+	"launchdarkly/eventsource":   launchDarkly,
 }
 
 func original(r *row) (tally, error) {

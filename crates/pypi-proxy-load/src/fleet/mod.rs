@@ -86,13 +86,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             programs::ensure("wrk")?;
             let (rounds, seconds) = if options.quick { (1, 1) } else { (3, 3) };
             let scaling = scaling::measure(&site, rounds, Duration::from_secs(seconds))?;
-            failures.extend(scaling.failures(server.has_conditional_writes()));
+            failures.extend_from_slice(&scaling.failures);
             sheets.extend(scaling.sheets(&about));
         }
         if is_soaked {
             note(&format!("{soak_minutes} minutes of mixed load"));
             let soak = soak::run(&site, Duration::from_secs(soak_minutes * 60))?;
-            failures.extend((!soak.is_passed()).then(|| "the soak".to_owned()));
+            failures.extend((!soak.is_passed).then(|| "the soak".to_owned()));
             sheets.push(soak.sheet(&about));
         }
     }

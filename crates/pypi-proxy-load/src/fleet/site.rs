@@ -13,7 +13,7 @@ use nix::sys::signal::Signal;
 use crate::data::{Wheel, json_list, wheel, write_compressed};
 use crate::output::Role;
 use crate::programs::ADMIN_TOKEN;
-use crate::servers::{Server, empty, free_address, program};
+use crate::servers::{Server, empty, program};
 use crate::upstream::Upstream;
 use crate::{client, pause};
 
@@ -48,10 +48,6 @@ impl ServerName {
             Self::Versitygw => "versitygw",
             Self::Rclone => "rclone",
         }
-    }
-
-    pub(super) fn has_conditional_writes(self) -> bool {
-        !matches!(self, Self::Rclone)
     }
 
     /// Returns the environment variable that locates the S3 server: the folder of its jar or program, or, for rclone,
@@ -126,13 +122,17 @@ impl<'p> Site<'p> {
         write_compressed(&data, pages.chain([("list.json".to_owned(), json_list(&names))]))?;
         let dir = empty(&scratch, "bucket")?;
         fs::create_dir_all(dir.join("root").join(BUCKET))?;
-        let address = free_address()?;
-        let mut command = programs.server.command(&programs.installed, address, &dir)?;
-        let mut bucket = Server::proxy("bucket", Role::Peer, address, "", "");
+        let mut bucket = Server::proxy("bucket", Role::Peer, "", "")?;
+        let mut command = programs.server.command(&programs.installed, bucket.address, &dir)?;
         // Unsigned requests are rejected, which shows that the server is running.
         bucket.ready = None;
         let bucket = bucket.start(command.current_dir(&dir), &scratch)?;
         Ok(Self { programs, data, scratch, wheels, upstream, bucket })
+    }
+
+    /// Returns whether the S3 server allows only one of several simultaneous downloads of a file.
+    pub(super) fn has_conditional_writes(&self) -> bool {
+        !matches!(self.programs.server, ServerName::Rclone)
     }
 
     pub(super) fn scratch(&self) -> &Path {
@@ -156,10 +156,10 @@ impl<'p> Site<'p> {
     pub(super) fn instance(&self, number: usize, prefix: &str, settings: &[(&str, &str)]) -> Result<Server> {
         let name = format!("{prefix}-{number}");
         let cache = empty(&self.scratch, &name)?;
-        let address = free_address()?;
+        let server = Server::proxy(&name, Role::Ours, "/simple/", "/health")?;
         let mut command = program(&self.programs.ours);
         command
-            .args(["serve", "--listen", &address.to_string(), "--access-log=false", "--cache-dir"])
+            .args(["serve", "--listen", &server.address.to_string(), "--access-log=false", "--cache-dir"])
             .arg(cache)
             .env("PYPI_PROXY_INDEX_URL", self.upstream.index())
             .env("PYPI_PROXY_ADMIN_TOKEN", ADMIN_TOKEN)
@@ -173,7 +173,7 @@ impl<'p> Site<'p> {
             .env("PYPI_PROXY_S3_ACCESS_KEY_ID", IDENTITY)
             .env("PYPI_PROXY_S3_SECRET_ACCESS_KEY", SECRET)
             .envs(settings.iter().copied());
-        Server::proxy(&name, Role::Ours, address, "/simple/", "/health").start(&mut command, &self.scratch)
+        server.start(&mut command, &self.scratch)
     }
 
     /// Returns the number of downloads of the files from the index.

@@ -28,23 +28,18 @@ const TIER_PERCENT: u64 = 30;
 const MOST_BYTES: f64 = 8.0 * 1024.0 * 1024.0;
 const MAX_DESCRIPTOR_GROWTH: f64 = 8.0;
 
-/// Lines of the table, and whether the test passed.
+/// Note and lines of the table, and whether the test passed.
 #[derive(Debug)]
 pub(super) struct Soak {
     note: String,
-    failed: u64,
-    series: Vec<Series>,
+    lines: Vec<[String; 7]>,
+    pub(super) is_passed: bool,
 }
 
 impl Soak {
-    pub(super) fn is_passed(&self) -> bool {
-        self.failed == 0 && self.series.iter().all(|series| series.is_flat)
-    }
-
-    pub(super) fn sheet(&self, about: &str) -> Sheet {
+    pub(super) fn sheet(self, about: &str) -> Sheet {
         let columns = "What | #First | #Min | #Mean | #Max | #Slope/hour | #Verdict";
-        let lines = self.series.iter().map(Series::line);
-        Sheet::new("Fleet: soak", [format!("{about}. {}", self.note)], columns, lines)
+        Sheet::new("Fleet: soak", [format!("{about}. {}", self.note)], columns, self.lines)
     }
 }
 
@@ -113,12 +108,14 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
         is_over.store(true, Ordering::Relaxed);
         spoiling.join().unwrap_or_else(|_| Err(anyhow!("the thread that pauses the bucket panicked")))
     })?;
-    let mut all = Vec::new();
+    let (mut lines, mut is_flat) = (Vec::new(), true);
     for (at, server) in fleet.iter().enumerate() {
         for (of, what, most) in [(0, "memory", MOST_BYTES), (1, "descriptors", MAX_DESCRIPTOR_GROWTH)] {
             let samples: Vec<(f64, f64)> =
                 samples.iter().map(|(time, values)| (*time, values[at][of])).collect();
-            all.push(series(&server.name, what, &samples, most)?);
+            let growth = growth(&samples).context("the run is too short to compute a slope")?;
+            is_flat &= growth.total <= most;
+            lines.push(line(&format!("{what} of {}", server.name), &samples, &growth, most));
         }
     }
     let failed = failed.into_inner();
@@ -133,7 +130,7 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
         site.upstream_gets() - gets,
         bucket_operations(&fleet)?
     );
-    Ok(Soak { note, failed, series: all })
+    Ok(Soak { note, lines, is_passed: is_flat && failed == 0 })
 }
 
 fn status(server: &Server, path: &str, wanted: u16) -> Result<()> {
@@ -157,55 +154,39 @@ fn sample(server: &Server) -> [f64; 2] {
     [procfs::memory_now(pid) as f64, procfs::descriptors(pid) as f64]
 }
 
-/// A quantity of one instance over time.
+/// Growth of a quantity by the regression line after the first third of the run.
 #[derive(Debug)]
-struct Series {
-    name: String,
-    is_memory: bool,
-    values: Vec<f64>,
-    /// Growth per second of the regression line after the first third of the run.
-    slope: f64,
-    is_flat: bool,
+struct Growth {
+    per_second: f64,
+    total: f64,
 }
 
-fn series(instance: &str, what: &str, samples: &[(f64, f64)], most: f64) -> Result<Series> {
-    let settled = &samples[samples.len() / 3..];
-    let slope = slope(settled).context("the run is too short to compute a slope")?;
-    let time = settled.last().map_or(0.0, |last| last.0 - settled[0].0);
-    Ok(Series {
-        name: format!("{what} of {instance}"),
-        is_memory: what == "memory",
-        values: samples.iter().map(|(_, value)| *value).collect(),
-        slope,
-        is_flat: slope * time <= most,
-    })
-}
-
-impl Series {
-    fn line(&self) -> [String; 7] {
-        let shown = |value: f64| if self.is_memory { memory(value as u64) } else { format!("{value:.0}") };
-        let (unit, name) = if self.is_memory { (f64::from(1 << 20), " M") } else { (1.0, "") };
-        let all = || self.values.iter().copied();
-        [
-            self.name.clone(),
-            shown(self.values[0]),
-            shown(all().fold(f64::INFINITY, f64::min)),
-            shown(all().sum::<f64>() / self.values.len() as f64),
-            shown(all().fold(0.0, f64::max)),
-            format!("{:+.1}{name}", self.slope * 3600.0 / unit),
-            if self.is_flat { "flat" } else { "GROWS" }.to_owned(),
-        ]
-    }
-}
-
-/// Returns the growth per second of the regression line, or `None` for fewer than two points in time.
-fn slope(points: &[(f64, f64)]) -> Option<f64> {
+/// Computes the growth. `None` if the run is too short.
+fn growth(samples: &[(f64, f64)]) -> Option<Growth> {
+    let points = &samples[samples.len() / 3..];
     let count = points.len() as f64;
     let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
     let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / count;
     let spread: f64 = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
     let both: f64 = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
-    (spread > 0.0).then(|| both / spread)
+    let per_second = (spread > 0.0).then(|| both / spread)?;
+    Some(Growth { per_second, total: per_second * (points.last()?.0 - points.first()?.0) })
+}
+
+fn line(name: &str, samples: &[(f64, f64)], growth: &Growth, most: f64) -> [String; 7] {
+    let is_memory = name.starts_with("memory");
+    let shown = |value: f64| if is_memory { memory(value as u64) } else { format!("{value:.0}") };
+    let (unit, sign) = if is_memory { (f64::from(1 << 20), " M") } else { (1.0, "") };
+    let all = || samples.iter().map(|(_, value)| *value);
+    [
+        name.to_owned(),
+        shown(samples[0].1),
+        shown(all().fold(f64::INFINITY, f64::min)),
+        shown(all().sum::<f64>() / samples.len() as f64),
+        shown(all().fold(0.0, f64::max)),
+        format!("{:+.1}{sign}", growth.per_second * 3600.0 / unit),
+        if growth.total <= most { "flat" } else { "GROWS" }.to_owned(),
+    ]
 }
 
 #[cfg(test)]
@@ -219,9 +200,10 @@ mod tests {
                 .map(|at| (f64::from(at) * 6.0, 50e6 + growth * f64::from(at) + f64::from(at % 7) * 1e5))
                 .collect()
         };
-        assert!(series("a", "memory", &points(0.0), MOST_BYTES).unwrap().is_flat);
-        let grown = series("a", "memory", &points(60e3), MOST_BYTES).unwrap();
-        assert!(!grown.is_flat && (grown.slope / 10e3 - 1.0).abs() < 0.01, "{grown:?}");
-        assert!(series("a", "memory", &[(0.0, 1.0)], MOST_BYTES).is_err());
+        let growth = |samples: &[(f64, f64)]| growth(samples).map(|growth| (growth.per_second, growth.total));
+        assert!(growth(&points(0.0)).unwrap().1 <= MOST_BYTES);
+        let (per_second, total) = growth(&points(60e3)).unwrap();
+        assert!(total > MOST_BYTES && (per_second / 10e3 - 1.0).abs() < 0.01, "{per_second} {total}");
+        assert_eq!(growth(&[(0.0, 1.0)]), None);
     }
 }

@@ -14,7 +14,7 @@ const FRESH: &str = "new buffer";
 const OWNED: &str = "owned";
 
 /// Adds all rows, with the check values of our implementations.
-pub(crate) fn add(suite: &mut Suite) {
+pub(crate) fn add(suite: &mut Suite) -> anyhow::Result<()> {
     serialize(suite, "small_object", &small(), 183);
     serialize(suite, "medium_object", &numbered("Property", 10), 462);
     serialize(suite, "large_object", &numbered("Property", 50), 1622);
@@ -39,6 +39,7 @@ pub(crate) fn add(suite: &mut Suite) {
     });
     round_trip(suite, "round_trip_small", &small(), 1);
     round_trip(suite, "round_trip_medium", &numbered("Prop", 20), 20);
+    Ok(())
 }
 
 /// Adds a row. `operation` returns whether its result is right.

@@ -125,7 +125,13 @@ impl<'a> Case<'a> {
     }
 
     fn value(&self) -> Result<Value, SchemaError> {
-        self.wire.value_from_json(&expand(&self.json["value"]).to_string())
+        self.value_of(&self.json["value"])
+    }
+
+    fn value_of(&self, json: &Json) -> Result<Value, SchemaError> {
+        let mut json = json.clone();
+        expand(&self.schema, &mut json);
+        self.wire.value_from_json(&json.to_string())
     }
 
     /// Decodes in every way, compares the results, and returns the outcome with the number of bytes used.
@@ -178,16 +184,46 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Expands `{"repeat": X, "count": N}` to N times X, and `{"count": N}` to a map of the keys 0 to N - 1, each with
-/// the value 0.
-fn expand(json: &Json) -> Json {
-    let count = json["count"].as_u64();
-    match (json, count, &json["repeat"]) {
-        (_, Some(count), Json::String(unit)) => unit.repeat(count as usize).into(),
-        (_, Some(count), Json::Null) => (0..count).map(|key| vec![key, 0]).collect(),
-        (_, Some(count), unit) => vec![expand(unit); count as usize].into(),
-        (Json::Array(list), ..) => list.iter().map(expand).collect(),
-        _ => json.clone(),
+/// Expands `{"repeat": X, "count": N}` in place of a string or list to N times X, and `{"count": N}` in place of a map to
+/// the keys 0 to N - 1, each with the value 0. The schema tells them from a struct with such fields.
+fn expand(schema: &Schema, json: &mut Json) {
+    let count = json.get("count").and_then(Json::as_u64).map(|count| count as usize);
+    match schema {
+        Schema::String { .. } | Schema::Blob { .. } => {
+            if let (Some(count), Some(unit)) = (count, json["repeat"].as_str()) {
+                *json = unit.repeat(count).into();
+            }
+        }
+        Schema::Slice { element, .. } | Schema::Array { element, .. } => {
+            if let Some(count) = count {
+                *json = vec![json["repeat"].take(); count].into();
+            }
+            json.as_array_mut().into_iter().flatten().for_each(|json| expand(element, json));
+        }
+        Schema::Map { key, value, .. } => {
+            if let Some(count) = count {
+                *json = (0..count).map(|key| vec![key, 0]).collect();
+            }
+            for entry in json.as_array_mut().into_iter().flatten() {
+                if let Some([a_key, a_value]) = entry.as_array_mut().map(Vec::as_mut_slice) {
+                    expand(key, a_key);
+                    expand(value, a_value);
+                }
+            }
+        }
+        Schema::Option(inner) => json.get_mut("some").into_iter().for_each(|json| expand(inner, json)),
+        Schema::Struct(fields) | Schema::Evolve { fields, .. } => {
+            for (name, field) in fields {
+                json.get_mut(name).into_iter().for_each(|json| expand(field, json));
+            }
+        }
+        Schema::Multi { models, .. } => {
+            if let Some([id, json]) = json.as_array_mut().map(Vec::as_mut_slice) {
+                let id = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
+                models.iter().filter(|(name, _)| *name == id).for_each(|(_, model)| expand(model, json));
+            }
+        }
+        _ => {}
     }
 }
 
@@ -342,7 +378,7 @@ fn stream(case: &Case<'_>) -> Outcome {
     let mut decoder = Decoder::with_options(&*bytes, strict());
     let (mut rest, mut lengths) = (&*bytes, Vec::new());
     for value in values {
-        let value = case.wire.value_from_json(&value.to_string())?;
+        let value = case.value_of(value)?;
         let len = case.wire.encoded_len(&value)?;
         expect!(len <= rest.len(), "the frames are too long");
         case.decodes(strict(), rest, &value, len)?;

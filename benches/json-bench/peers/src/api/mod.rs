@@ -1,0 +1,85 @@
+//! Documents, structs and operations of the suite `types`: the Perplexity API.
+
+pub mod document;
+pub mod plain;
+
+use std::hint::black_box;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::library::Library;
+use crate::operation::Side;
+use document::Document;
+
+/// Encodes or decodes a value of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it all")]
+pub enum Direction {
+    Encode,
+    Decode,
+}
+
+/// Returns an operation of a library. The check value is the length of the document that is read or written, 0 if
+/// something of the document is missing.
+pub fn side<'a, L: Library, T: Serialize + DeserializeOwned + 'static>(
+    class: &str,
+    direction: Direction,
+    document: &'a Document,
+) -> Side<'a> {
+    let mut library = L::default();
+    match direction {
+        Direction::Encode => {
+            let value = library.read::<T>(&document.output);
+            let encoded =
+                value.as_ref().and_then(L::to_vec).filter(|encoded| document.is_encoded_in(encoded));
+            let (is_right, length) = (encoded.is_some(), encoded.map_or(1, |encoded| encoded.len() as u64));
+            Side::of::<L>(class, length, move || match black_box(&value).as_ref().and_then(L::to_vec) {
+                Some(document) if is_right => black_box(&document).len() as u64,
+                _ => 0,
+            })
+        }
+        Direction::Decode => {
+            let input = &*document.input;
+            let is_right = library.read::<T>(input).is_some_and(|value| document.is_decoded_in(&value));
+            let length = input.len() as u64;
+            Side::of::<L>(class, length, move || match library.read::<T>(black_box(input)) {
+                Some(value) if is_right => {
+                    black_box(&value);
+                    length
+                }
+                _ => 0,
+            })
+        }
+    }
+}
+
+/// Returns the operations of all peers.
+#[cfg(feature = "peers")]
+pub fn peers<'a, T: Serialize + DeserializeOwned + 'static>(
+    class: &str,
+    direction: Direction,
+    document: &'a Document,
+) -> [Side<'a>; 4] {
+    use crate::peers::{Flexon, SerdeJson, SimdJson, SonicRs};
+
+    [
+        side::<SerdeJson, T>(class, direction, document),
+        side::<SimdJson, T>(class, direction, document),
+        side::<SonicRs, T>(class, direction, document),
+        side::<Flexon, T>(class, direction, document),
+    ]
+}
+
+/// Returns the operations of all peers with the derived struct of a document.
+#[cfg(feature = "peers")]
+pub fn derived<'a>(kind: &str, class: &str, direction: Direction, document: &'a Document) -> [Side<'a>; 4] {
+    match kind {
+        "UsageInfo" => peers::<plain::UsageInfo>(class, direction, document),
+        "StreamChunk" | "ComplexResponse" => peers::<plain::StreamChunk>(class, direction, document),
+        "ChatMessage" => peers::<plain::ChatMessage>(class, direction, document),
+        "ToolCall" => peers::<plain::ToolCall>(class, direction, document),
+        "ReasoningStep" => peers::<plain::ReasoningStep>(class, direction, document),
+        _ => peers::<plain::SearchResponse>(class, direction, document),
+    }
+}

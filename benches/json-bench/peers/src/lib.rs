@@ -1,0 +1,17 @@
+//! Documents, types and operations of the suites `json` and `types`, and the operations of all peers.
+//!
+//! The operations are generic over the library and instantiated once per library: here for the peers, in `json-bench`
+//! for tightwire-json. Nothing here depends on our libraries, so that their changes compile nothing of this.
+
+pub mod api;
+pub mod documents;
+pub mod input;
+pub mod library;
+pub mod operation;
+pub mod payload;
+#[cfg(feature = "peers")]
+pub mod peers;
+pub mod real;
+#[cfg(feature = "peers")]
+pub mod special;
+pub mod types;

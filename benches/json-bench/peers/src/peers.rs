@@ -1,0 +1,411 @@
+//! The peers, called as shown first in their documentation.
+
+use std::hint::black_box;
+
+use jiter::{Jiter, JsonValue, JsonValueScratch, PartialMode};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use simd_json::prelude::{ValueAsArray as _, ValueAsObject as _, ValueAsScalar as _, Writable as _};
+use sonic_rs::{JsonContainerTrait as _, JsonValueTrait as _};
+
+use crate::input::{Document, Input, Type, Visit};
+use crate::libraries;
+use crate::library::Library;
+use crate::operation::{Operation, Side, checked, side};
+use crate::real::{Canada, Feature, Geometry};
+use crate::tree_methods;
+
+libraries! {
+    /// serde_json.
+    SerdeJson, "serde_json", Some("1.0.154"), serde_json::Value;
+        serde_json::to_vec, serde_json::to_writer, serde_json::from_slice, serde_json::from_reader,
+        serde_json::to_vec_pretty, serde_json::to_value, T::deserialize; {
+        const HAS_STREAM: bool = true;
+
+        fn stream<T: DeserializeOwned>(document: &[u8]) -> Option<T> {
+            serde_json::Deserializer::from_reader(document).into_iter().next()?.ok()
+        }
+    }
+    /// sonic-rs.
+    SonicRs, "sonic-rs", Some("0.5.10"), sonic_rs::Value;
+        sonic_rs::to_vec, sonic_rs::to_writer, sonic_rs::from_slice, sonic_rs::from_reader,
+        sonic_rs::to_vec_pretty, sonic_rs::to_value, sonic_rs::from_value; {}
+}
+
+/// simd-json, which modifies its input: every operation copies the document into a reused buffer. Its working memory is
+/// reused, too.
+#[derive(Default)]
+pub struct SimdJson {
+    copy: Vec<u8>,
+    buffers: simd_json::Buffers,
+}
+
+impl std::fmt::Debug for SimdJson {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SimdJson").field("capacity", &self.copy.capacity()).finish_non_exhaustive()
+    }
+}
+
+impl Library for SimdJson {
+    const NAME: &'static str = "simd-json";
+    const VERSION: Option<&'static str> = Some("0.19.0");
+    type Tree = simd_json::OwnedValue;
+
+    fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+        simd_json::serde::to_vec(value).ok()
+    }
+
+    fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
+        simd_json::serde::to_writer(buffer, value).ok()
+    }
+
+    fn read<'de, T: Deserialize<'de>>(&'de mut self, document: &'de [u8]) -> Option<T> {
+        self.copy.clear();
+        self.copy.extend_from_slice(document);
+        simd_json::serde::from_slice_with_buffers(&mut self.copy, &mut self.buffers).ok()
+    }
+
+    fn read_mut<'de, T: Deserialize<'de>>(&'de mut self, document: &'de mut Vec<u8>) -> Option<T> {
+        simd_json::serde::from_slice_with_buffers(document, &mut self.buffers).ok()
+    }
+
+    fn from_reader<T: DeserializeOwned>(document: &[u8]) -> Option<T> {
+        simd_json::serde::from_reader(document).ok()
+    }
+
+    fn tree(&mut self, document: &[u8]) -> Option<simd_json::OwnedValue> {
+        self.copy.clear();
+        self.copy.extend_from_slice(document);
+        simd_json::value::owned::to_value_with_buffers(&mut self.copy, &mut self.buffers).ok()
+    }
+
+    tree_methods!();
+
+    fn tree_mut(&mut self, document: &mut [u8]) -> Option<simd_json::OwnedValue> {
+        simd_json::value::owned::to_value_with_buffers(document, &mut self.buffers).ok()
+    }
+
+    fn tree_to_vec(tree: &simd_json::OwnedValue) -> Option<Vec<u8>> {
+        Some(tree.encode().into_bytes())
+    }
+
+    fn to_vec_pretty<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+        simd_json::to_vec_pretty(value).ok()
+    }
+
+    fn to_value<T: Serialize>(value: &T) -> Option<simd_json::OwnedValue> {
+        simd_json::serde::to_owned_value(value).ok()
+    }
+
+    fn from_value<T: DeserializeOwned>(tree: &simd_json::OwnedValue) -> Option<T> {
+        simd_json::serde::from_refowned_value(tree).ok()
+    }
+}
+
+/// flexon, whose trees come from its own parser, which reads text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flexon;
+
+impl Library for Flexon {
+    const NAME: &'static str = "flexon";
+    const VERSION: Option<&'static str> = Some("0.4.8");
+    const HAS_TREES: bool = false;
+    type Tree = flexon::OwnedValue;
+
+    fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+        flexon::to_vec(value).ok()
+    }
+
+    fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
+        flexon::to_writer(buffer, value).ok()
+    }
+
+    fn read<'de, T: Deserialize<'de>>(&'de mut self, document: &'de [u8]) -> Option<T> {
+        flexon::from_slice(document).ok()
+    }
+
+    fn from_reader<T: DeserializeOwned>(document: &[u8]) -> Option<T> {
+        flexon::from_reader(document).ok()
+    }
+
+    fn tree(&mut self, document: &[u8]) -> Option<flexon::OwnedValue> {
+        flexon::parse(std::str::from_utf8(document).ok()?).ok()
+    }
+
+    fn tree_to_vec(tree: &flexon::OwnedValue) -> Option<Vec<u8>> {
+        flexon::to_vec(tree).ok()
+    }
+
+    fn check_tree(tree: &flexon::OwnedValue) -> u64 {
+        let fields = tree.as_object().map_or(&[][..], |object| object.as_slice());
+        fields.iter().map(|(_, field)| field.as_array().map_or(1, |array| array.len()) as u64).sum()
+    }
+
+    fn to_vec_pretty<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+        flexon::to_vec_pretty(value).ok()
+    }
+
+    fn to_value<T: Serialize>(_value: &T) -> Option<flexon::OwnedValue> {
+        None
+    }
+
+    fn from_value<T: DeserializeOwned>(_tree: &flexon::OwnedValue) -> Option<T> {
+        None
+    }
+}
+
+/// Returns the check value of an operation: the value of serde_json, and never that of a failure.
+pub fn expected(operation: Operation, inputs: &[Input]) -> u64 {
+    let operation = match operation {
+        Operation::DecodeTreeBorrowed => Operation::DecodeTree,
+        _ => operation,
+    };
+    side::<SerdeJson>(operation, inputs, 0).map_or(0, |mut side| (side.work)()).max(1)
+}
+
+/// Returns the peers' implementations of an operation on several inputs in turn.
+pub fn sides<'a>(operation: Operation, inputs: &'a [Input], expected: u64) -> Vec<Side<'a>> {
+    let mut sides = Vec::new();
+    sides.extend(side::<SerdeJson>(operation, inputs, expected));
+    sides.extend(side::<SimdJson>(operation, inputs, expected));
+    sides.extend(side::<SonicRs>(operation, inputs, expected));
+    sides.extend(side::<Flexon>(operation, inputs, expected));
+    let [input] = inputs else { return sides };
+    let class = &operation.class(input.kind);
+    if operation == Operation::Decode {
+        sides.extend(input.kind.visit(FromText { input, class, expected }));
+    }
+    let document = &*input.document;
+    match (operation, input.kind) {
+        (Operation::DecodeTree, _) => {
+            let mut scratch = JsonValueScratch::new();
+            sides.push(Side::peer("jiter", JITER, class, expected, move || {
+                let tree = scratch.parse_owned(black_box(document), false, PartialMode::Off);
+                tree.map_or(0, |tree| check_jiter(black_box(&tree)))
+            }));
+        }
+        (Operation::DecodeTreeBorrowed, _) => sides.extend(borrowed_trees(document, class, expected)),
+        (Operation::Decode, Type::Canada64) => {
+            sides.push(Side::peer("jiter", JITER, class, expected, move || {
+                checked(canada(&mut Jiter::new(black_box(document))))
+            }));
+        }
+        _ => {}
+    }
+    sides
+}
+
+pub(crate) const JITER: Option<&str> = Some("0.19.0");
+
+/// serde_json from text, after a check of the bytes: the functions for text skip the check of each string. For
+/// documents that are long or published.
+struct FromText<'a, 'c> {
+    input: &'a Input,
+    class: &'c str,
+    expected: u64,
+}
+
+impl<'a> Visit for FromText<'a, '_> {
+    type Output = Option<Side<'a>>;
+
+    fn visit<D: Document>(self) -> Option<Side<'a>> {
+        let document = &*self.input.document;
+        let name = "serde_json text";
+        Some(Side::peer(name, SerdeJson::VERSION, self.class, self.expected, move || {
+            let text = std::str::from_utf8(black_box(document)).ok();
+            checked(text.and_then(|text| serde_json::from_str::<D::Owned>(text).ok()))
+        }))
+    }
+}
+
+pub(crate) fn check_jiter(tree: &JsonValue<'_>) -> u64 {
+    let JsonValue::Object(fields) = tree else { return 0 };
+    let count = |field: &JsonValue<'_>| match field {
+        JsonValue::Array(elements) => elements.len() as u64,
+        _ => 1,
+    };
+    fields.iter().map(|(_, field)| count(field)).sum()
+}
+
+/// Trees that borrow from the document or cannot be changed.
+fn borrowed_trees<'a>(document: &'a [u8], class: &str, expected: u64) -> [Side<'a>; 5] {
+    let count = |array: Option<usize>| array.unwrap_or(1) as u64;
+    let mut copies = [SimdJson::default(), SimdJson::default()];
+    for copy in &mut copies {
+        copy.copy.extend_from_slice(document);
+    }
+    let [mut borrowed, mut tape] = copies;
+    let mut scratch = JsonValueScratch::new();
+    let simd_json = SimdJson::VERSION;
+    [
+        Side::peer("jiter", JITER, class, expected, move || {
+            let tree = scratch.parse(black_box(document), false, PartialMode::Off);
+            tree.map_or(0, |tree| check_jiter(black_box(&tree)))
+        }),
+        Side::peer("flexon", Flexon::VERSION, class, expected, move || {
+            let text = std::str::from_utf8(black_box(document)).unwrap_or_default();
+            let Ok(tree) = flexon::parse::<_, flexon::Value<'_>>(text) else { return 0 };
+            let fields = black_box(&tree).as_object().map_or(&[][..], |object| object.as_slice());
+            fields.iter().map(|(_, field)| count(field.as_array().map(|array| array.len()))).sum()
+        }),
+        Side::peer("serde_json_borrow", Some("0.9.0"), class, expected, move || {
+            let tree = serde_json::from_slice::<serde_json_borrow::Value<'_>>(black_box(document));
+            let Ok(tree) = tree else { return 0 };
+            let fields = black_box(&tree).iter_object().into_iter().flatten();
+            fields.map(|(_, field)| count(field.as_array().map(<[_]>::len))).sum()
+        }),
+        Side::peer("simd-json", simd_json, class, expected, move || {
+            borrowed.copy.clear();
+            borrowed.copy.extend_from_slice(black_box(document));
+            let tree =
+                simd_json::value::borrowed::to_value_with_buffers(&mut borrowed.copy, &mut borrowed.buffers);
+            let Ok(tree) = tree else { return 0 };
+            let fields = black_box(&tree).as_object().into_iter().flat_map(|object| object.iter());
+            fields.map(|(_, field)| count(field.as_array().map(Vec::len))).sum()
+        }),
+        Side::peer("simd-json tape", simd_json, class, expected, move || {
+            tape.copy.clear();
+            tape.copy.extend_from_slice(black_box(document));
+            let tree = simd_json::to_tape_with_buffers(&mut tape.copy, &mut tape.buffers);
+            let Ok(tree) = tree else { return 0 };
+            let root = black_box(&tree).as_value();
+            let Some(fields) = root.as_object() else { return 0 };
+            fields.iter().map(|(_, field)| count(field.as_array().map(|array| array.len()))).sum()
+        }),
+    ]
+}
+
+/// Reads `canada.json` with the iterator of jiter, for which programs write the loops themselves.
+fn canada(reader: &mut Jiter<'_>) -> Option<Canada<f64>> {
+    let mut canada = Canada { kind: String::new(), features: Vec::new() };
+    let mut key = reader.next_object().ok()?.map(str::to_owned);
+    while let Some(name) = key {
+        match &*name {
+            "type" => reader.next_str().ok()?.clone_into(&mut canada.kind),
+            _ => elements(reader, |reader| {
+                canada.features.push(feature(reader)?);
+                Some(())
+            })?,
+        }
+        key = reader.next_key().ok()?.map(str::to_owned);
+    }
+    reader.finish().ok()?;
+    Some(canada)
+}
+
+fn feature(reader: &mut Jiter<'_>) -> Option<Feature<f64>> {
+    let geometry = Geometry { kind: String::new(), coordinates: Vec::new() };
+    let mut feature = Feature { kind: String::new(), properties: Default::default(), geometry };
+    let mut key = reader.next_object().ok()?.map(str::to_owned);
+    while let Some(name) = key {
+        match &*name {
+            // Of the feature and of its geometry, which comes last.
+            "type" if feature.kind.is_empty() => reader.next_str().ok()?.clone_into(&mut feature.kind),
+            "properties" => {
+                let mut key = reader.next_object().ok()?.map(str::to_owned);
+                while let Some(name) = key {
+                    feature.properties.insert(name, reader.next_str().ok()?.to_owned());
+                    key = reader.next_key().ok()?.map(str::to_owned);
+                }
+            }
+            _ => geometry_of(reader, &mut feature.geometry)?,
+        }
+        key = reader.next_key().ok()?.map(str::to_owned);
+    }
+    Some(feature)
+}
+
+fn geometry_of(reader: &mut Jiter<'_>, geometry: &mut Geometry<f64>) -> Option<()> {
+    let mut key = reader.next_object().ok()?.map(str::to_owned);
+    while let Some(name) = key {
+        match &*name {
+            "type" => reader.next_str().ok()?.clone_into(&mut geometry.kind),
+            _ => elements(reader, |reader| {
+                let mut ring = Vec::new();
+                elements(reader, |reader| {
+                    reader.next_array().ok()?;
+                    let x = reader.next_float().ok()?;
+                    reader.array_step().ok()?;
+                    let y = reader.next_float().ok()?;
+                    reader.array_step().ok()?.is_none().then(|| ring.push((x, y)))
+                })?;
+                geometry.coordinates.push(ring);
+                Some(())
+            })?,
+        }
+        key = reader.next_key().ok()?.map(str::to_owned);
+    }
+    Some(())
+}
+
+fn elements<'j>(reader: &mut Jiter<'j>, mut element: impl FnMut(&mut Jiter<'j>) -> Option<()>) -> Option<()> {
+    let mut next = reader.next_array().ok()?;
+    while next.is_some() {
+        element(reader)?;
+        next = reader.array_step().ok()?;
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::any::type_name;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::real::{CANADA, CITM, TWITTER};
+
+    /// Returns whether two values are the same, except for the last digits of decimals.
+    fn same(a: &Value, b: &Value) -> bool {
+        match (a, b) {
+            (Value::Number(a), Value::Number(b)) => {
+                let [a, b] = [a, b].map(|number| number.as_f64().unwrap());
+                (a - b).abs() <= a.abs() * 1e-6
+            }
+            (Value::Array(a), Value::Array(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+            }
+            (Value::Object(a), Value::Object(b)) => {
+                a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
+            }
+            _ => a == b,
+        }
+    }
+
+    /// Compares whole values, unlike the check values.
+    #[test]
+    fn all_libraries_read_and_write_the_same_real_documents() {
+        struct Check<'a, L>(&'a Input, L);
+
+        impl<L: Library> Visit for Check<'_, L> {
+            type Output = ();
+
+            fn visit<D: Document>(self) {
+                let Self(input, mut library) = self;
+                let expected: Value = serde_json::from_slice(&input.document).unwrap();
+                let is_right = |encoded: Option<Vec<u8>>| {
+                    let value = serde_json::from_slice(&encoded.unwrap()).unwrap();
+                    assert!(same(&value, &expected), "{input:?} {} {}", L::NAME, type_name::<D>());
+                };
+                is_right(L::to_vec(&library.read::<D::Encoded>(&input.document).unwrap()));
+                let mut copy = input.document.clone();
+                is_right(L::to_vec(&library.read_mut::<D::Encoded>(&mut copy).unwrap()));
+                is_right(L::tree_to_vec(&library.tree(&input.document).unwrap()));
+            }
+        }
+
+        for (document, kind) in
+            [(&TWITTER, Type::TwitterDocument), (&CITM, Type::CitmDocument), (&CANADA, Type::Canada32)]
+        {
+            let input = Input::new(kind, document.text().unwrap());
+            kind.visit(Check(&input, SerdeJson));
+            kind.visit(Check(&input, SimdJson::default()));
+            kind.visit(Check(&input, SonicRs));
+            kind.visit(Check(&input, Flexon));
+        }
+        let canada = canada(&mut Jiter::new(CANADA.text().unwrap())).unwrap();
+        let expected = serde_json::from_slice(CANADA.text().unwrap()).unwrap();
+        assert!(same(&serde_json::to_value(canada).unwrap(), &expected));
+    }
+}
