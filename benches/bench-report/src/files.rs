@@ -28,10 +28,7 @@ pub(crate) const MAX_SIZE: usize = 2_000_000;
 
 /// Merges the reports of the suites in `suites/*.json` and writes `report.json`, `report.md`, `index.html` and
 /// `pairs.csv.gz` into the folder. Only reports of the latest commit are merged; others are named in the notes.
-///
-/// # Errors
-///
-/// If there is no report of a suite, or a file cannot be read or written.
+/// Fails if there is no report of a suite, or a file cannot be read or written.
 pub fn collect(directory: &Path, sources: &Sources) -> Result<Report> {
     let folder = directory.join("suites");
     let entries = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
@@ -122,10 +119,7 @@ pub(crate) fn uncompressed(pairs: &[u8]) -> Result<String> {
 }
 
 /// Reads a `report.json`.
-///
-/// # Errors
-///
-/// If the file is missing, or has unexpected content or another schema.
+/// Fails if the file is missing, or has unexpected content or another schema.
 pub fn read(path: &Path) -> Result<Report> {
     let report: Report = read_json(path).context("run `cargo bench` first")?;
     ensure!(report.schema == SCHEMA, "{} has schema {}, expected {SCHEMA}", path.display(), report.schema);
@@ -133,10 +127,7 @@ pub fn read(path: &Path) -> Result<Report> {
 }
 
 /// Reads a file in JSON.
-///
-/// # Errors
-///
-/// If the file is missing or has unexpected content.
+/// Fails if the file is missing or has unexpected content.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("unexpected content of {}", path.display()))
@@ -154,10 +145,7 @@ pub(crate) fn json(report: &Report) -> Result<String> {
 }
 
 /// Writes `report.json`, `report.md` and `index.html`.
-///
-/// # Errors
-///
-/// If a file cannot be written.
+/// Fails if a file cannot be written.
 pub fn write(report: &Report, sources: &Sources, directory: &Path) -> Result<()> {
     fs::create_dir_all(directory)?;
     let page = page(&Facts::new(report, sources));

@@ -43,10 +43,7 @@ impl Saved {
 }
 
 /// Saves the ratios of a run as `benches/history/DATE-COMMIT.json`.
-///
-/// # Errors
-///
-/// If the run is not fit to publish, or the file cannot be written.
+/// Fails if the run is not fit to publish, or the file cannot be written.
 pub fn save(report: &Report, sources: &Sources, workspace_root: &Path) -> Result<PathBuf> {
     let facts = Facts::new(report, sources);
     let unfit = facts.unfit();

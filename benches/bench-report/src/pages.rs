@@ -205,7 +205,7 @@ fn published(table: &Table, is_brief: bool, facts: &Facts<'_>) -> Sheet {
         let mut rest = match compared(table, line, facts).as_slice() {
             [] => vec![none(), none(), none(), missing(&table.name_of(line), &keys, facts)],
             [one] => cells(one, &quantities, is_counted, facts),
-            several => vec![range_of(several, quantities[0]), none(), none(), several_rows(several)],
+            several => several_cells(several, quantities[0]),
         };
         rest.resize_with(OTHERS.split('|').count() + 4, none);
         [line.label.clone(), line.figures.clone(), recorded].into_iter().chain(rest).collect()
@@ -216,20 +216,28 @@ fn published(table: &Table, is_brief: bool, facts: &Facts<'_>) -> Sheet {
     Sheet::new(&table.title(), &columns, lines).without_empty_columns().with_notes(notes)
 }
 
-/// Returns the range of our figures in several rows.
-fn range_of(standings: &[Standing<'_>], quantity: Quantity) -> String {
+/// Returns the cells of [`COMPARED`] for several rows: the range of our figures, figures and ratios if there are few rows,
+/// and in how many ours is faster.
+fn several_cells(standings: &[Standing<'_>], quantity: Quantity) -> Vec<String> {
     let values: Vec<f64> = standings.iter().filter_map(|one| one.ours?.value(quantity)).collect();
-    let ends = minimum(&values).zip(maximum(&values));
-    ends.map_or_else(String::new, |(low, high)| {
-        format!("{} to {}", quantity.format(low), quantity.format(high))
-    })
-}
-
-/// Counts the rows in which ours is faster.
-fn several_rows(standings: &[Standing<'_>]) -> String {
+    let (low, high) = (minimum(&values).unwrap_or(f64::NAN), maximum(&values).unwrap_or(f64::NAN));
+    let worst = || standings.iter().filter_map(Standing::worst);
+    let joined = |texts: Vec<String>| match texts.len() {
+        1..=3 => texts.join("; "),
+        _ => NONE.to_owned(),
+    };
     let outcomes: Vec<Outcome> = standings.iter().filter_map(Standing::outcome).collect();
     let faster = outcomes.iter().filter(|outcome| **outcome == Outcome::Faster).count();
-    if outcomes.is_empty() { String::new() } else { format!("faster in {faster} of {} rows", outcomes.len()) }
+    vec![
+        format!("{} to {}", quantity.format(low), quantity.format(high)),
+        joined(worst().map(|one| figures(Some(one.other), &[quantity], false)).collect()),
+        joined(worst().map(|one| range(&one.ratio)).collect()),
+        if outcomes.is_empty() {
+            String::new()
+        } else {
+            format!("faster in {faster} of {} rows", outcomes.len())
+        },
+    ]
 }
 
 /// Returns the reason why ours has no figure for a line.

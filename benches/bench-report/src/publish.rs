@@ -27,10 +27,7 @@ pub fn run(root: &Path) -> PathBuf {
 
 /// Writes all files, and removes others from their folder. `guides` are the files that may have generated parts. The pairs
 /// are copied from the folder `results`, if it is given.
-///
-/// # Errors
-///
-/// If a file cannot be read or written, or a guide has an unknown part.
+/// Fails if a file cannot be read or written, or a guide has an unknown part.
 pub fn write(
     report: &Report,
     sources: &Sources,
@@ -55,10 +52,7 @@ pub fn write(
 
 /// Returns what is wrong with the committed files: differences from the run, data that are missing or too large, and
 /// claims about speed that are written by hand.
-///
-/// # Errors
-///
-/// If a file cannot be read.
+/// Fails if a file cannot be read.
 pub fn problems(report: &Report, sources: &Sources, root: &Path, guides: &[String]) -> Result<Vec<String>> {
     let mut problems = Vec::new();
     let files = files(report, sources, root, guides)?;

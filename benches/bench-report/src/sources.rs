@@ -149,10 +149,7 @@ struct Recorded {
 
 impl Sources {
     /// Reads the files of a workspace.
-    ///
-    /// # Errors
-    ///
-    /// If a file is missing or has unexpected content.
+    /// Fails if a file is missing or has unexpected content.
     pub fn load(workspace_root: &Path) -> Result<Self> {
         let data = workspace_root.join("benches/data");
         let list = |name: &str, field: &str| -> Result<toml::Value> {
@@ -363,10 +360,7 @@ fn find<'n>(notes: impl IntoIterator<Item = &'n Note>, key: &str, class: Option<
 }
 
 /// Reads a TOML file of a folder.
-///
-/// # Errors
-///
-/// If the file is missing or has unexpected content.
+/// Fails if the file is missing or has unexpected content.
 pub fn load<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T> {
     let path = folder.join(name);
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
