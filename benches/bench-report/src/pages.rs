@@ -16,7 +16,7 @@ use crate::table::{NONE, Sheet, escaped, list};
 #[derive(Debug)]
 pub(crate) struct Page {
     /// Name of the file without extension.
-    pub(crate) id: &'static str,
+    pub(crate) id: String,
     pub(crate) text: String,
     /// Drawings by name.
     pub(crate) charts: Vec<(String, String)>,
@@ -98,21 +98,24 @@ pub(crate) fn first(facts: &Facts<'_>, folder: &str) -> Page {
     if !flags.is_empty() {
         text += &format!("\n<details><summary>Processor flags</summary>\n\n{flags}\n\n</details>\n");
     }
-    Page { id: "", text: text + "\n## Method\n" + METHOD, charts }
+    Page { id: String::new(), text: text + "\n## Method\n" + METHOD, charts }
 }
 
 /// Returns all other pages.
 pub(crate) fn others(facts: &Facts<'_>) -> Vec<Page> {
     let mut pages: Vec<Page> =
         facts.sources.systems.iter().map(|system| system_page(system, facts)).collect();
-    let page = |id, title: &str, text: String| Page {
-        id,
-        text: format!("\n## {title}\n{text}"),
-        charts: Vec::new(),
-    };
-    pages.push(page("coverage", "Coverage", coverage(facts)));
-    pages.push(page("how-we-could-be-wrong", "How we could be wrong", errors(facts)));
-    pages.push(page("history", "History", history::text(facts.sources)));
+    pages.extend(
+        [
+            ("coverage", "Coverage", coverage(facts)),
+            ("how-we-could-be-wrong", "How we could be wrong", errors(facts)),
+            ("history", "History", history::text(facts.sources)),
+        ]
+        .map(|(id, title, text)| {
+            let text = format!("\n## {title}\n{text}");
+            Page { id: id.to_owned(), text, charts: Vec::new() }
+        }),
+    );
     pages
 }
 
@@ -147,8 +150,7 @@ fn system_page(system: &System, facts: &Facts<'_>) -> Page {
         let runs = [&facts.report.load, &facts.report.fleet].into_iter().flatten();
         text += &runs.flat_map(|run| run.tables.iter().map(Sheet::folded)).collect::<String>();
     }
-    let id = ["perplexity", "psrp", "pypi_proxy", "json", "codec"].into_iter().find(|one| one == id);
-    Page { id: id.unwrap_or("other"), text, charts }
+    Page { id: id.clone(), text, charts }
 }
 
 /// Returns a figure with its unit.
@@ -199,8 +201,8 @@ fn published(table: &Table, is_brief: bool, facts: &Facts<'_>) -> Sheet {
         let recorded = keys.iter().flat_map(|key| facts.of_key(key));
         let recorded: Vec<&Row> = recorded.filter(|row| row.role == Role::RecordedOriginal).collect();
         origins.extend(recorded.iter().filter_map(|row| row.remark.clone()));
-        let recorded = recorded.into_iter().filter(|row| row.value(quantities[0]).is_some());
-        let recorded = figures(recorded.last(), &quantities, is_counted);
+        let recorded = recorded.into_iter().rfind(|row| row.value(quantities[0]).is_some());
+        let recorded = figures(recorded, &quantities, is_counted);
         let none = || NONE.to_owned();
         let mut rest = match compared(table, line, facts).as_slice() {
             [] => vec![none(), none(), none(), missing(&table.name_of(line), &keys, facts)],
