@@ -7,15 +7,16 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use bench_report::Sources;
-use bench_report::model::{Report, Role, Row};
+use bench_report::model::{Role, Row};
 use bench_report::quantity::Quantity;
+use bench_report::stats::median;
 use clap::Parser;
 
 use crate::data::peers::PeersFile;
 use crate::parse::benchfmt::{self, BenchLine};
-use crate::peers::{self, Prepared};
+
 use crate::workspace::Workspace;
-use crate::{cargo, compare, instructions, note, report, say, tidy};
+use crate::{cargo, compare, instructions, note, peers, report, say, tidy};
 
 /// The suite whose peers ask for a build for the processor of the machine.
 const NATIVE: &str = "json";
@@ -49,7 +50,7 @@ pub(crate) struct Options {
     /// Save the ratios of the run by commit in benches/history; with --instructions, the counts
     #[arg(long)]
     save: bool,
-    /// Draw the saved ratios over the commits in target/report/history.html
+    /// Print the saved ratios by commit
     #[arg(long, exclusive = true)]
     history: bool,
     /// Count the instructions of hot paths under valgrind instead
@@ -71,7 +72,8 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
         return instructions::command(&options.systems, options.save, workspace);
     }
     if options.history {
-        return report::show_history(workspace);
+        say(&bench_report::history(&Sources::load(&workspace.root)?));
+        return Ok(());
     }
     // Before measuring for half an hour, so that an unreadable file is noticed at once.
     let sources = Sources::load(&workspace.root)?;
@@ -98,35 +100,23 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
     }
 
     let mut report = bench_report::collect(&workspace.report(), &sources)?;
-    complete(&mut report, options, prepared, &imported, &sources);
+    let run = &mut report.run;
+    run.versions.extend(prepared.versions.into_iter().filter(|(language, _)| language != "rust"));
+    run.missing_peers.extend(prepared.missing);
+    // Reports contain no folders of the machine.
+    let name = |path: &String| Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    run.imports = options.imports.iter().map(name).collect();
+    add_imported(&mut report.rows, &imported);
     report::add_proxy_runs(&mut report, workspace)?;
-    report.comparison = before.map(|before| compare::compare(&before, &report));
+    let regressions = before.map_or(0, |before| compare::compare(&before, &mut report));
     say(&bench_report::text(&report, &sources));
     report::write(&report, &sources, workspace)?;
     if options.save {
         say(&format!("{}\n", bench_report::save(&report, &sources, &workspace.root)?.display()));
     }
     ensure!(!has_failed, "a suite failed; its message is above");
-    report::fail_on_regression(&report, options.fail_on_regression)
-}
-
-/// Adds what the suites do not know: languages, missing peers and imported figures.
-fn complete(
-    report: &mut Report,
-    options: &Options,
-    prepared: Prepared,
-    imported: &BTreeMap<String, Vec<BenchLine>>,
-    sources: &Sources,
-) {
-    let run = &mut report.run;
-    run.versions.extend(prepared.versions.into_iter().filter(|(language, _)| language != "rust"));
-    run.missing_peers.extend(prepared.missing);
-    // Reports contain no directories of the machine.
-    let name = |path: &String| Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    run.imports = options.imports.iter().map(name).collect();
-    for (key, lines) in imported {
-        add_imported(&mut report.rows, key, lines, sources);
-    }
+    ensure!(!options.fail_on_regression || regressions == 0, "{regressions} regressions");
+    Ok(())
 }
 
 /// Returns the filters of the rows: the text of `--row`, or the keys of the named tables. Without any, all rows are wanted.
@@ -188,17 +178,23 @@ fn run(suites: &[&Suite], workspace: &Workspace, filters: &[String], is_native: 
     command
 }
 
+/// Output of a Go project by row, with the name of the project.
+type Imported = BTreeMap<String, (String, Vec<BenchLine>)>;
+
 /// Reads imported files. Lines without a row are reported and ignored.
-fn import(files: &[String], sources: &Sources) -> Result<BTreeMap<String, Vec<BenchLine>>> {
-    let mut imported: BTreeMap<String, Vec<BenchLine>> = BTreeMap::new();
+fn import(files: &[String], sources: &Sources) -> Result<Imported> {
+    let mut imported = Imported::new();
     for file in files {
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
         let lines = benchfmt::parse(&text);
         ensure!(!lines.is_empty(), "{file} holds no output of `go test -bench`");
         for line in lines {
             // A benchmark's name may end in a number, and Go adds none if GOMAXPROCS is 1.
-            match sources.seed.key_of([&line.name, &line.full_name], line.package.as_deref()) {
-                Some(key) => imported.entry(key.to_owned()).or_default().push(line),
+            match sources.key_of([&line.name, &line.full_name], line.package.as_deref()) {
+                Some((key, project)) => {
+                    let entry = imported.entry(key.to_owned()).or_insert((project.to_owned(), Vec::new()));
+                    entry.1.push(line);
+                }
                 None => note(&format!("{file}: {} belongs to no published row", line.full_name)),
             }
         }
@@ -206,34 +202,34 @@ fn import(files: &[String], sources: &Sources) -> Result<BTreeMap<String, Vec<Be
     Ok(imported)
 }
 
-/// Adds the row of a Go project's own output. It has no duel, so its ratio is rough.
-fn add_imported(rows: &mut Vec<Row>, key: &str, lines: &[BenchLine], sources: &Sources) {
-    let is_row = |row: &Row| row.key == key || row.aliases.iter().any(|alias| alias == key);
-    let Some(first) = rows.iter().position(is_row) else { return };
-    let median = |unit: &str| {
-        let values: Vec<f64> = lines.iter().filter_map(|line| line.value(unit)).collect();
-        bench_report::stats::median(&values).map(|value| vec![value])
-    };
-    let figures = [(Quantity::Time, "ns/op"), (Quantity::Bytes, "B/op"), (Quantity::Allocs, "allocs/op")];
-    let has_bench = |benches: &[bench_report::Bench]| benches.iter().any(|bench| bench.key == key);
-    let system = sources.seed.systems.iter().find(|system| has_bench(&system.benches));
-    let cpu = lines.iter().find_map(|line| line.cpu.as_deref()).unwrap_or("unknown machine");
-    // Like the first row, the Go project is of the class of ours that is compared with Go.
-    let class =
-        rows.iter().find(|row| is_row(row) && row.language == "go").unwrap_or(&rows[first]).class.clone();
-    let row = Row {
-        class,
-        implementation: system.map_or_else(|| "original".to_owned(), |system| system.name.clone()),
-        role: Role::Original,
-        language: "go".to_owned(),
-        version: None,
-        figures: figures.into_iter().filter_map(|(quantity, unit)| Some((quantity, median(unit)?))).collect(),
-        is_rough: true,
-        deterministic: None,
-        remark: Some(format!("imported, {cpu}")),
-        ..rows[first].clone()
-    };
-    rows.insert(first + 1, row);
+/// Adds the rows of the Go projects' own output. They have no duel, so their ratios are rough.
+fn add_imported(rows: &mut Vec<Row>, imported: &Imported) {
+    for (key, (project, lines)) in imported {
+        let is_row = |row: &&Row| row.key == *key || row.aliases.contains(key);
+        let Some(first) = rows.iter().find(is_row) else { continue };
+        // Like the first row, the Go project is of the class of ours that is compared with Go.
+        let class =
+            rows.iter().filter(is_row).find(|row| row.language == "go").unwrap_or(first).class.clone();
+        let units = [(Quantity::Time, "ns/op"), (Quantity::Bytes, "B/op"), (Quantity::Allocs, "allocs/op")];
+        let figures = units.into_iter().filter_map(|(quantity, unit)| {
+            let values: Vec<f64> = lines.iter().filter_map(|line| line.value(unit)).collect();
+            Some((quantity, vec![median(&values)?]))
+        });
+        let cpu = lines.iter().find_map(|line| line.cpu.as_deref()).unwrap_or("unknown machine");
+        let row = Row {
+            class,
+            implementation: project.clone(),
+            role: Role::Original,
+            language: "go".to_owned(),
+            version: None,
+            figures: figures.collect(),
+            is_rough: true,
+            deterministic: None,
+            remark: Some(format!("imported, {cpu}")),
+            ..first.clone()
+        };
+        rows.push(row);
+    }
 }
 
 #[cfg(test)]
@@ -287,22 +283,18 @@ mod tests {
 
     #[test]
     fn imported_figures_become_a_rough_row() {
+        let path = std::env::temp_dir().join(format!("xtask-import-{}", std::process::id()));
         let text = "cpu: Some CPU\nBenchmarkDecoder_Decode_SimpleEvent-32 1798516 600.0 ns/op 4336 B/op 7 allocs/op\n\
                     BenchmarkDecoder_Decode_SimpleEvent-32 1798516 620.0 ns/op 4336 B/op 7 allocs/op\n";
+        fs::write(&path, text).unwrap();
         let sources = Sources::load(&Workspace::find().unwrap().root).unwrap();
-        let ours = Row {
-            key: "sse/x".to_owned(),
-            aliases: vec!["sse/decode_simple_event".to_owned()],
-            ..Row::default()
-        };
-        let mut rows = vec![ours];
-        add_imported(&mut rows, "sse/decode_simple_event", &benchfmt::parse(text), &sources);
-        add_imported(&mut rows, "sse/unknown", &benchfmt::parse(text), &sources);
+        let imported = import(&[path.to_string_lossy().into_owned()], &sources).unwrap();
+        fs::remove_file(path).unwrap();
+        let alias = "sse/decode_simple_event".to_owned();
+        let mut rows = vec![Row { key: "sse/x".to_owned(), aliases: vec![alias], ..Row::default() }];
+        add_imported(&mut rows, &imported);
         let [_, row] = rows.as_slice() else { panic!("{rows:?}") };
-        assert_eq!(
-            (row.key.as_str(), row.implementation.as_str(), row.role),
-            ("sse/x", "perplexity-go", Role::Original)
-        );
+        assert_eq!((&*row.key, &*row.implementation, row.role), ("sse/x", "perplexity-go", Role::Original));
         assert_eq!((row.value(Quantity::Time), row.value(Quantity::Allocs)), (Some(610.0), Some(7.0)));
         assert_eq!(row.remark.as_deref(), Some("imported, Some CPU"));
     }

@@ -16,7 +16,6 @@ mod parse;
 mod peers;
 mod process;
 mod proxy;
-mod publish;
 mod release;
 mod report;
 mod setup;

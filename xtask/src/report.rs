@@ -1,14 +1,14 @@
 //! `cargo xtask report`: renders and publishes reports.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
-use bench_report::model::{Comparison, ProxyRun, Report};
-use bench_report::{JSON, Sources, read, read_json};
+use anyhow::{Result, bail, ensure};
+use bench_report::model::{ProxyRun, Report};
+use bench_report::{JSON, Sources, publish, read, read_json};
 
+use crate::process::Skipped;
 use crate::workspace::Workspace;
-use crate::{compare, publish};
+use crate::{compare, tidy};
 
 /// Write the latest report again
 ///
@@ -33,15 +33,14 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
-    let sources = Sources::load(&workspace.root)?;
+    let (root, sources) = (&workspace.root, Sources::load(&workspace.root)?);
     if options.committed {
-        return publish::write(&read(&publish::run(workspace))?, &sources, false, workspace);
+        return publish::write(&read(&publish::run(root))?, &sources, root, &tidy::guides(root)?, None);
     }
     let mut report = read(&workspace.report().join(JSON))?;
     add_proxy_runs(&mut report, workspace)?;
-    if let Some(before) = &options.compare {
-        report.comparison = Some(compare::compare(&read(before)?, &report));
-    }
+    let before = options.compare.as_deref().map(read).transpose()?;
+    let regressions = before.map_or(0, |before| compare::compare(&before, &mut report));
     write(&report, &sources, workspace)?;
     if options.out {
         let unfit = bench_report::unfit(&report, &sources);
@@ -50,22 +49,26 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
             "this report is not fit to publish ({}); measure again, or pass --allow-unfit",
             unfit.join("; ")
         );
-        publish::write(&report, &sources, true, workspace)?;
+        publish::write(&report, &sources, root, &tidy::guides(root)?, Some(&workspace.report()))?;
     }
-    fail_on_regression(&report, options.fail_on_regression)
-}
-
-/// Writes the files of the report and prints the folder.
-pub(crate) fn write(report: &Report, sources: &Sources, workspace: &Workspace) -> Result<()> {
-    bench_report::write(report, sources, &workspace.report())?;
-    crate::say(&format!("{}\n", workspace.report().join("index.html").display()));
+    ensure!(!options.fail_on_regression || regressions == 0, "{regressions} regressions");
     Ok(())
 }
 
-/// Fails if there are regressions and `fails` is set.
-pub(crate) fn fail_on_regression(report: &Report, fails: bool) -> Result<()> {
-    let regressions = report.comparison.as_ref().map_or(0, Comparison::regressions);
-    ensure!(!fails || regressions == 0, "{regressions} regressions");
+/// Compares the committed pages with the published run. Skipped if there is none.
+pub(crate) fn check(workspace: &Workspace) -> Result<Skipped> {
+    let (root, run) = (&workspace.root, publish::run(&workspace.root));
+    if !run.exists() {
+        return Ok(Some(format!("there is no {}; `cargo xtask report --out` writes it", run.display())));
+    }
+    let problems = publish::problems(&read(&run)?, &Sources::load(root)?, root, &tidy::guides(root)?)?;
+    if problems.is_empty() { Ok(None) } else { bail!("{}", problems.join("\n")) }
+}
+
+/// Writes the files of the report and prints the path of the page.
+pub(crate) fn write(report: &Report, sources: &Sources, workspace: &Workspace) -> Result<()> {
+    bench_report::write(report, sources, &workspace.report())?;
+    crate::say(&format!("{}\n", workspace.report().join("index.html").display()));
     Ok(())
 }
 
@@ -86,13 +89,4 @@ pub(crate) fn proxy_run(folder: &Path, name: &str) -> Result<Option<ProxyRun>> {
 pub(crate) fn update(workspace: &Workspace) -> Result<()> {
     let is_measured = workspace.report().join(JSON).exists();
     if is_measured { command(&Options::default(), workspace) } else { Ok(()) }
-}
-
-/// Writes the ratios of the saved runs over the commits.
-pub(crate) fn show_history(workspace: &Workspace) -> Result<()> {
-    let path = workspace.report().join("history.html");
-    fs::create_dir_all(workspace.report())?;
-    fs::write(&path, bench_report::history_page(&Sources::load(&workspace.root)?))?;
-    crate::say(&format!("{}\n", path.display()));
-    Ok(())
 }

@@ -18,9 +18,7 @@ use crate::cargo::Messages;
 use crate::interop::{self, Installed};
 use crate::process::{Skipped, finish};
 use crate::workspace::Workspace;
-use crate::{
-    cargo, completeness, features, instructions, note, process, proxy, publish, release, say, setup, tidy,
-};
+use crate::{cargo, completeness, features, instructions, note, process, proxy, release, say, setup, tidy};
 
 /// Run the checks before a change; with --full, all of CI
 ///
@@ -81,7 +79,7 @@ const STEPS: &[Step] = &[
     step("toolchain", Always, toolchain),
     step("fmt", Always, |gate| pass(cargo::command(&gate.workspace, &["fmt", "--all", "--check"]))),
     step("tidy", Always, |gate| tidy::check(&gate.workspace).map(|()| None)),
-    step("figures", Always, |gate| publish::check(&gate.workspace)),
+    step("figures", Always, |gate| crate::report::check(&gate.workspace)),
     step("tools", Full, |_| Ok(joined(&setup::missing()))),
     step("clippy", Always, |gate| pass(gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"]))),
     step("features", Full, features),

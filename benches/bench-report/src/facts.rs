@@ -1,43 +1,27 @@
 //! Joins rows, duels, and published and recorded figures, and computes every ratio of the report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Duel, Missing, Outcome, Ratio, Report, Role, Row};
+use crate::model::{Duel, Outcome, Ratio, Report, Role, Row};
 use crate::quantity::{self as units, Quantity};
-use crate::sources::{Group, Sources, matches};
-use crate::stats::{maximum, median, minimum};
+use crate::sources::{Sources, matches};
+use crate::table::NONE;
 
-/// A part of decided rows below which a run is not published.
+/// Parts of undecided results, and of duels of equal code with a difference, above which a run is not published.
 const MAX_UNDECIDED: f64 = 0.03;
-/// A part of duels of equal code with a difference above which a run is not published.
 const MAX_UNEQUAL: f64 = 0.1;
-/// Build of both sides for the processor of the machine.
-pub(crate) const NATIVE: &str = "native";
-
-/// Whose figure a column of a published table shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Party<'p> {
-    /// The Go project, recorded earlier.
-    Recorded,
-    /// The best library of a language; in Go, the Go project if it was measured.
-    Language(&'p str),
-    /// An implementation of this name.
-    Named(&'p str),
-    /// The limit of the machine.
-    Limit,
-    Ours,
-}
 
 /// All results that figures are computed from.
 #[derive(Debug)]
 pub(crate) struct Facts<'f> {
     pub(crate) report: &'f Report,
     pub(crate) sources: &'f Sources,
-    /// Measured rows by key.
+    /// Our results: first those of the published benchmarks, then those of all other rows.
+    pub(crate) standings: Vec<Standing<'f>>,
+    /// Keys of measured rows in the order of the report.
+    pub(crate) keys: Vec<&'f str>,
     rows: BTreeMap<&'f str, Vec<&'f Row>>,
     recorded: BTreeMap<&'f str, Vec<&'f Row>>,
-    /// Keys of measured rows in the order of the report.
-    keys: Vec<&'f str>,
     /// Keys of the rows that measure the code of other keys.
     aliases: BTreeMap<&'f str, &'f str>,
     /// Duels with other implementations, by key and implementation of ours.
@@ -59,27 +43,13 @@ pub(crate) struct Standing<'f> {
     pub(crate) key: &'f str,
     /// True if a report contains the benchmark; false if only the harness does.
     pub(crate) is_published: bool,
+    /// Index of its group.
+    pub(crate) group: Option<usize>,
     /// Absent if the row was not measured.
     pub(crate) ours: Option<&'f Row>,
     pub(crate) quantity: Quantity,
     /// For each build, the smallest ratio against the implementations of the same class.
     pub(crate) matches: Vec<Match<'f>>,
-    /// Explanation of the result.
-    pub(crate) remark: Option<&'f str>,
-}
-
-/// The ratios of a group of rows.
-#[derive(Clone, Debug)]
-pub(crate) struct Summary {
-    pub(crate) median: f64,
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-    /// Number of rows by [`Outcome::ALL`].
-    pub(crate) outcomes: [usize; 4],
-    /// Number of rows whose ratio is rough.
-    pub(crate) rough: usize,
-    /// The implementations that were compared with, the most frequent one first.
-    pub(crate) names: Vec<String>,
 }
 
 impl<'f> Facts<'f> {
@@ -87,33 +57,40 @@ impl<'f> Facts<'f> {
         let mut facts = Self {
             report,
             sources,
+            standings: Vec::new(),
+            keys: Vec::new(),
             rows: BTreeMap::new(),
             recorded: BTreeMap::new(),
-            keys: Vec::new(),
             aliases: BTreeMap::new(),
             duels: BTreeMap::new(),
         };
         let of_proxy = [&report.load, &report.fleet].into_iter().flatten().flat_map(|run| &run.rows);
         for row in report.rows.iter().chain(of_proxy) {
-            let rows = facts.rows.entry(&row.key).or_default();
-            if rows.is_empty() {
-                facts.keys.push(&row.key);
-            }
-            rows.push(row);
+            facts.keys.push(&row.key);
+            facts.rows.entry(&row.key).or_default().push(row);
             facts.aliases.extend(row.aliases.iter().map(|alias| (alias.as_str(), row.key.as_str())));
         }
+        facts.keys = distinct(facts.keys.into_iter());
         for row in &sources.recorded {
             facts.recorded.entry(&row.key).or_default().push(row);
         }
         for duel in report.duels.iter().filter(|duel| !duel.is_of_equals()) {
             facts.duels.entry((&duel.key, &duel.ours)).or_default().push(duel);
         }
+        let published = sources.benches().filter(|bench| bench.published).flat_map(|bench| {
+            let parts = sources.notes.parts(&bench.key);
+            let measured =
+                facts.keys.iter().copied().filter(|key| parts.iter().any(|part| matches(part, key)));
+            let measured: Vec<&'f str> = measured.collect();
+            let alias = facts.aliases.get(&*bench.key).copied().unwrap_or(&bench.key);
+            if measured.is_empty() { vec![alias] } else { measured }
+        });
+        let published = distinct(published);
+        let keys = distinct(published.iter().chain(&facts.keys).copied());
+        let keys = keys.iter().enumerate();
+        facts.standings =
+            keys.flat_map(|(index, key)| facts.of_classes(key, index < published.len())).collect();
         facts
-    }
-
-    /// Returns the keys of all measured rows in their order.
-    pub(crate) fn keys(&self) -> &[&'f str] {
-        &self.keys
     }
 
     /// Returns the key under which a row is measured.
@@ -130,32 +107,27 @@ impl<'f> Facts<'f> {
         of(&self.rows, self.measured_as(key)).into_iter().chain(of(&self.recorded, key))
     }
 
-    /// Returns the row that represents a party for a key.
-    pub(crate) fn row(&self, key: &str, party: Party<'_>, quantity: Quantity) -> Option<&'f Row> {
-        let best = |wanted: &dyn Fn(&Row) -> bool| best(self.of_key(key).filter(|row| wanted(row)), quantity);
-        let is_go = |row: &Row| row.role.is_other() && row.language == "go";
-        match party {
-            // Ours that does the same work as the Go project; otherwise one with an alternative of its class.
-            Party::Ours => {
-                let go = self.row(key, Party::Language("go"), quantity);
-                let class = go.and_then(|row| row.class.as_ref());
-                let ours = |wanted: &dyn Fn(&Row) -> bool| best(&|row| row.role == Role::Ours && wanted(row));
-                ours(&|row| class.is_some() && row.class.as_ref() == class)
-                    .or_else(|| ours(&|row| !self.matches(row, quantity, &|_| true).is_empty()))
-                    .or_else(|| ours(&|_| true))
-            }
-            Party::Language("go") => {
-                best(&|row| is_go(row) && row.role != Role::Peer).or_else(|| best(&is_go))
-            }
-            Party::Language(language) => {
-                let class = self.row(key, Party::Ours, quantity).and_then(|ours| ours.class.as_ref());
-                let is_it = |row: &Row| row.role.is_other() && row.language == language;
-                best(&|row| is_it(row) && row.class.as_ref() == class).or_else(|| best(&is_it))
-            }
-            Party::Named(name) => best(&|row| row.implementation == name),
-            Party::Limit => best(&|row| row.role == Role::Limit),
-            Party::Recorded => best(&|row| row.role == Role::RecordedOriginal),
-        }
+    /// Returns our result in a row of a published line, compared with all implementations or the named one. Ours is the
+    /// implementation that does the same work as the Go project; otherwise one with an alternative of its class.
+    pub(crate) fn compared(
+        &self,
+        key: &str,
+        quantity: Quantity,
+        library: Option<&String>,
+    ) -> Option<Standing<'f>> {
+        let is_wanted = |row: &Row| library.is_none_or(|name| row.implementation == *name);
+        let is_go = |row: &&Row| row.role.is_other() && row.language == "go";
+        let original = best(self.of_key(key).filter(is_go).filter(|row| row.role != Role::Peer), quantity);
+        let go = original.or_else(|| best(self.of_key(key).filter(is_go), quantity));
+        let ours = |is_ours: &dyn Fn(&Row) -> bool| {
+            best(self.of_key(key).filter(|row| row.role == Role::Ours && is_ours(row)), quantity)
+        };
+        let ours = ours(&|row| go.is_some_and(|go| go.class.is_some() && go.class == row.class))
+            .or_else(|| ours(&|row| !self.matches(row, quantity, &is_wanted).is_empty()))
+            .or_else(|| ours(&|_| true))?;
+        let matches = self.matches(ours, quantity, &is_wanted);
+        let group = self.sources.group_of(&ours.key);
+        Some(Standing { key: &ours.key, is_published: true, group, ours: Some(ours), quantity, matches })
     }
 
     /// Compares ours with the other implementations of its class for which `is_wanted` is true: for each build, the
@@ -167,7 +139,7 @@ impl<'f> Facts<'f> {
         is_wanted: &dyn Fn(&Row) -> bool,
     ) -> Vec<Match<'f>> {
         let mut found: Vec<Match<'f>> = Vec::new();
-        if !quantity.is_compared() || self.sources.rows.is_incomparable(&ours.key) {
+        if !quantity.is_compared() || self.sources.notes.is_incomparable(&ours.key) {
             return found;
         }
         let is_alike = |row: &Row| row.role.is_other() && ours.class.is_some() && row.class == ours.class;
@@ -192,52 +164,6 @@ impl<'f> Facts<'f> {
         found
     }
 
-    /// Returns our result in a row of a published line, compared with all implementations or the named one.
-    pub(crate) fn compared(
-        &self,
-        key: &str,
-        quantity: Quantity,
-        library: Option<&String>,
-    ) -> Option<Standing<'f>> {
-        let ours = self.row(key, Party::Ours, quantity)?;
-        let is_wanted = |row: &Row| library.is_none_or(|name| row.implementation == *name);
-        let matches = self.matches(ours, quantity, &is_wanted);
-        Some(Standing { matches, ..self.standing(&ours.key, Some(ours), quantity, true) })
-    }
-
-    fn standing(
-        &self,
-        key: &'f str,
-        ours: Option<&'f Row>,
-        quantity: Quantity,
-        is_published: bool,
-    ) -> Standing<'f> {
-        let matches = ours.map_or_else(Vec::new, |ours| self.matches(ours, quantity, &|_| true));
-        let remark = self.sources.rows.remark(key, ours.and_then(|row| row.class.as_deref()));
-        Standing { key, is_published, ours, quantity, matches, remark }
-    }
-
-    /// Returns our results: first those of the published benchmarks, then those of all other rows.
-    pub(crate) fn standings(&self) -> Vec<Standing<'f>> {
-        let published = self.sources.seed.benches().filter(|bench| bench.published);
-        let mut keys: Vec<&'f str> = Vec::new();
-        for bench in published {
-            let parts = self.sources.rows.parts(&bench.key);
-            let measured =
-                self.keys.iter().copied().filter(|key| parts.iter().any(|part| matches(part, key)));
-            let mut measured: Vec<&str> = measured.collect();
-            if measured.is_empty() {
-                measured.push(self.aliases.get(&*bench.key).copied().unwrap_or(&bench.key));
-            }
-            keys.extend(measured);
-        }
-        let mut keys = distinct(keys.into_iter());
-        let count = keys.len();
-        keys.extend(self.keys.iter().copied());
-        let keys = distinct(keys.into_iter());
-        keys.iter().enumerate().flat_map(|(index, key)| self.of_classes(key, index < count)).collect()
-    }
-
     /// Returns our result in each class in which ours was measured.
     fn of_classes(&self, key: &'f str, is_published: bool) -> Vec<Standing<'f>> {
         let quantity = Quantity::COMPARED.into_iter().find(|quantity| {
@@ -247,7 +173,10 @@ impl<'f> Facts<'f> {
             of_role(|role| role == Role::Ours) && of_role(Role::is_other)
         });
         let quantity = quantity.unwrap_or(Quantity::Time);
-        let standing = |ours| self.standing(key, ours, quantity, is_published);
+        let standing = |ours: Option<&'f Row>| {
+            let matches = ours.map_or_else(Vec::new, |ours| self.matches(ours, quantity, &|_| true));
+            Standing { key, is_published, group: self.sources.group_of(key), ours, quantity, matches }
+        };
         let ours = self.of_key(key).filter(|row| row.role == Role::Ours && !row.figures.is_empty());
         let mut fastest: Vec<&Row> = Vec::new();
         for row in ours {
@@ -263,55 +192,28 @@ impl<'f> Facts<'f> {
         }
     }
 
-    /// Summarizes the ratios of the rows of a group, each against the implementations for which `is_wanted` is true.
-    pub(crate) fn summary(&self, group: &Group, is_wanted: &dyn Fn(&Row) -> bool) -> Option<Summary> {
-        let keys = self.keys.iter().filter(|key| self.is_in(group, key));
-        let mut standings: Vec<Standing<'f>> = keys.flat_map(|key| self.of_classes(key, false)).collect();
-        for standing in &mut standings {
-            let ours = standing.ours;
-            standing.matches =
-                ours.map_or_else(Vec::new, |ours| self.matches(ours, standing.quantity, is_wanted));
-        }
-        let worst: Vec<&Match<'f>> = standings.iter().filter_map(Standing::worst).collect();
-        let values: Vec<f64> = worst.iter().map(|one| one.ratio.value).collect();
-        let count = |outcome| standings.iter().filter(|one| one.outcome() == Some(outcome)).count();
-        let mut names: Vec<(usize, String)> = Vec::new();
-        for name in worst.iter().map(|one| library(one.other)) {
-            match names.iter_mut().find(|(_, other)| *other == name) {
-                Some((count, _)) => *count += 1,
-                None => names.push((1, name)),
-            }
-        }
-        names.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-        Some(Summary {
-            median: median(&values)?,
-            low: minimum(&values)?,
-            high: maximum(&values)?,
-            outcomes: Outcome::ALL.map(count),
-            rough: worst.iter().filter(|one| one.ratio.is_rough()).count(),
-            names: names.into_iter().map(|(_, name)| name).collect(),
-        })
-    }
-
-    pub(crate) fn is_in(&self, group: &Group, key: &str) -> bool {
-        self.sources.group_of(key).is_some_and(|found| std::ptr::eq(found, group))
+    /// Returns why a result is as it is.
+    pub(crate) fn remark(&self, one: &Standing<'_>) -> &'f str {
+        let class = one.ours.and_then(|row| row.class.as_deref());
+        self.sources.notes.remark(one.key, class).unwrap_or_default()
     }
 
     /// Returns the duels of an implementation with itself.
-    pub(crate) fn equals(&self) -> impl Iterator<Item = &'f Duel> {
-        self.report.duels.iter().filter(|duel| duel.is_of_equals())
+    pub(crate) fn equals(&self) -> Vec<(&'f Duel, Ratio)> {
+        let equals = self.report.duels.iter().filter(|duel| duel.is_of_equals());
+        equals.filter_map(|duel| Some((duel, duel.ratio()?))).collect()
     }
 
     /// Returns why the figures must not be published; empty if they may be.
     pub(crate) fn unfit(&self) -> Vec<String> {
         let mut reasons = self.report.run.unfit();
-        let outcomes: Vec<Outcome> = self.standings().iter().filter_map(Standing::outcome).collect();
+        let outcomes: Vec<Outcome> = self.standings.iter().filter_map(Standing::outcome).collect();
         let undecided = outcomes.iter().filter(|outcome| **outcome == Outcome::Undecided).count();
         if undecided as f64 > MAX_UNDECIDED * outcomes.len() as f64 {
             reasons.push(format!("{undecided} of {} results are undecided", outcomes.len()));
         }
-        let equals: Vec<Ratio> = self.equals().filter_map(Duel::ratio).collect();
-        let unequal = equals.iter().filter(|ratio| is_different(ratio)).count();
+        let equals = self.equals();
+        let unequal = equals.iter().filter(|(_, ratio)| is_different(ratio)).count();
         if unequal as f64 > MAX_UNEQUAL * equals.len() as f64 {
             reasons.push(format!("{unequal} of {} duels of equal code show a difference", equals.len()));
         }
@@ -321,16 +223,7 @@ impl<'f> Facts<'f> {
     /// Returns whether rows of the JSON suite were compared in the portable build only.
     pub(crate) fn is_portable_only(&self) -> bool {
         let has_json = self.keys.iter().any(|key| key.starts_with("json/"));
-        has_json && self.report.duels.iter().all(|duel| duel.build != NATIVE)
-    }
-
-    /// Returns the peers that were not measured, by reason.
-    pub(crate) fn missing(&self) -> BTreeMap<&'f str, Vec<&'f Missing>> {
-        let mut missing: BTreeMap<&str, Vec<&Missing>> = BTreeMap::new();
-        for one in &self.report.run.missing_peers {
-            missing.entry(&one.reason).or_default().push(one);
-        }
-        missing
+        has_json && self.report.duels.iter().all(|duel| duel.build.is_empty())
     }
 }
 
@@ -341,7 +234,7 @@ pub(crate) fn is_different(ratio: &Ratio) -> bool {
 
 /// Returns the names in the order of their first occurrence.
 pub(crate) fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
-    let mut known = std::collections::BTreeSet::new();
+    let mut known = BTreeSet::new();
     names.filter(|name| known.insert(*name)).collect()
 }
 
@@ -352,12 +245,6 @@ pub(crate) fn shown(row: &Row) -> String {
         (Role::OriginalStandin, name) => format!("{name} (our stand-in)"),
         (_, name) => name.to_owned(),
     }
-}
-
-/// Returns the library of an implementation, whose name begins with it.
-fn library(row: &Row) -> String {
-    let name = row.implementation.split([' ', ',']).next().unwrap_or_default();
-    shown(&Row { implementation: name.to_owned(), role: row.role, ..Row::default() })
 }
 
 /// Formats a ratio with its interval.
@@ -413,16 +300,7 @@ impl<'f> Standing<'f> {
             (build, _) => format!("{build} {}", range(&one.ratio)),
         };
         let ratios: Vec<String> = self.matches.iter().map(build).collect();
-        if ratios.is_empty() { crate::table::NONE.to_owned() } else { ratios.join("; ") }
-    }
-
-    /// Returns the figure of the implementation that ours is compared with, and its name.
-    pub(crate) fn other(&self) -> String {
-        let figure = self.worst().and_then(|one| {
-            let value = self.quantity.format(one.other.value(self.quantity)?);
-            Some(format!("{value} ({})", shown(one.other)))
-        });
-        figure.unwrap_or_else(|| crate::table::NONE.to_owned())
+        if ratios.is_empty() { NONE.to_owned() } else { ratios.join("; ") }
     }
 
     /// Returns the key with the class of the result.
@@ -443,4 +321,70 @@ pub(crate) fn best<'r>(rows: impl Iterator<Item = &'r Row>, quantity: Quantity) 
     };
     let rows = rows.filter_map(|row| Some((value(row)?, row)));
     rows.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, row)| row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::tests::{KEY, go_row, row};
+    use crate::pages::tests::{duel, report};
+    use crate::sources::tests::sources;
+
+    #[test]
+    fn the_smallest_duel_of_each_build_decides() {
+        let (mut report, sources) = (report(), sources());
+        let first = |report: &Report| {
+            let facts = Facts::new(report, &sources);
+            let one = &facts.standings.iter().find(|one| one.key == KEY).unwrap();
+            (one.ratios(), one.verdict(), facts.is_portable_only())
+        };
+        let expected = ("2.00x (1.95 to 2.05)".to_owned(), "faster than a<b".to_owned(), false);
+        assert_eq!(first(&report), expected);
+        let mut native = duel(KEY, "push | owned", "a<b", &[0.8, 0.9, 0.9]);
+        native.build = "native".to_owned();
+        report.duels.push(native);
+        let ratios = "portable 2.00x (1.95 to 2.05); native 0.900x (0.800 to 0.900)";
+        assert_eq!(first(&report), (ratios.to_owned(), "slower than a<b".to_owned(), false));
+        report.duels.clear();
+        assert_eq!(first(&report).0, "~2.00x");
+        assert_eq!(first(&report).1, "roughly, against a<b");
+    }
+
+    #[test]
+    fn ours_in_a_published_line_does_what_the_go_project_does() {
+        let rows = vec![
+            Row {
+                key: "sse/x".to_owned(),
+                aliases: vec![KEY.to_owned()],
+                ..row("a", Role::Ours, Some("owned"), &[20.0])
+            },
+            Row { key: "sse/x".to_owned(), ..row("b", Role::Ours, Some("borrowed"), &[10.0]) },
+            Row { key: "sse/x".to_owned(), ..go_row("fast", Role::Peer, &[70.0]) },
+            Row { key: "sse/x".to_owned(), ..go_row("original-standin", Role::OriginalStandin, &[900.0]) },
+            Row { key: "sse/x".to_owned(), ..row("limit", Role::Limit, Some("owned"), &[1.0]) },
+        ];
+        let (report, sources) = (Report { rows, ..Report::default() }, sources());
+        let facts = Facts::new(&report, &sources);
+        let one = facts.compared(KEY, Quantity::Time, None).unwrap();
+        assert_eq!((one.ours.unwrap().implementation.as_str(), one.ratios().as_str()), ("a", "~3.50x"));
+        let named = facts.compared(KEY, Quantity::Time, Some(&"original-standin".to_owned())).unwrap();
+        assert_eq!(
+            (named.verdict().as_str(), named.ratios().as_str()),
+            ("roughly, against our stand-in", "~45.0x")
+        );
+        assert!(facts.compared(KEY, Quantity::Allocs, None).is_none());
+        let published: Vec<_> =
+            facts.standings.iter().filter(|one| one.is_published && one.ours.is_some()).collect();
+        assert_eq!(published.len(), 2, "an alias is published, and each class has a result");
+    }
+
+    #[test]
+    fn a_run_with_many_undecided_rows_or_unequal_twins_is_unfit() {
+        let (mut report, sources) = (report(), sources());
+        assert_eq!(Facts::new(&report, &sources).unfit(), [""; 0]);
+        report.duels[2].ratios = vec![1.05, 1.06, 1.07];
+        report.duels[3].ratios = vec![0.9, 1.0, 1.1];
+        let reasons = ["1 of 2 results are undecided", "1 of 1 duels of equal code show a difference"];
+        assert_eq!(Facts::new(&report, &sources).unfit(), reasons);
+    }
 }

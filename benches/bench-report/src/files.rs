@@ -1,4 +1,4 @@
-//! The files of a report: `report.json` and what is written from it.
+//! The files of a report: `report.json`, and what is written from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -17,60 +17,53 @@ use crate::facts::Facts;
 use crate::model::{Report, Run, SCHEMA};
 use crate::pages::Page;
 use crate::sources::Sources;
-use crate::{chart, html, pages, summary};
+use crate::{html, pages};
 
 /// Name of the data file.
 pub const JSON: &str = "report.json";
-/// Name of the compressed file with all pairs of slices.
+/// Name of the compressed file with the pairs of slices.
 pub const PAIRS: &str = "pairs.csv.gz";
 /// Maximum size of a published file in bytes.
-pub const MAX_SIZE: usize = 2_000_000;
+pub(crate) const MAX_SIZE: usize = 2_000_000;
 
 /// Merges the reports of the suites in `suites/*.json` and writes `report.json`, `report.md`, `index.html` and
 /// `pairs.csv.gz` into the folder. Only reports of the latest commit are merged; others are named in the notes.
-///
-/// # Errors
-///
-/// If there is no report of a suite, or a file cannot be read or written.
+/// Fails if there is no report of a suite, or a file cannot be read or written.
 pub fn collect(directory: &Path, sources: &Sources) -> Result<Report> {
     let folder = directory.join("suites");
-    let mut names: Vec<PathBuf> = fs::read_dir(&folder)
-        .with_context(|| format!("cannot list {}", folder.display()))?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<Result<_>>()?;
-    names.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    let entries = fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    let mut paths: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     // Rows of the portable build come before those of the native one.
-    names.sort_by_key(|path| path.file_stem().map(OsStr::to_owned));
-    let suites: Vec<(PathBuf, Report)> =
-        names.into_iter().map(|path| Ok((path.clone(), read(&path)?))).collect::<Result<_>>()?;
-    let latest = suites.iter().max_by(|a, b| a.1.run.date.cmp(&b.1.run.date));
-    let commit = latest.context("no suite has written a report")?.1.run.commit.clone();
+    paths.sort_by_key(|path| path.file_stem().map(OsStr::to_owned));
+    let suites: Vec<Report> = paths.iter().map(|path| read(path)).collect::<Result<_>>()?;
+    let latest = suites.iter().max_by(|a, b| a.run.date.cmp(&b.run.date));
+    let commit = latest.context("no suite has written a report")?.run.commit.clone();
     let (mut report, mut pairs) = (Report { schema: SCHEMA, ..Report::default() }, Vec::new());
-    for (path, suite) in suites {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    for (path, suite) in paths.iter().zip(suites) {
         if suite.run.commit == commit {
             merge(&mut report, suite);
             pairs.push(path.with_extension("pairs.csv"));
         } else {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
             let commit = suite.run.commit.as_deref().unwrap_or("unknown");
             report.run.notes.push(format!("the results of {name} are left out: they are of commit {commit}"));
         }
     }
-    let (compressed, kept) = compress(&pairs, MAX_SIZE)?;
-    if let Some(kept) = kept {
-        report.run.notes.push(format!("{PAIRS} has every {kept}th pair of each duel, because of its size"));
+    let (compressed, step) = compress(&pairs, MAX_SIZE)?;
+    if step > 1 {
+        report.run.notes.push(format!("{PAIRS} has one of {step} pairs, evenly chosen, because of its size"));
     }
     fs::write(directory.join(PAIRS), compressed).with_context(|| format!("cannot write {PAIRS}"))?;
     write(&report, sources, directory)?;
     Ok(report)
 }
 
-/// Adds the results of a suite. Where both have a row, it remains; where both have a circumstance, the worse one counts.
+/// Adds the results of a suite. Where both have a row, it remains; of circumstances, the worse one counts.
 fn merge(report: &mut Report, suite: Report) {
-    let known: BTreeSet<(String, String)> =
-        report.rows.iter().map(|row| (row.key.clone(), row.implementation.clone())).collect();
-    let rows = suite.rows.into_iter();
-    report.rows.extend(rows.filter(|row| !known.contains(&(row.key.clone(), row.implementation.clone()))));
+    let name = |row: &crate::model::Row| (row.key.clone(), row.implementation.clone());
+    let known: BTreeSet<_> = report.rows.iter().map(name).collect();
+    report.rows.extend(suite.rows.into_iter().filter(|row| !known.contains(&name(row))));
     report.duels.extend(suite.duels);
     let (run, other) = (&mut report.run, suite.run);
     if run.date.is_empty() {
@@ -95,45 +88,38 @@ fn extend<T: PartialEq>(list: &mut Vec<T>, items: Vec<T>) {
     }
 }
 
-/// Compresses files of pairs, whose first lines are equal. If the result is too large, it has every n-th pair, and n is
-/// returned as well.
-fn compress(paths: &[PathBuf], limit: usize) -> Result<(Vec<u8>, Option<usize>)> {
-    let mut texts = Vec::new();
-    for path in paths.iter().filter(|path| path.exists()) {
-        texts.push(fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?);
-    }
+/// Compresses files of pairs, whose first lines are equal. If the result would be too large, it has only every n-th pair.
+/// Returns n as well.
+fn compress(paths: &[PathBuf], limit: usize) -> Result<(Vec<u8>, usize)> {
+    let existing = paths.iter().filter(|path| path.exists());
+    let texts: Vec<String> = existing
+        .map(|path| fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display())))
+        .collect::<Result<_>>()?;
     let mut step = 1;
     loop {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        let header = texts.first().and_then(|text| text.lines().next()).unwrap_or_default();
-        writeln!(encoder, "{header}")?;
-        for line in texts.iter().flat_map(|text| text.lines().skip(1).step_by(step)) {
+        let header = texts.first().and_then(|text| text.lines().next());
+        for line in header.into_iter().chain(texts.iter().flat_map(|text| text.lines().skip(1).step_by(step)))
+        {
             writeln!(encoder, "{line}")?;
         }
         let compressed = encoder.finish()?;
         if compressed.len() < limit {
-            return Ok((compressed, (step > 1).then_some(step)));
+            return Ok((compressed, step));
         }
         step = (step + 1).max(step * compressed.len() / limit);
     }
 }
 
 /// Returns the text of a compressed file of pairs.
-///
-/// # Errors
-///
-/// If it is not compressed text.
-pub fn uncompressed(pairs: &[u8]) -> Result<String> {
+pub(crate) fn uncompressed(pairs: &[u8]) -> Result<String> {
     let mut text = String::new();
     GzDecoder::new(pairs).read_to_string(&mut text)?;
     Ok(text)
 }
 
 /// Reads a `report.json`.
-///
-/// # Errors
-///
-/// If the file is missing, or has unexpected content or another schema.
+/// Fails if the file is missing, or has unexpected content or another schema.
 pub fn read(path: &Path) -> Result<Report> {
     let report: Report = read_json(path).context("run `cargo bench` first")?;
     ensure!(report.schema == SCHEMA, "{} has schema {}, expected {SCHEMA}", path.display(), report.schema);
@@ -141,79 +127,50 @@ pub fn read(path: &Path) -> Result<Report> {
 }
 
 /// Reads a file in JSON.
-///
-/// # Errors
-///
-/// If the file is missing or has unexpected content.
+/// Fails if the file is missing or has unexpected content.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("unexpected content of {}", path.display()))
 }
 
 /// Returns the content of `report.json`, with one row or duel per line.
-///
-/// # Errors
-///
-/// If a figure is not finite.
-pub fn json(report: &Report) -> Result<String> {
-    fn lines<T: Serialize>(items: &[T]) -> Result<String> {
+pub(crate) fn json(report: &Report) -> Result<String> {
+    fn lines<T: Serialize>(name: &str, items: &[T]) -> Result<String> {
         let lines = items.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
-        Ok(if lines.is_empty() { String::new() } else { format!("\n{}\n", lines.join(",\n")) })
+        Ok(format!("\"{name}\":[\n{}\n]", lines.join(",\n")))
     }
-    let without = Report { rows: Vec::new(), duels: Vec::new(), ..report.clone() };
-    let text = serde_json::to_string(&without)?;
-    let text = text.replacen("\"rows\":[]", &format!("\"rows\":[{}]", lines(&report.rows)?), 1);
-    Ok(text.replacen("\"duels\":[]", &format!("\"duels\":[{}]", lines(&report.duels)?), 1) + "\n")
+    let text = serde_json::to_string(&Report { rows: Vec::new(), duels: Vec::new(), ..report.clone() })?;
+    let text = text.replacen("\"rows\":[]", &lines("rows", &report.rows)?, 1);
+    Ok(text.replacen("\"duels\":[]", &lines("duels", &report.duels)?, 1) + "\n")
 }
 
-/// Writes `report.json`, `report.md`, its drawings, and `index.html`.
-///
-/// # Errors
-///
-/// If a file cannot be written.
+/// Writes `report.json`, `report.md` and `index.html`.
+/// Fails if a file cannot be written.
 pub fn write(report: &Report, sources: &Sources, directory: &Path) -> Result<()> {
     fs::create_dir_all(directory)?;
-    let facts = Facts::new(report, sources);
-    let mut files = vec![
-        (JSON.to_owned(), json(report)?),
-        ("report.md".to_owned(), first_page(&facts)),
-        ("index.html".to_owned(), page(report, sources)),
-    ];
-    files.extend(summary::chart(&facts).map(|chart| (format!("{}.svg", chart.id), chart::alone(&chart.svg))));
+    let page = page(&Facts::new(report, sources));
+    let files = [(JSON, json(report)?), ("report.md", text(report, sources)), ("index.html", page)];
     for (name, content) in files {
-        fs::write(directory.join(&name), content).with_context(|| format!("cannot write {name}"))?;
+        fs::write(directory.join(name), content).with_context(|| format!("cannot write {name}"))?;
     }
     Ok(())
 }
 
-fn first_page(facts: &Facts<'_>) -> String {
-    format!("# Benchmark report\n{}", summary::text(facts, None))
-}
-
 /// Returns the first page in Markdown.
 pub fn text(report: &Report, sources: &Sources) -> String {
-    first_page(&Facts::new(report, sources))
+    format!("# Benchmark report\n{}", pages::first(&Facts::new(report, sources), "").text)
 }
 
 /// Returns the whole report as a page in HTML.
-pub(crate) fn page(report: &Report, sources: &Sources) -> String {
-    let facts = Facts::new(report, sources);
-    let mut text = first_page(&facts);
-    let mut drawings = Vec::from_iter(summary::chart(&facts));
-    for Page { text: more, charts, .. } in pages::all(&facts) {
+pub(crate) fn page(facts: &Facts<'_>) -> String {
+    let (mut text, mut drawings) = ("# Benchmark report\n".to_owned(), BTreeMap::new());
+    for Page { text: more, charts, .. } in
+        std::iter::once(pages::first(facts, "")).chain(pages::others(facts))
+    {
         text += &more;
         drawings.extend(charts);
     }
-    text += &pages::implementations(&facts);
-    let charts: BTreeMap<String, String> = drawings.into_iter().map(|chart| (chart.id, chart.svg)).collect();
-    html::render("Benchmark report", &text, &charts)
-}
-
-/// Returns the history of saved runs as a page in HTML.
-pub fn history_page(sources: &Sources) -> String {
-    let Page { text, charts, .. } = crate::history::page(sources);
-    let charts = charts.into_iter().map(|chart| (chart.id, chart.svg)).collect();
-    html::render("Benchmark history", &text, &charts)
+    html::render("Benchmark report", &(text + &pages::implementations(facts)), &drawings)
 }
 
 #[cfg(test)]
@@ -232,13 +189,11 @@ mod tests {
             part.duels.retain(|duel| duel.key.starts_with(keep));
             part
         };
-        let (sse, mut client) = (part("sse"), part("client"));
-        client.run.date = "2026-01-02T03:00:00Z".to_owned();
-        client.run.busy_after = Some(0.2);
-        let mut native = part("client");
+        let (sse, mut client, mut native, mut old) =
+            (part("sse"), part("client"), part("client"), part("sse"));
+        (client.run.date, client.run.busy_after) = ("2026-01-02T03:00:00Z".to_owned(), Some(0.2));
         native.duels.iter_mut().for_each(|duel| duel.build = "native".to_owned());
         native.rows[0].payload_bytes = None;
-        let mut old = part("sse");
         (old.run.date, old.run.commit) = ("2026-01-01T00:00:00Z".to_owned(), Some("0ld".to_owned()));
         for (name, suite) in [("sse", &sse), ("client", &client), ("client-native", &native), ("json", &old)]
         {
@@ -250,17 +205,19 @@ mod tests {
         assert_eq!((merged.rows.len(), merged.duels.len()), (5, 5), "rows once, duels of both builds");
         assert_eq!(merged.rows[0].payload_bytes, Some(25), "that of the portable build");
         assert_eq!((merged.run.date.as_str(), merged.run.busy_after), ("2026-01-02T03:00:00Z", Some(0.2)));
-        assert_eq!(merged.run.missing_peers.len(), 1);
+        assert_eq!(merged.run.missing_peers.len(), 2);
         assert_eq!(merged.run.notes, ["the results of json are left out: they are of commit 0ld"]);
         assert_eq!(read(&folder.path().join(JSON)).unwrap(), merged);
         let pairs = uncompressed(&fs::read(folder.path().join(PAIRS)).unwrap()).unwrap();
         assert_eq!(pairs, "key,ms\nclient,1\nclient-native,1\nsse,1\n");
-        for name in ["report.md", "index.html", "ratios.svg"] {
+        for name in ["report.md", "index.html"] {
             assert!(
                 fs::read_to_string(folder.path().join(name)).unwrap().contains("client_do_simple"),
                 "{name}"
             );
         }
+        let error = format!("{:#}", read(Path::new("/nowhere/report.json")).unwrap_err());
+        assert!(error.contains("cargo bench"), "{error}");
     }
 
     #[test]
@@ -272,18 +229,10 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             state
         };
-        let lines = (0..3_000).map(|_| format!("{:x}{:x}\n", random(), random()));
-        fs::write(&path, std::iter::once("header\n".to_owned()).chain(lines).collect::<String>()).unwrap();
+        let lines: String = (0..3_000).map(|_| format!("{:x}{:x}\n", random(), random())).collect();
+        fs::write(&path, format!("header\n{lines}")).unwrap();
         let (compressed, step) = compress(&[path, folder.path().join("none")], 40_000).unwrap();
         let count = uncompressed(&compressed).unwrap().lines().count();
-        assert!(compressed.len() < 40_000 && step == Some(2) && count == 1_501, "{step:?}, {count}");
-    }
-
-    #[test]
-    fn a_missing_report_says_how_to_get_one() {
-        let error = format!("{:#}", read(Path::new("/nowhere/report.json")).unwrap_err());
-        assert!(error.contains("cargo bench"), "{error}");
-        let folder = tempfile::tempdir().unwrap();
-        assert!(collect(folder.path(), &sources()).is_err());
+        assert!(compressed.len() < 40_000 && step == 2 && count == 1_501, "{step}, {count}");
     }
 }

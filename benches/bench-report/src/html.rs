@@ -71,13 +71,15 @@ fn name_sections(events: &mut [Event<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::Facts;
     use crate::files::page;
     use crate::pages::tests::report;
     use crate::sources::tests::sources;
 
     #[test]
     fn page_has_no_external_references() {
-        let page = page(&report(), &sources());
+        let (report, sources) = (report(), sources());
+        let page = page(&Facts::new(&report, &sources));
         for reference in ["http:", "https:", " src=", "<script", "@import", "url("] {
             let allowed = page.replace("http://www.w3.org/2000/svg", "");
             assert!(!allowed.contains(reference), "{reference} points elsewhere");

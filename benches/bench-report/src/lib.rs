@@ -13,17 +13,12 @@ pub mod model;
 mod pages;
 pub mod publish;
 pub mod quantity;
-mod seed;
 pub mod sources;
 pub mod stats;
-mod summary;
 pub mod table;
 
-pub use files::{
-    JSON, MAX_SIZE, PAIRS, collect, history_page, json, read, read_json, text, uncompressed, write,
-};
-pub use history::{Saved, save};
-pub use seed::{Bench, Line, Seed, System, Table};
+pub use files::{JSON, PAIRS, collect, read, read_json, text, write};
+pub use history::save;
 pub use sources::Sources;
 
 use facts::Facts;
@@ -39,4 +34,9 @@ pub fn tables(report: &Report, sources: &Sources) -> String {
 /// differences in duels of equal code.
 pub fn unfit(report: &Report, sources: &Sources) -> Vec<String> {
     Facts::new(report, sources).unfit()
+}
+
+/// Returns the median ratio of every group over the saved runs, in Markdown.
+pub fn history(sources: &Sources) -> String {
+    history::text(sources)
 }

@@ -24,7 +24,7 @@ pub struct Report {
     #[serde(default)]
     pub duels: Vec<Duel>,
     /// Comparison with an earlier report.
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<Sheet>,
     /// Results of `cargo xtask load`, if it ran.
     pub load: Option<ProxyRun>,
     /// Results of `cargo xtask fleet`, if it ran.
@@ -340,67 +340,6 @@ impl Ratio {
             Self { low, high, .. } if EVEN.contains(low) && EVEN.contains(high) => Outcome::Even,
             _ => Outcome::Undecided,
         }
-    }
-}
-
-/// The comparison of our rows with an earlier report.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// Date of the earlier report.
-    pub date: String,
-    /// Its commit.
-    pub commit: Option<String>,
-    /// Rows that are in both reports.
-    pub changes: Vec<Change>,
-}
-
-/// A duel in both reports, or the allocations of a row.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Change {
-    /// `system/row/implementation`.
-    pub row: String,
-    /// The other side of the duel; empty for allocations.
-    pub peer: String,
-    /// The ratio, or the number of allocations, in the earlier report.
-    pub before: f64,
-    /// The same in this report.
-    pub after: f64,
-    /// What follows from it.
-    pub verdict: ChangeVerdict,
-}
-
-/// How a row of ours changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ChangeVerdict {
-    /// It takes less time.
-    Faster,
-    /// No difference beyond the intervals.
-    Unchanged,
-    /// It takes more time.
-    Slower,
-    /// Counts have no noise: any increase is reported.
-    AllocatesMore,
-}
-
-impl ChangeVerdict {
-    /// Returns the word of the tables.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Unchanged => "unchanged",
-            Self::Slower => "slower",
-            Self::AllocatesMore => "allocates more",
-        }
-    }
-}
-
-impl Comparison {
-    /// Returns the number of rows that became worse.
-    pub fn regressions(&self) -> usize {
-        let is_regression =
-            |change: &&Change| matches!(change.verdict, ChangeVerdict::Slower | ChangeVerdict::AllocatesMore);
-        self.changes.iter().filter(is_regression).count()
     }
 }
 

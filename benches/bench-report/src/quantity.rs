@@ -7,17 +7,14 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// Time per operation: the median of the samples of a process.
-    #[serde(alias = "time_ns")]
     Time,
     /// Time per operation divided by its elements.
     TimePerElement,
     /// Elements of operations per second.
     ElementsPerS,
     /// Bytes allocated per operation.
-    #[serde(alias = "bytes_op")]
     Bytes,
     /// Allocations per operation.
-    #[serde(alias = "allocs_op")]
     Allocs,
     /// Size of the input or output in bytes.
     Payload,
@@ -26,14 +23,12 @@ pub enum Quantity {
     /// Bytes of responses per second.
     BytesPerS,
     /// Median latency.
-    #[serde(alias = "p50_ns")]
     P50,
     /// Latency of three quarters of the requests.
     P75,
     /// Latency of nine tenths of the requests.
     P90,
     /// Latency of 99 of 100 requests.
-    #[serde(alias = "p99_ns")]
     P99,
     /// Maximum latency of all requests.
     Longest,
@@ -44,10 +39,8 @@ pub enum Quantity {
     /// Number of failed requests.
     Errors,
     /// Peak memory of a server in bytes.
-    #[serde(alias = "memory_bytes")]
     Memory,
     /// Time from the start of a server to its first response.
-    #[serde(alias = "start_ns")]
     Start,
     /// Processor time of a server per request.
     CpuPerRequest,

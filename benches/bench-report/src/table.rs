@@ -62,13 +62,26 @@ impl Sheet {
     }
 
     /// Removes columns without a figure.
-    #[must_use]
-    pub fn without_empty_columns(mut self) -> Self {
-        for index in (0..self.columns.len()).rev() {
-            if self.lines.iter().all(|line| [NONE, ""].contains(&&*line.cells[index])) {
-                self.columns.remove(index);
-                self.lines.iter_mut().for_each(|line| drop(line.cells.remove(index)));
-            }
+    pub(crate) fn without_empty_columns(self) -> Self {
+        let is_empty = |(index, _): (usize, &Column)| {
+            self.lines.iter().all(|line| [NONE, ""].contains(&&*line.cells[index]))
+        };
+        let kept = self.columns.iter().enumerate().map(|column| !is_empty(column)).collect();
+        self.keep(kept)
+    }
+
+    /// Keeps the named columns.
+    pub(crate) fn only(self, names: &[&str]) -> Self {
+        let kept = self.columns.iter().map(|column| names.contains(&&*column.name)).collect();
+        self.keep(kept)
+    }
+
+    fn keep(mut self, kept: Vec<bool>) -> Self {
+        let mut index = kept.iter();
+        self.columns.retain(|_| index.next() == Some(&true));
+        for line in &mut self.lines {
+            let mut index = kept.iter();
+            line.cells.retain(|_| index.next() == Some(&true));
         }
         self
     }
