@@ -264,8 +264,16 @@ static u64 check(const PageResponse& r) {
 static u64 check(const Messages& m) { return m.statuses.size() + m.search_metadata.count; }
 static u64 check(const Catalogue& c) { return c.performances.size() + c.total; }
 static u64 check(const Coastline& c) { return c.features.size() + c.type.size(); }
-static u64 check(const Twitter& t) { return t.statuses.size() + t.search_metadata.count; }
-static u64 check(const Citm& c) { return c.performances.size() + c.events.size(); }
+static u64 check(const Twitter& t) {
+    u64 check = t.search_metadata.count;
+    for (const auto& status : t.statuses) check += status.user.screen_name.size();
+    return check;
+}
+static u64 check(const Citm& c) {
+    u64 check = c.events.size() + c.venueNames.size();
+    for (const auto& performance : c.performances) check += performance.prices.size();
+    return check;
+}
 static u64 check(const Canada& c) { return c.features.size() + c.type.size(); }
 
 template <class T>

@@ -10,9 +10,21 @@ var RealTypes = map[string]func() Checked{
 	"canada":  func() Checked { return new(Canada) },
 }
 
-func (t *Twitter) Check() uint64 { return uint64(len(t.Statuses)) + t.SearchMetadata.Count }
+func (t *Twitter) Check() uint64 {
+	check := t.SearchMetadata.Count
+	for i := range t.Statuses {
+		check += uint64(len(t.Statuses[i].User.ScreenName))
+	}
+	return check
+}
 
-func (c *Citm) Check() uint64 { return uint64(len(c.Performances) + len(c.Events)) }
+func (c *Citm) Check() uint64 {
+	check := len(c.Events) + len(c.VenueNames)
+	for i := range c.Performances {
+		check += len(c.Performances[i].Prices)
+	}
+	return uint64(check)
+}
 
 func (c *Canada) Check() uint64 { return uint64(len(c.Features) + len(c.Type)) }
 
