@@ -17,6 +17,9 @@ use codec_bench::peers::{self, WincodeVec};
 
 benches::counting_allocator!();
 
+/// Implementations of a row that do the same.
+type Part<'a> = (Kind, &'a [&'a [Add]]);
+
 fn main() -> ExitCode {
     benches::main("codec", env!("CARGO_TARGET_TMPDIR"), rows)
 }
@@ -33,7 +36,7 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
         let ours = &same[..1];
         let all: &[&[Add]] = &[same, peers::ALL];
         let (json, msgpack): (&[&[Add]], &[&[Add]]) = (&[peers::JSON], &[peers::MSGPACK]);
-        let rows: [(&str, u64, &[(Kind, &[&[Add]])]); 6] = [
+        let rows: [(&str, u64, &[Part<'_>]); 6] = [
             (
                 "parco_compile",
                 size.parco_len(),

@@ -51,7 +51,7 @@ pub(crate) fn programs(system: &str) -> anyhow::Result<Vec<Resident>> {
     let Some(path) = std::env::var_os(LIST) else { return Ok(Vec::new()) };
     let programs: Vec<Program> = serde_json::from_slice(&std::fs::read(path)?)?;
     let of_system = programs.into_iter().filter(|program| program.system == system);
-    Ok(of_system.map(|program| Resident::new(program)).collect())
+    Ok(of_system.map(Resident::new).collect())
 }
 
 /// A program, started at the first request.

@@ -27,18 +27,31 @@ pub trait Codec: Default + 'static {
     fn decode(&mut self, bytes: &[u8]) -> Option<Self::Message>;
 
     /// Encodes to a new vector.
-    const FRESH: Option<fn(&Self::Message) -> Option<Vec<u8>>> = None;
+    const FRESH: Option<Fresh<Self::Message>> = None;
     /// Writes to a sink, which counts the bytes.
-    const WRITE: Option<fn(&mut Self, &Self::Message, &mut Counter) -> Option<()>> = None;
+    const WRITE: Option<Write<Self, Self::Message>> = None;
     /// Computes the encoded length without encoding.
-    const LENGTH: Option<fn(&Self::Message) -> Option<u64>> = None;
+    const LENGTH: Option<Length<Self::Message>> = None;
     /// Decodes one message from a stream, and leaves the rest of it.
-    const READ: Option<fn(&mut &[u8]) -> Option<Self::Message>> = None;
+    const READ: Option<Read<Self::Message>> = None;
     /// Decodes a message whose strings and keys borrow from the bytes.
-    const BORROW: Option<for<'b> fn(&mut Self, &'b [u8]) -> Option<MessageRef<'b>>> = None;
+    const BORROW: Option<Borrow<Self>> = None;
     /// Validates bytes that are then read in place, without building a map, and returns the check value.
-    const VIEW: Option<fn(&[u8]) -> Option<u64>> = None;
+    const VIEW: Option<View> = None;
 }
+
+/// Type of [`Codec::FRESH`].
+pub type Fresh<M> = fn(&M) -> Option<Vec<u8>>;
+/// Type of [`Codec::WRITE`].
+pub type Write<C, M> = fn(&mut C, &M, &mut Counter) -> Option<()>;
+/// Type of [`Codec::LENGTH`].
+pub type Length<M> = fn(&M) -> Option<u64>;
+/// Type of [`Codec::READ`].
+pub type Read<M> = fn(&mut &[u8]) -> Option<M>;
+/// Type of [`Codec::BORROW`].
+pub type Borrow<C> = for<'b> fn(&mut C, &'b [u8]) -> Option<MessageRef<'b>>;
+/// Type of [`Codec::VIEW`].
+pub type View = fn(&[u8]) -> Option<u64>;
 
 /// What an implementation of a row does: the class in the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,21 +230,21 @@ macro_rules! codec {
                 $decode.ok()
             }
 
-            $(const FRESH: Option<fn(&$message) -> Option<Vec<u8>>> = Some(|$fresh_message| $fresh.ok());)?
+            $(const FRESH: Option<$crate::codec::Fresh<$message>> = Some(|$fresh_message| $fresh.ok());)?
             $(
-                const BORROW: Option<for<'b> fn(&mut Self, &'b [u8]) -> Option<$crate::message::MessageRef<'b>>> =
+                const BORROW: Option<$crate::codec::Borrow<Self>> =
                     Some(|_, $borrowed| $borrow.ok());
             )?
             $(
-                const VIEW: Option<fn(&[u8]) -> Option<u64>> =
+                const VIEW: Option<$crate::codec::View> =
                     Some(|$viewed| $view.ok().map(|view| $crate::message::Check::check(std::hint::black_box(&view))));
             )?
             $(
-                const WRITE: Option<fn(&mut Self, &$message, &mut $crate::codec::Counter) -> Option<()>> =
+                const WRITE: Option<$crate::codec::Write<Self, $message>> =
                     Some(|_, $written, $counter| $write.ok().map(|_| ()));
             )?
             $(
-                const WRITE: Option<fn(&mut Self, &$message, &mut $crate::codec::Counter) -> Option<()>> =
+                const WRITE: Option<$crate::codec::Write<Self, $message>> =
                     Some(|codec, $buffered, counter| {
                         codec.0.clear();
                         let $buffer = &mut codec.0;
@@ -241,10 +254,10 @@ macro_rules! codec {
                     });
             )?
             $(
-                const LENGTH: Option<fn(&$message) -> Option<u64>> =
+                const LENGTH: Option<$crate::codec::Length<$message>> =
                     Some(|$measured| $length.ok().map(|length| length as u64));
             )?
-            $(const READ: Option<fn(&mut &[u8]) -> Option<$message>> = Some(|$reader| $read.ok());)?
+            $(const READ: Option<$crate::codec::Read<$message>> = Some(|$reader| $read.ok());)?
         }
     };
 }

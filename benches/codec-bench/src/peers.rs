@@ -9,7 +9,7 @@ use rmp::encode::{
 };
 use wincode::io::std_read::ReadAdapter;
 
-use super::codec::{Add, Codec, Counter, ROOM, add, codec};
+use super::codec::{Add, Borrow, Codec, Counter, Fresh, Length, ROOM, View, add, codec};
 use super::message::{ArchivedMessage, Check as _, Message, MessageRef, ProstMessage};
 
 /// Every peer that encodes and decodes the message in a layout of its own.
@@ -103,9 +103,8 @@ impl Codec for Bitcode {
         self.0.decode(bytes).ok()
     }
 
-    const FRESH: Option<fn(&Message) -> Option<Vec<u8>>> = Some(|message| Some(bitcode::encode(message)));
-    const BORROW: Option<for<'b> fn(&mut Self, &'b [u8]) -> Option<MessageRef<'b>>> =
-        Some(|codec, bytes| codec.0.decode(bytes).ok());
+    const FRESH: Option<Fresh<Message>> = Some(|message| Some(bitcode::encode(message)));
+    const BORROW: Option<Borrow<Self>> = Some(|codec, bytes| codec.0.decode(bytes).ok());
 }
 
 codec! {
@@ -212,7 +211,10 @@ codec! {
 codec! {
     /// nanoserde's binary format to a vector.
     Nanoserde(Message), "nanoserde", Some("0.2.1");
-    vec |buffer, message| Ok::<_, ()>(nanoserde::SerBin::ser_bin(message, buffer));
+    vec |buffer, message| {
+        nanoserde::SerBin::ser_bin(message, buffer);
+        Ok::<_, ()>(())
+    };
     decode |bytes| nanoserde::DeBin::deserialize_bin(bytes);
     fresh |message| Ok::<_, ()>(nanoserde::SerBin::serialize_bin(message));
 }
@@ -277,11 +279,11 @@ impl Codec for Bilrost {
         bilrost::OwnedMessage::decode(bytes).ok()
     }
 
-    const FRESH: Option<fn(&Message) -> Option<Vec<u8>>> =
+    const FRESH: Option<Fresh<Message>> =
         Some(|message| Some(bilrost::Message::encode_contiguous(message).into_vec()));
-    const LENGTH: Option<fn(&Message) -> Option<u64>> =
+    const LENGTH: Option<Length<Message>> =
         Some(|message| Some(bilrost::Message::encoded_len(message) as u64));
-    const BORROW: Option<for<'b> fn(&mut Self, &'b [u8]) -> Option<MessageRef<'b>>> =
+    const BORROW: Option<Borrow<Self>> =
         Some(|_, bytes| bilrost::BorrowedMessage::decode_borrowed(bytes).ok());
 }
 
@@ -314,7 +316,7 @@ impl Codec for Rkyv {
         rkyv::from_bytes::<Message, rkyv::rancor::Error>(bytes).ok()
     }
 
-    const VIEW: Option<fn(&[u8]) -> Option<u64>> = Some(|bytes| {
+    const VIEW: Option<View> = Some(|bytes| {
         let view = rkyv::access::<ArchivedMessage, rkyv::rancor::Error>(bytes).ok()?;
         Some(std::hint::black_box(view).check())
     });
@@ -445,8 +447,7 @@ impl Codec for SimdJson {
         simd_json::serde::from_slice_with_buffers(&mut self.0, &mut self.1).ok()
     }
 
-    const FRESH: Option<fn(&Message) -> Option<Vec<u8>>> =
-        Some(|message| simd_json::serde::to_vec(message).ok());
+    const FRESH: Option<Fresh<Message>> = Some(|message| simd_json::serde::to_vec(message).ok());
 }
 
 #[cfg(test)]
