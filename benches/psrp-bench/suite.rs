@@ -12,19 +12,19 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use benches::{Impl, Row, Suite, memory};
-use psrp::clixml::{Reader, Writer, escape, from_slice, unescape};
+use psrp::clixml::{Writer, escape, from_slice, unescape};
 use psrp::fragment::{Assembler, Fragment, Fragmenter, Priority};
 use psrp::io::Child;
 use psrp::message::{Destination, Message, MessageHeader, MessageType};
 use psrp::outofproc::{Packet, PacketReader, Role};
 use psrp::{Error, Value};
+use psrp_bench::limits;
 use psrp_bench::maps::{self, ShardedMap};
 use psrp_bench::payload::{self, IDENTITY, members};
 use psrp_bench::powershell::{self, Session};
 use psrp_bench::round_trip::{self, RoundTripBuffers};
 use psrp_bench::session::{self, ServerKind, Sessions};
 use psrp_bench::transport::{self, PacketSender};
-use psrp_bench::{document, limits};
 use uuid::Uuid;
 
 benches::counting_allocator!();
@@ -95,9 +95,9 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     transport_round_trip(suite);
     texts(suite);
     shared_maps(suite);
-    large_document(suite);
+    objects(suite, ["objects_1000_read", "objects_1000_write"], 1000);
+    objects(suite, ["clixml_document_10mb", "clixml_document_10mb_encode"], 13_800);
     sessions(suite)?;
-    thousand_objects(suite);
     child_sessions(suite);
     Ok(())
 }
@@ -152,7 +152,7 @@ fn serialize(
 
 /// The two rows whose serializer is not reset: from the second document on, it writes only a reference.
 fn serialize_again(suite: &mut Suite, name: &str, value: &Value, class: &str) {
-    const REFERENCE: u64 = 105;
+    const REFERENCE: u64 = 104;
     let mut writer = Writer::new();
     let _ = continued(&mut writer, value);
     let row = suite.row(name).payload(REFERENCE);
@@ -469,34 +469,6 @@ fn shared_maps(suite: &mut Suite) {
     );
 }
 
-/// Decodes ten million bytes and encodes them. The document is indented as by `Export-Clixml`; our output is not.
-fn large_document(suite: &mut Suite) {
-    const LEN: u64 = 10_000_055;
-    const ENCODED: u64 = 7_857_800;
-    let (decoding, encoding) = ("clixml_document_10mb", "clixml_document_10mb_encode");
-    let selected = suite.selects(decoding) || suite.selects(encoding);
-    let (document, count) = document::exported(if selected { 10_000_000 } else { 0 });
-    let document = document.as_bytes();
-    let values: Vec<Value> = read_all(document).unwrap_or_default();
-
-    suite
-        .row(decoding)
-        .payload(LEN)
-        .elements(count)
-        .run(Impl::ours("values").class(OWNED), count, || {
-            read_all(black_box(document)).map_or(0, |values| black_box(&values).len() as u64)
-        })
-        .run(Impl::limit("events of quick-xml"), limits::events(document), || limits::events(document));
-
-    let items = || values.iter().map(|value| (None, value));
-    let mut writer = Writer::new();
-    let encoded = writer.write_document(items()).unwrap_or_default();
-    let is_right = read_all(encoded).is_ok_and(|read| read == values);
-    let expected = if is_right { encoded.len() as u64 } else { u64::MAX };
-    let row = suite.row(encoding).payload(ENCODED).elements(count);
-    copies(written(row, "", expected, |writer| writer.write_document(items())), encoded);
-}
-
 /// Client and server in one thread over an in-memory pipe, as in go-psrpcore. It has no server: that of its rows
 /// decodes nothing, like our plain one.
 fn sessions(suite: &mut Suite) -> anyhow::Result<()> {
@@ -531,20 +503,27 @@ fn sessions(suite: &mut Suite) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A list of objects as PowerShell writes it. Our output is not indented.
-fn thousand_objects(suite: &mut Suite) {
-    let document = powershell::objects();
+/// A list of objects as PowerShell writes it, decoded and encoded. Our output is not indented.
+fn objects(suite: &mut Suite, rows: [&str; 2], count: u64) {
+    let selected = rows.iter().any(|row| suite.selects(row));
+    let document = powershell::objects(if selected { count } else { 1 });
     let document = document.as_bytes();
     let value = from_slice(document).unwrap_or_default();
-    let count = |value: &Value| value.items().map_or(0, |items| items.len() as u64);
-    suite.row("objects_1000_read").payload(document.len() as u64).elements(powershell::OBJECTS).run(
-        Impl::ours("value").class(OWNED),
-        powershell::OBJECTS,
-        || from_slice(black_box(document)).map_or(0, |value| count(black_box(&value))),
-    );
+    let len = |value: &Value| value.items().map_or(0, |items| items.len() as u64);
+    suite
+        .row(rows[0])
+        .payload(document.len() as u64)
+        .elements(count)
+        .run(Impl::ours("value").class(OWNED), count, || {
+            from_slice(black_box(document)).map_or(0, |value| len(black_box(&value)))
+        })
+        .run(Impl::limit("events of quick-xml"), limits::events(document), || limits::events(document));
+
+    let mut writer = Writer::new();
+    let encoded = wrapped(&mut writer, &value).unwrap_or_default();
     let expected = verified(&value, wrapped);
-    let row = suite.row("objects_1000_write").payload(expected).elements(powershell::OBJECTS);
-    written(row, "", expected, |writer| wrapped(writer, black_box(&value)));
+    let row = suite.row(rows[1]).payload(expected).elements(count);
+    copies(written(row, "", expected, |writer| wrapped(writer, black_box(&value))), encoded);
 }
 
 /// Our client with PowerShell's server, if installed, and with the example `psrp_server`. A process opens one session per
@@ -587,9 +566,4 @@ fn child_sessions(suite: &mut Suite) {
             );
         }
     }
-}
-
-/// Decodes all values of a document.
-fn read_all(document: &[u8]) -> Result<Vec<Value>, Error> {
-    Reader::new(document).map(|item| item.map(|(_, value)| value)).collect()
 }

@@ -20,6 +20,8 @@ use crate::{cargo, compare, instructions, note, peers, report, say, tidy};
 
 /// The suite whose peers ask for a build for the processor of the machine.
 const NATIVE: &str = "json";
+/// Built by itself, as by `cargo bench`: it enables TLS and compression of reqwest, which the other suites measure without.
+const ALONE: &str = "pypi-proxy-bench";
 
 /// Compare ours with peers in Rust and other languages
 ///
@@ -85,14 +87,15 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
     let prepared = peers::prepare(&peers_file, workspace, None, Some(&systems), peers::Cargo::Build);
     let list = workspace.report().join("peers.json");
     peers::write_list(&prepared, &list)?;
-    let native = suites.iter().filter(|suite| suite.name == NATIVE).map(|suite| (suite, true));
-    let runs = suites.iter().map(|suite| (suite, false)).chain(native);
-    let mut failed = Vec::new();
-    for (suite, is_native) in runs {
-        let mut command = suite.command(workspace, &filters, is_native);
-        command.env("BENCH_PEERS", &list);
-        if !command.status().context("cannot start cargo")?.success() {
-            failed.push(format!("{}{}", suite.name, if is_native { " (native build)" } else { "" }));
+    let (alone, together): (Vec<&Suite>, Vec<&Suite>) =
+        suites.iter().partition(|suite| suite.package == ALONE);
+    let native: Vec<&Suite> = suites.iter().filter(|suite| suite.name == NATIVE).collect();
+    let mut has_failed = false;
+    for (suites, is_native) in [(together, false), (alone, false), (native, true)] {
+        if !suites.is_empty() {
+            let mut command = run(&suites, workspace, &filters, is_native);
+            command.env("BENCH_PEERS", &list);
+            has_failed |= !command.status().context("cannot start cargo")?.success();
         }
     }
 
@@ -111,7 +114,7 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
     if options.save {
         say(&format!("{}\n", bench_report::save(&report, &sources, &workspace.root)?.display()));
     }
-    ensure!(failed.is_empty(), "suites that failed: {}", failed.join(", "));
+    ensure!(!has_failed, "a suite failed; its message is above");
     ensure!(!options.fail_on_regression || regressions == 0, "{regressions} regressions");
     Ok(())
 }
@@ -159,23 +162,20 @@ fn select(workspace: &Workspace, systems: &[String], filters: &[String]) -> Resu
     Ok(suites)
 }
 
-impl Suite {
-    /// Returns the command that builds and runs the suite.
-    ///
-    /// Each suite has its own cargo command, because a common build would combine the features that the packages enable in
-    /// a peer and so change the measurement.
-    fn command(&self, workspace: &Workspace, filters: &[String], is_native: bool) -> Command {
-        let arguments = ["bench", "--package", &self.package, "--bench", &self.name, "--", "--no-criterion"];
-        let mut command = cargo::command(workspace, &arguments);
-        command.args(filters).env("BENCH_REPORT", workspace.report());
-        if is_native {
-            command
-                .env("BENCH_BUILD", "native")
-                .env("RUSTFLAGS", "-C target-cpu=native")
-                .env("CARGO_TARGET_DIR", workspace.target.join("native"));
-        }
-        command
+/// Returns the command that builds and runs suites.
+fn run(suites: &[&Suite], workspace: &Workspace, filters: &[String], is_native: bool) -> Command {
+    let mut command = cargo::command(workspace, &["bench", "--no-fail-fast"]);
+    for suite in suites {
+        command.args(["--package", &suite.package, "--bench", &suite.name]);
     }
+    command.args(["--", "--no-criterion"]).args(filters).env("BENCH_REPORT", workspace.report());
+    if is_native {
+        command
+            .env("BENCH_BUILD", "native")
+            .env("RUSTFLAGS", "-C target-cpu=native")
+            .env("CARGO_TARGET_DIR", workspace.target.join("native"));
+    }
+    command
 }
 
 /// Output of a Go project by row, with the name of the project.
@@ -270,10 +270,13 @@ mod tests {
     fn suites_are_run_in_both_builds() {
         let workspace = Workspace::find().unwrap();
         let suite = Suite { package: "json-bench".to_owned(), name: "json".to_owned() };
-        let command = |is_native| suite.command(&workspace, &["json/a".to_owned()], is_native);
+        let command = |is_native| run(&[&suite], &workspace, &["json/a".to_owned()], is_native);
         let arguments: Vec<_> =
             command(false).get_args().map(|word| word.to_string_lossy().into_owned()).collect();
-        assert_eq!(arguments.join(" "), "bench --package json-bench --bench json -- --no-criterion json/a");
+        assert_eq!(
+            arguments.join(" "),
+            "bench --no-fail-fast --package json-bench --bench json -- --no-criterion json/a"
+        );
         let has = |is_native, name: &str| command(is_native).get_envs().any(|(variable, _)| variable == name);
         assert!(has(true, "RUSTFLAGS") && !has(false, "RUSTFLAGS") && has(true, "BENCH_REPORT"));
     }

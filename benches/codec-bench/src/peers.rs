@@ -9,7 +9,7 @@ use rmp::encode::{
 };
 use wincode::io::std_read::ReadAdapter;
 
-use super::codec::{Add, Codec, Counter, add, codec};
+use super::codec::{Add, Codec, Counter, ROOM, add, codec};
 use super::message::{ArchivedMessage, Check as _, Message, MessageRef, ProstMessage};
 
 /// Every peer that encodes and decodes the message in a layout of its own.
@@ -254,8 +254,13 @@ musli! {
 }
 
 /// bilrost to a reused buffer that is filled from its end.
-#[derive(Default)]
 pub struct Bilrost(ReverseBuffer);
+
+impl Default for Bilrost {
+    fn default() -> Self {
+        Self(ReverseBuffer::with_capacity(ROOM))
+    }
+}
 
 impl Codec for Bilrost {
     const NAME: &'static str = "bilrost";

@@ -10,12 +10,9 @@ use psrp::io::{Child, Options, Output, RunspacePool};
 use psrp::message::PowerShell;
 use tokio::runtime::Runtime;
 
-use crate::{document, payload};
+use crate::payload;
 
-/// Number of objects in [`objects`].
-pub const OBJECTS: u64 = 1000;
-
-/// Returns the document of a list of a thousand objects, byte for byte as PowerShell 7.6.9 writes it for this script:
+/// Returns the document of a list of objects, byte for byte as PowerShell 7.6.9 writes it for this script and 1,000 objects:
 ///
 /// ```powershell
 /// [System.Management.Automation.PSSerializer]::Serialize(@(foreach ($n in 1..1000) { [pscustomobject]@{
@@ -23,13 +20,12 @@ pub const OBJECTS: u64 = 1000;
 ///     On = $true; Path = "C:\Program Files\Worker & Sons\object $n.log"; Owner = $null; Key = [guid]::Empty
 ///     Elapsed = [timespan]::FromSeconds($n); Tags = 'a', 'b', "tag $n" } }), 3)
 /// ```
-pub fn objects() -> String {
-    let mut document = document::START.to_owned();
-    document.push_str(
-        "  <Obj RefId=\"0\">\n    <TN RefId=\"0\">\n      <T>System.Object[]</T>\n      <T>System.Array</T>\n      \
+pub fn objects(count: u64) -> String {
+    let mut document = String::from(
+        "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">\n  <Obj RefId=\"0\">\n    <TN RefId=\"0\">\n      <T>System.Object[]</T>\n      <T>System.Array</T>\n      \
          <T>System.Object</T>\n    </TN>\n    <LST>\n",
     );
-    for number in 1..=OBJECTS {
+    for number in 1..=count {
         object(&mut document, number);
     }
     document.push_str("    </LST>\n  </Obj>\n</Objs>");
@@ -45,7 +41,7 @@ fn object(out: &mut String, number: u64) {
         }
         _ => "<TNRef RefId=\"1\" />",
     };
-    let elapsed = match (number / 60, number % 60) {
+    let elapsed = match (number / 60 % 60, number % 60) {
         (0, seconds) => format!("{seconds}S"),
         (minutes, 0) => format!("{minutes}M"),
         (minutes, seconds) => format!("{minutes}M{seconds}S"),
@@ -74,7 +70,7 @@ fn object(out: &mut String, number: u64) {
 /// Returns the document of a row, for peers that are separate programs.
 pub fn document(row: &str) -> Result<Option<String>, Error> {
     if row.starts_with("objects_1000_") {
-        return Ok(Some(objects()));
+        return Ok(Some(objects(1000)));
     }
     let Some(value) = payload::of_row(row) else { return Ok(None) };
     let mut writer = psrp::clixml::Writer::new();
@@ -135,11 +131,11 @@ mod tests {
 
     #[test]
     fn objects_decode_to_the_intended_values() {
-        let document = objects();
+        let document = objects(1000);
         assert_eq!(document.len(), 719_910);
         let value = from_slice(document.as_bytes()).unwrap();
         let objects = value.items().unwrap();
-        assert_eq!(objects.len() as u64, OBJECTS);
+        assert_eq!(objects.len(), 1000);
         let last = &objects[999];
         assert_eq!(last["Ratio"], Value::Double(125.0));
         assert_eq!(last["Path"], "C:\\Program Files\\Worker & Sons\\object 1000.log");

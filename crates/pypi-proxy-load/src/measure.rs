@@ -18,7 +18,8 @@ use crate::wrk::{Figures, Load, Wrk, head_requests};
 /// Maximum number of rounds of a row that is undecided after the number of rounds that it gets at least.
 const MAX_ROUNDS: usize = 16;
 
-/// Minimum duration of a slice of a slow server, and maximum number of connections for large responses.
+/// Minimum duration of a slice of a slow server, twice that for large responses, and their maximum number of
+/// connections.
 const SLOW: Duration = Duration::from_secs(1);
 const SLOW_CONNECTIONS: usize = 8;
 
@@ -138,19 +139,14 @@ pub(crate) fn measure(
             break;
         }
         for index in order(&ready, round) {
-            let (server, entry) = &mut ready[index];
-            match run(server, entry, wrk, load) {
-                Ok(figures) => entry.rounds.push(figures),
-                Err(error) => {
-                    entry.is_failed = true;
-                    outcome.skip(row.key, &server.name, format!("round {}: {error:#}", round + 1));
-                }
-            }
+            turn(&mut ready[index], wrk, load, outcome);
         }
         if ready.iter().any(|(_, entry)| entry.is_ours() && entry.is_failed) {
             break;
         }
     }
+    // One slice of slow servers, at the end, because they still work when it is over.
+    ready.iter_mut().filter(|(_, entry)| entry.is_slow).for_each(|slow| turn(slow, wrk, load, outcome));
     for (server, mut entry) in ready {
         entry.peak_memory = server.pid().map(procfs::peak_memory);
         let requests = entry.rounds.iter().map(|round| round.figures.requests).sum();
@@ -166,24 +162,16 @@ pub(crate) fn measure(
 /// Returns the duration of a slice. It is so long that opening the connections, and responses that are in flight at the
 /// end, are a small part of it.
 fn slice(connections: usize, body: usize) -> Duration {
-    /// Bytes of a response that can be buffered between server and client.
-    const BUFFERED: usize = 4 << 20;
-    let buffered = Duration::from_nanos(2 * body.min(BUFFERED) as u64);
-    let each = Duration::from_micros(600) + buffered;
+    let each = Duration::from_micros(600) + Duration::from_nanos(2 * body as u64);
     Duration::from_millis(250) + each * u32::try_from(connections).unwrap_or(u32::MAX)
 }
 
 /// Returns the servers in the order of a round. Ours is in the middle of the others, which change places, so that each
-/// of them is often next to ours, before and after it. Slow servers are in the first round only.
+/// of them is often next to ours, before and after it.
 fn order(ready: &[(&Server, Measured)], round: usize) -> Vec<usize> {
-    let select = |wanted: fn(&Measured) -> bool| -> Vec<usize> {
-        (0..ready.len()).filter(|&index| wanted(&ready[index].1) && !ready[index].1.is_failed).collect()
-    };
-    let others = select(|entry| !entry.is_slow && !entry.is_ours());
-    let slow = select(|entry| entry.is_slow && entry.rounds.is_empty());
-    let mut order = places(others, round, select(Measured::is_ours));
-    order.extend(slow);
-    order
+    let remaining = (0..ready.len()).filter(|&index| !ready[index].1.is_slow && !ready[index].1.is_failed);
+    let (ours, others) = remaining.partition(|&index| ready[index].1.is_ours());
+    places(others, round, ours)
 }
 
 fn places(mut others: Vec<usize>, round: usize, ours: Vec<usize>) -> Vec<usize> {
@@ -194,12 +182,30 @@ fn places(mut others: Vec<usize>, round: usize, ours: Vec<usize>) -> Vec<usize> 
     others
 }
 
+/// Measures one slice of a server.
+fn turn((server, entry): &mut (&Server, Measured), wrk: &Wrk, load: Load, outcome: &mut Outcome) {
+    match run(server, entry, wrk, load) {
+        Ok(round) => entry.rounds.push(round),
+        Err(error) => {
+            entry.is_failed = true;
+            let round = entry.rounds.len() + 1;
+            outcome.skip(entry.row.key, &server.name, format!("round {round}: {error:#}"));
+        }
+    }
+}
+
 fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, mut load: Load) -> Result<Round> {
     let is_large = entry.verified.wire > LARGE;
     if entry.is_slow {
         load.time = load.time.max(SLOW);
-        // They work for minutes on the requests of connections that were closed.
-        load.connections = if is_large { load.connections.min(SLOW_CONNECTIONS) } else { load.connections };
+    }
+    if entry.is_slow && is_large {
+        // It works for minutes on the requests of connections that were closed.
+        load = Load {
+            time: load.time.max(2 * SLOW),
+            connections: load.connections.min(SLOW_CONNECTIONS),
+            ..load
+        };
     }
     let (path, headers): (&str, &[Header]) = (&entry.verified.path, &entry.verified.headers);
     let before = server.pid().map(procfs::cpu_seconds);
@@ -219,7 +225,7 @@ fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, mut load: Load) -> Resu
     let (requests, bytes, wire) = (figures.requests as f64, figures.bytes as f64, entry.verified.wire as f64);
     // Responses that are shorter than the verified one are wrong, even if they count as successful.
     ensure!(
-        figures.errors() > 0 || bytes > 0.97 * requests * wire,
+        figures.errors > 0 || bytes > 0.97 * requests * wire,
         "{bytes} bytes in {requests} responses, of which each has {wire}"
     );
     // Large responses in flight at the end used a part of the processor time as well.

@@ -101,7 +101,7 @@ impl Measured {
 
     /// Returns the number of failed requests.
     fn errors(&self) -> u64 {
-        self.rounds.iter().map(|round| round.figures.errors()).sum()
+        self.rounds.iter().map(|round| round.figures.errors).sum()
     }
 }
 

@@ -17,13 +17,12 @@ use crate::pause;
 
 /// Prints the figures at the end. Latencies are in microseconds.
 const HOOK: &str = r#"
-local line = '{"requests":%d,"duration_us":%d,"bytes":%d,"connect":%d,"read":%d,"write":%d,"status":%d,"timeout":%d,' ..
-  '"p50":%d,"p75":%d,"p90":%d,"p99":%d,"max":%d}\n'
+local line = '{"requests":%d,"duration_us":%d,"bytes":%d,"errors":%d,"p50":%d,"p75":%d,"p90":%d,"p99":%d,"max":%d}\n'
 done = function(summary, latency, requests)
   local e = summary.errors
-  io.write('\nfigures ' .. string.format(line, summary.requests, summary.duration, summary.bytes, e.connect, e.read,
-    e.write, e.status, e.timeout, latency:percentile(50), latency:percentile(75), latency:percentile(90), latency:percentile(99),
-    latency.max))
+  io.write('\nfigures ' .. string.format(line, summary.requests, summary.duration, summary.bytes,
+    e.connect + e.read + e.write + e.status + e.timeout, latency:percentile(50), latency:percentile(75),
+    latency:percentile(90), latency:percentile(99), latency.max))
 end
 "#;
 
@@ -32,12 +31,8 @@ pub(crate) struct Figures {
     pub(crate) requests: u64,
     pub(crate) duration_us: u64,
     pub(crate) bytes: u64,
-    connect: u64,
-    read: u64,
-    write: u64,
-    /// Responses with a status of 400 or above.
-    status: u64,
-    timeout: u64,
+    /// Failed requests: no connection, no response in time, or a status of 400 or above.
+    pub(crate) errors: u64,
     pub(crate) p50: u64,
     pub(crate) p75: u64,
     pub(crate) p90: u64,
@@ -46,11 +41,6 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// Returns the number of failed requests.
-    pub(crate) fn errors(&self) -> u64 {
-        self.connect + self.read + self.write + self.status + self.timeout
-    }
-
     /// Returns the number of responses per second.
     pub(crate) fn rate(&self) -> f64 {
         self.requests as f64 * 1e6 / self.duration_us as f64

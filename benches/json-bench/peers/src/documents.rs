@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use serde::de::DeserializeOwned;
 
+use crate::input::from_bytes;
 use crate::real::{Hashtag, Price, SeatCategory};
 use crate::types::structs;
 
@@ -72,7 +73,7 @@ impl Size {
 
 /// Generates a document of at least `length` bytes and decodes it.
 pub fn generated<T: DeserializeOwned>(kind: Kind, length: usize) -> T {
-    match serde_json::from_slice(&kind.generate(length)) {
+    match from_bytes(&kind.generate(length)) {
         Ok(value) => value,
         Err(error) => unreachable!("generated documents have their type, as tests check: {error}"),
     }

@@ -10,6 +10,7 @@ use struson::json_path;
 use struson::reader::{JsonReader as _, JsonStreamReader};
 
 use crate::documents::{Messages, Status};
+use crate::input::from_bytes;
 use crate::library::Library as _;
 use crate::operation::{Side, checked};
 use crate::peers::{JITER, SerdeJson, SimdJson, SonicRs, check_jiter};
@@ -83,7 +84,7 @@ pub fn elements(input: &[u8], expected: u64) -> [Side<'_>; 4] {
             };
             read().map_or(0, |()| sum)
         }),
-        Side::of::<SerdeJson>(IN_MEMORY, expected, move || sum_of(serde_json::from_slice(black_box(input)))),
+        Side::of::<SerdeJson>(IN_MEMORY, expected, move || sum_of(from_bytes(black_box(input)))),
         Side::of::<SonicRs>(IN_MEMORY, expected, move || {
             sonic_rs::from_slice::<Sum>(black_box(input)).map_or(0, |sum| sum.statuses)
         }),
@@ -103,7 +104,8 @@ pub fn lines(input: &[u8], expected: u64) -> [Side<'_>; 4] {
     let mut simd_json = SimdJson::default();
     [
         Side::of::<SerdeJson>(IN_MEMORY, expected, move || {
-            let users = serde_json::Deserializer::from_slice(black_box(input)).into_iter();
+            let text = std::str::from_utf8(black_box(input)).unwrap_or_default();
+            let users = serde_json::Deserializer::from_str(text).into_iter();
             logins(users.map_while(Result::ok))
         }),
         Side::of::<SimdJson>(IN_MEMORY, expected, move || {
@@ -169,7 +171,7 @@ pub fn message<E: Display>(result: Result<Messages, E>) -> u64 {
 pub fn errors(input: &[u8]) -> [Side<'_>; 4] {
     let mut copy = Vec::new();
     [
-        Side::of::<SerdeJson>(ERROR, 1, move || message(serde_json::from_slice(black_box(input)))),
+        Side::of::<SerdeJson>(ERROR, 1, move || message(from_bytes(black_box(input)))),
         Side::of::<SimdJson>(ERROR, 1, move || {
             copy.clear();
             copy.extend_from_slice(black_box(input));
@@ -177,7 +179,8 @@ pub fn errors(input: &[u8]) -> [Side<'_>; 4] {
         }),
         Side::of::<SonicRs>(ERROR, 1, move || message(sonic_rs::from_slice(black_box(input)))),
         Side::peer("serde_path_to_error and serde_json", Some("0.1.20"), PATH, 1, move || {
-            let mut deserializer = serde_json::Deserializer::from_slice(black_box(input));
+            let text = std::str::from_utf8(black_box(input)).unwrap_or_default();
+            let mut deserializer = serde_json::Deserializer::from_str(text);
             message(serde_path_to_error::deserialize(&mut deserializer))
         }),
     ]

@@ -153,7 +153,7 @@ impl Scaling {
             rates.push(figures.iter().map(Figures::rate).sum());
             p99s.push(figures.iter().map(|one| one.p99).max().unwrap_or(0) as f64);
             requests += figures.iter().map(|one| one.requests).sum::<u64>();
-            errors += figures.iter().map(Figures::errors).sum::<u64>();
+            errors += figures.iter().map(|one| one.errors).sum::<u64>();
         }
         let per_request = |value: f64| value / requests.max(1) as f64;
         self.fail(errors as usize, "requests under load");

@@ -42,12 +42,8 @@ pub(super) enum ServerName {
 }
 
 impl ServerName {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::S3proxy => "s3proxy",
-            Self::Versitygw => "versitygw",
-            Self::Rclone => "rclone",
-        }
+    pub(super) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
     /// Returns the environment variable that locates the S3 server: the folder of its jar or program, or, for rclone,

@@ -76,10 +76,10 @@ pub(super) fn run(site: &Site<'_>, time: Duration) -> Result<Soak> {
                 _ => purge(server, &site.wheels[at].project, &refused),
             };
             requests.fetch_add(1, Ordering::Relaxed);
-            if let Err(error) = result {
-                if failed.fetch_add(1, Ordering::Relaxed) < 20 {
-                    note(&format!("{:.0} s, {}: {error:#}", start.elapsed().as_secs_f64(), server.name));
-                }
+            if let Err(error) = result
+                && failed.fetch_add(1, Ordering::Relaxed) < 20
+            {
+                note(&format!("{:.0} s, {}: {error:#}", start.elapsed().as_secs_f64(), server.name));
             }
             pause((Duration::from_secs(1) / RATE).saturating_sub(asked.elapsed()));
         }

@@ -48,12 +48,12 @@ async fn the_program_serves_ports_and_unix_sockets() {
     ];
     let mut served = serve(dir.path(), &env).await;
     assert_eq!((mode(&public), mode(&admin)), (0o600, 0o600));
-    let third = |event: &Value| {
-        let address = event["address"].as_str()?;
-        (!address.starts_with("unix:") && !served.url.ends_with(address)).then(|| format!("http://{address}"))
+    let first = served.url.clone();
+    let is_third = |event: &Value| {
+        let address = event["address"].as_str();
+        address.is_some_and(|address| !address.starts_with("unix:") && !first.ends_with(address))
     };
-    let lines = served.log.all();
-    let third = lines.iter().find_map(|line| third(&tightwire_json::from_str(line).unwrap())).unwrap();
+    let third = format!("http://{}", served.event(is_third).await["address"].as_str().unwrap());
     let path = format!("/simple/demo/{WHEEL}");
     let clients = [
         (Client::new(), served.url.clone()),

@@ -61,7 +61,12 @@ pub(crate) trait Arbitrary: Sized {
 
 /// Returns a strategy for all values of a type.
 pub(crate) fn any_value<T: Arbitrary + std::fmt::Debug>() -> impl Strategy<Value = T> {
-    Just(()).prop_perturb(|(), rng| T::arbitrary(&mut Source { rng, budget: 200 }))
+    any_with(T::arbitrary)
+}
+
+/// Returns a strategy for the values of a generator.
+pub(crate) fn any_with<V: std::fmt::Debug>(generate: fn(&mut Source) -> V) -> impl Strategy<Value = V> {
+    Just(()).prop_perturb(move |(), rng| generate(&mut Source { rng, budget: 200 }))
 }
 
 impl Arbitrary for bool {

@@ -1,76 +1,133 @@
 //! Property tests of all types.
 
+use std::any::Any;
+use std::fmt::Debug;
+
 use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tightwire_json::{Map, Value};
 
-use super::arbitrary::any_value;
+use super::arbitrary::{Source, any_value, any_with};
 use super::*;
 
 /// Bounds of every tested type.
 pub(crate) trait Wire:
-    Serialize + DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Send + Sync
+    Serialize + DeserializeOwned + PartialEq + Clone + Debug + Send + Sync + Any
 {
 }
 
-impl<T: Serialize + DeserializeOwned + PartialEq + Clone + std::fmt::Debug + Send + Sync> Wire for T {}
+impl<T: Serialize + DeserializeOwned + PartialEq + Clone + Debug + Send + Sync + Any> Wire for T {}
 
-/// Checks that a value decodes from its encoding, also with reordered fields and from a buffered [`Value`].
-fn round_trips<T: Wire>(value: &T) -> Result<(), TestCaseError> {
-    let text = tightwire_json::to_string(value).unwrap();
-    let again: T =
-        tightwire_json::from_str(&text).map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;
-    prop_assert_eq!(&again, value, "{}", text);
-    let dynamic: Value = tightwire_json::from_str(&text).unwrap();
-    prop_assert_eq!(&tightwire_json::from_str::<T>(&dynamic.to_string()).unwrap(), value, "{}", dynamic);
-    prop_assert_eq!(&T::deserialize(dynamic).unwrap(), value, "{}", text);
-    Ok(())
+/// A value of any tested type.
+trait Tested: Debug + Any {
+    fn text(&self) -> String;
+
+    fn equals(&self, other: &dyn Tested) -> bool;
 }
 
-/// Checks that unknown fields and `null` decode, and that they are encoded again with the feature `extra`.
-fn tolerates_unknown_fields<T: Wire>(value: &T) -> Result<(), TestCaseError> {
-    let Value::Object(object) = tightwire_json::from_str(&tightwire_json::to_string(value).unwrap()).unwrap()
-    else {
-        return Ok(());
-    };
-    let decode = |object: &Map<String, Value>| {
-        let text = Value::Object(object.clone()).to_string();
-        tightwire_json::from_str::<T>(&text).map_err(|error| TestCaseError::fail(format!("{error}: {text}")))
-    };
-    let mut with_more = object.clone();
-    with_more.insert("of_the_future".to_owned(), tightwire_json::from_str(r#"{"a": [1, null]}"#).unwrap());
-    let again = encode(&decode(&with_more)?);
-    if cfg!(feature = "extra") {
-        prop_assert_eq!(Value::Object(with_more), again);
-    } else {
-        for (name, value) in &object {
-            prop_assert_eq!(again.get(name), Some(value));
+impl<T: Wire> Tested for T {
+    fn text(&self) -> String {
+        tightwire_json::to_string(self).unwrap()
+    }
+
+    fn equals(&self, other: &dyn Tested) -> bool {
+        (other as &dyn Any).downcast_ref() == Some(self)
+    }
+}
+
+type Decoded = tightwire_json::Result<Box<dyn Tested>>;
+
+/// The decoders of a type. The checks are functions of them, because a generic check would be compiled for each type.
+struct Decoders {
+    parse: fn(&str) -> Decoded,
+    convert: fn(Value) -> Decoded,
+}
+
+impl Decoders {
+    fn of<T: Wire>() -> Self {
+        Self {
+            parse: |text| Ok(Box::new(tightwire_json::from_str::<T>(text)?)),
+            convert: |value| Ok(Box::new(T::deserialize(value)?)),
         }
     }
-    for name in object.keys() {
-        let mut with_null = object.clone();
-        with_null.insert(name.clone(), Value::Null);
-        let again = encode(&decode(&with_null)?);
+
+    fn decode(&self, text: &str) -> Result<Box<dyn Tested>, TestCaseError> {
+        (self.parse)(text).map_err(|error| TestCaseError::fail(format!("{error}: {text}")))
+    }
+
+    /// Checks that a value decodes from its encoding, also with reordered fields and from a buffered [`Value`].
+    fn round_trips(&self, value: &dyn Tested) -> Result<(), TestCaseError> {
+        let text = value.text();
+        let again = self.decode(&text)?;
+        prop_assert!(again.equals(value), "{:?} became {:?}: {}", value, again, text);
+        let dynamic: Value = tightwire_json::from_str(&text).unwrap();
+        prop_assert!((self.parse)(&dynamic.to_string()).unwrap().equals(value), "{}", dynamic);
+        prop_assert!((self.convert)(dynamic).unwrap().equals(value), "{}", text);
+        Ok(())
+    }
+
+    /// Checks that unknown fields and `null` decode, and that they are encoded again with the feature `extra`.
+    fn tolerates_unknown_fields(&self, value: &dyn Tested) -> Result<(), TestCaseError> {
+        let Value::Object(object) = encode(value) else { return Ok(()) };
+        let decode = |object: &Map<String, Value>| self.decode(&Value::Object(object.clone()).to_string());
+        let mut with_more = object.clone();
+        with_more
+            .insert("of_the_future".to_owned(), tightwire_json::from_str(r#"{"a": [1, null]}"#).unwrap());
+        let again = encode(&*decode(&with_more)?);
         if cfg!(feature = "extra") {
-            prop_assert!(again.get(name).is_some(), "{} is lost", name);
+            prop_assert_eq!(Value::Object(with_more), again);
+        } else {
+            for (name, value) in &object {
+                prop_assert_eq!(again.get(name), Some(value));
+            }
+        }
+        for name in object.keys() {
+            let mut with_null = object.clone();
+            with_null.insert(name.clone(), Value::Null);
+            let again = encode(&*decode(&with_null)?);
+            if cfg!(feature = "extra") {
+                prop_assert!(again.get(name).is_some(), "{} is lost", name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that replacing any nested value leads to a decoding error or to a value that round-trips.
+    fn survives_changes(&self, value: &dyn Tested, place: usize, other: &Value) -> Result<(), TestCaseError> {
+        let mut changed = encode(value);
+        let mut place = place % count(&changed);
+        replace(&mut changed, &mut place, other);
+        match (self.parse)(&changed.to_string()) {
+            Ok(understood) => self.round_trips(&*understood),
+            Err(error) => {
+                prop_assert!(error.is_data(), "{error}: {}", changed);
+                Ok(())
+            }
         }
     }
-    Ok(())
+
+    /// Checks the properties of generated values.
+    fn check(&self, name: &str, generate: fn(&mut Source) -> Box<dyn Tested>) {
+        let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+            cases: 32,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        });
+        let strategy = (any_with(generate), any::<usize>(), any_value::<Option<Value>>());
+        let result = runner.run(&strategy, |(value, place, other)| {
+            self.round_trips(&*value)?;
+            self.tolerates_unknown_fields(&*value)?;
+            self.survives_changes(&*value, place, &other.unwrap_or_default())
+        });
+        if let Err(error) = result {
+            panic!("{name}: {error}");
+        }
+    }
 }
 
-/// Checks that replacing any nested value leads to a decoding error or to a value that round-trips.
-fn survives_changes<T: Wire>(value: &T, place: usize, other: &Value) -> Result<(), TestCaseError> {
-    let mut changed = encode(value);
-    let mut place = place % count(&changed);
-    replace(&mut changed, &mut place, other);
-    match tightwire_json::from_str::<T>(&changed.to_string()) {
-        Ok(understood) => round_trips(&understood),
-        Err(error) => {
-            prop_assert!(error.is_data(), "{error}: {}", changed);
-            Ok(())
-        }
-    }
+fn round_trips<T: Wire>(value: &T) -> Result<(), TestCaseError> {
+    Decoders::of::<T>().round_trips(value)
 }
 
 /// Returns the number of values in a tree, including the root.
@@ -105,26 +162,13 @@ fn replace(value: &mut Value, place: &mut usize, other: &Value) {
     }
 }
 
-fn encode<T: Wire>(value: &T) -> Value {
-    tightwire_json::from_str(&tightwire_json::to_string(value).unwrap()).unwrap()
+fn encode(value: &dyn Tested) -> Value {
+    tightwire_json::from_str(&value.text()).unwrap()
 }
 
 /// Checks the properties of a type. The macros of `wire` define a test that calls this for each type.
 pub(crate) fn check<T: Wire + arbitrary::Arbitrary>() {
-    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
-        cases: 32,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    });
-    let strategy = (any_value::<T>(), any::<usize>(), any_value::<Option<Value>>());
-    let result = runner.run(&strategy, |(value, place, other)| {
-        round_trips(&value)?;
-        tolerates_unknown_fields(&value)?;
-        survives_changes(&value, place, &other.unwrap_or_default())
-    });
-    if let Err(error) = result {
-        panic!("{}: {error}", std::any::type_name::<T>());
-    }
+    Decoders::of::<T>().check(std::any::type_name::<T>(), |source| Box::new(T::arbitrary(source)));
 }
 
 /// Any chunks and events, in any order, accumulate to a response that round-trips.
