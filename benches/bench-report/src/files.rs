@@ -16,7 +16,9 @@ use serde::de::DeserializeOwned;
 use crate::facts::Facts;
 use crate::model::{Report, Run, SCHEMA};
 use crate::pages::Page;
+use crate::quantity::Quantity;
 use crate::sources::Sources;
+use crate::stats::{median, rounded};
 use crate::{html, pages};
 
 /// Name of the data file.
@@ -50,6 +52,7 @@ pub fn collect(directory: &Path, sources: &Sources) -> Result<Report> {
             report.run.notes.push(format!("the results of {name} are left out: they are of commit {commit}"));
         }
     }
+    use_times_of_duels(&mut report);
     let (compressed, step) = compress(&pairs, MAX_SIZE)?;
     if step > 1 {
         report.run.notes.push(format!("{PAIRS} has one of {step} pairs, evenly chosen, because of its size"));
@@ -77,6 +80,19 @@ fn merge(report: &mut Report, suite: Report) {
     extend(&mut run.versions, other.versions);
     extend(&mut run.missing_peers, other.missing_peers);
     extend(&mut run.notes, other.notes);
+}
+
+/// Replaces the times of the screening by those of the duels of the portable build, to which the ratios belong.
+pub(crate) fn use_times_of_duels(report: &mut Report) {
+    let mut times: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
+    for duel in report.duels.iter().filter(|duel| duel.build.is_empty() && duel.ours_ns > 0.0) {
+        times.entry((&duel.key, &duel.ours)).or_default().push(duel.ours_ns);
+        times.entry((&duel.key, &duel.peer)).or_default().push(duel.peer_ns);
+    }
+    for row in &mut report.rows {
+        let times = times.get(&(&*row.key, &*row.implementation)).and_then(|times| median(times));
+        row.figures.extend(times.map(|time| (Quantity::Time, vec![rounded(time)])));
+    }
 }
 
 /// Adds items that are not in the list.
@@ -192,6 +208,7 @@ mod tests {
         let (sse, mut client, mut native, mut old) =
             (part("sse"), part("client"), part("client"), part("sse"));
         (client.run.date, client.run.busy_after) = ("2026-01-02T03:00:00Z".to_owned(), Some(0.2));
+        (client.duels[0].ours_ns, client.duels[0].peer_ns) = (123.0, 117.0);
         native.duels.iter_mut().for_each(|duel| duel.build = "native".to_owned());
         native.rows[0].payload_bytes = None;
         (old.run.date, old.run.commit) = ("2026-01-01T00:00:00Z".to_owned(), Some("0ld".to_owned()));
@@ -204,6 +221,10 @@ mod tests {
         let merged = collect(folder.path(), &sources()).unwrap();
         assert_eq!((merged.rows.len(), merged.duels.len()), (5, 5), "rows once, duels of both builds");
         assert_eq!(merged.rows[0].payload_bytes, Some(25), "that of the portable build");
+        assert_eq!(
+            [0, 1].map(|row: usize| merged.rows[row].value(Quantity::Time)),
+            [Some(123.0), Some(117.0)]
+        );
         assert_eq!((merged.run.date.as_str(), merged.run.busy_after), ("2026-01-02T03:00:00Z", Some(0.2)));
         assert_eq!(merged.run.missing_peers.len(), 2);
         assert_eq!(merged.run.notes, ["the results of json are left out: they are of commit 0ld"]);

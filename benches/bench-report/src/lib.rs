@@ -27,7 +27,9 @@ use model::Report;
 /// Returns tables for the terminal, at most 110 columns wide: the published tables of which the run has rows, the other rows
 /// by group, and totals.
 pub fn tables(report: &Report, sources: &Sources) -> String {
-    pages::terminal(&Facts::new(report, sources))
+    let mut report = report.clone();
+    files::use_times_of_duels(&mut report);
+    pages::terminal(&Facts::new(&report, sources))
 }
 
 /// Returns the reasons why a report must not be published: the circumstances of the run, too many undecided rows, or

@@ -174,7 +174,9 @@ fn figures(row: Option<&Row>, quantities: &[Quantity], is_counted: bool) -> Stri
 fn cells(one: &Standing<'_>, quantities: &[Quantity], is_counted: bool, facts: &Facts<'_>) -> Vec<String> {
     let figures = |row| figures(row, quantities, is_counted);
     let other = one.worst().map(|worst| worst.other);
-    let mut cells = vec![figures(one.ours), figures(other), one.ratios(), one.verdict()];
+    // Counts such as allocations are shown and not compared.
+    let verdict = if one.quantity.is_compared() { one.verdict() } else { String::new() };
+    let mut cells = vec![figures(one.ours), figures(other), one.ratios(), verdict];
     let class = one.ours.and_then(|ours| ours.class.as_ref());
     let best = |is_wanted: &dyn Fn(&Row) -> bool| {
         let rows = facts.of_key(one.key).filter(|row| row.class.as_ref() == class && is_wanted(row));
@@ -670,6 +672,20 @@ pub(crate) mod tests {
              faster than a&lt;b; 80.0 ns (a&lt;b); 900 ns (standin (our stand-in))"
         );
         assert!(text.contains("not measured: tells how the report was made"));
+        let mut report = report.clone();
+        let connections = [
+            (Quantity::Requests, vec![6e4]),
+            (Quantity::Connections, vec![100.0]),
+            (Quantity::Errors, vec![0.0]),
+        ];
+        let row =
+            Row { key: "pypi_proxy/connections_max".to_owned(), ..row("pypi-proxy", Role::Ours, None, &[]) };
+        report.rows.push(Row { figures: connections.into_iter().collect(), ..row });
+        let text: String = others(&Facts::new(&report, &sources)).into_iter().map(|page| page.text).collect();
+        assert_eq!(
+            line(&text, "Max simultaneous connections")[2..],
+            ["60000 requests, 100 connections, 0 errors (pypi-proxy)", ""]
+        );
         let rows = &text[text.find("### Suite client: all rows").unwrap()..];
         let cells = line(rows, "client_do_simple");
         assert_eq!(
