@@ -19,7 +19,7 @@ use crate::pages::Page;
 use crate::quantity::Quantity;
 use crate::sources::Sources;
 use crate::stats::{median, rounded};
-use crate::{html, pages};
+use crate::{chart, html, pages};
 
 /// Name of the data file.
 pub const JSON: &str = "report.json";
@@ -160,14 +160,20 @@ pub(crate) fn json(report: &Report) -> Result<String> {
     Ok(text.replacen("\"duels\":[]", &lines("duels", &report.duels)?, 1) + "\n")
 }
 
-/// Writes `report.json`, `report.md` and `index.html`.
+/// Writes `report.json`, `report.md` with its drawing, and `index.html`.
 /// Fails if a file cannot be written.
 pub fn write(report: &Report, sources: &Sources, directory: &Path) -> Result<()> {
     fs::create_dir_all(directory)?;
-    let page = page(&Facts::new(report, sources));
-    let files = [(JSON, json(report)?), ("report.md", text(report, sources)), ("index.html", page)];
+    let facts = Facts::new(report, sources);
+    let mut files = vec![
+        (JSON.to_owned(), json(report)?),
+        ("report.md".to_owned(), text(report, sources)),
+        ("index.html".to_owned(), page(&facts)),
+    ];
+    let charts = pages::first(&facts, "").charts.into_iter();
+    files.extend(charts.map(|(id, svg)| (format!("{id}.svg"), chart::alone(&svg))));
     for (name, content) in files {
-        fs::write(directory.join(name), content).with_context(|| format!("cannot write {name}"))?;
+        fs::write(directory.join(&name), content).with_context(|| format!("cannot write {name}"))?;
     }
     Ok(())
 }
@@ -231,7 +237,7 @@ mod tests {
         assert_eq!(read(&folder.path().join(JSON)).unwrap(), merged);
         let pairs = uncompressed(&fs::read(folder.path().join(PAIRS)).unwrap()).unwrap();
         assert_eq!(pairs, "key,ms\nclient,1\nclient-native,1\nsse,1\n");
-        for name in ["report.md", "index.html"] {
+        for name in ["report.md", "index.html", "ratios.svg"] {
             assert!(
                 fs::read_to_string(folder.path().join(name)).unwrap().contains("client_do_simple"),
                 "{name}"

@@ -272,7 +272,8 @@ impl Codec for Bilrost {
     fn encode(&mut self, message: &Message) -> Option<&[u8]> {
         self.0.clear();
         bilrost::Message::prepend(message, &mut self.0);
-        self.0.contiguous()
+        // An empty buffer has no slice.
+        if self.0.is_empty() { Some(&[]) } else { self.0.contiguous() }
     }
 
     fn decode(&mut self, bytes: &[u8]) -> Option<Message> {
