@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use When::{Always, Beside, Full, Named};
+use When::{Always, Beside, Full};
 
 use crate::cargo::Messages;
 use crate::interop::{self, Installed};
@@ -62,8 +62,6 @@ enum When {
     Full,
     /// With `--full`, in parallel with the steps before it, because it needs none of their results and little CPU.
     Beside,
-    /// Only if it is named.
-    Named,
 }
 
 /// Runs a command as a step.
@@ -91,7 +89,7 @@ const STEPS: &[Step] = &[
     step("docs", Always, docs),
     step("site", Beside, |gate| crate::site::test(&gate.workspace)),
     step("benches", Full, |gate| pass(cargo::test_suites(&gate.workspace)?)),
-    step("newcomer", Named, |gate| pass(cargo::command(&gate.workspace, &["bench", "--", "--list"]))),
+    step("newcomer", Full, |gate| pass(cargo::command(&gate.workspace, &["bench", "--", "--list"]))),
     step("rows", Full, |gate| completeness::check(&gate.workspace).map(|()| None)),
     step("load", Full, |gate| proxy::check(&gate.workspace)),
     step("conformance", Full, conformance),
@@ -108,7 +106,7 @@ pub(crate) fn command(Options { steps: wanted, full: is_full }: &Options) -> Res
     let steps: Vec<&Step> = STEPS
         .iter()
         .filter(|step| match wanted.is_empty() {
-            true => step.when == Always || *is_full && step.when != Named,
+            true => *is_full || step.when == Always,
             false => wanted.iter().any(|name| name == step.name),
         })
         .collect();
