@@ -1,7 +1,7 @@
 //! Runs a suite: screens all implementations, plans the duels, starts worker processes until every duel is decided,
 //! and writes the report.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
@@ -29,8 +29,10 @@ use crate::worker::{MARK, Message, Plan, Planned, Requests, Task, say};
 const PROCESSES: std::ops::RangeInclusive<usize> = 3..=20;
 /// Placements in each process.
 const PASSES: usize = 4;
-/// A second peer is compared only if it takes less than this many times as long as the fastest one.
-const CLOSE: f64 = 1.5;
+/// Placements of each duel at least, with which the range of the ratios is an interval of 95 % confidence.
+const PLACEMENTS: usize = 6;
+/// Peers of each language that ours is compared with: the fastest ones.
+const PEERS: usize = 2;
 /// Implementations of ours that are compared with themselves, to show the error of the method.
 const EQUALS: usize = 5;
 /// A worker that sends nothing for this time is stopped.
@@ -109,7 +111,9 @@ impl Running {
         let outcome = || Ratio::of("", &self.ratios()).map(|ratio| ratio.outcome());
         self.failure.is_none()
             && self.processes < *PROCESSES.end()
-            && (self.processes < *PROCESSES.start() || outcome() == Some(Outcome::Undecided))
+            && (self.processes < *PROCESSES.start()
+                || self.blocks.len() < PLACEMENTS
+                || outcome() == Some(Outcome::Undecided))
     }
 
     fn result(&self, build: &str) -> Option<Duel> {
@@ -476,19 +480,12 @@ fn plan(rows: &[model::Row], threaded: &HashSet<String>) -> Vec<Running> {
             .filter_map(|peer| Some((time(peer)?, peer)))
             .collect();
         peers.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut languages: Vec<&str> = Vec::new();
-        for (time, peer) in &peers {
-            let faster: Vec<f64> = peers
-                .iter()
-                .filter(|(_, other)| other.language == peer.language)
-                .map(|(time, _)| *time)
-                .collect();
-            languages.push(&peer.language);
-            let place = languages.iter().filter(|language| **language == peer.language).count();
-            if place == 1 || place == 2 && *time < CLOSE * faster[0] {
-                pairs.push((row, peer));
-            }
-        }
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        pairs.extend(peers.into_iter().filter_map(|(_, peer)| {
+            let count = counts.entry(&peer.language).or_default();
+            *count += 1;
+            (*count <= PEERS).then_some((*row, peer))
+        }));
     }
     let comparable: Vec<&&model::Row> =
         ours.iter().filter(|row| time(row).is_some_and(|time| time < 5e6)).collect();
@@ -524,8 +521,6 @@ fn progress(system: &str, what: &str, count: usize) -> ProgressBar {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     fn row(implementation: &str, role: Role, language: &str, time: f64) -> model::Row {
@@ -550,13 +545,13 @@ mod tests {
             row("first", Role::Peer, "rust", 11.0),
             row("second", Role::Peer, "rust", 12.0),
             row("go", Role::OriginalStandin, "go", 50.0),
-            row("slow go", Role::Peer, "go", 80.0),
+            row("second go", Role::Peer, "go", 80.0),
             row("limit", Role::Limit, "rust", 1.0),
             failed,
         ];
         let duels = plan(&rows, &HashSet::new());
         let peers: Vec<&str> = duels.iter().map(|duel| duel.planned.peer.as_str()).collect();
-        assert_eq!(peers, ["first", "second", "go", "ours"]);
+        assert_eq!(peers, ["first", "second", "go", "second go", "ours"]);
         assert!(duels.iter().all(|duel| duel.is_open() && duel.is_pinned));
         assert!(plan(&rows, &HashSet::from(["sse/a".to_owned()])).iter().all(|duel| !duel.is_pinned));
     }
