@@ -359,7 +359,7 @@ mod tests {
         let lines =
             ["go version go1.26.8 linux/amd64", "g++ (Debian 12.2.0-14+deb12u1) 12.2.0", "v20.20.2", "none"];
         let found = lines.map(|line| version_number(line).unwrap_or_default());
-        assert_eq!(found, ["1.26.8", "12.2.0", "7.6.9", ""]);
+        assert_eq!(found, ["1.26.8", "12.2.0", "20.20.2", ""]);
     }
 
     #[test]

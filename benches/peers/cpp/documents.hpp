@@ -163,7 +163,7 @@ inline std::string of(const std::string& name) {
     const auto end = name.find('_');
     const auto kind = name.substr(0, end), size = end == name.npos ? "" : name.substr(end + 1);
     static const std::map<std::string, std::size_t> sizes = {{"10k", 10 << 10}, {"100k", 100 << 10}, {"1m", 1 << 20}};
-    static const std::map<std::string, int> users = {{"10k", 37}, {"1m", 3720}, {"4m", 14840}};
+    static const std::map<std::string, int> users = {{"10k", 37}, {"100k", 364}, {"1m", 3720}};
     static const std::map<std::string, std::string (*)(std::size_t)> kinds = {
         {"twitter", messages}, {"citm", catalogue}, {"canada", coastline}};
     if (kind == "users" && users.contains(size)) return page(users.at(size));

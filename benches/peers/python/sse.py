@@ -23,7 +23,7 @@ SIMPLE = 'data: {"test": "value"}\n\n'
 
 LARGE = (
     'data: {"id":"test-123","model":"sonar-pro","choices":[{"index":0,"delta":{"role":"assistant","content":"'
-    + "This is a long response with lots of text. " * 100
+    + ("This is a long response with lots of text. " * 187)[:8008]
     + '"}}],"usage":{"completion_tokens":500,"prompt_tokens":100,"total_tokens":600}}\n\n'
 )
 
@@ -88,7 +88,6 @@ ROWS = {
         FIRST,
     ),
     "decode_stream_simulation": (lambda: "".join(f"data: {data}\n\n" for data in SIMULATION), None, DONE),
-    "decode_allocations": (lambda: SIMPLE, None, FIRST),
     "decode_buffered_stream": (lambda: short(2000), None, END),
     "decode_comment_filtering": (
         lambda: ': This is a comment\n: Another comment\ndata: {"actual": "data"}\n\n',

@@ -40,7 +40,6 @@ var published = []struct {
 }{
 	{"api_response", func() value { return of(payload.API()) }},
 	{"round_trip_api_response", func() value { return of(payload.API()) }},
-	{"http_response", func() value { return of(payload.API()) }},
 	{"user_data", func() value { return value{encoded: payload.User()} }},
 	{"page_response", func() value { return of(payload.Page(20)) }},
 	{"round_trip_page_response", func() value { return of(payload.Page(20)) }},
@@ -102,7 +101,7 @@ func setUp(row, implementation string) (resident.Batch, error) {
 }
 
 // users are the numbers of users in pages.
-var users = map[string]int{"10k": 37, "1m": 3_720, "4m": 14_840}
+var users = map[string]int{"10k": 37, "100k": 364, "1m": 3_720}
 
 // document makes the value of a row such as twitter_100k: typed, or a tree if the implementation says so. It is nil if
 // there is none.

@@ -20,8 +20,8 @@ import (
 const (
 	statusBody = `{"status": "ok"}`
 	postedBody = `{"id": "test-123", "status": "completed"}`
-	chunk      = `{"chunk": "data"}`
-	chunks     = 1000
+	chunk      = "{\"chunk\": \"data\"}\n"
+	chunks     = 1024
 
 	// How many workers share a client in the concurrent row: as many as the original's machine has threads.
 	workers = 32
@@ -101,7 +101,6 @@ func clientTable() []clientRow {
 			},
 			body: len(statusBody),
 		},
-		{name: "client_do_with_retry", handler: answerEverySecond(), retries: 1, request: outside, body: len(statusBody)},
 		{
 			// What a retry costs besides the waiting.
 			name:    "client_do_with_retry_without_sleep",
@@ -118,7 +117,6 @@ func clientTable() []clientRow {
 			body:     len(statusBody),
 			parallel: true,
 		},
-		{name: "client_do_allocations", handler: answerOK, request: outside, body: len(statusBody)},
 	}
 }
 

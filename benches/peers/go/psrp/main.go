@@ -81,8 +81,6 @@ func rows() []row {
 		fragmentAssemble(),
 		messageEncode("message_encode", messages.DestinationServer, messages.MessageTypeCreatePipeline),
 		messageDecode("message_decode", messages.DestinationServer, messages.MessageTypeCreatePipeline),
-		messageEncode("messages_message_encode", messages.DestinationClient, messages.MessageTypePipelineOutput),
-		messageDecode("messages_message_decode", messages.DestinationClient, messages.MessageTypePipelineOutput),
 		sendData("transport_send_data_4kb", 4096),
 		sendData("transport_send_data_small_256b", 256),
 		sendCommand(),

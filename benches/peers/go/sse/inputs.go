@@ -26,7 +26,7 @@ type row struct {
 func seedRows() map[string]row {
 	simple := "data: {\"test\": \"value\"}\n\n"
 	large := "data: {\"id\":\"test-123\",\"model\":\"sonar-pro\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"," +
-		"\"content\":\"" + strings.Repeat("This is a long response with lots of text. ", 100) +
+		"\"content\":\"" + strings.Repeat("This is a long response with lots of text. ", 187)[:8008] +
 		"\"}}],\"usage\":{\"completion_tokens\":500,\"prompt_tokens\":100,\"total_tokens\":600}}\n\n"
 	simulation := ""
 	for _, data := range []string{
@@ -51,7 +51,6 @@ func seedRows() map[string]row {
 		"decode_with_all_fields": {
 			"event: message\nid: msg-456\nretry: 1000\ndata: {\"status\": \"processing\"}\n\n", 0, stopFirst},
 		"decode_stream_simulation": {simulation, 0, stopDone},
-		"decode_allocations":       {simple, 0, stopFirst},
 		"decode_buffered_stream":   {short(2000), 0, stopEnd},
 		"decode_comment_filtering": {
 			": This is a comment\n: Another comment\ndata: {\"actual\": \"data\"}\n\n", 0, stopFirst},
