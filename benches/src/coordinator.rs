@@ -28,7 +28,7 @@ use crate::worker::{MARK, Message, Plan, Planned, Requests, Task, say};
 /// Processes of each duel at least and at most.
 const PROCESSES: std::ops::RangeInclusive<usize> = 3..=20;
 /// Placements in each process.
-const PASSES: usize = 4;
+const PASSES: usize = 3;
 /// Placements of each duel at least, with which the range of the ratios is an interval of 95 % confidence.
 const PLACEMENTS: usize = 6;
 /// Peers of each language that ours is compared with: the fastest ones.

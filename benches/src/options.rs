@@ -46,9 +46,9 @@ FILTER keeps the benchmarks whose name (system/row/implementation) contains it.
   --save-baseline NAME      save criterion's times under NAME
   --baseline NAME           compare criterion's times with those saved under NAME
   --no-criterion            only compare ours with its peers
-  --warm-up-time SECONDS    of criterion, default 0.01
-  --measurement-time SECONDS  of criterion, default 0.03
-  --sample-size N           of criterion, default 20, at least 10
+  --warm-up-time SECONDS    of criterion, default 0.005
+  --measurement-time SECONDS  of criterion, default 0.015
+  --sample-size N           of criterion, default and minimum 10
   --skip-counting           do not count allocations
   --resident                run operations on request (benches/README.md)
 ";
@@ -63,10 +63,10 @@ impl Options {
             is_json: false,
             filters: Vec::new(),
             exact: false,
-            // Short, because comparisons do not depend on criterion: 2,000 benchmarks take two minutes.
-            warm_up: Duration::from_millis(10),
-            measurement: Duration::from_millis(30),
-            samples: 20,
+            // Short, because comparisons do not depend on criterion: 2,000 benchmarks take a minute.
+            warm_up: Duration::from_millis(5),
+            measurement: Duration::from_millis(15),
+            samples: 10,
             counting: true,
             criterion: true,
             save_baseline: None,
