@@ -8,7 +8,7 @@
 //! benches::counting_allocator!();
 //!
 //! fn main() -> std::process::ExitCode {
-//!     benches::main("demo", env!("CARGO_TARGET_TMPDIR"), rows)
+//!     benches::main("demo", "target/tmp", rows) // a suite passes env!("CARGO_TARGET_TMPDIR")
 //! }
 //!
 //! fn rows(suite: &mut Suite) -> anyhow::Result<()> {

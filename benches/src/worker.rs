@@ -1,4 +1,4 @@
-//! What a process does with the rows of its suite.
+//! The tasks of a process: list, test, screen, duel, or serve the rows of its suite.
 
 use std::hint::black_box;
 use std::io::{self, BufRead, Write};
@@ -87,7 +87,7 @@ pub(crate) fn say(text: impl std::fmt::Display) {
     }
 }
 
-/// What happens to each row of a pass.
+/// Task of a process, which each row of a pass runs.
 #[derive(Debug)]
 pub(crate) enum Task {
     /// Collects the entries of all implementations.
