@@ -1,13 +1,13 @@
 package payload
 
-// The types of the documents twitter.json, citm_catalog.json and canada.json, with all of their members. Members that a
-// document lacks are written as null.
+// The types of the documents twitter.json and citm_catalog.json, with all of their members. Members that the
+// documents lack in places are not written there.
 
 // RealTypes make the targets of decoding.
 var RealTypes = map[string]func() Checked{
 	"twitter": func() Checked { return new(Twitter) },
 	"citm":    func() Checked { return new(Citm) },
-	"canada":  func() Checked { return new(Canada) },
+	"canada":  func() Checked { return new(Coastline) },
 }
 
 func (t *Twitter) Check() uint64 {
@@ -26,8 +26,6 @@ func (c *Citm) Check() uint64 {
 	return uint64(check)
 }
 
-func (c *Canada) Check() uint64 { return uint64(len(c.Features) + len(c.Type)) }
-
 // Twitter is the document twitter.json.
 type Twitter struct {
 	Statuses       []Tweet       `json:"statuses"`
@@ -35,7 +33,7 @@ type Twitter struct {
 }
 
 type TweetMetadata struct {
-	CompletedIn float32 `json:"completed_in"`
+	CompletedIn float64 `json:"completed_in"`
 	MaxID       uint64  `json:"max_id"`
 	MaxIDStr    string  `json:"max_id_str"`
 	NextResults string  `json:"next_results"`
@@ -67,18 +65,18 @@ type Tweet struct {
 	Coordinates          *struct{}     `json:"coordinates"`
 	Place                *struct{}     `json:"place"`
 	Contributors         *struct{}     `json:"contributors"`
-	RetweetedStatus      *Tweet        `json:"retweeted_status"`
+	RetweetedStatus      *Tweet        `json:"retweeted_status,omitempty"`
 	RetweetCount         uint32        `json:"retweet_count"`
 	FavoriteCount        uint32        `json:"favorite_count"`
 	Entities             TweetEntities `json:"entities"`
 	Favorited            bool          `json:"favorited"`
 	Retweeted            bool          `json:"retweeted"`
-	PossiblySensitive    *bool         `json:"possibly_sensitive"`
+	PossiblySensitive    *bool         `json:"possibly_sensitive,omitempty"`
 	Lang                 string        `json:"lang"`
 }
 
 type TweetUser struct {
-	ID          uint32  `json:"id"`
+	ID          uint64  `json:"id"`
 	IDStr       string  `json:"id_str"`
 	Name        string  `json:"name"`
 	ScreenName  string  `json:"screen_name"`
@@ -87,7 +85,7 @@ type TweetUser struct {
 	URL         *string `json:"url"`
 	Entities    struct {
 		Description TweetURLs  `json:"description"`
-		URL         *TweetURLs `json:"url"`
+		URL         *TweetURLs `json:"url,omitempty"`
 	} `json:"entities"`
 	Protected                      bool    `json:"protected"`
 	FollowersCount                 uint32  `json:"followers_count"`
@@ -110,7 +108,7 @@ type TweetUser struct {
 	ProfileBackgroundTile          bool    `json:"profile_background_tile"`
 	ProfileImageURL                string  `json:"profile_image_url"`
 	ProfileImageURLHTTPS           string  `json:"profile_image_url_https"`
-	ProfileBannerURL               *string `json:"profile_banner_url"`
+	ProfileBannerURL               *string `json:"profile_banner_url,omitempty"`
 	ProfileLinkColor               string  `json:"profile_link_color"`
 	ProfileSidebarBorderColor      string  `json:"profile_sidebar_border_color"`
 	ProfileSidebarFillColor        string  `json:"profile_sidebar_fill_color"`
@@ -131,7 +129,7 @@ type TweetURL struct {
 	URL         string    `json:"url"`
 	ExpandedURL string    `json:"expanded_url"`
 	DisplayURL  string    `json:"display_url"`
-	Indices     [2]uint32 `json:"indices"`
+	Indices     [2]uint16 `json:"indices"`
 }
 
 type TweetEntities struct {
@@ -139,21 +137,21 @@ type TweetEntities struct {
 	Symbols      []struct{}    `json:"symbols"`
 	URLs         []TweetURL    `json:"urls"`
 	UserMentions []Mention     `json:"user_mentions"`
-	Media        *[]TweetMedia `json:"media"`
+	Media        *[]TweetMedia `json:"media,omitempty"`
 }
 
 type Mention struct {
 	ScreenName string    `json:"screen_name"`
 	Name       string    `json:"name"`
-	ID         uint32    `json:"id"`
+	ID         uint64    `json:"id"`
 	IDStr      string    `json:"id_str"`
-	Indices    [2]uint32 `json:"indices"`
+	Indices    [2]uint16 `json:"indices"`
 }
 
 type TweetMedia struct {
 	ID            uint64    `json:"id"`
 	IDStr         string    `json:"id_str"`
-	Indices       [2]uint32 `json:"indices"`
+	Indices       [2]uint16 `json:"indices"`
 	MediaURL      string    `json:"media_url"`
 	MediaURLHTTPS string    `json:"media_url_https"`
 	URL           string    `json:"url"`
@@ -166,13 +164,13 @@ type TweetMedia struct {
 		Thumb  MediaSize `json:"thumb"`
 		Large  MediaSize `json:"large"`
 	} `json:"sizes"`
-	SourceStatusID    *uint64 `json:"source_status_id"`
-	SourceStatusIDStr *string `json:"source_status_id_str"`
+	SourceStatusID    *uint64 `json:"source_status_id,omitempty"`
+	SourceStatusIDStr *string `json:"source_status_id_str,omitempty"`
 }
 
 type MediaSize struct {
-	W      uint32 `json:"w"`
-	H      uint32 `json:"h"`
+	W      uint16 `json:"w"`
+	H      uint16 `json:"h"`
 	Resize string `json:"resize"`
 }
 
@@ -212,19 +210,4 @@ type CitmPerformance struct {
 	SeatMapImage   *string        `json:"seatMapImage"`
 	Start          uint64         `json:"start"`
 	VenueCode      string         `json:"venueCode"`
-}
-
-// Canada is the document canada.json.
-type Canada struct {
-	Type     string          `json:"type"`
-	Features []CanadaFeature `json:"features"`
-}
-
-type CanadaFeature struct {
-	Type       string     `json:"type"`
-	Properties Properties `json:"properties"`
-	Geometry   struct {
-		Type        string         `json:"type"`
-		Coordinates [][][2]float32 `json:"coordinates"`
-	} `json:"geometry"`
 }
