@@ -145,10 +145,11 @@ impl Input {
         struct Parse<'a>(&'a [u8]);
 
         impl Visit for Parse<'_> {
-            type Output = serde_json::Result<Box<dyn Any>>;
+            type Output = sonic_rs::Result<Box<dyn Any>>;
 
             fn visit<D: Document>(self) -> Self::Output {
-                Ok(Box::new(from_bytes::<D::Encoded>(self.0)?))
+                // Without its feature `float_roundtrip`, serde_json changes the last digit of some numbers.
+                Ok(Box::new(sonic_rs::from_slice::<D::Encoded>(self.0)?))
             }
         }
 
