@@ -36,7 +36,7 @@ const PEERS: usize = 2;
 /// Implementations of ours that are compared with themselves, to show the error of the method.
 const EQUALS: usize = 5;
 /// A worker that sends nothing for this time is stopped.
-const SILENCE: Duration = Duration::from_secs(90);
+const SILENCE: Duration = Duration::from_secs(40);
 
 /// The rows of a suite.
 type Rows = fn(&mut Suite) -> Result<()>;

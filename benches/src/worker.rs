@@ -31,7 +31,7 @@ const SCREENING: Duration = Duration::from_millis(2);
 /// Screening slices of which the fastest counts.
 const SCREENING_SLICES: usize = 3;
 /// An operation above this duration is called once.
-const ONCE: Duration = Duration::from_millis(500);
+const ONCE: Duration = Duration::from_millis(150);
 
 /// The task of a worker process, as the coordinator sends it.
 #[derive(Debug, Serialize, Deserialize)]
