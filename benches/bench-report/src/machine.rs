@@ -71,11 +71,13 @@ fn own_time(stat: &str) -> Option<f64> {
     fields.get(11..15)?.iter().map(|field| field.parse::<f64>().ok()).sum()
 }
 
-/// Returns the sum of all times and that of the idle ones (idle, and waiting for input or output).
+/// Returns the sum of the times of programs and of the idle ones, and the idle ones (idle, and waiting for input or output).
+///
+/// Interrupts and the time that a virtual machine waits for its processors belong to no program.
 fn processor_times(stat: &str) -> Option<(f64, f64)> {
     let fields = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
-    let times: Vec<f64> = fields.map(|field| field.parse().ok()).collect::<Option<_>>()?;
-    Some((times.iter().take(8).sum(), times.get(3)? + times.get(4)?))
+    let times: Vec<f64> = fields.take(5).map(|field| field.parse().ok()).collect::<Option<_>>()?;
+    Some((times.iter().sum(), times.get(3)? + times.get(4)?))
 }
 
 /// Returns the time in UTC.
@@ -108,7 +110,7 @@ mod tests {
     #[test]
     fn idle_time_includes_waiting_for_a_disk() {
         let stat = "cpu  10 1 2 80 5 1 1 0 7 0\ncpu0 5 0 1 40 3 0 0 0 0 0\n";
-        assert_eq!(processor_times(stat), Some((100.0, 85.0)), "time of guests is part of the first field");
+        assert_eq!(processor_times(stat), Some((98.0, 85.0)), "time of guests is part of the first field");
         assert_eq!(processor_times("intr 1"), None);
     }
 
