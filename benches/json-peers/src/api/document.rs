@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Inputs, and the outputs of the Go library. The README in the same folder describes their origin.
 const FILE: &str =
-    include_str!("../../../../../crates/tightwire-perplexity/tests/data/perplexity-bench-data.json");
+    include_str!("../../../../crates/tightwire-perplexity/tests/data/perplexity-bench-data.json");
 
 /// Input and output of a value.
 #[derive(Clone, Debug)]
