@@ -27,6 +27,9 @@ use crate::worker::{MARK, Message, Plan, Planned, Requests, Task, say};
 
 /// Processes of each duel at least and at most.
 const PROCESSES: std::ops::RangeInclusive<usize> = 3..=20;
+/// Processes of a duel with a peer in another language at most: each starts the peer's program again, which takes seconds
+/// for PowerShell.
+const RESIDENT_PROCESSES: usize = 6;
 /// Placements in each process.
 const PASSES: usize = 3;
 /// Placements of each duel at least, with which the range of the ratios is an interval of 95 % confidence.
@@ -96,6 +99,8 @@ struct Coordinator<'a> {
 struct Running {
     planned: Planned,
     is_pinned: bool,
+    /// Processes at most.
+    most: usize,
     processes: usize,
     blocks: Vec<(usize, Block)>,
     failure: Option<String>,
@@ -110,7 +115,7 @@ impl Running {
     fn is_open(&self) -> bool {
         let outcome = || Ratio::of("", &self.ratios()).map(|ratio| ratio.outcome());
         self.failure.is_none()
-            && self.processes < *PROCESSES.end()
+            && self.processes < self.most
             && (self.processes < *PROCESSES.start()
                 || self.blocks.len() < PLACEMENTS
                 || outcome() == Some(Outcome::Undecided))
@@ -499,6 +504,7 @@ fn plan(rows: &[model::Row], threaded: &HashSet<String>) -> Vec<Running> {
             peer: peer.implementation.clone(),
         },
         is_pinned: !threaded.contains(&ours.key),
+        most: if peer.language == "rust" { *PROCESSES.end() } else { RESIDENT_PROCESSES },
         processes: 0,
         blocks: Vec::new(),
         failure: None,
