@@ -152,6 +152,9 @@ func encode(coder library.Coder, value any) (resident.Batch, error) {
 	for _, escape := range []string{`\u003c`, `\u003e`, `\u0026`} {
 		check -= (len(escape) - 1) * bytes.Count(document, []byte(escape))
 	}
+	if coastline, ok := value.(*payload.Coastline); ok {
+		check += len(".0") * coastline.WholeNumbers()
+	}
 	return resident.Checked(uint64(len(document)), uint64(check), func() (int, error) {
 		document, err := coder.Marshal(value)
 		return len(document), err
