@@ -253,7 +253,7 @@ impl Side<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong, in one line.
+    /// The failure or the wrong check value, in one line.
     pub(crate) fn check(&mut self) -> Result<Option<Duration>, String> {
         let (time, value) = match &mut self.work {
             Work::Here(_) => self.run(1)?,

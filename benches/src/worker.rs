@@ -223,7 +223,7 @@ fn counts(side: &mut Side<'_>) -> Option<Counts> {
         return Some(count_batches(operations));
     }
     const CALLS: u32 = 20;
-    // The first call pays for what is made once.
+    // The first call allocates caches and tables.
     side.count_there(1)?;
     let (bytes, allocations) = side.count_there(u64::from(CALLS))?;
     Some(Counts {

@@ -192,7 +192,7 @@ impl<'f> Facts<'f> {
         }
     }
 
-    /// Returns why a result is as it is.
+    /// Returns the reason for a result; empty if none is known.
     pub(crate) fn remark(&self, one: &Standing<'_>) -> &'f str {
         let class = one.ours.and_then(|row| row.class.as_deref());
         self.sources.notes.remark(one.key, class).unwrap_or_default()

@@ -54,10 +54,9 @@ pub struct Run {
     pub versions: Vec<(String, String)>,
     /// Commit, with a mark if files differ from it.
     pub commit: Option<String>,
-    /// Part of the processors' time that other programs used during two seconds before the run. Absent if the system does
-    /// not report it.
+    /// Part of the processors' time that other programs used before the run. Suites do not measure it.
     pub busy_before: Option<f64>,
-    /// The same after the run.
+    /// Part of the processors' time that other programs used during the run. Absent if the system does not report it.
     pub busy_after: Option<f64>,
     /// Peers that were not measured, with the reason.
     pub missing_peers: Vec<Missing>,
@@ -65,7 +64,7 @@ pub struct Run {
     pub imports: Vec<String>,
     /// Duration without the build.
     pub elapsed_s: f64,
-    /// What the reader must know about this run, such as results that were left out.
+    /// Remarks about the run, such as results that were left out.
     #[serde(default)]
     pub notes: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What rows do with a JSON library.
+//! Operations of a JSON library that rows measure.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

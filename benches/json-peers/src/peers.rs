@@ -275,7 +275,7 @@ fn feature(reader: &mut Jiter<'_>) -> Option<Feature<f64>> {
     let mut key = reader.next_object().ok()?.map(str::to_owned);
     while let Some(name) = key {
         match &*name {
-            // Of the feature and of its geometry, which comes last.
+            // The feature has a type, and so has its geometry, which comes last.
             "type" if feature.kind.is_empty() => reader.next_str().ok()?.clone_into(&mut feature.kind),
             "properties" => {
                 let mut key = reader.next_object().ok()?.map(str::to_owned);
