@@ -18,12 +18,12 @@ const REWRITTEN: &str = "rewritten";
 
 /// Returns the check value of a copied document that a library parses into a type and serializes again.
 macro_rules! retyped {
-    ($library:ident, $type:ident, $document:expr) => {
+    ($from_slice:path, $to_vec:path, $type:ident, $document:expr) => {
         || {
             let document = black_box($document).to_vec();
-            let mut typed: typed::$type<'_> = $library::from_slice(&document).unwrap();
+            let mut typed: typed::$type<'_> = $from_slice(&document).unwrap();
             let elements = typed.rewrite();
-            black_box($library::to_vec(&typed).unwrap());
+            black_box($to_vec(&typed).unwrap());
             elements
         }
     };
@@ -45,11 +45,15 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
             black_box(page.json());
             page.files().len() as u64
         });
-        row.run(peer("serde_json"), files as u64, retyped!(serde_json, Page, document))
-            .run(peer("sonic-rs"), files as u64, retyped!(sonic_rs, Page, document))
-            .run(Impl::limit("memory copy"), document.len() as u64, || {
-                black_box(black_box(document).clone()).len() as u64
-            });
+        row.run(
+            peer("serde_json"),
+            files as u64,
+            retyped!(serde_json::from_slice, serde_json::to_vec, Page, document),
+        )
+        .run(peer("sonic-rs"), files as u64, retyped!(sonic_rs::from_slice, sonic_rs::to_vec, Page, document))
+        .run(Impl::limit("memory copy"), document.len() as u64, || {
+            black_box(black_box(document).clone()).len() as u64
+        });
     }
     let (name, names) = ("list_refresh", NAMES as u64);
     let document = &of_selected(suite, &[name], documents::list);
@@ -58,11 +62,8 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
         black_box(list.json());
         list.names().len() as u64
     });
-    row.run(peer("serde_json"), names, retyped!(serde_json, List, document)).run(
-        peer("sonic-rs"),
-        names,
-        retyped!(sonic_rs, List, document),
-    );
+    row.run(peer("serde_json"), names, retyped!(serde_json::from_slice, serde_json::to_vec, List, document))
+        .run(peer("sonic-rs"), names, retyped!(sonic_rs::from_slice, sonic_rs::to_vec, List, document));
     of_page(suite)?;
     of_request(suite);
     Ok(())

@@ -221,7 +221,7 @@ fn no_std(gate: &Gate) -> Result<Skipped> {
 
 /// Runs `cargo test`, the full gate with the installed programs in other languages.
 fn tests(gate: &Gate) -> Result<Skipped> {
-    let mut command = cargo::command(&gate.workspace, &["test"]);
+    let mut command = cargo::command(&gate.workspace, &["test", "--no-fail-fast"]);
     // Most tests of servers and timeouts wait.
     let threads = 2 * thread::available_parallelism()?.get();
     command.env("RUST_TEST_THREADS", threads.to_string());
