@@ -1,6 +1,6 @@
 //! Peers in other languages: programs that run operations on request. `README.md` describes the protocol.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
@@ -169,7 +169,12 @@ impl Resident {
                 none.insert(Process { child, stdin, stdout })
             }
         };
-        process.stdin.write_all(request.as_bytes()).map_err(|error| format!("takes no requests: {error}"))?;
+        let written = process.stdin.write_all(request.as_bytes());
+        written.map_err(|error| match error.kind() {
+            // It ended before the request.
+            ErrorKind::BrokenPipe => "ended".to_owned(),
+            _ => format!("takes no requests: {error}"),
+        })?;
         let mut answer = String::new();
         match process.stdout.read_line(&mut answer) {
             Ok(0) => Err("ended".to_owned()),
@@ -214,7 +219,9 @@ mod tests {
         assert!(peer.run("d", "peer", 1).unwrap_err().contains("unexpected answer"));
         assert!(peer.run("e", "peer", 1).unwrap_err().contains("ended"));
         assert!(peer.run("a", "peer", 1).unwrap_err().contains("ended"), "it is not started again");
-        assert!(resident("exit").run("a", "peer", 1).is_err());
+        let mut deaf = resident("read -r request; exec <&-; echo none; sleep 1");
+        assert_eq!(deaf.run("a", "peer", 1), Ok(None));
+        assert!(deaf.run("a", "peer", 1).unwrap_err().contains("ended"), "it does not read the request");
     }
 
     #[test]
