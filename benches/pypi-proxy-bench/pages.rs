@@ -29,8 +29,8 @@ macro_rules! retyped {
     ($from_slice:path, $to_vec:path, $type:ident, $document:expr) => {
         || {
             let document = black_box($document).to_vec();
-            let mut typed: typed::$type<'_> = $from_slice(&document).unwrap();
-            let elements = typed.rewrite();
+            let typed: typed::$type<'_> = $from_slice(&document).unwrap();
+            let (typed, elements) = typed.rewrite();
             black_box($to_vec(&typed).unwrap());
             elements
         }

@@ -43,11 +43,12 @@ pub(crate) struct File<'d> {
 
 impl Page<'_> {
     /// Replaces the URL of each file by its bare name. Returns the number of files.
-    pub(crate) fn rewrite(&mut self) -> u64 {
+    pub(crate) fn rewrite(mut self) -> (Self, u64) {
         for file in &mut self.files {
             file.url = file.filename.clone();
         }
-        self.files.len() as u64
+        let count = self.files.len() as u64;
+        (self, count)
     }
 }
 
@@ -62,8 +63,9 @@ pub(crate) struct List<'d> {
 
 impl List<'_> {
     /// Returns the number of projects. There is nothing to replace.
-    pub(crate) fn rewrite(&mut self) -> u64 {
-        self.projects.len() as u64
+    pub(crate) fn rewrite(self) -> (Self, u64) {
+        let count = self.projects.len() as u64;
+        (self, count)
     }
 }
 
