@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use simd_json::prelude::{ValueAsArray as _, ValueAsObject as _, ValueAsScalar as _, Writable as _};
 use sonic_rs::{JsonContainerTrait as _, JsonValueTrait as _};
 
-use crate::input::{Input, Type, from_bytes};
+use crate::documents::from_bytes;
+use crate::input::{Input, Type};
 use crate::library::Library;
 use crate::operation::{Operation, Side, checked, side};
 use crate::real::{Canada, Feature, Geometry, Map};
