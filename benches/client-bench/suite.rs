@@ -7,12 +7,20 @@
 use std::process::ExitCode;
 
 use benches::{Impl, Row, Suite};
-use client_bench::ours::Ours;
-use client_bench::peers::{HyperUtil, Reqwest};
-use client_bench::repeat::{Operation, Operations, concurrent, sequential};
-use client_bench::server::Server;
-use client_bench::stream::{self, AsyncOpenai, StreamApi};
-use client_bench::workload::Workload;
+
+use crate::ours::Ours;
+use crate::peers::{HyperUtil, Reqwest};
+use crate::repeat::{Operation, Operations, concurrent, sequential};
+use crate::server::Server;
+use crate::stream::AsyncOpenai;
+use crate::workload::Workload;
+
+mod ours;
+mod peers;
+mod repeat;
+mod server;
+mod stream;
+mod workload;
 
 benches::counting_allocator!();
 
@@ -35,13 +43,7 @@ fn main() -> ExitCode {
 }
 
 fn rows(suite: &mut Suite) -> anyhow::Result<()> {
-    for workload in [
-        Workload::simple("client_do_simple"),
-        Workload::with_json_body(),
-        Workload::large_response(),
-        Workload::with_headers(),
-        Workload::concurrent(),
-    ] {
+    for workload in Workload::all() {
         let mut row = suite.row(workload.row);
         if workload.row == "client_do_simple" {
             row = row.alias("client_do_allocations");
@@ -98,18 +100,17 @@ fn with_retry(suite: &mut Suite) {
 fn streamed(suite: &mut Suite) {
     const ROW: &str = "client_stream_10k";
     let answer = stream::answer(suite.selects(ROW));
-    let expected = stream::value(stream::CHUNKS, stream::TEXT);
-    let ours = |api| sequential(answer.clone(), Box::new(move |server| stream::Ours::new(api, server)));
+    let ours =
+        |is_text| sequential(answer.clone(), Box::new(move |server| stream::Ours::new(is_text, server)));
     suite
         .row(ROW)
         .payload(stream::LEN)
         .elements(stream::CHUNKS)
-        .run_batches(Impl::ours("chunks").class(TYPED), expected, ours(StreamApi::Chunks))
-        .run_batches(Impl::ours("text").class(TEXT), expected, ours(StreamApi::Text))
+        .run_batches(Impl::ours("chunks").class(TYPED), stream::VALUE, ours(false))
+        .run_batches(Impl::ours("text").class(TEXT), stream::VALUE, ours(true))
         .run_batches(
             Impl::peer("async-openai", ASYNC_OPENAI).class(TYPED),
-            expected,
+            stream::VALUE,
             sequential(answer.clone(), Box::new(AsyncOpenai::new)),
-        )
-        .run_batches(Impl::limit("events only"), stream::value(stream::CHUNKS, 0), ours(StreamApi::Events));
+        );
 }

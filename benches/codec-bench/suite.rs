@@ -12,7 +12,7 @@ use benches::{Impl, Row, Suite, memory};
 use codec_bench::codec::{Add, Kind, add};
 use codec_bench::layouts;
 use codec_bench::message::Message;
-use codec_bench::payload::{self, Size};
+use codec_bench::payload::{SIZES, message};
 use codec_bench::peers::{self, WincodeVec};
 
 benches::counting_allocator!();
@@ -27,10 +27,10 @@ fn main() -> ExitCode {
 fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     use Kind::{Borrowed, Discarded, Fresh, Length, Owned, Reader, Reused, View, WholeReader};
 
-    for size in Size::ALL {
+    for size in &SIZES {
         // Implementations with the bytes of the Go library come first.
-        let same = match size {
-            Size::Large => layouts::wide::ALL,
+        let same = match size.entries {
+            256.. => layouts::wide::ALL,
             _ => layouts::narrow::ALL,
         };
         let ours = &same[..1];
@@ -39,24 +39,24 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
         let rows: [(&str, u64, &[Part<'_>]); 6] = [
             (
                 "parco_compile",
-                size.parco_len(),
+                size.parco_len,
                 &[(Reused, &[same, &[add::<WincodeVec>], peers::ALL]), (Fresh, all)],
             ),
-            ("parco_discard_compile", size.parco_len(), &[(Discarded, all), (Length, all)]),
+            ("parco_discard_compile", size.parco_len, &[(Discarded, all), (Length, all)]),
             // In the report, both formats return a new vector.
-            ("json_compile", size.json_len(), &[(Fresh, json), (Reused, json)]),
-            ("msgpack_compile", size.msgpack_len(), &[(Fresh, msgpack), (Reused, msgpack)]),
-            ("parco_parse", size.parco_len(), &[(Owned, all), (Borrowed, all), (View, all)]),
+            ("json_compile", size.json_len, &[(Fresh, json), (Reused, json)]),
+            ("msgpack_compile", size.msgpack_len, &[(Fresh, msgpack), (Reused, msgpack)]),
+            ("parco_parse", size.parco_len, &[(Owned, all), (Borrowed, all), (View, all)]),
             (
                 "parco_parse_reader",
-                size.parco_len(),
+                size.parco_len,
                 &[(Reader, all), (WholeReader, &[ours, peers::WHOLE_READERS])],
             ),
         ];
         for (kind, payload, implementations) in rows {
-            let name = format!("{kind}_{}", size.name());
+            let name = format!("{kind}_{}", size.name);
             // The implementations of a row that is not run are only listed.
-            let message = if suite.selects(&name) { payload::message(size) } else { Message::default() };
+            let message = if suite.selects(&name) { message(size) } else { Message::default() };
             let mut row = suite.row(name).payload(payload).elements(1);
             for (kind, codecs) in implementations {
                 row = codecs.iter().copied().flatten().fold(row, |row, add| add(row, *kind, &message));

@@ -57,8 +57,6 @@ fn trees(suite: &mut Suite) {
         names.map(|name| name.len() as u64).sum()
     });
     add_side(add_side(row, by_pointer), special::pointers(document, &pointers, expected));
-    add(suite.row("tree_clone").elements(count as u64), Operation::CloneTree, &inputs);
-    add(suite.row("tree_edit").payload(document.len() as u64), Operation::EditTree, &inputs);
 }
 
 /// Conversions between structs and trees, and indented output.

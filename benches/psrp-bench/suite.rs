@@ -15,11 +15,10 @@ use benches::{Impl, Row, Suite, memory};
 use psrp::clixml::{Writer, escape, from_slice, unescape};
 use psrp::fragment::{Assembler, Fragment, Fragmenter, Priority};
 use psrp::io::Child;
-use psrp::message::{Destination, Message, MessageHeader, MessageType};
+use psrp::message::Message;
 use psrp::outofproc::{Packet, PacketReader, Role};
 use psrp::{Error, Value};
-use psrp_bench::limits;
-use psrp_bench::maps::{self, ShardedMap};
+use psrp_bench::maps::ShardedMap;
 use psrp_bench::payload::{self, IDENTITY, members};
 use psrp_bench::powershell::{self, Session};
 use psrp_bench::round_trip::{self, RoundTripBuffers};
@@ -83,10 +82,14 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     decode_fragment(suite);
     assemble(suite);
     messages(suite);
-    send_data(suite, "transport_send_data_4kb", 4096, false);
-    send_data(suite, "transport_send_data_small_256b", 256, false);
-    send_data(suite, "outofproc_send_data", 1024, true);
-    send(suite.row("transport_send_command"), &Packet::Command(Some(IDENTITY)), false);
+    for (row, length, discarded) in [
+        ("transport_send_data_4kb", 4096, false),
+        ("transport_send_data_small_256b", 256, false),
+        ("outofproc_send_data", 1024, true),
+    ] {
+        send(suite, row, &data_packet(Some(IDENTITY), &vec![0; length]), discarded);
+    }
+    send(suite, "transport_send_command", &Packet::Command(Some(IDENTITY)), false);
     receive(suite, "transport_receive_packet_data", &data_packet(None, b"testdata"));
     receive(suite, "transport_receive_packet_command", &Packet::Command(Some(IDENTITY)));
     parse_line(suite);
@@ -105,11 +108,6 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
 /// Encodes a value as a document.
 fn wrapped<'w>(writer: &'w mut Writer, value: &Value) -> Result<&'w [u8], Error> {
     writer.write_document([(None, value)])
-}
-
-/// Encodes a value as a continuation of the previous document.
-fn continued<'w>(writer: &'w mut Writer, value: &Value) -> Result<&'w [u8], Error> {
-    writer.continue_document([(None, value)])
 }
 
 /// Returns the encoded length, 0 on failure.
@@ -153,19 +151,16 @@ fn serialize(
 /// The two rows whose serializer is not reset: from the second document on, it writes only a reference.
 fn serialize_again(suite: &mut Suite, name: &str, value: &Value, class: &str) {
     const REFERENCE: u64 = 104;
-    let mut writer = Writer::new();
-    let _ = continued(&mut writer, value);
-    let row = suite.row(name).payload(REFERENCE);
-    let row = if class == FRESH_REFERENCE {
-        row.run(Impl::ours("reference, copied").class(class), REFERENCE, move || {
-            length(continued(&mut writer, black_box(value)).map(<[u8]>::to_vec))
-        })
-    } else {
-        row.run(Impl::ours("reference, lent").class(class), REFERENCE, move || {
-            length(continued(&mut writer, black_box(value)))
-        })
+    let again = |writer: &mut Writer, is_copied: bool| {
+        let document = writer.continue_document([(None, black_box(value))]);
+        if is_copied { length(document.map(<[u8]>::to_vec)) } else { length(document) }
     };
-    written(row, "whole object, ", verified(value, wrapped), move |writer| wrapped(writer, black_box(value)));
+    let is_copied = class == FRESH_REFERENCE;
+    let mut writer = Writer::new();
+    again(&mut writer, is_copied);
+    let ours = Impl::ours(if is_copied { "reference, copied" } else { "reference, lent" }).class(class);
+    let row = suite.row(name).payload(REFERENCE).run(ours, REFERENCE, || again(&mut writer, is_copied));
+    written(row, "whole object, ", verified(value, wrapped), |writer| wrapped(writer, black_box(value)));
 }
 
 fn deserialize(suite: &mut Suite, name: &str) {
@@ -202,7 +197,9 @@ fn appended<'a>(row: Row<'a>, encoded: &'a [u8], is_right: bool, encode: impl Fn
             encode(&mut buffer);
             black_box(&buffer).len() as u64
         })
-        .run(Impl::limit("memory copy, new vector").class(FRESH), expected, || limits::copy_to_new(encoded));
+        .run(Impl::limit("memory copy, new vector").class(FRESH), expected, || {
+            memory::copy_to(encoded, &mut Vec::new())
+        });
     copies(row, encoded);
 }
 
@@ -283,13 +280,7 @@ fn assembled<'a>(assembler: &'a mut Assembler, fragments: &'a [Vec<u8>]) -> Opti
 /// The rows `messages_*` of go-psrpcore have other values in the header.
 fn messages(suite: &mut Suite) {
     let data = [0; 1024];
-    let header = MessageHeader {
-        destination: Destination::Server,
-        message_type: MessageType::CreatePipeline,
-        pool_id: Uuid::new_v4(),
-        pipeline_id: Some(Uuid::new_v4()),
-    };
-    let message = Message { header, data: &data };
+    let message = Message { header: round_trip::header(), data: &data };
     let mut encoded = Vec::new();
     message.encode(&mut encoded);
     let is_right = Message::decode(&encoded).is_ok_and(|read| read == message);
@@ -326,28 +317,18 @@ fn line(packet: &Packet<'_>) -> Vec<u8> {
 
 /// Adds a row that sends a packet to a writer into memory or, if `discarded`, to a writer that discards it, and that
 /// encodes the packet to a reused buffer.
-fn send<'a>(row: Row<'a>, packet: &'a Packet<'_>, discarded: bool) -> Row<'a> {
+fn send(suite: &mut Suite, name: &str, packet: &Packet<'_>, discarded: bool) {
     let expected = line(packet).len() as u64;
     let (sink, link, mut buffer) =
         (PacketSender::new(std::io::sink()), PacketSender::new(Vec::new()), Vec::new());
-    row.payload(expected)
-        .run(Impl::ours("lock and writer").class(LOCKED), expected, move || {
+    suite
+        .row(name)
+        .payload(expected)
+        .run(Impl::ours("lock and writer").class(LOCKED), expected, || {
             let packet = black_box(packet);
             if discarded { sink.send(packet, |_| {}) } else { link.send(packet, Vec::clear) }
         })
-        .run(Impl::ours("buffer").class(REUSED), expected, move || transport::encode(packet, &mut buffer))
-}
-
-fn send_data(suite: &mut Suite, name: &str, length: usize, discarded: bool) {
-    let data = vec![0; length];
-    let packet = data_packet(Some(IDENTITY), &data);
-    let expected = data.len().div_ceil(3) * 4;
-    let mut text = vec![0; expected];
-    send(suite.row(name), &packet, discarded).run(
-        Impl::limit("base64 of the data").class(REUSED),
-        expected as u64,
-        || limits::base64(&data, &mut text),
-    );
+        .run(Impl::ours("buffer").class(REUSED), expected, || transport::encode(packet, &mut buffer));
 }
 
 /// Receives a packet from a reader with new buffers, as in go-psrpcore, and decodes it from available bytes.
@@ -393,9 +374,9 @@ fn round_trip(suite: &mut Suite, name: &str, value: &Value) {
         _ => u64::MAX,
     };
     let right = |read: Result<Option<Value>, Error>| read.is_ok_and(|read| read.as_ref() == Some(value));
-    let is_right = right(round_trip::like_go_psrpcore(value)) && right(round_trip::through(value));
-    let expected = if is_right { members(value) } else { u64::MAX - 1 };
     let mut reused = RoundTripBuffers::default();
+    let is_right = right(round_trip::like_go_psrpcore(value)) && right(reused.through(value));
+    let expected = if is_right { members(value) } else { u64::MAX - 1 };
     suite
         .row(name)
         .payload(verified(value, Writer::write))
@@ -403,7 +384,7 @@ fn round_trip(suite: &mut Suite, name: &str, value: &Value) {
             arrived(round_trip::like_go_psrpcore(black_box(value)))
         })
         .run(Impl::ours("through the bytes").class(OWNED), expected, || {
-            arrived(round_trip::through(black_box(value)))
+            arrived(RoundTripBuffers::default().through(black_box(value)))
         })
         .run(Impl::ours("through the bytes, reused buffers").class(OWNED_REUSED), expected, || {
             arrived(reused.through(black_box(value)))
@@ -455,51 +436,36 @@ fn texts(suite: &mut Suite) {
 }
 
 fn shared_maps(suite: &mut Suite) {
-    let keys = maps::keys();
-    let (locked, sharded) = (ShardedMap::new(&keys, 1), ShardedMap::new(&keys, 16));
-    suite.row("runspace_map_rwmutex").threads().run_batches(
-        Impl::ours("RwLock of a map").class(MAP),
-        1,
-        |times| maps::look_up(&locked, &keys, times),
-    );
-    suite.row("runspace_map_syncmap").threads().run_batches(
-        Impl::ours("sharded map").class(MAP),
-        1,
-        |times| maps::look_up(&sharded, &keys, times),
-    );
+    let keys: Vec<_> = (0..100).map(|_| Uuid::new_v4()).collect();
+    for (row, name, shards) in
+        [("runspace_map_rwmutex", "RwLock of a map", 1), ("runspace_map_syncmap", "sharded map", 16)]
+    {
+        let map = ShardedMap::new(&keys, shards);
+        let ours = Impl::ours(name).class(MAP);
+        suite.row(row).threads().run_batches(ours, 1, |times| map.look_up(&keys, times));
+    }
 }
 
 /// Client and server in one thread over an in-memory pipe, as in go-psrpcore. It has no server: that of its rows
 /// decodes nothing, like our plain one.
 fn sessions(suite: &mut Suite) -> anyhow::Result<()> {
     const COUNT: u64 = 10_000;
-    let (plain, whole) = (Sessions::new(ServerKind::Stub)?, Sessions::new(ServerKind::Full)?);
-    suite
-        .row("session_open_invoke_close")
-        .threads()
-        .run_batches(Impl::ours("client, plain server").class(PLAIN), 1, |times| {
-            plain.whole(times).unwrap_or(u64::MAX)
-        })
-        .run_batches(Impl::ours("client and server").class(WHOLE), 1, |times| {
-            whole.whole(times).unwrap_or(u64::MAX)
+    let servers = [(PLAIN, Sessions::new(ServerKind::Stub)?), (WHOLE, Sessions::new(ServerKind::Full)?)];
+    let mut row = suite.row("session_open_invoke_close").threads();
+    for (class, sessions) in &servers {
+        let run = |times| sessions.whole(times).unwrap_or(u64::MAX);
+        row = row.run_batches(Impl::ours(*class).class(*class), 1, run);
+    }
+    drop(row);
+    let is_selected = suite.selects("session_10000_objects");
+    let mut row = suite.row("session_10000_objects").threads().elements(COUNT);
+    for (class, sessions) in &servers {
+        let pool = if is_selected { sessions.open().ok() } else { None };
+        row = row.run(Impl::ours(*class).class(*class), session::sum(COUNT), move || {
+            let sum = pool.as_ref().and_then(|pool| sessions.stream(pool, COUNT).ok());
+            sum.and_then(|sum| sum.try_into().ok()).unwrap_or(u64::MAX)
         });
-    let name = "session_10000_objects";
-    let pool = |sessions: &Sessions| if suite.selects(name) { sessions.open().ok() } else { None };
-    let (plain_pool, whole_pool) = (pool(&plain), pool(&whole));
-    let found = |sum: Option<Result<i64, Error>>| {
-        sum.and_then(Result::ok).and_then(|sum| u64::try_from(sum).ok()).unwrap_or(u64::MAX)
-    };
-    let sum = session::sum(COUNT);
-    suite
-        .row(name)
-        .threads()
-        .elements(COUNT)
-        .run(Impl::ours("client, plain server").class(PLAIN), sum, || {
-            found(plain_pool.as_ref().map(|pool| plain.stream(pool, COUNT)))
-        })
-        .run(Impl::ours("client and server").class(WHOLE), sum, || {
-            found(whole_pool.as_ref().map(|pool| whole.stream(pool, COUNT)))
-        });
+    }
     Ok(())
 }
 
@@ -510,14 +476,11 @@ fn objects(suite: &mut Suite, rows: [&str; 2], count: u64) {
     let document = document.as_bytes();
     let value = from_slice(document).unwrap_or_default();
     let len = |value: &Value| value.items().map_or(0, |items| items.len() as u64);
-    suite
-        .row(rows[0])
-        .payload(document.len() as u64)
-        .elements(count)
-        .run(Impl::ours("value").class(OWNED), count, || {
-            from_slice(black_box(document)).map_or(0, |value| len(black_box(&value)))
-        })
-        .run(Impl::limit("events of quick-xml"), limits::events(document), || limits::events(document));
+    suite.row(rows[0]).payload(document.len() as u64).elements(count).run(
+        Impl::ours("value").class(OWNED),
+        count,
+        || from_slice(black_box(document)).map_or(0, |value| len(black_box(&value))),
+    );
 
     let mut writer = Writer::new();
     let encoded = wrapped(&mut writer, &value).unwrap_or_default();

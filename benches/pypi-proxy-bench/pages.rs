@@ -7,12 +7,20 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use benches::{Impl, Row, Suite};
-use pypi_proxy::{ByteRange, Coding, Form, Page, ProjectList, ProjectName};
-use pypi_proxy_bench::documents::{self, ACCEPT, ACCEPT_ENCODING, FILES, NAMES};
-use pypi_proxy_bench::typed;
+use pypi_proxy::{Coding, Form, Page, ProjectList};
+
+use crate::documents::{FILES, NAMES};
+
+mod documents;
+mod typed;
 
 benches::counting_allocator!();
 
+/// `Accept` header of pip and uv.
+const ACCEPT: &str =
+    "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01";
+/// `Accept-Encoding` header of pip and uv.
+const ACCEPT_ENCODING: &str = "gzip, deflate, zstd";
 /// A document rewritten for clients. Ours keeps unknown fields, which the peers lose.
 const REWRITTEN: &str = "rewritten";
 
@@ -21,8 +29,8 @@ macro_rules! retyped {
     ($from_slice:path, $to_vec:path, $type:ident, $document:expr) => {
         || {
             let document = black_box($document).to_vec();
-            let mut typed: typed::$type<'_> = $from_slice(&document).unwrap();
-            let elements = typed.rewrite();
+            let typed: typed::$type<'_> = $from_slice(&document).unwrap();
+            let (typed, elements) = typed.rewrite();
             black_box($to_vec(&typed).unwrap());
             elements
         }
@@ -39,7 +47,7 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
         ("pypi_response_parsing_standard_copy", documents::small, 2),
     ];
     for (name, make, files) in pages {
-        let document = &of_selected(suite, &[name], make);
+        let document = &of_selected(suite, name, make);
         let row = rewritten(suite.row(name), document, files as u64, || {
             let page = Page::from_json(black_box(document).clone()).unwrap();
             black_box(page.json());
@@ -56,7 +64,7 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
         });
     }
     let (name, names) = ("list_refresh", NAMES as u64);
-    let document = &of_selected(suite, &[name], documents::list);
+    let document = &of_selected(suite, name, documents::list);
     let row = rewritten(suite.row(name), document, names, || {
         let list = ProjectList::from_json(black_box(document).clone()).unwrap();
         black_box(list.json());
@@ -64,14 +72,18 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     });
     row.run(peer("serde_json"), names, retyped!(serde_json::from_slice, serde_json::to_vec, List, document))
         .run(peer("sonic-rs"), names, retyped!(sonic_rs::from_slice, sonic_rs::to_vec, List, document));
-    of_page(suite)?;
-    of_request(suite);
+    let len = (ACCEPT.len() + ACCEPT_ENCODING.len()) as u64;
+    suite.row("negotiate").payload(len).run(Impl::ours("header fields").class("pypi-proxy"), 1, || {
+        let form = Form::from_accept(black_box(ACCEPT));
+        let coding = Coding::from_accept(black_box(ACCEPT_ENCODING));
+        u64::from(form == Some(Form::Json) && coding == Coding::Zstd)
+    });
     Ok(())
 }
 
-/// Returns a document, or an empty one if none of the rows is run.
-fn of_selected(suite: &Suite, rows: &[&str], make: fn() -> Vec<u8>) -> Vec<u8> {
-    if rows.iter().any(|row| suite.selects(row)) { make() } else { Vec::new() }
+/// Returns a document, or an empty one if the row is not run.
+fn of_selected(suite: &Suite, row: &str, make: fn() -> Vec<u8>) -> Vec<u8> {
+    if suite.selects(row) { make() } else { Vec::new() }
 }
 
 fn peer(name: &str) -> Impl {
@@ -85,50 +97,4 @@ fn rewritten<'a>(row: Row<'a>, document: &[u8], elements: u64, ours: impl FnMut(
         elements,
         ours,
     )
-}
-
-/// Adds a row without a peer.
-fn alone<'a>(row: Row<'a>, name: &str, expected: u64, operation: impl FnMut() -> u64 + 'a) {
-    row.run(Impl::ours(name).class("pypi-proxy"), expected, operation);
-}
-
-/// HTML in both directions, and a file of a parsed page.
-fn of_page(suite: &mut Suite) -> anyhow::Result<()> {
-    let rows = ["page_html", "page_from_html", "file_of_page"];
-    let page = match rows.iter().any(|row| suite.selects(row)) {
-        true => documents::page(),
-        false => documents::small(),
-    };
-    let page = &Page::from_json(page)?;
-    let (html, files) = (&page.to_html(), page.files().len());
-    let len = html.len() as u64;
-    alone(suite.row(rows[0]).payload(len).elements(FILES as u64), "rendered", len, || {
-        black_box(black_box(page).to_html()).len() as u64
-    });
-    alone(suite.row(rows[1]).payload(len).elements(FILES as u64), "read", FILES as u64, || {
-        Page::from_html(black_box(html)).unwrap().files().len() as u64
-    });
-    let name = page.files().nth(files / 2).map(|file| file.name().to_owned()).unwrap_or_default();
-    let size = || black_box(page).file(black_box(&name)).and_then(|file| file.details().size);
-    alone(suite.row(rows[2]), "looked up", size().unwrap_or(u64::MAX), || size().unwrap_or_default());
-    Ok(())
-}
-
-/// Parsers that run for each request.
-fn of_request(suite: &mut Suite) {
-    let len = (ACCEPT.len() + ACCEPT_ENCODING.len()) as u64;
-    alone(suite.row("negotiate").payload(len), "header fields", 1, || {
-        let form = Form::from_accept(black_box(ACCEPT));
-        let coding = Coding::from_accept(black_box(ACCEPT_ENCODING));
-        u64::from(form == Some(Form::Json) && coding == Coding::Zstd)
-    });
-    alone(suite.row("range"), "header field", 983_616, || {
-        match ByteRange::parse(black_box("bytes=-16384"), 1_000_000) {
-            ByteRange::Part { start, .. } => start,
-            ByteRange::Full | ByteRange::Unsatisfiable => 0,
-        }
-    });
-    alone(suite.row("project_name"), "normalised", 11, || {
-        ProjectName::parse(black_box("Foo_Bar.Baz")).unwrap().as_str().len() as u64
-    });
 }

@@ -1,15 +1,24 @@
 //! Suite `sse`: the decoder table in the report of perplexity-go, large and pathological streams, encoding, and
 //! asynchronous streams, each compared with other crates.
 
+use std::convert::Infallible;
 use std::process::ExitCode;
 
 use benches::event_stream::{Input, Stop, chat_stream};
 use benches::{Impl, Row, Suite, memory};
-use sse_bench::encode::Texts;
-use sse_bench::http::Loopback;
-use sse_bench::payload::{SeedRow, many_lines, one_line, seed_rows, short_events};
-use sse_bench::tally::Tally;
-use sse_bench::{ours, peers};
+use bytes::Bytes;
+use futures_util::{FutureExt as _, Stream, stream};
+
+use crate::http::{Loopback, bytes_only};
+use crate::payload::{SeedRow, many_lines, one_line, seed_rows, short_events};
+use crate::tally::Tally;
+
+mod encode;
+mod http;
+mod ours;
+mod payload;
+mod peers;
+mod tally;
 
 benches::counting_allocator!();
 
@@ -50,7 +59,7 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     http_loopback(suite)
 }
 
-/// Runs a decoding row. The streams are always ready and polled without an executor.
+/// Runs a decoding row.
 fn decode(suite: &mut Suite, name: &str, input: &Input, events: u64, data: u64) {
     let len = input.bytes.len() as u64;
     let mut row = suite.row(name).payload(len).elements(events);
@@ -70,11 +79,21 @@ fn with_decoders<'a>(row: Row<'a>, input: &'a Input, expected: u64) -> Row<'a> {
     with_streams(row, input, expected)
 }
 
+/// Returns the value of an operation on streams that are always ready. It is polled without an executor.
+fn now(operation: impl Future<Output = u64>) -> u64 {
+    operation.now_or_never().unwrap_or_default()
+}
+
+fn ready(input: &Input) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + Sync + Unpin + use<> {
+    stream::iter(input.chunks().map(Ok))
+}
+
 fn with_streams<'a>(mut row: Row<'a>, input: &'a Input, expected: u64) -> Row<'a> {
+    let stop = input.stop;
     // It sends a request, which takes longer than a few events.
     if input.bytes.len() > 10_000 {
         row = row.run(Impl::peer("eventsource-client", "0.18.0").class(STREAM), expected, move || {
-            peers::eventsource_client(input)
+            now(peers::eventsource_client(input))
         });
     }
     // It searches an incomplete line from its start for every chunk: minutes for 256 kB in chunks of 16 bytes.
@@ -83,13 +102,19 @@ fn with_streams<'a>(mut row: Row<'a>, input: &'a Input, expected: u64) -> Row<'a
         row = row.run(
             Impl::peer("eventsource-stream", EVENTSOURCE_STREAM).class(STREAM),
             expected,
-            move || peers::eventsource_stream(input),
+            move || now(peers::eventsource_stream(ready(input), stop)),
         );
     }
-    row.run(Impl::ours("stream").class(STREAM), expected, move || ours::stream(input))
-        .run(Impl::peer("sse-stream", SSE_STREAM).class(STREAM), expected, move || peers::sse_stream(input))
-        .run(Impl::ours("stream shared").class(SHARED), expected, move || ours::stream_shared(input))
-        .run(Impl::peer("sseer", SSEER).class(SHARED), expected, move || peers::sseer(input))
+    row.run(Impl::ours("stream").class(STREAM), expected, move || now(ours::stream(ready(input), stop)))
+        .run(Impl::peer("sse-stream", SSE_STREAM).class(STREAM), expected, move || {
+            now(peers::sse_stream(ready(input), stop))
+        })
+        .run(Impl::ours("stream shared").class(SHARED), expected, move || {
+            now(ours::stream_shared(ready(input), stop))
+        })
+        .run(Impl::peer("sseer", SSEER).class(SHARED), expected, move || {
+            now(peers::sseer(ready(input), stop))
+        })
 }
 
 /// Chat stream of 50 MB in chunks of 8 and 64 KiB, limited by memory bandwidth.
@@ -146,17 +171,18 @@ fn pathological(suite: &mut Suite) {
 }
 
 fn encode(suite: &mut Suite) {
-    for (row, texts) in [("encode_100x200", Texts::lines()), ("encode_500_lines", Texts::block())] {
-        let expected = texts.encoded_len();
+    for (row, texts) in [("encode_100x200", encode::lines()), ("encode_500_lines", encode::block())] {
+        let texts = &*texts;
+        let expected = encode::encoded_len(texts);
         suite
             .row(row)
-            .payload(texts.payload())
-            .elements(texts.events())
-            .run(Impl::ours("one buffer").class(ONE_BUFFER), expected, || texts.ours())
-            .run(Impl::ours("buffers").class(BUFFERS), expected, || texts.ours_buffers())
-            .run(Impl::peer("sse-stream", SSE_STREAM).class(BUFFERS), expected, || texts.sse_stream())
-            .run(Impl::ours("body").class(BODY), expected, || texts.ours_body())
-            .run(Impl::peer("axum", "0.8.9").class(BODY), expected, || texts.axum());
+            .payload(texts.iter().map(|text| text.len() as u64).sum())
+            .elements(texts.len() as u64)
+            .run(Impl::ours("one buffer").class(ONE_BUFFER), expected, || encode::ours(texts))
+            .run(Impl::ours("buffers").class(BUFFERS), expected, || encode::ours_buffers(texts))
+            .run(Impl::peer("sse-stream", SSE_STREAM).class(BUFFERS), expected, || encode::sse_stream(texts))
+            .run(Impl::ours("body").class(BODY), expected, || encode::ours_body(texts))
+            .run(Impl::peer("axum", "0.8.9").class(BODY), expected, || encode::axum(texts));
     }
 }
 
@@ -170,7 +196,7 @@ fn async_stream(suite: &mut Suite) {
     with_streams(row, input, expected).run(
         Impl::peer("sse-core", "0.2.3").class(STREAM),
         expected,
-        move || peers::sse_core_stream(input),
+        move || now(peers::sse_core_stream(ready(input), input.stop)),
     );
 }
 
@@ -188,14 +214,18 @@ fn http_loopback(suite: &mut Suite) -> anyhow::Result<()> {
         .row(ROW)
         .payload(LEN)
         .elements(EVENTS)
-        .run(Impl::ours("stream").class(STREAM), expected, || loopback.ours())
-        .run(Impl::peer("sse-core", "0.2.3").class(STREAM), expected, || loopback.sse_core())
-        .run(Impl::peer("sse-stream", SSE_STREAM).class(STREAM), expected, || loopback.sse_stream())
-        .run(Impl::peer("eventsource-stream", EVENTSOURCE_STREAM).class(STREAM), expected, || {
-            loopback.eventsource_stream()
+        .run(Impl::ours("stream").class(STREAM), expected, || loopback.receive(ours::stream))
+        .run(Impl::peer("sse-core", "0.2.3").class(STREAM), expected, || {
+            loopback.receive(peers::sse_core_stream)
         })
-        .run(Impl::ours("stream shared").class(SHARED), expected, || loopback.ours_shared())
-        .run(Impl::peer("sseer", SSEER).class(SHARED), expected, || loopback.sseer())
-        .run(Impl::limit("bytes only"), LEN, || loopback.bytes_only());
+        .run(Impl::peer("sse-stream", SSE_STREAM).class(STREAM), expected, || {
+            loopback.receive(peers::sse_stream)
+        })
+        .run(Impl::peer("eventsource-stream", EVENTSOURCE_STREAM).class(STREAM), expected, || {
+            loopback.receive(peers::eventsource_stream)
+        })
+        .run(Impl::ours("stream shared").class(SHARED), expected, || loopback.receive(ours::stream_shared))
+        .run(Impl::peer("sseer", SSEER).class(SHARED), expected, || loopback.receive(peers::sseer))
+        .run(Impl::limit("bytes only"), LEN, || loopback.receive(bytes_only));
     Ok(())
 }

@@ -230,11 +230,11 @@ impl Check for ArchivedMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::payload::{Size, message};
+    use crate::payload::{SIZES, message};
 
     #[test]
     fn every_field_changes_the_check() {
-        let whole = message(Size::Small);
+        let whole = message(&SIZES[0]);
         let changes: [fn(&mut Message); 9] = [
             |message| message.name.push('x'),
             |message| message.text.push('x'),
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn converted_maps_have_the_same_order() {
-        let whole = message(Size::Large);
+        let whole = message(&SIZES[2]);
         let other = whole.map_as(|key| key, u32::from);
         assert!(whole.map.keys().eq(other.keys()));
         assert!(whole.map.keys().eq(whole.clone().map.keys()));

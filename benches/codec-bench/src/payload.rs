@@ -2,65 +2,53 @@
 
 use super::message::Message;
 
-/// The three published sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "self-explanatory names")]
-pub enum Size {
-    Small,
-    Medium,
-    Large,
-}
-
-impl Size {
-    /// All sizes.
-    pub const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
-
+/// A published size.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
     /// Suffix of the row names.
-    pub fn name(self) -> &'static str {
-        ["small", "medium", "large"][self as usize]
-    }
-
-    /// Number of values and of map entries.
-    pub fn entries(self) -> usize {
-        [10, 100, 1000][self as usize]
-    }
-
+    pub name: &'static str,
     /// Published length in the format of the Go library.
-    pub fn parco_len(self) -> u64 {
-        [91, 742, 8123][self as usize]
-    }
-
+    pub parco_len: u64,
     /// Published length as JSON.
-    pub fn json_len(self) -> u64 {
-        [269, 1681, 16_637][self as usize]
-    }
-
+    pub json_len: u64,
     /// Published length as MessagePack, with integers as wide as Go's types.
-    pub fn msgpack_len(self) -> u64 {
-        [155, 991, 10_171][self as usize]
-    }
-
+    pub msgpack_len: u64,
+    /// Number of values and of map entries. From 256 on, the headers of the Go library have two bytes.
+    pub entries: usize,
+    text: (&'static str, usize),
+    number: u16,
     /// Seed for which the JSON encoding has the published length.
-    fn seed(self) -> u64 {
-        [0, 19, 17][self as usize]
-    }
+    seed: u64,
 }
+
+const fn size(
+    name: &'static str,
+    entries: usize,
+    [parco_len, json_len, msgpack_len]: [u64; 3],
+    text: (&'static str, usize),
+    number: u16,
+    seed: u64,
+) -> Size {
+    Size { name, parco_len, json_len, msgpack_len, entries, text, number, seed }
+}
+
+/// The published sizes.
+pub const SIZES: [Size; 3] = [
+    size("small", 10, [91, 269, 155], ("oh hi Mark", 1), 42, 0),
+    size("medium", 100, [742, 1681, 991], ("oh hi Mark! ", 10), 42_134, 19),
+    size("large", 1000, [8123, 16_637, 10_171], ("oh hi Mark! ", 100), 65_535, 17),
+];
 
 /// Returns the published message of a size.
-pub fn message(size: Size) -> Message {
-    let (name, text, number) = match size {
-        Size::Small => ("small size", "oh hi Mark".to_owned(), 42),
-        Size::Medium => ("medium size", "oh hi Mark! ".repeat(10), 42_134),
-        Size::Large => ("large size", "oh hi Mark! ".repeat(100), 65_535),
-    };
-    let mut random = SplitMix(size.seed());
+pub fn message(size: &Size) -> Message {
+    let mut random = SplitMix(size.seed);
     // All values are generated before the first entry of the map.
-    let values = (0..size.entries()).map(|_| random.below(65_535) as u16).collect();
-    let map = (0..size.entries()).map(|index| (index.to_string(), random.below(255) as u8)).collect();
+    let values = (0..size.entries).map(|_| random.below(65_535) as u16).collect();
+    let map = (0..size.entries).map(|index| (index.to_string(), random.below(255) as u8)).collect();
     Message {
-        name: name.to_owned(),
-        text,
-        number,
+        name: format!("{} size", size.name),
+        text: size.text.0.repeat(size.text.1),
+        number: size.number,
         values,
         map,
         flag: true,
@@ -88,10 +76,8 @@ mod tests {
     /// Compares weighted sums over the values and the map of two messages with those in the shared vectors.
     #[test]
     fn generator_matches_the_shared_vectors() {
-        for (size, values, entries) in
-            [(Size::Medium, 167_050_330, 630_131), (Size::Large, 16_437_333_851, 64_763_968)]
-        {
-            let message = message(size);
+        for (size, values, entries) in [(1, 167_050_330, 630_131), (2, 16_437_333_851, 64_763_968)] {
+            let message = message(&SIZES[size]);
             let sum: u64 = (1..).zip(&message.values).map(|(weight, &value)| weight * u64::from(value)).sum();
             assert_eq!(sum, values);
             let weight = |key: &str| key.parse::<u64>().unwrap() + 1;

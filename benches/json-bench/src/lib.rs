@@ -6,19 +6,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tightwire_json::{Decoder, Encoder};
 
-/// All libraries.
-pub mod library {
-    pub use json_peers::library::{Borrowing, Library};
-    pub use json_peers::peers::{Flexon, SerdeJson, SimdJson, SonicRs};
-
-    pub use crate::Ours;
-}
-
-json_peers::libraries! {
+json_peers::library! {
     /// tightwire-json.
-    Ours, "ours", None, tightwire_json::Value;
-        tightwire_json::to_vec, tightwire_json::to_buf, tightwire_json::from_slice, tightwire_json::from_reader,
-        tightwire_json::to_vec_pretty, tightwire_json::to_value, T::deserialize; {
+    Ours, "ours", None;
+    tightwire_json::to_vec, tightwire_json::to_vec_pretty, tightwire_json::to_buf, tightwire_json::from_slice,
+    tightwire_json::from_reader, tightwire_json::from_slice; {
+        json_peers::indexed_trees!(tightwire_json::Value, tightwire_json::to_value, T::deserialize);
+
         const HAS_STREAM: bool = true;
 
         fn stream<T: DeserializeOwned>(document: &[u8]) -> Option<T> {

@@ -4,9 +4,9 @@
 
 use std::fmt::Write;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::input::from_bytes;
 use crate::real::{Hashtag, Price, SeatCategory};
 use crate::types::structs;
 
@@ -77,6 +77,14 @@ pub fn generated<T: DeserializeOwned>(kind: Kind, length: usize) -> T {
         Ok(value) => value,
         Err(error) => unreachable!("generated documents have their type, as tests check: {error}"),
     }
+}
+
+/// Decodes with serde_json.
+///
+/// # Errors
+/// If the bytes are not UTF-8 or the text does not have the type.
+pub fn from_bytes<'de, T: Deserialize<'de>>(document: &'de [u8]) -> serde_json::Result<T> {
+    serde_json::from_str(std::str::from_utf8(document).map_err(serde::de::Error::custom)?)
 }
 
 /// Linear congruential generator, which is short in every language.

@@ -113,14 +113,6 @@ documents! {
     Canada64("typed", ", f64"): Canada<f64>, Self::Encoded, Self::Owned;
 }
 
-/// Decodes with serde_json.
-///
-/// # Errors
-/// If the bytes are not UTF-8 or the text does not have the type.
-pub fn from_bytes<'de, T: Deserialize<'de>>(document: &'de [u8]) -> serde_json::Result<T> {
-    serde_json::from_str(std::str::from_utf8(document).map_err(serde::de::Error::custom)?)
-}
-
 /// Input of operations: a document and its value.
 pub struct Input {
     /// Type of the value.

@@ -3,10 +3,14 @@
 //! The operations are generic over the library and instantiated once per library: here for the peers, in `json-bench`
 //! for tightwire-json. Nothing here depends on our libraries, so that their changes compile nothing of this.
 
+#[cfg(feature = "peers")]
 pub mod api;
 pub mod documents;
+#[cfg(feature = "peers")]
 pub mod input;
+#[cfg(feature = "peers")]
 pub mod library;
+#[cfg(feature = "peers")]
 pub mod operation;
 pub mod payload;
 #[cfg(feature = "peers")]

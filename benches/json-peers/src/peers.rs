@@ -8,28 +8,52 @@ use serde::{Deserialize, Serialize};
 use simd_json::prelude::{ValueAsArray as _, ValueAsObject as _, ValueAsScalar as _, Writable as _};
 use sonic_rs::{JsonContainerTrait as _, JsonValueTrait as _};
 
-use crate::input::{Input, Type, from_bytes};
-use crate::libraries;
+use crate::documents::from_bytes;
+use crate::input::{Input, Type};
 use crate::library::Library;
 use crate::operation::{Operation, Side, checked, side};
-use crate::real::{Canada, Feature, Geometry};
-use crate::tree_methods;
+use crate::real::{Canada, Feature, Geometry, Map};
+use crate::{indexed_trees, library};
 
-libraries! {
+library! {
     /// serde_json, from text: after a check of all bytes, this is a fifth faster than its functions for slices.
-    SerdeJson, "serde_json", Some("1.0.154"), serde_json::Value;
-        serde_json::to_vec, serde_json::to_writer, from_bytes, serde_json::from_reader,
-        serde_json::to_vec_pretty, serde_json::to_value, T::deserialize; {
+    SerdeJson, "serde_json", Some("1.0.154");
+    serde_json::to_vec, serde_json::to_vec_pretty, serde_json::to_writer, from_bytes, serde_json::from_reader, from_bytes; {
+        indexed_trees!(serde_json::Value, serde_json::to_value, T::deserialize);
+
         const HAS_STREAM: bool = true;
 
         fn stream<T: DeserializeOwned>(document: &[u8]) -> Option<T> {
             serde_json::Deserializer::from_reader(document).into_iter().next()?.ok()
         }
     }
+}
+
+library! {
     /// sonic-rs.
-    SonicRs, "sonic-rs", Some("0.5.10"), sonic_rs::Value;
-        sonic_rs::to_vec, sonic_rs::to_writer, sonic_rs::from_slice, sonic_rs::from_reader,
-        sonic_rs::to_vec_pretty, sonic_rs::to_value, sonic_rs::from_value; {}
+    SonicRs, "sonic-rs", Some("0.5.10");
+    sonic_rs::to_vec, sonic_rs::to_vec_pretty, sonic_rs::to_writer, sonic_rs::from_slice, sonic_rs::from_reader,
+    sonic_rs::from_slice; {
+        indexed_trees!(sonic_rs::Value, sonic_rs::to_value, sonic_rs::from_value);
+    }
+}
+
+library! {
+    /// flexon, whose trees come from its own parser, which reads text.
+    Flexon, "flexon", Some("0.4.8");
+    flexon::to_vec, flexon::to_vec_pretty, flexon::to_writer, flexon::from_slice, flexon::from_reader, flexon_tree; {
+        const HAS_TREES: bool = false;
+        type Tree = flexon::OwnedValue;
+
+        fn check_tree(tree: &flexon::OwnedValue) -> u64 {
+            let fields = tree.as_object().map_or(&[][..], |object| object.as_slice());
+            fields.iter().map(|(_, field)| field.as_array().map_or(1, |array| array.len()) as u64).sum()
+        }
+    }
+}
+
+fn flexon_tree(document: &[u8]) -> Result<flexon::OwnedValue, flexon::Error> {
+    flexon::parse(std::str::from_utf8(document).unwrap_or_default())
 }
 
 /// simd-json, which modifies its input: every operation copies the document into a reused buffer. Its working memory is
@@ -49,7 +73,6 @@ impl std::fmt::Debug for SimdJson {
 impl Library for SimdJson {
     const NAME: &'static str = "simd-json";
     const VERSION: Option<&'static str> = Some("0.19.0");
-    type Tree = simd_json::OwnedValue;
 
     fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
         simd_json::serde::to_vec(value).ok()
@@ -79,7 +102,11 @@ impl Library for SimdJson {
         simd_json::value::owned::to_value_with_buffers(&mut self.copy, &mut self.buffers).ok()
     }
 
-    tree_methods!();
+    indexed_trees!(
+        simd_json::OwnedValue,
+        simd_json::serde::to_owned_value,
+        simd_json::serde::from_refowned_value
+    );
 
     fn tree_mut(&mut self, document: &mut [u8]) -> Option<simd_json::OwnedValue> {
         simd_json::value::owned::to_value_with_buffers(document, &mut self.buffers).ok()
@@ -91,66 +118,6 @@ impl Library for SimdJson {
 
     fn to_vec_pretty<T: Serialize>(value: &T) -> Option<Vec<u8>> {
         simd_json::to_vec_pretty(value).ok()
-    }
-
-    fn to_value<T: Serialize>(value: &T) -> Option<simd_json::OwnedValue> {
-        simd_json::serde::to_owned_value(value).ok()
-    }
-
-    fn from_value<T: DeserializeOwned>(tree: &simd_json::OwnedValue) -> Option<T> {
-        simd_json::serde::from_refowned_value(tree).ok()
-    }
-}
-
-/// flexon, whose trees come from its own parser, which reads text.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Flexon;
-
-impl Library for Flexon {
-    const NAME: &'static str = "flexon";
-    const VERSION: Option<&'static str> = Some("0.4.8");
-    const HAS_TREES: bool = false;
-    type Tree = flexon::OwnedValue;
-
-    fn to_vec<T: Serialize>(value: &T) -> Option<Vec<u8>> {
-        flexon::to_vec(value).ok()
-    }
-
-    fn to_buf<T: Serialize>(buffer: &mut Vec<u8>, value: &T) -> Option<()> {
-        flexon::to_writer(buffer, value).ok()
-    }
-
-    fn read<'de, T: Deserialize<'de>>(&'de mut self, document: &'de [u8]) -> Option<T> {
-        flexon::from_slice(document).ok()
-    }
-
-    fn from_reader<T: DeserializeOwned>(document: &[u8]) -> Option<T> {
-        flexon::from_reader(document).ok()
-    }
-
-    fn tree(&mut self, document: &[u8]) -> Option<flexon::OwnedValue> {
-        flexon::parse(std::str::from_utf8(document).ok()?).ok()
-    }
-
-    fn tree_to_vec(tree: &flexon::OwnedValue) -> Option<Vec<u8>> {
-        flexon::to_vec(tree).ok()
-    }
-
-    fn check_tree(tree: &flexon::OwnedValue) -> u64 {
-        let fields = tree.as_object().map_or(&[][..], |object| object.as_slice());
-        fields.iter().map(|(_, field)| field.as_array().map_or(1, |array| array.len()) as u64).sum()
-    }
-
-    fn to_vec_pretty<T: Serialize>(value: &T) -> Option<Vec<u8>> {
-        flexon::to_vec_pretty(value).ok()
-    }
-
-    fn to_value<T: Serialize>(_value: &T) -> Option<flexon::OwnedValue> {
-        None
-    }
-
-    fn from_value<T: DeserializeOwned>(_tree: &flexon::OwnedValue) -> Option<T> {
-        None
     }
 }
 
@@ -254,48 +221,28 @@ fn borrowed_trees<'a>(document: &'a [u8], class: &str, expected: u64) -> [Side<'
 /// Reads `canada.json` with the iterator of jiter, for which programs write the loops themselves.
 fn canada(reader: &mut Jiter<'_>) -> Option<Canada<f64>> {
     let mut canada = Canada { kind: String::new(), features: Vec::new() };
-    let mut key = reader.next_object().ok()?.map(str::to_owned);
-    while let Some(name) = key {
-        match &*name {
-            "type" => reader.next_str().ok()?.clone_into(&mut canada.kind),
-            _ => elements(reader, |reader| {
-                canada.features.push(feature(reader)?);
-                Some(())
-            })?,
-        }
-        key = reader.next_key().ok()?.map(str::to_owned);
-    }
+    fields(reader, |reader, name| match name {
+        "type" => text(reader, &mut canada.kind),
+        _ => elements(reader, |reader| {
+            canada.features.push(feature(reader)?);
+            Some(())
+        }),
+    })?;
     reader.finish().ok()?;
     Some(canada)
 }
 
 fn feature(reader: &mut Jiter<'_>) -> Option<Feature<f64>> {
-    let geometry = Geometry { kind: String::new(), coordinates: Vec::new() };
-    let mut feature = Feature { kind: String::new(), properties: Default::default(), geometry };
-    let mut key = reader.next_object().ok()?.map(str::to_owned);
-    while let Some(name) = key {
-        match &*name {
-            // The feature has a type, and so has its geometry, which comes last.
-            "type" if feature.kind.is_empty() => reader.next_str().ok()?.clone_into(&mut feature.kind),
-            "properties" => {
-                let mut key = reader.next_object().ok()?.map(str::to_owned);
-                while let Some(name) = key {
-                    feature.properties.insert(name, reader.next_str().ok()?.to_owned());
-                    key = reader.next_key().ok()?.map(str::to_owned);
-                }
-            }
-            _ => geometry_of(reader, &mut feature.geometry)?,
-        }
-        key = reader.next_key().ok()?.map(str::to_owned);
-    }
-    Some(feature)
-}
-
-fn geometry_of(reader: &mut Jiter<'_>, geometry: &mut Geometry<f64>) -> Option<()> {
-    let mut key = reader.next_object().ok()?.map(str::to_owned);
-    while let Some(name) = key {
-        match &*name {
-            "type" => reader.next_str().ok()?.clone_into(&mut geometry.kind),
+    let mut geometry = Geometry { kind: String::new(), coordinates: Vec::new() };
+    let (mut kind, mut properties) = (String::new(), Map::new());
+    fields(reader, |reader, name| match name {
+        "type" => text(reader, &mut kind),
+        "properties" => fields(reader, |reader, name| {
+            properties.insert(name.to_owned(), reader.next_str().ok()?.to_owned());
+            Some(())
+        }),
+        _ => fields(reader, |reader, name| match name {
+            "type" => text(reader, &mut geometry.kind),
             _ => elements(reader, |reader| {
                 let mut ring = Vec::new();
                 elements(reader, |reader| {
@@ -307,8 +254,24 @@ fn geometry_of(reader: &mut Jiter<'_>, geometry: &mut Geometry<f64>) -> Option<(
                 })?;
                 geometry.coordinates.push(ring);
                 Some(())
-            })?,
-        }
+            }),
+        }),
+    })?;
+    Some(Feature { kind, properties, geometry })
+}
+
+fn text(reader: &mut Jiter<'_>, text: &mut String) -> Option<()> {
+    reader.next_str().ok()?.clone_into(text);
+    Some(())
+}
+
+fn fields<'j>(
+    reader: &mut Jiter<'j>,
+    mut field: impl FnMut(&mut Jiter<'j>, &str) -> Option<()>,
+) -> Option<()> {
+    let mut key = reader.next_object().ok()?.map(str::to_owned);
+    while let Some(name) = key {
+        field(reader, &name)?;
         key = reader.next_key().ok()?.map(str::to_owned);
     }
     Some(())
@@ -330,25 +293,9 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::api::document::same;
     use crate::input::{Document, Visit};
     use crate::real::{CANADA, CITM, TWITTER};
-
-    /// Returns whether two values are the same, except for the last digits of decimals.
-    fn same(a: &Value, b: &Value) -> bool {
-        match (a, b) {
-            (Value::Number(a), Value::Number(b)) => {
-                let [a, b] = [a, b].map(|number| number.as_f64().unwrap());
-                (a - b).abs() <= a.abs() * 1e-6
-            }
-            (Value::Array(a), Value::Array(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
-            }
-            (Value::Object(a), Value::Object(b)) => {
-                a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
-            }
-            _ => a == b,
-        }
-    }
 
     /// Compares whole values, unlike the check values.
     #[test]

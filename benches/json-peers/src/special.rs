@@ -9,8 +9,7 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use struson::json_path;
 use struson::reader::{JsonReader as _, JsonStreamReader};
 
-use crate::documents::{Messages, Status};
-use crate::input::from_bytes;
+use crate::documents::{Messages, Status, from_bytes};
 use crate::library::Library as _;
 use crate::operation::{Side, checked};
 use crate::peers::{JITER, SerdeJson, SimdJson, SonicRs, check_jiter};

@@ -29,17 +29,23 @@ fn is_empty<S: AsRef<str>>(text: &S) -> bool {
     text.as_ref().is_empty()
 }
 
-/// Declares structs with public fields.
+/// Declares structs with public fields: required ones, then optional ones, which are not written if they are absent.
 macro_rules! structs {
     ($($(#[$meta:meta])* $name:ident $(<$($parameter:ident),+>)? {
-        $($(#[$field_meta:meta])* $field:ident: $ty:ty,)+
+        $($(#[$field_meta:meta])* $field:ident: $ty:ty,)*
+        $(; $($(#[$optional_meta:meta])* $optional:ident: $optional_ty:ty,)+)?
     })+) => {
         $(
             #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
             $(#[$meta])*
             #[allow(missing_docs, reason = "field names are sufficient")]
             pub struct $name $(<$($parameter),+>)? {
-                $($(#[$field_meta])* pub $field: $ty,)+
+                $($(#[$field_meta])* pub $field: $ty,)*
+                $($(
+                    $(#[$optional_meta])*
+                    #[serde(skip_serializing_if = "Option::is_none")]
+                    pub $optional: Option<$optional_ty>,
+                )+)?
             }
         )+
     };

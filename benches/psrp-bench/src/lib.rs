@@ -1,6 +1,5 @@
 //! Inputs and measured functions of the benchmark suite `psrp`.
 
-pub mod limits;
 pub mod maps;
 pub mod payload;
 pub mod powershell;

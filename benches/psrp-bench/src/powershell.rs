@@ -145,10 +145,4 @@ mod tests {
         let compact: String = document.lines().map(str::trim_start).collect();
         assert_eq!(String::from_utf8(written).unwrap(), compact);
     }
-
-    #[test]
-    fn rows_have_documents() {
-        assert_eq!(document("deserialize_ps_object").unwrap().map(|document| document.len()), Some(273));
-        assert_eq!(document("fragment_encode_1kb").unwrap(), None);
-    }
 }

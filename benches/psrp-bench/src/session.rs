@@ -110,28 +110,3 @@ async fn open(server: ServerKind) -> Result<RunspacePool, Error> {
     let (read, write) = tokio::io::split(near);
     RunspacePool::over(Lines::new(Role::Client, read, write), remote::Options::new()).await
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_numbers_arrive() {
-        for server in [ServerKind::Full, ServerKind::Stub] {
-            let sessions = Sessions::new(server).unwrap();
-            assert_eq!(sessions.whole(2).unwrap(), 1, "{server:?}");
-            let pool = sessions.open().unwrap();
-            // More than the capacity of the pipe.
-            assert_eq!(sessions.stream(&pool, 1000).unwrap() as u64, sum(1000), "{server:?}");
-            let (whole, closed) = sessions
-                .runtime
-                .block_on(async {
-                    let output = pool.invoke(PowerShell::script("3")).await?;
-                    Ok::<_, Error>((output.completed()?.output, pool.close().await))
-                })
-                .unwrap();
-            assert_eq!(whole, [0, 1, 2].map(psrp::Value::from), "{server:?}");
-            closed.unwrap();
-        }
-    }
-}

@@ -141,16 +141,3 @@ fn script(document: &[u8]) -> Option<i32> {
     let digits = &rest[..memchr::memchr(b'<', rest)?];
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_number_is_extracted_from_the_script() {
-        let document = br#"<Obj RefId="0"><MS><B N="IsScript">true</B><S N="Cmd">10000</S></MS></Obj>"#;
-        assert_eq!(script(document), Some(10_000));
-        assert_eq!(script(br#"<S N="Cmd">Get-Date</S>"#), None);
-        assert_eq!(script(b"<I32>5</I32>"), None);
-    }
-}

@@ -80,26 +80,3 @@ pub fn data<'a>(packet: &Packet<'a>) -> &'a [u8] {
         _ => &[],
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use psrp::fragment::Priority;
-
-    use super::*;
-
-    #[test]
-    fn packets_are_sent_and_received() {
-        let packet = Packet::Data { target: None, priority: Priority::Default, data: &[7; 6000] };
-        let link = PacketSender::new(Vec::new());
-        let length = link.send(&packet, Vec::clear);
-        let line = link.state.into_inner().unwrap().1;
-        assert_eq!(length, line.len() as u64);
-        assert_eq!(encode(&packet, &mut Vec::new()), length);
-        assert_eq!(sent(&packet), line);
-        assert_eq!(receive(&line[..]).unwrap(), [7; 6000]);
-        assert!(receive(&line[..100]).is_err());
-        let mut reader = PacketReader::new(Role::Client);
-        assert_eq!(receive_in_place(&mut reader, &line), Some(packet));
-        assert_eq!(receive_in_place(&mut reader, b"x"), None);
-    }
-}

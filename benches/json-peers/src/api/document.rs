@@ -50,10 +50,14 @@ impl Document {
     }
 }
 
-/// Returns whether two values are equal, where `0` equals `0.0`: encoders differ for floats without a fraction.
-fn same(a: &Value, b: &Value) -> bool {
+/// Returns whether two values are equal, except for the last digits of decimals; `0` equals `0.0`, because encoders differ
+/// for floats without a fraction.
+pub(crate) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Number(a), Value::Number(b)) => {
+            let [a, b] = [a, b].map(|number| number.as_f64().unwrap_or(f64::NAN));
+            (a - b).abs() <= a.abs() * 1e-6
+        }
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))

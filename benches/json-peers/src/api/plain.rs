@@ -8,27 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Declares structs with required fields, then optional ones, which are not written if they are absent.
-macro_rules! structs {
-    ($($(#[$meta:meta])* $name:ident {
-        $($(#[$field_meta:meta])* $field:ident: $ty:ty,)*
-        $(; $($(#[$optional_meta:meta])* $optional:ident: $optional_ty:ty,)+)?
-    })+) => {
-        $(
-            #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-            $(#[$meta])*
-            #[allow(missing_docs, reason = "field names are sufficient")]
-            pub struct $name {
-                $($(#[$field_meta])* pub $field: $ty,)*
-                $($(
-                    $(#[$optional_meta])*
-                    #[serde(skip_serializing_if = "Option::is_none")]
-                    pub $optional: Option<$optional_ty>,
-                )+)?
-            }
-        )+
-    };
-}
+use crate::types::structs;
 
 structs! {
     /// Tokens and costs.
@@ -45,6 +25,7 @@ structs! {
     }
 
     /// Costs in dollars.
+    #[derive(Default)]
     #[serde(default)]
     Cost {
         input_tokens_cost: f64,
@@ -84,6 +65,7 @@ structs! {
     }
 
     /// Message.
+    #[derive(Default)]
     ChatMessage {
         role: String,
         content: Option<Content>,

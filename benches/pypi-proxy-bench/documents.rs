@@ -3,14 +3,9 @@
 use std::fmt::Write as _;
 
 /// Files of the large page, as many as of a large project.
-pub const FILES: usize = 3060;
+pub(crate) const FILES: usize = 3060;
 /// Names in the list.
-pub const NAMES: usize = 100_000;
-/// `Accept` header of pip and uv.
-pub const ACCEPT: &str =
-    "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01";
-/// `Accept-Encoding` header of pip and uv.
-pub const ACCEPT_ENCODING: &str = "gzip, deflate, zstd";
+pub(crate) const NAMES: usize = 100_000;
 
 /// SplitMix64 generator.
 struct Random(u64);
@@ -34,7 +29,7 @@ impl Random {
 }
 
 /// Page of a project with 3,060 files.
-pub fn page() -> Vec<u8> {
+pub(crate) fn page() -> Vec<u8> {
     let mut random = Random(1);
     let mut out =
         String::from(r#"{"meta":{"api-version":"1.1"},"name":"numpy","versions":["1.0"],"files":["#);
@@ -60,7 +55,7 @@ pub fn page() -> Vec<u8> {
 }
 
 /// List of 100,000 projects.
-pub fn list() -> Vec<u8> {
+pub(crate) fn list() -> Vec<u8> {
     let mut random = Random(2);
     let mut out = String::from(r#"{"meta":{"api-version":"1.1"},"projects":["#);
     for number in 0..NAMES {
@@ -72,7 +67,7 @@ pub fn list() -> Vec<u8> {
 }
 
 /// The page of two files that groxpi's benchmark parses.
-pub fn small() -> Vec<u8> {
+pub(crate) fn small() -> Vec<u8> {
     let file = |name: &str, hash: &str| {
         format!(
             r#"{{"filename":"{name}","url":"https://files.example.org/packages/{name}","hashes":{{"sha256":"{hash}"}},"requires-python":">=3.7","size":12345678,"upload-time":"2021-06-22T00:00:00Z","yanked":false}}"#

@@ -4,7 +4,6 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tightwire_json::Value;
 use tightwire_perplexity::retry::{Jitter, RetryPolicy};
 use tightwire_perplexity::{Client, ClientBuilder, Connect, Proxy};
 
@@ -14,11 +13,10 @@ use crate::server::Server;
 use crate::workload::{AGENT, KEY, Workload};
 
 /// A client and its workload.
-#[derive(Debug, Clone)]
-pub struct Ours {
+#[derive(Clone)]
+pub(crate) struct Ours {
     client: Client,
     workload: Arc<Workload>,
-    body: Option<Arc<Value>>,
     /// Use the random retry delay of the Go client.
     random_delay: bool,
 }
@@ -40,17 +38,17 @@ pub(crate) fn builder(server: &Server) -> ClientBuilder {
 
 impl Ours {
     /// Creates a client with the retry delay of the Go client: 250 to 750 ms, evenly distributed.
-    pub fn new(workload: &Workload, server: &Server) -> Self {
+    pub(crate) fn new(workload: &Workload, server: &Server) -> Self {
         Self { random_delay: true, ..Self::without_sleep(workload, server) }
     }
 
     /// Creates a client that retries without delay.
-    pub fn without_sleep(workload: &Workload, server: &Server) -> Self {
+    pub(crate) fn without_sleep(workload: &Workload, server: &Server) -> Self {
         Self::from_builder(builder(server), workload)
     }
 
     /// Creates a client that sends through hyper-util instead of reqwest, and retries without delay.
-    pub fn over_hyper(workload: &Workload, server: &Server) -> Self {
+    pub(crate) fn over_hyper(workload: &Workload, server: &Server) -> Self {
         Self::from_builder(builder(server).service(hyper_client()), workload)
     }
 
@@ -61,27 +59,22 @@ impl Ours {
             ..RetryPolicy::new()
         };
         let client = builder.retry_policy(policy).build().expect("the settings are valid");
-        let body = workload.posts.then(|| {
-            let body = r#"{"messages":[{"content":"Hello","role":"user"}],"model":"sonar"}"#;
-            Arc::new(tightwire_json::from_str(body).expect("the body is JSON"))
-        });
-        Self { client, workload: Arc::new(workload.clone()), body, random_delay: false }
+        Self { client, workload: Arc::new(workload.clone()), random_delay: false }
     }
 }
 
 impl Operation for Ours {
     async fn once(&self) -> u64 {
-        let mut call = self.client.request(self.workload.method.clone(), self.workload.path);
+        let mut call = self.client.request(self.workload.method(), self.workload.path());
         for (name, value) in self.workload.headers {
             call = call.header(name, value);
         }
-        if let Some(body) = &self.body {
+        if let Some(body) = &self.workload.body {
             call = call.json_body(&**body);
         }
         if self.random_delay && self.workload.retries > 0 {
-            let delay = Duration::from_millis(fastrand::u64(250..=750));
             call = call.retry_policy(RetryPolicy {
-                initial_delay: delay,
+                initial_delay: Duration::from_millis(fastrand::u64(250..=750)),
                 jitter: Jitter::None,
                 max_retries: self.workload.retries,
                 ..RetryPolicy::new()

@@ -3,21 +3,20 @@
 use benches::event_stream::{Input, Stop};
 
 /// Row of the decoder table in the report of perplexity-go.
-#[derive(Debug, Clone)]
-pub struct SeedRow {
+pub(crate) struct SeedRow {
     /// Name of the row, as in the keys in `benches/data/seed-rows.toml`.
-    pub row: &'static str,
+    pub(crate) row: &'static str,
     /// Events per operation.
-    pub events: u64,
+    pub(crate) events: u64,
     /// Bytes of event data per operation.
-    pub data: u64,
+    pub(crate) data: u64,
     /// Encoded stream.
-    pub input: Input,
+    pub(crate) input: Input,
 }
 
 /// Returns the rows of the decoder table in the report of perplexity-go, with its exact inputs and stop rules, except that
 /// the large event has the 8 KB of its label; there it has 4,484 bytes. A tenth row repeats the first.
-pub fn seed_rows() -> Vec<SeedRow> {
+pub(crate) fn seed_rows() -> Vec<SeedRow> {
     let simple = "data: {\"test\": \"value\"}\n\n";
     let complex = "event: message\nid: msg-123\ndata: {\"id\":\"test\",\"model\":\"sonar\",\"choices\":[{\"index\":0,\
                    \"delta\":{\"role\":\"assistant\",\"content\":\"Hello\"}}]}\n\n";
@@ -35,18 +34,20 @@ pub fn seed_rows() -> Vec<SeedRow> {
     let comments = ": This is a comment\n: Another comment\ndata: {\"actual\": \"data\"}\n\n";
     let (simulation, buffered) = (stream_simulation(), buffered_stream());
     let rows = [
-        ("decode_simple_event", 1, 17, simple, Stop::First),
-        ("decode_complex_event", 1, 100, complex, Stop::First),
-        ("decode_multiline_data", 1, 56, multiline, Stop::First),
-        ("decode_large_payload", 1, 8184, &*large, Stop::First),
-        ("decode_multiple_events", 4, 42, multiple, Stop::Done),
-        ("decode_with_all_fields", 1, 24, all_fields, Stop::First),
-        ("decode_stream_simulation", 6, 287, &*simulation, Stop::Done),
-        ("decode_buffered_stream", 100, 1200, &*buffered, Stop::End),
-        ("decode_comment_filtering", 1, 18, comments, Stop::First),
+        ("decode_simple_event", 25, 1, 17, simple, Stop::First),
+        ("decode_complex_event", 135, 1, 100, complex, Stop::First),
+        ("decode_multiline_data", 76, 1, 56, multiline, Stop::First),
+        ("decode_large_payload", 8192, 1, 8184, &*large, Stop::First),
+        ("decode_multiple_events", 74, 4, 42, multiple, Stop::Done),
+        ("decode_with_all_fields", 71, 1, 24, all_fields, Stop::First),
+        ("decode_stream_simulation", 335, 6, 287, &*simulation, Stop::Done),
+        ("decode_buffered_stream", 2000, 100, 1200, &*buffered, Stop::End),
+        ("decode_comment_filtering", 64, 1, 18, comments, Stop::First),
     ];
-    let row =
-        |(row, events, data, input, stop)| SeedRow { row, events, data, input: Input::whole(input, stop) };
+    let row = |(row, size, events, data, input, stop): (_, _, _, _, &str, _)| {
+        assert_eq!(input.len(), size, "{row} has another size than the published row");
+        SeedRow { row, events, data, input: Input::whole(input, stop) }
+    };
     rows.into_iter().map(row).collect()
 }
 
@@ -68,29 +69,18 @@ fn buffered_stream() -> String {
 }
 
 /// Returns one data line of `bytes` characters.
-pub fn one_line(bytes: usize) -> Vec<u8> {
+pub(crate) fn one_line(bytes: usize) -> Vec<u8> {
     format!("data: {}\n\n", "a".repeat(bytes)).into_bytes()
 }
 
 /// Returns at least `bytes` bytes of events of 20 bytes each.
-pub fn short_events(bytes: usize) -> Vec<u8> {
+pub(crate) fn short_events(bytes: usize) -> Vec<u8> {
     buffered_stream().repeat(bytes.div_ceil(2000)).into_bytes()
 }
 
 /// Returns one event of `lines` data lines of 80 bytes each.
-pub fn many_lines(lines: usize) -> Vec<u8> {
+pub(crate) fn many_lines(lines: usize) -> Vec<u8> {
     let mut out = format!("data: {}\n", "x".repeat(73)).repeat(lines);
     out.push('\n');
     out.into_bytes()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seed_inputs_have_the_published_sizes() {
-        let sizes: Vec<_> = seed_rows().iter().map(|row| row.input.bytes.len()).collect();
-        assert_eq!(sizes, [25, 135, 76, 8192, 74, 71, 335, 2000, 64]);
-    }
 }

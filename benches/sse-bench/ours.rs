@@ -4,17 +4,15 @@ use std::hint::black_box;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 
-use benches::event_stream::Input;
-use futures_util::Stream as _;
+use benches::event_stream::{Input, Stop};
+use futures_util::StreamExt as _;
 use tightwire_sse::{BytesDecoder, Decoder, EventStreamExt as _, Reader};
 
-use crate::peers::{drain, ready_stream};
-use crate::tally::Tally;
+use crate::tally::{Chunks as ChunkStream, Tally, drain};
 
 /// [`Decoder::feed`]: borrowed events, passed to a callback.
-pub fn borrowed(input: &Input) -> u64 {
+pub(crate) fn borrowed(input: &Input) -> u64 {
     let mut tally = Tally::new(input.stop);
     let mut decoder = Decoder::new();
     for chunk in input.slices() {
@@ -30,7 +28,7 @@ pub fn borrowed(input: &Input) -> u64 {
 }
 
 /// [`Decoder::next_owned`]: owned events, one at a time.
-pub fn owned(input: &Input) -> u64 {
+pub(crate) fn owned(input: &Input) -> u64 {
     let mut tally = Tally::new(input.stop);
     let mut decoder = Decoder::new();
     for mut chunk in input.slices() {
@@ -57,7 +55,7 @@ impl Read for Chunks<'_> {
 }
 
 /// [`Reader`]: owned events from a blocking reader.
-pub fn reader(input: &Input) -> u64 {
+pub(crate) fn reader(input: &Input) -> u64 {
     let mut tally = Tally::new(input.stop);
     for event in Reader::new(Chunks { rest: &input.bytes, chunk: input.chunk }) {
         if event.map_or(ControlFlow::Break(()), |event| tally.add(black_box(event).data())).is_break() {
@@ -68,17 +66,16 @@ pub fn reader(input: &Input) -> u64 {
 }
 
 /// [`tightwire_sse::EventStream`]: owned events from a stream of chunks.
-pub fn stream(input: &Input) -> u64 {
-    drain(ready_stream(input).sse(), Tally::new(input.stop), |event| Some(event.data()))
+pub(crate) async fn stream(chunks: impl ChunkStream, stop: Stop) -> u64 {
+    drain(chunks.sse(), stop, |event| Some(event.data())).await
 }
 
 /// [`BytesDecoder`] with a stream of chunks: events that are slices of the chunks.
-pub fn stream_shared(input: &Input) -> u64 {
-    let mut tally = Tally::new(input.stop);
+pub(crate) async fn stream_shared(chunks: impl ChunkStream, stop: Stop) -> u64 {
+    let mut tally = Tally::new(stop);
     let mut decoder = BytesDecoder::new();
-    let mut chunks = pin!(ready_stream(input));
-    let mut context = Context::from_waker(Waker::noop());
-    while let Poll::Ready(Some(Ok(chunk))) = chunks.as_mut().poll_next(&mut context) {
+    let mut chunks = pin!(chunks);
+    while let Some(Ok(chunk)) = chunks.next().await {
         decoder.push(chunk);
         while let Ok(Some(event)) = decoder.next() {
             if tally.add(black_box(event).data()).is_break() {
@@ -87,23 +84,4 @@ pub fn stream_shared(input: &Input) -> u64 {
         }
     }
     tally.value()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::payload::seed_rows;
-
-    #[test]
-    fn all_entry_points_agree_on_the_seed_rows() {
-        for row in seed_rows() {
-            for chunk in [row.input.bytes.len(), 7] {
-                let input = row.input.in_chunks(chunk);
-                let expected = Tally::expected(row.events, row.data);
-                let found =
-                    [borrowed(&input), owned(&input), reader(&input), stream(&input), stream_shared(&input)];
-                assert_eq!(found, [expected; 5], "{} in chunks of {chunk}", row.row);
-            }
-        }
-    }
 }

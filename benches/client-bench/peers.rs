@@ -11,50 +11,43 @@ use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use serde_json::{Value, json};
 
 use crate::repeat::Operation;
 use crate::server::Server;
 use crate::workload::{Workload, headers};
 
-fn body(workload: &Workload) -> Option<Arc<Value>> {
-    let body = || json!({"messages": [{"content": "Hello", "role": "user"}], "model": "sonar"});
-    workload.posts.then(|| Arc::new(body()))
+/// Encodes the body of a request, if it has one.
+fn encoded(workload: &Workload) -> Option<Vec<u8>> {
+    let body = workload.body.as_ref()?;
+    Some(serde_json::to_vec(&**body).expect("the body can be encoded"))
 }
 
 /// reqwest with the minimum configuration of the row.
-#[derive(Debug, Clone)]
-pub struct Reqwest {
+#[derive(Clone)]
+pub(crate) struct Reqwest {
     client: reqwest::Client,
     url: Arc<str>,
     workload: Arc<Workload>,
-    body: Option<Arc<Value>>,
 }
 
 impl Reqwest {
-    /// Creates a client of this server.
-    pub fn new(workload: &Workload, server: &Server) -> Self {
+    pub(crate) fn new(workload: &Workload, server: &Server) -> Self {
         let client = reqwest::Client::builder()
             .no_proxy()
             .default_headers(headers())
             .timeout(Duration::from_secs(30))
             .build()
             .expect("the settings are valid");
-        Self {
-            client,
-            url: server.url(workload.path).into(),
-            workload: Arc::new(workload.clone()),
-            body: body(workload),
-        }
+        Self { client, url: server.url(workload.path()).into(), workload: Arc::new(workload.clone()) }
     }
 
     async fn send(&self) -> (StatusCode, Bytes) {
-        let mut request = self.client.request(self.workload.method.clone(), &*self.url);
+        let mut request = self.client.request(self.workload.method(), &*self.url);
         for (name, value) in self.workload.headers {
             request = request.header(*name, *value);
         }
-        if let Some(body) = &self.body {
-            request = request.body(serde_json::to_vec(&**body).expect("the body can be encoded"));
+        if let Some(body) = encoded(&self.workload) {
+            request = request.body(body);
         }
         let response = request.send().await.expect("the server answers");
         (response.status(), response.bytes().await.expect("the connection holds"))
@@ -81,33 +74,29 @@ pub(crate) fn hyper_client<B: Body<Data: Send> + Send>() -> Client<HttpConnector
 }
 
 /// The client of hyper-util: a connection pool, without URL handling, redirects or timeouts.
-#[derive(Debug, Clone)]
-pub struct HyperUtil {
+#[derive(Clone)]
+pub(crate) struct HyperUtil {
     client: Client<HttpConnector, Full<Bytes>>,
     uri: Uri,
     headers: HeaderMap,
     workload: Arc<Workload>,
-    body: Option<Arc<Value>>,
 }
 
 impl HyperUtil {
-    /// Creates a client of this server.
-    pub fn new(workload: &Workload, server: &Server) -> Self {
+    pub(crate) fn new(workload: &Workload, server: &Server) -> Self {
         Self {
             client: hyper_client(),
-            uri: server.url(workload.path).parse().expect("the URL is valid"),
+            uri: server.url(workload.path()).parse().expect("the URL is valid"),
             headers: headers(),
             workload: Arc::new(workload.clone()),
-            body: body(workload),
         }
     }
 }
 
 impl Operation for HyperUtil {
     async fn once(&self) -> u64 {
-        let encoded = |body: &Arc<Value>| serde_json::to_vec(&**body).expect("the body can be encoded");
-        let mut request = Request::new(Full::from(self.body.as_ref().map(encoded).unwrap_or_default()));
-        *request.method_mut() = self.workload.method.clone();
+        let mut request = Request::new(Full::from(encoded(&self.workload).unwrap_or_default()));
+        *request.method_mut() = self.workload.method();
         *request.uri_mut() = self.uri.clone();
         *request.headers_mut() = self.headers.clone();
         for (name, value) in self.workload.headers {

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 
-use crate::server::{Server, ServerResponse};
+use crate::server::{Answer, Server};
 
 /// Number of tasks that share a client in the concurrent row: the thread count of the Go benchmark's machine.
-pub const WORKERS: usize = 32;
+pub(crate) const WORKERS: usize = 32;
 
 /// Maximum number of connections of the concurrent row, which checks that connections are reused.
 ///
@@ -22,20 +22,20 @@ const MAX_CONNECTIONS: u64 = 2 * WORKERS as u64;
 const WARM_UP: u64 = 20 * WORKERS as u64;
 
 /// The operation to repeat.
-pub trait Operation: Clone + Send + Sync + 'static {
+pub(crate) trait Operation: Clone + Send + Sync + 'static {
     /// Runs the operation once, checks the result, and returns its value.
     fn once(&self) -> impl Future<Output = u64> + Send;
 }
 
 /// An operation that repeats itself the given number of times.
-pub type Operations<'a> = Box<dyn FnMut(u64) -> u64 + 'a>;
+pub(crate) type Operations<'a> = Box<dyn FnMut(u64) -> u64 + 'a>;
 
 /// Creates the client of a server.
-pub type Make<'a, O> = Box<dyn Fn(&Server) -> O + 'a>;
+pub(crate) type Make<'a, O> = Box<dyn Fn(&Server) -> O + 'a>;
 
 /// Returns a function that repeats an operation sequentially: client and server take turns on the calling thread. The
 /// first call sets both up.
-pub fn sequential<O: Operation>(answer: ServerResponse, make: Make<'_, O>) -> Operations<'_> {
+pub(crate) fn sequential<O: Operation>(answer: Answer, make: Make<'_, O>) -> Operations<'_> {
     let mut ready = None;
     Box::new(move |iterations| {
         let (runtime, operation) = ready.get_or_insert_with(|| {
@@ -62,7 +62,7 @@ pub fn sequential<O: Operation>(answer: ServerResponse, make: Make<'_, O>) -> Op
 /// # Panics
 ///
 /// The returned function panics if connections are not reused.
-pub fn concurrent<O: Operation>(answer: ServerResponse, make: Make<'_, O>) -> Operations<'_> {
+pub(crate) fn concurrent<O: Operation>(answer: Answer, make: Make<'_, O>) -> Operations<'_> {
     let mut ready = None;
     Box::new(move |iterations| {
         let pool = ready.get_or_insert_with(|| {
@@ -93,7 +93,8 @@ impl WorkerPool {
             runtime.spawn(async move {
                 while let Some(left) = work.recv().await {
                     let mut value = None;
-                    while take(&left) {
+                    let take = |left: u64| left.checked_sub(1);
+                    while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
                         value = Some(black_box(operation.once().await));
                     }
                     // The receiver is dropped after the last measurement.
@@ -124,9 +125,4 @@ impl WorkerPool {
         assert!(connections <= MAX_CONNECTIONS, "{WORKERS} tasks made {connections} connections");
         value
     }
-}
-
-/// Takes one of the remaining operations.
-fn take(left: &AtomicU64) -> bool {
-    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
 }
