@@ -24,7 +24,7 @@ const RETAINED_CAPACITY: usize = 64 << 10;
 /// Events before the error are returned first. After an error, `FramedRead` yields `None` once and continues with the
 /// following events when it is polled again.
 ///
-/// An incomplete block at the end of the input is dropped, unless [`with_ending`](Self::with_ending) is set.
+/// An incomplete block at the end of the input is an event, unless [`with_ending`](Self::with_ending) is set.
 ///
 /// # Encoding
 ///
@@ -56,7 +56,7 @@ pub struct SseCodec {
 }
 
 impl SseCodec {
-    /// Returns a codec with the default limits and [`Ending::Strict`].
+    /// Returns a codec with the default limits and [`Ending::Lenient`].
     pub fn new() -> Self {
         Self::default()
     }
@@ -68,7 +68,7 @@ impl SseCodec {
         self
     }
 
-    /// Sets the handling of an incomplete block at the end of the input. Default: [`Ending::Strict`].
+    /// Sets the handling of an incomplete block at the end of the input. Default: [`Ending::Lenient`].
     #[must_use]
     pub fn with_ending(mut self, ending: Ending) -> Self {
         self.ending = ending;

@@ -53,16 +53,20 @@ impl Default for Config {
 
 /// Handling of an incomplete block at the end of the input.
 ///
-/// Some servers, among them LLM APIs, omit the last empty line or even the last line end; use
-/// [`Lenient`](Self::Lenient) for them. An aborted connection cannot be distinguished from such a server, so that the
-/// last event may be truncated.
+/// Some servers, among them LLM APIs, omit the last empty line or even the last line end. [`Lenient`](Self::Lenient)
+/// accepts that. Where an aborted connection looks like the end of the input, the last event may be truncated then.
+///
+/// All adapters have this setting: `.events()`, `.sse()`, `Reader` and `SseCodec` as `with_ending`, `EventSource` as
+/// `EventSourceBuilder::ending`. The default of `EventSource` is [`Strict`](Self::Strict), because it reconnects and can
+/// receive the event again. `json` and `json_until_done` decode what their events yield, so that an unterminated `[DONE]`
+/// is an end by default; they have the setting for an end without `[DONE]`. [`Decoder`](crate::Decoder) has a method for each.
 #[cfg(any(feature = "std", feature = "futures"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Ending {
     /// Drops the block, as the standard requires.
-    #[default]
     Strict,
     /// Treats the end of the input as the end of the line and of the block, and returns its event.
+    #[default]
     Lenient,
 }

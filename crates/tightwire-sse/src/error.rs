@@ -9,8 +9,8 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 /// Error of decoding, encoding or receiving events.
 ///
 /// The `is_*` predicates tell its kind. `Display` does not print the source, and no parts of the stream or of a URL.
-/// `Display` and `Debug` do not print the headers and the body of a refused response, which may be secret. The wording
-/// is not part of the API.
+/// `Debug` prints the data of [`is_json`](Self::is_json). Neither prints the headers and the body of a refused response,
+/// which may be secret. The wording is not part of the API.
 #[derive(Debug)]
 pub struct Error {
     kind: Kind,
@@ -30,6 +30,8 @@ pub(crate) enum Kind {
     Ended,
     /// The response has a status other than 200.
     Status(Box<Refused>),
+    /// An MCP server ended the session, or no longer accepts its client.
+    SessionEnded(Box<Refused>),
     /// The content type of the response is missing or not `text/event-stream`.
     ContentType(Box<Refused>),
     /// The read timeout elapsed.
@@ -38,8 +40,8 @@ pub(crate) enum Kind {
     EventTimeout,
     /// The request cannot be built or sent.
     Request,
-    /// The data of an event is not JSON of the requested type.
-    Json,
+    /// The data of an event, of which this is the start, is not JSON of the requested type.
+    Json(Box<str>),
     /// An encoded event is larger than the replay buffer, in bytes.
     ReplayLimit(usize),
     /// The event to continue after is not in the replay buffer.
@@ -98,7 +100,7 @@ impl Error {
     }
 
     /// Returns `true` if the stream ended without an error, but unexpectedly: in a client that reconnects, or before
-    /// `[DONE]` in `json_until_done`; and for an event that is published on a closed channel.
+    /// `[DONE]` in `json_until_done` with `Ending::Strict`; and for an event that is published on a closed channel.
     pub fn is_ended(&self) -> bool {
         matches!(self.kind, Kind::Ended)
     }
@@ -110,7 +112,13 @@ impl Error {
 
     /// Returns `true` if the status of the response is not 200.
     pub fn is_status(&self) -> bool {
-        matches!(self.kind, Kind::Status(_))
+        matches!(self.kind, Kind::Status(_) | Kind::SessionEnded(_))
+    }
+
+    /// Returns `true` if an MCP server ended the session: status 404 or 410, or 401 when a stream is resumed. The
+    /// client has to initialize a new session. [`is_status`](Self::is_status) is `true`, too.
+    pub fn is_session_ended(&self) -> bool {
+        matches!(self.kind, Kind::SessionEnded(_))
     }
 
     /// Returns `true` if the content type of the response is missing or not `text/event-stream`.
@@ -125,7 +133,16 @@ impl Error {
 
     /// Returns `true` if the data of an event is not JSON of the requested type.
     pub fn is_json(&self) -> bool {
-        matches!(self.kind, Kind::Json)
+        matches!(self.kind, Kind::Json(_))
+    }
+
+    /// Returns the data of the event, at most its first 4 KiB, if [`is_json`](Self::is_json). A provider's error message
+    /// in the middle of a stream is such data.
+    pub fn data(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Json(data) => Some(data),
+            _ => None,
+        }
     }
 
     /// Returns `true` if the events after an id or a position are no longer in a replay buffer, or never were.
@@ -172,7 +189,9 @@ impl Error {
 
     fn refused(&self) -> Option<&Refused> {
         match &self.kind {
-            Kind::Status(response) | Kind::ContentType(response) => Some(response),
+            Kind::Status(response) | Kind::SessionEnded(response) | Kind::ContentType(response) => {
+                Some(response)
+            }
             _ => None,
         }
     }
@@ -208,11 +227,18 @@ impl fmt::Display for Error {
             Kind::Transport => f.write_str("transport of the event stream failed"),
             Kind::Ended => f.write_str("server ended the event stream"),
             Kind::Status(response) => write!(f, "response has status {}, expected 200", response.status),
+            Kind::SessionEnded(response) => {
+                write!(
+                    f,
+                    "MCP session has ended: response has status {} (initialize a new one)",
+                    response.status
+                )
+            }
             Kind::ContentType(_) => f.write_str("response does not have content type text/event-stream"),
             Kind::Timeout => f.write_str("no data received within the read timeout"),
             Kind::EventTimeout => f.write_str("no event received within the event timeout"),
             Kind::Request => f.write_str("request for the event stream cannot be sent"),
-            Kind::Json => f.write_str("event data is not JSON of the expected type"),
+            Kind::Json(_) => f.write_str("event data is not JSON of the expected type"),
             Kind::ReplayLimit(limit) => {
                 write!(f, "event is larger than the replay buffer of {limit} bytes (set with_max_bytes)")
             }

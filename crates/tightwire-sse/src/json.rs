@@ -4,13 +4,28 @@ use serde::Deserialize;
 #[cfg(any(feature = "std", feature = "futures"))]
 use serde::de::DeserializeOwned;
 
+#[cfg(any(feature = "std", feature = "futures"))]
+use crate::Ending;
 use crate::{Error, Event, EventRef, Result, error::Kind};
 
 /// Start of the data of the last event in the streams of many LLM APIs.
 const DONE: &str = "[DONE]";
 
+/// Maximum size of [`Error::data`] in bytes.
+const MAX_ERROR_DATA: usize = 4 << 10;
+
 fn from_str<'de, T: Deserialize<'de>>(data: &'de str) -> Result<T> {
-    serde_json::from_str(data).map_err(|error| Error::with_source(Kind::Json, error))
+    serde_json::from_str(data).map_err(|error| json_error(data, error))
+}
+
+fn json_error(data: &str, error: serde_json::Error) -> Error {
+    let end = (0..=MAX_ERROR_DATA.min(data.len())).rev().find(|&end| data.is_char_boundary(end));
+    Error::with_source(Kind::Json(data[..end.unwrap_or_default()].into()), error)
+}
+
+#[cfg(any(feature = "std", feature = "futures"))]
+fn is_blank(data: &str) -> bool {
+    data.bytes().all(|byte| byte.is_ascii_whitespace())
 }
 
 impl<'a> EventRef<'a> {
@@ -18,8 +33,8 @@ impl<'a> EventRef<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::is_json`] if the data is not JSON or not a `T`. Its source is the error of `serde_json`, which contains
-    /// the position and may contain a value.
+    /// [`Error::is_json`] if the data is not JSON or not a `T`, with the start of the data as [`Error::data`]. Its source
+    /// is the error of `serde_json`, which contains the position and may contain a value.
     ///
     /// # Examples
     ///
@@ -71,7 +86,7 @@ impl crate::EventBytes {
     ///
     /// [`Error::is_json`]; see [`EventRef::json`].
     pub fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T> {
-        serde_json::from_slice(self.data_bytes()).map_err(|error| Error::with_source(Kind::Json, error))
+        serde_json::from_slice(self.data_bytes()).map_err(|error| json_error(self.data(), error))
     }
 
     /// Returns whether the data starts with `[DONE]`; see [`EventRef::is_done`].
@@ -87,6 +102,8 @@ struct Values {
     /// Whether `[DONE]` ends the sequence. Otherwise it is decoded like other data, which fails because it is not
     /// JSON.
     until_done: bool,
+    /// Whether the end of the events without `[DONE]` is an error.
+    ending: Ending,
     ended: bool,
     /// Whether an error was returned. A missing `[DONE]` is then not reported as a second error.
     failed: bool,
@@ -95,17 +112,20 @@ struct Values {
 #[cfg(any(feature = "std", feature = "futures"))]
 impl Values {
     fn new(until_done: bool) -> Self {
-        Self { until_done, ended: false, failed: false }
+        Self { until_done, ending: Ending::Lenient, ended: false, failed: false }
     }
 
-    /// Returns the value of the next event; `None` is the end of the events.
-    fn value<T: DeserializeOwned>(&mut self, event: Option<EventRef<'_>>) -> Option<Result<T>> {
+    /// Returns the value of the next event, or the end of the sequence; `None` if the event has no data. Without an
+    /// event, the events have ended.
+    fn value<T: DeserializeOwned>(&mut self, event: Option<EventRef<'_>>) -> Option<Option<Result<T>>> {
         match event {
-            Some(event) if !self.until_done || !event.is_done() => Some(event.json()),
+            Some(event) if is_blank(event.data) => None,
+            Some(event) if !self.until_done || !event.is_done() => Some(Some(event.json())),
             last => {
                 self.ended = true;
-                let is_truncated = self.until_done && last.is_none() && !self.failed;
-                is_truncated.then(|| Err(Error::new(Kind::Ended)))
+                let requires_done = self.until_done && self.ending == Ending::Strict;
+                let is_truncated = requires_done && last.is_none() && !self.failed;
+                Some(is_truncated.then(|| Err(Error::new(Kind::Ended))))
             }
         }
     }
@@ -128,13 +148,14 @@ mod blocking {
     use std::io::BufRead;
 
     use super::{DeserializeOwned, Values};
-    use crate::{Reader, Result};
+    use crate::{Ending, Reader, Result};
 
     impl<R: BufRead> Reader<R> {
         /// Decodes the data of every event as JSON.
         ///
-        /// Data that is not a `T` is reported as [`Error::is_json`](crate::Error::is_json), and decoding continues. The
-        /// event type is ignored: for an API that reports errors with `event: error`, iterate over the events and call
+        /// Events without data, which servers send to keep the connection alive, are skipped. Data that is not a `T` is
+        /// reported as [`Error::is_json`](crate::Error::is_json) with the [data](crate::Error::data), and decoding
+        /// continues. The event type is ignored: for an API that reports errors with `event: error`, iterate over the events and call
         /// [`Event::json`](crate::Event::json).
         pub fn json<T: DeserializeOwned>(self) -> JsonReader<R, T> {
             JsonReader::new(self, false)
@@ -142,7 +163,7 @@ mod blocking {
 
         /// Like [`json`](Self::json), but ends at the event whose data starts with `[DONE]`.
         ///
-        /// If the input ends without it, the last item is [`Error::is_ended`](crate::Error::is_ended).
+        /// [`JsonReader::with_ending`] decides about an end without it.
         ///
         /// # Examples
         ///
@@ -173,6 +194,14 @@ mod blocking {
             Self { reader, values: Values::new(until_done), value: PhantomData }
         }
 
+        /// Sets the handling of an end without `[DONE]`: with [`Ending::Strict`], the last item of `json_until_done` is
+        /// [`Error::is_ended`](crate::Error::is_ended). Default: [`Ending::Lenient`].
+        #[must_use]
+        pub fn with_ending(mut self, ending: Ending) -> Self {
+            self.values.ending = ending;
+            self
+        }
+
         /// Returns the reader, positioned after the last returned event or `[DONE]`.
         pub fn into_inner(self) -> Reader<R> {
             self.reader
@@ -183,13 +212,17 @@ mod blocking {
         type Item = Result<T>;
 
         fn next(&mut self) -> Option<Self::Item> {
-            if self.values.ended {
-                return None;
+            while !self.values.ended {
+                match self.reader.next_ref() {
+                    Ok(event) => {
+                        if let Some(value) = self.values.value(event) {
+                            return value;
+                        }
+                    }
+                    Err(error) => return self.values.error(error),
+                }
             }
-            match self.reader.next_ref() {
-                Ok(event) => self.values.value(event),
-                Err(error) => self.values.error(error),
-            }
+            None
         }
     }
 
@@ -206,14 +239,15 @@ mod stream {
     use pin_project_lite::pin_project;
 
     use super::{DeserializeOwned, Values};
-    use crate::{Event, Result};
+    use crate::{Ending, Event, Result};
 
     /// Decodes the data of event streams, such as [`EventStream`](crate::EventStream), as JSON.
     pub trait JsonStreamExt: Stream<Item = Result<Event>> + Sized {
         /// Decodes the data of every event as JSON.
         ///
-        /// Data that is not a `T` is reported as [`Error::is_json`](crate::Error::is_json), and decoding continues. The
-        /// event type is ignored: for an API that reports errors with `event: error`, iterate over the events and call
+        /// Events without data, which servers send to keep the connection alive, are skipped. Data that is not a `T` is
+        /// reported as [`Error::is_json`](crate::Error::is_json) with the [data](crate::Error::data), and decoding
+        /// continues. The event type is ignored: for an API that reports errors with `event: error`, iterate over the events and call
         /// [`Event::json`].
         fn json<T: DeserializeOwned>(self) -> JsonStream<Self, T> {
             JsonStream::new(self, false)
@@ -221,7 +255,7 @@ mod stream {
 
         /// Like [`json`](Self::json), but ends at the event whose data starts with `[DONE]`.
         ///
-        /// If the stream ends without it, the last item is [`Error::is_ended`](crate::Error::is_ended).
+        /// [`JsonStream::with_ending`] decides about an end without it.
         ///
         /// # Examples
         ///
@@ -264,6 +298,13 @@ mod stream {
             Self { events, values: Values::new(until_done), value: PhantomData }
         }
 
+        /// Sets the handling of an end without `[DONE]`: with [`Ending::Strict`], the last item of `json_until_done` is
+        /// [`Error::is_ended`](crate::Error::is_ended). Default: [`Ending::Lenient`].
+        pub fn with_ending(mut self, ending: Ending) -> Self {
+            self.values.ending = ending;
+            self
+        }
+
         /// Returns a reference to the event stream, which has the last event id.
         pub fn get_ref(&self) -> &S {
             &self.events
@@ -279,14 +320,18 @@ mod stream {
         type Item = Result<T>;
 
         fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-            let this = self.project();
-            if this.values.ended {
-                return Poll::Ready(None);
+            let mut this = self.project();
+            while !this.values.ended {
+                match ready!(this.events.as_mut().poll_next(cx)).transpose() {
+                    Ok(event) => {
+                        if let Some(value) = this.values.value(event.as_ref().map(Event::as_ref)) {
+                            return Poll::Ready(value);
+                        }
+                    }
+                    Err(error) => return Poll::Ready(this.values.error(error)),
+                }
             }
-            Poll::Ready(match ready!(this.events.poll_next(cx)).transpose() {
-                Ok(event) => this.values.value(event.as_ref().map(Event::as_ref)),
-                Err(error) => this.values.error(error),
-            })
+            Poll::Ready(None)
         }
     }
 

@@ -101,8 +101,8 @@
 //! - An event that is in one chunk and has one data line is decoded without allocation.
 //! - Events before an error are returned before it.
 //!
-//! The standard drops an incomplete event at the end of the input. [`Ending::Lenient`] and [`Decoder::finish_lenient`]
-//! return it instead. The wording of errors and the sizes of reused buffers are not part of the API.
+//! The standard drops an incomplete event at the end of the input: [`Ending::Strict`] and [`Decoder::finish`]. By
+//! default, adapters that do not reconnect return it. The wording of errors and the sizes of reused buffers are not part of the API.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "std"), no_std)]
 

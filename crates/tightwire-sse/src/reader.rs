@@ -94,7 +94,7 @@ impl<R: BufRead> Reader<R> {
         Self {
             inner: reader,
             decoder: Decoder::new(),
-            ending: Ending::Strict,
+            ending: Ending::default(),
             ended: false,
             current: Event::default(),
         }
@@ -107,7 +107,7 @@ impl<R: BufRead> Reader<R> {
         self
     }
 
-    /// Sets the handling of an incomplete block at the end of the input. Default: [`Ending::Strict`].
+    /// Sets the handling of an incomplete block at the end of the input. Default: [`Ending::Lenient`].
     #[must_use]
     pub fn with_ending(mut self, ending: Ending) -> Self {
         self.ending = ending;

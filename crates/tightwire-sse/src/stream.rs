@@ -139,6 +139,8 @@ pin_project! {
         chunk: Option<S::Ok>,
         // Number of consumed bytes of `chunk`.
         used: usize,
+        // The previous poll failed. An incomplete block at the end is then truncated.
+        failed: bool,
         ended: bool,
         items: PhantomData<fn() -> T>,
     }
@@ -167,9 +169,10 @@ impl<S: TryStream, T> EventStream<S, T> {
         Self {
             inner,
             decoder: Decoder::new(),
-            ending: Ending::Strict,
+            ending: Ending::default(),
             chunk: None,
             used: 0,
+            failed: false,
             ended: false,
             items: PhantomData,
         }
@@ -181,7 +184,7 @@ impl<S: TryStream, T> EventStream<S, T> {
         self
     }
 
-    /// Sets the handling of an incomplete block at the end of the stream. Default: [`Ending::Strict`].
+    /// Sets the handling of an incomplete block at the end of the stream. Default: [`Ending::Lenient`].
     pub fn with_ending(mut self, ending: Ending) -> Self {
         self.ending = ending;
         self
@@ -232,18 +235,20 @@ where
                 Some(Ok(chunk)) => {
                     *this.chunk = Some(chunk);
                     *this.used = 0;
+                    *this.failed = false;
                 }
                 Some(Err(error)) => {
+                    *this.failed = true;
                     return Poll::Ready(Some(Err(Error::with_source(Kind::Transport, error))));
                 }
                 None => {
                     *this.ended = true;
                     match this.ending {
-                        Ending::Strict => this.decoder.finish(),
-                        Ending::Lenient => {
+                        Ending::Lenient if !*this.failed => {
                             let last = this.decoder.finish_lenient().transpose();
                             return Poll::Ready(last.map(|event| event.map(|event| event.to_owned().into())));
                         }
+                        _ => this.decoder.finish(),
                     }
                 }
             }

@@ -300,7 +300,8 @@ async fn a_cancelled_call_ends() {
 async fn invalid_requests_are_refused() {
     let (url, _) = start_server().await;
     let client = bounded(Client::initialize(url)).await;
-    let id = client.session.id().unwrap().to_str().unwrap();
+    let id = client.session.id().unwrap();
+    let id = id.to_str().unwrap();
     let (session, ping) = (("mcp-session-id", id), r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     for (method, headers, body, expected) in [
         ("POST", vec![session], ping, 200),

@@ -310,20 +310,19 @@ fn decode_and<T: DeserializeOwned + 'static, U>(
     exchange: Exchange,
     convert: impl FnOnce(T) -> tightwire_json::Result<U>,
 ) -> Result<Response<U>> {
-    let Exchange { head, body, span, .. } = exchange;
+    let Exchange { head, body, span, client, .. } = exchange;
     let body = body.into_buffered();
     let decoded = codec().from_slice(&body).and_then(|decoded: T| {
         span.record_usage(response::usage(&decoded));
-        convert(decoded)
+        if response::is_unexpected(&decoded) { Ok(None) } else { convert(decoded).map(Some) }
     });
-    match decoded {
-        Ok(value) => Ok(Response { head, body, value }),
-        Err(error) => {
-            let error = Error::decode(body, error).with_origin(head.origin());
-            span.record_error(&error);
-            Err(error)
-        }
-    }
+    let error = match decoded {
+        Ok(Some(value)) => return Ok(Response { head, body, value }),
+        Ok(None) => Error::unexpected(body, &head).redacted(client.key()),
+        Err(error) => Error::decode(body, error).with_origin(head.origin()),
+    };
+    span.record_error(&error);
+    Err(error)
 }
 
 impl<T: 'static> IntoFuture for Call<T> {

@@ -38,6 +38,7 @@ pub(crate) use self::body::StreamingBody;
 pub(crate) use self::exchange::Exchange;
 pub(crate) use self::multipart::Form;
 pub(crate) use self::plan::Plan;
+pub(crate) use self::response::is_unexpected;
 pub(crate) use self::span::CallSpan;
 pub(crate) use self::timeouts::Deadline;
 pub(crate) use self::url::segment;

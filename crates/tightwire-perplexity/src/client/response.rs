@@ -9,8 +9,9 @@ use http::{HeaderMap, StatusCode};
 
 use crate::error::{self, Origin};
 use crate::stream::StreamItem as _;
+use crate::types::async_chat::AsyncCompletion;
 use crate::types::chat::Completion;
-use crate::types::responses;
+use crate::types::{batches, decisions, embeddings, files, responses, search};
 
 /// Status and headers of a response, and metadata of the call.
 #[derive(Clone)]
@@ -126,6 +127,24 @@ pub(crate) fn usage(response: &dyn Any) -> Option<TokenUsage> {
         Some(response) => response.token_usage(),
         None => response.downcast_ref::<Completion>()?.usage(),
     }
+}
+
+/// Returns whether a decoded response is another object than expected: none of the fields that every response of its
+/// type has.
+pub(crate) fn is_unexpected(response: &dyn Any) -> bool {
+    fn is<T: 'static>(response: &dyn Any, is_blank: fn(&T) -> bool) -> bool {
+        response.downcast_ref::<T>().is_some_and(is_blank)
+    }
+    is::<responses::Response>(response, |it| it.id.is_empty() && it.output.is_empty())
+        || is::<responses::Cancelled>(response, |it| it.response_id.is_empty())
+        || is::<Completion>(response, |it| it.id.is_empty() && it.choices.is_empty())
+        || is::<AsyncCompletion>(response, |it| it.id.is_empty())
+        || is::<search::Response>(response, |it| it.id.is_empty() && it.results == Default::default())
+        || is::<embeddings::Response>(response, |it| it.data.is_none())
+        || is::<embeddings::ContextualizedResponse>(response, |it| it.data.is_none())
+        || is::<batches::Batch>(response, |it| it.id.is_empty())
+        || is::<files::FileObject>(response, |it| it.id.is_empty())
+        || is::<decisions::Response>(response, |it| it.answers.is_empty())
 }
 
 impl responses::Response {

@@ -14,6 +14,7 @@ pub(crate) struct ParsedBody {
     pub(super) message: Box<str>,
     pub(super) error_type: Option<Box<str>>,
     pub(super) code: Option<Box<str>>,
+    pub(super) param: Option<Box<str>>,
 }
 
 impl ParsedBody {
@@ -39,22 +40,48 @@ impl ParsedBody {
             message: printable(&message),
             error_type: field("type").and_then(scalar),
             code: field("code").and_then(scalar),
+            param: field("param").and_then(scalar),
         }
     }
 
-    /// Replaces all occurrences of `secret`.
+    /// Returns the error that the body of a successful response reports; `None` if it reports none.
+    pub(super) fn reported(body: &[u8]) -> Option<Self> {
+        let document: Value = tightwire_json::from_slice(body).ok()?;
+        let reports = |name| document.get(name).is_some_and(|value| !value.is_null());
+        let is_error = ["error", "message", "detail"].into_iter().any(reports);
+        (is_error || document.is_string()).then(|| Self::new(None, body))
+    }
+
+    /// Replaces all occurrences of `secret` that are no part of a longer word.
     pub(super) fn redact(&mut self, secret: &str) {
         if secret.is_empty() {
             return;
         }
-        for text in
-            [Some(&mut self.message), self.error_type.as_mut(), self.code.as_mut()].into_iter().flatten()
-        {
-            if text.contains(secret) {
-                *text = text.replace(secret, "[redacted]").into();
+        let Self { message, error_type, code, param } = self;
+        let optional = [error_type, code, param].into_iter().flatten();
+        for text in optional.chain([message]) {
+            if let Some(redacted) = without(text, secret) {
+                *text = redacted.into();
             }
         }
     }
+}
+
+/// Replaces `secret` where it is a whole token: a short key must not destroy the words of a message. `None` if there is
+/// nothing to replace.
+fn without(text: &str, secret: &str) -> Option<String> {
+    let is_inner = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_');
+    let (mut redacted, mut end) = (String::new(), 0);
+    for (start, _) in text.match_indices(secret) {
+        let (before, after) = (&text[..start], &text[start + secret.len()..]);
+        if before.ends_with(is_inner) || after.starts_with(is_inner) {
+            continue;
+        }
+        redacted.push_str(&text[end..start]);
+        redacted.push_str("[redacted]");
+        end = start + secret.len();
+    }
+    (end > 0).then(|| redacted + &text[end..])
 }
 
 fn text(value: &Value) -> Option<String> {
@@ -148,6 +175,20 @@ mod tests {
         }
         let long = format!("{{\"message\":\"{}\"}}", "\u{e9}".repeat(MAX_MESSAGE));
         assert_eq!(parse(400, &long).message.len(), MAX_MESSAGE);
+    }
+
+    #[test]
+    fn a_secret_is_redacted_as_a_whole_token() {
+        for (text, secret, expected) in [
+            ("no such key: pplx-0a1b.", "pplx-0a1b", "no such key: [redacted]."),
+            ("key=k&k, \u{e9}k\u{e9}k", "k", "key=[redacted]&[redacted], \u{e9}[redacted]\u{e9}[redacted]"),
+            ("an unknown key", "k", "an unknown key"),
+            ("pplx-0a1b2, xpplx-0a1b", "pplx-0a1b", "pplx-0a1b2, xpplx-0a1b"),
+        ] {
+            let mut parsed = parse(400, &format!("{{\"message\":{text:?},\"param\":{text:?}}}"));
+            parsed.redact(secret);
+            assert_eq!((&*parsed.message, parsed.param.as_deref()), (expected, Some(expected)));
+        }
     }
 
     proptest! {

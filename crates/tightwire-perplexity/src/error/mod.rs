@@ -153,7 +153,8 @@ impl fmt::Display for Error {
         }
         let id = self.request_id().map(|id| format!("request id {id}"));
         let attempts = (self.attempts() > 1).then(|| format!("attempts {}", self.attempts()));
-        let notes: Vec<String> = [kind, id, attempts].into_iter().flatten().collect();
+        let hint = self.is_retired().then(|| "use the Agent API: Client::responses".to_owned());
+        let notes: Vec<String> = [kind, hint, id, attempts].into_iter().flatten().collect();
         if notes.is_empty() { Ok(()) } else { write!(f, " ({})", notes.join(", ")) }
     }
 }

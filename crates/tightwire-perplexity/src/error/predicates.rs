@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
 use super::{BoxError, Details, Error, Kind, Origin, body};
+use crate::client::ResponseHead;
 use crate::retry::retry_after;
 
 /// Phase of a call in which a timeout elapsed.
@@ -59,6 +60,26 @@ impl Error {
         Self::with_details(Kind::Decode, details).with_source(source)
     }
 
+    /// Creates the error for a response with status 2xx that is not what was requested: the error that it reports, or
+    /// an error of its format.
+    pub(crate) fn unexpected(body: Bytes, head: &ResponseHead) -> Self {
+        let origin = head.origin();
+        match body::ParsedBody::reported(&body) {
+            Some(parsed) => {
+                let headers = Some(head.headers().clone());
+                let details =
+                    Details { parsed: Some(parsed), headers, body: Some(body), ..Details::default() };
+                Self::with_details(Kind::Api, details)
+            }
+            None => {
+                let details = Details { body: Some(body), ..Details::default() };
+                Self::with_details(Kind::Decode, details)
+                    .with_source("response is another document than expected")
+            }
+        }
+        .with_origin(origin)
+    }
+
     /// Redacts the secret in the server's message.
     pub(crate) fn redacted(mut self, secret: &str) -> Self {
         if let Some(parsed) = &mut self.inner.details.parsed {
@@ -92,9 +113,12 @@ impl Error {
         }
     }
 
-    /// Returns the status of an error response.
+    /// Returns the status of an error response. With status 2xx, it is the code of the error in the body.
     fn api_status(&self) -> Option<StatusCode> {
-        self.status().filter(|_| self.is_api())
+        match self.status().filter(|_| self.is_api())? {
+            status if status.is_success() => self.code()?.parse().ok(),
+            status => Some(status),
+        }
     }
 
     /// Returns `true` if the client configuration is invalid: a missing key, or a malformed key, URL, proxy
@@ -113,7 +137,7 @@ impl Error {
         self.inner.details.field.as_deref()
     }
 
-    /// Returns `true` if the server responded with a status other than 2xx.
+    /// Returns `true` if the server responded with a status other than 2xx, or with an error instead of a response.
     pub fn is_api(&self) -> bool {
         self.inner.kind == Kind::Api
     }
@@ -131,6 +155,13 @@ impl Error {
     /// Returns `true` for status 403.
     pub fn is_permission_denied(&self) -> bool {
         self.api_status() == Some(StatusCode::FORBIDDEN)
+    }
+
+    /// Returns `true` if the server no longer has the endpoint: chat completions ended on 2026-09-27. Use the Agent API,
+    /// `Client::responses`. The key is not the cause.
+    pub fn is_retired(&self) -> bool {
+        const RETIRED: Option<&str> = Some("chat_completions_not_available");
+        self.is_permission_denied() && (self.error_type() == RETIRED || self.code() == RETIRED)
     }
 
     /// Returns `true` for status 404.
@@ -209,7 +240,7 @@ impl Error {
     /// its [`RetryPolicy`](crate::retry::RetryPolicy) allows; it never retries a stream that has begun.
     pub fn is_retryable(&self) -> bool {
         let status = match self.inner.kind {
-            Kind::Api => self.status(),
+            Kind::Api => self.api_status(),
             Kind::Stream => self.code().and_then(|code| code.parse().ok()),
             kind => return matches!(kind, Kind::Connection | Kind::Timeout(_) | Kind::Incomplete),
         };
@@ -233,6 +264,11 @@ impl Error {
     /// Returns the `code` of an error response or error event as text; the API sends numbers and names.
     pub fn code(&self) -> Option<&str> {
         self.inner.details.parsed.as_ref()?.code.as_deref()
+    }
+
+    /// Returns the `param` of an error response or error event: the field of the request that the server rejects.
+    pub fn param(&self) -> Option<&str> {
+        self.inner.details.parsed.as_ref()?.param.as_deref()
     }
 
     /// Returns the HTTP status, if there was a response.
@@ -336,6 +372,19 @@ mod tests {
         {
             assert_eq!(error_with(status, "", 1).is_retryable(), expected, "{status}");
         }
+    }
+
+    #[test]
+    fn the_error_of_a_retired_endpoint_names_its_replacement() {
+        for (field, retired) in [("type", true), ("code", true), ("param", false)] {
+            let body =
+                format!(r#"{{"error":{{"message":"gone","{field}":"chat_completions_not_available"}}}}"#);
+            let error = error_with(403, body.leak(), 1);
+            assert_eq!((error.is_retired(), error.is_retryable()), (retired, false));
+            assert_eq!(error.to_string().contains("Client::responses"), retired);
+        }
+        let error = error_with(400, r#"{"error":{"message":"no","param":"tools[0].x"}}"#, 1);
+        assert_eq!(error.param(), Some("tools[0].x"));
     }
 
     #[test]

@@ -13,14 +13,17 @@ impl<T: Accumulate> EventStream<T> {
     /// Reads the stream to its end and returns the combined response, with citations, search results, images
     /// and usage.
     ///
-    /// An incomplete response is an error, unless [`allow_partial`](Self::allow_partial) is set.
+    /// An incomplete stream is an error, unless [`allow_partial`](Self::allow_partial) is set.
     ///
     /// # Errors
-    /// Same as [`next`](Self::next). Items received before an error are lost.
+    /// Same as [`next`](Self::next), and [`Error::is_stream`] for a response that failed. Items received before an error are lost.
     pub async fn accumulate(&mut self) -> Result<T::Whole> {
         let mut accumulator = T::Accumulator::default();
         while let Some(item) = self.next().await {
             item?.move_to(&mut accumulator);
+        }
+        if let Some(error) = self.state.failure.take() {
+            return Err(error);
         }
         Ok(T::finish(accumulator))
     }
@@ -106,7 +109,7 @@ impl<T: Accumulate> AccumulatingStream<T> {
     /// Reads the remaining items and returns the combined response. Sends no request.
     ///
     /// # Errors
-    /// Same as [`EventStream::next`], and [`Error::is_incomplete`] if the stream has already failed before the response
+    /// Same as [`EventStream::next`], [`Error::is_stream`] for a response that failed, and [`Error::is_incomplete`] if the stream has already failed before the response
     /// was complete, unless [`EventStream::allow_partial`] is set. Items received before an error are lost.
     pub async fn finish(mut self) -> Result<T::Whole> {
         while let Some(item) = self.next().await {
@@ -114,6 +117,9 @@ impl<T: Accumulate> AccumulatingStream<T> {
         }
         if !self.items.finished_cleanly() && !self.items.state.partial {
             return Err(Error::new(Kind::Incomplete).with_origin(self.items.state.head.origin()));
+        }
+        if let Some(error) = self.items.state.failure.take() {
+            return Err(error);
         }
         Ok(T::finish(self.accumulator))
     }

@@ -3,6 +3,7 @@
 use bytes::{Buf as _, Bytes};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use tightwire_json::Value;
 
 use super::{Malformed, StreamItem};
 use crate::client::codec;
@@ -111,7 +112,7 @@ impl Interpreter {
                     self.response_id = item.response_id().map(Into::into);
                 }
             }
-            Step::Done => self.complete = true,
+            Step::Done => self.complete |= T::ENDS_WITH_DONE,
             _ => {}
         }
         step
@@ -130,12 +131,11 @@ fn interpret<T: StreamItem>(event: &tightwire_sse::EventRef<'_>, malformed: Malf
         "error" => return Some(Step::Failed(Error::stream(data))),
         _ if data.is_empty() => return None,
         _ if event.is_done() => return Some(Step::Done),
-        tightwire_sse::DEFAULT_EVENT_TYPE if is_failure(data) => {
-            return Some(Step::Failed(Error::stream(data)));
-        }
+        _ if is_failure(data) => return Some(Step::Failed(Error::stream(data))),
         _ => {}
     }
     Some(match codec().from_str::<T>(data) {
+        Ok(item) if item.is_unexpected() && is_message(data) => Step::Failed(Error::stream(data)),
         Ok(item) => Step::Item(item),
         Err(error) => {
             let error = Error::decode(Bytes::copy_from_slice(data.as_bytes()), error);
@@ -147,28 +147,47 @@ fn interpret<T: StreamItem>(event: &tightwire_sse::EventRef<'_>, malformed: Malf
     })
 }
 
-/// Returns whether the data is an object that reports an error instead of being a chunk of the response.
+/// Returns whether the data is an object that reports an error, also beside a part of the response.
 ///
-/// The substring search avoids a second decoding: ordinary events do not contain it, because quotes in
-/// strings are escaped.
+/// The substring search avoids a second decoding: ordinary events do not contain it, because quotes in strings are
+/// escaped.
 fn is_failure(data: &str) -> bool {
     #[derive(Deserialize)]
     struct Probe {
-        error: Option<IgnoredAny>,
-        choices: Option<IgnoredAny>,
-        r#type: Option<IgnoredAny>,
+        error: Option<Value>,
+        response: Option<IgnoredAny>,
+        object: Option<Value>,
+        r#type: Option<Value>,
     }
 
     memchr::memmem::find(data.as_bytes(), b"\"error\"").is_some()
-        && codec()
-            .from_str::<Probe>(data)
-            .is_ok_and(|probe| probe.error.is_some() && probe.choices.is_none() && probe.r#type.is_none())
+        && codec().from_str::<Probe>(data).is_ok_and(|probe| {
+            let is_error = |value: Option<&Value>| value.is_some_and(|value| value == "error");
+            let has_error = match &probe.error {
+                Some(Value::Object(error)) => !error.is_empty(),
+                Some(Value::String(error)) => !error.is_empty(),
+                error => matches!(error, Some(Value::Number(_) | Value::Array(_) | Value::Bool(true))),
+            };
+            // The event of a failed response is part of the stream.
+            let is_event =
+                probe.response.is_some() || probe.r#type.as_ref().is_some_and(|it| it == "response.failed");
+            is_error(probe.object.as_ref()) || is_error(probe.r#type.as_ref()) || (has_error && !is_event)
+        })
+}
+
+/// Returns whether the data, which is no part of a response, is an error message without the name `error`.
+fn is_message(data: &str) -> bool {
+    codec().from_str::<Value>(data).is_ok_and(|value| {
+        let is_event =
+            value.get("type").and_then(Value::as_str).is_some_and(|it| it.starts_with("response."));
+        let is_text = |name| value.get(name).is_some_and(|value| value.is_string() || value.is_array());
+        !is_event && (is_text("detail") || is_text("message"))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tightwire_json::Value;
 
     use super::*;
 
@@ -201,7 +220,7 @@ mod tests {
     #[test]
     fn data_that_resembles_an_error() {
         for data in [
-            "{\"n\":1,\"choices\":[],\"error\":{\"message\":\"x\"}}",
+            "{\"n\":1,\"choices\":[],\"error\":null}",
             "{\"n\":1,\"type\":\"response.failed\",\"error\":{\"message\":\"x\"}}",
             "{\"n\":1,\"error\":null}",
             "{\"n\":1,\"list\":[\"error\"]}",
@@ -209,6 +228,51 @@ mod tests {
             assert_eq!(items([format!("data: {data}\n\n").as_bytes()]), ["1"], "{data}");
         }
         assert_eq!(items([&b"event: x\ndata: {\"n\":1,\"error\":{}}\n\n"[..]]), ["1"]);
+    }
+
+    #[test]
+    fn errors_in_a_stream_have_their_message() {
+        use crate::types::{chat::Completion, responses::Event};
+
+        for data in [
+            r#"{"type":"error","error":{"message":"broken","code":500}}"#,
+            r#"{"type":"error","code":"server_error","message":"broken","param":null,"sequence_number":2}"#,
+            r#"{"id":"a","choices":[{"index":0,"finish_reason":"error"}],"error":{"message":"broken"}}"#,
+            r#"{"object":"error","message":"broken","type":"InternalServerError","code":500}"#,
+            r#"{"error":"broken"}"#,
+            r#"{"error":{"message":"broken"}}"#,
+            r#"{"detail":"broken"}"#,
+            r#"{"detail":[{"msg":"broken"}]}"#,
+            r#"{"message":"broken"}"#,
+        ] {
+            let wire = |name: &str| Bytes::from(format!("{name}data: {data}\n\n"));
+            for name in ["", "event: message\n", "event: response.created\n", "event: error\n"] {
+                let steps = [
+                    match Interpreter::new().step::<Completion>(&mut wire(name)) {
+                        Step::Failed(error) => Some(error),
+                        _ => None,
+                    },
+                    match Interpreter::new().step::<Event>(&mut wire(name)) {
+                        Step::Failed(error) => Some(error),
+                        _ => None,
+                    },
+                ];
+                for error in steps {
+                    let error = error.unwrap_or_else(|| panic!("{name:?} {data}"));
+                    assert!(error.is_stream() && error.message() == Some("broken"), "{error}: {data}");
+                }
+            }
+        }
+        for data in [
+            r#"{"type":"response.failed","error":{"message":"broken"}}"#,
+            r#"{"type":"response.of_the_future","message":"error"}"#,
+            r#"{"type":"response.output_item.done","item":{"type":"mcp_call","error":"broken"}}"#,
+            r#"{"type":"response.completed","response":{"id":"r","error":null}}"#,
+            r#"{"type":"response.output_text.delta","delta":"\"error\""}"#,
+        ] {
+            let step = Interpreter::new().step::<Event>(&mut Bytes::from(format!("data: {data}\n\n")));
+            assert!(matches!(step, Step::Item(_)), "{data}");
+        }
     }
 
     proptest! {

@@ -1,9 +1,9 @@
 //! Stream items of this API.
 
-use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::{Accumulate, EventStream, StreamItem};
-use crate::client::TokenUsage;
+use crate::client::{TokenUsage, codec, is_unexpected};
 use crate::types::chat::{self, Completion, Content, Delta, DeltaChunk, Usage};
 use crate::types::responses::{self, Event};
 
@@ -27,8 +27,20 @@ impl StreamItem for Completion {
         text(self.choices.into_iter().find(|choice| choice.index == 0)?.delta)
     }
 
-    fn full_text(&self) -> Option<Cow<'_, str>> {
-        self.choices.iter().find(|choice| choice.index == 0)?.message.as_ref()?.text().map(Cow::Borrowed)
+    fn whole_texts(&self, visit: &mut dyn FnMut(Option<u64>, &str)) {
+        let first = self.choices.iter().find(|choice| choice.index == 0);
+        if let Some(text) = first.and_then(|choice| choice.message.as_ref()?.text()) {
+            visit(Some(0), text);
+        }
+    }
+
+    fn is_unexpected(&self) -> bool {
+        self.choices.is_empty()
+    }
+
+    fn from_document(document: &[u8]) -> Option<Self> {
+        let completion: Self = codec().from_slice(document).ok()?;
+        (!completion.choices.is_empty()).then_some(completion)
     }
 
     fn usage(&self) -> Option<TokenUsage> {
@@ -41,6 +53,10 @@ impl StreamItem for DeltaChunk {
         self.is_last()
     }
 
+    fn is_unexpected(&self) -> bool {
+        self.choices.is_empty()
+    }
+
     fn into_text(self) -> Option<String> {
         text(self.choices.into_iter().find(|choice| choice.index == 0)?.delta)
     }
@@ -51,8 +67,30 @@ impl StreamItem for DeltaChunk {
 }
 
 impl StreamItem for Event {
+    /// Gateways add `[DONE]`, also after a response that was cut off.
+    const ENDS_WITH_DONE: bool = false;
+
     fn is_last(&self) -> bool {
         self.is_final()
+    }
+
+    fn ends_stream(&self) -> bool {
+        Self::is_last(self)
+    }
+
+    fn is_unexpected(&self) -> bool {
+        matches!(self, Self::Unknown(_))
+    }
+
+    fn failure(&self) -> Option<String> {
+        let error = self.error();
+        let is_failed = error.is_some() || matches!(self, Self::Failed(_));
+        is_failed.then(|| format!("{{\"error\":{}}}", tightwire_json::to_string(&error).unwrap_or_default()))
+    }
+
+    fn from_document(document: &[u8]) -> Option<Self> {
+        let response: responses::Response = codec().from_slice(document).ok()?;
+        if is_unexpected(&response) { None } else { Self::of(response) }
     }
 
     fn sequence_number(&self) -> Option<u64> {
@@ -60,12 +98,7 @@ impl StreamItem for Event {
     }
 
     fn response_id(&self) -> Option<&str> {
-        match self {
-            Self::Created(event) | Self::InProgress(event) => event.response.as_deref(),
-            _ => None,
-        }
-        .map(|response| response.id.as_str())
-        .filter(|id| !id.is_empty())
+        self.response().map(|response| response.id.as_str()).filter(|id| !id.is_empty())
     }
 
     fn into_text(self) -> Option<String> {
@@ -75,17 +108,45 @@ impl StreamItem for Event {
         }
     }
 
-    fn full_text(&self) -> Option<Cow<'_, str>> {
+    fn text_part(&self) -> u64 {
         match self {
-            Self::Completed(event) => Some(event.response.as_deref()?.output_text().into()),
-            _ => None,
+            Self::OutputTextDelta(event) => part(&event.item_id, event.output_index, event.content_index),
+            _ => 0,
+        }
+    }
+
+    fn whole_texts(&self, visit: &mut dyn FnMut(Option<u64>, &str)) {
+        match self {
+            Self::OutputTextDone(event) => {
+                visit(Some(part(&event.item_id, event.output_index, event.content_index)), &event.text);
+            }
+            Self::OutputItemAdded(event) | Self::OutputItemDone(event) => {
+                let responses::OutputItem::Message(message) = &event.item else { return };
+                for (index, text) in (0..).zip(message.texts()) {
+                    visit(Some(part(&message.id, event.output_index, index)), text);
+                }
+            }
+            event if event.is_last() => {
+                event.response().into_iter().flat_map(|it| it.texts()).for_each(|text| visit(None, text));
+            }
+            _ => {}
         }
     }
 
     fn usage(&self) -> Option<TokenUsage> {
-        let Self::Completed(event) = self else { return None };
-        event.response.as_deref()?.token_usage()
+        if Self::is_last(self) { self.response()?.token_usage() } else { None }
     }
+}
+
+/// Identifies a text by its message and its position there.
+fn part(item_id: &str, output_index: u32, content_index: u32) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    match item_id {
+        "" => output_index.hash(&mut hasher),
+        id => id.hash(&mut hasher),
+    }
+    content_index.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Accumulate for Completion {

@@ -14,7 +14,6 @@ mod items;
 mod resume;
 mod text;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -39,11 +38,37 @@ use crate::error::{Error, Kind, Result};
 /// otherwise block the executor's thread.
 const CHUNKS_PER_POLL: usize = 64;
 
+/// Maximum size in bytes of a response that is a document instead of a stream.
+const MAX_DOCUMENT: usize = 64 << 20;
+
 /// Type that the data of an event is decoded as. The methods describe the item's role in the stream.
 pub trait StreamItem: DeserializeOwned + Send + 'static {
+    /// Whether `[DONE]` completes the response. Otherwise it requires a last item.
+    const ENDS_WITH_DONE: bool = true;
+
     /// Returns whether the response is complete with this item.
     fn is_last(&self) -> bool {
         false
+    }
+
+    /// Returns whether no other item follows a last item. The rest of the response is then discarded.
+    fn ends_stream(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the data was another object than expected, which may report an error.
+    fn is_unexpected(&self) -> bool {
+        false
+    }
+
+    /// Returns the error of a response that failed with this item, as JSON.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
+    /// Decodes a response that is a single JSON document, from a server that does not stream.
+    fn from_document(_document: &[u8]) -> Option<Self> {
+        None
     }
 
     /// Returns the sequence number, after which a stream can be resumed.
@@ -61,10 +86,14 @@ pub trait StreamItem: DeserializeOwned + Send + 'static {
         None
     }
 
-    /// Returns the whole text of the response so far, if the item repeats it.
-    fn full_text(&self) -> Option<Cow<'_, str>> {
-        None
+    /// Identifies the part of the response that [`into_text`](Self::into_text) adds to.
+    fn text_part(&self) -> u64 {
+        0
     }
+
+    /// Calls `visit` with the texts of parts of the response that the item repeats from their beginning: with the part,
+    /// or without if the item has all parts in order.
+    fn whole_texts(&self, _visit: &mut dyn FnMut(Option<u64>, &str)) {}
 
     /// Returns the tokens used so far.
     fn usage(&self) -> Option<TokenUsage> {
@@ -147,6 +176,10 @@ struct StreamState {
     span: CallSpan,
     opened: Instant,
     has_items: bool,
+    /// Error of the response that the last item has.
+    failure: Option<Error>,
+    /// Body of a response without items that may be no event stream.
+    document: Vec<u8>,
     client: Client,
     total: Option<Deadline>,
 }
@@ -166,6 +199,8 @@ impl<T: StreamItem> EventStream<T> {
             span,
             opened: Instant::now(),
             has_items: false,
+            failure: None,
+            document: Vec::new(),
             client,
             total,
         };
@@ -242,16 +277,16 @@ impl<T: StreamItem> EventStream<T> {
             }
             if self.state.done {
                 ready!(body.poll_drain(cx));
-                self.state.body = None;
-                return Poll::Ready(None);
+                return Poll::Ready(self.end_of_body());
             }
             let step = if self.state.chunk.is_empty() {
                 match ready!(body.poll_chunk(cx)) {
                     Some(Ok(chunk)) => {
+                        self.state.keep_document(&chunk);
                         self.state.chunk = chunk;
                         continue;
                     }
-                    Some(Err(error)) => Step::Failed(error),
+                    Some(Err(error)) => Step::<T>::Failed(error),
                     None => {
                         self.state.exhausted = true;
                         self.state.interpreter.finish()
@@ -261,7 +296,10 @@ impl<T: StreamItem> EventStream<T> {
                 self.state.interpreter.step(&mut self.state.chunk)
             };
             match step {
-                Step::Item(item) => return Poll::Ready(Some(Ok(self.record_item(item)))),
+                Step::Item(item) => {
+                    self.state.done |= item.ends_stream();
+                    return Poll::Ready(Some(Ok(self.record_item(item))));
+                }
                 Step::Skipped(error) => {
                     return Poll::Ready(Some(Err(error.with_origin(self.state.head.origin()))));
                 }
@@ -281,24 +319,27 @@ impl<T: StreamItem> EventStream<T> {
         if self.finished_cleanly() {
             return None;
         }
-        if self.is_not_event_stream() {
-            return Some(Err(
-                self.fail(Error::new(Kind::Decode).with_source("response is not an event stream"))
-            ));
+        if !self.state.has_items && !self.state.document.is_empty() {
+            let document = std::mem::take(&mut self.state.document);
+            return Some(match T::from_document(&document) {
+                Some(item) => {
+                    self.state.interpreter.complete = true;
+                    Ok(self.record_item(item))
+                }
+                None => Err(self.fail(Error::unexpected(document.into(), &self.state.head))),
+            });
         }
         (!self.state.partial).then(|| Err(self.fail(Error::new(Kind::Incomplete))))
     }
 
-    /// Returns whether the response had no events and is not declared as a stream, for example a proxy's
-    /// error page.
-    fn is_not_event_stream(&self) -> bool {
-        let kind = self.state.head.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-        !self.state.has_items && !kind.to_ascii_lowercase().starts_with(b"text/event-stream")
-    }
-
     fn record_item(&mut self, item: T) -> T {
+        self.state.failure = item.failure().map(|error| {
+            let error = Error::stream(&error).redacted(self.state.client.key());
+            error.with_origin(self.state.head.origin())
+        });
         if !self.state.has_items {
             self.state.has_items = true;
+            self.state.document = Vec::new();
             self.state.span.record_first_item(self.state.opened.elapsed());
         }
         self.state.span.record_usage(item.usage());
@@ -310,6 +351,25 @@ impl<T: StreamItem> EventStream<T> {
         let error = error.with_origin(self.state.head.origin()).redacted(self.state.client.key());
         self.state.span.record_error(&error);
         error
+    }
+}
+
+impl StreamState {
+    /// Keeps the body until the first item, unless it looks like an event stream: a document, such as an error or the
+    /// page of a proxy, must not be lost.
+    fn keep_document(&mut self, chunk: &[u8]) {
+        let is_start = self.document.is_empty();
+        if self.has_items || (is_start && !self.may_be_document(chunk)) {
+            return;
+        }
+        let free = MAX_DOCUMENT.saturating_sub(self.document.len());
+        self.document.extend_from_slice(&chunk[..chunk.len().min(free)]);
+    }
+
+    fn may_be_document(&self, chunk: &[u8]) -> bool {
+        let kind = self.head.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        let is_declared = kind.to_ascii_lowercase().starts_with(b"text/event-stream");
+        matches!(chunk.trim_ascii_start().first(), Some(b'{' | b'[' | b'<')) || !is_declared
     }
 }
 

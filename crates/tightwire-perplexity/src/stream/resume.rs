@@ -3,13 +3,18 @@
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use futures_core::Stream;
 
 use super::EventStream;
 use crate::client::Call;
-use crate::error::{Result, TimeoutPhase};
-use crate::types::responses::Event;
+use crate::error::{Error, Result, TimeoutPhase};
+use crate::types::responses::{Event, Response};
+
+/// Delay before the first resumption. Each further one without progress is twice as long, up to [`MAX_DELAY`].
+const FIRST_DELAY: Duration = Duration::from_millis(500);
+const MAX_DELAY: Duration = Duration::from_secs(8);
 
 impl EventStream<Event> {
     /// Returns the call that continues this stream after its last event. `None` until the response identifier
@@ -20,30 +25,37 @@ impl EventStream<Event> {
     }
 
     /// Returns a stream that reconnects when the connection is lost, at most `resumes` times in a row without
-    /// receiving an event.
+    /// receiving a new event. It waits 0.5 s before it reconnects, and twice as long each time without a new event, up
+    /// to 8 s.
     ///
+    /// If the server no longer has the events, the response is retrieved once. If it has ended, it is the last event.
     /// Only stored responses can be resumed.
     pub fn resuming(self, resumes: u32) -> ResumingStream {
-        ResumingStream { state: State::Open(self), resumes, left: resumes }
+        ResumingStream { state: State::Open(self), resumes, left: resumes, received: None }
     }
 }
 
 /// Events of a response over several connections; see [`EventStream::resuming`].
 ///
-/// An error ends the stream.
+/// Events that the server repeats are skipped. An error ends the stream.
 #[must_use = "streams do nothing unless polled"]
 pub struct ResumingStream {
     state: State,
     resumes: u32,
     left: u32,
+    /// Sequence number of the last event.
+    received: Option<u64>,
 }
 
 type Opening = Pin<Box<dyn Future<Output = Result<EventStream<Event>>> + Send>>;
+type Retrieving = Pin<Box<dyn Future<Output = Result<Response>> + Send>>;
 
 enum State {
     Open(EventStream<Event>),
     /// The lost stream, and the request that replaces it.
     Opening(EventStream<Event>, Opening),
+    /// The response is retrieved after this error.
+    Retrieving(Error, Retrieving),
     Ended,
 }
 
@@ -59,12 +71,30 @@ impl ResumingStream {
     /// Returns the call that resumes the stream, if it can be resumed.
     fn reopen(&mut self, lost: &EventStream<Event>) -> Option<Opening> {
         let call = lost.resume()?;
+        let delay = FIRST_DELAY.saturating_mul(1 << (self.resumes - self.left).min(4)).min(MAX_DELAY);
         self.left = self.left.checked_sub(1)?;
-        let call = match lost.state.total {
-            Some(total) => call.total_timeout(total.left()),
+        let left = lost.state.total.map(|total| total.left());
+        let call = match left {
+            Some(left) => call.total_timeout(left.saturating_sub(delay)),
             None => call,
         };
-        Some(call.into_future())
+        Some(Box::pin(async move {
+            tokio::time::sleep(delay.min(left.unwrap_or(delay))).await;
+            call.send().await
+        }))
+    }
+
+    /// Returns whether an event was not received before.
+    fn is_new(&mut self, event: &Event) -> bool {
+        let sequence = event.sequence_number();
+        if sequence.is_some() && sequence <= self.received && !event.is_final() {
+            return false;
+        }
+        if sequence.is_none() || sequence > self.received {
+            self.left = self.resumes;
+        }
+        self.received = self.received.max(sequence);
+        true
     }
 }
 
@@ -79,9 +109,11 @@ impl Stream for ResumingStream {
                 State::Open(stream) => {
                     let end = ready!(stream.poll_item(cx));
                     let is_lost = match &end {
-                        Some(Ok(_)) => {
-                            this.left = this.resumes;
-                            return Poll::Ready(end);
+                        Some(Ok(event)) => {
+                            if this.is_new(event) {
+                                return Poll::Ready(end);
+                            }
+                            continue;
                         }
                         Some(Err(error)) => match error.timeout_phase() {
                             Some(phase) => phase != TimeoutPhase::Total,
@@ -102,11 +134,25 @@ impl Stream for ResumingStream {
                         next.state.interpreter.resume_from(&lost.state.interpreter);
                         this.state = State::Open(next);
                     }
+                    Err(error) if error.is_bad_request() => {
+                        let id = lost.state.interpreter.response_id.as_deref().unwrap_or_default();
+                        let retrieving = lost.state.client.responses().retrieve(id).into_future();
+                        this.state = State::Retrieving(error, retrieving);
+                    }
                     Err(error) => {
                         this.state = State::Ended;
                         return Poll::Ready(Some(Err(error)));
                     }
                 },
+                State::Retrieving(_, retrieving) => {
+                    let response = ready!(retrieving.as_mut().poll(cx));
+                    let State::Retrieving(expired, _) = std::mem::replace(&mut this.state, State::Ended)
+                    else {
+                        continue;
+                    };
+                    let last = response.map(Event::of).transpose();
+                    return Poll::Ready(Some(last.unwrap_or(Err(expired))));
+                }
             }
         }
     }

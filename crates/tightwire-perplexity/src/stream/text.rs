@@ -12,33 +12,41 @@ use crate::error::Result;
 /// Text of a streamed response, as it arrives; see [`EventStream::text`].
 ///
 /// Each part of the text is returned once, whether the server sends deltas, the whole text so far, or both.
-/// Items without text are skipped. Otherwise it behaves like the underlying stream.
+/// Items without text are skipped. A response that failed ends with its error. Otherwise it behaves like the underlying
+/// stream.
 #[must_use = "streams do nothing unless polled"]
 pub struct TextStream<T> {
     items: EventStream<T>,
-    /// Text returned so far, to be removed from repeated whole texts. `None` if items were read before,
+    /// Texts returned so far, to be removed from repeated whole texts, by part. `None` if items were read before,
     /// because their text is unknown.
-    returned: Option<String>,
+    returned: Option<Vec<(u64, String)>>,
 }
 
 impl<T: StreamItem> TextStream<T> {
     pub(super) fn new(items: EventStream<T>) -> Self {
-        let returned = (!items.state.has_items).then(String::new);
+        let returned = (!items.state.has_items).then(Vec::new);
         Self { items, returned }
     }
 
     /// Returns the new text of an item.
     fn new_text(&mut self, item: T) -> Option<String> {
-        let rest = self.returned.as_deref().and_then(|returned| {
-            let whole = item.full_text()?;
-            let rest = whole.strip_prefix(returned)?;
-            (!rest.is_empty()).then(|| rest.to_owned())
-        });
-        let piece = item.into_text().filter(|text| !text.is_empty()).or(rest)?;
-        if let Some(returned) = &mut self.returned {
-            returned.push_str(&piece);
+        let part = item.text_part();
+        let mut rest = Rest { returned: self.returned.take(), new: Vec::new(), all_parts: 0 };
+        item.whole_texts(&mut |part, whole| rest.add(part, whole));
+        let Rest { mut returned, new, .. } = rest;
+        let piece = item.into_text().filter(|text| !text.is_empty());
+        if let (Some(returned), Some(piece)) = (&mut returned, &piece) {
+            let index = position(returned, part);
+            returned[index].1.push_str(piece);
+        } else if let Some(returned) = &mut returned {
+            for (index, text) in &new {
+                returned[*index].1.push_str(text);
+            }
         }
-        Some(piece)
+        self.returned = returned;
+        piece.or_else(|| {
+            Some(new.into_iter().map(|(_, text)| text).collect()).filter(|text: &String| !text.is_empty())
+        })
     }
 
     /// Returns the underlying stream.
@@ -80,13 +88,55 @@ impl<T: StreamItem> Stream for TextStream<T> {
             let piece = match ready!(self.items.poll_item(cx)) {
                 Some(Ok(item)) => self.new_text(item).map(Ok),
                 Some(Err(error)) => Some(Err(error)),
-                None => return Poll::Ready(None),
+                None => return Poll::Ready(self.items.state.failure.take().map(Err)),
             };
             if piece.is_some() {
                 return Poll::Ready(piece);
             }
         }
     }
+}
+
+/// Collects the texts of an item that were not returned before.
+struct Rest {
+    returned: Option<Vec<(u64, String)>>,
+    /// Position in `returned`, and the text.
+    new: Vec<(usize, String)>,
+    all_parts: usize,
+}
+
+impl Rest {
+    fn add(&mut self, part: Option<u64>, whole: &str) {
+        let Some(returned) = &mut self.returned else { return };
+        let index = match part {
+            Some(part) => match returned.iter().position(|(known, _)| *known == part) {
+                Some(index) => index,
+                // Another identifier for the same text.
+                None => returned
+                    .iter()
+                    .rposition(|(_, text)| !text.is_empty() && whole.starts_with(text))
+                    .unwrap_or_else(|| position(returned, part)),
+            },
+            None => {
+                self.all_parts += 1;
+                if returned.len() < self.all_parts {
+                    returned.push((0, String::new()));
+                }
+                self.all_parts - 1
+            }
+        };
+        if let Some(rest) = whole.strip_prefix(&*returned[index].1).filter(|rest| !rest.is_empty()) {
+            self.new.push((index, rest.to_owned()));
+        }
+    }
+}
+
+/// Returns the position of a part, which is added if it is new.
+fn position(returned: &mut Vec<(u64, String)>, part: u64) -> usize {
+    returned.iter().position(|(known, _)| *known == part).unwrap_or_else(|| {
+        returned.push((part, String::new()));
+        returned.len() - 1
+    })
 }
 
 impl<T> fmt::Debug for TextStream<T> {

@@ -338,15 +338,148 @@ async fn named_events_are_items() {
     let failed = "event: response.failed\ndata: {\"type\":\"response.failed\",\"sequence_number\":1,\
                   \"error\":{\"message\":\"no\"}}\n\n";
     let script = Script::new([Step::pieces(EVENTS), Step::pieces([EVENTS[0], failed])]);
-    for (text, error, last) in [("Hello", None, 4), ("", Some("no"), 1)] {
+    for (expected, last) in [(Ok("Hello"), 4), (Err("no"), 1)] {
         let mut stream = agent_stream(&script).await;
-        let answer = stream.accumulate().await.unwrap();
+        let answer = stream.accumulate().await;
         assert!(stream.finished_cleanly());
         assert_eq!(stream.last_sequence_number(), Some(last));
-        assert_eq!(answer.output_text(), text);
-        assert_eq!(answer.error.map(|error| error.message).as_deref(), error);
+        match answer {
+            Ok(answer) => assert_eq!(Ok(&*answer.output_text()), expected),
+            Err(error) => assert_eq!(Err(error.message().unwrap()), expected),
+        }
     }
     assert_eq!(script.sent()[0].url, "https://example.org/base/v1/responses");
+}
+
+/// Data of an event without a name, as the server sends it.
+fn data(text: &str) -> String {
+    format!("data: {text}\n\n")
+}
+
+/// The last event of a stream, with its keys in the order of the server.
+fn last(status: &str, text: &str) -> String {
+    data(&format!(
+        r#"{{"response":{{"error":null,"id":"r/1","output":[{{"content":[{{"text":"{text}","type":"output_text"}}],"type":"message"}}],"status":"{status}","usage":{{"total_tokens":17}}}},"sequence_number":2,"type":"response.{status}"}}"#
+    ))
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_end_of_a_response_is_one_result() {
+    for status in ["completed", "incomplete", "cancelled"] {
+        let end = last(status, "Hello");
+        for tail in ["", "data: [DONE]\n\n", "data: {\"type\":\"response.unknown\"}\n\n", &end] {
+            let script = Script::new([
+                Step::pieces([EVENTS[0], EVENTS[1], &end, tail]),
+                Step::pieces([EVENTS[0], EVENTS[1], end.trim_end()]),
+                Step::pieces([EVENTS[0], EVENTS[1], &end, tail]),
+            ]);
+            for _ in 0..2 {
+                let mut stream = agent_stream(&script).await;
+                let answer = stream.accumulate().await.unwrap();
+                assert!(stream.finished_cleanly());
+                assert_eq!((answer.status.as_str(), &*answer.output_text()), (status, "Hello"));
+                assert_eq!(answer.usage.unwrap().total_tokens, 17);
+            }
+            let events: Vec<_> = agent_stream(&script).await.resuming(3).collect().await;
+            assert_eq!((events.len(), events.iter().all(Result::is_ok), script.left()), (3, true, 0));
+        }
+    }
+    // `[DONE]` of a gateway is no end of the response.
+    let script = Script::new([Step::pieces([EVENTS[0], EVENTS[1], "data: [DONE]\n\n"])]);
+    assert!(agent_stream(&script).await.accumulate().await.unwrap_err().is_incomplete());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_response_is_an_error_with_the_text_so_far() {
+    let failed = r#"{"response":{"error":{"code":"server_error","message":"no","type":"t"},"id":"r","status":"failed"},"type":"response.KIND"}"#;
+    for kind in ["failed", "completed"] {
+        let end = data(&failed.replace("KIND", kind));
+        let steps = || Step::pieces([EVENTS[0], EVENTS[1], &end]);
+        let script = Script::new([steps(), steps()]);
+        let mut stream = agent_stream(&script).await.accumulating();
+        while let Some(event) = stream.next().await {
+            event.unwrap();
+        }
+        assert_eq!(stream.accumulator().output_text(), "Hel");
+        let error = stream.finish().await.unwrap_err();
+        assert!(error.is_stream());
+        assert_eq!(
+            (error.message(), error.code(), error.error_type()),
+            (Some("no"), Some("server_error"), Some("t"))
+        );
+        let mut pieces: Vec<_> = agent_stream(&script).await.text().collect().await;
+        assert!(pieces.pop().unwrap().unwrap_err().is_stream());
+        assert_eq!(pieces.len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_part_of_the_text_is_returned_once() {
+    let event = |kind: &str, rest: &str| data(&format!(r#"{{{rest},"type":"response.{kind}"}}"#));
+    let delta = event("output_text.delta", r#""delta":"Hel","item_id":"m""#);
+    let done = event("output_text.done", r#""item_id":"m","text":"Hello""#);
+    let item = event(
+        "output_item.done",
+        r#""item":{"content":[{"text":"Hello","type":"output_text"}],"id":"m","type":"message"},"output_index":3"#,
+    );
+    let end = last("completed", "Hello");
+    for (events, pieces) in [
+        (&[&delta, &done, &item, &end][..], &["Hel", "lo"][..]),
+        (&[&done, &end], &["Hello"]),
+        (&[&item, &end], &["Hello"]),
+        (&[&delta, &item, &end], &["Hel", "lo"]),
+        (&[&delta, &end], &["Hel", "lo"]),
+        (&[&end], &["Hello"]),
+    ] {
+        let script = Script::new([Step::pieces(events.iter().map(|event| event.as_str()))]);
+        let found: Vec<_> = agent_stream(&script).await.text().map(Result::unwrap).collect().await;
+        assert_eq!(found, pieces);
+    }
+    // Two parts, of which only the first and the beginning of the second arrived before the end.
+    let second = event("output_text.delta", r#""content_index":1,"delta":"wor","item_id":"m""#);
+    let both = last("completed", "Hello").replace(
+        "}],\"type\":\"message\"",
+        "},{\"text\":\"world\",\"type\":\"output_text\"}],\"type\":\"message\"",
+    );
+    let script = Script::new([Step::pieces([&*delta, &done, &second, &both])]);
+    let found: Vec<_> = agent_stream(&script).await.text().map(Result::unwrap).collect().await;
+    assert_eq!(found, ["Hel", "lo", "wor", "ld"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_document_instead_of_the_response_is_not_lost() {
+    let error = r#"{"error":{"message":"quota exceeded","code":429}}"#;
+    let html = "<html><body>no</body></html>";
+    let events = &[("content-type", "text/event-stream")];
+    let responses = responses::Request::new("perplexity/sonar", "x");
+    for body in [error, "{}", r#"{"status":"maintenance"}"#, html] {
+        let step = || Step::ok(body);
+        let script = Script::new([step(), step(), step(), step(), Step::status(200, events, body)]);
+        let client = script.client();
+        let errors = [
+            client.chat().create(&request()).await.unwrap_err(),
+            client.responses().create(&responses).await.unwrap_err(),
+            chat(&script).await.accumulate().await.unwrap_err(),
+            agent_stream(&script).await.accumulate().await.unwrap_err(),
+            agent_stream(&script).await.accumulate().await.unwrap_err(),
+        ];
+        for found in errors {
+            assert_eq!(found.body().unwrap(), body, "{found}");
+            assert_eq!(found.message(), (body == error).then_some("quota exceeded"));
+            assert_eq!(
+                (found.is_api(), found.is_rate_limit(), found.is_retryable()),
+                (body == error, body == error, body == error)
+            );
+        }
+    }
+    // A server that does not stream answers with the response.
+    let answer = r#"{"id":"r","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}]}"#;
+    let completion =
+        r#"{"id":"c","choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}"#;
+    let script = Script::new([Step::ok(answer), Step::ok(completion), Step::ok(completion)]);
+    assert_eq!(agent_stream(&script).await.accumulate().await.unwrap().output_text(), "Hi");
+    assert_eq!(chat(&script).await.accumulate().await.unwrap().text(), Some("Hi"));
+    assert_eq!(chat(&script).await.text().concat().await.unwrap(), "Hi");
 }
 
 /// A response whose connection is lost after these events.
@@ -384,6 +517,46 @@ async fn resuming_gives_up_without_further_events() {
         assert!(is_expected(&events.pop().unwrap().unwrap_err()));
         assert_eq!(events.iter().filter(|event| event.is_ok()).count(), received);
         assert_eq!((events.len(), script.left()), (received, left));
+    }
+}
+
+/// Neither repeated events nor events that the server no longer has lead to endless requests.
+#[tokio::test(start_paused = true)]
+async fn resuming_is_bounded_and_falls_back_to_the_response() {
+    let start = Instant::now();
+    let repeated = || Step::pieces(EVENTS[..2].iter().copied());
+    let script = Script::new([repeated(), repeated(), repeated(), repeated()]);
+    let mut events: Vec<_> = agent_stream(&script).await.resuming(3).collect().await;
+    assert!(events.pop().unwrap().unwrap_err().is_incomplete());
+    assert_eq!((events.len(), script.left()), (2, 0));
+    assert_eq!(start.elapsed(), Duration::from_millis(500 + 1000 + 2000));
+
+    let answer = r#"{"id":"r/1","status":"incomplete","output":[{"type":"message","content":[{"type":"output_text","text":"Hello"}]}]}"#;
+    let expired = || Step::status(400, &[], r#"{"error":{"message":"cursor expired"}}"#);
+    for (steps, text) in [
+        (vec![lost(&EVENTS[..2]), expired(), Step::ok(answer)], Ok("Hello")),
+        (vec![lost(&EVENTS[..2]), Step::ok(answer)], Ok("Hello")),
+        (
+            vec![lost(&EVENTS[..2]), expired(), Step::ok(r#"{"id":"r","status":"in_progress"}"#)],
+            Err("cursor expired"),
+        ),
+    ] {
+        let script = Script::new(steps);
+        let mut accumulator = responses::Accumulator::new();
+        let mut events = agent_stream(&script).await.resuming(1);
+        let mut error = None;
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(event) => accumulator.push(&event),
+                Err(reason) => error = Some(reason),
+            }
+        }
+        assert_eq!(script.left(), 0);
+        assert!(script.sent()[1..].iter().all(|sent| sent.method == "GET"));
+        match text {
+            Ok(text) => assert_eq!(accumulator.finish().output_text(), text),
+            Err(message) => assert_eq!(error.unwrap().message(), Some(message)),
+        }
     }
 }
 

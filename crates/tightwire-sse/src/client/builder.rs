@@ -11,8 +11,8 @@ use super::request::{RequestTemplate, check_last_event_id, check_scheme, take_la
 use super::source::Options;
 use super::transport::{Transport, default_client, has_tls, request_error};
 use super::{Backoff, EventSource};
-use crate::Config;
 use crate::error::{Error, Kind, Result};
+use crate::{Config, Ending};
 
 /// Builder of an [`EventSource`]; see [`EventSource::builder`] and [`EventSource::from_request`].
 ///
@@ -130,6 +130,29 @@ impl EventSourceBuilder {
     /// Sets the limits of the decoder. Default: [`Config::new`].
     pub const fn decoder(mut self, config: Config) -> Self {
         self.options.decoder = config;
+        self
+    }
+
+    /// Sets the handling of an incomplete event at the end of a response. Default: [`Ending::Strict`], as the standard
+    /// requires, because the client reconnects and can receive the event again.
+    pub const fn ending(mut self, ending: Ending) -> Self {
+        self.options.ending = ending;
+        self
+    }
+
+    /// Sets which content types are accepted; `None` is a missing header. Default: `text/event-stream` with any
+    /// parameters, as the standard requires.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tightwire_sse::EventSource;
+    ///
+    /// let builder = EventSource::builder("https://example.org/prices")
+    ///     .content_types(|value| value.is_none_or(|value| value.as_bytes().starts_with(b"text/")));
+    /// ```
+    pub const fn content_types(mut self, accepts: fn(Option<&HeaderValue>) -> bool) -> Self {
+        self.options.content_types = accepts;
         self
     }
 

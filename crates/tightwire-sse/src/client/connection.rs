@@ -12,7 +12,7 @@ use super::Message;
 use super::idle_timer::Timeouts;
 use super::transport::transport_error;
 use crate::error::{Error, Kind};
-use crate::{Decoder, Item};
+use crate::{Decoder, Ending, Item};
 
 /// Maximum number of chunks per poll without a message, so that a fast stream of comments does not block the executor.
 const CHUNKS_PER_POLL: usize = 64;
@@ -37,24 +37,28 @@ pub(super) struct Connection {
     decoder: Decoder,
     opened: Instant,
     comments: bool,
+    ending: Ending,
+    /// The body has ended.
+    ended: bool,
+    /// First bytes of the body, for the error if it turns out to be no event stream.
+    pub(super) sample: Option<Vec<u8>>,
 }
 
-impl Connection {
-    pub(super) fn new(body: reqwest::Body, decoder: Decoder, comments: bool) -> Self {
-        Self { body, chunk: Bytes::new(), decoder, opened: Instant::now(), comments }
-    }
+/// Maximum size of [`Connection::sample`].
+pub(super) const MAX_SAMPLE: usize = 64 << 10;
 
-    pub(super) fn set_decoder(&mut self, decoder: Decoder) {
-        self.decoder = decoder;
+impl Connection {
+    pub(super) fn new(body: reqwest::Body, decoder: Decoder, comments: bool, ending: Ending) -> Self {
+        let (chunk, opened) = (Bytes::new(), Instant::now());
+        Self { body, chunk, decoder, opened, comments, ending, ended: false, sample: None }
     }
 
     pub(super) fn last_event_id(&self) -> &str {
         self.decoder.last_event_id()
     }
 
-    /// Returns the reconnection time received on this connection.
-    pub(super) fn retry(&self) -> Option<Duration> {
-        self.decoder.reconnection_time()
+    pub(super) fn into_decoder(self) -> Decoder {
+        self.decoder
     }
 
     pub(super) fn age(&self) -> Duration {
@@ -69,15 +73,35 @@ impl Connection {
                 }
                 return Poll::Ready(step);
             }
+            if self.ended {
+                return Poll::Ready(Step::Lost(Error::new(Kind::Ended)));
+            }
             let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) else {
                 return timeouts.poll_error(cx).map(Step::Lost);
             };
             timeouts.read.reset();
             match frame {
                 // Trailers contain no events.
-                Some(Ok(frame)) => self.chunk = frame.into_data().unwrap_or_default(),
+                Some(Ok(frame)) => {
+                    self.chunk = frame.into_data().unwrap_or_default();
+                    if let Some(sample) = &mut self.sample {
+                        let free = MAX_SAMPLE - sample.len();
+                        sample.extend_from_slice(&self.chunk[..self.chunk.len().min(free)]);
+                    }
+                }
                 Some(Err(error)) => return Poll::Ready(Step::Lost(transport_error(error))),
-                None => return Poll::Ready(Step::Lost(Error::new(Kind::Ended))),
+                None => {
+                    self.ended = true;
+                    if self.ending == Ending::Lenient {
+                        match self.decoder.finish_lenient() {
+                            Ok(Some(event)) => {
+                                return Poll::Ready(Step::Message(Message::Event(event.to_owned())));
+                            }
+                            Ok(None) => {}
+                            Err(error) => return Poll::Ready(Step::Skipped(error)),
+                        }
+                    }
+                }
             }
         }
         cx.waker().wake_by_ref();

@@ -7,15 +7,16 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use futures_core::stream::FusedStream;
-use reqwest::{RequestBuilder, Response};
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::{Body, RequestBuilder, Response};
 
-use super::connection::{Connection, Step};
+use super::connection::{Connection, MAX_SAMPLE, Step};
 use super::idle_timer::Timeouts;
 use super::refused::{ErrorBodyLimits, RefusedResponse};
-use super::request::check_response;
+use super::request::{ContentTypes, check_response, may_be_event_stream, mentions_event_stream};
 use super::{EventSource, Message};
-use crate::error::Result;
-use crate::{Decoder, Event};
+use crate::error::{Error, Kind, Refused, Result};
+use crate::{Decoder, Ending, Event};
 
 /// Adds a method to [`RequestBuilder`] that receives events and reconnects.
 ///
@@ -75,13 +76,14 @@ pub trait ResponseExt {
 
 impl ResponseExt for Response {
     fn events(self) -> ResponseEvents {
-        let source = match check_response(self.status(), self.headers()) {
-            Ok(()) => Source::Open(Connection::new(self.into(), Decoder::new(), false)),
-            Err(refusal) => {
-                Source::Refused(RefusedResponse::new(refusal, self.into(), ErrorBodyLimits::default()))
-            }
-        };
-        ResponseEvents { source: Box::new(source), timeouts: Timeouts::new(None, None), ended: false }
+        ResponseEvents {
+            source: Source::Start(Box::new(self.into())),
+            decoder: Decoder::new(),
+            ending: Ending::Lenient,
+            content_types: may_be_event_stream,
+            error_body: ErrorBodyLimits::default(),
+            timeouts: Timeouts::new(None, None),
+        }
     }
 }
 
@@ -89,12 +91,12 @@ impl ResponseExt for Response {
 ///
 /// # Errors and the end
 ///
-/// If the status is not 200, or the content type is not `text/event-stream`, the only item is
+/// If the status is not 200, or the content type is not [accepted](Self::with_content_types), the only item is
 /// [`Error::is_status`](crate::Error::is_status) or [`is_content_type`](crate::Error::is_content_type) with the
 /// response. An oversized event is [`Error::is_limit`](crate::Error::is_limit), and decoding continues unless the
 /// decoder [terminates](crate::Overflow::Terminate). A failed connection is
 /// [`Error::is_transport`](crate::Error::is_transport), and the stream ends. At the end of the response, the stream ends
-/// without an error, and an incomplete event is discarded.
+/// without an error, and [`with_ending`](Self::with_ending) decides about an incomplete event.
 ///
 /// Timeouts are those of the request and its `reqwest::Client`.
 ///
@@ -107,47 +109,79 @@ impl ResponseExt for Response {
 /// Polling a response that is not an event stream panics outside of a tokio runtime with time driver.
 #[must_use = "streams do nothing unless polled"]
 pub struct ResponseEvents {
-    source: Box<Source>,
+    source: Source,
+    decoder: Decoder,
+    ending: Ending,
+    content_types: ContentTypes,
+    error_body: ErrorBodyLimits,
     timeouts: Timeouts,
-    ended: bool,
 }
 
 enum Source {
-    Open(Connection),
-    Refused(RefusedResponse),
+    Start(Box<http::Response<Body>>),
+    /// The headers are those of a response with another content type, until its first event.
+    Open(Box<Connection>, HeaderMap),
+    Refused(Box<RefusedResponse>),
+    /// The last event id.
+    Ended(String),
 }
 
 impl ResponseEvents {
-    /// Sets the decoder, which has the limits and the initial last event id. Default: [`Decoder::new`].
+    /// Sets the decoder, which has the limits and the initial last event id. Default: [`Decoder::new`]. Set it before
+    /// the first poll, as the other options.
     pub fn with_decoder(mut self, decoder: Decoder) -> Self {
-        if let Source::Open(connection) = &mut *self.source {
-            connection.set_decoder(decoder);
-        }
+        self.decoder = decoder;
+        self
+    }
+
+    /// Sets the handling of an incomplete event at the end of the response. Default: [`Ending::Lenient`], because the
+    /// response cannot be requested again: an event without its empty line or last line end is returned.
+    pub const fn with_ending(mut self, ending: Ending) -> Self {
+        self.ending = ending;
+        self
+    }
+
+    /// Sets which content types are accepted; `None` is a missing header.
+    ///
+    /// Default: `text/event-stream`, also as part of a list; `text/plain`; and a missing header. A response with one of
+    /// the latter two that has no event is [`Error::is_content_type`](crate::Error::is_content_type) at its end.
+    pub const fn with_content_types(mut self, accepts: fn(Option<&HeaderValue>) -> bool) -> Self {
+        self.content_types = accepts;
         self
     }
 
     /// Sets the maximum size in bytes of [`Error::body`](crate::Error::body). Default: 64 KiB.
-    pub fn with_max_error_body(mut self, size: usize) -> Self {
-        if let Source::Refused(response) = &mut *self.source {
-            response.set_max_size(size);
-        }
+    pub const fn with_max_error_body(mut self, size: usize) -> Self {
+        self.error_body.size = size;
         self
     }
 
     /// Sets the maximum time to receive [`Error::body`](crate::Error::body). Default: 5 s.
-    pub fn with_error_body_timeout(mut self, timeout: Duration) -> Self {
-        if let Source::Refused(response) = &mut *self.source {
-            response.set_timeout(timeout);
-        }
+    pub const fn with_error_body_timeout(mut self, timeout: Duration) -> Self {
+        self.error_body.timeout = timeout;
         self
     }
 
     /// Returns the last event id. Empty if there is none.
     pub fn last_event_id(&self) -> &str {
-        match &*self.source {
-            Source::Open(connection) => connection.last_event_id(),
+        match &self.source {
+            Source::Start(_) => self.decoder.last_event_id(),
+            Source::Open(connection, _) => connection.last_event_id(),
             Source::Refused(_) => "",
+            Source::Ended(id) => id,
         }
+    }
+
+    fn start(&mut self, response: http::Response<Body>) -> Source {
+        if let Err(refusal) = check_response(response.status(), response.headers(), self.content_types) {
+            return Source::Refused(Box::new(RefusedResponse::new(refusal, response, self.error_body)));
+        }
+        let (mut head, body) = response.into_parts();
+        let decoder = std::mem::take(&mut self.decoder);
+        let mut connection = Connection::new(body, decoder, false, self.ending);
+        let mentions = head.headers.get(CONTENT_TYPE).is_some_and(mentions_event_stream);
+        connection.sample = (!mentions).then(Vec::new);
+        Source::Open(Box::new(connection), std::mem::take(&mut head.headers))
     }
 }
 
@@ -156,33 +190,55 @@ impl Stream for ResponseEvents {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        while !this.ended {
-            let error = match &mut *this.source {
-                Source::Open(connection) => match ready!(connection.poll_step(&mut this.timeouts, cx)) {
-                    Step::Message(Message::Event(event)) => return Poll::Ready(Some(Ok(event))),
-                    Step::Message(_) => continue,
-                    Step::Skipped(error) => return Poll::Ready(Some(Err(error))),
-                    Step::Lost(error) if error.is_ended() => None,
-                    Step::Lost(error) | Step::Terminated(error) => Some(error),
-                },
+        loop {
+            let error = match &mut this.source {
+                Source::Start(_) => {
+                    if let Source::Start(response) =
+                        std::mem::replace(&mut this.source, Source::Ended(String::new()))
+                    {
+                        this.source = this.start(*response);
+                    }
+                    continue;
+                }
+                Source::Open(connection, headers) => {
+                    match ready!(connection.poll_step(&mut this.timeouts, cx)) {
+                        Step::Message(Message::Event(event)) => {
+                            connection.sample = None;
+                            return Poll::Ready(Some(Ok(event)));
+                        }
+                        Step::Message(_) => continue,
+                        Step::Skipped(error) => return Poll::Ready(Some(Err(error))),
+                        Step::Lost(error) if error.is_ended() => {
+                            connection.sample.take().map(|body| no_event(headers, body))
+                        }
+                        Step::Lost(error) | Step::Terminated(error) => Some(error),
+                    }
+                }
                 Source::Refused(response) => Some(ready!(response.poll_error(cx))),
+                Source::Ended(_) => return Poll::Ready(None),
             };
-            this.ended = true;
+            this.source = Source::Ended(this.last_event_id().to_owned());
             return Poll::Ready(error.map(Err));
         }
-        Poll::Ready(None)
     }
 }
 
 impl FusedStream for ResponseEvents {
     fn is_terminated(&self) -> bool {
-        self.ended
+        matches!(self.source, Source::Ended(_))
     }
+}
+
+/// Returns the error of a response that had no event, and no content type that promises any.
+fn no_event(headers: &mut HeaderMap, body: Vec<u8>) -> Error {
+    let headers = std::mem::take(headers);
+    let is_truncated = body.len() >= MAX_SAMPLE;
+    Error::new(Kind::ContentType(Box::new(Refused { status: 200, headers, body: body.into(), is_truncated })))
 }
 
 /// Omits the response, which may have secret headers and ids.
 impl fmt::Debug for ResponseEvents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResponseEvents").field("ended", &self.ended).finish_non_exhaustive()
+        f.debug_struct("ResponseEvents").field("ended", &self.is_terminated()).finish_non_exhaustive()
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use bytes::Bytes;
@@ -10,7 +11,7 @@ use futures_core::Stream as _;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 
-use super::request::is_media_type;
+use super::request::{Refusal, is_media_type};
 use super::transport::poll_body;
 use super::{EventSource, EventSourceBuilder, IdleTimer, MIME_TYPE, Message};
 use crate::error::{Error, Kind, Result};
@@ -19,7 +20,8 @@ const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// Session of an MCP client: the `Mcp-Session-Id` that the server assigned.
 ///
-/// [`EventSourceBuilder::send_mcp`] stores the id of a response and sends it with all later requests.
+/// [`EventSourceBuilder::send_mcp`] stores the id of a response and sends it with all later requests. Clones share the
+/// id, and an event stream of the session removes it when the server has ended the session.
 ///
 /// # Requests without a message
 ///
@@ -35,7 +37,7 @@ const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// # async fn run(client: reqwest::Client, session: McpSession) -> Result<(), Box<dyn std::error::Error>> {
 /// let url = "https://example.org/mcp";
 /// if let Some(id) = session.id() {
-///     let mut source = EventSource::from_request(client.get(url)).header("mcp-session-id", id).build()?;
+///     let mut source = EventSource::from_request(client.get(url)).header("mcp-session-id", &id).build()?;
 ///     match source.events().try_next().await {
 ///         Ok(event) => println!("{event:?}"),
 ///         Err(error) if error.status() == Some(405) => println!("no such messages"),
@@ -48,19 +50,34 @@ const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// ```
 #[derive(Clone, Default)]
 pub struct McpSession {
-    id: Option<HeaderValue>,
+    id: Arc<Mutex<Option<HeaderValue>>>,
 }
 
 impl McpSession {
     /// Returns a session without id, for the request `initialize`.
-    pub const fn new() -> Self {
-        Self { id: None }
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Returns the id, for requests that are sent without [`EventSourceBuilder::send_mcp`]. `None` before the first
-    /// response, after status 404, and if the server assigns none.
-    pub const fn id(&self) -> Option<&HeaderValue> {
-        self.id.as_ref()
+    /// response, after [`Error::is_session_ended`], and if the server assigns none.
+    pub fn id(&self) -> Option<HeaderValue> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<HeaderValue>> {
+        self.id.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the kind of error for a refused request, and removes the id if the server has ended the session.
+    pub(super) fn refusal(&self, refusal: Refusal, status: StatusCode, is_resumption: bool) -> Refusal {
+        match status {
+            StatusCode::NOT_FOUND | StatusCode::GONE => {}
+            StatusCode::UNAUTHORIZED if is_resumption => {}
+            _ => return refusal,
+        }
+        *self.lock() = None;
+        Kind::SessionEnded
     }
 }
 
@@ -97,8 +114,9 @@ impl EventSourceBuilder {
     ///
     /// - [`Error::is_transport`] and [`Error::is_timeout`] if the response is not received. It is unknown whether the
     ///   server has received the message.
-    /// - [`Error::is_status`] for another status than 200 and 202. After 404, the session is without id: the server has
-    ///   ended it, and the client has to initialize a new one.
+    /// - [`Error::is_status`] for another status than 200 and 202. With 404 and 410 it is also
+    ///   [`Error::is_session_ended`]: the session is without id, and the client has to initialize a new one. So it is
+    ///   with 401, 404 and 410 when the client resumes an event stream.
     /// - [`Error::is_content_type`] if the response is neither JSON nor an event stream.
     /// - [`Error::is_limit`] if a JSON response is larger than [`Config::max_event_size`](crate::Config::max_event_size).
     ///
@@ -135,8 +153,8 @@ impl EventSourceBuilder {
             let headers = request.headers_mut();
             headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
             headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
-            if let Some(id) = &session.id {
-                headers.insert(SESSION_ID, id.clone());
+            if let Some(id) = session.id() {
+                headers.insert(SESSION_ID, id);
             }
             Ok(())
         });
@@ -149,7 +167,7 @@ impl EventSourceBuilder {
         });
         let response = response.await?;
         if let Some(id) = response.headers().get(SESSION_ID) {
-            session.id = Some(id.clone());
+            *session.lock() = Some(id.clone());
         }
         match response.status() {
             StatusCode::ACCEPTED => return Ok(McpReply::Accepted),
@@ -158,14 +176,13 @@ impl EventSourceBuilder {
                 let limit = source.options().decoder.max_event_size;
                 return Ok(McpReply::Json(receive(response.into_body(), limit, timer).await?));
             }
-            StatusCode::NOT_FOUND => session.id = None,
             _ => {}
         }
-        let headers = source.resume_with_get(response);
+        let headers = source.resume_with_get(response, session.clone());
         headers.remove(CONTENT_TYPE);
         headers.insert(ACCEPT, HeaderValue::from_static(MIME_TYPE));
-        if let Some(id) = &session.id {
-            headers.insert(SESSION_ID, id.clone());
+        if let Some(id) = session.id() {
+            headers.insert(SESSION_ID, id);
         }
         match poll_fn(|cx| Pin::new(&mut source).poll_next(cx)).await {
             // The message must not be sent again.
@@ -200,7 +217,7 @@ async fn receive(mut body: reqwest::Body, limit: usize, mut timer: IdleTimer) ->
 /// Omits the id, which is a secret.
 impl fmt::Debug for McpSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("McpSession").field("has_id", &self.id.is_some()).finish()
+        f.debug_struct("McpSession").field("has_id", &self.id().is_some()).finish()
     }
 }
 

@@ -28,7 +28,7 @@ pub use self::extension::{RequestBuilderExt, ResponseEvents, ResponseExt};
 pub use self::idle_timer::IdleTimer;
 pub use self::mcp::{McpReply, McpSession};
 #[cfg(feature = "compat-reqwest-eventsource")]
-pub(crate) use self::request::{RequestTemplate, check_response};
+pub(crate) use self::request::{RequestTemplate, check_response, is_event_stream};
 pub use self::retry::{Backoff, Jitter};
 pub use self::retry_after::retry_after;
 pub use self::source::{EventSource, Events};

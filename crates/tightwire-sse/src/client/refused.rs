@@ -44,14 +44,6 @@ impl RefusedResponse {
         Self { refusal, head, body, received: Vec::new(), max_size: limits.size, timer }
     }
 
-    pub(super) const fn set_max_size(&mut self, size: usize) {
-        self.max_size = size;
-    }
-
-    pub(super) fn set_timeout(&mut self, timeout: Duration) {
-        self.timer = IdleTimer::new(Some(timeout));
-    }
-
     /// Receives the body and returns the error with this response.
     pub(super) fn poll_error(&mut self, cx: &mut Context<'_>) -> Poll<Error> {
         let is_truncated = match poll_body(&mut self.body, &mut self.received, self.max_size, cx) {

@@ -19,9 +19,14 @@ pub(crate) struct RequestTemplate {
 impl RequestTemplate {
     /// Adds the default headers of the standard.
     pub(crate) fn new(mut request: reqwest::Request) -> Result<Self> {
-        let headers = request.headers_mut();
-        headers.entry(ACCEPT).or_insert(HeaderValue::from_static(MIME_TYPE));
-        headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
+        let cache_control = request.headers_mut().entry(CACHE_CONTROL);
+        cache_control.or_insert(HeaderValue::from_static("no-cache"));
+        Self::without_cache_control(request)
+    }
+
+    /// Adds only `Accept`, as reqwest-eventsource does.
+    pub(crate) fn without_cache_control(mut request: reqwest::Request) -> Result<Self> {
+        request.headers_mut().entry(ACCEPT).or_insert(HeaderValue::from_static(MIME_TYPE));
         if request.try_clone().is_none() {
             return Err(Error::with_source(Kind::Request, "body is a stream, which cannot be sent again"));
         }
@@ -80,19 +85,35 @@ pub(super) fn check_last_event_id(id: &str) -> Result<()> {
 /// Kind of the error for a refused response.
 pub(super) type Refusal = fn(Box<Refused>) -> Kind;
 
-/// Returns an error unless the status is 200 and the content type is that of an event stream.
-pub(crate) fn check_response(status: StatusCode, headers: &HeaderMap) -> Result<(), Refusal> {
-    if status != StatusCode::OK {
-        return Err(Kind::Status);
-    }
-    match headers.get(CONTENT_TYPE) {
-        Some(value) if is_event_stream(value.as_bytes()) => Ok(()),
-        _ => Err(Kind::ContentType),
+/// Accepts values of `Content-Type`; `None` is a missing header.
+pub(crate) type ContentTypes = fn(Option<&HeaderValue>) -> bool;
+
+/// Returns an error unless the status is 200 and the content type is accepted.
+pub(crate) fn check_response(
+    status: StatusCode,
+    headers: &HeaderMap,
+    accepts: ContentTypes,
+) -> Result<(), Refusal> {
+    match status {
+        StatusCode::OK if accepts(headers.get(CONTENT_TYPE)) => Ok(()),
+        StatusCode::OK => Err(Kind::ContentType),
+        _ => Err(Kind::Status),
     }
 }
 
-fn is_event_stream(value: &[u8]) -> bool {
-    is_media_type(value, MIME_TYPE)
+/// Content type that the standard requires.
+pub(crate) fn is_event_stream(value: Option<&HeaderValue>) -> bool {
+    value.is_some_and(|value| is_media_type(value.as_bytes(), MIME_TYPE))
+}
+
+/// Content types that servers send with event streams: also none, `text/plain`, and a list that names the right one.
+pub(super) fn may_be_event_stream(value: Option<&HeaderValue>) -> bool {
+    value.is_none_or(|value| mentions_event_stream(value) || is_media_type(value.as_bytes(), "text/plain"))
+}
+
+/// Whether the type, or one of a list of types, is that of an event stream.
+pub(super) fn mentions_event_stream(value: &HeaderValue) -> bool {
+    value.as_bytes().split(|&byte| byte == b',').any(|value| is_media_type(value, MIME_TYPE))
 }
 
 /// Compares the essence of a MIME type. Ignores parameters, including `charset`: event streams and JSON are always
@@ -134,7 +155,8 @@ mod tests {
             "Text/Event-Stream ; charset=\"utf-8\"",
             " text/event-stream\t",
         ] {
-            assert!(is_event_stream(accepted.as_bytes()), "{accepted:?}");
+            let value = HeaderValue::from_static(accepted);
+            assert!(is_event_stream(Some(&value)) && may_be_event_stream(Some(&value)), "{accepted:?}");
         }
         for rejected in [
             "",
@@ -146,7 +168,18 @@ mod tests {
             "text/event-stream, text/html",
             "application/json; text/event-stream",
         ] {
-            assert!(!is_event_stream(rejected.as_bytes()), "{rejected:?}");
+            assert!(!is_event_stream(Some(&HeaderValue::from_static(rejected))), "{rejected:?}");
+        }
+        assert!(!is_event_stream(None) && may_be_event_stream(None));
+        for (value, expected) in [
+            ("text/event-stream, text/html", true),
+            ("application/json, text/event-stream; charset=utf-8", true),
+            ("text/plain; charset=utf-8", true),
+            ("application/json", false),
+            ("text/html", false),
+            ("", false),
+        ] {
+            assert_eq!(may_be_event_stream(Some(&HeaderValue::from_static(value))), expected, "{value:?}");
         }
     }
 }

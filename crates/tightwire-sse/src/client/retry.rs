@@ -7,7 +7,7 @@ use std::time::Duration;
 /// The delay after the n-th failure in a row, counted from 0, is `base * factor^n`, at least the floor and at most the
 /// cap. A `retry` field of the server replaces the base. [`Jitter`] shortens delays, but not below the base: the
 /// standard does not allow reconnecting earlier than the server requested (section 9.2.3). For the same reason, a
-/// `retry` field may exceed the cap, and so may a `Retry-After` header; see
+/// `retry` field may exceed the cap, up to [`max_retry`](Self::max_retry), and so may a `Retry-After` header; see
 /// [`max_retry_after`](crate::EventSourceBuilder::max_retry_after).
 ///
 /// The count is reset by a connection that was open for [`reset_after`](Self::reset_after), but not by a `retry` field:
@@ -19,6 +19,7 @@ pub struct Backoff {
     cap: Duration,
     floor: Duration,
     reset_after: Duration,
+    max_retry: Duration,
     jitter: Jitter,
     max_attempts: Option<u32>,
 }
@@ -35,8 +36,8 @@ pub enum Jitter {
 }
 
 impl Backoff {
-    /// Returns the defaults: base 3 s, factor 2, cap 60 s, floor 100 ms, [`Jitter::Half`], reset after 60 s, unlimited
-    /// attempts.
+    /// Returns the defaults: base 3 s, factor 2, cap 60 s, floor 100 ms, [`Jitter::Half`], reset after 60 s, `retry`
+    /// fields up to 1 h, unlimited attempts.
     pub const fn new() -> Self {
         Self {
             base: Duration::from_secs(3),
@@ -44,6 +45,7 @@ impl Backoff {
             cap: Duration::from_secs(60),
             floor: Duration::from_millis(100),
             reset_after: Duration::from_secs(60),
+            max_retry: Duration::from_secs(60 * 60),
             jitter: Jitter::Half,
             max_attempts: None,
         }
@@ -87,6 +89,13 @@ impl Backoff {
         self
     }
 
+    /// Sets the maximum of a `retry` field; a larger one counts as this value. Default: 1 h.
+    #[must_use]
+    pub const fn max_retry(mut self, delay: Duration) -> Self {
+        self.max_retry = delay;
+        self
+    }
+
     /// Sets the randomization of delays. Default: [`Jitter::Half`].
     #[must_use]
     pub const fn jitter(mut self, jitter: Jitter) -> Self {
@@ -116,7 +125,7 @@ impl Default for Backoff {
 #[derive(Debug)]
 pub(super) struct Retry {
     config: Backoff,
-    /// Latest `retry` value of the server, otherwise the configured base, at most the cap.
+    /// Latest `retry` value of the server, up to its maximum, otherwise the configured base, at most the cap.
     base: Duration,
     /// Failures since the last reset.
     attempts: u32,
@@ -127,7 +136,7 @@ pub(super) struct Retry {
 pub(super) struct Outcome {
     /// Time that the connection was open; `None` if it was not established.
     pub(super) open_for: Option<Duration>,
-    /// Reconnection time received on the connection.
+    /// Latest reconnection time that the server sent.
     pub(super) retry: Option<Duration>,
 }
 
@@ -147,7 +156,7 @@ impl Retry {
         if outcome.open_for.is_some_and(|open_for| open_for >= self.config.reset_after) {
             self.attempts = 0;
         }
-        self.base = outcome.retry.unwrap_or(self.base);
+        self.base = outcome.retry.map_or(self.base, |retry| retry.min(self.config.max_retry));
     }
 
     /// Returns the delay before the next attempt, `None` if the maximum number of attempts is reached.
@@ -268,13 +277,13 @@ mod tests {
         ) {
             let (cap, floor) = (Duration::from_millis(cap), Duration::from_millis(floor));
             let config = Backoff::new().base(Duration::from_millis(base)).factor(factor);
-            let mut retry = Retry::new(config.cap(cap).floor(floor));
+            let mut retry = Retry::new(config.cap(cap).floor(floor).max_retry(10 * SECOND));
             let mut requested = None;
             for (random, field) in losses {
                 let field = field.map(Duration::from_millis);
                 retry.record(Outcome { open_for: None, retry: field });
                 let delay = retry.next_delay(random).expect("attempts are not limited");
-                requested = field.or(requested);
+                requested = field.map(|field| field.min(10 * SECOND)).or(requested);
                 let least = requested.unwrap_or(cap.min(Duration::from_millis(base))).max(floor);
                 prop_assert!(delay >= least && delay <= cap.max(least));
             }

@@ -16,12 +16,12 @@ use tokio::time::{Sleep, sleep};
 use super::connection::{Connection, Step};
 use super::idle_timer::Timeouts;
 use super::refused::{ErrorBodyLimits, RefusedResponse, retry_delay};
-use super::request::{RequestTemplate, check_response};
+use super::request::{ContentTypes, RequestTemplate, check_response, is_event_stream};
 use super::retry::{Outcome, Retry};
 use super::transport::{Connecting, Response, Transport};
-use super::{Backoff, Message, ReadyState};
+use super::{Backoff, McpSession, Message, ReadyState};
 use crate::error::{Error, Kind, Result};
-use crate::{Config, Decoder, Event};
+use crate::{Config, Decoder, Ending, Event};
 
 /// Client that receives the events of a URL and reconnects when the connection is lost.
 ///
@@ -72,8 +72,13 @@ pub struct EventSource {
     options: Options,
     retry: Retry,
     timeouts: Timeouts,
-    /// Last event id at the end of the previous connection.
-    last_event_id: String,
+    /// Decoder of the next connection, with the last event id. The default while a connection is open.
+    decoder: Decoder,
+    /// Failed attempts since the last connection.
+    failed_attempts: u32,
+    was_open: bool,
+    /// Session that a refused resumption ends.
+    session: Option<McpSession>,
 }
 
 /// Options of a client; see the methods of [`EventSourceBuilder`](crate::EventSourceBuilder).
@@ -87,6 +92,8 @@ pub(super) struct Options {
     pub(super) retry_server_errors: bool,
     pub(super) max_retry_after: Duration,
     pub(super) error_body: ErrorBodyLimits,
+    pub(super) ending: Ending,
+    pub(super) content_types: ContentTypes,
 }
 
 impl Default for Options {
@@ -100,6 +107,8 @@ impl Default for Options {
             retry_server_errors: false,
             max_retry_after: Duration::from_secs(5 * 60),
             error_body: ErrorBodyLimits::default(),
+            ending: Ending::Strict,
+            content_types: is_event_stream,
         }
     }
 }
@@ -115,7 +124,7 @@ enum Phase {
 }
 
 impl EventSource {
-    pub(super) const fn new(
+    pub(super) fn new(
         request: RequestTemplate,
         transport: Transport,
         options: Options,
@@ -123,7 +132,19 @@ impl EventSource {
     ) -> Self {
         let retry = Retry::new(options.backoff);
         let timeouts = Timeouts::new(options.read_timeout, options.event_timeout);
-        Self { phase: Phase::Start, request, transport, options, retry, timeouts, last_event_id }
+        let decoder = Decoder::with_config(options.decoder).with_last_event_id(&last_event_id);
+        Self {
+            phase: Phase::Start,
+            request,
+            transport,
+            options,
+            retry,
+            timeouts,
+            decoder,
+            failed_attempts: 0,
+            was_open: false,
+            session: None,
+        }
     }
 
     pub(super) const fn options(&self) -> &Options {
@@ -132,7 +153,8 @@ impl EventSource {
 
     /// Returns the first request in flight, without changing the state of the client.
     pub(super) fn connect(&self) -> Result<Connecting> {
-        let request = self.request.resume(&self.last_event_id).ok_or_else(|| Error::new(Kind::Request))?;
+        let request =
+            self.request.resume(self.decoder.last_event_id()).ok_or_else(|| Error::new(Kind::Request))?;
         Ok(self.transport.connect(request))
     }
 
@@ -140,7 +162,9 @@ impl EventSource {
     pub(super) fn resume_with_get(
         &mut self,
         response: http::Response<reqwest::Body>,
+        session: McpSession,
     ) -> &mut http::HeaderMap {
+        self.session = Some(session);
         self.phase = Phase::Connecting(Box::pin(std::future::ready(Ok(response))));
         self.request.resume_with_get()
     }
@@ -164,7 +188,7 @@ impl EventSource {
     pub fn last_event_id(&self) -> &str {
         match &self.phase {
             Phase::Open(connection) => connection.last_event_id(),
-            _ => &self.last_event_id,
+            _ => self.decoder.last_event_id(),
         }
     }
 
@@ -185,7 +209,8 @@ impl EventSource {
 
     /// Returns a stream of the events, without messages about the connection.
     ///
-    /// Errors are those of [`EventSource`].
+    /// Errors are those of [`EventSource`]. The error of an attempt to connect is an item, too, after which the stream
+    /// continues: of each one until the first connection, then of the fifth failed attempt in a row and later ones.
     ///
     /// # Examples
     ///
@@ -205,20 +230,25 @@ impl EventSource {
         Events { source: self }
     }
 
-    /// Changes the phase. If a connection was open, stores its last event id and drops its incomplete block.
+    /// Changes the phase. If a connection was open, keeps its decoder without the incomplete block.
     fn set_phase(&mut self, next: Phase) -> Outcome {
         self.timeouts.reset();
         let Phase::Open(connection) = mem::replace(&mut self.phase, next) else {
             return Outcome::default();
         };
-        connection.last_event_id().clone_into(&mut self.last_event_id);
-        Outcome { open_for: Some(connection.age()), retry: connection.retry() }
+        let open_for = Some(connection.age());
+        self.decoder = connection.into_decoder();
+        self.decoder.reconnect();
+        Outcome { open_for, retry: self.decoder.reconnection_time() }
     }
 
     /// Handles a lost connection or a failed attempt, and starts the delay: that of the backoff, but at least
     /// `min_delay`. Returns the next item of the stream.
     fn reconnect_after(&mut self, error: Error, min_delay: Duration) -> Option<Result<Message>> {
         let outcome = self.set_phase(Phase::Closed);
+        if outcome.open_for.is_none() {
+            self.failed_attempts = self.failed_attempts.saturating_add(1);
+        }
         self.retry.record(outcome);
         let Some(delay) = self.retry.next_delay(random()) else {
             // For a client that never reconnects, the end of the response is the regular end.
@@ -230,6 +260,11 @@ impl EventSource {
         Some(Ok(Message::Reconnecting { error, delay }))
     }
 
+    /// Returns whether so many attempts failed that [`Events`] reports the error of the last one.
+    const fn is_unreachable(&self) -> bool {
+        self.failed_attempts >= if self.was_open { 5 } else { 1 }
+    }
+
     /// Closes the client after a permanent error.
     fn close_with(&mut self, error: Error) -> Option<Result<Message>> {
         self.set_phase(Phase::Closed);
@@ -238,12 +273,11 @@ impl EventSource {
 
     /// Opens the connection of an accepted response.
     fn open(&mut self, response: Response) -> Option<Result<Message>> {
-        // A new decoder per connection: it skips a byte order mark again and has no incomplete block and no
-        // reconnection time. The last event id is kept, as in browsers.
-        let decoder = Decoder::with_config(self.options.decoder).with_last_event_id(&self.last_event_id);
+        let decoder = mem::take(&mut self.decoder);
         let (head, body) = response.into_parts();
-        let connection = Connection::new(body, decoder, self.options.comments);
+        let connection = Connection::new(body, decoder, self.options.comments, self.options.ending);
         self.set_phase(Phase::Open(Box::new(connection)));
+        (self.failed_attempts, self.was_open) = (0, true);
         Some(Ok(Message::Open { headers: head.headers }))
     }
 }
@@ -255,7 +289,7 @@ impl Stream for EventSource {
         let this = self.get_mut();
         loop {
             let message = match &mut this.phase {
-                Phase::Start => match this.request.resume(&this.last_event_id) {
+                Phase::Start => match this.request.resume(this.decoder.last_event_id()) {
                     Some(request) => {
                         this.phase = Phase::Connecting(this.transport.connect(request));
                         continue;
@@ -264,10 +298,20 @@ impl Stream for EventSource {
                 },
                 Phase::Connecting(response) => match response.as_mut().poll(cx) {
                     Poll::Ready(Ok(response)) => {
-                        match check_response(response.status(), response.headers()) {
+                        match check_response(
+                            response.status(),
+                            response.headers(),
+                            this.options.content_types,
+                        ) {
                             Ok(()) => this.open(response),
                             Err(refusal) => {
                                 let limits = this.options.error_body;
+                                let refusal = match &this.session {
+                                    Some(session) => {
+                                        session.refusal(refusal, response.status(), this.was_open)
+                                    }
+                                    None => refusal,
+                                };
                                 let refused = RefusedResponse::new(refusal, response, limits);
                                 this.set_phase(Phase::Refused(Box::new(refused)));
                                 continue;
@@ -329,6 +373,9 @@ impl Stream for Events<'_> {
         for _ in 0..MESSAGES_PER_POLL {
             match ready!(Pin::new(&mut *self.source).poll_next(cx)) {
                 Some(Ok(Message::Event(event))) => return Poll::Ready(Some(Ok(event))),
+                Some(Ok(Message::Reconnecting { error, .. })) if self.source.is_unreachable() => {
+                    return Poll::Ready(Some(Err(error)));
+                }
                 Some(Ok(Message::Open { .. } | Message::Comment(_) | Message::Reconnecting { .. })) => {}
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 None => return Poll::Ready(None),

@@ -17,7 +17,7 @@ use super::source::Options;
 use super::transport::{Failure, Transport};
 use super::*;
 use crate::error::{Kind, Result};
-use crate::{Config, Overflow};
+use crate::{Config, Ending, Overflow};
 
 /// Reaction of the server to one request.
 enum Reply {
@@ -458,6 +458,55 @@ async fn the_events_stream_yields_events_and_the_final_error() {
     assert_eq!(data, ["1", "2"]);
     assert_eq!(events[2].as_ref().unwrap_err().status(), Some(204));
     assert_eq!(events.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_events_stream_reports_that_the_server_is_unreachable() {
+    let setup = Options { backoff: Backoff::new().jitter(Jitter::None), ..Options::default() };
+    let (mut source, _) = setup.source([
+        Reply::Refused,
+        Reply::Refused,
+        chunks(["data: 1\n\n"]),
+        Reply::Refused,
+        Reply::Refused,
+        Reply::Refused,
+        Reply::Refused,
+        Reply::Refused,
+        chunks(["data: 2\n\n"]),
+        Reply::NoResponse,
+    ]);
+    let mut events = source.events();
+    for expected in [None, None, Some("1"), None, Some("2")] {
+        let event = events.next().await.unwrap();
+        match expected {
+            Some(data) => assert_eq!(event.unwrap().data(), data),
+            None => assert!(event.unwrap_err().is_transport()),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_field_has_a_maximum() {
+    let setup = Options { backoff: Backoff::new().jitter(Jitter::None), ..Options::default() };
+    let (mut source, _) = setup.source([chunks(["retry: 18446744073709551615\n\n"])]);
+    expect(&mut source, ["open", &format!("wait 3600000 ms: {ENDED}")]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_client_has_the_ending_and_content_types_of_its_options() {
+    let response = |content_type| {
+        let response = http::Response::builder().header(CONTENT_TYPE, content_type);
+        Reply::Response(response.body("data: 1\n\ndata: 2".into()).unwrap())
+    };
+    let setup = Options {
+        ending: Ending::Lenient,
+        content_types: |value| value.is_some_and(|value| value == "text/plain"),
+        ..Options::default()
+    };
+    let (mut source, _) = setup.source([response("text/plain"), response("text/event-stream")]);
+    expect(&mut source, ["open", "event 1", "event 2"]).await;
+    assert!(next(&mut source).await.ends_with(ENDED));
+    assert!(next(&mut source).await.starts_with("error: response does not have content type"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -113,9 +113,9 @@ impl<E: PartialEq> PartialEq for EventStreamError<E> {
 impl<E: fmt::Display> fmt::Display for EventStreamError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Utf8(error) => write!(f, "event stream is not UTF-8: {error}"),
-            Self::Parser(error) => write!(f, "event stream cannot be parsed: {error}"),
-            Self::Transport(error) => write!(f, "transport of the event stream failed: {error}"),
+            Self::Utf8(error) => write!(f, "UTF8 error: {error}"),
+            Self::Parser(error) => write!(f, "Parse error: {error}"),
+            Self::Transport(error) => write!(f, "Transport error: {error}"),
         }
     }
 }

@@ -30,7 +30,9 @@
 //! | | this module | reqwest-eventsource |
 //! | --- | --- | --- |
 //! | version of reqwest | 0.13 | 0.12 |
-//! | URL in errors | omitted, also from `Debug` of [`Error`] | included |
+//! | URL in errors, response in `Debug` of [`Error`] | omitted | included |
+//! | text of [`Error::Parser`] | that of [`Error`](crate::Error) | that of nom |
+//! | `Accept` header of the request | replaces the default | sent together with the default |
 //! | `max_retries` | number of attempts in a row | 0 allows one attempt, any other value has no effect |
 //! | delay of [`ExponentialBackoff`](retry::ExponentialBackoff) | saturates | panics on overflow |
 //! | empty last event id | no header | empty `Last-Event-ID` |
@@ -62,7 +64,7 @@ use tokio::time::{Sleep, sleep};
 use self::retry::{DEFAULT_RETRY, RetryPolicy};
 use super::eventsource_stream::{Event as MessageEvent, EventStream, EventStreamError};
 pub use crate::ReadyState;
-use crate::client::{RequestTemplate, check_response, has_nested_url};
+use crate::client::{RequestTemplate, check_response, has_nested_url, is_event_stream};
 
 pub mod retry;
 
@@ -87,7 +89,7 @@ pub struct CannotCloneRequestError;
 
 impl fmt::Display for CannotCloneRequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("request is invalid or has a body that cannot be sent again")
+        f.write_str("expected a cloneable request")
     }
 }
 
@@ -95,7 +97,8 @@ impl StdError for CannotCloneRequestError {}
 
 /// Error of an [`EventSource`].
 ///
-/// `Debug` and `Display` contain no headers and no URL.
+/// `Display` is that of reqwest-eventsource. `Debug` and `Display` contain no URL, and of the headers only an invalid
+/// content type.
 pub enum Error {
     /// Never returned: invalid UTF-8 is replaced.
     Utf8(FromUtf8Error),
@@ -115,16 +118,19 @@ pub enum Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self {
-            Self::Utf8(_) => "Utf8",
-            Self::Parser(_) => "Parser",
-            Self::Transport(_) => "Transport",
-            Self::InvalidContentType(..) => "InvalidContentType",
-            Self::InvalidStatusCode(..) => "InvalidStatusCode",
-            Self::InvalidLastEventId(_) => "InvalidLastEventId",
-            Self::StreamEnded => "StreamEnded",
-        };
-        f.debug_tuple(name).field(&format_args!("{self}")).finish()
+        match self {
+            Self::Utf8(error) => f.debug_tuple("Utf8").field(error).finish(),
+            Self::Parser(error) => f.debug_tuple("Parser").field(error).finish(),
+            Self::Transport(error) => f.debug_tuple("Transport").field(&format_args!("{error}")).finish(),
+            Self::InvalidContentType(value, _) => {
+                f.debug_tuple("InvalidContentType").field(value).finish_non_exhaustive()
+            }
+            Self::InvalidStatusCode(status, _) => {
+                f.debug_tuple("InvalidStatusCode").field(status).finish_non_exhaustive()
+            }
+            Self::InvalidLastEventId(id) => f.debug_tuple("InvalidLastEventId").field(id).finish(),
+            Self::StreamEnded => f.write_str("StreamEnded"),
+        }
     }
 }
 
@@ -134,12 +140,10 @@ impl fmt::Display for Error {
             Self::Utf8(error) => error.fmt(f),
             Self::Parser(error) => error.fmt(f),
             Self::Transport(error) => error.fmt(f),
-            Self::InvalidContentType(..) => {
-                f.write_str("response does not have content type text/event-stream")
-            }
-            Self::InvalidStatusCode(status, _) => write!(f, "response has status {status}, expected 200"),
-            Self::InvalidLastEventId(_) => f.write_str("last event id is not a valid header value"),
-            Self::StreamEnded => f.write_str("server ended the event stream"),
+            Self::InvalidContentType(value, _) => write!(f, "Invalid header value: {value:?}"),
+            Self::InvalidStatusCode(status, _) => write!(f, "Invalid status code: {status}"),
+            Self::InvalidLastEventId(id) => write!(f, "Invalid `Last-Event-ID`: {id}"),
+            Self::StreamEnded => f.write_str("Stream ended"),
         }
     }
 }
@@ -214,7 +218,7 @@ enum Phase {
 }
 
 impl EventSource {
-    /// Returns a client for this request. Adds `Accept` and `Cache-Control` headers unless they are set.
+    /// Returns a client for this request. Adds `Accept: text/event-stream` unless another is set.
     ///
     /// # Errors
     ///
@@ -222,7 +226,7 @@ impl EventSource {
     pub fn new(builder: RequestBuilder) -> Result<Self, CannotCloneRequestError> {
         let (client, request) = builder.build_split();
         let request = request.map_err(|_| CannotCloneRequestError)?;
-        let request = RequestTemplate::new(request).map_err(|_| CannotCloneRequestError)?;
+        let request = RequestTemplate::without_cache_control(request).map_err(|_| CannotCloneRequestError)?;
         Ok(Self::build(client, Some(request), Phase::Start))
     }
 
@@ -232,7 +236,9 @@ impl EventSource {
     pub fn get<T: IntoUrl>(url: T) -> Self {
         let (client, request) = Client::new().get(url).build_split();
         match request {
-            Ok(request) => Self::build(client, RequestTemplate::new(request).ok(), Phase::Start),
+            Ok(request) => {
+                Self::build(client, RequestTemplate::without_cache_control(request).ok(), Phase::Start)
+            }
             Err(error) => Self::build(client, None, Phase::Failed(error.without_url())),
         }
     }
@@ -293,7 +299,7 @@ impl EventSource {
 
     #[allow(clippy::result_large_err, reason = "the error type is that of reqwest-eventsource")]
     fn handle_response(&mut self, response: Response) -> Result<Event, Error> {
-        if check_response(response.status(), response.headers()).is_err() {
+        if check_response(response.status(), response.headers(), is_event_stream).is_err() {
             self.phase = Phase::Closed;
             return Err(match response.status() {
                 StatusCode::OK => {

@@ -259,7 +259,8 @@ fn cases_through_items() {
     for case in &cases::load() {
         for chunks in case.chunkings() {
             let mut decoder = case.decoder();
-            let mut stream = Chunked::new(&chunks).sse_items().with_decoder(case.decoder());
+            let stream = Chunked::new(&chunks).sse_items().with_decoder(case.decoder());
+            let mut stream = stream.with_ending(Ending::Strict);
             let streamed: Vec<OwnedItem> = block_on(stream.by_ref().map(Result::unwrap).collect());
             let mut items: Vec<OwnedItem> = Vec::new();
             for mut chunk in chunks {

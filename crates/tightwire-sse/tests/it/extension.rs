@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use tightwire_sse::{
-    Config, Decoder, Message, Overflow, ReadyState, RequestBuilderExt, ResponseEvents, ResponseExt,
+    Config, Decoder, Ending, Message, Overflow, ReadyState, RequestBuilderExt, ResponseEvents, ResponseExt,
 };
 
 use crate::server::{Sender, Server, bounded};
@@ -35,10 +35,68 @@ async fn a_response_is_a_stream_of_its_events() {
     body.send("\n\nid: 8\ndata: incomplete");
     expect(&mut events, ["2"]).await;
     drop(body);
+    expect(&mut events, ["incomplete"]).await;
     for _ in 0..2 {
         assert!(bounded(events.next()).await.is_none());
     }
-    assert_eq!(events.last_event_id(), "7");
+    assert_eq!(events.last_event_id(), "8");
+}
+
+#[tokio::test]
+async fn the_ending_decides_about_the_last_event() {
+    for (ending, tail, data) in [
+        (Ending::Lenient, "data: 2", Some("2")),
+        (Ending::Lenient, "data: 2\n", Some("2")),
+        (Ending::Lenient, "id: 2\n", None),
+        (Ending::Strict, "data: 2", None),
+        (Ending::Strict, "data: 2\n", None),
+        (Ending::Strict, "data: 2\n\n", Some("2")),
+    ] {
+        let (events, body) = respond(200, "text/event-stream").await;
+        let mut events = events.with_ending(ending);
+        body.send(format!("data: 1\n\n{tail}"));
+        drop(body);
+        expect(&mut events, ["1"]).await;
+        let last = bounded(events.next()).await.map(|event| event.unwrap().into_data());
+        assert_eq!(last.as_deref(), data, "{ending:?} {tail:?}");
+    }
+    let (mut events, body) = respond(200, "text/event-stream").await;
+    body.send("data: truncated");
+    body.abort();
+    assert!(bounded(events.next()).await.unwrap().unwrap_err().is_transport());
+    assert!(bounded(events.next()).await.is_none());
+}
+
+#[tokio::test]
+async fn content_types_are_accepted_by_a_predicate() {
+    for (content_type, accepted) in [
+        ("application/json, text/event-stream; charset=utf-8", true),
+        ("text/plain", true),
+        ("application/x-ndjson", false),
+    ] {
+        for other in [false, true] {
+            let (events, body) = respond(200, content_type).await;
+            let mut events = if other {
+                events.with_content_types(|value| value.is_some_and(|value| value == "application/x-ndjson"))
+            } else {
+                events
+            };
+            body.send("data: 1\n\n");
+            drop(body);
+            let event = bounded(events.next()).await.unwrap();
+            assert_eq!(event.is_ok(), accepted != other, "{content_type}");
+        }
+    }
+    // A plain text without events is not an event stream.
+    let (mut events, body) = respond(200, "text/plain").await;
+    body.send("quota ");
+    body.send("exceeded");
+    drop(body);
+    let error = bounded(events.next()).await.unwrap().unwrap_err();
+    assert!(error.is_content_type() && !error.is_body_truncated());
+    assert_eq!(error.body().unwrap(), "quota exceeded");
+    assert_eq!(error.headers().unwrap()["content-type"], "text/plain");
+    assert!(bounded(events.next()).await.is_none());
 }
 
 #[tokio::test]

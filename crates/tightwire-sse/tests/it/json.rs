@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, FusedStream as _};
 use serde::Deserialize;
-use tightwire_sse::{BytesDecoder, Decoder, Event, EventStreamExt as _, JsonStreamExt as _, Reader};
+use tightwire_sse::{BytesDecoder, Decoder, Ending, Event, EventStreamExt as _, JsonStreamExt as _, Reader};
 
 #[derive(Debug, PartialEq, Deserialize)]
 struct Delta {
@@ -71,14 +71,17 @@ async fn done_is_data_unless_requested() {
 }
 
 #[tokio::test]
-async fn an_end_before_done_is_an_error() {
+async fn an_end_before_done_is_an_error_if_the_ending_is_strict() {
     let truncated = "data: 1\n\n";
-    let mut values = Reader::new(truncated.as_bytes()).json_until_done::<u32>();
+    assert_eq!(Reader::new(truncated.as_bytes()).json_until_done::<u32>().count(), 1);
+    assert_eq!(stream::iter([Ok::<_, io::Error>(truncated)]).sse().json_until_done::<u32>().count().await, 1);
+    let mut values = Reader::new(truncated.as_bytes()).json_until_done::<u32>().with_ending(Ending::Strict);
     assert_eq!(values.next().unwrap().unwrap(), 1);
     assert!(values.next().unwrap().unwrap_err().is_ended());
     assert!(values.next().is_none());
 
-    let mut values = stream::iter([Ok::<_, io::Error>(truncated)]).sse().json_until_done::<u32>();
+    let events = stream::iter([Ok::<_, io::Error>(truncated)]).sse();
+    let mut values = events.json_until_done::<u32>().with_ending(Ending::Strict);
     assert_eq!(values.next().await.unwrap().unwrap(), 1);
     assert!(values.next().await.unwrap().unwrap_err().is_ended());
     assert!(values.next().await.is_none());
@@ -122,12 +125,34 @@ fn all_event_types_decode_json_that_borrows() {
     assert!(!event.is_done() && !owned.is_done() && !shared.is_done());
 }
 
+#[tokio::test]
+async fn events_without_data_are_skipped() {
+    let input = "data: \nid: 0\nretry: 3000\n\ndata: 1\n\nevent: ping\ndata:\ndata: \n\ndata: 2\n\ndata\n\n";
+    let expected = |values: Vec<tightwire_sse::Result<u32>>| {
+        assert_eq!(values.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [1, 2]);
+    };
+    let stream = |input: String| stream::iter([Ok::<_, io::Error>(input)]).sse();
+    expected(Reader::new(input.as_bytes()).json().collect());
+    expected(stream(input.to_owned()).json().collect().await);
+    // The end of the input ends the line and the event of `[DONE]`.
+    for end in ["data: [DONE]", "data: [DONE]\n", "data: [DONE]\n\n"] {
+        let input = format!("{input}{end}");
+        expected(Reader::new(input.as_bytes()).json_until_done().collect());
+        expected(stream(input).json_until_done().collect().await);
+    }
+}
+
 #[test]
-fn a_json_error_has_a_source_and_does_not_show_the_data() {
+fn a_json_error_has_a_source_and_the_start_of_the_data() {
+    let data = format!("{{\"error\": \"quota exceeded{}\"}}", "\u{e9}".repeat(4 << 10));
+    let error = Event::new(data.as_str()).json::<u32>().unwrap_err();
+    assert!(data.starts_with(error.data().unwrap()) && (4090..=4096).contains(&error.data().unwrap().len()));
+    assert!(format!("{error:?}").contains("quota exceeded"));
     let event = Event::new(r#"{"text": "secret"#);
     let error = event.json::<Delta>().unwrap_err();
     let source = std::error::Error::source(&error).unwrap().downcast_ref::<serde_json::Error>().unwrap();
     assert_eq!((source.line(), source.is_eof()), (1, true));
+    assert_eq!(error.data(), Some(r#"{"text": "secret"#));
     assert!(!error.to_string().contains("secret"));
 }
 

@@ -103,6 +103,33 @@ async fn an_interrupted_stream_is_resumed_with_get() {
 }
 
 #[tokio::test]
+async fn a_refused_resumption_ends_the_session() {
+    for (status, ends) in [(401, true), (404, true), (410, true), (403, false)] {
+        let mut fixture = Fixture::start();
+        let reply = fixture
+            .send(async |request| {
+                request.respond(200, &[EVENT_STREAM, SESSION]).send("id: 7\ndata: a\n\n");
+            })
+            .await;
+        let McpReply::Events(mut source) = reply.unwrap() else { panic!("an event stream") };
+        let answer = async {
+            fixture.server.accept().await.respond(status, &[]);
+        };
+        let receive = async {
+            let mut events = source.events();
+            assert_eq!(events.next().await.unwrap().unwrap().data(), "a");
+            let error = events.next().await.unwrap().unwrap_err();
+            assert!(events.next().await.is_none());
+            error
+        };
+        let (error, ()) = bounded(async { tokio::join!(receive, answer) }).await;
+        assert_eq!((error.status(), error.is_session_ended()), (Some(status), ends));
+        assert_eq!(error.to_string().contains("initialize a new one"), ends);
+        assert_eq!(fixture.session.id().is_none(), ends);
+    }
+}
+
+#[tokio::test]
 async fn a_stream_without_ids_is_not_resumed() {
     let mut fixture = Fixture::start();
     let reply = fixture
@@ -121,7 +148,9 @@ async fn a_stream_without_ids_is_not_resumed() {
 async fn a_message_is_sent_once() {
     for (status, headers, expected) in [
         (503, EVENT_STREAM, Error::is_status as fn(&Error) -> bool),
-        (404, JSON, Error::is_status),
+        (404, JSON, Error::is_session_ended),
+        (410, JSON, Error::is_session_ended),
+        (401, JSON, Error::is_status),
         (200, ("content-type", "text/html"), Error::is_content_type),
     ] {
         let mut fixture = Fixture::start();
@@ -138,7 +167,7 @@ async fn a_message_is_sent_once() {
             .await
             .unwrap_err();
         assert!(expected(&error), "{error}");
-        assert_eq!(fixture.session.id().is_none(), status == 404, "{status}");
+        assert_eq!(fixture.session.id().is_none(), [404, 410].contains(&status), "{status}");
         assert!(!fixture.server.has_request());
     }
     let error = Fixture::start().send(async |request| drop(request)).await.unwrap_err();
@@ -156,7 +185,7 @@ async fn a_server_without_other_messages_answers_405() {
     let (url, id) = (fixture.server.url("/mcp"), fixture.session.id().unwrap());
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let mut source =
-        EventSource::from_request(client.get(&url)).header("mcp-session-id", id).build().unwrap();
+        EventSource::from_request(client.get(&url)).header("mcp-session-id", &id).build().unwrap();
     let end = client.delete(&url).header("mcp-session-id", id).send();
     let answer = async {
         for method in [Method::GET, Method::DELETE] {

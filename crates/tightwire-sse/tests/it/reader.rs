@@ -125,7 +125,9 @@ fn a_lenient_ending_reports_an_oversized_last_block() {
 #[test]
 fn debug_output_omits_the_input() {
     let mut reader = Reader::new(&b"data: hunter2\n\ndata: hunter2"[..]);
-    assert_eq!(reader.next_ref().unwrap().unwrap().data(), "hunter2");
+    for _ in 0..2 {
+        assert_eq!(reader.next_ref().unwrap().unwrap().data(), "hunter2");
+    }
     assert!(reader.next_ref().unwrap().is_none());
     let text = format!("{reader:?}");
     assert!(!text.contains("hunter2"), "{text}");

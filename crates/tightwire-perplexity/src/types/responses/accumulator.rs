@@ -64,15 +64,17 @@ impl Accumulator {
         self.last_sequence_number = event.sequence_number().or(self.last_sequence_number);
         self.is_finished |= event.is_final();
         match event {
-            Event::Created(event) | Event::InProgress(event) | Event::Completed(event) => {
-                self.push_response(event.response.as_deref());
+            Event::Created(_) | Event::InProgress(_) | Event::Completed(_) => {
+                self.push_response(event.response())
             }
-            Event::Failed(event) => {
-                self.push_response(event.response.as_deref());
-                self.response.status = Status::Failed;
-                if event.error.is_some() {
-                    self.response.error.clone_from(&event.error);
-                }
+            Event::Incomplete(_) => self.push_end(event, Status::Incomplete),
+            Event::Cancelled(_) => self.push_end(event, Status::Cancelled),
+            Event::Failed(_) => self.push_end(event, Status::Failed),
+            Event::Unknown(value) if event.is_final() => {
+                let response = value
+                    .get("response")
+                    .and_then(|response| tightwire_json::from_value(response.clone()).ok());
+                self.push_response(response.as_ref());
             }
             Event::OutputItemAdded(event) | Event::OutputItemDone(event) => {
                 self.items.insert(event.output_index, event.item.clone());
@@ -84,8 +86,11 @@ impl Accumulator {
             }
             Event::OutputTextDone(event) => {
                 let text = self.text(event.output_index, event.content_index, &event.item_id);
-                text.json.replace(&text.text, &event.text);
-                text.text.clone_from(&event.text);
+                // `null` stands for the text of the deltas.
+                if !event.text.is_empty() {
+                    text.json.replace(&text.text, &event.text);
+                    text.text.clone_from(&event.text);
+                }
             }
             Event::SearchResults(event) => self.push_usage(event.usage.as_ref()),
             Event::ImageSearchResults(event) => self.push_usage(event.usage.as_ref()),
@@ -95,11 +100,11 @@ impl Accumulator {
 
     /// Returns the text of all messages received so far.
     pub fn output_text(&self) -> String {
-        if self.response.output.is_empty() {
-            self.texts.values().map(|text| text.text.as_str()).collect()
-        } else {
-            self.response.output_text()
+        if self.response.texts().any(|text| !text.is_empty()) {
+            return self.response.output_text();
         }
+        let output = merged(self.items.clone(), &self.texts);
+        output.values().flat_map(OutputItem::texts).collect()
     }
 
     /// Parses the text of the first content part, as received in text events, as JSON and returns the parser with the
@@ -137,29 +142,34 @@ impl Accumulator {
 
     /// Returns the response received so far.
     pub fn finish(self) -> Response {
-        let Self { mut response, mut items, texts, usage, .. } = self;
+        let Self { mut response, items, texts, usage, .. } = self;
         if response.usage.is_none() {
             response.usage = usage;
         }
-        if !response.output.is_empty() {
+        if response.texts().any(|text| !text.is_empty()) {
             return response;
         }
-        for ((output_index, content_index), text) in texts {
-            let item = items.entry(output_index).or_insert_with(|| {
-                let message = OutputMessage {
-                    id: text.item_id,
-                    role: Role::Assistant,
-                    status: Status::InProgress,
-                    ..OutputMessage::default()
-                };
-                OutputItem::Message(message)
-            });
-            if let OutputItem::Message(message) = item {
-                set_text(message, content_index, text.text);
-            }
+        // The last response has no text. That of the other events is not lost, nor is an item that only it has.
+        let received = merged(items, &texts).into_values();
+        if response.output.is_empty() {
+            response.output = received.collect();
+        } else {
+            let has_text = |item: &OutputItem| item.texts().next().is_some();
+            response.output.retain(|item| !matches!(item, OutputItem::Message(_)));
+            response.output.extend(received.filter(has_text));
         }
-        response.output = items.into_values().collect();
         response
+    }
+
+    /// Adds the last event of a stream. The event decides if it has no response with a status.
+    fn push_end(&mut self, event: &Event, status: Status) {
+        self.push_response(event.response());
+        if !self.response.status.is_final() {
+            self.response.status = status;
+        }
+        if let Some(error) = event.error() {
+            self.response.error = Some(error.clone());
+        }
     }
 
     fn push_response(&mut self, response: Option<&Response>) {
@@ -181,6 +191,26 @@ impl Accumulator {
         }
         text
     }
+}
+
+/// Returns the items with their texts. Texts without an item become messages.
+fn merged(
+    mut items: BTreeMap<u32, OutputItem>,
+    texts: &BTreeMap<(u32, u32), Text>,
+) -> BTreeMap<u32, OutputItem> {
+    for (&(output_index, content_index), text) in texts {
+        let message = || OutputMessage {
+            id: text.item_id.clone(),
+            role: Role::Assistant,
+            status: Status::InProgress,
+            ..OutputMessage::default()
+        };
+        let item = items.entry(output_index).or_insert_with(|| OutputItem::Message(message()));
+        if let OutputItem::Message(message) = item {
+            set_text(message, content_index, text.text.clone());
+        }
+    }
+    items
 }
 
 /// Sets the text of a content part, unless the part has a longer one.
@@ -232,6 +262,50 @@ mod tests {
         .finish();
         assert_eq!(response.output_text(), "Hi there");
         assert_eq!(response.output.len(), 1);
+    }
+
+    #[test]
+    fn no_text_is_lost_or_repeated() {
+        let delta = r#"{"type": "response.output_text.delta", "item_id": "m", "content_index": null, "delta": "Hello "}"#;
+        let done = r#"{"type": "response.output_text.done", "item_id": "m", "text": "Hello world."}"#;
+        let null = r#"{"type": "response.output_text.done", "item_id": "m", "text": null}"#;
+        let item = r#"{"type": "response.output_item.done", "item":
+            {"type": "message", "id": "m", "content": [{"type": "output_text", "text": "Hello world."}]}}"#;
+        let added = r#"{"type": "response.output_item.added", "item": {"type": "message", "id": "m", "content": null}}"#;
+        let end = |kind: &str, output: &str| {
+            format!(
+                r#"{{"type": "response.{kind}", "response": {{"id": "r", "status": "{kind}", "output": {output}}}}}"#
+            )
+        };
+        let whole = r#"[{"type": "message", "content": [{"type": "output_text", "text": "Hello world."}]}]"#;
+        let search = r#"[{"type": "search_results", "results": []}]"#;
+        for (events, text) in [
+            (&[delta, done][..], "Hello world."),
+            (&[done], "Hello world."),
+            (&[item], "Hello world."),
+            (&[added, delta, null], "Hello "),
+            (&[delta, item], "Hello world."),
+            (&[&end("completed", whole)], "Hello world."),
+            (&[delta, &end("completed", whole)], "Hello world."),
+            (&[delta, &end("incomplete", "[]")], "Hello "),
+            (&[delta, &end("cancelled", search)], "Hello "),
+            (
+                &[
+                    delta,
+                    &end("of_the_future", "[]")
+                        .replace(r#""status": "of_the_future""#, r#""status": "incomplete""#),
+                ],
+                "Hello ",
+            ),
+        ] {
+            let accumulator = accumulate(events);
+            assert_eq!(accumulator.output_text(), text, "{events:?}");
+            let ends = events.iter().any(|event| event.contains("status"));
+            assert_eq!(accumulator.is_finished(), ends, "{events:?}");
+            assert_eq!(accumulator.finish().output_text(), text, "{events:?}");
+        }
+        let response = accumulate(&[delta, &end("cancelled", search)]).finish();
+        assert_eq!((response.output.len(), response.status), (2, Status::Cancelled));
     }
 
     #[test]

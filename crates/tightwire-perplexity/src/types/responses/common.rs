@@ -52,6 +52,24 @@ open_enum! {
         Xhigh = "xhigh",
     }
 
+    /// Handling of an input that is larger than the context of the model.
+    pub enum Truncation {
+        /// The oldest input is dropped.
+        Auto = "auto",
+        /// The request fails.
+        Disabled = "disabled",
+    }
+
+    /// Reason why a response is incomplete.
+    pub enum IncompleteReason {
+        /// The maximum number of output tokens was reached.
+        MaxOutputTokens = "max_output_tokens",
+        /// A filter rejected the output.
+        ContentFilter = "content_filter",
+        /// The response was cancelled.
+        Cancelled = "cancelled",
+    }
+
     /// Processing priority of a request.
     pub enum ServiceTier {
         /// The service decides.

@@ -1,5 +1,6 @@
 //! Stream events of the Agent API.
 
+use super::common::Status;
 use super::output::{FetchedPage, OutputItem, SearchResult};
 use super::response::{Response, ResponseError, Usage};
 use crate::types::chat::Image;
@@ -14,6 +15,10 @@ tagged! {
         "response.in_progress" => InProgress(ResponseEvent),
         /// The response is complete.
         "response.completed" => Completed(ResponseEvent),
+        /// The response ended early, for example at its maximum number of tokens.
+        "response.incomplete" => Incomplete(ResponseEvent),
+        /// The response was cancelled.
+        "response.cancelled" => Cancelled(ResponseEvent),
         /// The response failed.
         "response.failed" => Failed(FailedEvent),
         /// An output item was added.
@@ -60,7 +65,7 @@ impl Event {
     pub fn sequence_number(&self) -> Option<u64> {
         sequence_number! {
             self;
-            Created InProgress Completed Failed OutputItemAdded OutputItemDone OutputTextDelta OutputTextDone
+            Created InProgress Completed Incomplete Cancelled Failed OutputItemAdded OutputItemDone OutputTextDelta OutputTextDone
             ReasoningStarted ReasoningStopped SearchQueries SearchResults FetchUrlQueries FetchUrlResults
             ImageSearchQueries ImageSearchResults SkillLoaded
         }
@@ -74,9 +79,57 @@ impl Event {
         }
     }
 
-    /// Returns `true` for the last event of a stream: `Completed` or `Failed`.
+    /// Returns the event that ends the stream of this response; `None` if it has not ended.
+    pub fn of(response: Response) -> Option<Self> {
+        let variant = match response.status {
+            Status::Completed | Status::RequiresAction => Self::Completed,
+            Status::Incomplete => Self::Incomplete,
+            Status::Cancelled => Self::Cancelled,
+            Status::Failed => {
+                let error = response.error.clone();
+                let response = Some(Box::new(response));
+                return Some(Self::Failed(FailedEvent { error, response, ..FailedEvent::default() }));
+            }
+            _ => return None,
+        };
+        Some(variant(ResponseEvent { response: Some(Box::new(response)), ..ResponseEvent::default() }))
+    }
+
+    /// Returns the snapshot of the response that the event contains.
+    pub fn response(&self) -> Option<&Response> {
+        match self {
+            Self::Created(event)
+            | Self::InProgress(event)
+            | Self::Completed(event)
+            | Self::Incomplete(event)
+            | Self::Cancelled(event) => event.response.as_deref(),
+            Self::Failed(event) => event.response.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Returns the error of a failed response, also if the event is called `response.completed`.
+    pub fn error(&self) -> Option<&ResponseError> {
+        match self {
+            Self::Failed(event) => event.error.as_ref().or_else(|| event.response.as_ref()?.error.as_ref()),
+            event if event.is_last() => {
+                event.response().filter(|it| it.status == Status::Failed)?.error.as_ref()
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns `true` for the last event of a stream: `Completed`, `Incomplete`, `Cancelled` or `Failed`, and an unknown
+    /// event with a response that has ended.
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::Completed(_) | Self::Failed(_))
+        let Self::Unknown(event) = self else { return self.is_last() };
+        let status = event.get("response").and_then(|response| response.get("status")?.as_str());
+        matches!(status, Some("completed" | "incomplete" | "cancelled" | "failed"))
+    }
+
+    /// Returns `true` for events after which the server sends no other.
+    pub(crate) fn is_last(&self) -> bool {
+        matches!(self, Self::Completed(_) | Self::Incomplete(_) | Self::Cancelled(_) | Self::Failed(_))
     }
 }
 

@@ -17,6 +17,10 @@ tagged! {
         "message" => Message(OutputMessage),
         /// Results of a web search.
         "search_results" => SearchResults(SearchResults),
+        /// Results of a search for people.
+        "people_search_results" => PeopleSearchResults(SearchResults),
+        /// Results of a search for financial data.
+        "finance_results" => FinanceResults(FinanceResults),
         /// Results of an image search.
         "image_search_results" => ImageSearchResults(ImageResults),
         /// Fetched pages.
@@ -67,6 +71,17 @@ object! {
         status: Status,
         /// Content parts.
         content: Vec<OutputContent>,
+    }
+}
+
+impl OutputItem {
+    /// Returns the texts of a message; those of other items are empty.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let message = match self {
+            Self::Message(message) => Some(message),
+            _ => None,
+        };
+        message.into_iter().flat_map(OutputMessage::texts)
     }
 }
 
@@ -135,6 +150,28 @@ object! {
         last_updated: Option<String>,
         /// Origin of the result, such as `web`.
         source: Option<String>,
+    }
+
+    /// Results of a search for financial data.
+    pub struct FinanceResults: response {
+        /// Ticker symbols.
+        tickers: Option<Vec<String>>,
+        /// Categories of the data.
+        categories: Option<Vec<String>>,
+        /// The results.
+        results: Vec<FinanceResult>,
+    }
+
+    /// Financial data.
+    pub struct FinanceResult: response {
+        /// Category of the data.
+        category: Option<String>,
+        /// The data as text.
+        content: String,
+        /// Ticker symbols.
+        tickers: Option<Vec<String>>,
+        /// Sources of the data.
+        sources: Option<Vec<Value>>,
     }
 
     /// Results of an image search.

@@ -1,6 +1,8 @@
 //! Request body of the Agent API.
 
-use super::common::{Effort, ServiceTier};
+use std::collections::BTreeMap;
+
+use super::common::{Effort, ServiceTier, Truncation};
 use super::input::Input;
 use super::skill::Skill;
 use super::tool::{Tool, ToolChoice};
@@ -83,6 +85,16 @@ object! {
         service_tier: optional ServiceTier,
         /// Whether to tell the model how many steps are left.
         step_budget_reminder: scalar bool,
+        /// Up to 16 entries that the response repeats.
+        metadata: optional BTreeMap<String, String>,
+        /// Maximum number of tool calls. 0 disables all tools.
+        max_tool_calls: scalar u32,
+        /// Whether the model may call several tools at the same time.
+        parallel_tool_calls: scalar bool,
+        /// Handling of an input that is larger than the context of the model.
+        truncation: optional Truncation,
+        /// Options of the stream.
+        stream_options: optional StreamOptions,
     }
 }
 
@@ -140,6 +152,14 @@ impl Request {
         let name = format.json_schema.name.as_deref().unwrap_or_default();
         present(field, name.is_empty())?;
         at_most(field, name.chars().count(), MAX_SCHEMA_NAME, "characters")
+    }
+}
+
+object! {
+    /// Options of a streamed response.
+    pub struct StreamOptions: nested, new {
+        /// Whether the last event has the usage [server default: true].
+        include_usage: scalar bool,
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::common::{Effort, ServiceTier, Status};
+use super::common::{Effort, IncompleteReason, ServiceTier, Status, Truncation};
 use super::output::OutputItem;
+use super::request::Reasoning;
+use super::tool::{Tool, ToolChoice};
 use crate::types::wire::object;
 use crate::types::{NumberOrText, ObjectKind};
 
@@ -56,6 +58,32 @@ object! {
         prompt_cache_key: Option<String>,
         /// Processing priority.
         service_tier: Option<ServiceTier>,
+        /// Time at which the response ended, in Unix seconds.
+        completed_at: Option<i64>,
+        /// Why the response is incomplete.
+        incomplete_details: Option<IncompleteDetails>,
+        /// System instructions.
+        instructions: Option<String>,
+        /// Maximum tokens of the output.
+        max_output_tokens: Option<u64>,
+        /// Maximum number of tool calls.
+        max_tool_calls: Option<u64>,
+        /// Entries of the request.
+        metadata: Option<BTreeMap<String, String>>,
+        /// Whether the model may call several tools at the same time.
+        parallel_tool_calls: Option<bool>,
+        /// Reasoning options.
+        reasoning: Option<Reasoning>,
+        /// Sampling temperature.
+        temperature: Option<f64>,
+        /// Nucleus sampling.
+        top_p: Option<f64>,
+        /// Whether the model may or must use tools.
+        tool_choice: Option<ToolChoice>,
+        /// Tools that the model may use.
+        tools: Option<Vec<Tool>>,
+        /// Handling of an input that is too large; empty if unset.
+        truncation: Option<Truncation>,
     }
 }
 
@@ -67,15 +95,17 @@ impl Response {
 
     /// Returns the texts of all messages, part by part.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        let messages = self.output.iter().filter_map(|item| match item {
-            OutputItem::Message(message) => Some(message),
-            _ => None,
-        });
-        messages.flat_map(|message| message.texts())
+        self.output.iter().flat_map(OutputItem::texts)
     }
 }
 
 object! {
+    /// Why a response is incomplete.
+    pub struct IncompleteDetails: response {
+        /// The reason.
+        reason: Option<IncompleteReason>,
+    }
+
     /// Error of a failed response.
     pub struct ResponseError: response {
         /// Error message.
@@ -98,11 +128,13 @@ object! {
         cost: Option<Cost>,
         /// Breakdown of the input tokens.
         input_tokens_details: Option<InputTokens>,
+        /// Breakdown of the output tokens.
+        output_tokens_details: Option<OutputTokens>,
         /// Usage of each tool, by tool name.
         tool_calls_details: Option<BTreeMap<String, ToolCallDetails>>,
     }
 
-    /// Cost of a response.
+    /// Cost of a response. A number, which gateways send, is the total.
     pub struct Cost: response {
         /// Currency, `USD`.
         currency: String,
@@ -118,6 +150,8 @@ object! {
         cache_read_cost: Option<f64>,
         /// Cost of tool calls.
         tool_calls_cost: Option<f64>,
+        /// Cost of the calls of each tool, by tool name.
+        tool_calls_cost_details: Option<BTreeMap<String, f64>>,
     }
 
     /// Breakdown of input tokens.
@@ -188,5 +222,55 @@ object! {
         object: ObjectKind,
         /// The files.
         data: Vec<ResponseFile>,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_objects_or_their_total() {
+        let usage = |cost: &str| {
+            let usage: Usage =
+                tightwire_json::from_str(&format!(r#"{{"cost": {cost}, "total_tokens": 3}}"#)).unwrap();
+            usage.cost
+        };
+        let parts =
+            r#"{"total_cost": 1e-05, "input_cost": 0, "tool_calls_cost_details": {"search_web": 0.005}}"#;
+        let cost = usage(parts).unwrap();
+        assert_eq!((cost.total_cost, cost.input_cost), (0.00001, 0.0));
+        assert_eq!(cost.tool_calls_cost_details.unwrap()["search_web"], 0.005);
+        for (text, total) in [("0.25", 0.25), ("0", 0.0), ("3", 3.0)] {
+            assert_eq!(usage(text).unwrap().total_cost, total);
+        }
+        assert_eq!(usage("null"), None);
+        assert!(tightwire_json::from_str::<Usage>(r#"{"cost": "free"}"#).is_err());
+        assert!(tightwire_json::from_str::<InputTokens>("3").is_err());
+    }
+
+    #[test]
+    fn fields_of_recorded_responses_are_typed() {
+        let response: Response = tightwire_json::from_str(
+            r#"{"completed_at": null, "error": {"code": "cancelled", "message": "cancelled", "type": "cancelled"},
+                "id": "r", "incomplete_details": {"reason": "max_output_tokens"}, "max_tool_calls": 0,
+                "metadata": {"a": "b"}, "output": [
+                    {"results": [{"id": 1, "url": "u"}], "type": "people_search_results"},
+                    {"results": [{"content": "c"}], "tickers": null, "type": "finance_results"}],
+                "parallel_tool_calls": true, "status": "incomplete", "temperature": 1, "tool_choice": "auto",
+                "tools": [{"type": "web_search", "max_results": 3}, {"type": "x"}], "top_p": 1, "truncation": "",
+                "usage": {"output_tokens_details": {"reasoning_tokens": 4}}}"#,
+        )
+        .unwrap();
+        assert_eq!(response.incomplete_details.unwrap().reason, Some(IncompleteReason::MaxOutputTokens));
+        assert_eq!((response.completed_at, response.max_tool_calls), (None, Some(0)));
+        assert_eq!((response.temperature, response.parallel_tool_calls), (Some(1.0), Some(true)));
+        assert_eq!((response.truncation.unwrap().as_str(), &*response.metadata.unwrap()["a"]), ("", "b"));
+        assert!(matches!(&response.output[0], OutputItem::PeopleSearchResults(it) if it.results[0].id == 1));
+        assert!(
+            matches!(&response.output[1], OutputItem::FinanceResults(it) if it.results[0].content == "c")
+        );
+        assert_eq!(response.usage.unwrap().output_tokens_details.unwrap().reasoning_tokens, 4);
+        assert_eq!(response.tools.unwrap().len(), 2);
     }
 }

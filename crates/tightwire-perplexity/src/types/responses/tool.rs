@@ -106,6 +106,8 @@ object! {
     pub struct WebSearch: nested, new {
         /// Filters of the results.
         filters: optional WebFilters,
+        /// Maximum number of results, from 1 to 50.
+        max_results: scalar u32,
         /// Maximum tokens of all results together.
         max_tokens: scalar u32,
         /// Maximum tokens per result.
@@ -173,6 +175,8 @@ object! {
     pub struct FetchUrl: nested, new {
         /// Maximum pages that the request may fetch, from 1 to 10.
         max_urls: scalar u32,
+        /// Maximum tokens of all pages together.
+        total_budget_tokens: scalar u32,
     }
 
     /// Search for people.

@@ -162,7 +162,7 @@ macro_rules! object {
         impl<'de> serde::Deserialize<'de> for $name {
             #[inline]
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_map($crate::types::wire::object::ObjectVisitor(std::marker::PhantomData))
+                $crate::types::wire::object::deserialize(deserializer)
             }
         }
 

@@ -7,7 +7,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::value::MapDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use tightwire_json::Value;
 
@@ -36,7 +37,15 @@ pub(crate) trait Object: Default {
     fn extra(&self) -> &Self::Extra;
 
     fn extra_mut(&mut self) -> &mut Self::Extra;
+
+    /// Whether a number stands for an object with only this field: gateways replace costs by their total.
+    #[inline]
+    fn may_be_number() -> bool {
+        Self::name(TOTAL).is_some()
+    }
 }
+
+const TOTAL: &str = "total_cost";
 
 /// Reads the remaining fields of an object.
 #[inline]
@@ -93,8 +102,19 @@ impl<T, F: FnOnce(&str) -> T> Visitor<'_> for Text<F> {
     }
 }
 
+/// Decodes an object.
+#[inline]
+pub(crate) fn deserialize<'de, T: Object, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    let visitor = ObjectVisitor(PhantomData);
+    if T::may_be_number() {
+        deserializer.deserialize_any(visitor)
+    } else {
+        deserializer.deserialize_map(visitor)
+    }
+}
+
 /// Reads a whole object.
-pub(crate) struct ObjectVisitor<T>(pub(crate) PhantomData<T>);
+struct ObjectVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Object> Visitor<'de> for ObjectVisitor<T> {
     type Value = T;
@@ -106,6 +126,22 @@ impl<'de, T: Object> Visitor<'de> for ObjectVisitor<T> {
     #[inline]
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         read(map)
+    }
+
+    fn visit_f64<E: Error>(self, total: f64) -> Result<T, E> {
+        if !T::may_be_number() {
+            return Err(E::invalid_type(Unexpected::Float(total), &self));
+        }
+        let fields = std::iter::once((TOTAL, Value::from(total)));
+        read(MapDeserializer::<_, <Value as Deserializer<'_>>::Error>::new(fields)).map_err(E::custom)
+    }
+
+    fn visit_u64<E: Error>(self, total: u64) -> Result<T, E> {
+        self.visit_f64(total as f64)
+    }
+
+    fn visit_i64<E: Error>(self, total: i64) -> Result<T, E> {
+        self.visit_f64(total as f64)
     }
 }
 

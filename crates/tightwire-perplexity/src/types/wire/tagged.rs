@@ -2,6 +2,7 @@
 //!
 //! An object with an unknown tag is stored as a [`Value`] and encoded unchanged.
 
+use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use serde::de::value::MapDeserializer;
@@ -36,9 +37,13 @@ pub(crate) trait Tagged: Untagged {
         };
         let Some(variant) = variant else { return Ok(Self::unknown(Value::Object(object))) };
         object.remove(Self::TAG);
+        let field = RefCell::new(String::new());
+        let fields =
+            object.into_iter().inspect(|(name, _)| name.as_str().clone_into(&mut field.borrow_mut()));
+        let map = MapDeserializer::<_, <Value as Deserializer<'_>>::Error>::new(fields);
         // Errors of `Value` contain values, which may be secrets.
-        let map = MapDeserializer::<_, <Value as Deserializer<'_>>::Error>::new(object.into_iter());
-        Self::read(variant, map).map_err(|_| E::custom("a field has the wrong type"))
+        Self::read(variant, map)
+            .map_err(|_| E::custom(format_args!("`{}` has the wrong type", field.borrow())))
     }
 }
 
