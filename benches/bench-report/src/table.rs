@@ -71,7 +71,7 @@ impl Sheet {
     }
 
     /// Keeps the named columns.
-    pub(crate) fn only(self, names: &[&str]) -> Self {
+    pub fn only(self, names: &[&str]) -> Self {
         let kept = self.columns.iter().map(|column| names.contains(&&*column.name)).collect();
         self.keep(kept)
     }
@@ -185,6 +185,11 @@ fn cut_inside(text: &str, width: usize) -> String {
         true => cut(text, width - tail) + &text.chars().skip(count - tail).collect::<String>(),
         false => text.to_owned(),
     }
+}
+
+/// Formats an optional value; `-` if it is absent.
+pub fn optional<T>(value: Option<T>, format: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| NONE.to_owned(), format)
 }
 
 /// Returns a list in Markdown; nothing without items.
