@@ -229,7 +229,7 @@ fn several_cells(standings: &[Standing<'_>], quantity: Quantity) -> Vec<String> 
     let outcomes: Vec<Outcome> = standings.iter().filter_map(Standing::outcome).collect();
     let faster = outcomes.iter().filter(|outcome| **outcome == Outcome::Faster).count();
     vec![
-        optional(range, |range| range),
+        range.unwrap_or_default(),
         joined(worst().map(|one| figures(Some(one.other), &[quantity], false)).collect()),
         joined(worst().map(|one| one.ratio.to_string()).collect()),
         if outcomes.is_empty() {
