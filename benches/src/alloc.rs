@@ -1,11 +1,20 @@
-//! The counting global allocator.
+//! The counting global allocator, and the pass that counts allocations and bytes per operation.
 #![allow(
     unsafe_code,
     reason = "`GlobalAlloc` can only be implemented with `unsafe`; nothing else here needs it"
 )]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// Initialises lazy tables and pools, whose cost does not belong to the operation.
+const WARM_UP_CALLS: u32 = 100;
+const WARM_UP_TIME: Duration = Duration::from_millis(10);
+/// Maximum duration of a batch, for operations of many milliseconds.
+const BATCH_TIME: Duration = Duration::from_millis(10);
+const BATCH_CALLS: u128 = 100;
 
 /// Off except in counting passes, so that timed code pays one relaxed load and a predicted branch.
 static COUNTING: AtomicBool = AtomicBool::new(false);
@@ -77,5 +86,40 @@ pub(crate) fn counted(operation: impl FnOnce()) -> (u64, u64) {
 /// Returns whether [`CountingAllocator`] is the global allocator of this binary.
 pub(crate) fn is_installed() -> bool {
     // `black_box` keeps the optimiser from removing the allocation.
-    counted(|| drop(std::hint::black_box(Box::new(0_u64)))).0 > 0
+    counted(|| drop(black_box(Box::new(0_u64)))).0 > 0
+}
+
+/// Allocations of one operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Counts {
+    /// Allocations per operation, the smaller of two batches.
+    pub allocs_op: f64,
+    /// Requested bytes per operation, of the same batch.
+    pub bytes_op: f64,
+    /// True if both batches agree. Lazy initialisation, growing pools or other threads make them differ.
+    pub deterministic: bool,
+}
+
+/// Counts the allocations of `operations`, which repeats an operation the given number of times, by the rules of
+/// [`CountingAllocator`].
+///
+/// Warms up with at most 100 calls or 10 ms, counts two equal batches, and returns the smaller result. All counts are
+/// zero if the binary does not install the allocator.
+pub fn count<T>(mut operations: impl FnMut(u64) -> T) -> Counts {
+    let start = Instant::now();
+    let mut calls = 0;
+    while calls < WARM_UP_CALLS && (calls == 0 || start.elapsed() < WARM_UP_TIME) {
+        black_box(operations(1));
+        calls += 1;
+    }
+    let per_call = (start.elapsed() / calls).as_nanos().max(1);
+    let iterations = (BATCH_TIME.as_nanos() / per_call).clamp(1, BATCH_CALLS) as u64;
+    let mut batch = || counted(|| drop(black_box(operations(iterations))));
+    let (first, second) = (batch(), batch());
+    let (allocations, bytes) = first.min(second);
+    Counts {
+        allocs_op: allocations as f64 / iterations as f64,
+        bytes_op: bytes as f64 / iterations as f64,
+        deterministic: first == second,
+    }
 }

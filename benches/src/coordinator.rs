@@ -16,11 +16,12 @@ use bench_report::machine;
 use bench_report::model::{self, Duel, Outcome, Ratio, Report, Role, Run, SCHEMA};
 use bench_report::quantity::Quantity;
 use bench_report::stats::{median, rounded};
+use clap::Parser as _;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::alloc;
 use crate::duel::Block;
-use crate::options::{HELP, Mode, Options};
+use crate::options::{Mode, Options};
 use crate::resident;
 use crate::suite::Suite;
 use crate::worker::{MARK, Message, Plan, Planned, Requests, Task, say};
@@ -52,28 +53,15 @@ type Rows = fn(&mut Suite) -> Result<()>;
 ///
 /// Exits with code 2 if the arguments are invalid, and with 1 if an implementation of ours failed.
 pub fn main(system: &str, target_tmpdir: &str, rows: Rows) -> ExitCode {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    if arguments.first().is_some_and(|first| first == "--help") {
-        say(HELP);
-        return ExitCode::SUCCESS;
-    }
-    let options = match Options::parse(arguments.iter().cloned()) {
-        Ok(options) => options,
-        Err(mistake) => {
-            let _ = writeln!(io::stderr(), "{mistake}");
-            return ExitCode::from(2);
-        }
-    };
     let target = Path::new(target_tmpdir).parent().unwrap_or_else(|| Path::new(target_tmpdir));
     let folder = |variable, name| env::var_os(variable).map_or_else(|| target.join(name), PathBuf::from);
     let coordinator = Coordinator {
         system,
         rows,
-        arguments,
         criterion: folder("CRITERION_HOME", "criterion"),
         report: folder("BENCH_REPORT", "report"),
         build: env::var("BENCH_BUILD").unwrap_or_default(),
-        options,
+        options: Options::parse(),
     };
     match coordinator.run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -88,7 +76,6 @@ struct Coordinator<'a> {
     system: &'a str,
     rows: Rows,
     options: Options,
-    arguments: Vec<String>,
     criterion: PathBuf,
     report: PathBuf,
     /// Empty, or the name of the build.
@@ -102,13 +89,13 @@ struct Running {
     /// Processes at most.
     most: usize,
     processes: usize,
-    blocks: Vec<(usize, Block)>,
+    blocks: Vec<Block>,
     failure: Option<String>,
 }
 
 impl Running {
     fn ratios(&self) -> Vec<f64> {
-        self.blocks.iter().filter_map(|(_, block)| block.ratio()).collect()
+        self.blocks.iter().filter_map(Block::ratio).collect()
     }
 
     /// Returns whether more processes may change the verdict.
@@ -122,8 +109,7 @@ impl Running {
     }
 
     fn result(&self, build: &str) -> Option<Duel> {
-        let times: Vec<(f64, f64)> = self.blocks.iter().flat_map(|(_, block)| block.times()).collect();
-        let (ours, peer): (Vec<f64>, Vec<f64>) = times.into_iter().unzip();
+        let (ours, peer): (Vec<f64>, Vec<f64>) = self.blocks.iter().flat_map(Block::times).unzip();
         Some(Duel {
             key: self.planned.key.clone(),
             ours: self.planned.ours.clone(),
@@ -139,7 +125,7 @@ impl Running {
 
 impl Coordinator<'_> {
     fn run(&self) -> Result<()> {
-        match self.options.mode {
+        match self.options.mode() {
             Mode::List => self.list(),
             Mode::Test => self.pass(&mut self.suite(Task::Test)?),
             Mode::Worker => self.work(),
@@ -161,17 +147,14 @@ impl Coordinator<'_> {
     fn entries(&self) -> Result<Vec<model::Row>> {
         let mut suite = self.suite(Task::List(Vec::new()))?;
         self.pass(&mut suite)?;
-        match suite.task {
-            Task::List(entries) => Ok(entries),
-            _ => Ok(Vec::new()),
-        }
+        if let Task::List(entries) = suite.task { Ok(entries) } else { Ok(Vec::new()) }
     }
 
     fn list(&self) -> Result<()> {
         for entry in self.entries()? {
-            match self.options.is_json {
-                true => say(format_args!("{}\n", serde_json::to_string(&entry)?)),
-                false => say(format_args!("{}/{}: benchmark\n", entry.key, entry.implementation)),
+            match self.options.format.as_deref() {
+                Some("json") => say(format_args!("{}\n", serde_json::to_string(&entry)?)),
+                _ => say(format_args!("{}/{}: benchmark\n", entry.key, entry.implementation)),
             }
         }
         Ok(())
@@ -197,14 +180,11 @@ impl Coordinator<'_> {
             }
             Plan::Duel { duels, passes } => {
                 let start = Instant::now();
-                let mut suite = self.suite(Task::Duel { duels, pass: 0, start })?;
-                for number in 0..passes {
-                    if let Task::Duel { pass, .. } = &mut suite.task {
-                        *pass = number;
-                    }
-                    self.pass(&mut suite)?;
-                }
-                Ok(())
+                let mut suite = self.suite(Task::default())?;
+                (0..passes).try_for_each(|pass| {
+                    suite.task = Task::Duel { duels: duels.clone(), pass, start };
+                    self.pass(&mut suite)
+                })
             }
         }
     }
@@ -228,15 +208,13 @@ impl Coordinator<'_> {
         let mut duels = plan(&rows, &threaded);
         self.duel(&mut duels)?;
 
+        let rust = machine::first_line("rustc", &["-V"]);
         let mut report = Report {
             schema: SCHEMA,
             run: Run {
                 date: machine::date(),
                 machine: machine::describe(),
-                versions: machine::first_line("rustc", &["-V"])
-                    .map(|version| ("rust".to_owned(), version))
-                    .into_iter()
-                    .collect(),
+                versions: Vec::from_iter(rust.map(|version| ("rust".to_owned(), version))),
                 commit: machine::commit(Path::new(env!("CARGO_MANIFEST_DIR"))),
                 busy_after: busy.of_others(),
                 elapsed_s: start.elapsed().as_secs_f64(),
@@ -256,93 +234,68 @@ impl Coordinator<'_> {
     /// Returns the entries of all implementations with the figures of the screening, and the keys of rows that use
     /// several threads.
     fn screen(&self, count: usize) -> Result<(Vec<model::Row>, HashSet<String>)> {
-        let (mut rows, mut threaded) = (Vec::<model::Row>::new(), HashSet::new());
-        let mut skip = Vec::new();
+        let (mut rows, mut threaded, mut skip) = (Vec::new(), HashSet::new(), Vec::new());
         let progress = progress(self.system, "screened", count);
         loop {
-            let mut begun: Option<(String, String)> = None;
+            let mut begun: Option<Box<model::Row>> = None;
             let end = self.worker(&Plan::Screen { skip: skip.clone() }, false, |message| match message {
-                Message::Screening { key, implementation } => {
-                    skip.push((key.clone(), implementation.clone()));
-                    begun = Some((key, implementation));
+                Message::Screening(entry) => {
+                    skip.push((entry.key.clone(), entry.implementation.clone()));
+                    begun = Some(entry);
                 }
                 Message::Screened { entry, has_threads } => {
-                    if has_threads {
-                        threaded.insert(entry.key.clone());
-                    }
+                    threaded.extend(has_threads.then(|| entry.key.clone()));
                     progress.inc(1);
                     rows.push(*entry);
                     begun = None;
                 }
                 _ => {}
             })?;
-            match (end, begun) {
-                (None, _) => break,
-                (Some(why), None) => anyhow::bail!("the suite {} cannot be set up: {why}", self.system),
-                (Some(why), Some((key, implementation))) => {
-                    say(format_args!("{key}/{implementation}: {why} (the run goes on)\n"));
-                    let entries = self.entries()?;
-                    let found = entries
-                        .into_iter()
-                        .find(|row| row.key == key && row.implementation == implementation);
-                    rows.extend(found.map(|row| model::Row { remark: Some(why), ..row }));
-                }
-            }
+            let Some(why) = end else { break };
+            let entry = begun.with_context(|| self.cannot_be_set_up(&why))?;
+            say(format_args!("{}/{}: {why} (the run goes on)\n", entry.key, entry.implementation));
+            rows.push(model::Row { remark: Some(why), ..*entry });
         }
         progress.finish_and_clear();
         Ok((rows, threaded))
     }
 
+    fn cannot_be_set_up(&self, why: &str) -> String {
+        format!("the suite {} cannot be set up: {why}", self.system)
+    }
+
     /// Runs all duels until they are decided.
     fn duel(&self, duels: &mut [Running]) -> Result<()> {
-        for process in 1.. {
-            let open = |duels: &[Running], is_pinned| {
-                let open = duels.iter().filter(|duel| duel.is_open() && duel.is_pinned == is_pinned);
-                open.map(|duel| duel.planned.clone()).collect::<Vec<_>>()
-            };
-            let parts = [true, false].map(|is_pinned| (is_pinned, open(duels, is_pinned)));
-            let count: usize = parts.iter().map(|(_, planned)| planned.len()).sum();
-            if count == 0 {
-                return Ok(());
-            }
-            let progress = progress(
-                self.system,
-                &format!("in process {process} of {} to {} per duel", PROCESSES.start(), PROCESSES.end()),
-                count * PASSES,
-            );
-            for (is_pinned, mut planned) in parts {
-                while !planned.is_empty() {
-                    for duel in &planned {
-                        duels[duel.index].processes = process;
-                    }
-                    let mut current = None;
-                    let plan = Plan::Duel { duels: planned.clone(), passes: PASSES };
-                    let end = self.worker(&plan, is_pinned, |message| match message {
-                        Message::Duelling(index) => {
-                            progress.inc(1);
-                            current = Some(index);
-                        }
-                        Message::Block(block) => duels[block.duel].blocks.push((process, block)),
-                        Message::Failed(index, why) => duels[index].failure = Some(why),
-                        _ => {}
-                    })?;
-                    match (end, current) {
-                        (None, _) => break,
-                        (Some(why), None) => {
-                            anyhow::bail!("the suite {} cannot be set up: {why}", self.system)
-                        }
-                        // The other duels of the process are repeated without the one that crashed.
-                        (Some(why), Some(index)) => {
-                            let Planned { key, ours, peer, .. } = &duels[index].planned;
-                            say(format_args!("{key}: {ours} beside {peer}: {why} (the run goes on)\n"));
-                            duels[index].failure = Some(why);
-                            planned.retain(|duel| duel.index != index);
-                            for duel in &planned {
-                                duels[duel.index].blocks.retain(|(number, _)| *number != process);
-                            }
-                        }
-                    }
+        for (process, is_pinned) in
+            (1..=*PROCESSES.end()).flat_map(|process| [(process, true), (process, false)])
+        {
+            let open = duels.iter().filter(|duel| duel.is_open() && duel.is_pinned == is_pinned);
+            let mut planned: Vec<Planned> = open.map(|duel| duel.planned.clone()).collect();
+            let of = format!("in process {process} of {} to {} per duel", PROCESSES.start(), PROCESSES.end());
+            let progress = progress(self.system, &of, planned.len() * PASSES);
+            while !planned.is_empty() {
+                for duel in &planned {
+                    duels[duel.index].processes = process;
+                    duels[duel.index].blocks.retain(|block| block.process != process);
                 }
+                let mut current = None;
+                let plan = Plan::Duel { duels: planned.clone(), passes: PASSES };
+                let end = self.worker(&plan, is_pinned, |message| match message {
+                    Message::Duelling(index) => {
+                        progress.inc(1);
+                        current = Some(index);
+                    }
+                    Message::Block(block) => duels[block.duel].blocks.push(Block { process, ..block }),
+                    Message::Failed(index, why) => duels[index].failure = Some(why),
+                    _ => {}
+                })?;
+                let Some(why) = end else { break };
+                // The other duels of the process are repeated without the one that crashed.
+                let index = current.with_context(|| self.cannot_be_set_up(&why))?;
+                let Planned { key, ours, peer, .. } = &duels[index].planned;
+                say(format_args!("{key}: {ours} beside {peer}: {why} (the run goes on)\n"));
+                duels[index].failure = Some(why);
+                planned.retain(|duel| duel.index != index);
             }
             progress.finish_and_clear();
         }
@@ -357,15 +310,13 @@ impl Coordinator<'_> {
         is_pinned: bool,
         mut receive: impl FnMut(Message),
     ) -> Result<Option<String>> {
-        let mut command = match machine::last_processor().filter(|_| is_pinned && has_taskset()) {
-            Some(processor) => {
-                let mut command = Command::new("taskset");
-                command.args(["-c", &processor.to_string()]).arg(env::current_exe()?);
-                command
-            }
-            None => Command::new(env::current_exe()?),
-        };
-        command.args(&self.arguments).arg("--worker").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let program = env::current_exe()?;
+        let mut command = Command::new(&program);
+        if let Some(processor) = machine::last_processor().filter(|_| is_pinned && has_taskset()) {
+            command = Command::new("taskset");
+            command.args(["-c", &processor.to_string()]).arg(program);
+        }
+        command.args(env::args_os().skip(1)).arg("--worker").stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().context("cannot start a worker process")?;
         if let Some(mut stdin) = child.stdin.take() {
             // A worker that has ended already reports why.
@@ -456,10 +407,11 @@ const PAIR_COLUMNS: &str =
 fn pair_lines(duels: &[Running], build: &str) -> String {
     let mut lines = String::new();
     for Running { planned: Planned { key, ours, peer, .. }, blocks, .. } in duels {
-        for (process, block) in blocks {
-            for (index, (ours_ns, peer_ns)) in block.pairs.iter().enumerate() {
-                let first = if block.ours_first == index.is_multiple_of(2) { "ours" } else { "peer" };
-                let Block { placement, ms, ours_iterations, peer_iterations, .. } = block;
+        for Block { process, placement, ms, ours_first, ours_iterations, peer_iterations, pairs, .. } in
+            blocks
+        {
+            for (index, (ours_ns, peer_ns)) in pairs.iter().enumerate() {
+                let first = if *ours_first == index.is_multiple_of(2) { "ours" } else { "peer" };
                 let _ = writeln!(
                     lines,
                     "{key},{build},\"{ours}\",\"{peer}\",{process},{placement},{ms},{first},{ours_iterations},\
@@ -571,12 +523,12 @@ mod tests {
             pairs: vec![(100, peer_ns)],
             ..Block::default()
         };
-        duel.blocks = (0..12).map(|index| (1, block(104 + index))).collect();
+        duel.blocks = (0..12).map(|index| block(104 + index)).collect();
         duel.processes = 2;
         assert!(duel.is_open(), "too few processes");
         duel.processes = 3;
         assert!(!duel.is_open());
-        duel.blocks.extend((0..12).map(|index| (2, block(95 - index))));
+        duel.blocks.extend((0..12).map(|index| block(95 - index)));
         assert!(duel.is_open());
         duel.processes = 20;
         assert!(!duel.is_open());

@@ -35,6 +35,8 @@ pub(crate) trait Run {
 pub(crate) struct Block {
     /// Index of the duel in the plan.
     pub(crate) duel: usize,
+    /// Number of the process.
+    pub(crate) process: usize,
     pub(crate) placement: usize,
     /// Milliseconds since the start of the process.
     pub(crate) ms: u128,

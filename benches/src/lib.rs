@@ -35,7 +35,6 @@
 
 mod alloc;
 mod coordinator;
-mod count;
 mod duel;
 pub mod event_stream;
 mod implementation;
@@ -46,9 +45,8 @@ mod resident;
 mod suite;
 mod worker;
 
-pub use crate::alloc::CountingAllocator;
+pub use crate::alloc::{CountingAllocator, Counts, count};
 pub use crate::coordinator::main;
-pub use crate::count::{Counts, count};
 pub use crate::implementation::Impl;
 pub use crate::suite::{Row, Suite};
 

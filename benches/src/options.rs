@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use clap::{Args, Parser};
+
 /// The mode of a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -17,186 +19,144 @@ pub(crate) enum Mode {
     Resident,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// Run the benchmarks of a suite
+#[derive(Clone, Debug, Parser)]
+#[command(override_usage = "cargo bench [--bench SUITE] -- [OPTIONS] [FILTER]...", args_override_self = true)]
 pub(crate) struct Options {
-    pub(crate) mode: Mode,
-    /// Prints lists as one JSON object per line.
-    pub(crate) is_json: bool,
+    /// Keep the benchmarks whose name (system/row/implementation) contains it
+    #[arg(value_name = "FILTER")]
     pub(crate) filters: Vec<String>,
+    /// FILTER is a whole name
+    #[arg(long)]
     pub(crate) exact: bool,
-    pub(crate) warm_up: Duration,
-    pub(crate) measurement: Duration,
-    pub(crate) samples: usize,
-    pub(crate) counting: bool,
-    /// Times each implementation with criterion as well.
-    pub(crate) criterion: bool,
+    /// Run every operation once and compare its check value
+    #[arg(long)]
+    test: bool,
+    /// List the benchmarks
+    #[arg(long)]
+    list: bool,
+    /// Format of the list: one JSON object per line if it is `json`
+    #[arg(long)]
+    pub(crate) format: Option<String>,
+    /// Save criterion's times under this name
+    #[arg(long, value_name = "NAME")]
     pub(crate) save_baseline: Option<String>,
+    /// Compare criterion's times with those saved under this name
+    #[arg(long, value_name = "NAME")]
     pub(crate) baseline: Option<String>,
+    /// Only compare ours with its peers
+    #[arg(long)]
+    pub(crate) no_criterion: bool,
+    // The defaults are short, because comparisons do not depend on criterion: 2,000 benchmarks take a minute.
+    /// Warm-up time of criterion
+    #[arg(long = "warm-up-time", value_name = "SECONDS", default_value = "0.005", value_parser = seconds)]
+    pub(crate) warm_up: Duration,
+    /// Measurement time of criterion
+    #[arg(long = "measurement-time", value_name = "SECONDS", default_value = "0.015", value_parser = seconds)]
+    pub(crate) measurement: Duration,
+    /// Samples of criterion, at least 10
+    #[arg(long = "sample-size", value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(10..))]
+    pub(crate) samples: u32,
+    /// Do not count allocations
+    #[arg(long)]
+    pub(crate) skip_counting: bool,
+    /// Run operations on request (benches/README.md)
+    #[arg(long)]
+    resident: bool,
+    #[arg(long, hide = true)]
+    worker: bool,
+    /// Cargo passes it only under `cargo bench`, so its absence means a test run, as with libtest.
+    #[arg(long, hide = true)]
+    bench: bool,
+    #[command(flatten)]
+    _of_runners: OfRunners,
 }
 
-pub(crate) const HELP: &str = "\
-Usage: cargo bench [--bench SUITE] -- [OPTIONS] [FILTER...]
-
-FILTER keeps the benchmarks whose name (system/row/implementation) contains it.
-
-  --exact                   FILTER is a whole name
-  --test                    run every operation once and compare its check value
-  --list                    list the benchmarks
-  --format json             print the list as one JSON object per line
-  --save-baseline NAME      save criterion's times under NAME
-  --baseline NAME           compare criterion's times with those saved under NAME
-  --no-criterion            only compare ours with its peers
-  --warm-up-time SECONDS    of criterion, default 0.005
-  --measurement-time SECONDS  of criterion, default 0.015
-  --sample-size N           of criterion, default and minimum 10
-  --skip-counting           do not count allocations
-  --resident                run operations on request (benches/README.md)
-";
+/// Options that test runners pass to every harness. They do not change the output of a suite.
+#[derive(Clone, Debug, Args)]
+struct OfRunners {
+    #[arg(long, hide = true, alias = "no-capture")]
+    nocapture: bool,
+    #[arg(long, short, hide = true)]
+    quiet: bool,
+    #[arg(long, hide = true)]
+    noplot: bool,
+    #[arg(long, hide = true)]
+    ignored: bool,
+    #[arg(long, hide = true)]
+    color: Option<String>,
+}
 
 impl Options {
-    /// Parses the arguments after the program's name.
-    ///
-    /// Cargo passes `--bench` only under `cargo bench`, so its absence means a test run, as with libtest.
-    pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
-        let mut options = Self {
-            mode: Mode::Test,
-            is_json: false,
-            filters: Vec::new(),
-            exact: false,
-            // Short, because comparisons do not depend on criterion: 2,000 benchmarks take a minute.
-            warm_up: Duration::from_millis(5),
-            measurement: Duration::from_millis(15),
-            samples: 10,
-            counting: true,
-            criterion: true,
-            save_baseline: None,
-            baseline: None,
-        };
-        let (mut bench, mut test, mut special) = (false, false, None);
-        let mut arguments = arguments.into_iter();
-        while let Some(argument) = arguments.next() {
-            let (flag, inline) = match argument.split_once('=') {
-                Some((flag, value)) if flag.starts_with("--") => (flag.to_owned(), Some(value.to_owned())),
-                _ => (argument, None),
-            };
-            let mut value =
-                || inline.clone().or_else(|| arguments.next()).ok_or_else(|| format!("{flag} needs a value"));
-            match flag.as_str() {
-                "--bench" => bench = true,
-                "--test" => test = true,
-                "--list" => special = Some(Mode::List),
-                "--worker" => special = Some(Mode::Worker),
-                "--resident" => special = Some(Mode::Resident),
-                "--no-criterion" => options.criterion = false,
-                "--save-baseline" => options.save_baseline = Some(value()?),
-                "--baseline" => options.baseline = Some(value()?),
-                "--exact" => options.exact = true,
-                "--skip-counting" => options.counting = false,
-                "--format" => options.is_json = value()? == "json",
-                "--warm-up-time" => options.warm_up = seconds(&flag, &value()?)?,
-                "--measurement-time" => options.measurement = seconds(&flag, &value()?)?,
-                "--sample-size" => options.samples = at_least(10, &flag, &value()?)?,
-                // Test runners pass these to every harness; they do not change the output of a suite.
-                "--nocapture" | "--no-capture" | "--quiet" | "-q" | "--noplot" | "--ignored" => {}
-                "--color" => drop(value()?),
-                unknown if unknown.starts_with('-') => {
-                    return Err(format!("unknown option {unknown}\n\n{HELP}"));
-                }
-                _ => options.filters.push(flag),
-            }
+    pub(crate) fn mode(&self) -> Mode {
+        match self {
+            Self { worker: true, .. } => Mode::Worker,
+            Self { resident: true, .. } => Mode::Resident,
+            Self { list: true, .. } => Mode::List,
+            Self { bench: true, test: false, .. } => Mode::Bench,
+            _ => Mode::Test,
         }
-        options.mode = special.unwrap_or(if bench && !test { Mode::Bench } else { Mode::Test });
-        Ok(options)
     }
 
     /// Returns whether `name` (system/row/implementation) passes the filters.
     pub(crate) fn selects(&self, name: &str) -> bool {
-        self.filters.is_empty()
-            || self
-                .filters
-                .iter()
-                .any(|filter| if self.exact { name == filter } else { name.contains(filter.as_str()) })
+        let is_named = |filter: &String| if self.exact { name == filter } else { name.contains(filter) };
+        self.filters.is_empty() || self.filters.iter().any(is_named)
     }
 
     /// Returns whether an implementation of the row `key` (system/row) may pass the filters.
     ///
     /// Returns true in case of doubt, because the names of the implementations are not known here.
     pub(crate) fn may_select_row(&self, key: &str) -> bool {
-        let whole = |filter: &str| filter.strip_prefix(key).is_some_and(|rest| rest.starts_with('/'));
         let system = key.split_inclusive('/').next().unwrap_or(key);
-        self.filters.is_empty()
-            || self.filters.iter().any(|filter| {
-                whole(filter)
-                    || (!self.exact && (key.starts_with(filter.as_str()) || !filter.starts_with(system)))
-            })
+        let may_be_named = |filter: &String| {
+            let is_whole = filter.strip_prefix(key).is_some_and(|rest| rest.starts_with('/'));
+            is_whole || !self.exact && (key.starts_with(filter) || !filter.starts_with(system))
+        };
+        self.filters.is_empty() || self.filters.iter().any(may_be_named)
     }
 }
 
-fn seconds(flag: &str, text: &str) -> Result<Duration, String> {
-    text.parse()
-        .ok()
-        .filter(|&seconds: &f64| seconds > 0.0)
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| format!("{flag}: {text:?} is not a positive number of seconds"))
-}
-
-fn at_least(least: usize, flag: &str, text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|&number| number >= least)
-        .ok_or_else(|| format!("{flag}: {text:?} is not a whole number of at least {least}"))
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|&seconds: &f64| seconds > 0.0);
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| "not a positive number of seconds".to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Options, String> {
-        Options::parse(line.split_whitespace().map(str::to_owned))
+    fn parse(line: &str) -> Options {
+        Options::parse_from(format!("suite {line}").split_whitespace())
     }
 
     #[test]
     fn mode_follows_cargo() {
-        assert_eq!(parse("--bench").unwrap().mode, Mode::Bench);
-        assert_eq!(parse("").unwrap().mode, Mode::Test);
-        assert_eq!(parse("--bench --test").unwrap().mode, Mode::Test);
-        assert_eq!(parse("--list --format terse").unwrap().mode, Mode::List);
-        let json = parse("--bench --list --format=json").unwrap();
-        assert_eq!((json.mode, json.is_json), (Mode::List, true));
-    }
-
-    #[test]
-    fn values_may_be_inline_or_next() {
-        let options = parse("--bench --sample-size=10 --measurement-time 0.25").unwrap();
-        assert_eq!(options.samples, 10);
-        assert_eq!(options.measurement, Duration::from_millis(250));
-        assert_eq!(parse("--save-baseline old").unwrap().save_baseline.as_deref(), Some("old"));
-    }
-
-    #[test]
-    fn mistakes_are_named() {
-        assert!(parse("--sample-size 3").unwrap_err().contains("at least 10"));
-        assert!(parse("--warm-up-time -1").unwrap_err().contains("positive"));
-        assert!(parse("--measurement-time").unwrap_err().contains("needs a value"));
-        assert!(parse("--speed").unwrap_err().contains("unknown option --speed"));
+        assert_eq!(parse("--bench").mode(), Mode::Bench);
+        assert_eq!(parse("--nocapture -q --color never").mode(), Mode::Test);
+        assert_eq!(parse("--bench --bench --test").mode(), Mode::Test);
+        assert_eq!(parse("--list --format terse").mode(), Mode::List);
+        assert_eq!(parse("--bench --list --format=json").format.as_deref(), Some("json"));
+        assert_eq!(parse("--bench --measurement-time 0.25").measurement, Duration::from_millis(250));
+        assert!(Options::try_parse_from(["suite", "--warm-up-time", "-1"]).is_err());
     }
 
     #[test]
     fn filters_are_substrings_unless_exact() {
-        let contains = parse("decode").unwrap();
+        let contains = parse("decode");
         assert!(contains.selects("sse/decode_x/borrowed") && !contains.selects("sse/encode/ours"));
-        let exact = parse("--exact sse/a/b").unwrap();
+        let exact = parse("--exact sse/a/b");
         assert!(exact.selects("sse/a/b") && !exact.selects("sse/a/bc"));
     }
 
     #[test]
     fn rows_are_ruled_out_only_when_no_implementation_can_match() {
-        let exact = parse("--exact sse/large/borrowed").unwrap();
+        let exact = parse("--exact sse/large/borrowed");
         assert!(exact.may_select_row("sse/large") && !exact.may_select_row("sse/larger"));
-        let by_row = parse("sse/lar").unwrap();
+        let by_row = parse("sse/lar");
         assert!(by_row.may_select_row("sse/large") && !by_row.may_select_row("sse/tiny"));
-        assert!(parse("sse/large/bo").unwrap().may_select_row("sse/large"));
-        assert!(parse("borrowed").unwrap().may_select_row("sse/large"));
-        assert!(parse("").unwrap().may_select_row("sse/large"));
+        let others = ["sse/large/bo", "borrowed", ""];
+        assert!(others.iter().all(|filter| parse(filter).may_select_row("sse/large")));
     }
 }

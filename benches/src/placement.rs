@@ -22,13 +22,21 @@ impl Placement {
         self.0.clear();
         drop(black_box(Vec::<u8>::with_capacity(LARGEST_HEAP_BLOCK)));
         self.shift(4096);
+        // Earlier allocations, such as those of the command line, leave free blocks: a random part of them is filled.
+        for _ in 0..random(256) {
+            self.shift(64);
+        }
     }
 
     /// Moves the next allocations by at most `lines` cache lines.
-    pub(crate) fn shift(&mut self, lines: u64) {
-        let random = RandomState::new().hash_one(self.0.len()) % lines;
-        self.0.push(black_box(Vec::with_capacity(CACHE_LINE * (1 + random as usize))));
+    pub(crate) fn shift(&mut self, lines: usize) {
+        self.0.push(black_box(Vec::with_capacity(CACHE_LINE * (1 + random(lines)))));
     }
+}
+
+/// Returns a number below `limit`.
+fn random(limit: usize) -> usize {
+    RandomState::new().hash_one(()) as usize % limit
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use bench_report::model::{self, Role};
 
+use crate::alloc::counted;
 use crate::duel::Run;
 use crate::implementation::Impl;
 use crate::options::Options;
@@ -20,8 +21,8 @@ use crate::worker::Task;
 /// All rows of one system, built once per pass.
 #[derive(Debug)]
 pub struct Suite {
-    pub(crate) system: String,
-    pub(crate) options: Options,
+    system: String,
+    options: Options,
     pub(crate) task: Task,
     programs: Vec<Rc<RefCell<Resident>>>,
     rows: HashSet<String>,
@@ -66,7 +67,6 @@ impl Suite {
         self.placement.shift(64);
         Row {
             about: About { key: format!("{}/{name}", self.system), ..About::default() },
-            name,
             sides: Vec::new(),
             suite: self,
         }
@@ -124,7 +124,6 @@ impl About {
 /// One row of a suite: one operation on one input by several implementations.
 pub struct Row<'a> {
     suite: &'a mut Suite,
-    name: String,
     about: About,
     sides: Vec<Side<'a>>,
 }
@@ -206,10 +205,11 @@ impl<'a> Row<'a> {
         let checks: Vec<_> =
             self.sides.iter().map(|side| (side.implementation.class.clone(), side.expected)).collect();
         let Some(&(_, first)) = checks.first() else { return };
+        let name = self.about.key.split_once('/').map_or("", |(_, name)| name);
         for program in &self.suite.programs {
-            let implementations = program.borrow().implementations(&self.name);
+            let implementations = program.borrow().implementations(name);
             self.sides.extend(implementations.into_iter().map(|implementation| {
-                let row = self.name.clone();
+                let row = name.to_owned();
                 let same_class = checks.iter().find(|(class, _)| *class == implementation.class);
                 let expected = same_class.map_or(first, |(_, expected)| *expected);
                 Side { implementation, expected, work: Work::Resident { program: Rc::clone(program), row } }
@@ -278,10 +278,13 @@ impl Side<'_> {
         }
     }
 
-    /// Returns allocated bytes and allocations of a number of operations of another process, if it counts them.
-    pub(crate) fn count_there(&mut self, iterations: u64) -> Option<(u64, u64)> {
+    /// Returns allocated bytes and allocations of a number of operations, if the language counts them.
+    pub(crate) fn count(&mut self, iterations: u64) -> Option<(u64, u64)> {
         match &mut self.work {
-            Work::Here(_) => None,
+            Work::Here(operations) => {
+                let (allocations, bytes) = counted(|| _ = black_box(operations(iterations)));
+                Some((bytes, allocations))
+            }
             Work::Resident { program, row } => {
                 program.borrow_mut().count(row, &self.implementation.name, iterations)
             }

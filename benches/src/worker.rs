@@ -12,8 +12,7 @@ use bench_report::stats::rounded;
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use serde::{Deserialize, Serialize};
 
-use crate::alloc::counted;
-use crate::count::{Counts, count_batches};
+use crate::alloc::{Counts, count};
 use crate::duel::{Block, Run, block, calibrate};
 use crate::options::Options;
 use crate::suite::{About, Side};
@@ -59,10 +58,7 @@ pub(crate) struct Planned {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Message {
     /// Sent first, so that a crash can be attributed.
-    Screening {
-        key: String,
-        implementation: String,
-    },
+    Screening(Box<model::Row>),
     Screened {
         entry: Box<model::Row>,
         has_threads: bool,
@@ -181,7 +177,7 @@ fn run_duel(duel: &Planned, sides: &mut [Side<'_>], has_threads: bool, pass: usi
 
 fn screen(about: &About, side: &mut Side<'_>, options: &Options, criterion: &Path) {
     let mut entry = about.entry(&side.implementation);
-    Message::Screening { key: entry.key.clone(), implementation: entry.implementation.clone() }.send();
+    Message::Screening(Box::new(entry.clone())).send();
     let mut measure = || {
         let Some(once) = side.check()? else { return Ok(false) };
         let mut figure = |quantity, value| drop(entry.figures.insert(quantity, vec![value]));
@@ -189,7 +185,7 @@ fn screen(about: &About, side: &mut Side<'_>, options: &Options, criterion: &Pat
             figure(Quantity::Time, rounded(once.as_nanos() as f64));
             return Ok(true);
         }
-        if let Some(counts) = options.counting.then(|| counts(side)).flatten() {
+        if let Some(counts) = (!options.skip_counting).then(|| counts(side)).flatten() {
             figure(Quantity::Bytes, rounded(counts.bytes_op));
             figure(Quantity::Allocs, rounded(counts.allocs_op));
             entry.deterministic = Some(counts.deterministic);
@@ -209,7 +205,7 @@ fn screen(about: &About, side: &mut Side<'_>, options: &Options, criterion: &Pat
             entry.remark = Some(why);
         }
     }
-    if options.criterion
+    if !options.no_criterion
         && let Some(&[time]) = entry.figures.get(&Quantity::Time).map(Vec::as_slice)
         && let Some(operations) = side.here()
     {
@@ -220,14 +216,13 @@ fn screen(about: &About, side: &mut Side<'_>, options: &Options, criterion: &Pat
 
 fn counts(side: &mut Side<'_>) -> Option<Counts> {
     if let Some(operations) = side.here() {
-        return Some(count_batches(operations));
+        return Some(count(operations));
     }
     const CALLS: u32 = 20;
     // The first call allocates caches and tables.
-    side.count_there(1)?;
-    let (bytes, allocations) = side.count_there(u64::from(CALLS))?;
+    side.count(1)?;
+    let (bytes, allocations) = side.count(u64::from(CALLS))?;
     Some(Counts {
-        iterations: CALLS,
         allocs_op: allocations as f64 / f64::from(CALLS),
         bytes_op: bytes as f64 / f64::from(CALLS),
         deterministic: true,
@@ -248,7 +243,7 @@ fn time_with_criterion(
         .output_directory(directory)
         .warm_up_time(options.warm_up)
         .measurement_time(options.measurement)
-        .sample_size(if is_slow { SLOW_SAMPLES } else { options.samples })
+        .sample_size(if is_slow { SLOW_SAMPLES } else { options.samples as usize })
         .nresamples(RESAMPLES);
     if let Some(name) = &options.save_baseline {
         criterion = criterion.save_baseline(name.clone());
@@ -329,20 +324,16 @@ impl Requests {
             self.has_answered = true;
             let side = sides.iter_mut().find(|side| side.implementation.name == implementation);
             let answer = match (side, iterations.parse()) {
+                (None, _) => "none".to_owned(),
+                (_, Err(_)) => "error\tnot a number of operations".to_owned(),
                 (Some(side), Ok(iterations)) if verb == "run" => match side.run(iterations) {
                     Ok((time, check)) => format!("ok\t{}\t{check}", time.as_nanos()),
                     Err(why) => format!("error\t{why}"),
                 },
-                (Some(side), Ok(iterations)) => match side.here().map(|run| {
-                    counted(|| {
-                        black_box(run(iterations));
-                    })
-                }) {
-                    Some((allocations, bytes)) => format!("ok\t{bytes}\t{allocations}"),
+                (Some(side), Ok(iterations)) => match side.count(iterations) {
+                    Some((bytes, allocations)) => format!("ok\t{bytes}\t{allocations}"),
                     None => "none".to_owned(),
                 },
-                (None, _) => "none".to_owned(),
-                (_, Err(_)) => "error\tnot a number of operations".to_owned(),
             };
             say(format_args!("{answer}\n"));
         }

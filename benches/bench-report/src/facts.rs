@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Duel, Outcome, Ratio, Report, Role, Row};
-use crate::quantity::{self as units, Quantity};
+use crate::quantity::Quantity;
 use crate::sources::{Sources, matches};
 use crate::table::NONE;
 
@@ -247,15 +247,6 @@ pub(crate) fn shown(row: &Row) -> String {
     }
 }
 
-/// Formats a ratio with its interval.
-pub(crate) fn range(ratio: &Ratio) -> String {
-    let value = units::ratio(ratio.value);
-    match ratio.is_rough() {
-        true => format!("~{value}x"),
-        false => format!("{value}x ({} to {})", units::ratio(ratio.low), units::ratio(ratio.high)),
-    }
-}
-
 impl<'f> Standing<'f> {
     /// Returns the comparison with the smallest ratio.
     pub(crate) fn worst(&self) -> Option<&Match<'f>> {
@@ -295,9 +286,9 @@ impl<'f> Standing<'f> {
     /// Returns the ratio of each build with its interval.
     pub(crate) fn ratios(&self) -> String {
         let build = |one: &Match<'_>| match (one.build, self.matches.len()) {
-            ("", 1) => range(&one.ratio),
-            ("", _) => format!("portable {}", range(&one.ratio)),
-            (build, _) => format!("{build} {}", range(&one.ratio)),
+            ("", 1) => one.ratio.to_string(),
+            ("", _) => format!("portable {}", one.ratio),
+            (build, _) => format!("{build} {}", one.ratio),
         };
         let ratios: Vec<String> = self.matches.iter().map(build).collect();
         if ratios.is_empty() { NONE.to_owned() } else { ratios.join("; ") }

@@ -74,7 +74,6 @@ fn merge(report: &mut Report, suite: Report) {
         return;
     }
     run.date = run.date.clone().min(other.date);
-    run.busy_before = run.busy_before.into_iter().chain(other.busy_before).reduce(f64::max);
     run.busy_after = run.busy_after.into_iter().chain(other.busy_after).reduce(f64::max);
     run.elapsed_s += other.elapsed_s;
     extend(&mut run.versions, other.versions);

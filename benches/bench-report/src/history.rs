@@ -12,7 +12,7 @@ use crate::model::Report;
 use crate::quantity;
 use crate::sources::Sources;
 use crate::stats::median;
-use crate::table::{NONE, Sheet};
+use crate::table::{Sheet, optional};
 
 /// A saved run. Ratios are those of the fastest other implementation, so that runs of different machines can be compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,10 +70,9 @@ pub(crate) fn text(sources: &Sources) -> String {
     let runs = &sources.history;
     let groups = runs.last().into_iter().flat_map(|last| last.groups.keys());
     let lines = groups.map(|group| {
-        let value = |value: Option<&f64>| {
-            value.map_or_else(|| NONE.to_owned(), |value| format!("{}x", quantity::ratio(*value)))
-        };
-        let values = runs.iter().map(|run| value(run.groups.get(group)));
+        let values = runs
+            .iter()
+            .map(|run| optional(run.groups.get(group), |value| format!("{}x", quantity::ratio(*value))));
         std::iter::once(group.clone()).chain(values).collect()
     });
     let names: Vec<String> =

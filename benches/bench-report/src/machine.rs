@@ -87,10 +87,7 @@ pub fn date() -> String {
 
 /// Returns the checked-out commit, with a mark if files differ from it.
 pub fn commit(root: &Path) -> Option<String> {
-    let git = |arguments: &[&str]| {
-        let output = Command::new("git").arg("-C").arg(root).args(arguments).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
+    let git = |arguments: &[&str]| first_line("git", &[&["-C", root.to_str()?], arguments].concat());
     let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
     let clean = git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
     Some(if clean { commit } else { format!("{commit} with local changes") })

@@ -1,12 +1,13 @@
 //! Data of a report. `report.json` is its JSON form.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::quantity::Quantity;
+use crate::quantity::{self, Quantity};
 use crate::stats::{interval, median};
-use crate::table::Sheet;
+use crate::table::{Sheet, optional};
 
 /// Schema version of `report.json`, incremented with every incompatible change.
 pub const SCHEMA: u32 = 6;
@@ -54,8 +55,6 @@ pub struct Run {
     pub versions: Vec<(String, String)>,
     /// Commit, with a mark if files differ from it.
     pub commit: Option<String>,
-    /// Part of the processors' time that other programs used before the run. Suites do not measure it.
-    pub busy_before: Option<f64>,
     /// Part of the processors' time that other programs used during the run. Absent if the system does not report it.
     pub busy_after: Option<f64>,
     /// Peers that were not measured, with the reason.
@@ -72,17 +71,14 @@ pub struct Run {
 impl Run {
     /// Returns the reasons in the circumstances why the figures must not be published; empty if they may be.
     pub fn unfit(&self) -> Vec<String> {
-        let parts = [("start", self.busy_before), ("end", self.busy_after)];
-        let busy = parts.into_iter().filter_map(|(time, part)| {
-            let percent = 100.0 * part.filter(|&part| part > MAX_BUSY)?;
-            Some(format!("other programs used {percent:.0} % of the processors at the {time}"))
-        });
+        let busy = self.busy_after.filter(|&part| part > MAX_BUSY);
+        let busy = busy.map(|part| format!("other programs used {:.0} % of the processors", 100.0 * part));
         let commit = match &self.commit {
             Some(commit) if commit.contains(' ') => Some(format!("the code is that of {commit}")),
             Some(_) => None,
             None => Some("the commit is unknown".to_owned()),
         };
-        busy.chain(commit).collect()
+        busy.into_iter().chain(commit).collect()
     }
 }
 
@@ -216,6 +212,11 @@ impl Row {
         }
     }
 
+    /// Returns the median with its unit; `-` without a figure.
+    pub fn shown(&self, quantity: Quantity) -> String {
+        optional(self.value(quantity), |value| quantity.format(value))
+    }
+
     /// Compares this row of ours with another one, in each round of `pypi-proxy-load`. With a single figure of each, the
     /// ratio is rough. `None` if a figure is missing.
     pub fn ratio(&self, other: &Self, quantity: Quantity) -> Option<Ratio> {
@@ -338,6 +339,17 @@ impl Ratio {
             Self { high, .. } if *high < 1.0 / LEAST_RATIO => Outcome::Slower,
             Self { low, high, .. } if EVEN.contains(low) && EVEN.contains(high) => Outcome::Even,
             _ => Outcome::Undecided,
+        }
+    }
+}
+
+impl fmt::Display for Ratio {
+    /// Writes the ratio with its interval.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [value, low, high] = [self.value, self.low, self.high].map(quantity::ratio);
+        match self.is_rough() {
+            true => write!(f, "~{value}x"),
+            false => write!(f, "{value}x ({low} to {high})"),
         }
     }
 }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::chart::{self, Dot, Panel, Strip};
-use crate::facts::{Facts, Match, Standing, best, distinct, is_different, range, shown};
+use crate::facts::{Facts, Match, Standing, best, distinct, is_different, shown};
 use crate::history;
 use crate::model::{EVEN, LEAST_RATIO, Outcome, Role, Row};
 use crate::quantity::{self as units, Quantity};
 use crate::sources::{Line, System, Table};
-use crate::stats::{maximum, median, minimum};
-use crate::table::{NONE, Sheet, escaped, list};
+use crate::stats::{bounds, median};
+use crate::table::{NONE, Sheet, escaped, list, optional};
 
 /// A page in Markdown with its drawings, to which it refers as `ID.svg`.
 #[derive(Debug)]
@@ -153,16 +153,11 @@ fn system_page(system: &System, facts: &Facts<'_>) -> Page {
     Page { id: id.clone(), text, charts }
 }
 
-/// Returns a figure with its unit.
-fn figure(row: &Row, quantity: Quantity) -> String {
-    row.value(quantity).map_or_else(|| NONE.to_owned(), |value| quantity.format(value))
-}
-
 /// Returns figures with the name of the implementation. A time is followed by allocations if `is_counted`.
 fn figures(row: Option<&Row>, quantities: &[Quantity], is_counted: bool) -> String {
     let Some(row) = row else { return NONE.to_owned() };
     let known = quantities.iter().filter(|quantity| row.value(**quantity).is_some());
-    let mut parts: Vec<String> = known.map(|quantity| figure(row, *quantity)).collect();
+    let mut parts: Vec<String> = known.map(|quantity| row.shown(*quantity)).collect();
     let counts = row.value(Quantity::Bytes).zip(row.value(Quantity::Allocs));
     if let (true, Some((bytes, allocs))) = (is_counted && quantities == [Quantity::Time], counts) {
         parts.push(format!("{}, {} allocs", units::bytes(bytes), units::per_op(allocs)));
@@ -224,7 +219,8 @@ fn published(table: &Table, is_brief: bool, facts: &Facts<'_>) -> Sheet {
 /// and in how many ours is faster.
 fn several_cells(standings: &[Standing<'_>], quantity: Quantity) -> Vec<String> {
     let values: Vec<f64> = standings.iter().filter_map(|one| one.ours?.value(quantity)).collect();
-    let (low, high) = (minimum(&values).unwrap_or(f64::NAN), maximum(&values).unwrap_or(f64::NAN));
+    let range =
+        bounds(&values).map(|(low, high)| [low, high].map(|value| quantity.format(value)).join(" to "));
     let worst = || standings.iter().filter_map(Standing::worst);
     let joined = |texts: Vec<String>| match texts.len() {
         1..=3 => texts.join("; "),
@@ -233,9 +229,9 @@ fn several_cells(standings: &[Standing<'_>], quantity: Quantity) -> Vec<String> 
     let outcomes: Vec<Outcome> = standings.iter().filter_map(Standing::outcome).collect();
     let faster = outcomes.iter().filter(|outcome| **outcome == Outcome::Faster).count();
     vec![
-        format!("{} to {}", quantity.format(low), quantity.format(high)),
+        range.unwrap_or_default(),
         joined(worst().map(|one| figures(Some(one.other), &[quantity], false)).collect()),
-        joined(worst().map(|one| range(&one.ratio)).collect()),
+        joined(worst().map(|one| one.ratio.to_string()).collect()),
         if outcomes.is_empty() {
             String::new()
         } else {
@@ -306,7 +302,7 @@ fn errors(facts: &Facts<'_>) -> String {
     let lines = equals.iter().map(|(duel, ratio)| {
         let build = if duel.build.is_empty() { "portable" } else { &duel.build };
         let result = if is_different(ratio) { "difference" } else { "no difference" };
-        let numbers = [range(ratio), ratio.count.to_string(), duel.processes.to_string()];
+        let numbers = [ratio.to_string(), ratio.count.to_string(), duel.processes.to_string()];
         [&duel.key, &duel.ours, build]
             .map(str::to_owned)
             .into_iter()
@@ -318,7 +314,7 @@ fn errors(facts: &Facts<'_>) -> String {
         "Row | Implementation, twice | Build | #Ratio (interval) | #Placements | #Processes | Result";
     let table = Sheet::new("Duels of equal code", columns, lines).markdown();
     let medians: Vec<f64> = equals.iter().map(|(_, ratio)| ratio.value).collect();
-    let found = match minimum(&medians).zip(maximum(&medians)) {
+    let found = match bounds(&medians) {
         Some((low, high)) => format!(
             "In this run, {} of {} duels of equal code show a difference of more than {LEAST_RATIO}; their medians are {low:.3} to \
              {high:.3}. A run with more than one in ten is not published.",
@@ -335,12 +331,11 @@ fn errors(facts: &Facts<'_>) -> String {
 
 /// Returns a folded table of all implementations of each suite.
 pub(crate) fn implementations(facts: &Facts<'_>) -> String {
-    let optional = |text: Option<String>| text.unwrap_or_else(|| NONE.to_owned());
     let line = |row: &Row| {
         let rough = if row.is_rough { "~" } else { "" };
         let unsure = if row.deterministic == Some(false) { "~" } else { "" };
         let count =
-            |quantity| optional(row.value(quantity).map(|value| format!("{unsure}{}", units::per_op(value))));
+            |quantity| optional(row.value(quantity), |value| format!("{unsure}{}", units::per_op(value)));
         let rate =
             row.payload_bytes.zip(row.value(Quantity::Time)).map(|(bytes, time)| bytes as f64 * 1e9 / time);
         vec![
@@ -349,11 +344,11 @@ pub(crate) fn implementations(facts: &Facts<'_>) -> String {
                 .trim()
                 .to_owned(),
             format!("{}, {}", row.role.label(), row.language),
-            optional(row.class.clone()),
-            format!("{rough}{}", figure(row, Quantity::Time)),
+            optional(row.class.clone(), |class| class),
+            format!("{rough}{}", row.shown(Quantity::Time)),
             count(Quantity::Bytes),
             count(Quantity::Allocs),
-            optional(rate.map(units::bytes_per_second)),
+            optional(rate, units::bytes_per_second),
             row.remark.clone().unwrap_or_default(),
         ]
     };
@@ -473,9 +468,7 @@ fn sizes(facts: &Facts<'_>) -> Option<String> {
 /// Returns the circumstances of the run.
 fn run(facts: &Facts<'_>) -> Vec<String> {
     let (run, duels) = (&facts.report.run, &facts.report.duels);
-    let busy = |part: Option<f64>| {
-        part.map_or_else(|| "unknown".to_owned(), |part| format!("{:.1} %", 100.0 * part))
-    };
+    let busy = optional(run.busy_after, |part| format!("{:.1} %", 100.0 * part));
     let (fewest, most) =
         (duels.iter().map(|duel| duel.processes).min(), duels.iter().map(|duel| duel.processes).max());
     let processes =
@@ -483,11 +476,7 @@ fn run(facts: &Facts<'_>) -> Vec<String> {
     let mut lines = vec![
         format!("Date: {}", run.date),
         format!("Machine: {}, {} cores, {}", run.machine.cpu, run.machine.cores, run.machine.kernel),
-        format!(
-            "Processor time of other programs: {} before, {} until the end",
-            busy(run.busy_before),
-            busy(run.busy_after)
-        ),
+        format!("Processor time of other programs: {busy}"),
         format!("Commit: {}", run.commit.as_deref().unwrap_or("unknown")),
         format!("Duels: {}{}", duels.len(), processes.unwrap_or_default()),
         format!("Time without the build: {}", units::time(run.elapsed_s * 1e9)),
@@ -552,7 +541,8 @@ pub(crate) fn against(
         let standings: Vec<Standing<'_>> = standings.collect();
         let worst: Vec<&Match<'_>> = standings.iter().filter_map(Standing::worst).collect();
         let values: Vec<f64> = worst.iter().map(|one| one.ratio.value).collect();
-        let (low, high) = (units::ratio(minimum(&values)?), units::ratio(maximum(&values)?));
+        let (low, high) = bounds(&values)?;
+        let [median, low, high] = [median(&values)?, low, high].map(units::ratio);
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for one in worst {
             // The name of an implementation begins with that of the library.
@@ -567,7 +557,7 @@ pub(crate) fn against(
         let mut cells = vec![
             format!("`{}`: {}", group.package, group.title),
             format!("{}{more}", names.join(", ")),
-            format!("{}x ({low} to {high})", units::ratio(median(&values)?)),
+            format!("{median}x ({low} to {high})"),
         ];
         let labels = ["faster", "even", "slower", "undecided", "rough"];
         cells.extend(
@@ -590,7 +580,7 @@ pub(crate) fn slower(facts: &Facts<'_>) -> Sheet {
         vec![
             format!("`{}`", one.name()),
             format!("{}{build}", shown(worst.other)),
-            range(&worst.ratio),
+            worst.ratio.to_string(),
             one.label().to_owned(),
             if one.is_published { "yes" } else { "no" }.to_owned(),
             facts.remark(one).to_owned(),

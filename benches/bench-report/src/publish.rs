@@ -11,7 +11,7 @@ use crate::files::{JSON, MAX_SIZE, PAIRS, json, uncompressed};
 use crate::model::{Report, Role};
 use crate::quantity::{self as units, Quantity};
 use crate::sources::Sources;
-use crate::table::{NONE, Sheet};
+use crate::table::Sheet;
 use crate::{chart, pages};
 
 /// Folder of the pages, the drawings and the data.
@@ -176,7 +176,7 @@ fn costs(report: &Report) -> Sheet {
         let rate = row.value(Quantity::RequestsPerS)?;
         Some(vec![
             format!("`{}`", row.name()),
-            row.payload_bytes.map_or_else(|| NONE.to_owned(), |bytes| units::bytes(bytes as f64)),
+            row.shown(Quantity::Payload),
             units::time(row.value(Quantity::CpuPerRequest)?),
             units::count(rate),
         ])

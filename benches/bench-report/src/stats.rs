@@ -40,14 +40,10 @@ pub fn interval(values: &[f64]) -> Option<(f64, f64)> {
     Some((*sorted.get(left_out)?, *sorted.get(count - 1 - left_out)?))
 }
 
-/// Returns the smallest value; `None` without values.
-pub fn minimum(values: &[f64]) -> Option<f64> {
-    values.iter().copied().reduce(f64::min)
-}
-
-/// Returns the largest value; `None` without values.
-pub fn maximum(values: &[f64]) -> Option<f64> {
-    values.iter().copied().reduce(f64::max)
+/// Returns the smallest and the largest value; `None` without values.
+pub fn bounds(values: &[f64]) -> Option<(f64, f64)> {
+    let sorted = sorted(values);
+    sorted.first().copied().zip(sorted.last().copied())
 }
 
 /// Rounds to four significant digits, which is more than a time has.
@@ -61,14 +57,14 @@ mod tests {
 
     #[test]
     fn of_nothing_is_nothing() {
-        assert_eq!((median(&[]), interval(&[]), minimum(&[])), (None, None, None));
+        assert_eq!((median(&[]), interval(&[]), bounds(&[])), (None, None, None));
     }
 
     #[test]
     fn of_values() {
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
-        assert_eq!((minimum(&[2.0, 1.0]), maximum(&[2.0, 1.0])), (Some(1.0), Some(2.0)));
+        assert_eq!(bounds(&[2.0, 1.0, 1.5]), Some((1.0, 2.0)));
     }
 
     #[test]

@@ -63,111 +63,93 @@ impl Sheet {
 
     /// Removes columns without a figure.
     pub(crate) fn without_empty_columns(self) -> Self {
-        let is_empty = |(index, _): (usize, &Column)| {
-            self.lines.iter().all(|line| [NONE, ""].contains(&&*line.cells[index]))
-        };
-        let kept = self.columns.iter().enumerate().map(|column| !is_empty(column)).collect();
-        self.keep(kept)
+        let is_figure = |line: &Line, index: usize| ![NONE, ""].contains(&&*line.cells[index]);
+        self.keep(|sheet, index| sheet.lines.iter().any(|line| is_figure(line, index)))
     }
 
     /// Keeps the named columns.
-    pub(crate) fn only(self, names: &[&str]) -> Self {
-        let kept = self.columns.iter().map(|column| names.contains(&&*column.name)).collect();
-        self.keep(kept)
+    pub fn only(self, names: &[&str]) -> Self {
+        self.keep(|sheet, index| names.contains(&&*sheet.columns[index].name))
     }
 
-    fn keep(mut self, kept: Vec<bool>) -> Self {
-        let mut index = kept.iter();
-        self.columns.retain(|_| index.next() == Some(&true));
-        for line in &mut self.lines {
-            let mut index = kept.iter();
-            line.cells.retain(|_| index.next() == Some(&true));
+    fn keep(mut self, is_kept: impl Fn(&Self, usize) -> bool) -> Self {
+        for index in (0..self.columns.len()).rev().filter(|&index| !is_kept(&self, index)).collect::<Vec<_>>()
+        {
+            self.columns.remove(index);
+            self.lines.iter_mut().for_each(|line| drop(line.cells.remove(index)));
         }
         self
     }
 
     /// Returns the table in Markdown, with title and notes; nothing if it has no lines.
     pub fn markdown(&self) -> String {
-        match self.lines.is_empty() {
-            true => String::new(),
-            false => format!("\n### {}\n{}\n{}", escaped(&self.title), self.notes(), self.grid()),
-        }
+        self.framed("### ", "", "")
     }
 
     /// Returns the table in Markdown, to be unfolded by the reader.
     pub fn folded(&self) -> String {
-        let Self { title, lines, .. } = self;
-        match lines.is_empty() {
-            true => String::new(),
-            false => format!(
-                "\n<details><summary>{}</summary>\n{}\n{}\n</details>\n",
-                escaped(title),
-                self.notes(),
-                self.grid()
-            ),
-        }
+        self.framed("<details><summary>", "</summary>", "\n</details>\n")
     }
 
-    fn notes(&self) -> String {
-        if self.notes.is_empty() { String::new() } else { format!("\n{}\n", escaped(&self.notes.join(" "))) }
+    fn framed(&self, before: &str, after: &str, end: &str) -> String {
+        if self.lines.is_empty() {
+            return String::new();
+        }
+        let notes = escaped(&self.notes.join(" "));
+        let notes = if notes.is_empty() { notes } else { format!("\n{notes}\n") };
+        format!("\n{before}{}{after}\n{notes}\n{}{end}", escaped(&self.title), self.grid())
     }
 
     /// Returns columns and lines in Markdown, padded, so that the source is readable.
     pub fn grid(&self) -> String {
-        let headings: Vec<String> = self.columns.iter().map(|column| cell(&column.name)).collect();
-        let cells: Vec<Vec<String>> =
-            self.lines.iter().map(|line| line.cells.iter().map(|text| cell(text)).collect()).collect();
-        let widths = widths(&headings, &cells).map(|width| width.clamp(3, MAX_WIDTH)).collect::<Vec<_>>();
-        let mut text = String::new();
-        let mut row = |cells: &[String]| {
-            let cells = cells.iter().zip(&widths).zip(&self.columns);
-            cells.for_each(|((cell, width), column)| text += &format!("| {} ", padded(cell, *width, column)));
-            text += "|\n";
-        };
-        row(&headings);
-        for line in &cells {
-            row(line);
-        }
+        let lines: Vec<Vec<String>> =
+            self.cells().map(|line| line.iter().map(|text| cell(text)).collect()).collect();
+        let widths: Vec<usize> = widths(&lines).into_iter().map(|width| width.clamp(3, MAX_WIDTH)).collect();
+        let row = |line: &Vec<String>| format!("| {} |\n", self.padded(line, &widths).join(" | "));
         let rule = |(column, width): (&Column, &usize)| match column.is_number {
             true => format!("|{}:", "-".repeat(width + 1)),
             false => format!("|{}", "-".repeat(width + 2)),
         };
         let rules: String = self.columns.iter().zip(&widths).map(rule).collect();
-        text.insert_str(text.find('\n').map_or(0, |end| end + 1), &format!("{rules}|\n"));
-        text
+        format!("{}{rules}|\n{}", row(&lines[0]), lines[1..].iter().map(row).collect::<String>())
     }
 
     /// Returns the table for a terminal, at most 110 columns wide: long cells of the widest columns are cut.
     pub fn text(&self) -> String {
-        let headings: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
-        let cells: Vec<Vec<String>> = self.lines.iter().map(|line| line.cells.clone()).collect();
-        let mut widths: Vec<usize> = widths(&headings, &cells).collect();
+        let mut lines: Vec<Vec<String>> = self.cells().collect();
+        let mut widths = widths(&lines);
         while widths.iter().sum::<usize>() + 2 * widths.len() > MAX_TEXT + 2 {
             let Some(widest) = widths.iter_mut().max().filter(|width| **width > 8) else { break };
             *widest -= 1;
         }
         let mut text = format!("\n{}\n", self.title);
-        for line in std::iter::once(&headings).chain(&cells) {
-            let cells = line.iter().zip(&widths).zip(&self.columns);
-            let cells =
-                cells.map(|((cell, width), column)| padded(&cut_inside(cell, *width), *width, column));
-            let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        for line in &mut lines {
+            line.iter_mut().zip(&widths).for_each(|(cell, width)| *cell = cut_inside(cell, *width));
+            let _ = writeln!(text, "{}", self.padded(line, &widths).join("  ").trim_end());
         }
         text
+    }
+
+    /// Returns the cells of the heading and of all lines.
+    fn cells(&self) -> impl Iterator<Item = Vec<String>> {
+        let heading = self.columns.iter().map(|column| column.name.clone()).collect();
+        std::iter::once(heading).chain(self.lines.iter().map(|line| line.cells.clone()))
+    }
+
+    fn padded(&self, line: &[String], widths: &[usize]) -> Vec<String> {
+        let cells = line.iter().zip(widths).zip(&self.columns);
+        let padded = cells.map(|((cell, width), column)| match column.is_number {
+            true => format!("{cell:>width$}"),
+            false => format!("{cell:<width$}"),
+        });
+        padded.collect()
     }
 }
 
 /// Returns the width of the longest cell of each column.
-fn widths(headings: &[String], cells: &[Vec<String>]) -> impl Iterator<Item = usize> {
-    let width = |text: &String| text.chars().count();
-    (0..headings.len()).map(move |index| {
-        let column = cells.iter().map(|line| &line[index]).chain([&headings[index]]);
-        column.map(width).max().unwrap_or_default()
-    })
-}
-
-fn padded(cell: &str, width: usize, column: &Column) -> String {
-    if column.is_number { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+fn widths(lines: &[Vec<String>]) -> Vec<usize> {
+    let width = |index: usize| lines.iter().map(|line| line[index].chars().count()).max().unwrap_or_default();
+    (0..lines[0].len()).map(width).collect()
 }
 
 /// Shortens a text to a number of characters.
@@ -185,6 +167,11 @@ fn cut_inside(text: &str, width: usize) -> String {
         true => cut(text, width - tail) + &text.chars().skip(count - tail).collect::<String>(),
         false => text.to_owned(),
     }
+}
+
+/// Formats an optional value; `-` if it is absent.
+pub fn optional<T>(value: Option<T>, format: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| NONE.to_owned(), format)
 }
 
 /// Returns a list in Markdown; nothing without items.

@@ -4,17 +4,17 @@ use std::net::ToSocketAddrs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use bench_report::quantity::Quantity;
 use clap::Args;
 
 use crate::data::{COLD, Data};
-use crate::output::Row as ReportRow;
 use crate::programs::{self, Folders, OURS};
 use crate::results::Outcome;
 use crate::rows::ROWS;
 use crate::servers::{self, Server};
 use crate::upstream::Upstream;
 use crate::wrk::Wrk;
-use crate::{Paths, measure, note, output, procfs, results, say, single, verify};
+use crate::{Paths, measure, note, procfs, results, say, single, verify};
 
 /// Number of starts per program for the startup time.
 const STARTS: usize = 10;
@@ -111,7 +111,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let mut outcome = Outcome { about: about.clone(), ..Outcome::default() };
     run.measure(&mut outcome)?;
     if options.rows.is_empty() && options.only.is_empty() {
-        output::write(out, &outcome.report_rows(), outcome.sheets())
+        crate::save(out, outcome.results())
     } else {
         note("only part of the rows or servers was measured: load.json is not written");
         Ok(())
@@ -208,11 +208,21 @@ impl Run<'_> {
         match programs::ensure("wrk") {
             Ok(()) => {
                 let wrk = Wrk::new(&self.folders.scratch)?;
-                for row in ROWS.iter().filter(|row| options.wants(row.key, row.is_quick)) {
+                for row in ROWS.iter().filter(|row| options.wants(row.key, row.is_quick())) {
                     say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
                     let before = outcome.rows.len();
                     measure::measure(row, &servers, self.data, &wrk, rounds, outcome);
-                    say(&results::sheet(&outcome.rows[before..], Vec::new()).text());
+                    let columns = [
+                        "Server",
+                        "Coding",
+                        "Rounds",
+                        "Times ours (interval)",
+                        "Requests/s",
+                        "p50",
+                        "CPU/request",
+                        "Failed",
+                    ];
+                    say(&results::sheet(&outcome.rows[before..]).only(&columns).text());
                 }
                 outcome.add_memory(&servers);
             }
@@ -263,7 +273,7 @@ impl Run<'_> {
             most = most.max(cold.as_ref().ok().map(|cold| cold.upstream_gets));
             outcome.add("cold_cache", &server.name, cold.map(|cold| cold.text));
         }
-        let row = most.map(|gets| ReportRow::new("cold_cache", server).with("fetches", vec![gets as f64]));
+        let row = most.map(|gets| server.row_with("cold_cache", Quantity::Fetches, vec![gets as f64]));
         outcome.more_rows.extend(row);
     }
 

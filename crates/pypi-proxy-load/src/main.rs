@@ -6,7 +6,6 @@ mod data;
 mod fleet;
 mod load;
 mod measure;
-mod output;
 mod procfs;
 mod programs;
 mod results;
@@ -17,11 +16,14 @@ mod upstream;
 mod verify;
 mod wrk;
 
+use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread::ScopedJoinHandle;
 
+use anyhow::{Context, Result};
+use bench_report::model::ProxyRun;
 use clap::{Args, Parser};
 
 /// Load test of pypi-proxy
@@ -76,15 +78,23 @@ fn say(text: &str) {
     }
 }
 
+/// Writes the rows and tables for the report.
+fn save(path: &Path, mut results: ProxyRun) -> Result<()> {
+    results.tables.retain(|sheet| !sheet.lines.is_empty());
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let text = serde_json::to_string_pretty(&results)? + "\n";
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
 /// Runs `task` in a thread for each item. A panic is an error of its item.
 fn in_threads<I: Send, T: Send>(
     items: impl IntoIterator<Item = I>,
-    task: impl Fn(I) -> anyhow::Result<T> + Sync,
-) -> Vec<anyhow::Result<T>> {
+    task: impl Fn(I) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
     let task = &task;
     std::thread::scope(|scope| {
         let threads: Vec<_> = items.into_iter().map(|item| scope.spawn(move || task(item))).collect();
-        let join = |thread: ScopedJoinHandle<'_, anyhow::Result<T>>| {
+        let join = |thread: ScopedJoinHandle<'_, Result<T>>| {
             thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a thread panicked")))
         };
         threads.into_iter().map(join).collect()

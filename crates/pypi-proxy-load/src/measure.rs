@@ -4,16 +4,17 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use bench_report::model::{self, Ratio, Role, Row as ReportRow};
+use bench_report::quantity::Quantity;
 
 use crate::client::Header;
 use crate::data::Data;
-use crate::output::{Role, Row as ReportRow};
 use crate::procfs;
 use crate::results::Outcome;
 use crate::rows::{Resource, Row};
 use crate::servers::Server;
 use crate::verify::{Verified, verify};
-use crate::wrk::{Figures, Load, Wrk, head_requests};
+use crate::wrk::{Load, Wrk, head_requests};
 
 /// Maximum number of rounds of a row that is undecided after the number of rounds that it gets at least.
 const MAX_ROUNDS: usize = 16;
@@ -29,66 +30,41 @@ const LARGE: usize = 64 << 10;
 /// Number of rounds in which connections are counted, which takes some milliseconds.
 const COUNTED: usize = 3;
 
-/// Smallest ratio that counts as a difference, and range of ratios that count as even.
-const LEAST: f64 = 1.02;
-const EVEN: (f64, f64) = (0.95, 1.05);
-
 /// Figures of one server in one row.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) row: &'static Row,
-    /// The row for the report, without figures.
-    pub(crate) server: ReportRow,
+    /// Figures for the report, with a value per round. The class is the content coding of the response; absent if the
+    /// content was not found to be the same as that of the other servers.
+    pub(crate) report: ReportRow,
     pub(crate) verified: Verified,
-    pub(crate) rounds: Vec<Round>,
-    /// Simultaneous connections, counted at the port of the server. Zero if they were not counted.
-    pub(crate) connections: usize,
-    /// Peak memory of the server so far, in bytes.
-    pub(crate) peak_memory: Option<u64>,
+    pub(crate) rounds: usize,
+    requests: u64,
     is_slow: bool,
     /// True if a slice failed. There are no more rounds then.
     is_failed: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Round {
-    pub(crate) bytes_per_s: f64,
-    /// Processor time of the server per request. Absent for servers that were not started here.
-    pub(crate) cpu_us: Option<f64>,
-    pub(crate) figures: Figures,
-}
-
 impl Measured {
     fn is_ours(&self) -> bool {
-        self.server.role == Role::Ours
+        self.report.role == Role::Ours
     }
 
-    pub(crate) fn median(&self, figure: impl Fn(&Round) -> Option<f64>) -> Option<f64> {
-        median(&self.rounds.iter().filter_map(figure).collect::<Vec<_>>())
+    /// Returns how many times the processor time of `ours` this server needs, or its rate without that. `None` if the
+    /// responses are not alike.
+    pub(crate) fn ratio(&self, ours: &Self) -> Option<Ratio> {
+        let is_alike = self.report.class.is_some() && self.report.class == ours.report.class;
+        let ratio = |quantity| ours.report.ratio(&self.report, quantity);
+        let is_other = is_alike && !self.is_ours();
+        is_other.then(|| ratio(Quantity::CpuPerRequest).or_else(|| ratio(Quantity::RequestsPerS)))?
     }
 
-    /// Returns how many times the cost of `ours` this server has: the median of the rounds and its interval. `None` if
-    /// the responses are not alike.
-    pub(crate) fn ratio(&self, ours: &Self) -> Option<(f64, f64, f64)> {
-        let is_alike =
-            self.verified.is_alike && ours.verified.is_alike && self.verified.coding == ours.verified.coding;
-        let cost = |own: &Round, other: &Round| match (own.cpu_us, other.cpu_us) {
-            (Some(own), Some(other)) => own / other,
-            _ => other.figures.rate() / own.figures.rate(),
-        };
-        let ratios: Vec<f64> =
-            self.rounds.iter().zip(&ours.rounds).map(|(own, ours)| cost(own, ours)).collect();
-        let (low, high) = interval(&ratios)?;
-        Some((median(&ratios)?, low, high)).filter(|_| is_alike && !self.is_ours())
-    }
-
-    /// Returns whether more rounds would not change the comparison with ours.
+    /// Returns whether more rounds would not change the comparison with ours, or there is only one.
     fn is_decided(&self, ours: &Self) -> bool {
+        let ratio = || self.ratio(ours).filter(|ratio| !ratio.is_rough());
         self.is_slow
             || self.is_failed
-            || self.ratio(ours).is_none_or(|(_, low, high)| {
-                low > LEAST || high < 1.0 / LEAST || (low >= EVEN.0 && high <= EVEN.1)
-            })
+            || ratio().is_none_or(|ratio| ratio.outcome() != model::Outcome::Undecided)
     }
 }
 
@@ -118,11 +94,14 @@ pub(crate) fn measure(
             server,
             Measured {
                 row,
-                server: ReportRow::new(row.key, server),
+                report: ReportRow {
+                    class: verified.is_alike.then(|| verified.coding.clone()),
+                    payload_bytes: Some(verified.body as u64),
+                    ..server.row(row.key)
+                },
                 verified,
-                rounds: Vec::new(),
-                connections: 0,
-                peak_memory: None,
+                rounds: 0,
+                requests: 0,
                 is_slow: server.is_slow(),
                 is_failed: false,
             },
@@ -148,12 +127,12 @@ pub(crate) fn measure(
     // One slice of slow servers, at the end, because they still work when it is over.
     ready.iter_mut().filter(|(_, entry)| entry.is_slow).for_each(|slow| turn(slow, wrk, load, outcome));
     for (server, mut entry) in ready {
-        entry.peak_memory = server.pid().map(procfs::peak_memory);
-        let requests = entry.rounds.iter().map(|round| round.figures.requests).sum();
-        if let Err(error) = server.check_log(requests) {
+        let memory = server.pid().map(|pid| (Quantity::Memory, vec![procfs::peak_memory(pid)]));
+        entry.report.figures.extend(memory);
+        if let Err(error) = server.check_log(entry.requests) {
             outcome.skip(row.key, &server.name, format!("{error:#}"));
         }
-        if !entry.rounds.is_empty() {
+        if entry.rounds > 0 {
             outcome.rows.push(entry);
         }
     }
@@ -184,94 +163,68 @@ fn places(mut others: Vec<usize>, round: usize, ours: Vec<usize>) -> Vec<usize> 
 
 /// Measures one slice of a server.
 fn turn((server, entry): &mut (&Server, Measured), wrk: &Wrk, load: Load, outcome: &mut Outcome) {
-    match run(server, entry, wrk, load) {
-        Ok(round) => entry.rounds.push(round),
-        Err(error) => {
-            entry.is_failed = true;
-            let round = entry.rounds.len() + 1;
-            outcome.skip(entry.row.key, &server.name, format!("round {round}: {error:#}"));
-        }
+    entry.rounds += 1;
+    if let Err(error) = run(server, entry, wrk, load) {
+        entry.is_failed = true;
+        outcome.skip(entry.row.key, &server.name, format!("round {}: {error:#}", entry.rounds));
+        entry.rounds -= 1;
     }
 }
 
-fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, mut load: Load) -> Result<Round> {
+fn run(server: &Server, entry: &mut Measured, wrk: &Wrk, mut load: Load) -> Result<()> {
     let is_large = entry.verified.wire > LARGE;
     if entry.is_slow {
         load.time = load.time.max(SLOW);
     }
     if entry.is_slow && is_large {
         // It works for minutes on the requests of connections that were closed.
-        load = Load {
-            time: load.time.max(2 * SLOW),
-            connections: load.connections.min(SLOW_CONNECTIONS),
-            ..load
-        };
+        load.time = load.time.max(2 * SLOW);
+        load.connections = load.connections.min(SLOW_CONNECTIONS);
     }
     let (path, headers): (&str, &[Header]) = (&entry.verified.path, &entry.verified.headers);
-    let before = server.pid().map(procfs::cpu_seconds);
-    let figures = if matches!(entry.row.resource, Resource::Head(_)) {
-        head_requests(server.address, path, load)?
-    } else {
-        let (connections, is_counted) = (&mut entry.connections, entry.rounds.len() < COUNTED);
-        let count = || {
-            if is_counted {
-                *connections = procfs::connections(server.address.port()).max(*connections);
+    let mut connections = 0;
+    let (found, cpu) = server.cpu_during(|| match entry.row.resource {
+        Resource::Head(_) => head_requests(server.address, path, load),
+        _ => wrk.run(server.address, path, headers, load, || {
+            if entry.rounds <= COUNTED {
+                connections = procfs::connections(server.address.port());
             }
-        };
-        wrk.run(server.address, path, headers, load, count)?
-    };
-    let cpu = server.pid().map(procfs::cpu_seconds).zip(before).map(|(after, before)| after - before);
-    ensure!(figures.requests > 0, "no response within {} ms", load.time.as_millis());
-    let (requests, bytes, wire) = (figures.requests as f64, figures.bytes as f64, entry.verified.wire as f64);
+        }),
+    });
+    let found = found?;
+    ensure!(found.requests > 0, "no response within {} ms", load.time.as_millis());
+    let (requests, bytes, wire) = (found.requests as f64, found.bytes as f64, entry.verified.wire as f64);
     // Responses that are shorter than the verified one are wrong, even if they count as successful.
     ensure!(
-        figures.errors > 0 || bytes > 0.97 * requests * wire,
+        found.errors > 0 || bytes > 0.97 * requests * wire,
         "{bytes} bytes in {requests} responses, of which each has {wire}"
     );
+    entry.requests += found.requests;
     // Large responses in flight at the end used a part of the processor time as well.
     let responses = if is_large { (bytes / wire).max(requests) } else { requests };
-    let bytes_per_s = bytes * 1e6 / figures.duration_us as f64;
-    Ok(Round { bytes_per_s, cpu_us: cpu.map(|cpu| cpu * 1e6 / responses), figures })
-}
-
-/// Returns the median; `None` without values.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[sorted.len() / 2 - 1], upper) })
-}
-
-/// Returns the confidence interval of the median from the order statistics: at least 95 % if there are six values or
-/// more, otherwise the range.
-fn interval(values: &[f64]) -> Option<(f64, f64)> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let count = sorted.len();
-    // Probability that exactly, and at most, `omitted` values are below the median.
-    let mut exactly = 0.5_f64.powi(i32::try_from(count).ok()?);
-    let (mut at_most, mut omitted) = (exactly, 0);
-    while 2 * (omitted + 1) < count {
-        exactly *= (count - omitted) as f64 / (omitted + 1) as f64;
-        at_most += exactly;
-        if 2.0 * at_most > 0.05 {
-            break;
+    let round = [
+        (Quantity::RequestsPerS, found.rate()),
+        (Quantity::Requests, found.rate() * 60.0),
+        (Quantity::BytesPerS, bytes * 1e6 / found.duration_us as f64),
+    ];
+    let cpu = cpu.map(|cpu| (Quantity::CpuPerRequest, cpu / responses));
+    let errors = [(Quantity::Errors, found.errors as f64)];
+    let connections = (connections > 0).then_some((Quantity::Connections, connections as f64));
+    let round = round.into_iter().chain(cpu).chain(errors).chain(connections);
+    for (quantity, value) in round.chain(found.latencies) {
+        let values = entry.report.figures.entry(quantity).or_default();
+        match (quantity, values.last_mut()) {
+            (Quantity::Errors, Some(sum)) => *sum += value,
+            (Quantity::Longest | Quantity::Connections, Some(most)) => *most = most.max(value),
+            _ => values.push(value),
         }
-        omitted += 1;
     }
-    Some((*sorted.get(omitted)?, *sorted.get(count - 1 - omitted)?))
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn interval_is_of_order_statistics() {
-        let values: Vec<f64> = (1..=10).map(f64::from).collect();
-        assert_eq!((median(&values), interval(&values)), (Some(5.5), Some((2.0, 9.0))));
-        assert_eq!((median(&[3.0]), interval(&[3.0]), interval(&[])), (Some(3.0), Some((3.0, 3.0)), None));
-    }
 
     #[test]
     fn ours_is_next_to_the_others() {

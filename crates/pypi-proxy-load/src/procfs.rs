@@ -26,22 +26,22 @@ fn parent(pid: u32) -> Option<u32> {
     text.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Returns the user and system time used so far, in seconds.
-pub(crate) fn cpu_seconds(root: u32) -> f64 {
+/// Returns the user and system time used so far, in nanoseconds.
+pub(crate) fn cpu_time(root: u32) -> f64 {
     let of_process = |pid: u32| -> Option<f64> {
         let clock = ClockId::pid_cpu_clock_id(Pid::from_raw(pid.try_into().ok()?)).ok()?;
-        Some(std::time::Duration::from(clock_gettime(clock).ok()?).as_secs_f64())
+        Some(std::time::Duration::from(clock_gettime(clock).ok()?).as_nanos() as f64)
     };
     family(root).into_iter().filter_map(of_process).sum()
 }
 
 /// Returns the peak memory in bytes; for several processes, the sum of their peaks.
-pub(crate) fn peak_memory(root: u32) -> u64 {
+pub(crate) fn peak_memory(root: u32) -> f64 {
     family(root).into_iter().map(|pid| memory(pid, "VmHWM:")).sum()
 }
 
 /// Returns the current memory in bytes.
-pub(crate) fn memory_now(root: u32) -> u64 {
+pub(crate) fn memory_now(root: u32) -> f64 {
     family(root).into_iter().map(|pid| memory(pid, "VmRSS:")).sum()
 }
 
@@ -62,11 +62,11 @@ pub(crate) fn connections(port: u16) -> usize {
     text.lines().filter(is_established).count()
 }
 
-fn memory(pid: u32, field: &str) -> u64 {
+fn memory(pid: u32, field: &str) -> f64 {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap_or_default();
-    let kib: u64 = line.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0);
-    kib * 1024
+    let kib: Option<f64> = line.split_whitespace().next().and_then(|word| word.parse().ok());
+    kib.unwrap_or(0.0) * 1024.0
 }
 
 /// Fails if this system does not provide `/proc`.
@@ -86,7 +86,7 @@ mod tests {
     fn current_process_uses_resources() {
         if ensure_supported().is_ok() {
             let pid = std::process::id();
-            assert!(cpu_seconds(pid) > 0.0 && peak_memory(pid) > 0 && memory_now(pid) > 0);
+            assert!(cpu_time(pid) > 0.0 && peak_memory(pid) > 0.0 && memory_now(pid) > 0.0);
             assert!(family(parent(pid).unwrap()).contains(&pid));
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let address = listener.local_addr().unwrap();

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use bench_report::model::Role;
 
 use crate::client::Header;
-use crate::output::Role;
 use crate::servers::{Server, empty, program};
 
 /// Folders of a run.

@@ -1,10 +1,12 @@
 //! Results of a load run, as rows and tables of the report.
 
-use std::collections::BTreeMap;
+use bench_report::model::{ProxyRun, Row};
+use bench_report::quantity::Quantity;
+use bench_report::stats::bounds;
+use bench_report::table::{Sheet, optional};
 
-use crate::measure::{Measured, Round};
+use crate::measure::Measured;
 use crate::note;
-use crate::output::{Row, Sheet, bytes, memory, optional, time};
 use crate::programs::OURS;
 use crate::servers::Server;
 
@@ -16,11 +18,11 @@ pub(crate) struct Outcome {
     pub(crate) versions: Vec<String>,
     pub(crate) rows: Vec<Measured>,
     /// What is measured without a load generator: row, server and result.
-    pub(crate) once: Vec<[String; 3]>,
+    pub(crate) once: Vec<Vec<String>>,
     /// Rows of these measurements, for the report.
     pub(crate) more_rows: Vec<Row>,
     /// Row, server and the reason why there is no figure.
-    pub(crate) unmeasured: Vec<[String; 3]>,
+    pub(crate) unmeasured: Vec<Vec<String>>,
 }
 
 impl Outcome {
@@ -28,7 +30,7 @@ impl Outcome {
     pub(crate) fn skip(&mut self, row: &str, server: &str, reason: impl Into<String>) {
         let reason = reason.into();
         note(&format!("  {row}: {server}: {reason}"));
-        self.unmeasured.push([row.to_owned(), server.to_owned(), reason]);
+        self.unmeasured.push(vec![row.to_owned(), server.to_owned(), reason]);
     }
 
     /// Adds the result of a measurement without a load generator.
@@ -36,7 +38,7 @@ impl Outcome {
         match result {
             Ok(text) => {
                 note(&format!("  {row}: {server}: {text}"));
-                self.once.push([row.to_owned(), server.to_owned(), text]);
+                self.once.push(vec![row.to_owned(), server.to_owned(), text]);
             }
             Err(error) => self.skip(row, server, format!("{error:#}")),
         }
@@ -45,91 +47,55 @@ impl Outcome {
     /// Adds the peak memory of the servers over all rows.
     pub(crate) fn add_memory(&mut self, servers: &[Server]) {
         for server in servers {
-            let rows = self.rows.iter().filter(|entry| entry.server.implementation == server.name);
-            if let Some(peak) = rows.filter_map(|entry| entry.peak_memory).max() {
-                self.more_rows.push(Row::new("memory_peak", server).with("memory", vec![peak as f64]));
-            }
+            let rows = self.rows.iter().filter(|entry| entry.report.implementation == server.name);
+            let peaks: Vec<f64> = rows.filter_map(|entry| entry.report.value(Quantity::Memory)).collect();
+            let peak = bounds(&peaks).map(|(_, most)| most);
+            let row = peak.map(|peak| server.row_with("memory_peak", Quantity::Memory, vec![peak]));
+            self.more_rows.extend(row);
         }
     }
 
-    /// Returns the figures for the report of the suites.
-    pub(crate) fn report_rows(&self) -> Vec<Row> {
-        self.rows.iter().map(Measured::report_row).chain(self.more_rows.iter().cloned()).collect()
-    }
-
-    /// Returns all tables.
-    pub(crate) fn sheets(&self) -> Vec<Sheet> {
-        let mut notes = vec![self.about.clone(), format!("{}.", self.versions.join(", "))];
-        notes.extend(self.rows.iter().filter(|entry| entry.server.implementation == OURS).map(|entry| {
-            let row = entry.row;
-            format!("`{}`: {}, {} connections.", row.key, row.about, row.connections)
-        }));
-        vec![
-            sheet(&self.rows, notes),
-            Sheet::new("Load: what happens once", [], "Row | Server | Result", self.once.clone()),
-            Sheet::new("Load: not measured", [], "Row | Server | Reason", self.unmeasured.clone()),
-        ]
+    /// Returns the rows and tables for the report.
+    pub(crate) fn results(self) -> ProxyRun {
+        let ours = self.rows.iter().filter(|entry| entry.report.implementation == OURS);
+        let about = ours.map(|Measured { row, report, .. }| {
+            format!("`{}`: {}, {}.", row.key, row.about, report.shown(Quantity::Connections))
+        });
+        let notes = [self.about, format!("{}.", self.versions.join(", "))].into_iter().chain(about).collect();
+        let tables = [
+            sheet(&self.rows).with_notes(notes),
+            Sheet::new("Load: what happens once", "Row | Server | Result", self.once),
+            Sheet::new("Load: not measured", "Row | Server | Reason", self.unmeasured),
+        ];
+        let rows = self.rows.into_iter().map(|entry| entry.report).chain(self.more_rows).collect();
+        ProxyRun { rows, tables: tables.into() }
     }
 }
 
-impl Measured {
-    fn report_row(&self) -> Row {
-        let of = |figure: fn(&Round) -> f64| self.rounds.iter().map(figure).collect::<Vec<_>>();
-        let mut figures = BTreeMap::from([
-            ("requests_per_s", of(|round| round.figures.rate())),
-            ("requests", of(|round| round.figures.rate() * 60.0)),
-            ("bytes_per_s", of(|round| round.bytes_per_s)),
-            ("p50", of(|round| round.figures.p50 as f64 * 1e3)),
-            ("p75", of(|round| round.figures.p75 as f64 * 1e3)),
-            ("p90", of(|round| round.figures.p90 as f64 * 1e3)),
-            ("p99", of(|round| round.figures.p99 as f64 * 1e3)),
-            ("longest", vec![of(|round| round.figures.max as f64 * 1e3).into_iter().fold(0.0, f64::max)]),
-            ("errors", vec![self.errors() as f64]),
-        ]);
-        let cpu: Vec<f64> = self.rounds.iter().filter_map(|round| Some(round.cpu_us? * 1e3)).collect();
-        let counts = [("cpu_per_request", cpu), ("connections", vec![self.connections as f64])];
-        figures.extend(
-            counts.into_iter().filter(|(_, values)| values.first().is_some_and(|value| *value > 0.0)),
-        );
-        Row {
-            class: self.verified.is_alike.then(|| self.verified.coding.clone()),
-            payload_bytes: Some(self.verified.body),
-            figures,
-            ..self.server.clone()
-        }
-    }
-
-    /// Returns the number of failed requests.
-    fn errors(&self) -> u64 {
-        self.rounds.iter().map(|round| round.figures.errors).sum()
-    }
-}
+/// Columns of a table of the results under load, and their quantities.
+const COLUMNS: &str = "Row | Server | Coding | #Rounds | #Times ours (interval) | #Requests/s | #p50 | #p99 | #CPU/request | #Body | #Bytes/s | #Connections | #Failed | #Peak RSS";
+const QUANTITIES: [Quantity; 9] = [
+    Quantity::RequestsPerS,
+    Quantity::P50,
+    Quantity::P99,
+    Quantity::CpuPerRequest,
+    Quantity::Payload,
+    Quantity::BytesPerS,
+    Quantity::Connections,
+    Quantity::Errors,
+    Quantity::Memory,
+];
 
 /// Returns a table of the results under load.
-pub(crate) fn sheet(rows: &[Measured], notes: Vec<String>) -> Sheet {
-    let columns = "Row | Server | Coding | #Rounds | #Requests/s | #p50 | #p99 | #CPU/request | #Times ours (interval) | #Body | #MB/s | #Connections | #Failed | #Peak RSS";
+pub(crate) fn sheet(rows: &[Measured]) -> Sheet {
     let lines = rows.iter().map(|entry| {
         let is_ours =
-            |other: &&Measured| other.row.key == entry.row.key && other.server.implementation == OURS;
+            |other: &&Measured| other.row.key == entry.row.key && other.report.implementation == OURS;
         let ratio = rows.iter().find(is_ours).and_then(|ours| entry.ratio(ours));
-        let median =
-            |figure: fn(&Round) -> f64| entry.median(|round| Some(figure(round))).unwrap_or_default();
-        [
-            entry.row.key.to_owned(),
-            entry.server.implementation.clone(),
-            entry.verified.coding.clone(),
-            entry.rounds.len().to_string(),
-            format!("{:.0}", median(|round| round.figures.rate())),
-            time(median(|round| round.figures.p50 as f64)),
-            time(median(|round| round.figures.p99 as f64)),
-            optional(entry.median(|round| round.cpu_us), time),
-            optional(ratio, |(ratio, low, high)| format!("{ratio:.2} ({low:.2} to {high:.2})")),
-            bytes(entry.verified.body),
-            format!("{:.1}", median(|round| round.bytes_per_s) / 1e6),
-            if entry.connections > 0 { entry.connections.to_string() } else { "-".to_owned() },
-            entry.errors().to_string(),
-            optional(entry.peak_memory, memory),
-        ]
+        let (server, coding) = (entry.report.implementation.clone(), entry.verified.coding.clone());
+        let ratio = optional(ratio, |ratio| ratio.to_string());
+        let cells = [entry.row.key.to_owned(), server, coding, entry.rounds.to_string(), ratio];
+        cells.into_iter().chain(QUANTITIES.map(|quantity| entry.report.shown(quantity))).collect()
     });
-    Sheet::new("Load: rows", notes, columns, lines)
+    Sheet::new("Load: rows", COLUMNS, lines)
 }

@@ -1,5 +1,6 @@
 //! The servers under load: how they are started, the URLs of their resources, and their access logs.
 
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -7,12 +8,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use bench_report::model::{Role, Row};
+use bench_report::quantity::Quantity;
 use memchr::memmem;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::output::Role;
-use crate::{client, pause};
+use crate::{client, pause, procfs};
 
 /// Timeout of the first response. Python servers start slowly on a busy machine.
 const START: Duration = Duration::from_secs(90);
@@ -86,6 +88,37 @@ impl Server {
 
     pub(crate) fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
+    }
+
+    /// Runs a task and returns the processor time that the server uses meanwhile, in nanoseconds.
+    pub(crate) fn cpu_during<T>(&self, task: impl FnOnce() -> T) -> (T, Option<f64>) {
+        let before = self.pid().map(procfs::cpu_time);
+        let result = task();
+        (result, self.pid().map(procfs::cpu_time).zip(before).map(|(after, before)| after - before))
+    }
+
+    /// Returns a row of the report without figures.
+    pub(crate) fn row(&self, key: &str) -> Row {
+        let language = match &*self.name {
+            "groxpi" => "go",
+            "proxpi" | "devpi" => "python",
+            "pypi-proxy" => "rust",
+            _ => "c",
+        };
+        Row {
+            key: format!("pypi_proxy/{key}"),
+            implementation: self.name.clone(),
+            role: self.role,
+            language: language.to_owned(),
+            version: self.version.clone(),
+            ..Row::default()
+        }
+    }
+
+    /// Returns a row with a quantity that is not that of a response.
+    pub(crate) fn row_with(&self, key: &str, quantity: Quantity, values: Vec<f64>) -> Row {
+        let figures = BTreeMap::from([(quantity, values)]);
+        Row { class: Some("program".to_owned()), figures, ..self.row(key) }
     }
 
     /// Sends a signal to the process that was started.

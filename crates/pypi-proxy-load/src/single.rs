@@ -4,12 +4,14 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use bench_report::model::Row;
+use bench_report::quantity::{Quantity, bytes, time};
+use bench_report::stats::{bounds, median};
+use bench_report::table::optional;
 use memchr::memmem;
 
 use crate::client::{self, Response, accept};
 use crate::data::{ALL_NAMES, COLD, Data};
-use crate::measure::median;
-use crate::output::{Row, bytes, memory, optional, time};
 use crate::programs::admin;
 use crate::servers::Server;
 use crate::upstream::Upstream;
@@ -37,20 +39,20 @@ pub(crate) fn cold(server: &Server, data: &Data, upstream: &Upstream, round: usi
     let alone = client::download(upstream.address, &source, &content)?;
     let path = find_file(server, data, project)?;
     let gets = upstream.count(&source);
-    let cpu = server.pid().map(procfs::cpu_seconds);
     let barrier = Barrier::new(CLIENTS);
-    let results = crate::in_threads(0..CLIENTS, |_| {
-        barrier.wait();
-        client::download(server.address, &path, &content)
+    let (results, cpu) = server.cpu_during(|| {
+        crate::in_threads(0..CLIENTS, |_| {
+            barrier.wait();
+            client::download(server.address, &path, &content)
+        })
     });
-    let cpu = server.pid().map(procfs::cpu_seconds).zip(cpu).map(|(after, before)| (after - before) * 1e6);
     if let Some(error) = results.iter().find_map(|result| result.as_ref().err()) {
         note(&format!("  {}: {error:#}", server.name));
     }
     let spread = |of: fn(&Response) -> Duration| {
         let times: Vec<f64> =
-            results.iter().flatten().map(|response| of(response).as_secs_f64() * 1e6).collect();
-        let max = times.iter().copied().reduce(f64::max);
+            results.iter().flatten().map(|response| of(response).as_nanos() as f64).collect();
+        let max = bounds(&times).map(|(_, max)| max);
         format!("{} (maximum {})", optional(median(&times), time), optional(max, time))
     };
     let upstream_gets = upstream.count(&source) - gets;
@@ -60,9 +62,9 @@ pub(crate) fn cold(server: &Server, data: &Data, upstream: &Upstream, round: usi
          whole file after {}, {} directly from the index; {failed} failed; CPU {}; peak RSS {}",
         spread(|response| response.first),
         spread(|response| response.last),
-        time(alone.last.as_secs_f64() * 1e6),
+        time(alone.last.as_nanos() as f64),
         optional(cpu, time),
-        optional(server.pid().map(procfs::peak_memory), memory)
+        optional(server.pid().map(procfs::peak_memory), bytes)
     );
     Ok(Cold { upstream_gets, failed, text })
 }
@@ -74,14 +76,14 @@ pub(crate) fn starts(count: usize, start: impl Fn() -> Result<Server>) -> Result
     for _ in 0..count {
         drop(last.take());
         let server = start()?;
-        times.push(server.startup.context("the server was already running")?.as_secs_f64() * 1e9);
+        times.push(server.startup.context("the server was already running")?.as_nanos() as f64);
         last = Some(server);
     }
     let server = last.context("the server was not started")?;
-    let shown: Vec<String> = times.iter().map(|ns| time(ns / 1e3)).collect();
-    let memory = optional(server.pid().map(procfs::memory_now), memory);
+    let shown: Vec<String> = times.iter().map(|ns| time(*ns)).collect();
+    let memory = optional(server.pid().map(procfs::memory_now), bytes);
     let text = format!("first 200 after {}; RSS {memory} then", shown.join(", "));
-    Ok((text, Row::new("startup", &server).with("start", times)))
+    Ok((text, server.row_with("startup", Quantity::Start, times)))
 }
 
 /// Requests the list of all names of the public index from a newly started server.
@@ -92,7 +94,7 @@ pub(crate) fn list(server: &Server) -> Result<String> {
     ensure!(names == ALL_NAMES, "{names} names instead of {ALL_NAMES}");
     // Include the work that continues in the background after the response.
     pause(Duration::from_secs(2));
-    let shown = |usage: fn(u32) -> u64| optional(server.pid().map(usage), memory);
+    let shown = |usage: fn(u32) -> f64| optional(server.pid().map(usage), bytes);
     let peak = shown(procfs::peak_memory);
     let gzip = ("Accept-Encoding", "gzip".to_owned());
     for headers in
@@ -103,8 +105,8 @@ pub(crate) fn list(server: &Server) -> Result<String> {
     pause(Duration::from_secs(2));
     Ok(format!(
         "{} for {} with 927,000 names; peak RSS {peak}, {} with HTML and gzip, {} after",
-        time(response.last.as_secs_f64() * 1e6),
-        bytes(response.body.len()),
+        time(response.last.as_nanos() as f64),
+        bytes(response.body.len() as f64),
         shown(procfs::peak_memory),
         shown(procfs::memory_now)
     ))
@@ -128,7 +130,7 @@ pub(crate) fn locked(server: &Server, data: &Data, upstream: &Upstream, count: u
     let path = wheel.path();
     let (mut times, mut direct) = (Vec::new(), Vec::new());
     let download = |address, times: &mut Vec<f64>| -> Result<()> {
-        times.push(client::download(address, &path, &content)?.last.as_secs_f64() * 1e6);
+        times.push(client::download(address, &path, &content)?.last.as_nanos() as f64);
         Ok(())
     };
     let gets = || (upstream.count(&path), upstream.count("/simple/medium"));
@@ -146,22 +148,27 @@ pub(crate) fn locked(server: &Server, data: &Data, upstream: &Upstream, count: u
 /// Purges the large page and requests it again, `count` times.
 pub(crate) fn refresh(server: &Server, upstream: &Upstream, count: usize) -> Result<String> {
     let ask = |address, path: &str, times: &mut Vec<f64>| -> Result<()> {
-        times.push(client::get(address, path, &[accept(client::JSON)])?.last.as_secs_f64() * 1e6);
+        times.push(client::get(address, path, &[accept(client::JSON)])?.last.as_nanos() as f64);
         Ok(())
     };
-    let (mut times, mut direct, mut cpu) = (Vec::new(), Vec::new(), None);
+    let (mut times, mut direct, mut cpu) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..count {
         ask(upstream.address, "/simple/large/", &mut direct)?;
         let before = upstream.count("/simple/large");
-        let start = server.pid().map(procfs::cpu_seconds);
-        purge(server, "/cache/large")?;
-        ask(server.address, &server.page("large", true), &mut times)?;
-        ensure!(upstream.count("/simple/large") > before, "the page was not requested from the index");
-        // Include the compression in the background.
-        pause(Duration::from_millis(300));
-        if let Some((end, start)) = server.pid().map(procfs::cpu_seconds).zip(start) {
-            cpu = Some(cpu.unwrap_or(0.0) + (end - start) * 1e6 / count as f64);
-        }
+        let (refreshed, used) = server.cpu_during(|| {
+            purge(server, "/cache/large")?;
+            ask(server.address, &server.page("large", true), &mut times)?;
+            ensure!(upstream.count("/simple/large") > before, "the page was not requested from the index");
+            // Include the compression in the background.
+            pause(Duration::from_millis(300));
+            Ok(())
+        });
+        refreshed?;
+        cpu.extend(used);
     }
-    Ok(format!("{}; CPU {} with compression in the background", shown(&times, &direct), optional(cpu, time)))
+    Ok(format!(
+        "{}; CPU {} with compression in the background",
+        shown(&times, &direct),
+        optional(median(&cpu), time)
+    ))
 }

@@ -5,15 +5,15 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use bench_report::model::Role;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use url::Url;
 
 use crate::client::{self, Header, Response};
 use crate::data::{Data, EMPTY};
-use crate::output::Role;
 use crate::pause;
-use crate::rows::{Format, Request, Resource};
+use crate::rows::{Request, Resource};
 use crate::servers::Server;
 
 /// Timeout for the requested content coding: some servers compress in the background after the first response.
@@ -71,8 +71,8 @@ pub(crate) fn verify(server: &Server, request: &Request, data: &Data) -> Result<
             let size = data.wheel(project)?.size.to_string();
             ensure!(response.header("content-length") == Some(&size), "wrong or missing Content-Length");
         }
-        Resource::Page { project, format, .. } => {
-            let found = check(&body, format == Format::Json, &data.entries(project)?);
+        Resource::Page { project, accept, .. } => {
+            let found = check(&body, accept == Some(client::JSON), &data.entries(project)?);
             // The HTML list of groxpi is a placeholder without names.
             is_alike = found.is_ok() || !(project.is_empty() && server.role == Role::Original);
             if is_alike {

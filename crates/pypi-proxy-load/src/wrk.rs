@@ -1,5 +1,6 @@
 //! The load generator `wrk`, with a script that prints the figures as JSON, and one for HEAD requests.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use bench_report::quantity::Quantity;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::Deserialize;
@@ -15,9 +17,9 @@ use serde::Deserialize;
 use crate::client::Header;
 use crate::pause;
 
-/// Prints the figures at the end. Latencies are in microseconds.
+/// Prints the figures at the end. wrk measures latencies in microseconds.
 const HOOK: &str = r#"
-local line = '{"requests":%d,"duration_us":%d,"bytes":%d,"errors":%d,"p50":%d,"p75":%d,"p90":%d,"p99":%d,"max":%d}\n'
+local line = '{"requests":%d,"duration_us":%d,"bytes":%d,"errors":%d,"p50":%d000,"p75":%d000,"p90":%d000,"p99":%d000,"longest":%d000}\n'
 done = function(summary, latency, requests)
   local e = summary.errors
   io.write('\nfigures ' .. string.format(line, summary.requests, summary.duration, summary.bytes,
@@ -26,18 +28,16 @@ done = function(summary, latency, requests)
 end
 "#;
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct Figures {
     pub(crate) requests: u64,
     pub(crate) duration_us: u64,
     pub(crate) bytes: u64,
     /// Failed requests: no connection, no response in time, or a status of 400 or above.
     pub(crate) errors: u64,
-    pub(crate) p50: u64,
-    pub(crate) p75: u64,
-    pub(crate) p90: u64,
-    pub(crate) p99: u64,
-    pub(crate) max: u64,
+    /// Latencies in nanoseconds.
+    #[serde(flatten)]
+    pub(crate) latencies: BTreeMap<Quantity, f64>,
 }
 
 impl Figures {
@@ -108,7 +108,7 @@ impl Wrk {
 pub(crate) fn head_requests(address: SocketAddr, path: &str, load: Load) -> Result<Figures> {
     let start = Instant::now();
     let request = format!("HEAD {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
-    let ask = |_| -> Result<(Vec<u64>, u64)> {
+    let ask = |_| -> Result<(Vec<u128>, u64)> {
         let mut stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(30)))?;
@@ -125,24 +125,27 @@ pub(crate) fn head_requests(address: SocketAddr, path: &str, load: Load) -> Resu
             }
             ensure!(buffer.starts_with(b"HTTP/1.1 200"), "the status is not 200");
             bytes += filled as u64;
-            times.push(u64::try_from(asked.elapsed().as_micros())?);
+            times.push(asked.elapsed().as_nanos());
         }
         Ok((times, bytes))
     };
     let results: Vec<_> = crate::in_threads(0..load.connections, ask).into_iter().collect::<Result<_>>()?;
     let bytes = results.iter().map(|(_, bytes)| bytes).sum();
-    let mut times: Vec<u64> = results.into_iter().flat_map(|(times, _)| times).collect();
+    let mut times: Vec<u128> = results.into_iter().flat_map(|(times, _)| times).collect();
     times.sort_unstable();
     let last = times.len().checked_sub(1).context("no response")?;
+    let parts = [
+        (Quantity::P50, 50),
+        (Quantity::P75, 75),
+        (Quantity::P90, 90),
+        (Quantity::P99, 99),
+        (Quantity::Longest, 100),
+    ];
     Ok(Figures {
         requests: times.len() as u64,
         duration_us: u64::try_from(start.elapsed().as_micros())?,
         bytes,
-        p50: times[last / 2],
-        p75: times[last * 3 / 4],
-        p90: times[last * 9 / 10],
-        p99: times[last * 99 / 100],
-        max: times[last],
-        ..Figures::default()
+        errors: 0,
+        latencies: parts.map(|(quantity, percent)| (quantity, times[last * percent / 100] as f64)).into(),
     })
 }

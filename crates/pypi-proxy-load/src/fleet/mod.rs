@@ -10,10 +10,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use bench_report::model::ProxyRun;
+use bench_report::read_json;
+use bench_report::table::Sheet;
 use clap::{Args, ValueEnum};
 
 use self::site::{Programs, ServerName, Site};
-use crate::output::{self, Sheet};
 use crate::{Paths, note, procfs, programs};
 
 /// Test several instances of our proxy that share a bucket
@@ -66,14 +68,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         failures.extend(scenarios.iter().filter(|(_, passed)| !passed).map(|(name, _)| name.clone()));
         let scale = if options.quick { "fewer clients and files" } else { "100 clients, 200 files" };
         let lines = scenarios.iter().map(|(name, passed)| {
-            [name.replace('_', " "), if *passed { "passed" } else { "FAILED" }.to_owned()]
+            vec![name.replace('_', " "), if *passed { "passed" } else { "FAILED" }.to_owned()]
         });
-        sheets.push(Sheet::new(
-            "Fleet: scenarios",
-            [format!("{about}; {scale}.")],
-            "Scenario | Verdict",
-            lines,
-        ));
+        let sheet = Sheet::new("Fleet: scenarios", "Scenario | Verdict", lines);
+        sheets.push(sheet.with_notes(vec![format!("{about}; {scale}.")]));
     }
     let is_measured = options.wants(Part::Scaling);
     let soak_minutes = options.soak_minutes.unwrap_or(if options.quick { 0 } else { 30 });
@@ -98,8 +96,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     // Parts that are not selected keep the results of an earlier run.
     let is_new = |sheet: &Sheet| sheets.iter().any(|new: &Sheet| new.title == sheet.title);
-    let earlier: Vec<Sheet> = output::tables(out)?.into_iter().filter(|sheet| !is_new(sheet)).collect();
-    output::write(out, &[], sheets.into_iter().chain(earlier).collect())?;
+    let earlier = if out.exists() { read_json::<ProxyRun>(out)?.tables } else { Vec::new() };
+    let earlier: Vec<Sheet> = earlier.into_iter().filter(|sheet| !is_new(sheet)).collect();
+    crate::save(out, ProxyRun { tables: [sheets, earlier].concat(), ..ProxyRun::default() })?;
     if failures.is_empty() { Ok(()) } else { bail!("failed: {}", failures.join("; ")) }
 }
 

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use bench_report::quantity::{Quantity, time};
+use bench_report::stats::median;
+use bench_report::table::{Sheet, optional};
 
 use super::site::{FILES, Site, metric, path};
 use crate::data::Wheel;
-use crate::measure::median;
-use crate::output::{Sheet, optional, time};
 use crate::servers::Server;
 use crate::wrk::{Figures, Load, Wrk};
 use crate::{client, note, procfs};
@@ -24,8 +25,8 @@ const CLIENTS: usize = 32;
 /// Lines of the tables, and descriptions of all failures.
 #[derive(Debug, Default)]
 pub(super) struct Scaling {
-    hot: Vec<[String; 7]>,
-    passes: Vec<[String; 9]>,
+    hot: Vec<Vec<String>>,
+    passes: Vec<Vec<String>>,
     pub(super) failures: Vec<String>,
 }
 
@@ -59,8 +60,8 @@ pub(super) fn bucket_operations(fleet: &[Server]) -> Result<f64> {
     fleet.iter().map(|server| metric(server, "pypi_proxy_bucket_operations_total", "\"skipped\"")).sum()
 }
 
-fn cpu_seconds(fleet: &[Server]) -> f64 {
-    fleet.iter().filter_map(Server::pid).map(procfs::cpu_seconds).sum()
+fn cpu_time(fleet: &[Server]) -> f64 {
+    fleet.iter().filter_map(Server::pid).map(procfs::cpu_time).sum()
 }
 
 /// Downloads a file and compares it with the index.
@@ -87,7 +88,7 @@ impl Scaling {
     /// files; otherwise, the bucket has them.
     fn pass(&mut self, site: &Site<'_>, fleet: &[Server], is_cold: bool) -> Result<()> {
         let contents: Vec<_> = site.wheels.iter().map(|wheel| site.content(wheel)).collect::<Result<_>>()?;
-        let (gets, operations, cpu) = (site.upstream_gets(), bucket_operations(fleet)?, cpu_seconds(fleet));
+        let (gets, operations, cpu) = (site.upstream_gets(), bucket_operations(fleet)?, cpu_time(fleet));
         let next = AtomicUsize::new(0);
         let requests = site.wheels.len() * fleet.len();
         let start = Instant::now();
@@ -105,23 +106,23 @@ impl Scaling {
             responses.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
         let errors: Vec<_> = responses.iter().filter_map(|response| response.as_ref().err()).collect();
         errors.iter().for_each(|error| note(&format!("  {error:#}")));
-        let mut times: Vec<f64> = responses.iter().flatten().map(|time| time.as_secs_f64() * 1e6).collect();
+        let mut times: Vec<f64> = responses.iter().flatten().map(|time| time.as_nanos() as f64).collect();
         times.sort_by(f64::total_cmp);
         // Include uploads that continue in the background after the responses.
         settle(fleet)?;
-        let cpu_us = (cpu_seconds(fleet) - cpu) * 1e6 / requests as f64;
+        let cpu = (cpu_time(fleet) - cpu) / requests as f64;
         let gets = (site.upstream_gets() - gets) as f64 / site.wheels.len() as f64;
         if is_cold && gets > 1.0 && site.has_conditional_writes() {
             self.failures.push(format!("{} instances: {gets} downloads for each file", fleet.len()));
         }
         self.fail(errors.len(), "files");
-        self.passes.push([
+        self.passes.push(vec![
             if is_cold { "none" } else { "the bucket" }.to_owned(),
             fleet.len().to_string(),
             requests.to_string(),
             format!("{:.0}", requests as f64 / seconds),
             optional(times.get(times.len() * 99 / 100).copied(), time),
-            time(cpu_us),
+            time(cpu),
             format!("{gets:.2}"),
             format!("{:.2}", (bucket_operations(fleet)? - operations) / requests as f64),
             errors.len().to_string(),
@@ -144,25 +145,25 @@ impl Scaling {
             // Fill the cache with the page and its compressed variants.
             client::request(server.address, "GET", path, &headers)?;
         }
-        let (operations, cpu) = (bucket_operations(fleet)?, cpu_seconds(fleet));
+        let (operations, cpu) = (bucket_operations(fleet)?, cpu_time(fleet));
         let (mut rates, mut p99s, mut requests, mut errors) = (Vec::new(), Vec::new(), 0, 0);
         for _ in 0..rounds {
             let figures =
                 crate::in_threads(fleet, |server| wrk.run(server.address, path, &headers, load, || ()));
             let figures: Vec<Figures> = figures.into_iter().collect::<Result<_>>()?;
             rates.push(figures.iter().map(Figures::rate).sum());
-            p99s.push(figures.iter().map(|one| one.p99).max().unwrap_or(0) as f64);
+            p99s.push(figures.iter().map(|one| one.latencies[&Quantity::P99]).fold(0.0, f64::max));
             requests += figures.iter().map(|one| one.requests).sum::<u64>();
             errors += figures.iter().map(|one| one.errors).sum::<u64>();
         }
         let per_request = |value: f64| value / requests.max(1) as f64;
         self.fail(errors as usize, "requests under load");
-        self.hot.push([
+        self.hot.push(vec![
             what.to_owned(),
             fleet.len().to_string(),
             optional(median(&rates), |rate| format!("{rate:.0}")),
             optional(median(&p99s), time),
-            time(per_request((cpu_seconds(fleet) - cpu) * 1e6)),
+            time(per_request(cpu_time(fleet) - cpu)),
             format!("{:.3}", per_request(bucket_operations(fleet)? - operations)),
             errors.to_string(),
         ]);
@@ -181,10 +182,10 @@ impl Scaling {
         );
         let columns =
             "What | #Instances | #Requests/s | #p99 | #CPU/request | #Bucket operations/request | #Failed";
-        let hot = Sheet::new("Fleet: what every instance has", [note], columns, self.hot);
+        let hot = Sheet::new("Fleet: what every instance has", columns, self.hot).with_notes(vec![note]);
         let note =
             format!("{about}. Each instance gets one request for each of {FILES} files, on new connections.");
         let columns = "Who has the files | #Instances | #Requests | #Requests/s | #p99 | #CPU/request | #Upstream GETs/file | #Bucket operations/request | #Failed";
-        [hot, Sheet::new("Fleet: what no instance has", [note], columns, self.passes)]
+        [hot, Sheet::new("Fleet: what no instance has", columns, self.passes).with_notes(vec![note])]
     }
 }

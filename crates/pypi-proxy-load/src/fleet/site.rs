@@ -7,11 +7,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use bench_report::model::Role;
 use clap::ValueEnum;
 use nix::sys::signal::Signal;
 
 use crate::data::{Wheel, json_list, wheel, write_compressed};
-use crate::output::Role;
 use crate::programs::ADMIN_TOKEN;
 use crate::servers::{Server, empty, program};
 use crate::upstream::Upstream;

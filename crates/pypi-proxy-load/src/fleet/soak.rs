@@ -4,11 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
+use bench_report::quantity::bytes;
+use bench_report::stats::bounds;
+use bench_report::table::Sheet;
 
 use super::scaling::{bucket_operations, fetch};
 use super::site::Site;
 use crate::data::random;
-use crate::output::{Sheet, memory};
 use crate::programs::admin;
 use crate::servers::Server;
 use crate::{client, note, pause, procfs};
@@ -32,14 +34,14 @@ const MAX_DESCRIPTOR_GROWTH: f64 = 8.0;
 #[derive(Debug)]
 pub(super) struct Soak {
     note: String,
-    lines: Vec<[String; 7]>,
+    lines: Vec<Vec<String>>,
     pub(super) is_passed: bool,
 }
 
 impl Soak {
     pub(super) fn sheet(self, about: &str) -> Sheet {
         let columns = "What | #First | #Min | #Mean | #Max | #Slope/hour | #Verdict";
-        Sheet::new("Fleet: soak", [format!("{about}. {}", self.note)], columns, self.lines)
+        Sheet::new("Fleet: soak", columns, self.lines).with_notes(vec![format!("{about}. {}", self.note)])
     }
 }
 
@@ -151,7 +153,7 @@ fn purge(server: &Server, project: &str, refused: &AtomicU64) -> Result<()> {
 /// Returns the current memory and number of descriptors.
 fn sample(server: &Server) -> [f64; 2] {
     let pid = server.pid().unwrap_or_default();
-    [procfs::memory_now(pid) as f64, procfs::descriptors(pid) as f64]
+    [procfs::memory_now(pid), procfs::descriptors(pid) as f64]
 }
 
 /// Growth of a quantity by the regression line after the first third of the run.
@@ -173,18 +175,19 @@ fn growth(samples: &[(f64, f64)]) -> Option<Growth> {
     Some(Growth { per_second, total: per_second * (points.last()?.0 - points.first()?.0) })
 }
 
-fn line(name: &str, samples: &[(f64, f64)], growth: &Growth, most: f64) -> [String; 7] {
+fn line(name: &str, samples: &[(f64, f64)], growth: &Growth, most: f64) -> Vec<String> {
     let is_memory = name.starts_with("memory");
-    let shown = |value: f64| if is_memory { memory(value as u64) } else { format!("{value:.0}") };
-    let (unit, sign) = if is_memory { (f64::from(1 << 20), " M") } else { (1.0, "") };
-    let all = || samples.iter().map(|(_, value)| *value);
-    [
+    let shown = |value: f64| if is_memory { bytes(value.round()) } else { format!("{value:.0}") };
+    let values: Vec<f64> = samples.iter().map(|(_, value)| *value).collect();
+    let (low, high) = bounds(&values).unwrap_or_default();
+    let slope = growth.per_second * 3600.0;
+    vec![
         name.to_owned(),
         shown(samples[0].1),
-        shown(all().fold(f64::INFINITY, f64::min)),
-        shown(all().sum::<f64>() / samples.len() as f64),
-        shown(all().fold(0.0, f64::max)),
-        format!("{:+.1}{sign}", growth.per_second * 3600.0 / unit),
+        shown(low),
+        shown(values.iter().sum::<f64>() / values.len() as f64),
+        shown(high),
+        format!("{}{}", if slope < 0.0 { "-" } else { "+" }, shown(slope.abs())),
         if growth.total <= most { "flat" } else { "GROWS" }.to_owned(),
     ]
 }
