@@ -15,37 +15,24 @@ mod vectors;
 #[path = "../../../../crates/psrp/tests/support/vectors_wire.rs"]
 mod vectors_wire;
 
-use std::any::Any;
-use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-
 use anyhow::Context as _;
 use serde_json::Value as Json;
+
+use crate::Report;
 
 /// Runs one case.
 type Examine = fn(&Json) -> anyhow::Result<()>;
 
-/// Runs every case of a file through `psrp`. Lists failing cases.
-///
-/// Returns the numbers of passed and failed cases.
-pub(crate) fn run(path: &Path, out: &mut impl Write) -> anyhow::Result<(usize, usize)> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
-    let file: Json = serde_json::from_str(&text).with_context(|| format!("read {}", path.display()))?;
+/// Runs every case of a file.
+pub(crate) fn run(text: &str) -> anyhow::Result<Report> {
+    let cases: Vec<Json> = serde_json::from_str(text)?;
+    let examine = cases.first().and_then(format).context("it has none of the formats of these vectors")?;
     let mut report = Report::default();
-    let cases = file.as_array().map(Vec::as_slice).unwrap_or_default();
-    let examine = cases
-        .first()
-        .and_then(format)
-        .with_context(|| format!("{} has none of the formats of these vectors", path.display()))?;
-    for case in cases {
+    for case in &cases {
         let id = case["id"].as_str().or(case["name"].as_str()).unwrap_or("a case without an id");
         report.case(id, || examine(case));
     }
-    for (id, problem) in &report.failures {
-        writeln!(out, "FAIL {id}: {problem}")?;
-    }
-    Ok((report.passed, report.failures.len()))
+    Ok(report)
 }
 
 /// Returns the function for the cases of a list, according to the fields of the first one.
@@ -58,35 +45,6 @@ fn format(case: &Json) -> Option<Examine> {
         ("line", wire::packet),
     ];
     formats.into_iter().find(|(member, _)| case.get(member).is_some()).map(|(_, examine)| examine)
-}
-
-/// Results of a file.
-#[derive(Default)]
-struct Report {
-    passed: usize,
-    /// The ids of the failed cases, each with the reason.
-    failures: Vec<(String, String)>,
-}
-
-impl Report {
-    /// Runs and counts a case. A panic counts as a failure, because the modules shared with the tests of the crate
-    /// panic if a check fails.
-    fn case(&mut self, id: &str, examine: impl FnOnce() -> anyhow::Result<()>) {
-        let problem = match catch_unwind(AssertUnwindSafe(examine)) {
-            Ok(Ok(())) => {
-                self.passed += 1;
-                return;
-            }
-            Ok(Err(error)) => format!("{error:#}"),
-            Err(panic) => text(&*panic),
-        };
-        self.failures.push((id.to_owned(), problem));
-    }
-}
-
-fn text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked").to_owned()
 }
 
 #[cfg(test)]
