@@ -132,8 +132,8 @@ fn filters(options: &Options, sources: &Sources) -> Result<Vec<String>> {
 fn select(workspace: &Workspace, systems: &[String], filters: &[String]) -> Result<Vec<Suite>> {
     let packages = tidy::packages(workspace)?;
     let suites = packages.iter().flat_map(|package| {
-        let suite = |name| Suite { package: package.name.clone(), name };
-        package.benches().into_iter().map(suite)
+        let suite = |name: &str| Suite { package: package.name.clone(), name: name.to_owned() };
+        package.benches().map(suite)
     });
     let mut suites: Vec<Suite> = suites.collect();
     for system in systems {
