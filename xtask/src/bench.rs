@@ -1,22 +1,16 @@
 //! `cargo xtask bench`: builds the peers in other languages, runs the suites, and writes the report.
 
-use std::collections::BTreeMap;
-use std::fs;
+mod import;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use bench_report::Sources;
-use bench_report::model::{Role, Row};
-use bench_report::quantity::Quantity;
-use bench_report::stats::median;
 use clap::Parser;
 
-use crate::data::peers::PeersFile;
-use crate::parse::benchfmt::{self, BenchLine};
-
 use crate::workspace::Workspace;
-use crate::{cargo, compare, instructions, note, peers, report, say, tidy};
+use crate::{cargo, compare, instructions, peers, report, say, tidy};
 
 /// The suite whose peers ask for a build for the processor of the machine.
 const NATIVE: &str = "json";
@@ -77,16 +71,14 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
     }
     // Before measuring for half an hour, so that an unreadable file is noticed at once.
     let sources = Sources::load(&workspace.root)?;
-    let imported = import(&options.imports, &sources)?;
+    let imported = import::read(&options.imports, &sources)?;
     let before = options.compare.as_deref().map(bench_report::read).transpose()?;
     let filters = filters(options, &sources)?;
     let suites = select(workspace, &options.systems, &filters)?;
 
     let systems: Vec<String> = suites.iter().map(|suite| suite.name.clone()).collect();
-    let peers_file = PeersFile::load(&workspace.data())?;
-    let prepared = peers::prepare(&peers_file, workspace, None, Some(&systems), peers::Cargo::Build);
-    let list = workspace.report().join("peers.json");
-    peers::write_list(&prepared, &list)?;
+    let prepared = peers::prepare(workspace, Some(&systems), peers::Cargo::Build)?;
+    let list = peers::write_list(&prepared, workspace)?;
     let (alone, together): (Vec<&Suite>, Vec<&Suite>) =
         suites.iter().partition(|suite| suite.package == ALONE);
     let native: Vec<&Suite> = suites.iter().filter(|suite| suite.name == NATIVE).collect();
@@ -106,7 +98,7 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
     // Reports contain no folders of the machine.
     let name = |path: &String| Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
     run.imports = options.imports.iter().map(name).collect();
-    add_imported(&mut report.rows, &imported);
+    import::add(&mut report.rows, &imported);
     report::add_proxy_runs(&mut report, workspace)?;
     let regressions = before.map_or(0, |before| compare::compare(&before, &mut report));
     say(&bench_report::text(&report, &sources));
@@ -140,8 +132,8 @@ fn filters(options: &Options, sources: &Sources) -> Result<Vec<String>> {
 fn select(workspace: &Workspace, systems: &[String], filters: &[String]) -> Result<Vec<Suite>> {
     let packages = tidy::packages(workspace)?;
     let suites = packages.iter().flat_map(|package| {
-        let suite = |name| Suite { package: package.name.clone(), name };
-        package.benches().into_iter().map(suite)
+        let suite = |name: &str| Suite { package: package.name.clone(), name: name.to_owned() };
+        package.benches().map(suite)
     });
     let mut suites: Vec<Suite> = suites.collect();
     for system in systems {
@@ -176,60 +168,6 @@ fn run(suites: &[&Suite], workspace: &Workspace, filters: &[String], is_native: 
             .env("CARGO_TARGET_DIR", workspace.target.join("native"));
     }
     command
-}
-
-/// Output of a Go project by row, with the name of the project.
-type Imported = BTreeMap<String, (String, Vec<BenchLine>)>;
-
-/// Reads imported files. Lines without a row are reported and ignored.
-fn import(files: &[String], sources: &Sources) -> Result<Imported> {
-    let mut imported = Imported::new();
-    for file in files {
-        let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
-        let lines = benchfmt::parse(&text);
-        ensure!(!lines.is_empty(), "{file} holds no output of `go test -bench`");
-        for line in lines {
-            // A benchmark's name may end in a number, and Go adds none if GOMAXPROCS is 1.
-            match sources.key_of([&line.name, &line.full_name], line.package.as_deref()) {
-                Some((key, project)) => {
-                    let entry = imported.entry(key.to_owned()).or_insert((project.to_owned(), Vec::new()));
-                    entry.1.push(line);
-                }
-                None => note(&format!("{file}: {} belongs to no published row", line.full_name)),
-            }
-        }
-    }
-    Ok(imported)
-}
-
-/// Adds the rows of the Go projects' own output. They have no duel, so their ratios are rough.
-fn add_imported(rows: &mut Vec<Row>, imported: &Imported) {
-    for (key, (project, lines)) in imported {
-        let is_row = |row: &&Row| row.key == *key || row.aliases.contains(key);
-        let Some(first) = rows.iter().find(is_row) else { continue };
-        // Like the first row, the Go project is of the class of ours that is compared with Go.
-        let class =
-            rows.iter().filter(is_row).find(|row| row.language == "go").unwrap_or(first).class.clone();
-        let units = [(Quantity::Time, "ns/op"), (Quantity::Bytes, "B/op"), (Quantity::Allocs, "allocs/op")];
-        let figures = units.into_iter().filter_map(|(quantity, unit)| {
-            let values: Vec<f64> = lines.iter().filter_map(|line| line.value(unit)).collect();
-            Some((quantity, vec![median(&values)?]))
-        });
-        let cpu = lines.iter().find_map(|line| line.cpu.as_deref()).unwrap_or("unknown machine");
-        let row = Row {
-            class,
-            implementation: project.clone(),
-            role: Role::Original,
-            language: "go".to_owned(),
-            version: None,
-            figures: figures.collect(),
-            is_rough: true,
-            deterministic: None,
-            remark: Some(format!("imported, {cpu}")),
-            ..first.clone()
-        };
-        rows.push(row);
-    }
 }
 
 #[cfg(test)]
@@ -279,23 +217,5 @@ mod tests {
         );
         let has = |is_native, name: &str| command(is_native).get_envs().any(|(variable, _)| variable == name);
         assert!(has(true, "RUSTFLAGS") && !has(false, "RUSTFLAGS") && has(true, "BENCH_REPORT"));
-    }
-
-    #[test]
-    fn imported_figures_become_a_rough_row() {
-        let path = std::env::temp_dir().join(format!("xtask-import-{}", std::process::id()));
-        let text = "cpu: Some CPU\nBenchmarkDecoder_Decode_SimpleEvent-32 1798516 600.0 ns/op 4336 B/op 7 allocs/op\n\
-                    BenchmarkDecoder_Decode_SimpleEvent-32 1798516 620.0 ns/op 4336 B/op 7 allocs/op\n";
-        fs::write(&path, text).unwrap();
-        let sources = Sources::load(&Workspace::find().unwrap().root).unwrap();
-        let imported = import(&[path.to_string_lossy().into_owned()], &sources).unwrap();
-        fs::remove_file(path).unwrap();
-        let alias = "sse/decode_simple_event".to_owned();
-        let mut rows = vec![Row { key: "sse/x".to_owned(), aliases: vec![alias], ..Row::default() }];
-        add_imported(&mut rows, &imported);
-        let [_, row] = rows.as_slice() else { panic!("{rows:?}") };
-        assert_eq!((&*row.key, &*row.implementation, row.role), ("sse/x", "perplexity-go", Role::Original));
-        assert_eq!((row.value(Quantity::Time), row.value(Quantity::Allocs)), (Some(610.0), Some(7.0)));
-        assert_eq!(row.remark.as_deref(), Some("imported, Some CPU"));
     }
 }

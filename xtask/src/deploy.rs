@@ -37,42 +37,42 @@ struct Scene {
 type Check = fn(&Scene) -> Result<Skipped>;
 
 /// Name, program that must be installed, and check.
-const CHECKS: [(&str, &str, Check); 7] = [
-    ("docker", LINTERS, docker),
-    ("compose", LINTERS, compose),
-    ("kubernetes", LINTERS, kubernetes),
-    ("helm", LINTERS, helm),
-    ("prometheus and grafana", "promtool", prometheus),
-    ("systemd", "systemd-analyze", systemd),
-    ("nginx", "nginx", nginx),
+const CHECKS: [(&str, Option<&str>, Check); 7] = [
+    ("docker", None, docker),
+    ("compose", None, compose),
+    ("kubernetes", None, kubernetes),
+    ("helm", Some("kubectl"), helm),
+    ("prometheus and grafana", Some("promtool"), prometheus),
+    ("systemd", Some("systemd-analyze"), systemd),
+    ("nginx", Some("nginx"), nginx),
 ];
-
-/// Stands for the Python linters in [`CHECKS`].
-const LINTERS: &str = "linters";
 
 /// Runs all checks. Returns what they skipped, with the reasons.
 pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
     let place = workspace.target.join("deploy");
-    let pins = |name: &str| workspace.root.join("xtask/src/deploy").join(name);
-    let (python, no_linters) =
-        match interop::install(Language::Python, &pins("requirements.txt"), &place.join("linters")) {
-            Ok(python) => (python, None),
-            Err(error) => (PathBuf::new(), Some(format!("no linters: {error:#}"))),
-        };
+    let install = |language, pins: &str, folder: &str| {
+        interop::install(language, &workspace.root.join("xtask/src/deploy").join(pins), &place.join(folder))
+    };
+    let mut missing = Vec::new();
+    let python = install(Language::Python, "requirements.txt", "linters");
+    let mut checks = CHECKS.to_vec();
+    if let Err(error) = &python {
+        missing.push(format!("no linters for docker, compose, kubernetes and helm: {error:#}"));
+        checks.drain(..4);
+    }
     let mut scene = Scene {
         files: workspace.root.join("docs/deploy"),
         scratch: PathBuf::new(),
-        python,
-        helm: interop::install(Language::Go, &pins("go.txt"), &place.join("programs")),
+        python: python.unwrap_or_default(),
+        helm: install(Language::Go, "go.txt", "programs"),
         program: cargo::tested_program(workspace, "pypi-proxy")?,
     };
-    let mut missing = Vec::new();
-    for (name, program, check) in CHECKS {
+    for (name, program, check) in checks {
         scene.scratch = place.join(name);
         process::empty(&scene.scratch)?;
-        let reason = match if program == LINTERS { no_linters.clone() } else { lacks(program) } {
-            Some(missing) => Some(missing),
+        let reason = match program.and_then(lacks) {
             None => check(&scene).context(name)?,
+            missing => missing,
         };
         note(&format!("{name}: {}", reason.as_deref().unwrap_or("good")));
         missing.extend(reason.map(|reason| format!("{name}: {reason}")));
@@ -97,6 +97,12 @@ impl Scene {
 
     fn read(&self, name: &str) -> Result<String> {
         fs::read_to_string(self.files.join(name)).with_context(|| name.to_owned())
+    }
+
+    /// Renders the files for kustomize.
+    fn kustomized(&self) -> Result<PathBuf> {
+        let rendered = succeed(Command::new("kubectl").arg("kustomize").arg(self.files.join("kubernetes")))?;
+        self.write("kustomized.yaml", &rendered.stdout)
     }
 
     /// Writes a temporary file and returns its path.
@@ -139,8 +145,7 @@ fn kubernetes(scene: &Scene) -> Result<Skipped> {
     }
     let missing = lacks("kubectl");
     if missing.is_none() {
-        let rendered = succeed(Command::new("kubectl").arg("kustomize").arg(&folder))?;
-        files.push(scene.write("rendered.yaml", &rendered.stdout)?);
+        files.push(scene.kustomized()?);
     }
     scene.validate(&files)?;
     Ok(missing)
@@ -148,40 +153,35 @@ fn kubernetes(scene: &Scene) -> Result<Skipped> {
 
 /// Renders the Helm chart, and compares it with the files for kustomize.
 fn helm(scene: &Scene) -> Result<Skipped> {
-    if let Some(missing) = lacks("kubectl") {
-        return Ok(Some(missing));
-    }
     let folder = match &scene.helm {
         Ok(folder) => folder,
         Err(error) => return Ok(Some(format!("no Helm: {error:#}"))),
     };
-    let (chart, other) = (scene.files.join("helm/pypi-proxy"), scene.write("values.yaml", OTHER_VALUES)?);
-    let run = |arguments: &[&str]| {
+    let other = scene.write("values.yaml", include_str!("deploy/values.yaml"))?;
+    let run = |arguments: &[&str], more: &[&str]| {
         let mut command = Command::new(folder.join("helm"));
-        command.args(arguments).arg("--kube-version").arg(KUBERNETES[0]);
+        command.args(arguments).arg(scene.files.join("helm/pypi-proxy")).args(more);
         // It must not read the configuration of this machine.
         command.env("HOME", &scene.scratch).env("HELM_NO_PLUGINS", "1");
+        command.args(["--kube-version", KUBERNETES[0]]);
         command
     };
-    let path = |path: &Path| path.to_string_lossy().into_owned();
-    let (chart, other) = (path(&chart), path(&other));
+    let other = other.to_string_lossy();
     let mut files = Vec::new();
+    // With the default values, and with values for the other branches of the chart.
     for (name, more) in [("default.yaml", &[][..]), ("other.yaml", &["--values", &*other])] {
-        succeed(&mut run(&[&["lint", "--strict", "--quiet", &chart], more].concat()))?;
-        let template = ["template", "pypi-proxy", &*chart, "--namespace", "pypi-proxy"];
-        let rendered = succeed(&mut run(&[&template, more].concat()))?;
+        succeed(&mut run(&["lint", "--strict", "--quiet"], more))?;
+        let rendered = succeed(&mut run(&["template", "--namespace=pypi-proxy", "pypi-proxy"], more))?;
         files.push(scene.write(name, &rendered.stdout)?);
     }
     for wrong in ["image.tga=x", "config.admin_token=x", "config.index_url=x", "port=80", "replicas=two"] {
-        let finished = run(&["template", &chart, "--set", wrong]).output()?;
+        let finished = run(&["template"], &["--set", wrong]).output()?;
         let message = String::from_utf8_lossy(&finished.stderr);
         ensure!(message.contains("schema"), "the schema accepts {wrong}: {message}");
     }
     scene.validate(&files)?;
-    let kustomized = succeed(Command::new("kubectl").arg("kustomize").arg(scene.files.join("kubernetes")))?;
-    let [default, other] = [&files[0], &files[1]].map(|file| objects(scene, file));
-    let (default, other) = (default?, other?);
-    let mut expected = objects(scene, &scene.write("kustomized.yaml", &kustomized.stdout)?)?;
+    let (default, other) = (objects(scene, &files[0])?, objects(scene, &files[1])?);
+    let mut expected = objects(scene, &scene.kustomized()?)?;
     // Helm creates the namespace itself.
     expected.remove("Namespace");
     for objects in [&default, &other] {
@@ -190,20 +190,19 @@ fn helm(scene: &Scene) -> Result<Skipped> {
         let config = scene.write("config.toml", text(&objects["ConfigMap"]["data"]["config.toml"]))?;
         succeed(Command::new(&scene.program).arg("config").arg("--config").arg(config).env_clear())?;
     }
-    let [default, expected] = [default, expected].map(comparable);
+    let [default, expected] = [default, expected].map(|mut objects| {
+        let config = text(&objects["ConfigMap"]["metadata"]["name"]).to_owned();
+        objects.values_mut().for_each(|object| normalize(object, &config));
+        objects
+    });
     for (kind, object) in &expected {
-        ensure!(
-            default.get(kind) == Some(object),
-            "{kind} differs from that of kustomize: {:#?}",
-            default.get(kind)
-        );
+        let found = default.get(kind);
+        ensure!(found == Some(object), "{kind} differs from that of kustomize: {found:#?}");
     }
     ensure!(default.len() == expected.len(), "the chart has other objects than kustomize");
     Ok(None)
 }
 
-/// Values for the other branches of the chart.
-const OTHER_VALUES: &str = include_str!("deploy/values.yaml");
 /// Prints the documents of a YAML file as an array in JSON.
 const TO_JSON: &str = "import json, sys, yaml; print(json.dumps([one for one in yaml.safe_load_all(open(sys.argv[1])) if one]))";
 
@@ -237,16 +236,8 @@ fn check_selectors(objects: &BTreeMap<String, Value>) -> Result<()> {
     Ok(())
 }
 
-/// Removes labels and the hash of the settings, also from the name that kustomize derives from it. Parses the settings.
-fn comparable(objects: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
-    let config = text(&objects["ConfigMap"]["metadata"]["name"]).to_owned();
-    let clean = |(kind, mut object)| {
-        normalize(&mut object, &config);
-        (kind, object)
-    };
-    objects.into_iter().map(clean).collect()
-}
-
+/// Removes labels and the hash of the settings, also from their name `config`, which kustomize derives from it. Parses the
+/// settings.
 fn normalize(value: &mut Value, config: &str) {
     match value {
         Value::Object(fields) => {

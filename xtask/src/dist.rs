@@ -8,14 +8,13 @@ mod wheels;
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, anyhow};
-use clap::ValueEnum;
+use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::interop::{self, Language};
-use crate::process::{self, Skipped};
+use crate::process::{self, Skipped, succeed};
 use crate::workspace::Workspace;
 use crate::{cargo, note, say};
 
@@ -23,62 +22,43 @@ use crate::{cargo, note, say};
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Build only these kinds
-    #[arg(value_name = "KIND")]
-    kinds: Vec<Kind>,
+    #[arg(value_name = "KIND", value_parser = KINDS.map(|kind| kind.name))]
+    kinds: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-enum Kind {
-    Wheels,
-    Debian,
-    Tarballs,
-    Image,
+struct Kind {
+    name: &'static str,
+    /// Builds the packages into a folder.
+    build: fn(&Dist<'_>, &Path) -> Result<Skipped>,
+    /// Tests the packages in `dist.out` on this machine.
+    test: fn(&Dist<'_>) -> Result<Skipped>,
 }
 
-impl Kind {
-    /// Builds the packages into `dist.out`.
-    fn build(self, dist: &Dist<'_>) -> Result<Skipped> {
-        match self {
-            Self::Wheels => wheels::build(dist),
-            Self::Debian => debian::build(dist),
-            Self::Tarballs => tarballs::build(dist),
-            Self::Image => image::build(dist),
-        }
-    }
-
-    /// Tests the built packages on this machine.
-    fn test(self, dist: &Dist<'_>) -> Result<Skipped> {
-        match self {
-            Self::Wheels => wheels::test(dist),
-            Self::Debian => debian::test(dist),
-            Self::Tarballs => tarballs::test(dist),
-            Self::Image => image::test(dist),
-        }
-    }
-}
+const KINDS: [Kind; 4] = [
+    Kind { name: "wheels", build: wheels::build, test: wheels::test },
+    Kind { name: "debian", build: debian::build, test: debian::test },
+    Kind { name: "tarballs", build: tarballs::build, test: tarballs::test },
+    Kind { name: "image", build: image::build, test: image::test },
+];
 
 /// The crates of the programs, each with the name of its program.
-pub(crate) const CRATES: [(&str, &str); 2] = [("pypi-proxy", "pypi-proxy"), ("psrp-cli", "psrp")];
+const CRATES: [(&str, &str); 2] = [("pypi-proxy", "pypi-proxy"), ("psrp-cli", "psrp")];
+/// Version of the programs.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// File with the checksums of all packages.
+const CHECKSUMS: &str = "SHA256SUMS";
 
 /// The built programs, and where their packages go.
-pub(crate) struct Dist<'workspace> {
-    pub(crate) workspace: &'workspace Workspace,
-    pub(crate) pypi_proxy: PathBuf,
-    pub(crate) psrp: PathBuf,
+struct Dist<'workspace> {
+    workspace: &'workspace Workspace,
+    /// Folder of the programs below the target directory.
+    programs: String,
     /// Folder of the finished packages.
-    pub(crate) out: PathBuf,
-    profile: Profile,
+    out: PathBuf,
+    /// True if the programs are built as published; otherwise not optimized, for the gate.
+    is_release: bool,
     /// Python interpreter beside the tools of `dist/requirements.txt`, or the reason why it is missing.
     tools: Result<PathBuf>,
-}
-
-/// How the programs are built.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Profile {
-    /// As published.
-    Release,
-    /// Not optimized, for the gate.
-    Dev,
 }
 
 impl<'workspace> Dist<'workspace> {
@@ -86,7 +66,7 @@ impl<'workspace> Dist<'workspace> {
     ///
     /// All kinds of packages contain the same programs: those of the wheels, which run with an old glibc. Without the tools
     /// for wheels, the programs need the glibc of this machine.
-    pub(crate) fn build(workspace: &'workspace Workspace, profile: Profile) -> Result<Self> {
+    fn build(workspace: &'workspace Workspace, is_release: bool) -> Result<Self> {
         let place = workspace.target.join("dist");
         let tools = if cfg!(target_os = "linux") {
             let pins = workspace.root.join("xtask/src/dist/requirements.txt");
@@ -94,15 +74,10 @@ impl<'workspace> Dist<'workspace> {
         } else {
             Err(anyhow!("wheels are built on Linux only"))
         };
-        let folder = match profile {
-            Profile::Release => "release",
-            Profile::Dev => "debug",
-        };
-        let target = if tools.is_ok() { format!("{}/{folder}", wheels::target()) } else { folder.to_owned() };
-        let program = |name| workspace.program(&target, name);
-        let out = place.join(folder);
-        let dist =
-            Self { workspace, pypi_proxy: program("pypi-proxy"), psrp: program("psrp"), out, profile, tools };
+        let folder = if is_release { "release" } else { "debug" };
+        let programs =
+            if tools.is_ok() { format!("{}/{folder}", wheels::target()) } else { folder.to_owned() };
+        let dist = Self { workspace, programs, out: place.join(folder), is_release, tools };
         // It may have wheels of another version.
         let wheels = wheels::folder(workspace);
         process::empty(&wheels)?;
@@ -121,11 +96,15 @@ impl<'workspace> Dist<'workspace> {
     /// Adds options to a command of cargo or maturin that builds a program, and runs it.
     fn finish_build(&self, mut command: Command) -> Result<()> {
         command.arg("--locked").env("CARGO_INCREMENTAL", "0");
-        if self.profile == Profile::Release {
+        if self.is_release {
             // Without the names of functions, which only debuggers and backtraces need.
             command.arg("--release").env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
         }
         process::finish(command)
+    }
+
+    fn program(&self, name: &str) -> PathBuf {
+        self.workspace.program(&self.programs, name)
     }
 
     /// Returns the time of all files in packages, in seconds since 1970: that of the commit, unless `SOURCE_DATE_EPOCH` is
@@ -134,56 +113,85 @@ impl<'workspace> Dist<'workspace> {
         env::var("SOURCE_DATE_EPOCH").or_else(|_| self.commit("%ct"))
     }
 
+    /// Returns [`date`](Self::date) in a format of GNU date.
+    fn formatted_date(&self, format: &str) -> Result<String> {
+        let date = format!("@{}", self.date()?);
+        process::first_line("date", &["--utc", format, "--date", &date]).context("there is no GNU date")
+    }
+
     /// Returns a field of the checked-out commit; see `git log --format`.
     fn commit(&self, field: &str) -> Result<String> {
         let root = self.workspace.root.to_string_lossy();
         process::first_line("git", &["-C", &root, "log", "-1", &format!("--format={field}")])
             .context("git cannot read the commit")
     }
+
+    /// Returns the command that creates a tar file with the same bytes from the same files.
+    fn tar(&self, file: &Path) -> Result<Command> {
+        let mut tar = Command::new("tar");
+        tar.args(["--create", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=a=rX,u+w"]);
+        tar.args(["--format=gnu", &format!("--mtime=@{}", self.date()?)]).arg("--file").arg(file);
+        Ok(tar)
+    }
+
+    /// Builds the kinds, tests them if they are not those of a release, and writes the checksums. Returns what was skipped,
+    /// with the reasons.
+    fn finish(&self, is_wanted: impl Fn(&Kind) -> bool) -> Result<Vec<String>> {
+        let mut missing = Vec::new();
+        for kind in KINDS.into_iter().filter(is_wanted) {
+            let mut reason = (kind.build)(self, &self.out).context(kind.name)?;
+            if reason.is_none() && !self.is_release {
+                reason = (kind.test)(self).context(kind.name)?;
+            }
+            missing.extend(reason.map(|reason| format!("{}: {reason}", kind.name)));
+        }
+        let mut names = names(&self.out)?;
+        names.retain(|name| name != CHECKSUMS);
+        let sums = succeed(Command::new("sha256sum").args(names).current_dir(&self.out))?;
+        fs::write(self.out.join(CHECKSUMS), sums.stdout)?;
+        Ok(missing)
+    }
+
+    /// Compares the packages in a folder with those of the first build.
+    fn compare(&self, again: &Path) -> Result<()> {
+        for name in names(again)? {
+            let is_same = fs::read(again.join(&name))? == fs::read(self.out.join(&name))?;
+            ensure!(is_same, "{name} differs when it is built again");
+        }
+        Ok(())
+    }
+}
+
+/// Returns the names of the files in a folder, in alphabetical order.
+fn names(folder: &Path) -> Result<Vec<String>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("no {}", folder.display()))?;
+    let mut names = entries
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+        .collect::<Result<Vec<_>>>()?;
+    names.sort();
+    Ok(names)
 }
 
 pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
-    let kinds = if options.kinds.is_empty() { Kind::value_variants() } else { &options.kinds };
-    for reason in build(kinds, workspace)? {
+    for reason in release(workspace, &options.kinds)? {
         note(&format!("skipped: {reason}"));
     }
     Ok(())
 }
 
-/// Builds every kind of package as published. Returns what was skipped, with the reasons.
-pub(crate) fn release(workspace: &Workspace) -> Result<Vec<String>> {
-    build(Kind::value_variants(), workspace)
-}
-
-/// Builds the packages and lists them. Returns the kinds that were skipped, with the reasons.
-fn build(kinds: &[Kind], workspace: &Workspace) -> Result<Vec<String>> {
-    let dist = Dist::build(workspace, Profile::Release)?;
-    let mut missing = Vec::new();
-    for kind in kinds {
-        let reason = kind.build(&dist).with_context(|| format!("{kind:?}"))?;
-        missing.extend(reason.map(|reason| format!("{kind:?}: {reason}")));
-    }
-    tarballs::write_checksums(&dist)?;
-    for entry in fs::read_dir(&dist.out)? {
-        let entry = entry?;
-        say(&format!("{:>12} bytes  {}\n", entry.metadata()?.len(), entry.path().display()));
+/// Builds these kinds of packages as published (all if there are none), and lists the files. Returns the kinds that were
+/// skipped, with the reasons.
+pub(crate) fn release(workspace: &Workspace, kinds: &[String]) -> Result<Vec<String>> {
+    let dist = Dist::build(workspace, true)?;
+    let missing = dist.finish(|kind| kinds.is_empty() || kinds.iter().any(|name| name == kind.name))?;
+    for name in names(&dist.out)? {
+        let path = dist.out.join(name);
+        say(&format!("{:>12} bytes  {}\n", path.metadata()?.len(), path.display()));
     }
     Ok(missing)
 }
 
 /// Builds and tests every kind of package. Returns what was skipped, with the reasons.
 pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
-    let dist = Dist::build(workspace, Profile::Dev)?;
-    let mut missing = Vec::new();
-    for kind in Kind::value_variants() {
-        let context = || format!("{kind:?}");
-        let mut reason = kind.build(&dist).with_context(context)?;
-        if reason.is_none() {
-            reason = kind.test(&dist).with_context(context)?;
-        }
-        missing.extend(reason.map(|reason| format!("{kind:?}: {reason}")));
-    }
-    tarballs::write_checksums(&dist)?;
-    tarballs::verify_checksums(&dist)?;
-    Ok(missing)
+    Dist::build(workspace, false)?.finish(|_| true)
 }

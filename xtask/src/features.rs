@@ -1,12 +1,10 @@
 //! The feature combinations that the gate checks a library with.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
 use anyhow::Result;
 
-use crate::tidy::Package;
+use crate::tidy::{self, Package};
 use crate::workspace::Workspace;
 
 /// Returns the empty set, each feature alone, and the features that one `cfg` names together.
@@ -15,8 +13,11 @@ use crate::workspace::Workspace;
 /// dependency). Of the sets that select the same code, only the first is checked.
 pub(crate) fn sets(workspace: &Workspace, package: &Package) -> Result<Vec<BTreeSet<String>>> {
     let known: BTreeSet<String> = package.features().into_iter().collect();
-    let mut named_together = Vec::new();
-    add_named_together(&workspace.root.join("crates").join(&package.name).join("src"), &mut named_together)?;
+    let folder = format!("crates/{}/src/", package.name);
+    let sources = tidy::sources(workspace)?;
+    let texts =
+        sources.iter().filter(|source| source.path.starts_with(&folder) && source.path.ends_with(".rs"));
+    let named_together: Vec<_> = texts.flat_map(|source| of_text(&source.text)).collect();
     let mut named: BTreeSet<String> = named_together.iter().flatten().cloned().collect();
     named.extend(package.required_features());
     // Fewest features first, so that the set with the fewest dependencies is checked.
@@ -28,19 +29,6 @@ pub(crate) fn sets(workspace: &Workspace, package: &Package) -> Result<Vec<BTree
         .filter(|set| set.is_subset(&known))
         .filter(|set| selected.insert(&package.enabled_by(set) & &named))
         .collect())
-}
-
-/// Adds the features of each `cfg` in the files of a folder.
-fn add_named_together(folder: &Path, sets: &mut Vec<BTreeSet<String>>) -> Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            add_named_together(&path, sets)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            sets.extend(of_text(&fs::read_to_string(path)?));
-        }
-    }
-    Ok(())
 }
 
 /// Returns the features of each `#[cfg(…)]`, `#[cfg_attr(…)]` and `cfg!(…)` in a text.
@@ -55,7 +43,6 @@ fn of_text(text: &str) -> impl Iterator<Item = BTreeSet<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy;
 
     fn set(names: &[&str]) -> BTreeSet<String> {
         names.iter().map(|name| (*name).to_owned()).collect()

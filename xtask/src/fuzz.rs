@@ -18,9 +18,6 @@ pub(crate) struct Options {
     /// Time for each target
     #[arg(long, value_name = "N", default_value = "60")]
     seconds: u64,
-    /// Features of the fuzz package: extra (that of tightwire-perplexity)
-    #[arg(long, value_name = "LIST")]
-    features: Option<String>,
 }
 
 /// Coverage for libFuzzer, and the address sanitizer.
@@ -29,7 +26,7 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
     -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Zsanitizer=address -Ccodegen-units=1";
 
 pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
-    let Options { targets: wanted, seconds, features } = options;
+    let Options { targets: wanted, seconds } = options;
     let directory = workspace.root.join("fuzz");
     let manifest: toml::Table = std::fs::read_to_string(directory.join("Cargo.toml"))?.parse()?;
     let bins = manifest["bin"].as_array().context("the fuzz package has no targets")?;
@@ -42,9 +39,6 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
     let mut build = cargo::command(workspace, &["build", "--release", "--manifest-path", "fuzz/Cargo.toml"]);
     // An explicit target, so that build scripts are not instrumented.
     build.args(["--target", &host, "--target-dir"]).arg(&out);
-    if let Some(features) = features {
-        build.args(["--features", features]);
-    }
     // The targets of other crates take long to link.
     build.args(wanted.iter().flat_map(|name| ["--bin", name]));
     build.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", FLAGS);

@@ -7,15 +7,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::process::{self, Skipped, first_line};
+use crate::process::{Skipped, first_line, lacks, succeed};
 use crate::workspace::Workspace;
 use crate::{cargo, say};
 
@@ -27,8 +26,6 @@ const MANY: u64 = 12;
 /// The smaller input of the growth check; the larger one is four times as large.
 const GROWTH_SIZE: u64 = 256;
 const MAX_GROWTH: f64 = 4.4;
-/// Time limit of a run, which normally takes one or two seconds.
-const LIMIT: Duration = Duration::from_secs(120);
 
 /// Versions and processor features that determine the counts, besides the code.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -51,6 +48,10 @@ impl Origin {
             machine,
         }
     }
+
+    fn of_program(program: &Path) -> Result<Self> {
+        Ok(Self::of_machine(run(program, &["--machine"])?.0.trim().to_owned()))
+    }
 }
 
 /// The committed file.
@@ -69,8 +70,9 @@ pub(crate) fn command(systems: &[String], is_saved: bool, workspace: &Workspace)
         };
     }
     ensure!(systems.is_empty(), "the file has all systems or none");
-    let counter = Counter::build(workspace)?;
-    let baseline = Baseline { origin: counter.origin()?, instructions: counter.count(systems)? };
+    let program = cargo::released_program(workspace, "instructions")?;
+    let baseline =
+        Baseline { origin: Origin::of_program(&program)?, instructions: count(&program, systems)? };
     let text = toml::to_string(&baseline)?;
     fs::write(file(workspace), format!("# Written by `cargo xtask bench --instructions --save`.\n{text}"))?;
     Ok(())
@@ -79,7 +81,7 @@ pub(crate) fn command(systems: &[String], is_saved: bool, workspace: &Workspace)
 /// Counts the rows of the named systems (all by default), prints the counts and compares them. Fails if a count
 /// deviates from the file.
 pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipped> {
-    if let Some(missing) = process::lacks("valgrind") {
+    if let Some(missing) = lacks("valgrind") {
         return Ok(Some(missing));
     }
     let path = file(workspace);
@@ -92,12 +94,12 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipp
     if here != baseline.origin {
         return incomparable(here);
     }
-    let counter = Counter::build(workspace)?;
-    let here = counter.origin()?;
+    let program = cargo::released_program(workspace, "instructions")?;
+    let here = Origin::of_program(&program)?;
     if here != baseline.origin {
         return incomparable(here);
     }
-    let counted = counter.count(systems)?;
+    let counted = count(&program, systems)?;
     let mut problems = Vec::new();
     for (row, &now) in &counted {
         let Some(&before) = baseline.instructions.get(row) else {
@@ -123,14 +125,13 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipp
 /// Checks that four times as much input takes at most [`MAX_GROWTH`] times as many instructions. Fails if a row takes
 /// more.
 pub(crate) fn check_growth(workspace: &Workspace) -> Result<Skipped> {
-    if let Some(missing) = process::lacks("valgrind") {
+    if let Some(missing) = lacks("valgrind") {
         return Ok(Some(missing));
     }
     let program = cargo::tested_program(workspace, "linear")?;
-    let counter = Counter { program, scratch: workspace.scratch().join("linear") };
-    let (list, _) = counter.run(&[])?;
+    let (list, _) = run(&program, &[])?;
     let growths = by_all_processors(list.lines(), |work| {
-        let count = |size: u64| anyhow::Ok(counter.run(&[work, &size.to_string()])?.1 as f64);
+        let count = |size: u64| anyhow::Ok(run(&program, &[work, &size.to_string()])?.1 as f64);
         // The start of the program and other fixed work.
         let fixed = count(1)?;
         let growth = (count(4 * GROWTH_SIZE)? - fixed) / (count(GROWTH_SIZE)? - fixed);
@@ -156,51 +157,31 @@ fn selects(systems: &[String], row: &str) -> bool {
         || row.split_once('/').is_some_and(|(system, _)| systems.iter().any(|one| one == system))
 }
 
-/// The program that runs the rows.
-struct Counter {
-    program: PathBuf,
-    scratch: PathBuf,
+/// Runs a program under callgrind. Returns its output and the number of instructions.
+fn run(program: &Path, arguments: &[&str]) -> Result<(String, u64)> {
+    let mut command = Command::new("valgrind");
+    // Callgrind prints the total; the output file with the counts of each function is not needed.
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program).args(arguments);
+    // The allocator of the C library otherwise depends on the number of processors.
+    let finished = succeed(command.env("MALLOC_ARENA_MAX", "1"))?;
+    // A line such as `==1== Collected : 1234`.
+    let count =
+        finished.stderr.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+    Ok((finished.stdout, count.context("valgrind tells no count")?))
 }
 
-impl Counter {
-    fn build(workspace: &Workspace) -> Result<Self> {
-        let program = cargo::released_program(workspace, "instructions")?;
-        Ok(Self { program, scratch: workspace.scratch().join("instructions") })
-    }
-
-    /// Returns the output of the program and the number of instructions.
-    fn run(&self, arguments: &[&str]) -> Result<(String, u64)> {
-        let mut command = Command::new("valgrind");
-        // Callgrind prints the total; the output file with the counts of each function is not needed.
-        command
-            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-            .arg(&self.program)
-            .args(arguments);
-        // The allocator of the C library otherwise depends on the number of processors.
-        command.env("MALLOC_ARENA_MAX", "1");
-        let finished = process::run(&mut command, &self.scratch.join(arguments.join("/")), LIMIT)?;
-        ensure!(finished.status.success(), "{}: {}", arguments.join(" "), finished.complaint());
-        let count = collected(&finished.stderr).context("valgrind tells no count")?;
-        Ok((finished.stdout, count))
-    }
-
-    fn origin(&self) -> Result<Origin> {
-        Ok(Origin::of_machine(self.run(&["--machine"])?.0.trim().to_owned()))
-    }
-
-    /// Returns the instructions per operation, by row.
-    fn count(&self, systems: &[String]) -> Result<BTreeMap<String, u64>> {
-        let (list, _) = self.run(&["--list"])?;
-        let rows = list.lines().filter(|row| selects(systems, row));
-        let counts = by_all_processors(rows, |row| {
-            let executed = |times: u64| self.run(&[row, &times.to_string()]).map(|(_, count)| count);
-            let (few, many) = (executed(FEW)?, executed(MANY)?);
-            let count = many.checked_sub(few).with_context(|| format!("{row}: more took less"))?;
-            Ok((row.to_owned(), count / (MANY - FEW)))
-        })?;
-        ensure!(!counts.is_empty(), "no row is of {}", systems.join(", "));
-        Ok(counts)
-    }
+/// Returns the instructions per operation, by row.
+fn count(program: &Path, systems: &[String]) -> Result<BTreeMap<String, u64>> {
+    let (list, _) = run(program, &["--list"])?;
+    let rows = list.lines().filter(|row| selects(systems, row));
+    let counts = by_all_processors(rows, |row| {
+        let executed = |times: u64| run(program, &[row, &times.to_string()]).map(|(_, count)| count);
+        let (few, many) = (executed(FEW)?, executed(MANY)?);
+        let count = many.checked_sub(few).with_context(|| format!("{row}: more took less"))?;
+        Ok((row.to_owned(), count / (MANY - FEW)))
+    })?;
+    ensure!(!counts.is_empty(), "no row is of {}", systems.join(", "));
+    Ok(counts)
 }
 
 /// Splits the work among all processors and returns the results by key.
@@ -218,9 +199,4 @@ fn by_all_processors<'a, K: Ord + Send, V: Send>(
         let parts: Vec<Vec<_>> = parts.collect::<Result<_>>()?;
         Ok(parts.into_iter().flatten().collect())
     })
-}
-
-/// Parses a line such as `==1== Collected : 1234`.
-fn collected(text: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok())
 }

@@ -6,15 +6,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
+use crate::note;
+use crate::process::succeed;
 use crate::workspace::Workspace;
-use crate::{note, process};
-
-/// Time limit of an installation. Some compile their dependencies.
-const INSTALL_LIMIT: Duration = Duration::from_secs(900);
 
 /// Language or package manager of a peer.
 #[derive(Clone, Copy)]
@@ -128,8 +125,7 @@ pub(crate) fn install(language: Language, pins: &Path, directory: &Path) -> Resu
     fs::write(directory.join(name), &text)?;
     let mut sh = Command::new("sh");
     sh.args(["-c", language.script(), "sh"]).arg(name).current_dir(directory);
-    let finished = process::run(&mut sh, directory, INSTALL_LIMIT)?;
-    ensure!(finished.status.success(), "cannot be installed: {}", finished.complaint());
+    succeed(&mut sh).context("cannot be installed")?;
     fs::write(done, text)?;
     Ok(product)
 }

@@ -1,27 +1,21 @@
 //! Peers in other languages: resident programs, which the suites run (see `benches/README.md`). This module builds and
 //! lists them, and runs `cargo xtask peers check`.
 
-use std::collections::{BTreeSet, HashMap};
-use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
-use std::time::Duration;
+mod file;
 
-use anyhow::{Context, Result, bail, ensure};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use bench_report::model::{Missing, Role};
 use serde::Serialize;
 
-use crate::data::peers::{Implementation, Peer, PeersFile, Toolchain};
-use crate::process;
+use crate::process::{self, succeed};
 use crate::workspace::Workspace;
-use bench_report::model::{Missing, Role};
-
-/// Time limit for downloads and builds. A peer that takes longer is reported as missing.
-const BUILD_LIMIT: Duration = Duration::from_secs(900);
-/// Time limit of an answer, which may include the setup of a row.
-const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+use crate::{cargo, say};
+use file::{Implementation, Peer, PeersFile, Toolchain};
 
 /// A peer that is ready to run.
 #[derive(Clone, Debug, Serialize)]
@@ -53,25 +47,28 @@ pub(crate) enum Cargo {
 /// `cargo xtask peers check`: builds every peer (those in Rust with `cargo check`) and reports the missing ones. With
 /// `runs`, runs each implementation of each row once.
 pub(crate) fn check(workspace: &Workspace, runs: bool) -> Result<()> {
-    let file = PeersFile::load(&workspace.data())?;
-    let cargo = if runs { Cargo::Build } else { Cargo::Check };
-    let prepared = prepare(&file, workspace, None, None, cargo);
+    let prepared = prepare(workspace, None, if runs { Cargo::Build } else { Cargo::Check })?;
     for (language, version) in &prepared.versions {
-        crate::say(&format!("{language}: {version}\n"));
+        say(&format!("{language}: {version}\n"));
     }
     for program in &prepared.programs {
         let names: BTreeSet<String> = program.implementations.iter().map(named).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
-        crate::say(&format!("ready: {names} ({}, {})\n", program.language, program.system));
+        say(&format!("ready: {names} ({}, {})\n", program.language, program.system));
     }
     for missing in &prepared.missing {
-        crate::say(&format!("missing: {} ({}): {}\n", missing.peer, missing.language, missing.reason));
+        say(&format!("missing: {} ({}): {}\n", missing.peer, missing.language, missing.reason));
     }
     let (ready, missing) = (prepared.programs.len(), prepared.missing.len());
-    crate::say(&format!(
-        "{ready} programs ready, {missing} peers missing; Rust peers are linked into the suites\n"
-    ));
-    if runs { run_rows(&prepared, &workspace.data()) } else { Ok(()) }
+    say(&format!("{ready} programs ready, {missing} peers missing; Rust peers are linked into the suites\n"));
+    if !runs {
+        return Ok(());
+    }
+    let mut test = cargo::test_suites(workspace, &["--benches"])?;
+    let output = succeed(test.env("BENCH_PEERS", write_list(&prepared, workspace)?))?.stdout;
+    let failures: Vec<&str> = output.lines().filter(|line| line.contains(" failed: ")).collect();
+    ensure!(failures.is_empty(), "{}", failures.join("\n"));
+    Ok(())
 }
 
 fn named(implementation: &Implementation) -> String {
@@ -79,24 +76,18 @@ fn named(implementation: &Implementation) -> String {
     format!("{}{}", implementation.name, version.unwrap_or_default())
 }
 
-/// Writes the list of programs that the suites read (environment variable `BENCH_PEERS`).
-pub(crate) fn write_list(prepared: &Prepared, path: &Path) -> Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    }
-    let list = serde_json::to_vec_pretty(&prepared.programs)?;
-    fs::write(path, list).with_context(|| format!("cannot write {}", path.display()))
+/// Writes the list of programs that the suites read (environment variable `BENCH_PEERS`), and returns its path.
+pub(crate) fn write_list(prepared: &Prepared, workspace: &Workspace) -> Result<PathBuf> {
+    fs::create_dir_all(workspace.report())?;
+    let path = workspace.report().join("peers.json");
+    fs::write(&path, serde_json::to_vec_pretty(&prepared.programs)?)?;
+    Ok(path)
 }
 
-/// Builds the peers of the given languages and systems (`None`: all). A peer that fails to build is reported as
-/// missing, which is not an error.
-pub(crate) fn prepare(
-    file: &PeersFile,
-    workspace: &Workspace,
-    languages: Option<&[String]>,
-    systems: Option<&[String]>,
-    cargo: Cargo,
-) -> Prepared {
+/// Builds the peers of the given systems (`None`: all). A peer that fails to build is reported as missing, which is not an
+/// error.
+pub(crate) fn prepare(workspace: &Workspace, systems: Option<&[String]>, cargo: Cargo) -> Result<Prepared> {
+    let file = PeersFile::load(workspace)?;
     let mut prepared = Prepared { missing: file.missing.clone(), ..Prepared::default() };
     for toolchain in &file.toolchains {
         let language = &toolchain.language;
@@ -108,9 +99,7 @@ pub(crate) fn prepare(
             .collect();
         let arguments: Vec<&str> = toolchain.version.iter().skip(1).map(String::as_str).collect();
         let version = || process::first_line(toolchain.version.first()?, &arguments);
-        let ready = if languages.is_some_and(|languages| !languages.contains(language)) {
-            Err("not asked for".to_owned())
-        } else if let Some(version) = version() {
+        let ready = if let Some(version) = version() {
             prepared.versions.push((language.clone(), version));
             if peers.is_empty() {
                 continue;
@@ -124,7 +113,7 @@ pub(crate) fn prepare(
             let built = ready
                 .as_ref()
                 .map_err(Clone::clone)
-                .and_then(|place| build(peer, place, workspace).map_err(|error| format!("{error:#}")));
+                .and_then(|place| build(peer, place).map_err(|error| format!("{error:#}")));
             match built {
                 Ok(program) => prepared.programs.push(with_versions(program, &prepared.versions)),
                 Err(reason) => {
@@ -138,7 +127,7 @@ pub(crate) fn prepare(
             }
         }
     }
-    prepared
+    Ok(prepared)
 }
 
 /// Gives implementations without a version, which belong to a standard library, that of their language.
@@ -173,24 +162,20 @@ fn ready_toolchain(toolchain: &Toolchain, workspace: &Workspace, cargo: Cargo) -
     let out = workspace.target.join("peers").join(&toolchain.language);
     fs::create_dir_all(&out).with_context(|| format!("cannot create {}", out.display()))?;
     let directory = if toolchain.staged {
-        copy_tree(&source, &out)?;
+        // Installed packages there remain.
+        succeed(Command::new("cp").arg("-R").arg(source.join(".")).arg(&out))?;
         out.clone()
     } else {
         source
     };
     let place = Place { directory, out, cargo };
-    for command in &toolchain.prepare {
-        build_step(command, &place, workspace)?;
-    }
+    toolchain.prepare.iter().try_for_each(|command| build_step(command, &place))?;
     Ok(place)
 }
 
-fn build(peer: &Peer, place: &Place, workspace: &Workspace) -> Result<Program> {
-    for command in &peer.build {
-        build_step(command, place, workspace)?;
-    }
-    let values = HashMap::from([("out", place.out.to_str().context("the target directory is no UTF-8")?)]);
-    let mut command: Vec<String> = peer.run.iter().map(|argument| expanded(argument, &values)).collect();
+fn build(peer: &Peer, place: &Place) -> Result<Program> {
+    peer.build.iter().try_for_each(|command| build_step(command, place))?;
+    let mut command = place.expanded(&peer.run);
     let program = command.first_mut().context("an empty command in peers.toml")?;
     if !program.contains('/') {
         let found = process::find(program).with_context(|| format!("there is no {program}"))?;
@@ -205,142 +190,24 @@ fn build(peer: &Peer, place: &Place, workspace: &Workspace) -> Result<Program> {
     })
 }
 
-fn build_step(command: &[String], place: &Place, workspace: &Workspace) -> Result<()> {
-    let out = place.out.to_string_lossy();
-    let (subcommand, profile) = match place.cargo {
-        Cargo::Check => ("check", "dev"),
-        Cargo::Build => ("build", "release"),
-    };
-    let values = HashMap::from([("out", &*out), ("check_or_build", subcommand), ("profile", profile)]);
-    let mut arguments = command.iter().map(|argument| expanded(argument, &values));
-    let mut command = Command::new(arguments.next().context("an empty command in peers.toml")?);
-    command.args(arguments).current_dir(&place.directory);
-    let finished = process::run(&mut command, &workspace.scratch().join("build"), BUILD_LIMIT)?;
-    if !finished.status.success() {
-        bail!("{:?} failed: {}", command.get_program(), finished.complaint());
-    }
-    Ok(())
+fn build_step(command: &[String], place: &Place) -> Result<()> {
+    let command = place.expanded(command);
+    let (program, arguments) = command.split_first().context("an empty command in peers.toml")?;
+    succeed(Command::new(program).args(arguments).current_dir(&place.directory)).map(drop)
 }
 
-/// Copies files and directories. Other files in `to`, such as installed packages, remain.
-fn copy_tree(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
-    for entry in fs::read_dir(from).with_context(|| format!("cannot list {}", from.display()))? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            if entry.file_name() != "node_modules" {
-                copy_tree(&entry.path(), &target)?;
-            }
-        } else {
-            fs::copy(entry.path(), &target)
-                .with_context(|| format!("cannot copy to {}", target.display()))?;
-        }
-    }
-    Ok(())
-}
-
-/// Replaces `{name}`.
-fn expanded(argument: &str, values: &HashMap<&str, &str>) -> String {
-    values.iter().fold(argument.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
-}
-
-/// Runs each implementation of each row once and prints the failures.
-fn run_rows(prepared: &Prepared, data: &Path) -> Result<()> {
-    let rows = row_names(data)?;
-    let (mut answers, mut failures) = (0, 0);
-    for program in &prepared.programs {
-        let mut resident = Resident::start(program)?;
-        for one in &program.implementations {
-            let literal = one.rows.iter().filter(|row| !row.ends_with('*'));
-            let keys = rows.iter().filter_map(|key| key.strip_prefix(&program.system)?.strip_prefix('/'));
-            let wanted: BTreeSet<&str> =
-                keys.chain(literal.clone().map(String::as_str)).filter(|row| one.has(row)).collect();
-            for row in wanted {
-                // A pattern may match too much, and the documents of some rows are in files that an environment variable names.
-                let is_optional = row.contains("_real_") || !literal.clone().any(|name| name == row);
-                let failure = match resident.ask(&format!("run\t{row}\t{}\t1", one.name)) {
-                    Ok(answer) if answer.starts_with("ok\t") => {
-                        answers += 1;
-                        continue;
-                    }
-                    Ok(answer) if answer == "none" && is_optional => continue,
-                    Ok(answer) => answer.replace('\t', " "),
-                    Err(error) => {
-                        resident = Resident::start(program)?;
-                        format!("{error:#}")
-                    }
-                };
-                failures += 1;
-                crate::say(&format!(
-                    "{}/{row}/{} ({}): {failure}\n",
-                    program.system, one.name, program.language
-                ));
-            }
-        }
-    }
-    crate::say(&format!("{answers} rows of peers ran, {failures} failed\n"));
-    ensure!(failures == 0, "peers failed");
-    Ok(())
-}
-
-/// Returns the keys of rows that the data files name.
-fn row_names(data: &Path) -> Result<BTreeSet<String>> {
-    fn collect(value: &toml::Value, keys: &mut BTreeSet<String>) {
-        match value {
-            toml::Value::String(text) if text.contains('/') && !text.contains([' ', '*']) => {
-                keys.insert(text.clone());
-            }
-            toml::Value::Array(values) => values.iter().for_each(|value| collect(value, keys)),
-            toml::Value::Table(table) => table.values().for_each(|value| collect(value, keys)),
-            _ => {}
-        }
-    }
-    let mut keys = BTreeSet::new();
-    for name in ["groups.toml", "rows.toml", "seed-rows.toml"] {
-        collect(&crate::data::load(data, name)?, &mut keys);
-    }
-    Ok(keys)
-}
-
-/// A running program, which answers each line with a line.
-struct Resident {
-    child: Child,
-    input: ChildStdin,
-    answers: Receiver<String>,
-}
-
-impl Resident {
-    fn start(program: &Program) -> Result<Self> {
-        let (name, arguments) = program.command.split_first().context("an empty command")?;
-        let mut child = Command::new(name)
-            .args(arguments)
-            .current_dir(&program.directory)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("cannot start {name}"))?;
-        let input = child.stdin.take().context("standard input is a pipe")?;
-        let output = BufReader::new(child.stdout.take().context("standard output is a pipe")?);
-        let (sender, answers) = channel();
-        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Ok(Self { child, input, answers })
-    }
-
-    fn ask(&mut self, request: &str) -> Result<String> {
-        writeln!(self.input, "{request}").context("the program has ended")?;
-        match self.answers.recv_timeout(ANSWER_LIMIT) {
-            Ok(answer) => Ok(answer),
-            Err(error) => bail!("no answer: {error}"),
-        }
-    }
-}
-
-impl Drop for Resident {
-    fn drop(&mut self) {
-        // It has ended already, or has nothing left to do.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+impl Place {
+    /// Replaces `{out}`, `{check_or_build}` and `{profile}` in the words of a command.
+    fn expanded(&self, command: &[String]) -> Vec<String> {
+        let (subcommand, profile) = match self.cargo {
+            Cargo::Check => ("check", "dev"),
+            Cargo::Build => ("build", "release"),
+        };
+        let expand = |word: &String| {
+            let word = word.replace("{out}", &self.out.to_string_lossy());
+            word.replace("{check_or_build}", subcommand).replace("{profile}", profile)
+        };
+        command.iter().map(expand).collect()
     }
 }
 
@@ -350,8 +217,9 @@ mod tests {
 
     #[test]
     fn placeholders_are_replaced() {
-        let values = HashMap::from([("out", "/o"), ("profile", "dev")]);
-        assert_eq!(expanded("{out}/x --{profile} {unknown}", &values), "/o/x --dev {unknown}");
+        let place = Place { directory: PathBuf::new(), out: "/o".into(), cargo: Cargo::Check };
+        let words = ["{out}/x", "--{profile}", "{unknown}"].map(str::to_owned);
+        assert_eq!(place.expanded(&words), ["/o/x", "--dev", "{unknown}"]);
     }
 
     #[test]
@@ -360,20 +228,5 @@ mod tests {
             ["go version go1.26.8 linux/amd64", "g++ (Debian 12.2.0-14+deb12u1) 12.2.0", "v20.20.2", "none"];
         let found = lines.map(|line| version_number(line).unwrap_or_default());
         assert_eq!(found, ["1.26.8", "12.2.0", "20.20.2", ""]);
-    }
-
-    #[test]
-    fn residents_answer_in_turn_and_their_end_is_noticed() {
-        let command = ["sh", "-c", "read line; echo \"ok $line\"; read line"].map(str::to_owned).to_vec();
-        let program = Program {
-            system: String::new(),
-            language: String::new(),
-            command,
-            directory: "/".into(),
-            implementations: Vec::new(),
-        };
-        let mut resident = Resident::start(&program).unwrap();
-        assert_eq!(resident.ask("run").unwrap(), "ok run");
-        assert!(resident.ask("run").unwrap_err().to_string().starts_with("no answer"));
     }
 }

@@ -1,29 +1,35 @@
-//! Runs other programs with captured output and a time limit.
+//! Runs other programs.
 
 use std::env;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
-
-pub(crate) use bench_report::machine::first_line;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// Time limit of a program that must succeed.
-const LIMIT: Duration = Duration::from_secs(300);
-/// Interval at which a running program is polled.
-const POLL: Duration = Duration::from_millis(5);
+pub(crate) use bench_report::machine::first_line;
+
+use crate::note;
+
+/// Time limit of a program whose output is captured. It may download and compile.
+const LIMIT: Duration = Duration::from_secs(900);
 
 /// Reason why a check was not made on this machine; `None` if it was made.
 pub(crate) type Skipped = Option<String>;
+
+/// Joins the reasons to one text; `None` if there are none.
+pub(crate) fn joined(reasons: &[String]) -> Skipped {
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
 
 /// Runs a command without input.
 pub(crate) fn finish(mut command: Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {program}"))?;
-    ensure!(status.success(), "{status}");
+    ensure!(status.success(), "{program}: {status}");
     Ok(())
 }
 
@@ -35,79 +41,50 @@ pub(crate) fn empty(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
 }
 
+/// Output of a successful program.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    pub(crate) status: ExitStatus,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Finished {
-    /// Returns the output line that most likely names the error.
-    pub(crate) fn complaint(&self) -> String {
-        let telling = |line: &&str| {
-            let lower = line.to_lowercase();
-            ["error", "fail", "panic", "cannot", "not found"].iter().any(|word| lower.contains(word))
-        };
-        let lines: Vec<&str> = self
-            .stderr
-            .lines()
-            .chain(self.stdout.lines())
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-            .collect();
-        let line = lines.iter().copied().find(telling).or_else(|| lines.last().copied());
-        format!("{}: {}", self.status, line.unwrap_or("no output"))
-    }
-}
-
-/// Runs `command` and captures its output in files below `scratch`, because a pipe could fill up. Fails if the program
-/// cannot be started, or is killed because it still runs after `limit`.
-pub(crate) fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Result<Finished> {
-    fs::create_dir_all(scratch).with_context(|| format!("cannot create {}", scratch.display()))?;
-    let (out_path, err_path) = (scratch.join("stdout.txt"), scratch.join("stderr.txt"));
-    let create = |path: &Path| File::create(path).with_context(|| format!("cannot write {}", path.display()));
-    let program = command.get_program().to_string_lossy().into_owned();
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(create(&out_path)?)
-        .stderr(create(&err_path)?)
-        .spawn()
-        .with_context(|| format!("cannot start {program}"))?;
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if start.elapsed() > limit {
-            child.kill()?;
-            child.wait()?;
-            bail!("stopped after {} s", limit.as_secs());
-        }
-        pause(POLL);
-    };
-    // The parsers need UTF-8 only.
-    let read = |path: &Path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Ok(Finished { status, stdout: read(&out_path)?, stderr: read(&err_path)? })
-}
-
-/// Runs a command like [`run`], with [`LIMIT`]. Fails with its output if it does not succeed.
+/// Runs a command without input and captures its output. If it fails, prints the output and returns an error with the line
+/// that most likely names the cause. Kills it after [`LIMIT`].
 pub(crate) fn succeed(command: &mut Command) -> Result<Finished> {
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let scratch = env::temp_dir().join(format!("xtask-{}-{count}", std::process::id()));
-    let finished = run(command, &scratch, LIMIT);
-    fs::remove_dir_all(scratch)?;
-    let finished = finished?;
-    let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
-    let Finished { status, stdout, stderr } = &finished;
-    ensure!(status.success(), "{program}: {status}\n{stdout}{stderr}");
-    Ok(finished)
+    let program = command.get_program().to_string_lossy().into_owned();
+    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().with_context(|| format!("cannot start {program}"))?;
+    let id = child.id().to_string();
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(child.wait_with_output()));
+    let Ok(output) = receiver.recv_timeout(LIMIT) else {
+        Command::new("kill").args(["-KILL", &id]).status()?;
+        bail!("{program}: stopped after {} s", LIMIT.as_secs());
+    };
+    let output = output?;
+    let [stdout, stderr] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    if !output.status.success() {
+        note(&format!("{stdout}{stderr}"));
+        bail!("{program}: {}: {}", output.status, complaint(&stderr, &stdout));
+    }
+    Ok(Finished { stdout, stderr })
 }
 
-#[allow(clippy::disallowed_methods, reason = "xtask is a blocking tool without an executor")]
-pub(crate) fn pause(duration: Duration) {
-    std::thread::sleep(duration);
+/// Returns the line that most likely names the error.
+fn complaint<'a>(stderr: &'a str, stdout: &'a str) -> &'a str {
+    let names_error = |line: &&str| {
+        let lower = line.to_lowercase();
+        ["error", "fail", "panic", "cannot", "not found"].iter().any(|word| lower.contains(word))
+    };
+    let mut lines = stderr.lines().chain(stdout.lines()).map(str::trim).filter(|line| !line.is_empty());
+    let last = lines.clone().next_back();
+    lines.find(names_error).or(last).unwrap_or("no output")
+}
+
+/// Returns whether a command succeeds.
+pub(crate) fn works(command: &mut Command) -> bool {
+    command.stdin(Stdio::null()).output().is_ok_and(|output| output.status.success())
 }
 
 /// Returns the path of a program with this name in the search path, or this path if it exists.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::process::{Skipped, finish, lacks, succeed};
+use crate::process::{Skipped, finish, joined, lacks, succeed, works};
 use crate::workspace::Workspace;
 use crate::{cargo, dist, say, test, tidy};
 
@@ -29,8 +29,11 @@ const CHECKS: [(&str, Check); 8] = [
     ("packages", publish),
     ("docs", docs),
     ("semver", semver),
-    ("dist", |workspace| Ok(test::joined(&dist::release(workspace)?))),
+    ("dist", |workspace| Ok(joined(&dist::release(workspace, &[])?))),
 ];
+
+/// Version of all packages.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Tested version. `cargo xtask setup` does not install it, because compiling it and its run take minutes of the gate.
 const SEMVER_CHECKS: &str = "cargo-semver-checks@0.51.0";
@@ -53,11 +56,8 @@ const MENTIONS: [(&str, &str); 10] = [
 ];
 
 pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
-    let remaining = remaining(
-        &version(&manifest(workspace)?)?,
-        manifest(workspace)?["workspace"]["package"].get("repository").is_some(),
-        matches!(changelog(workspace), Ok(None)),
-    );
+    let has_repository = manifest(workspace)?["workspace"]["package"].get("repository").is_some();
+    let remaining = remaining(has_repository, matches!(changelog(workspace), Ok(None)));
     if !options.dry_run {
         bail!("a release needs accounts: run `cargo xtask release --dry-run`, then by hand:\n{remaining}");
     }
@@ -68,39 +68,33 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
 }
 
 /// Returns the steps that need an account or a decision, in their order.
-fn remaining(version: &str, has_repository: bool, is_dated: bool) -> String {
+fn remaining(has_repository: bool, is_dated: bool) -> String {
     let mut steps = Vec::new();
     if !has_repository {
         steps.push("set `repository` of the packages to the public address of the repository".to_owned());
     }
     if !is_dated {
-        steps.push(format!("set the date of {version} in CHANGELOG.md and commit"));
+        steps.push(format!("set the date of {VERSION} in CHANGELOG.md and commit"));
     }
     steps.extend([
         "cargo xtask test --full".to_owned(),
         "cargo publish --workspace".to_owned(),
         "twine upload target/dist/release/*.whl".to_owned(),
         format!(
-            "skopeo copy oci-archive:target/dist/release/pypi-proxy-{version}.oci.tar \
-            docker://REGISTRY/pypi-proxy:{version}"
+            "skopeo copy oci-archive:target/dist/release/pypi-proxy-{VERSION}.oci.tar \
+            docker://REGISTRY/pypi-proxy:{VERSION}"
         ),
-        format!("git tag --sign --message v{version} v{version} && git push origin v{version}"),
+        format!("git tag --sign --message v{VERSION} v{VERSION} && git push origin v{VERSION}"),
         "upload the Debian packages, tarballs and checksums in target/dist/release to the page of the tag"
             .to_owned(),
         "cargo xtask site, and copy target/site to a web server".to_owned(),
-        format!("set `semver-baseline` in Cargo.toml to \"v{version}\" and commit"),
+        format!("set `semver-baseline` in Cargo.toml to \"v{VERSION}\" and commit"),
     ]);
     steps.iter().enumerate().map(|(index, step)| format!("{}. {step}\n", index + 1)).collect()
 }
 
 fn manifest(workspace: &Workspace) -> Result<toml::Table> {
     Ok(fs::read_to_string(workspace.root.join("Cargo.toml"))?.parse()?)
-}
-
-/// Returns the version of the packages from the manifest of the workspace.
-fn version(manifest: &toml::Table) -> Result<String> {
-    let version = manifest["workspace"]["package"]["version"].as_str();
-    Ok(version.context("Cargo.toml: workspace.package.version is no string")?.to_owned())
 }
 
 /// Returns the published packages.
@@ -120,27 +114,26 @@ fn tree(workspace: &Workspace) -> Result<Skipped> {
 }
 
 fn tag(workspace: &Workspace) -> Result<Skipped> {
-    let tag = format!("v{}", version(&manifest(workspace)?)?);
-    ensure!(git(workspace, &["tag", "--list", &tag])?.is_empty(), "the tag {tag} exists");
+    let tags = git(workspace, &["tag", "--list", &format!("v{VERSION}")])?;
+    ensure!(tags.is_empty(), "the tag v{VERSION} exists");
     Ok(None)
 }
 
 /// Compares the version in the dependencies of the workspace, the deployment files and the guides.
 fn versions(workspace: &Workspace) -> Result<Skipped> {
     let manifest = manifest(workspace)?;
-    let version = version(&manifest)?;
     let dependencies = &manifest["workspace"]["dependencies"];
     for package in published(workspace)? {
         let own = dependencies.get(&package.name).and_then(|dependency| dependency["version"].as_str());
         ensure!(
-            own.is_none_or(|own| own.strip_prefix('=') == Some(&version)),
-            "Cargo.toml: the dependency {} has not the version ={version}",
+            own.is_none_or(|own| own.strip_prefix('=') == Some(VERSION)),
+            "Cargo.toml: the dependency {} has not the version ={VERSION}",
             package.name
         );
     }
     for (path, before) in MENTIONS {
         let text = fs::read_to_string(workspace.root.join(path)).with_context(|| path.to_owned())?;
-        mention(&text, before, &version).with_context(|| path.to_owned())?;
+        mention(&text, before, VERSION).with_context(|| path.to_owned())?;
     }
     Ok(None)
 }
@@ -164,7 +157,7 @@ fn mention(text: &str, before: &str, version: &str) -> Result<()> {
 
 fn changelog(workspace: &Workspace) -> Result<Skipped> {
     let text = fs::read_to_string(workspace.root.join("CHANGELOG.md"))?;
-    newest_section(&text, &version(&manifest(workspace)?)?)
+    newest_section(&text, VERSION)
 }
 
 /// Checks that the first section of the changelog is that of `version`. Skips the check of its date while it has none.
@@ -176,11 +169,9 @@ fn newest_section(text: &str, version: &str) -> Result<Skipped> {
     if state == "unreleased" {
         return Ok(Some(format!("{version} is unreleased, so it has no date")));
     }
-    let is_date = state.len() == 10
-        && state.bytes().enumerate().all(|(index, byte)| match index {
-            4 | 7 => byte == b'-',
-            _ => byte.is_ascii_digit(),
-        });
+    let lengths =
+        state.split('-').map(|part| part.bytes().all(|byte| byte.is_ascii_digit()).then_some(part.len()));
+    let is_date = lengths.eq([Some(4), Some(2), Some(2)]);
     ensure!(is_date, "CHANGELOG.md: {state:?} is no date such as 2026-12-31");
     Ok(None)
 }
@@ -235,10 +226,9 @@ fn publish(workspace: &Workspace) -> Result<Skipped> {
 /// rustdoc that shows which feature an item needs.
 fn docs(workspace: &Workspace) -> Result<Skipped> {
     let folder = workspace.target.join("package");
-    let version = version(&manifest(workspace)?)?;
     let (mut members, mut patches) = (Vec::new(), String::new());
     for package in published(workspace)? {
-        let path = format!("{}-{version}", package.name);
+        let path = format!("{}-{VERSION}", package.name);
         ensure!(folder.join(&path).is_dir(), "the package {path} is not unpacked");
         patches += &format!("{} = {{ path = {path:?} }}\n", package.name);
         if package.is_library() {
@@ -268,11 +258,10 @@ pub(crate) fn semver(workspace: &Workspace) -> Result<Skipped> {
     let manifest = manifest(workspace)?;
     let baseline = manifest["workspace"]["metadata"]["semver-baseline"].as_str();
     let baseline = baseline.context("Cargo.toml: workspace.metadata.semver-baseline is no string")?;
-    if git(workspace, &["cat-file", "-e", &format!("{baseline}^{{commit}}")]).is_err() {
-        ensure!(
-            git(workspace, &["rev-parse", "--is-shallow-repository"])?.trim() == "true",
-            "Cargo.toml: there is no commit {baseline}, the value of workspace.metadata.semver-baseline"
-        );
+    let is_shallow = git(workspace, &["rev-parse", "--is-shallow-repository"])?.trim() == "true";
+    let mut find = Command::new("git");
+    if !works(find.args(["cat-file", "-e", &format!("{baseline}^{{commit}}")]).current_dir(&workspace.root)) {
+        ensure!(is_shallow, "Cargo.toml: there is no commit {baseline}, the value of semver-baseline");
         return Ok(Some(format!("this clone has no history, so it lacks the commit {baseline}")));
     }
     let mut command =
@@ -294,15 +283,8 @@ mod tests {
         };
         assert_eq!(check("## 0.2.0 (2026-12-31)").unwrap(), None);
         assert!(check("## 0.2.0 (unreleased)").unwrap().is_some_and(|reason| reason.contains("0.2.0")));
-        for heading in [
-            "## 0.2.0",
-            "## 0.2.0 (soon)",
-            "## 0.2.0 (31.12.2026)",
-            "## 0.2 (2026-12-31)",
-            "## Unreleased",
-            "",
-        ] {
-            assert!(check(heading).is_err(), "{heading}");
+        for state in ["0.2.0", "0.2.0 (soon)", "0.2.0 (31.12.2026)", "0.2 (2026-12-31)", "Unreleased", ""] {
+            assert!(check(&format!("## {state}")).is_err(), "{state}");
         }
     }
 

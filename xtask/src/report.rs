@@ -1,14 +1,14 @@
 //! `cargo xtask report`: renders and publishes reports.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
 use bench_report::model::{ProxyRun, Report};
 use bench_report::{JSON, Sources, publish, read, read_json};
 
 use crate::process::Skipped;
+use crate::tidy;
 use crate::workspace::Workspace;
-use crate::{compare, tidy};
 
 /// Write the latest report again
 ///
@@ -24,12 +24,6 @@ pub(crate) struct Options {
     /// Write them even if the run is not fit to publish
     #[arg(long)]
     allow_unfit: bool,
-    /// List the changes since an earlier report.json
-    #[arg(long, value_name = "OLD.json")]
-    compare: Option<PathBuf>,
-    /// Fail if a row became slower or allocates more
-    #[arg(long, requires = "compare")]
-    fail_on_regression: bool,
 }
 
 pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
@@ -39,8 +33,6 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
     }
     let mut report = read(&workspace.report().join(JSON))?;
     add_proxy_runs(&mut report, workspace)?;
-    let before = options.compare.as_deref().map(read).transpose()?;
-    let regressions = before.map_or(0, |before| compare::compare(&before, &mut report));
     write(&report, &sources, workspace)?;
     if options.out {
         let unfit = bench_report::unfit(&report, &sources);
@@ -51,7 +43,6 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
         );
         publish::write(&report, &sources, root, &tidy::guides(root)?, Some(&workspace.report()))?;
     }
-    ensure!(!options.fail_on_regression || regressions == 0, "{regressions} regressions");
     Ok(())
 }
 

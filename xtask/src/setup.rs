@@ -28,8 +28,7 @@ const SYSTEM_PACKAGES: [(&str, &[&str], &str); 15] = [
 ];
 
 /// Programs from the Rust package registry in tested versions, with the features that replace the default ones.
-const PLUGINS: [(&str, &str, Option<&str>, &str); 5] = [
-    ("cargo-cyclonedx", "0.5.9", None, "the lists of dependencies (SBOM)"),
+const PLUGINS: [(&str, &str, Option<&str>, &str); 4] = [
     ("cargo-deb", "3.8.0", None, "the Debian packages"),
     ("cargo-deny", "0.20.2", None, "the checks of licences and bans"),
     ("cargo-machete", "0.9.2", None, "the check for unused dependencies"),

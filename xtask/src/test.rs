@@ -14,9 +14,8 @@ use anyhow::{Context, Result, bail, ensure};
 
 use When::{Always, Beside, Full};
 
-use crate::cargo::Messages;
 use crate::interop::{self, Installed};
-use crate::process::{Skipped, finish};
+use crate::process::{Skipped, finish, joined, lacks, succeed};
 use crate::workspace::Workspace;
 use crate::{cargo, completeness, features, instructions, note, process, proxy, release, say, setup, tidy};
 
@@ -33,11 +32,6 @@ pub(crate) struct Options {
     /// Run everything that CI runs, including the suites and the programs in other languages
     #[arg(long)]
     full: bool,
-}
-
-/// Joins the reasons to one text; `None` if there are none.
-pub(crate) fn joined(reasons: &[String]) -> Skipped {
-    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 /// One run of the gate.
@@ -88,7 +82,9 @@ const STEPS: &[Step] = &[
     step("dist", Full, |gate| Ok(joined(&crate::dist::test(&gate.workspace)?))),
     step("docs", Always, docs),
     step("site", Beside, |gate| crate::site::test(&gate.workspace)),
-    step("benches", Full, |gate| pass(cargo::test_suites(&gate.workspace)?)),
+    step("benches", Full, |gate| {
+        pass(cargo::test_suites(&gate.workspace, &["--lib", "--bins", "--benches"])?)
+    }),
     step("newcomer", Full, |gate| pass(cargo::command(&gate.workspace, &["bench", "--", "--list"]))),
     step("rows", Full, |gate| completeness::check(&gate.workspace).map(|()| None)),
     step("load", Full, |gate| proxy::check(&gate.workspace)),
@@ -195,13 +191,10 @@ fn features(gate: &Gate) -> Result<Skipped> {
     for package in tidy::packages(&gate.workspace)?.iter().filter(|package| package.is_library()) {
         for set in features::sets(&gate.workspace, package)? {
             let list = set.iter().map(String::as_str).collect::<Vec<_>>().join(",");
-            let arguments = ["check", "--quiet", "--message-format=json", "--package", &package.name];
-            let mut command = cargo::command(&gate.workspace, &arguments);
-            command.args(["--no-default-features", "--features", &list]);
-            let messages = Messages::of(command)?;
-            messages.diagnostics().for_each(say);
-            let is_clean = messages.is_success && messages.diagnostics().next().is_none();
-            ensure!(is_clean, "{} with the features {list:?}", package.name);
+            let mut command =
+                cargo::command(&gate.workspace, &["check", "--quiet", "--package", &package.name]);
+            let warnings = succeed(command.args(["--no-default-features", "--features", &list]))?.stderr;
+            ensure!(warnings.is_empty(), "{} with the features {list:?}: {warnings}", package.name);
         }
     }
     Ok(None)
@@ -263,18 +256,17 @@ fn peers(gate: &Gate) -> Result<Skipped> {
     if process::first_line("go", &["version"]).is_none() {
         return Ok(Some("the available peers are ready; there is no go, whose peers have tests".into()));
     }
-    for arguments in [["vet", "./..."], ["test", "./..."]] {
+    for subcommand in ["vet", "test"] {
         let mut command = Command::new("go");
-        command.args(arguments).current_dir(gate.workspace.root.join("benches/peers/go"));
+        command.args([subcommand, "./..."]).current_dir(gate.workspace.root.join("benches/peers/go"));
         finish(command)?;
     }
     Ok(None)
 }
 
 fn deny(gate: &Gate) -> Result<Skipped> {
-    if let Some(missing) = process::lacks("cargo-deny") {
-        return Ok(Some(missing));
+    match lacks("cargo-deny") {
+        None => pass(cargo::command(&gate.workspace, &["deny", "check", "bans", "licenses", "sources"])),
+        missing => Ok(missing),
     }
-    let command = cargo::command(&gate.workspace, &["deny", "check", "bans", "licenses", "sources"]);
-    pass(command)
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::process::succeed;
 use crate::workspace::Workspace;
 
 /// Files that may contain `unsafe`. Each has a safe equivalent and a test that compares the two, or only measures.
@@ -46,9 +47,9 @@ const MAP: &str = "| crate | depends on |";
 const LONGEST_MODULE: usize = 800;
 
 /// One file of the repository.
-struct Source {
-    path: String,
-    text: String,
+pub(crate) struct Source {
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 /// Checks all rules. Fails with one line per violation.
@@ -66,8 +67,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
         manifest(package, &mut problems);
         if package.is_library() {
             let library = fs::read_to_string(package.directory.join("src/lib.rs"))?;
-            feature_documentation(package, &library, &mut problems);
-            tested_features(package, &mut problems);
+            features(package, &library, &mut problems);
         }
     }
     for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
@@ -81,13 +81,10 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
 }
 
 /// Returns the files that git tracks or would add.
-fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
-    let output = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(&workspace.root)
-        .output()
-        .context("git lists the files")?;
-    let list = String::from_utf8(output.stdout)?;
+pub(crate) fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
+    let mut git = Command::new("git");
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let list = succeed(git.current_dir(&workspace.root))?.stdout;
     let mut sources = Vec::new();
     for path in list.split('\0').filter(|path| !path.is_empty()) {
         // Binary files have no lines to check.
@@ -175,10 +172,22 @@ pub(crate) struct Package {
 }
 
 impl Package {
+    /// Returns the value at a path of keys of the manifest, such as `package.publish`.
+    fn get(&self, path: &str) -> Option<&toml::Value> {
+        let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+        let mut keys = rest.split_terminator('.');
+        keys.try_fold(self.manifest.get(first)?, |value, key| value.get(key))
+    }
+
+    /// Returns the entries of an array of tables, such as `bin`.
+    fn tables(&self, name: &str) -> impl Iterator<Item = &toml::Value> {
+        self.get(name).and_then(toml::Value::as_array).into_iter().flatten()
+    }
+
     /// Returns whether releases contain the package.
     pub(crate) fn is_published(&self) -> bool {
         self.directory.parent().is_some_and(|parent| parent.ends_with("crates"))
-            && self.manifest["package"].get("publish").is_none()
+            && self.get("package.publish").is_none()
     }
 
     /// Returns whether releases contain the package as a library.
@@ -187,10 +196,8 @@ impl Package {
     }
 
     /// Returns the names of the benchmark binaries of a suite.
-    pub(crate) fn benches(&self) -> Vec<String> {
-        let benches = self.manifest.get("bench").filter(|_| self.is_suite()).and_then(toml::Value::as_array);
-        let names = benches.into_iter().flatten().filter_map(|bench| bench["name"].as_str());
-        names.map(str::to_owned).collect()
+    pub(crate) fn benches(&self) -> impl Iterator<Item = &str> {
+        self.tables("bench").filter(|_| self.is_suite()).filter_map(|bench| bench["name"].as_str())
     }
 
     /// Returns whether the package is a benchmark suite.
@@ -200,11 +207,10 @@ impl Package {
 
     /// Returns the features that a set of features enables, including itself and optional dependencies.
     pub(crate) fn enabled_by(&self, set: &BTreeSet<String>) -> BTreeSet<String> {
-        let features = self.manifest.get("features").and_then(toml::Value::as_table);
         let (mut enabled, mut open) = (BTreeSet::new(), Vec::from_iter(set.clone()));
         while let Some(name) = open.pop() {
-            let implied = features.and_then(|features| features.get(&name)?.as_array());
-            open.extend(implied.into_iter().flatten().filter_map(toml::Value::as_str).map(str::to_owned));
+            let implied = self.get("features").and_then(|features| features.get(&name));
+            open.extend(strings(implied).map(str::to_owned));
             enabled.insert(name);
         }
         enabled
@@ -212,21 +218,26 @@ impl Package {
 
     /// Returns the features that programs of the package require.
     pub(crate) fn required_features(&self) -> impl Iterator<Item = String> {
-        let programs = self.manifest.get("bin").and_then(toml::Value::as_array);
-        let required =
-            programs.into_iter().flatten().filter_map(|program| program.get("required-features")?.as_array());
-        required.flatten().filter_map(toml::Value::as_str).map(str::to_owned)
+        self.tables("bin").flat_map(|program| strings(program.get("required-features"))).map(str::to_owned)
     }
 
     pub(crate) fn features(&self) -> Vec<String> {
-        let features = self.manifest.get("features").and_then(toml::Value::as_table);
-        features
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| name.clone())
-            .filter(|name| name != "default")
-            .collect()
+        let features = self.get("features").and_then(toml::Value::as_table).into_iter().flatten();
+        features.map(|(name, _)| name.clone()).filter(|name| name != "default").collect()
     }
+
+    /// Returns the features of serde_json that the package enables outside of its tests.
+    fn serde_json_features(&self) -> impl Iterator<Item = &str> {
+        let features = self.get("features").and_then(toml::Value::as_table).into_iter().flatten();
+        let of_features = features.flat_map(|(_, enabled)| strings(Some(enabled))).filter_map(|feature| {
+            feature.strip_prefix("serde_json/").or_else(|| feature.strip_prefix("serde_json?/"))
+        });
+        strings(self.get("dependencies.serde_json.features")).chain(of_features)
+    }
+}
+
+fn strings(array: Option<&toml::Value>) -> impl Iterator<Item = &str> {
+    array.and_then(toml::Value::as_array).into_iter().flatten().filter_map(toml::Value::as_str)
 }
 
 /// Returns all members with their manifests.
@@ -238,74 +249,64 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
             directories.push(entry?.path());
         }
     }
+    directories.retain(|directory| directory.join("Cargo.toml").is_file());
     directories.sort();
-    directories
-        .into_iter()
-        .filter(|directory| directory.join("Cargo.toml").is_file())
-        .map(|directory| package(&directory))
-        .collect()
-}
-
-fn package(directory: &Path) -> Result<Package> {
-    let path = directory.join("Cargo.toml");
-    let manifest: toml::Table =
-        fs::read_to_string(&path)?.parse().with_context(|| path.display().to_string())?;
-    let name = manifest["package"]["name"].as_str().context("a package without a name")?.to_owned();
-    Ok(Package { name, directory: directory.to_owned(), manifest })
+    let package = |directory: PathBuf| {
+        let path = directory.join("Cargo.toml");
+        let manifest: toml::Table =
+            fs::read_to_string(&path)?.parse().with_context(|| path.display().to_string())?;
+        let name = manifest["package"]["name"].as_str().context("a package without a name")?.to_owned();
+        Ok(Package { name, directory, manifest })
+    };
+    directories.into_iter().map(package).collect()
 }
 
 fn manifest(package: &Package, problems: &mut Vec<String>) {
-    let Package { name, directory, manifest } = package;
-    let at = format!("{name}/Cargo.toml");
-    if !directory.ends_with(name) {
+    let at = format!("{}/Cargo.toml", package.name);
+    if !package.directory.ends_with(&package.name) {
         problems.push(format!("{at}: the folder has another name"));
     }
-    let mut shared = vec!["version", "edition", "license"];
+    let mut shared = vec!["package.version", "package.edition", "package.license", "lints"];
     if package.is_published() {
-        if manifest["package"].get("rust-version").and_then(toml::Value::as_str).is_none() {
+        if package.get("package.rust-version").and_then(toml::Value::as_str).is_none() {
             problems.push(format!("{at}: package.rust-version is not the minimum version of this package"));
         }
+        if let Some(feature) =
+            package.serde_json_features().find(|feature| !["alloc", "std"].contains(feature))
+        {
+            problems.push(format!(
+                "{at}: {feature} of serde_json would change how other crates of a build decode"
+            ));
+        }
     } else {
-        shared.extend(["rust-version", "publish"]);
+        shared.extend(["package.rust-version", "package.publish"]);
     }
     for key in shared {
-        if manifest["package"].get(key).and_then(|value| value.get("workspace")).is_none() {
-            problems.push(format!("{at}: package.{key} is not taken from the workspace"));
+        if package.get(&format!("{key}.workspace")).is_none() {
+            problems.push(format!("{at}: {key} is not taken from the workspace"));
         }
-    }
-    if let Some(feature) = serde_json_features(manifest).find(|feature| !["alloc", "std"].contains(feature))
-        && package.is_published()
-    {
-        problems
-            .push(format!("{at}: {feature} of serde_json would change how other crates of a build decode"));
-    }
-    if manifest.get("lints").and_then(|lints| lints.get("workspace")).is_none() {
-        problems.push(format!("{at}: lints are not taken from the workspace"));
     }
     // libtest rejects criterion's flags, which `cargo bench -- FLAG` passes to every target with `bench = true`.
     let is_off = |target: &toml::Value| target.get("bench").and_then(toml::Value::as_bool) == Some(false);
-    if directory.join("src/lib.rs").is_file() && !manifest.get("lib").is_some_and(is_off) {
+    if package.directory.join("src/lib.rs").is_file() && !package.get("lib").is_some_and(is_off) {
         problems.push(format!("{at}: [lib] needs bench = false"));
     }
     for kind in ["bin", "example"] {
-        let targets = manifest.get(kind).and_then(toml::Value::as_array);
-        if targets.into_iter().flatten().any(|target| !is_off(target)) {
+        if package.tables(kind).any(|target| !is_off(target)) {
             problems.push(format!("{at}: [[{kind}]] needs bench = false"));
         }
     }
 }
 
-/// Checks that docs.rs builds a library with all features and shows which of them an item needs, and that the front page
-/// names each feature.
-fn feature_documentation(package: &Package, library: &str, problems: &mut Vec<String>) {
-    let Package { name, manifest, .. } = package;
+/// Checks that docs.rs builds a library with all features and shows which of them an item needs, that the front page names
+/// each feature, and that the tests have all of them, which a development dependency of the library on itself enables.
+fn features(package: &Package, library: &str, problems: &mut Vec<String>) {
+    let name = &package.name;
     let features = package.features();
     if features.is_empty() {
         return;
     }
-    let metadata = manifest["package"].get("metadata").and_then(|metadata| metadata.get("docs"));
-    let settings = metadata.and_then(|docs| docs.get("rs"));
-    if settings.and_then(|settings| settings.get("all-features")?.as_bool()) != Some(true) {
+    if package.get("package.metadata.docs.rs.all-features").and_then(toml::Value::as_bool) != Some(true) {
         problems.push(format!("{name}/Cargo.toml: [package.metadata.docs.rs] needs all-features = true"));
     }
     let attribute = "#![cfg_attr(docsrs, feature(doc_cfg))]";
@@ -313,36 +314,17 @@ fn feature_documentation(package: &Package, library: &str, problems: &mut Vec<St
         problems.push(format!("{name}/src/lib.rs: {attribute} is missing"));
     }
     let page: Vec<&str> = library.lines().filter(|line| line.starts_with("//!")).collect();
+    let own = strings(package.get(&format!("dev-dependencies.{name}.features")));
+    let tested = package.enabled_by(&own.chain(["default"]).map(str::to_owned).collect());
     for feature in features {
         let named = format!("`{feature}`");
         if !page.iter().any(|line| line.contains(&named)) {
             problems.push(format!("{name}/src/lib.rs: the front page does not name the feature {feature}"));
         }
+        if !tested.contains(&feature) {
+            problems.push(format!("{name}/Cargo.toml: the tests lack the feature {feature}"));
+        }
     }
-}
-
-/// Checks that the tests of a library have all its features, which a development dependency on itself enables.
-fn tested_features(package: &Package, problems: &mut Vec<String>) {
-    let own = || package.manifest.get("dev-dependencies")?.get(&package.name)?.get("features");
-    let set = own().into_iter().flat_map(strings).chain(["default"]).map(str::to_owned).collect();
-    let tested = package.enabled_by(&set);
-    for feature in package.features().iter().filter(|feature| !tested.contains(*feature)) {
-        problems.push(format!("{}/Cargo.toml: the tests lack the feature {feature}", package.name));
-    }
-}
-
-/// Returns the features of serde_json that a package enables outside of its tests.
-fn serde_json_features(manifest: &toml::Table) -> impl Iterator<Item = &str> {
-    let dependency = || manifest.get("dependencies")?.get("serde_json")?.get("features");
-    let features = manifest.get("features").and_then(toml::Value::as_table).into_iter().flatten();
-    let of_features = features.flat_map(|(_, enabled)| strings(enabled)).filter_map(|feature| {
-        feature.strip_prefix("serde_json/").or_else(|| feature.strip_prefix("serde_json?/"))
-    });
-    dependency().into_iter().flat_map(strings).chain(of_features)
-}
-
-fn strings(array: &toml::Value) -> impl Iterator<Item = &str> {
-    array.as_array().into_iter().flatten().filter_map(toml::Value::as_str)
 }
 
 /// Parses the dependency table in ARCHITECTURE.md.
@@ -368,11 +350,12 @@ fn directions(text: &str, packages: &[Package], problems: &mut Vec<String>) {
     for name in map.keys().filter(|name| !members.contains(*name)) {
         problems.push(format!("ARCHITECTURE.md: there is no {name}"));
     }
-    for Package { name, manifest, .. } in packages {
+    for package in packages {
+        let name = &package.name;
         let own = if name == "examples" { "dev-dependencies" } else { "dependencies" };
         let found: BTreeSet<&str> = [own, "build-dependencies"]
             .into_iter()
-            .filter_map(|section| manifest.get(section)?.as_table())
+            .filter_map(|section| package.get(section)?.as_table())
             .flat_map(toml::Table::keys)
             .map(String::as_str)
             .filter(|name| members.contains(name))
@@ -400,9 +383,8 @@ mod tests {
         problems
     }
 
-    #[test]
-    fn clean_files_pass() {
-        assert_eq!(problems("crates/x/src/a.rs", "//! A.\n\nfn a() {}\n"), Vec::<String>::new());
+    fn package(name: &str, manifest: &str) -> Package {
+        Package { name: name.to_owned(), directory: PathBuf::new(), manifest: manifest.parse().unwrap() }
     }
 
     #[test]
@@ -420,7 +402,9 @@ mod tests {
         ] {
             assert_eq!(problems(path, text).len(), 1, "{path}: {text}");
         }
-        assert!(problems("LICENSE-MIT", "as it came ").is_empty());
+        for (path, text) in [("LICENSE-MIT", "as it came "), ("crates/x/src/a.rs", "//! A.\n\nfn a() {}\n")] {
+            assert_eq!(problems(path, text), [""; 0]);
+        }
     }
 
     #[test]
@@ -434,12 +418,8 @@ mod tests {
                 ("c", BTreeSet::from(["a", "b"]))
             ])
         );
-        let package = |name: &str, dependency: &str| Package {
-            name: name.to_owned(),
-            directory: PathBuf::new(),
-            manifest: format!("[dependencies]\n{dependency}.workspace = true\nserde = \"1\"")
-                .parse()
-                .unwrap(),
+        let package = |name, dependency: &str| {
+            package(name, &format!("[dependencies]\n{dependency}.workspace = true\nserde = \"1\""))
         };
         let mut problems = Vec::new();
         directions(&text, &[package("a", "x"), package("b", "a"), package("z", "x")], &mut problems);
@@ -447,35 +427,21 @@ mod tests {
     }
 
     #[test]
-    fn features_are_documented() {
-        let package = |metadata: &str| Package {
-            name: "a".to_owned(),
-            directory: PathBuf::new(),
-            manifest: format!("[package]\n{metadata}\n[features]\ndefault = []\nx = []\ny = []")
-                .parse()
-                .unwrap(),
-        };
-        let problems = |metadata, library| {
+    fn features_are_documented_and_tested() {
+        let own = "dev-dependencies.a = { path = \".\", features = [\"x\"] }";
+        let list = "[features]\ndefault = [\"w\"]\nw = []\nx = [\"y\"]\ny = []\n";
+        let problems = |manifest: &str, library| {
             let mut problems = Vec::new();
-            feature_documentation(&package(metadata), library, &mut problems);
+            features(&package("a", manifest), library, &mut problems);
             problems
         };
-        let metadata = "metadata.docs.rs.all-features = true";
-        let library = "//! `x` and `y`\n#![cfg_attr(docsrs, feature(doc_cfg))]\n";
-        assert_eq!(problems(metadata, library), Vec::<String>::new());
-        assert_eq!(problems("", library).len(), 1);
-        assert_eq!(problems(metadata, "//! `x`\n// `y`\n").len(), 2);
-    }
-
-    #[test]
-    fn tests_without_a_feature_are_found() {
-        let own = "dev-dependencies.a = { path = \".\", features = [\"x\"] }";
-        let manifest = format!("{own}\n[features]\ndefault = [\"w\"]\nw = []\nx = [\"y\"]\ny = []\nz = []");
-        let manifest = manifest.parse().unwrap();
-        let package = Package { name: "a".to_owned(), directory: PathBuf::new(), manifest };
-        let mut problems = Vec::new();
-        tested_features(&package, &mut problems);
-        assert_eq!(problems, ["a/Cargo.toml: the tests lack the feature z"]);
+        let good = format!("package.metadata.docs.rs.all-features = true\n{own}\n{list}");
+        let library = "//! `w`, `x` and `y`\n#![cfg_attr(docsrs, feature(doc_cfg))]\n";
+        assert_eq!(problems(&good, library), [""; 0]);
+        assert_eq!(problems(&format!("{own}\n{list}"), library).len(), 1);
+        assert_eq!(problems(&good, "//! `w`, `x`\n// `y`\n").len(), 2);
+        let untested = problems(&format!("{good}z = []\n"), "//! `z`\n");
+        assert_eq!(untested.last().unwrap(), "a/Cargo.toml: the tests lack the feature z");
     }
 
     #[test]
@@ -483,8 +449,8 @@ mod tests {
         let manifest = "[features]\na = [\"dep:serde_json\", \"serde_json?/preserve_order\", \"serde_json/std\"]\n\
             [dependencies]\nserde_json = { workspace = true, features = [\"arbitrary_precision\"] }\n\
             [dev-dependencies]\nserde_json = { workspace = true, features = [\"raw_value\"] }\n";
-        let manifest: toml::Table = manifest.parse().unwrap();
-        let features: Vec<_> = serde_json_features(&manifest).collect();
+        let package = package("a", manifest);
+        let features: Vec<_> = package.serde_json_features().collect();
         assert_eq!(features, ["arbitrary_precision", "preserve_order", "std"]);
     }
 

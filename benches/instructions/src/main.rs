@@ -18,21 +18,12 @@ use anyhow::{Context as _, Result, ensure};
 /// One operation. Returns the same number each time, or 0 if it fails.
 type Operation = Box<dyn FnMut() -> u64>;
 
-/// A row.
-struct Row {
-    /// `system/row`.
-    name: &'static str,
-    /// Creates the input.
-    prepare: fn() -> Operation,
-}
+/// Name of an operation, and function that creates its input.
+type Row = (&'static str, fn() -> Operation);
 
-/// Defines a row for each function, which creates the input and returns the operation.
 macro_rules! rows {
     ($($system:ident: $($row:ident)+;)+) => {
-        &[$($(Row {
-            name: concat!(stringify!($system), "/", stringify!($row)),
-            prepare: || Box::new($system::$row()),
-        },)+)+]
+        &[$($((concat!(stringify!($system), "/", stringify!($row)), || Box::new($system::$row())),)+)+]
     };
 }
 
@@ -50,12 +41,13 @@ fn main() -> Result<()> {
     let name = arguments.next().context("usage: instructions NAME TIMES | --list | --machine")?;
     let mut out = io::stdout().lock();
     match &*name {
-        "--list" => ROWS.iter().try_for_each(|row| writeln!(out, "{}", row.name))?,
+        "--list" => ROWS.iter().try_for_each(|(name, _)| writeln!(out, "{name}"))?,
         "--machine" => writeln!(out, "{}", machine())?,
         _ => {
-            let row = ROWS.iter().find(|row| row.name == name).context("there is no such row")?;
+            let (_, prepare) =
+                ROWS.iter().find(|(known, _)| *known == name).context("there is no such row")?;
             let times: u64 = arguments.next().context("how many times?")?.parse()?;
-            let mut operation = (row.prepare)();
+            let mut operation = prepare();
             let first = operation();
             ensure!(first > 0, "the operation failed");
             for _ in 1..times {
@@ -85,11 +77,11 @@ mod tests {
 
     #[test]
     fn every_operation_gives_the_same_again() {
-        for row in ROWS {
-            let mut operation = (row.prepare)();
+        for (name, prepare) in ROWS {
+            let mut operation = prepare();
             let first = operation();
-            assert!(first > 0, "{}", row.name);
-            assert_eq!(operation(), first, "{}", row.name);
+            assert!(first > 0, "{name}");
+            assert_eq!(operation(), first, "{name}");
         }
     }
 }

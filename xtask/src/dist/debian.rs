@@ -2,18 +2,16 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
 use super::documents::stage;
-use super::{CRATES, Dist, Profile};
-use crate::process::{self, Skipped, is_installed, lacks, succeed};
+use super::{CRATES, Dist, VERSION};
+use crate::process::{self, Skipped, is_installed, lacks, succeed, works};
 use crate::{cargo, deploy};
 
-/// Version of the packages, with the revision that cargo-deb adds.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-1");
 const UNIT: &str = "/usr/lib/systemd/system/pypi-proxy.service";
 /// Files of the installed proxy that systemd and the operator create.
 const CONFIG: &str = "/etc/pypi-proxy/config.toml";
@@ -35,20 +33,18 @@ fn missing() -> Skipped {
     ["dpkg-deb", "dpkg-shlibdeps", "cargo-deb", "xz"].into_iter().find_map(lacks)
 }
 
-/// Returns the path of a package.
-fn path(dist: &Dist<'_>, name: &str) -> Result<PathBuf> {
+/// Returns the name of the file of a package. cargo-deb adds the revision to the version.
+fn file(name: &str) -> Result<String> {
     let architecture =
         process::first_line("dpkg", &["--print-architecture"]).context("dpkg cannot be run")?;
-    Ok(dist.out.join(format!("{name}_{VERSION}_{architecture}.deb")))
+    Ok(format!("{name}_{VERSION}-1_{architecture}.deb"))
 }
 
-pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
+pub(super) fn build(dist: &Dist<'_>, out: &Path) -> Result<Skipped> {
     if let Some(reason) = missing() {
         return Ok(Some(reason));
     }
-    let date = dist.date()?;
-    let text_date = process::first_line("date", &["--utc", "--rfc-email", "--date", &format!("@{date}")]);
-    let text_date = text_date.context("date cannot be run")?;
+    let date = dist.formatted_date("--rfc-email")?;
     for (package, name) in CRATES {
         let folder = stage(dist, package, name)?;
         let manifest =
@@ -57,8 +53,8 @@ pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
         let maintainer =
             manifest["package"]["metadata"]["deb"]["maintainer"].as_str().context("no maintainer")?;
         let changelog = folder.join("changelog.Debian");
-        let entry = format!("  * Release {}.\n\n -- {maintainer}  {text_date}\n", env!("CARGO_PKG_VERSION"));
-        fs::write(&changelog, format!("{name} ({VERSION}) unstable; urgency=medium\n\n{entry}"))?;
+        let entry = format!("  * Release {VERSION}.\n\n -- {maintainer}  {date}\n");
+        fs::write(&changelog, format!("{name} ({VERSION}-1) unstable; urgency=medium\n\n{entry}"))?;
         let mut gzip = Command::new("gzip");
         gzip.args(["--best", "--no-name", "--recursive"]).arg(changelog).arg(folder.join("man"));
         succeed(&mut gzip)?;
@@ -67,12 +63,11 @@ pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
         let mut command =
             cargo::command(dist.workspace, &["deb", "--no-build", "--quiet", "--package", package]);
         // xz is faster than cargo-deb if that is not optimized.
-        command.arg("--compress-system").arg("--output").arg(path(dist, name)?);
-        if dist.profile == Profile::Dev {
+        command.arg("--compress-system").arg("--output").arg(out.join(file(name)?));
+        if !dist.is_release {
             command.arg("--fast");
         }
-        command.env("CARGO_TARGET_DIR", target).env("SOURCE_DATE_EPOCH", &date);
-        succeed(&mut command)?;
+        succeed(command.env("CARGO_TARGET_DIR", target).env("SOURCE_DATE_EPOCH", dist.date()?))?;
     }
     Ok(None)
 }
@@ -91,7 +86,7 @@ pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
     }
     let mut skipped = None;
     for (_, name) in CRATES {
-        let package = path(dist, name)?;
+        let package = dist.out.join(file(name)?);
         if is_installed("lintian") {
             let mut lintian = Command::new("lintian");
             lintian.args(["--allow-root", "--fail-on=error,warning", "--suppress-tags", ARCHIVE_TAGS]);
@@ -169,7 +164,7 @@ fn serve() -> Result<()> {
         service
     };
     let mut served = service(setting("ExecStart")?).spawn()?;
-    let answers = (0..ATTEMPTS).any(|_| succeed(&mut service("pypi-proxy healthcheck")).is_ok());
+    let answers = (0..ATTEMPTS).any(|_| works(&mut service("pypi-proxy healthcheck")));
     let has_cache = fs::read_dir(CACHE)?.next().is_some();
     served.kill()?;
     served.wait()?;

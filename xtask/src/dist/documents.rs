@@ -37,16 +37,14 @@ pub(super) fn stage(dist: &Dist<'_>, package: &str, name: &str) -> Result<PathBu
         let to = folder.join(file.file_name().unwrap_or_default());
         fs::copy(file, to).with_context(|| file.display().to_string())
     };
-    let program = if name == "psrp" { &dist.psrp } else { &dist.pypi_proxy };
-    copy(program)?;
+    let program = dist.program(name);
+    copy(&program)?;
     for file in ["README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&dist.workspace.root.join("crates").join(package).join(file))?;
     }
-    let date = format!("@{}", dist.date()?);
-    let date = process::first_line("date", &["--utc", "--iso-8601", "--date", &date]);
-    succeed(Command::new(program).arg("man").arg(&man).arg(date.context("there is no GNU date")?))?;
+    succeed(Command::new(&program).arg("man").arg(&man).arg(dist.formatted_date("--iso-8601")?))?;
     for (shell, before, after) in SHELLS {
-        let script = succeed(Command::new(program).args(["completions", shell]))?.stdout;
+        let script = succeed(Command::new(&program).args(["completions", shell]))?.stdout;
         fs::write(completions.join(format!("{before}{name}{after}")), script)?;
     }
     Ok(folder)

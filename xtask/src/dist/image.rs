@@ -12,11 +12,11 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::Dist;
-use crate::process::{self, Skipped};
+use super::{Dist, VERSION};
+use crate::process::{self, Skipped, works};
 
-/// Version of the image.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Name of the archive.
+const ARCHIVE: &str = concat!("pypi-proxy-", env!("CARGO_PKG_VERSION"), ".oci.tar");
 /// Maximum attempts of the health check.
 const ATTEMPTS: usize = 100;
 /// How `buildah run` isolates the container, the best way first: runc creates namespaces, as Docker does; `chroot` works
@@ -52,16 +52,16 @@ struct Build<'dist> {
     scratch: PathBuf,
 }
 
-pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
+pub(super) fn build(dist: &Dist<'_>, out: &Path) -> Result<Skipped> {
     if let Some(missing) = process::lacks("buildah") {
         return Ok(Some(missing));
     }
-    let build = Build::new(dist, "image")?;
+    let build = Build::new(dist)?;
     // Users other than root need a user namespace.
     if let Err(error) = output(&mut build.buildah("info")) {
         return Ok(Some(format!("buildah cannot run here: {error:#}")));
     }
-    build.write(&archive(dist))?;
+    build.write(&out.join(ARCHIVE))?;
     build.remove_images()?;
     Ok(None)
 }
@@ -71,30 +71,22 @@ pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
     if let Some(missing) = process::lacks("skopeo") {
         return Ok(Some(missing));
     }
-    let archive = archive(dist);
-    let build = Build::new(dist, "image-again")?;
-    let again = build.scratch.join("image.oci.tar");
-    build.write(&again)?;
-    ensure!(fs::read(&archive)? == fs::read(&again)?, "two builds of the image differ");
+    let build = Build::new(dist)?;
+    let again = build.scratch.join("again");
+    fs::create_dir(&again)?;
+    build.write(&again.join(ARCHIVE))?;
+    dist.compare(&again)?;
+    let archive = dist.out.join(ARCHIVE);
     build.check_settings(&archive)?;
     let skipped = build.run(&archive)?;
     build.remove_images()?;
     Ok(skipped)
 }
 
-fn archive(dist: &Dist<'_>) -> PathBuf {
-    dist.out.join(format!("pypi-proxy-{VERSION}.oci.tar"))
-}
-
-fn read(path: &Path) -> Result<Value> {
-    let text = fs::read(path).with_context(|| path.display().to_string())?;
-    Ok(serde_json::from_slice(&text)?)
-}
-
 impl<'dist> Build<'dist> {
     /// Creates an empty folder for temporary files.
-    fn new(dist: &'dist Dist<'dist>, name: &str) -> Result<Self> {
-        let scratch = dist.workspace.scratch().join(name);
+    fn new(dist: &'dist Dist<'dist>) -> Result<Self> {
+        let scratch = dist.workspace.scratch().join("image");
         let build = Self { dist, scratch };
         if build.scratch.exists() {
             build.remove_images()?;
@@ -121,36 +113,28 @@ impl<'dist> Build<'dist> {
     fn write(&self, archive: &Path) -> Result<()> {
         let files = self.dist.workspace.root.join("docs/deploy/docker");
         let (context, layout) = (self.scratch.join("context"), self.scratch.join("layout"));
-        output(
-            Command::new("sh")
-                .arg(files.join("image.sh"))
-                .arg(&self.dist.pypi_proxy)
-                .arg(context.join("image")),
-        )?;
+        let program = self.dist.program("pypi-proxy");
+        output(Command::new("sh").arg(files.join("image.sh")).arg(program).arg(context.join("image")))?;
         let text = fs::read_to_string(files.join("Dockerfile"))?;
         let start = text.find("FROM scratch").context("the last stage of the Dockerfile starts empty")?;
         let dockerfile = self.scratch.join("Dockerfile");
         fs::write(&dockerfile, &text[start..])?;
-        let date = self.dist.date()?;
         let mut build = self.buildah("build");
         // The format `oci` would drop the health check.
         build.args(["--quiet", "--format=docker", "--identity-label=false", "--tag=pypi-proxy"]);
-        build.arg(format!("--timestamp={date}")).arg(format!("--build-context=build={}", context.display()));
+        build.arg(format!("--timestamp={}", self.dist.date()?));
+        build.arg(format!("--build-context=build={}", context.display()));
         build.arg(format!("--label=org.opencontainers.image.version={VERSION}"));
         build.arg(format!("--label=org.opencontainers.image.revision={}", self.dist.commit("%H")?));
         output(build.arg("--file").arg(&dockerfile).arg(&context))?;
         let image = output(self.buildah("inspect").args(["--type=image", "pypi-proxy"]))?;
         let image: Value = serde_json::from_str(&image)?;
-        let mut push = self.buildah("push");
-        push.args(["--quiet", "--format=oci", "pypi-proxy"])
-            .arg(format!("oci:{}:{VERSION}", layout.display()));
-        output(&mut push)?;
+        let to = format!("oci:{}:{VERSION}", layout.display());
+        output(self.buildah("push").args(["--quiet", "--format=oci", "pypi-proxy", &to]))?;
         add_docker(&layout, &image["Docker"]["config"]["Healthcheck"])?;
-        let mut tar = Command::new("tar");
-        tar.args(["--create", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=a=rX,u+w"]);
-        tar.arg(format!("--mtime=@{date}")).arg("--file").arg(archive).arg("--directory").arg(&layout);
-        output(tar.args(["blobs", "index.json", "manifest.json", "oci-layout"]))?;
-        Ok(())
+        let mut tar = self.dist.tar(archive)?;
+        tar.arg("--directory").arg(&layout).args(["blobs", "index.json", "manifest.json", "oci-layout"]);
+        output(&mut tar).map(drop)
     }
 
     /// Checks what users of the image see, in both formats of the archive.
@@ -160,29 +144,23 @@ impl<'dist> Build<'dist> {
             inspect.args(["inspect", "--config", "--raw"]).arg(format!("{format}:{}", archive.display()));
             let config: Value = serde_json::from_str(&output(&mut inspect)?)?;
             let config = &config["config"];
-            for (name, expected) in [
-                ("User", json!("65532:65532")),
-                ("Entrypoint", json!(["/pypi-proxy"])),
-                ("Cmd", json!(["serve"])),
-                ("ExposedPorts", json!({ "5000/tcp": {} })),
+            for (path, expected) in [
+                ("/User", json!("65532:65532")),
+                ("/Entrypoint", json!(["/pypi-proxy"])),
+                ("/Cmd", json!(["serve"])),
+                ("/ExposedPorts", json!({ "5000/tcp": {} })),
+                ("/Healthcheck/Test", json!(["CMD", "/pypi-proxy", "healthcheck"])),
+                ("/Labels/org.opencontainers.image.version", json!(VERSION)),
+                ("/Labels/org.opencontainers.image.revision", json!(self.dist.commit("%H")?)),
             ] {
-                ensure!(config[name] == expected, "{format}: {name} is {}", config[name]);
+                let found = config.pointer(path);
+                ensure!(found == Some(&expected), "{format}: {path} is {found:?}");
             }
             let variables = config["Env"].as_array().context("the image sets variables")?;
             for expected in
                 ["PYPI_PROXY_DEFAULTS=/defaults.toml", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"]
             {
                 ensure!(variables.contains(&json!(expected)), "{format}: {expected} is missing");
-            }
-            let test = &config["Healthcheck"]["Test"];
-            ensure!(
-                *test == json!(["CMD", "/pypi-proxy", "healthcheck"]),
-                "{format}: the health check is {test}"
-            );
-            let labels = &config["Labels"];
-            for (name, expected) in [("version", VERSION), ("revision", &*self.dist.commit("%H")?)] {
-                let label = &labels[format!("org.opencontainers.image.{name}")];
-                ensure!(label == expected, "{format}: the {name} is {label}");
             }
         }
         Ok(())
@@ -202,8 +180,8 @@ impl<'dist> Build<'dist> {
             run.args([container.trim(), "--", "/pypi-proxy", command]);
             run
         };
-        let works = |isolation: &&&[&str]| output(&mut run(isolation, &[], 0, "--version")).is_ok();
-        let Some(isolation) = ISOLATIONS.iter().find(works) else {
+        let can_run = |isolation: &&&[&str]| works(&mut run(isolation, &[], 0, "--version"));
+        let Some(isolation) = ISOLATIONS.iter().find(can_run) else {
             return Ok(Some("buildah cannot run containers here".to_owned()));
         };
         crate::note(&format!("the image runs with {}", isolation.join(" ")));
@@ -212,8 +190,7 @@ impl<'dist> Build<'dist> {
             let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
             let log = self.scratch.join("serve.txt");
             let mut served = run(isolation, user, port, "serve").stderr(fs::File::create(&log)?).spawn()?;
-            let is_healthy =
-                (0..ATTEMPTS).any(|_| output(&mut run(isolation, user, port, "healthcheck")).is_ok());
+            let is_healthy = (0..ATTEMPTS).any(|_| works(&mut run(isolation, user, port, "healthcheck")));
             let response = request(port);
             // buildah then stops the container. After SIGKILL it could not.
             let stopped = output(Command::new("kill").arg(served.id().to_string()));
@@ -251,6 +228,10 @@ impl<'dist> Build<'dist> {
 /// Adds to an OCI layout what Docker reads: the health check, which is not part of the OCI format, the name of the
 /// image, and `manifest.json`, without which Docker loads OCI layouts only with the image store of containerd.
 fn add_docker(layout: &Path, health_check: &Value) -> Result<()> {
+    let read = |path: &Path| -> Result<Value> {
+        let text = fs::read(path).with_context(|| path.display().to_string())?;
+        Ok(serde_json::from_slice(&text)?)
+    };
     let mut index = read(&layout.join("index.json"))?;
     let mut manifest = read(&blob(layout, &index["manifests"][0])?)?;
     let mut config = read(&blob(layout, &manifest["config"])?)?;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
-use super::{CRATES, Dist};
+use super::{CRATES, Dist, VERSION, names};
 use crate::process::{self, Skipped};
 use crate::workspace::Workspace;
 
@@ -46,20 +46,13 @@ pub(super) fn create(dist: &Dist<'_>, python: &Path, package: &str, out: &Path) 
     dist.finish_build(maturin)
 }
 
-/// Returns the wheels in a folder, in alphabetical order.
-fn wheels(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(folder).with_context(|| format!("no {}", folder.display()))?;
-    let mut wheels = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    wheels.sort();
-    Ok(wheels)
-}
-
-pub(super) fn build(dist: &Dist<'_>) -> Result<Skipped> {
+pub(super) fn build(dist: &Dist<'_>, out: &Path) -> Result<Skipped> {
     if let Err(reason) = &dist.tools {
         return Ok(Some(format!("{reason:#}")));
     }
-    for wheel in wheels(&folder(dist.workspace))? {
-        fs::copy(&wheel, dist.out.join(wheel.file_name().context("a wheel has a name")?))?;
+    let folder = folder(dist.workspace);
+    for name in names(&folder)? {
+        fs::copy(folder.join(&name), out.join(name))?;
     }
     Ok(None)
 }
@@ -71,17 +64,15 @@ pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
     let scratch = Scratch { folder: dist.workspace.target.join("dist/test-wheels"), python };
     process::empty(&scratch.folder)?;
     let folder = folder(dist.workspace);
-    let wheels = wheels(&folder)?;
 
     let again = scratch.folder.join("again");
     for (package, _) in CRATES {
         create(dist, python, package, &again)?;
     }
+    dist.compare(&again)?;
     let tag = format!("tag: \"{PLATFORM}_{}\"", env::consts::ARCH);
-    for wheel in &wheels {
-        let name = wheel.file_name().context("a wheel has a name")?;
-        let is_same = fs::read(wheel)? == fs::read(again.join(name))?;
-        ensure!(is_same, "{} differs when it is built again", name.display());
+    for name in names(&folder)? {
+        let wheel = folder.join(name);
         let shown = scratch.run(&tool("auditwheel"), &[OsStr::new("show"), wheel.as_os_str()])?;
         // It breaks lines anywhere.
         ensure!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(&tag), "auditwheel: {shown}");
@@ -93,8 +84,8 @@ pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
     let from = format!("--find-links={}", folder.display());
     let pip = ["install", "--no-index", &from, "tightwire-pypi-proxy", "psrp"];
     scratch.run(&venv.join("bin/pip"), &pip)?;
-    for (name, program) in [("pypi-proxy", &dist.pypi_proxy), ("psrp", &dist.psrp)] {
-        let is_same = fs::read(venv.join("bin").join(name))? == fs::read(program)?;
+    for (_, name) in CRATES {
+        let is_same = fs::read(venv.join("bin").join(name))? == fs::read(dist.program(name))?;
         ensure!(is_same, "the wheel has another {name} than the other packages");
     }
     let script = dist.workspace.root.join("xtask/src/dist/wheels/install_through.py");
@@ -129,7 +120,7 @@ impl Scratch<'_> {
 
     fn check_version(&self, program: &Path, arguments: &[&str]) -> Result<()> {
         let version = self.run(program, arguments)?;
-        ensure!(version.trim_end().ends_with(env!("CARGO_PKG_VERSION")), "{}: {version}", program.display());
+        ensure!(version.trim_end().ends_with(VERSION), "{}: {version}", program.display());
         Ok(())
     }
 }

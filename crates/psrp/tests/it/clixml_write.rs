@@ -8,7 +8,7 @@ use psrp::value::{ContainerKind, Cycle, Members, SecureString};
 use psrp::{Error, Object, Value};
 use zeroize::Zeroizing;
 
-use crate::support::vectors::KnownSecrets;
+use crate::vector_checks::cipher;
 
 pub(crate) const START: &str =
     "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">";
@@ -224,7 +224,7 @@ fn secrets_need_a_cipher() {
     assert!(error.is_no_key());
     let mut writer = Writer::with_options(WriteOptions::new().cipher(Arc::new(Broken)));
     assert!(writer.write(&secret).unwrap_err().is_crypto());
-    let mut writer = Writer::with_options(WriteOptions::new().cipher(Arc::new(KnownSecrets)));
+    let mut writer = Writer::with_options(WriteOptions::new().cipher(cipher()));
     assert_eq!(writer.write(&secret).unwrap(), b"<SS>w3SqeYcFGGDEdJOgch7jJg==</SS>");
     assert_eq!(written(SecureString::from_encrypted([1, 2, 3])), "<SS>AQID</SS>");
 }

@@ -1,79 +1,10 @@
-//! Fragments: conformance vectors, the reference rules with any chunk sizes, and round trips.
+//! Fragments: the reference rules with any chunk sizes, and round trips.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use psrp::fragment::{AssemblerOptions, Fragment, Fragmenter};
 
 use crate::fragment_reference::{assemble, check, chunks};
-use crate::vectors_wire::{hex, load};
-
-#[test]
-fn fragment_vectors_are_accepted_or_rejected() {
-    let cases = load("fragments.json");
-    let mut seen = 0;
-    for case in cases.as_array().unwrap() {
-        let id = case["id"].as_str().unwrap();
-        let parts: Vec<_> = case["chunks"].as_array().unwrap().iter().map(hex).collect();
-        let all = parts.concat();
-        let messages: Vec<_> = case["messages"].as_array().into_iter().flatten().map(hex).collect();
-        for sizes in [&[][..], &[1], &[20], &[21, 1], &[22], &[5, 50]] {
-            let chunks = if sizes.is_empty() {
-                parts.iter().map(|part| &part[..]).collect()
-            } else {
-                chunks(&all, sizes)
-            };
-            let outcome = assemble(AssemblerOptions::new(), &chunks);
-            match case["expect"].as_str().unwrap() {
-                "accept" | "accept_empty" | "incomplete" => {
-                    assert_eq!(outcome.failure, None, "{id}");
-                    assert_eq!(outcome.messages, messages, "{id}");
-                }
-                "reject" => {
-                    assert!(outcome.failure.is_some(), "{id}");
-                    assert_eq!(outcome.messages.len(), 0, "{id}");
-                }
-                "reject_strict" => assert!(outcome.failure.is_some(), "{id}"),
-                "lenient" => match id {
-                    // The top bit is ignored, and object 0 is invalid.
-                    "object_id_high_bit" => assert!(outcome.failure.is_some()),
-                    // PowerShell restarts the message.
-                    "duplicate" => assert_eq!(outcome.failure, None),
-                    _ => panic!("{id}: unexpected lenient case"),
-                },
-                other => panic!("{id}: {other}"),
-            }
-        }
-        check(&all, &[7], 1000);
-        seen += 1;
-    }
-    assert!(seen >= 16);
-}
-
-#[test]
-fn messages_are_split_like_the_vectors() {
-    let cases = load("messages.json");
-    for case in cases.as_array().unwrap() {
-        let name = &case["name"];
-        let message = hex(&case["message_hex"]);
-        let mut fragmenter = Fragmenter::new();
-        fragmenter.set_next_object_id(case["object_id"].as_u64().unwrap());
-        let mut one = Vec::new();
-        fragmenter.clone().encode(&message, &mut one);
-        assert_eq!(one, hex(&case["fragment_hex"]), "{name}");
-
-        let expected: Vec<_> =
-            case["fragments_of_100_bytes_hex"].as_array().unwrap().iter().map(hex).collect();
-        let encode = |fragment: Fragment<'_>| {
-            let mut bytes = Vec::new();
-            fragment.encode(&mut bytes).unwrap();
-            bytes
-        };
-        let fragments: Vec<_> = fragmenter.fragment_size(100).split(&message).map(encode).collect();
-        assert_eq!(fragments, expected, "{name}");
-        let outcome = assemble(AssemblerOptions::new(), &chunks(&expected.concat(), &[13]));
-        assert_eq!((outcome.messages, outcome.failure), (vec![message], None));
-    }
-}
 
 fn fragment() -> impl Strategy<Value = Vec<u8>> {
     let object = prop_oneof![20 => 1..4_u64, 1 => Just(0), 1 => Just(u64::MAX)];

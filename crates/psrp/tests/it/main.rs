@@ -23,8 +23,12 @@ mod support;
 #[cfg(all(feature = "tokio", feature = "crypto"))]
 #[path = "../support/transport.rs"]
 mod transport;
+#[path = "../support/vector_checks.rs"]
+mod vector_checks;
 #[path = "../support/vectors_wire.rs"]
 mod vectors_wire;
+
+use support::vectors;
 
 mod allocations;
 mod blocking;
@@ -32,7 +36,6 @@ mod chunking;
 mod clixml_console;
 mod clixml_document;
 mod clixml_read;
-mod clixml_vectors;
 mod clixml_write;
 mod conversation;
 mod crypto;
@@ -72,5 +75,6 @@ mod session_network;
 mod session_secrets;
 mod session_states;
 mod ssh;
+mod vector_files;
 mod wsman;
 mod wsman_service;

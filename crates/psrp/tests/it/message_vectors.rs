@@ -6,17 +6,16 @@ use std::mem::discriminant;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use psrp::clixml::{Writer, from_slice};
-use psrp::message::{Destination, Message, MessageHeader, MessageType, Payload};
+use psrp::message::{MessageType, Payload};
 use psrp::record::{InformationalRecord, InvocationInfo, ScriptExtent};
 use psrp::value::{Base, Members};
 use psrp::{Object, PsString, Value};
-use uuid::Uuid;
 
 use crate::message_round_trip;
 use crate::message_round_trip::message_type;
 use crate::powershell_recorded::recorded_payloads;
 use crate::support::values::{any_primitive, any_text, any_value};
-use crate::vectors_wire::{hex, load};
+use crate::vectors_wire::load;
 
 #[test]
 fn message_vectors_survive_a_round_trip() {
@@ -28,36 +27,6 @@ fn message_vectors_survive_a_round_trip() {
         })
         .count();
     assert!(same_bytes >= 30, "only {same_bytes} messages were compared byte for byte");
-}
-
-#[test]
-fn vector_headers_are_decoded() {
-    let cases = load("messages.json");
-    let mut types = BTreeSet::new();
-    for case in cases.as_array().unwrap() {
-        let name = &case["name"];
-        let id = |name: &str| case[name].as_str().map(|id| Uuid::parse_str(id).expect("an identifier"));
-        let header = MessageHeader {
-            destination: if case["destination"] == 1 { Destination::Client } else { Destination::Server },
-            message_type: message_type(&case["type_id"]),
-            pool_id: id("runspace_pool_id").unwrap_or_default(),
-            pipeline_id: id("pipeline_id").filter(|id| !id.is_nil()),
-        };
-        let message = Message { header, data: case["data"].as_str().unwrap().as_bytes() };
-        let (plain, with_bom) = (hex(&case["message_hex"]), hex(&case["message_with_bom_hex"]));
-        assert_eq!(Message::decode(&plain).unwrap(), message, "{name}");
-        assert_eq!(Message::decode(&with_bom).unwrap(), message, "{name}");
-        let mut bytes = Vec::new();
-        message.encode(&mut bytes);
-        assert_eq!(bytes, plain, "{name}");
-        if !message.data.is_empty() {
-            bytes.clear();
-            message.encode_with_bom(&mut bytes);
-            assert_eq!(bytes, with_bom, "{name}");
-        }
-        types.insert(header.message_type.id());
-    }
-    assert!(types.len() > 25, "{types:?}");
 }
 
 /// Returns values of every message type: the vectors, PowerShell's messages, and what neither contains.

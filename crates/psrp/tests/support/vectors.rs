@@ -6,22 +6,18 @@ use std::collections::HashMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use psrp::crypto::Cipher;
 use psrp::value::{ContainerKind, Cycle, Members, ObjectBuilder, Progress, SecureString, TimeSpan};
-use psrp::{Error, Object, PsString, Value};
+use psrp::{Object, PsString, Value};
 use serde_json::Value as Tree;
-use zeroize::Zeroizing;
 
 /// A value and its encoding.
 pub struct ValueCase {
-    pub id: String,
     pub value: Value,
     pub reference: String,
 }
 
 /// A document and its expected result.
 pub struct DecodeCase {
-    pub id: String,
     pub xml: String,
     /// `accept`, `reject` or `accept_bounded`.
     pub expect: String,
@@ -32,11 +28,7 @@ pub struct DecodeCase {
 impl ValueCase {
     /// Converts a tree to a case.
     pub fn new(case: &Tree) -> Self {
-        Self {
-            id: text(case, "id").to_owned(),
-            value: value(&case["value"]),
-            reference: text(case, "reference").to_owned(),
-        }
+        Self { value: value(&case["value"]), reference: text(case, "reference").to_owned() }
     }
 
     /// Returns the expected output of our writer. It escapes two characters that PowerShell's reader rejects and that the
@@ -50,26 +42,11 @@ impl DecodeCase {
     /// Converts a tree to a case.
     pub fn new(case: &Tree) -> Self {
         Self {
-            id: text(case, "id").to_owned(),
             xml: text(case, "xml").to_owned(),
             expect: text(case, "expect").to_owned(),
             values: (!case["value"].is_null()).then(|| document(case)),
         }
     }
-}
-
-/// Returns the cases of `clixml-values.json`.
-pub fn value_cases() -> Vec<ValueCase> {
-    cases(include_str!("../data/clixml-values.json")).iter().map(ValueCase::new).collect()
-}
-
-/// Returns the cases of `clixml-decode.json`.
-pub fn decode_cases() -> Vec<DecodeCase> {
-    cases(include_str!("../data/clixml-decode.json")).iter().map(DecodeCase::new).collect()
-}
-
-fn cases(file: &str) -> Vec<Tree> {
-    serde_json::from_str(file).expect("the file is a list of cases")
 }
 
 /// Returns the items of a case's document: one value, or those of `Multi`.
@@ -258,31 +235,4 @@ fn text_of(tree: &Tree) -> &str {
 fn number<T: TryFrom<i64>>(tree: &Tree, name: &str) -> T {
     let number = tree[name].as_i64().and_then(|number| T::try_from(number).ok());
     number.unwrap_or_else(|| panic!("no number {name} in {tree}"))
-}
-
-/// Decrypts the secrets of the vectors by lookup, for builds without cryptography.
-pub struct KnownSecrets;
-
-const SECRETS: [(&str, &str); 4] = [
-    ("", "nzt1BJJvi9NuMRjpA6TNSg=="),
-    ("p\u{e4}ss\u{1F600}", "lsHJkh9VRFWs/YkVY/Mw5g=="),
-    ("secret", "S334a8QlmSodVmrjeFWBOw=="),
-    ("hello", "w3SqeYcFGGDEdJOgch7jJg=="),
-];
-
-fn utf16le(text: &str) -> Vec<u8> {
-    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
-}
-
-impl Cipher for KnownSecrets {
-    fn encrypt(&self, bytes: &[u8]) -> Result<Vec<u8>, Error> {
-        let (_, encrypted) =
-            SECRETS.iter().find(|(text, _)| utf16le(text) == bytes).ok_or_else(Error::crypto)?;
-        STANDARD.decode(encrypted).map_err(|_| Error::crypto())
-    }
-
-    fn decrypt(&self, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let known = SECRETS.iter().find(|(_, encrypted)| STANDARD.encode(bytes) == *encrypted);
-        known.map(|(text, _)| utf16le(text).into()).ok_or_else(Error::crypto)
-    }
 }

@@ -1,12 +1,13 @@
 //! `peers.toml`: how to build and run the programs in other languages.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use anyhow::{Result, bail};
+use bench_report::sources::load;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 use bench_report::model::{Missing, Role};
+
+use crate::workspace::Workspace;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,17 +87,9 @@ pub(crate) struct Implementation {
     class: Option<String>,
     pub(crate) role: Role,
     /// Rows that it implements. `*` at the end matches any rest.
-    pub(crate) rows: Vec<String>,
+    rows: Vec<String>,
     /// Rows that it does not implement, or only too slowly.
     except: Vec<String>,
-}
-
-impl Implementation {
-    /// Returns whether the implementation has the row (a key without the system).
-    pub(crate) fn has(&self, row: &str) -> bool {
-        let matches = |pattern: &String| super::matches(pattern, row);
-        self.rows.iter().any(matches) && !self.except.iter().any(matches)
-    }
 }
 
 impl Peer {
@@ -122,8 +115,8 @@ fn alternatives(pattern: &str) -> Vec<String> {
 }
 
 impl PeersFile {
-    pub(crate) fn load(data: &Path) -> Result<Self> {
-        let file: Self = super::load(data, "peers.toml")?;
+    pub(crate) fn load(workspace: &Workspace) -> Result<Self> {
+        let file: Self = load(&workspace.data(), "peers.toml")?;
         for peer in &file.peers {
             let language = &peer.language;
             if !file.toolchains.iter().any(|toolchain| toolchain.language == *language) {
@@ -143,7 +136,7 @@ mod tests {
 
     #[test]
     fn reads_the_committed_file() {
-        let file: PeersFile = crate::data::committed("peers.toml");
+        let file = PeersFile::load(&Workspace::find().unwrap()).unwrap();
         let languages: Vec<&str> = file.toolchains.iter().map(|one| one.language.as_str()).collect();
         assert_eq!(languages, ["go", "cpp", "python", "node", "powershell", "rust"]);
         for peer in &file.peers {
@@ -153,20 +146,18 @@ mod tests {
     }
 
     #[test]
-    fn rows_may_be_listed_or_excepted() {
-        let implementations = |text: &str| {
-            let text = format!(
-                "language = \"a\"\nsystem = \"b\"\nrun = []\nversions = {{ c = \"1\" }}\n[[implementation]]\n{text}"
-            );
-            toml::from_str::<Peer>(&text).unwrap().implementations().collect::<Vec<_>>()
+    fn entries_are_expanded() {
+        let text = "language = \"a\"\nsystem = \"b\"\nrun = []\nversions = { c = \"1\" }\n[[implementation]]\n\
+            names = [\"c\", \"d\"]\nform = \"tree\"\nrole = \"original-standin\"\nrows = [\"{en,de}code_*\"]\n";
+        let [c, d] = &toml::from_str::<Peer>(text).unwrap().implementations().collect::<Vec<_>>()[..] else {
+            panic!("two names")
         };
-        let all = implementations("names = [\"c\", \"d\"]\nform = \"tree\"");
-        assert!(all[0].has("x") && all[0].role == Role::Peer && all[0].version.as_deref() == Some("1"));
-        assert_eq!((all.len(), all[1].name.as_str(), all[1].version.as_ref()), (2, "d tree", None));
-        let some = &implementations(
-            "names = [\"c\"]\nrole = \"original-standin\"\nrows = [\"{en,de}code_*\"]\nexcept = [\"decode_b\"]",
-        )[0];
-        assert!(some.has("decode_a") && some.has("encode_b") && !some.has("decode_b") && !some.has("code_a"));
-        assert_eq!(some.role, Role::OriginalStandin);
+        assert_eq!(
+            (c.name.as_str(), c.version.as_deref(), c.role),
+            ("c tree", Some("1"), Role::OriginalStandin)
+        );
+        assert_eq!((d.name.as_str(), d.version.as_deref()), ("d tree", None));
+        assert_eq!(d.rows, ["encode_*", "decode_*"]);
+        assert_eq!(d.except, [""; 0]);
     }
 }

@@ -1,3 +1,0 @@
-//! Parser for the output of Go benchmarks.
-
-pub(crate) mod benchfmt;
