@@ -171,7 +171,8 @@ impl Decoder {
     /// Ends the stream and returns the event of an incomplete block, if it has data, for servers that omit the last
     /// empty line or the last line end.
     ///
-    /// This deviates from the standard; see [`finish`](Self::finish).
+    /// This deviates from the standard; see [`finish`](Self::finish). The id of a block without data is dropped, because its
+    /// data may be lost.
     ///
     /// # Errors
     /// [`Error::is_limit`](crate::Error::is_limit) if the block exceeds [`Config::max_event_size`].

@@ -545,7 +545,11 @@ impl Decoder {
         {
             return Err(self.too_large(offset));
         }
-        Ok(self.dispatch(&mut open))
+        // The id of a block without data may be that of an event whose data is lost.
+        Ok(match open.data {
+            Data::None => None,
+            _ => self.dispatch(&mut open),
+        })
     }
 
     fn retry(&mut self, value: &[u8]) -> Option<u64> {
