@@ -212,13 +212,14 @@ fn no_std(gate: &Gate) -> Result<Skipped> {
     pass(command)
 }
 
-/// Runs `cargo test`, the full gate with the installed programs in other languages.
+/// Runs `cargo test`, the full gate with the installed programs in other languages and with more simulations.
 fn tests(gate: &Gate) -> Result<Skipped> {
     let mut command = cargo::command(&gate.workspace, &["test", "--no-fail-fast"]);
     // Most tests of servers and timeouts wait.
     let threads = 2 * thread::available_parallelism()?.get();
     command.env("RUST_TEST_THREADS", threads.to_string());
     if gate.is_full {
+        command.env("SIMULATION_SEEDS", "2000");
         command.envs(gate.installed().variables.iter().map(|(variable, path)| (variable, path)));
     }
     pass(command)

@@ -4,9 +4,11 @@
 //!   reads chunks, and [`limits`] returns the limits at which implementations fail.
 //! - [`counting`] measures allocations. Linking this crate installs its allocator.
 //! - [`optional`] finds programs that a test uses if they are installed.
+//! - [`simulation`] runs a test with many seeds.
 
 pub mod counting;
 pub mod optional;
+pub mod simulation;
 
 use std::fmt::Debug;
 use std::io::{self, Read};
