@@ -1,7 +1,7 @@
-//! Asks a question that takes minutes to answer, as an asynchronous job.
+//! Asks a question that takes minutes to answer, as a run in the background.
 //!
-//! `cargo run --example perplexity_async -- "How did tea spread?"`. With `PERPLEXITY_API_KEY` it calls
-//! the real API (deep research is billed), otherwise a mock server in this process, which completes the job
+//! `cargo run --example perplexity_background -- "How did tea spread?"`. With `PERPLEXITY_API_KEY` it calls
+//! the real API (research is billed), otherwise a mock server in this process, which completes the run
 //! after two polls.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "prints the status and the result")]
 
@@ -9,24 +9,20 @@ mod perplexity_api;
 
 use std::time::Duration;
 
-use anyhow::ensure;
 use tightwire_perplexity::Client;
-use tightwire_perplexity::types::async_chat::{AsyncCompletion, Request, Status};
+use tightwire_perplexity::types::responses::{Effort, Request, Response};
 
-/// Creates a job and polls it with increasing delays, starting with `interval`.
+/// Starts a run and polls it with increasing delays, starting with `interval`.
 pub(crate) async fn research(
     client: &Client,
     question: &str,
     interval: Duration,
-) -> anyhow::Result<AsyncCompletion> {
-    // The idempotency key avoids a second job if the request is repeated after a lost connection.
-    let request = Request::ask("sonar-deep-research", question).idempotency_key(question);
-    let job = client.async_chat().create(&request).await?;
-    let waiting = client.async_chat().wait(&job.id).interval(interval).deadline(Duration::from_secs(1800));
-    let done = waiting.on_progress(|job| eprintln!("{}: {}", job.id, job.status)).await?;
-    let reason = done.error_message.as_deref().unwrap_or("no reason given");
-    ensure!(done.status == Status::Completed, "the question was not answered: {reason}");
-    Ok(done)
+) -> anyhow::Result<Response> {
+    let request = Request::with_effort(Effort::High, question).background(true);
+    let run = client.responses().create(&request).await?;
+    let waiting = client.responses().wait(&run.id).interval(interval).deadline(Duration::from_secs(1800));
+    let done = waiting.on_progress(|run| eprintln!("{}: {}", run.id, run.status)).await?;
+    Ok(done.into_result()?)
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -34,7 +30,6 @@ async fn main() -> anyhow::Result<()> {
     let question = std::env::args().nth(1).unwrap_or_else(|| "How did tea spread?".into());
     let (client, _server) = perplexity_api::connect().await?;
     let done = research(&client, &question, Duration::from_secs(1)).await?;
-    let answer = done.response.as_ref().and_then(|answer| answer.text());
-    println!("{}", answer.unwrap_or_default());
+    println!("{}", done.output_text());
     Ok(())
 }

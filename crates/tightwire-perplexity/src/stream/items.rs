@@ -90,7 +90,7 @@ impl StreamItem for Event {
 
     fn from_document(document: &[u8]) -> Option<Self> {
         let response: responses::Response = codec().from_slice(document).ok()?;
-        if is_unexpected(&response) { None } else { Self::of(response) }
+        if is_unexpected(&response, document) { None } else { Self::of(response) }
     }
 
     fn sequence_number(&self) -> Option<u64> {

@@ -94,6 +94,7 @@ impl Accumulator {
             }
             Event::SearchResults(event) => self.push_usage(event.usage.as_ref()),
             Event::ImageSearchResults(event) => self.push_usage(event.usage.as_ref()),
+            Event::FinanceSearchResults(event) => self.push_usage(event.usage.as_ref()),
             _ => {}
         }
     }
