@@ -241,7 +241,11 @@ async fn case_06_unknown_events_are_final_by_status_or_skipped() {
         let last = end("of_the_future", status, json!([]), json!({}));
         let found = response(&[&[created()], &unknown[..], &[delta("Hel"), last]].concat()).await;
         assert_eq!((found.status.as_str(), &*found.output_text()), (status, "Hel"));
+        let last = end("of_the_future", status, json!([message(&["Hello"])]), json!({}));
+        assert_eq!(response(&[created(), delta("Hel"), last]).await.output_text(), "Hello");
     }
+    let failed = end("of_the_future", "failed", json!([]), json!({"error": {"message": "no"}}));
+    assert_eq!(failure(&stream_of(&[created(), failed])).await.message(), Some("no"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -288,8 +292,8 @@ async fn case_11_text_that_arrives_only_once_is_returned_once() {
     for events in [
         &[text_done("Hello"), completed(json!([]))][..],
         &[done.clone(), completed(json!([]))],
-        &[last.clone()],
-        &[text_done("Hello"), done, last],
+        std::slice::from_ref(&last),
+        &[text_done("Hello"), done, last.clone()],
     ] {
         assert_eq!(pieces(events).await, ["Hello"]);
         assert_eq!(response(events).await.output_text(), "Hello");

@@ -308,6 +308,13 @@ fn blocking_client() {
     }
     assert_eq!(client.block_on(chunks.finish()).unwrap().text(), Some(text));
 
+    let agent = responses::Request::with_effort("low", "Why is the sky blue?");
+    let pieces = client.responses().stream(&agent).send().unwrap().text();
+    assert_eq!(pieces.into_iter().map(Result::unwrap).collect::<String>(), text);
+    let run = client.responses().create(&agent.background(true)).send().unwrap();
+    let wait = client.responses().wait(&run.id).interval(Duration::from_millis(1));
+    assert_eq!(client.block_on(wait).unwrap().output_text(), text);
+
     let job = client.async_chat().create(&async_chat::Request::new(question())).send().unwrap();
     let wait = client.async_chat().wait(&job.id).interval(Duration::from_millis(1));
     assert!(client.block_on(wait).unwrap().status.is_final());

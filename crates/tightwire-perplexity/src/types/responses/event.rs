@@ -112,6 +112,13 @@ impl Event {
         }
     }
 
+    /// Decodes the response of an unknown event that ends the stream.
+    pub(crate) fn unknown_end(&self) -> Option<Response> {
+        let Self::Unknown(event) = self else { return None };
+        let response = event.get("response").filter(|_| self.is_final())?;
+        tightwire_json::from_value(response.clone()).ok()
+    }
+
     /// Returns the error of a failed response, also if the event is called `response.completed`.
     pub fn error(&self) -> Option<&ResponseError> {
         match self {
