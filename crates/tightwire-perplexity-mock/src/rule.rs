@@ -16,9 +16,9 @@ use crate::request::Request;
 /// use tightwire_perplexity_mock::{MockResponse, Rule};
 /// use std::time::Duration;
 ///
-/// let rule = Rule::new("/chat/completions")
+/// let rule = Rule::new("/v1/responses")
 ///     .method("POST")
-///     .body_field("/model", "sonar")
+///     .body_field("/model", "perplexity/sonar")
 ///     .respond(MockResponse::rate_limited(Duration::from_millis(20)).times(2))
 ///     .respond(MockResponse::api());
 /// ```

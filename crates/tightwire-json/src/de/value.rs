@@ -5,7 +5,7 @@ use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{self, Unexpected, Visitor};
 
 use super::ByteStrings;
-use super::access::{Elements, Entries, Variant};
+use super::access::{Elements, Entries, TYPE_FIRST, Typed, Variant};
 use super::number::Number;
 use super::parser::{Parser, locate};
 use super::source::Source;
@@ -114,6 +114,46 @@ impl<'t, M> Parser<'t, '_, M> {
             Err(error) => return Err(error.at(self.at)),
         };
         self.close(b'}', Syntax::ObjectEnd, value)
+    }
+
+    /// Visits an object that has a field `type` after other fields; see [`TYPE_FIRST`].
+    fn visit_type_first<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
+        // Which of several fields counts is not known here.
+        if self.expect()? != b'{' || !self.superseded.is_empty() {
+            return visitor.visit_newtype_struct(self);
+        }
+        let (start, levels) = (self.at, self.levels);
+        let name = self.later_type();
+        (self.at, self.levels) = (start, levels);
+        match name {
+            Ok(Some(name)) => locate(visitor.visit_enum(Typed { parser: self, name }), start),
+            // Decoding finds the error again.
+            Ok(None) | Err(_) => visitor.visit_newtype_struct(self),
+        }
+    }
+
+    /// Returns the offset of the value of the field `type` of the object at the current position; `None` if it is the first
+    /// field or missing.
+    fn later_type(&mut self) -> Result<Option<usize>> {
+        let mut is_first = true;
+        loop {
+            self.at += 1;
+            let key = self.key_start()?;
+            self.skip_string()?;
+            let is_type = &self.bytes[key..self.at] == b"\"type\"";
+            self.colon()?;
+            if is_type {
+                return Ok((!is_first).then_some(self.at));
+            }
+            self.skip_value(&mut ())?;
+            if self.expect()? != b',' {
+                return Ok(None);
+            }
+            is_first = false;
+        }
     }
 
     /// Consumes the closing bracket of an array or object, and returns its value.
@@ -348,6 +388,7 @@ impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, 
             MAP_TOKEN => b"{",
             ARRAY_TOKEN => b"[",
             NUMBER_TOKEN => b"",
+            TYPE_FIRST => return self.visit_type_first(visitor),
             _ => return visitor.visit_newtype_struct(self),
         };
         let byte = self.expect()?;

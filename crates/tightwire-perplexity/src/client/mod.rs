@@ -53,7 +53,7 @@ use crate::retry::{Outcome, RetryPolicy};
 ///
 /// # Examples
 /// ```
-/// let client = tightwire_perplexity::Client::builder().api_key("key").base_url("https://example.org/api").build()?;
+/// let client = tightwire_perplexity::Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").base_url("https://example.org/api").build()?;
 /// assert_eq!(client.base_url(), "https://example.org/api");
 /// # Ok::<(), tightwire_perplexity::Error>(())
 /// ```
@@ -171,7 +171,7 @@ impl Client {
     ///
     /// # Examples
     /// ```
-    /// # let client = tightwire_perplexity::Client::builder().api_key("key").build()?;
+    /// # let client = tightwire_perplexity::Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").build()?;
     /// let persistent = client.to_builder().max_retries(8).build()?;
     /// # Ok::<(), tightwire_perplexity::Error>(())
     /// ```

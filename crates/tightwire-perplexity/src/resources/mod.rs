@@ -19,6 +19,8 @@ pub use self::responses::{ResponseFiles, Responses};
 pub use crate::client::PathStyle;
 use crate::client::{Call, Client, Plan, segment};
 use crate::error::{Error, Result};
+#[cfg(feature = "schemars")]
+use crate::types::chat::{JsonSchema, ResponseFormat};
 use crate::types::embeddings::{ContextualizedRequest, ContextualizedResponse};
 use crate::types::{Invalid, decisions, embeddings, models, search};
 
@@ -80,6 +82,16 @@ impl<T, C> Call<T, C> {
         let is_enabled = self.client.validates();
         self.edit(|_| if is_enabled { Ok(validate()?) } else { Ok(()) })
     }
+}
+
+/// Sets the output format to the schema of `T`, unless the request has one.
+#[cfg(feature = "schemars")]
+fn set_schema<T: schemars::JsonSchema>(format: &mut Option<ResponseFormat>) -> Result<()> {
+    if format.is_none() {
+        let schema = JsonSchema::of::<T>().map_err(|error| Error::unencodable("response_format", error))?;
+        *format = Some(schema.into());
+    }
+    Ok(())
 }
 
 impl From<Invalid> for Error {

@@ -10,7 +10,7 @@ use futures_core::Stream;
 use super::EventStream;
 use crate::client::Call;
 use crate::error::{Error, Result, TimeoutPhase};
-use crate::types::responses::{Event, Response};
+use crate::types::responses::{Accumulator, Event, Response, Status};
 
 /// Delay before the first resumption. Each further one without progress is twice as long, up to [`MAX_DELAY`].
 const FIRST_DELAY: Duration = Duration::from_millis(500);
@@ -31,7 +31,7 @@ impl EventStream<Event> {
     /// If the server no longer has the events, the response is retrieved once. If it has ended, it is the last event.
     /// Only stored responses can be resumed.
     pub fn resuming(self, resumes: u32) -> ResumingStream {
-        ResumingStream { state: State::Open(self), resumes, left: resumes, received: None }
+        ResumingStream { state: State::Open(self), resumes, left: resumes, cursor: None }
     }
 }
 
@@ -43,8 +43,8 @@ pub struct ResumingStream {
     state: State,
     resumes: u32,
     left: u32,
-    /// Sequence number of the last event.
-    received: Option<u64>,
+    /// Sequence number after which the stream was resumed.
+    cursor: Option<u64>,
 }
 
 type Opening = Pin<Box<dyn Future<Output = Result<EventStream<Event>>> + Send>>;
@@ -68,11 +68,26 @@ impl ResumingStream {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
+    /// Reads the stream to its end and returns the combined response.
+    ///
+    /// # Errors
+    /// Same as [`next`](Self::next), and the errors of [`Response::into_result`] for a response that failed. A response
+    /// that was cancelled is returned. Events received before an error are lost.
+    pub async fn accumulate(mut self) -> Result<Response> {
+        let mut accumulator = Accumulator::new();
+        while let Some(event) = self.next().await {
+            accumulator.push(&event?);
+        }
+        let response = accumulator.finish();
+        if response.status == Status::Failed { response.into_result() } else { Ok(response) }
+    }
+
     /// Returns the call that resumes the stream, if it can be resumed.
     fn reopen(&mut self, lost: &EventStream<Event>) -> Option<Opening> {
         let call = lost.resume()?;
         let delay = FIRST_DELAY.saturating_mul(1 << (self.resumes - self.left).min(4)).min(MAX_DELAY);
         self.left = self.left.checked_sub(1)?;
+        self.cursor = lost.last_sequence_number();
         let left = lost.state.total.map(|total| total.left());
         let call = match left {
             Some(left) => call.total_timeout(left.saturating_sub(delay)),
@@ -84,17 +99,14 @@ impl ResumingStream {
         }))
     }
 
-    /// Returns whether an event was not received before.
+    /// Returns whether an event was not received over an earlier connection.
     fn is_new(&mut self, event: &Event) -> bool {
         let sequence = event.sequence_number();
-        if sequence.is_some() && sequence <= self.received && !event.is_final() {
-            return false;
-        }
-        if sequence.is_none() || sequence > self.received {
+        let is_repeated = sequence.is_some() && sequence <= self.cursor;
+        if !is_repeated {
             self.left = self.resumes;
         }
-        self.received = self.received.max(sequence);
-        true
+        !is_repeated || event.is_final()
     }
 }
 

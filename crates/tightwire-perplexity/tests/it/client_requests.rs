@@ -118,7 +118,7 @@ async fn extra_body_fields_take_precedence() {
 }
 
 /// Response of every type that these tests request.
-const ANY: &str = r#"{"id":"1","response_id":"1"}"#;
+const ANY: &str = r#"{"id":"1","response_id":"1","skill_id":"1","data":[]}"#;
 
 /// Requests that `client_wire.rs` does not cover, because the recordings lack them, and `Accept` headers.
 #[tokio::test(start_paused = true)]
@@ -191,6 +191,28 @@ async fn invalid_requests_are_not_sent() {
     let trusting = client.to_builder().without_validation().build().unwrap();
     trusting.chat().create(&empty).await.unwrap();
     assert_eq!(script.sent().len(), 1);
+}
+
+/// An empty list is a response, another object is not.
+#[tokio::test(start_paused = true)]
+async fn lists_and_objects_are_not_guessed() {
+    let script = Script::new(
+        (0..8).map(|_| Step::ok("{}")).chain([Step::ok(r#"{"data":[]}"#), Step::ok(r#"{"skills":null}"#)]),
+    );
+    let client = &script.client();
+    let errors = [
+        client.files().list(&Default::default()).await.unwrap_err(),
+        client.batches().list(&Default::default()).await.unwrap_err(),
+        client.models().list().await.unwrap_err(),
+        client.responses().files().list("r").await.unwrap_err(),
+        client.async_chat().list(&Default::default()).await.unwrap_err(),
+        client.skills().list(&Default::default()).await.unwrap_err(),
+        client.skills().revisions("s", &Default::default()).await.unwrap_err(),
+        client.browser_sessions().create().await.unwrap_err(),
+    ];
+    assert!(errors.iter().all(|error| error.is_decode() && error.body().unwrap() == "{}"), "{errors:?}");
+    assert!(client.models().list().await.unwrap().data.is_empty());
+    assert!(client.skills().list(&Default::default()).await.unwrap().skills.is_empty());
 }
 
 #[tokio::test(start_paused = true)]

@@ -70,12 +70,7 @@ impl Accumulator {
             Event::Incomplete(_) => self.push_end(event, Status::Incomplete),
             Event::Cancelled(_) => self.push_end(event, Status::Cancelled),
             Event::Failed(_) => self.push_end(event, Status::Failed),
-            Event::Unknown(value) if event.is_final() => {
-                let response = value
-                    .get("response")
-                    .and_then(|response| tightwire_json::from_value(response.clone()).ok());
-                self.push_response(response.as_ref());
-            }
+            Event::Unknown(_) => self.push_response(event.unknown_end().as_ref()),
             Event::OutputItemAdded(event) | Event::OutputItemDone(event) => {
                 self.items.insert(event.output_index, event.item.clone());
             }
@@ -94,6 +89,7 @@ impl Accumulator {
             }
             Event::SearchResults(event) => self.push_usage(event.usage.as_ref()),
             Event::ImageSearchResults(event) => self.push_usage(event.usage.as_ref()),
+            Event::FinanceSearchResults(event) => self.push_usage(event.usage.as_ref()),
             _ => {}
         }
     }
