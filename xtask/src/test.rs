@@ -83,7 +83,7 @@ const STEPS: &[Step] = &[
     step("docs", Always, docs),
     step("site", Beside, |gate| crate::site::test(&gate.workspace)),
     step("benches", Full, |gate| {
-        pass(cargo::test_suites(&gate.workspace, &["--lib", "--bins", "--benches"])?)
+        pass(cargo::test_suites(&gate.workspace, &["--lib", "--bins", "--tests", "--benches"])?)
     }),
     step("newcomer", Full, |gate| pass(cargo::command(&gate.workspace, &["bench", "--", "--list"]))),
     step("rows", Full, |gate| completeness::check(&gate.workspace).map(|()| None)),

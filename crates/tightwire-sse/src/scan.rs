@@ -180,10 +180,18 @@ const BASELINE: Portable = Portable;
 /// Returns whether a chunk contains CR or LF.
 #[inline(always)]
 pub(crate) fn has_line_end(chunk: &[u8]) -> bool {
-    match chunk {
-        [byte] => matches!(byte, b'\n' | b'\r'),
-        _ if chunk.len() < BLOCK => BASELINE.tail(chunk).eol != 0,
-        _ => with_engine(HasLineEnd { chunk }),
+    if let [byte] = chunk {
+        return matches!(byte, b'\n' | b'\r');
+    }
+    match (chunk.first_chunk(), chunk.last_chunk()) {
+        (Some(first), Some(last)) if chunk.len() <= 8 => {
+            let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+            let both = u64::from(first) | u64::from(last) << 32;
+            Portable::word(both.to_le_bytes()).eol != 0
+        }
+        (Some(_), _) if chunk.len() < BLOCK => BASELINE.tail(chunk).eol != 0,
+        (Some(_), _) => with_engine(HasLineEnd { chunk }),
+        (None, _) => chunk.iter().any(|byte| matches!(byte, b'\n' | b'\r')),
     }
 }
 

@@ -86,6 +86,11 @@ impl Client {
         Deadline::after(Instant::now(), self.timeouts(plan).total, TimeoutPhase::Total)
     }
 
+    /// Returns the maximum delay that the server may request.
+    pub(crate) fn max_retry_after(&self) -> Duration {
+        self.inner.options.retry.max_retry_after
+    }
+
     /// Sends a request and retries it as the policy allows.
     pub(crate) async fn exchange(&self, mut plan: Plan, body_mode: BodyMode) -> Result<Exchange> {
         if plan.file.is_some() {

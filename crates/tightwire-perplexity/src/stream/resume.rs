@@ -26,7 +26,8 @@ impl EventStream<Event> {
 
     /// Returns a stream that reconnects when the connection is lost, at most `resumes` times in a row without
     /// receiving a new event. It waits 0.5 s before it reconnects, and twice as long each time without a new event, up
-    /// to 8 s.
+    /// to 8 s, and as long as the server requests. A request to reconnect counts as one connection with all its
+    /// retries. Its error ends the stream unless the connection was lost or the status may be temporary.
     ///
     /// If the server no longer has the events, the response is retrieved once. If it has ended, it is the last event.
     /// Only stored responses can be resumed.
@@ -82,10 +83,11 @@ impl ResumingStream {
         if response.status == Status::Failed { response.into_result() } else { Ok(response) }
     }
 
-    /// Returns the call that resumes the stream, if it can be resumed.
-    fn reopen(&mut self, lost: &EventStream<Event>) -> Option<Opening> {
+    /// Returns the call that resumes the stream, if it can be resumed. The server has requested a delay.
+    fn reopen(&mut self, lost: &EventStream<Event>, requested: Duration) -> Option<Opening> {
         let call = lost.resume()?;
         let delay = FIRST_DELAY.saturating_mul(1 << (self.resumes - self.left).min(4)).min(MAX_DELAY);
+        let delay = delay.max(requested);
         self.left = self.left.checked_sub(1)?;
         self.cursor = lost.last_sequence_number();
         let left = lost.state.total.map(|total| total.left());
@@ -110,6 +112,14 @@ impl ResumingStream {
     }
 }
 
+/// Returns whether the connection was lost.
+fn is_lost(error: &Error) -> bool {
+    match error.timeout_phase() {
+        Some(phase) => phase != TimeoutPhase::Total,
+        None => error.is_connection() || error.is_incomplete(),
+    }
+}
+
 impl Stream for ResumingStream {
     type Item = Result<Event>;
 
@@ -127,35 +137,43 @@ impl Stream for ResumingStream {
                             }
                             continue;
                         }
-                        Some(Err(error)) => match error.timeout_phase() {
-                            Some(phase) => phase != TimeoutPhase::Total,
-                            None => error.is_connection() || error.is_incomplete(),
-                        },
+                        Some(Err(error)) => is_lost(error),
                         None => !stream.finished_cleanly(),
                     };
                     let State::Open(stream) = std::mem::replace(&mut this.state, State::Ended) else {
                         continue;
                     };
-                    match is_lost.then(|| this.reopen(&stream)).flatten() {
+                    match is_lost.then(|| this.reopen(&stream, Duration::ZERO)).flatten() {
                         Some(opening) => this.state = State::Opening(stream, opening),
                         None => return Poll::Ready(end),
                     }
                 }
-                State::Opening(lost, opening) => match ready!(opening.as_mut().poll(cx)) {
-                    Ok(mut next) => {
-                        next.state.interpreter.resume_from(&lost.state.interpreter);
-                        this.state = State::Open(next);
+                State::Opening(_, opening) => {
+                    let opened = ready!(opening.as_mut().poll(cx));
+                    let State::Opening(lost, _) = std::mem::replace(&mut this.state, State::Ended) else {
+                        continue;
+                    };
+                    match opened {
+                        Ok(mut next) => {
+                            next.state.interpreter.resume_from(&lost.state.interpreter);
+                            this.state = State::Open(next);
+                        }
+                        Err(error) if error.is_bad_request() => {
+                            let id = lost.state.interpreter.response_id.as_deref().unwrap_or_default();
+                            let retrieving = lost.state.client.responses().retrieve(id).into_future();
+                            this.state = State::Retrieving(error, retrieving);
+                        }
+                        Err(error) => {
+                            let requested = error.retry_after().unwrap_or_default();
+                            let is_lost = is_lost(&error) || (error.is_api() && error.is_retryable());
+                            let is_temporary = is_lost && requested <= lost.state.client.max_retry_after();
+                            match is_temporary.then(|| this.reopen(&lost, requested)).flatten() {
+                                Some(opening) => this.state = State::Opening(lost, opening),
+                                None => return Poll::Ready(Some(Err(error))),
+                            }
+                        }
                     }
-                    Err(error) if error.is_bad_request() => {
-                        let id = lost.state.interpreter.response_id.as_deref().unwrap_or_default();
-                        let retrieving = lost.state.client.responses().retrieve(id).into_future();
-                        this.state = State::Retrieving(error, retrieving);
-                    }
-                    Err(error) => {
-                        this.state = State::Ended;
-                        return Poll::Ready(Some(Err(error)));
-                    }
-                },
+                }
                 State::Retrieving(_, retrieving) => {
                     let response = ready!(retrieving.as_mut().poll(cx));
                     let State::Retrieving(expired, _) = std::mem::replace(&mut this.state, State::Ended)

@@ -13,6 +13,7 @@ mod support;
 mod wire;
 
 mod agent_cases;
+mod agent_simulation;
 mod client_allocations;
 mod client_chunking;
 mod client_env;
