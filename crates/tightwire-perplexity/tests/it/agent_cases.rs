@@ -382,7 +382,7 @@ async fn case_17_a_gap_in_the_sequence_is_no_loss() {
         Script::new([Step::pieces([&*stream_of(&[created(), delta("Hel"), last])]), Step::pieces([&*rest])]);
     let found = open(&script).await.resuming(1).accumulate().await.unwrap();
     assert_eq!(found.output_text(), "Hello");
-    assert!(script.sent()[1].url.ends_with("/v1/responses/resp_1?starting_after=3&stream=true"));
+    assert!(script.sent()[1].url.ends_with("/v1/agent/resp_1?starting_after=3&stream=true"));
 }
 
 #[tokio::test(start_paused = true)]
