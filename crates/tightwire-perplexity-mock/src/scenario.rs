@@ -17,7 +17,7 @@ use crate::rule::Rule;
 ///     r#"
 ///     [[rule]]
 ///     method = "POST"
-///     path = "/v1/responses"
+///     path = "/v1/agent"
 ///     answer = [{ status = 429, headers = { retry-after-ms = "20" }, times = 2 }, { api = true }]
 ///     "#,
 /// )?;

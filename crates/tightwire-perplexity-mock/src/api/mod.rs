@@ -17,7 +17,7 @@ use http::HeaderValue;
 
 use crate::mock_response::MockResponse;
 use crate::request::Request;
-use crate::rule::matched_ids;
+use crate::rule::{matched_ids, sdk_path};
 use error::{ApiError, ApiResult};
 use input::UploadedFile;
 use store::Store;
@@ -130,14 +130,7 @@ impl Api {
 
 fn route(state: &mut State, request: &Request, upload: Option<UploadedFile>, has_chat: bool) -> ApiResult {
     let segments = request.segments();
-    let path: Vec<&str> = segments.iter().map(String::as_str).collect();
-    let path = match path.as_slice() {
-        // The paths of the API reference.
-        ["v1", "sonar"] | ["v1", "chat", "completions"] => vec!["chat", "completions"],
-        ["v1", "async", "sonar", rest @ ..] => [&["async", "chat", "completions"], rest].concat(),
-        ["v1", "agent", rest @ ..] => [&["v1", "responses"], rest].concat(),
-        _ => path,
-    };
+    let path = sdk_path(segments.iter().map(String::as_str).collect());
     if !has_chat && matches!(path[..], ["chat", "completions"] | ["async", "chat", "completions", ..]) {
         return Err(error::retired());
     }

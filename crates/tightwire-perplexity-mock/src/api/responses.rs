@@ -44,13 +44,23 @@ pub(crate) fn create(state: &mut State, call: &Call<'_>) -> ApiResult {
         "output": function.map_or_else(|| output(&id, &prompt, &text), |call| json!([call])),
         "usage": usage(text::tokens(&prompt), text::tokens(&text)),
     });
-    if response["status"] == "incomplete" {
-        response["incomplete_details"] = json!({"reason": "max_output_tokens"});
-    }
-    for name in ["background", "effort", "previous_response_id", "service_tier"] {
-        if let Some(value) = input.get(name) {
+    let defaults = json!({
+        "background": false, "completed_at": state.now(), "error": null, "frequency_penalty": 0,
+        "incomplete_details": null, "instructions": null, "max_output_tokens": null, "max_tool_calls": null,
+        "metadata": {}, "parallel_tool_calls": true, "presence_penalty": 0, "previous_response_id": null,
+        "prompt_cache_key": null, "reasoning": null, "safety_identifier": null, "service_tier": "default",
+        "store": true, "temperature": 1, "text": {"format": {"type": "text"}}, "tool_choice": "auto", "tools": [],
+        "top_logprobs": 0, "top_p": 1, "truncation": "", "user": null,
+    });
+    let names = defaults.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    for name in names.chain(["effort", "preset"]) {
+        if let Some(value) = input.get(name).or(defaults.get(name)) {
             response[name] = value.clone();
         }
+    }
+    if response["status"] == "incomplete" {
+        (response["incomplete_details"], response["completed_at"]) =
+            (json!({"reason": "max_output_tokens"}), Value::Null);
     }
     let events = events(&response, &text, &input);
     let is_stream = input.flag("stream")?;
@@ -71,9 +81,13 @@ pub(crate) fn create(state: &mut State, call: &Call<'_>) -> ApiResult {
     Ok(reply)
 }
 
-/// Returns a response without output and usage.
+/// Returns a response without output and usage, whose model is not chosen yet.
 fn unfinished(response: &Value, status: &str) -> Value {
     let mut view = response.clone();
+    if let Some(name) = response.get("effort").or(response.get("preset")) {
+        view["model"] = name.clone();
+    }
+    view["completed_at"] = Value::Null;
     view["status"] = json!(status);
     view["output"] = json!([]);
     view["usage"] = Value::Null;
@@ -229,6 +243,7 @@ pub(crate) fn cancel(state: &mut State, call: &Call<'_>) -> ApiResult {
         "status": "cancelled",
         "error": {"message": "cancelled", "code": "cancelled", "type": "cancelled"},
         "incomplete_details": {"reason": "cancelled"},
+        "completed_at": null,
         "usage": null,
     });
     response.later = [cancelled].into();

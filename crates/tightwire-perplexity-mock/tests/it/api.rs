@@ -136,6 +136,23 @@ async fn streams_of_the_agent_api_consist_of_data_with_sorted_keys() {
 }
 
 #[tokio::test]
+async fn responses_have_all_fields_and_repeat_those_of_the_request() {
+    let (_mock, client) = api().await;
+    let request = json!({"effort": "low", "input": "x", "background": true, "metadata": {"a": "b"}});
+    let queued = client.post("/v1/responses", &request).await.json();
+    assert_eq!(
+        (&queued["model"], &queued["usage"], &queued["output"]),
+        (&json!("low"), &Value::Null, &json!([]))
+    );
+    let target = format!("/v1/agent/{}", queued["id"].as_str().unwrap());
+    assert_eq!(client.get(&target).await.json()["completed_at"], Value::Null);
+    let done = client.get(&target).await.json();
+    assert_eq!((&done["model"], &done["metadata"]["a"]), (&json!("perplexity/sonar"), &json!("b")));
+    // The 32 fields of every response, and the effort.
+    assert_eq!(done.as_object().unwrap().len(), 33);
+}
+
+#[tokio::test]
 async fn responses_that_are_not_stored_or_unknown_cannot_be_retrieved_or_cancelled() {
     let (_mock, client) = api().await;
     let request = json!({"model": "perplexity/sonar", "input": "x", "store": false});

@@ -384,7 +384,7 @@ impl<C: From<Client>> ClientBuilder<C> {
         self
     }
 
-    /// Selects between the alternative endpoint paths of the API. Default: [`PathStyle::Sdk`].
+    /// Selects between the alternative endpoint paths of the API. Default: [`PathStyle::Agent`].
     pub fn path_style(mut self, style: PathStyle) -> Self {
         self.options.path_style = style;
         self

@@ -24,11 +24,11 @@ use crate::types::chat::{JsonSchema, ResponseFormat};
 use crate::types::embeddings::{ContextualizedRequest, ContextualizedResponse};
 use crate::types::{Invalid, decisions, embeddings, models, search};
 
-/// Paths that start differently in [`PathStyle::V1`].
-const V1_PATHS: [(&str, &str); 3] = [
-    ("/chat/completions", "/v1/sonar"),
-    ("/async/chat/completions", "/v1/async/sonar"),
-    ("/v1/responses", "/v1/agent"),
+/// Paths that start differently in a style.
+const RENAMED: [(PathStyle, &str, &str); 3] = [
+    (PathStyle::Sdk, "/v1/agent", "/v1/responses"),
+    (PathStyle::V1, "/chat/completions", "/v1/sonar"),
+    (PathStyle::V1, "/async/chat/completions", "/v1/async/sonar"),
 ];
 
 /// Path parameters: names and values.
@@ -64,11 +64,11 @@ impl Client {
     }
 
     fn path(&self, path: &'static str, params: PathParams<'_>) -> Result<Cow<'static, str>> {
-        let mut path = Cow::Borrowed(path);
-        if self.path_style() == PathStyle::V1 {
-            let renamed = |(sdk, v1)| path.strip_prefix(sdk).map(|rest| format!("{v1}{rest}"));
-            path = V1_PATHS.into_iter().find_map(renamed).map_or(path, Cow::Owned);
-        }
+        let renamed = RENAMED
+            .into_iter()
+            .filter(|(style, ..)| *style == self.path_style())
+            .find_map(|(_, start, other)| path.strip_prefix(start).map(|rest| format!("{other}{rest}")));
+        let mut path = renamed.map_or(Cow::Borrowed(path), Cow::Owned);
         for (name, value) in params {
             path = path.replacen(&format!("{{{name}}}"), &segment(name, value)?, 1).into();
         }

@@ -15,8 +15,7 @@ use crate::types::responses::{Cancelled, Event, FileList, Request, Response, Ret
 use crate::wait::Wait;
 
 group! {
-    /// The Agent API. Its path is `/v1/agent`; the official SDKs and, by default, this crate use the alias `/v1/responses`
-    /// (see [`PathStyle`](crate::resources::PathStyle)).
+    /// The Agent API: `/v1/agent`, or its alias `/v1/responses` with [`PathStyle::Sdk`](crate::resources::PathStyle).
     ///
     /// # Examples
     /// ```no_run
@@ -103,7 +102,7 @@ impl<'c, C> Responses<'c, C> {
 
     fn requesting(&self, request: &Request) -> Call<(), C> {
         let model = request.model.as_ref().or(request.models.as_ref().and_then(|models| models.first()));
-        let call = self.client.post("/v1/responses", request, Request::validate);
+        let call = self.client.post("/v1/agent", request, Request::validate);
         call.label("chat", model.map(String::as_str)).billed()
     }
 
@@ -123,13 +122,13 @@ impl<'c, C> Responses<'c, C> {
     }
 
     fn retrieving(&self, id: &str, params: &RetrieveParams) -> Call<(), C> {
-        self.client.get("/v1/responses/{id}", &[("id", id)]).validate(|| params.validate()).params(params)
+        self.client.get("/v1/agent/{id}", &[("id", id)]).validate(|| params.validate()).params(params)
     }
 
     /// Cancels a background response. [`wait`](Self::wait) for its end: some responses complete nevertheless. Fails with
     /// status 400 if the response has ended or does not exist.
     pub fn cancel(&self, id: &str) -> Call<Cancelled, C> {
-        self.client.call(Method::POST, "/v1/responses/{id}/cancel", &[("id", id)])
+        self.client.call(Method::POST, "/v1/agent/{id}/cancel", &[("id", id)])
     }
 
     /// Waits until a response has ended, successfully or not, or requires action of the caller.
@@ -151,12 +150,12 @@ group! {
 impl<C> ResponseFiles<'_, C> {
     /// Lists the files of a response.
     pub fn list(&self, response_id: &str) -> Call<FileList, C> {
-        self.client.get("/v1/responses/{response_id}/files", &[("response_id", response_id)])
+        self.client.get("/v1/agent/{response_id}/files", &[("response_id", response_id)])
     }
 
     /// Downloads a file.
     pub fn content(&self, response_id: &str, file_id: &str) -> Call<Download, C> {
         let params = [("response_id", response_id), ("file_id", file_id)];
-        self.client.get::<(), _>("/v1/responses/{response_id}/files/{file_id}/content", &params).download()
+        self.client.get::<(), _>("/v1/agent/{response_id}/files/{file_id}/content", &params).download()
     }
 }

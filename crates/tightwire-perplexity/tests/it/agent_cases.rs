@@ -201,6 +201,9 @@ async fn case_03_cancelled_is_final_and_keeps_items() {
     let found = response(&[created(), end("cancelled", "cancelled", json!([search()]), fields)]).await;
     assert_eq!((&found.status, found.output.len(), &found.usage), (&Status::Cancelled, 1, &None));
     assert_eq!(found.into_result().unwrap_err().code(), Some("cancelled"));
+    let last = end("cancelled", "cancelled", json!([search()]), json!({}));
+    let found = response(&[created(), delta("Hel"), last]).await;
+    assert_eq!((found.output.len(), &*found.output_text()), (2, "Hel"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -379,7 +382,7 @@ async fn case_17_a_gap_in_the_sequence_is_no_loss() {
         Script::new([Step::pieces([&*stream_of(&[created(), delta("Hel"), last])]), Step::pieces([&*rest])]);
     let found = open(&script).await.resuming(1).accumulate().await.unwrap();
     assert_eq!(found.output_text(), "Hello");
-    assert!(script.sent()[1].url.ends_with("/v1/responses/resp_1?starting_after=3&stream=true"));
+    assert!(script.sent()[1].url.ends_with("/v1/agent/resp_1?starting_after=3&stream=true"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -437,12 +440,21 @@ fn case_20_usage_may_be_partial() {
 
 #[test]
 fn case_21_cost_is_an_object_or_a_number() {
-    let total = |cost: &str| {
-        let usage: Usage = tightwire_json::from_str(&format!(r#"{{"cost": {cost}}}"#)).unwrap();
-        usage.cost.map(|cost| cost.total_cost)
+    let cost = |cost: &str| {
+        let usage: Usage =
+            tightwire_json::from_str(&format!(r#"{{"cost": {cost}, "total_tokens": 3}}"#)).unwrap();
+        usage.cost
     };
-    assert_eq!(total(r#"{"input_cost": 0, "total_cost": 1e-05}"#), Some(0.00001));
-    assert_eq!((total("0.25"), total("null")), (Some(0.25), None));
+    let parts = r#"{"input_cost": 0, "tool_calls_cost_details": {"search_web": 0.005}, "total_cost": 1e-05}"#;
+    let found = cost(parts).unwrap();
+    assert_eq!((found.total_cost, found.input_cost), (0.00001, 0.0));
+    assert_eq!(found.tool_calls_cost_details.unwrap()["search_web"], 0.005);
+    for (text, total) in [("0.25", 0.25), ("0", 0.0), ("3", 3.0)] {
+        assert_eq!(cost(text).unwrap().total_cost, total);
+    }
+    assert_eq!(cost("null"), None);
+    assert!(tightwire_json::from_str::<Usage>(r#"{"cost": "free"}"#).is_err());
+    assert!(tightwire_json::from_str::<Usage>(r#"{"input_tokens_details": 3}"#).is_err());
 }
 
 #[test]

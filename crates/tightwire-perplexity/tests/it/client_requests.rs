@@ -147,7 +147,7 @@ async fn endpoints() {
         .collect();
     let expected = [
         "GET /async/chat/completions/a%2Fb%20c%3Fd?local_mode=true application/json -",
-        "GET /v1/responses/a%2Fb%20c%3Fd/files/f/content application/octet-stream -",
+        "GET /v1/agent/a%2Fb%20c%3Fd/files/f/content application/octet-stream -",
         "DELETE /v1/browser/sessions/a%2Fb%20c%3Fd */* -",
         "POST /v1/files application/json multipart/form-data",
         "GET /v1/files/a%2Fb%20c%3Fd/content application/octet-stream -",
@@ -162,15 +162,21 @@ async fn endpoints() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn v1_path_style() {
-    let script = Script::new((0..3).map(|_| Step::ok(ANY)));
-    let client = script.builder().path_style(PathStyle::V1).build().unwrap();
-    client.chat().create(&question()).await.unwrap();
-    client.async_chat().retrieve("1").await.unwrap();
-    client.responses().cancel("1").await.unwrap();
-    let urls: Vec<_> = script.sent().iter().map(|sent| sent.url.clone()).collect();
-    let expected = ["v1/sonar", "v1/async/sonar/1", "v1/agent/1/cancel"];
-    assert_eq!(urls, expected.map(|path| format!("https://example.org/base/{path}")));
+async fn path_styles() {
+    let (chat, job) = ("chat/completions", "async/chat/completions/1");
+    for (style, expected) in [
+        (PathStyle::default(), [chat, job, "v1/agent/1/cancel"]),
+        (PathStyle::Sdk, [chat, job, "v1/responses/1/cancel"]),
+        (PathStyle::V1, ["v1/sonar", "v1/async/sonar/1", "v1/agent/1/cancel"]),
+    ] {
+        let script = Script::new((0..3).map(|_| Step::ok(ANY)));
+        let client = script.builder().path_style(style).build().unwrap();
+        client.chat().create(&question()).await.unwrap();
+        client.async_chat().retrieve("1").await.unwrap();
+        client.responses().cancel("1").await.unwrap();
+        let urls: Vec<_> = script.sent().iter().map(|sent| sent.url.clone()).collect();
+        assert_eq!(urls, expected.map(|path| format!("https://example.org/base/{path}")));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -348,7 +348,7 @@ async fn named_events_are_items() {
             Err(error) => assert_eq!(Err(error.message().unwrap()), expected),
         }
     }
-    assert_eq!(script.sent()[0].url, "https://example.org/base/v1/responses");
+    assert_eq!(script.sent()[0].url, "https://example.org/base/v1/agent");
 }
 
 #[tokio::test(start_paused = true)]
@@ -406,7 +406,7 @@ async fn lost_streams_are_resumed_after_the_last_event() {
     assert!(accumulator.is_finished());
     assert_eq!(accumulator.finish().output_text(), "Hello");
     let urls: Vec<_> = script.sent().iter().skip(1).map(|sent| sent.url.clone()).collect();
-    let base = "https://example.org/base/v1/responses/r%2F1";
+    let base = "https://example.org/base/v1/agent/r%2F1";
     assert_eq!(urls, [1, 3].map(|after| format!("{base}?starting_after={after}&stream=true")));
 }
 

@@ -261,50 +261,6 @@ mod tests {
     }
 
     #[test]
-    fn no_text_is_lost_or_repeated() {
-        let delta = r#"{"type": "response.output_text.delta", "item_id": "m", "content_index": null, "delta": "Hello "}"#;
-        let done = r#"{"type": "response.output_text.done", "item_id": "m", "text": "Hello world."}"#;
-        let null = r#"{"type": "response.output_text.done", "item_id": "m", "text": null}"#;
-        let item = r#"{"type": "response.output_item.done", "item":
-            {"type": "message", "id": "m", "content": [{"type": "output_text", "text": "Hello world."}]}}"#;
-        let added = r#"{"type": "response.output_item.added", "item": {"type": "message", "id": "m", "content": null}}"#;
-        let end = |kind: &str, output: &str| {
-            format!(
-                r#"{{"type": "response.{kind}", "response": {{"id": "r", "status": "{kind}", "output": {output}}}}}"#
-            )
-        };
-        let whole = r#"[{"type": "message", "content": [{"type": "output_text", "text": "Hello world."}]}]"#;
-        let search = r#"[{"type": "search_results", "results": []}]"#;
-        for (events, text) in [
-            (&[delta, done][..], "Hello world."),
-            (&[done], "Hello world."),
-            (&[item], "Hello world."),
-            (&[added, delta, null], "Hello "),
-            (&[delta, item], "Hello world."),
-            (&[&end("completed", whole)], "Hello world."),
-            (&[delta, &end("completed", whole)], "Hello world."),
-            (&[delta, &end("incomplete", "[]")], "Hello "),
-            (&[delta, &end("cancelled", search)], "Hello "),
-            (
-                &[
-                    delta,
-                    &end("of_the_future", "[]")
-                        .replace(r#""status": "of_the_future""#, r#""status": "incomplete""#),
-                ],
-                "Hello ",
-            ),
-        ] {
-            let accumulator = accumulate(events);
-            assert_eq!(accumulator.output_text(), text, "{events:?}");
-            let ends = events.iter().any(|event| event.contains("status"));
-            assert_eq!(accumulator.is_finished(), ends, "{events:?}");
-            assert_eq!(accumulator.finish().output_text(), text, "{events:?}");
-        }
-        let response = accumulate(&[delta, &end("cancelled", search)]).finish();
-        assert_eq!((response.output.len(), response.status), (2, Status::Cancelled));
-    }
-
-    #[test]
     fn failures_are_part_of_the_answer() {
         let accumulator = accumulate(&[
             r#"{"type": "response.created", "sequence_number": 0, "response": {"id": "r", "status": "in_progress"}}"#,
