@@ -48,6 +48,7 @@ pub fn undeclared_crates<'a>(readme: &str, manifest: &'a str) -> Vec<&'a str> {
         let mut commands = readme.lines().filter(|line| line.trim_start().starts_with("cargo add"));
         commands.any(|command| command.split_whitespace().any(|word| word == name))
     };
+    let manifest = manifest.split_once("[dependencies]").map_or(manifest, |(_, dependencies)| dependencies);
     let dependencies = manifest.lines().filter_map(|line| line.split(['.', ' ']).next());
     let is_used = |name: &&str| !name.is_empty() && code.contains(&format!("{}::", name.replace('-', "_")));
     dependencies.filter(is_used).filter(|name| !is_added(name)).collect()
