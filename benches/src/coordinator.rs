@@ -60,6 +60,7 @@ pub fn main(system: &str, target_tmpdir: &str, rows: Rows) -> ExitCode {
         rows,
         criterion: folder("CRITERION_HOME", "criterion"),
         report: folder("BENCH_REPORT", "report"),
+        documents: target_tmpdir.into(),
         build: env::var("BENCH_BUILD").unwrap_or_default(),
         options: Options::parse(),
     };
@@ -78,6 +79,8 @@ struct Coordinator<'a> {
     options: Options,
     criterion: PathBuf,
     report: PathBuf,
+    /// Folder of the files for programs in other languages.
+    documents: PathBuf,
     /// Empty, or the name of the build.
     build: String,
 }
@@ -135,7 +138,8 @@ impl Coordinator<'_> {
     }
 
     fn suite(&self, task: Task) -> Result<Suite> {
-        Ok(Suite::new(self.system, self.options.clone(), task, resident::programs(self.system)?))
+        let programs = resident::programs(self.system, &self.documents)?;
+        Ok(Suite::new(self.system, self.options.clone(), task, programs, self.documents.clone()))
     }
 
     fn pass(&self, suite: &mut Suite) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Peers in other languages: programs that run operations on request. `README.md` describes the protocol.
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
@@ -46,20 +46,20 @@ impl Implementation {
     }
 }
 
-/// Reads the list of the environment variable. Empty without the variable.
-pub(crate) fn programs(system: &str) -> anyhow::Result<Vec<Resident>> {
+/// Reads the list of the environment variable. Empty without the variable. The programs find `documents` in the
+/// variable `BENCH_DOCUMENTS`.
+pub(crate) fn programs(system: &str, documents: &Path) -> anyhow::Result<Vec<Resident>> {
     let Some(path) = std::env::var_os(LIST) else { return Ok(Vec::new()) };
     let programs: Vec<Program> = serde_json::from_slice(&std::fs::read(path)?)?;
     let of_system = programs.into_iter().filter(|program| program.system == system);
-    Ok(of_system.map(Resident::new).collect())
+    Ok(of_system.map(|program| Resident::new(program, documents)).collect())
 }
 
 /// A program, started at the first request.
 #[derive(Debug)]
 pub(crate) struct Resident {
     program: Program,
-    /// Environment variables of the process.
-    variables: Vec<(String, String)>,
+    documents: PathBuf,
     process: Option<Process>,
     /// Why the program cannot be used any more.
     failure: Option<String>,
@@ -81,13 +81,8 @@ impl Drop for Process {
 }
 
 impl Resident {
-    fn new(program: Program) -> Self {
-        Self { program, variables: Vec::new(), process: None, failure: None }
-    }
-
-    pub(crate) fn set_variable(&mut self, name: &str, value: &str) {
-        self.variables.retain(|(other, _)| other != name);
-        self.variables.push((name.to_owned(), value.to_owned()));
+    fn new(program: Program, documents: &Path) -> Self {
+        Self { program, documents: documents.to_owned(), process: None, failure: None }
     }
 
     /// Returns the implementations of a row.
@@ -159,7 +154,7 @@ impl Resident {
                 let mut child = Command::new(program)
                     .args(arguments)
                     .current_dir(&self.program.directory)
-                    .envs(self.variables.iter().cloned())
+                    .env("BENCH_DOCUMENTS", &self.documents)
                     .stdin(Stdio::piped())
                     .stdout(Stdio::piped())
                     .spawn()
@@ -204,7 +199,7 @@ mod tests {
             directory: std::env::temp_dir(),
             implementations: vec![implementation],
         };
-        Resident::new(program)
+        Resident::new(program, Path::new(""))
     }
 
     #[test]
