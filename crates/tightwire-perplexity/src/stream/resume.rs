@@ -83,7 +83,7 @@ impl ResumingStream {
         if response.status == Status::Failed { response.into_result() } else { Ok(response) }
     }
 
-    /// Returns the call that resumes the stream, if it can be resumed. The server has requested a delay.
+    /// Returns the call that resumes the stream, if it can be resumed. `requested` is the delay that the server asked for.
     fn reopen(&mut self, lost: &EventStream<Event>, requested: Duration) -> Option<Opening> {
         let call = lost.resume()?;
         let delay = FIRST_DELAY.saturating_mul(1 << (self.resumes - self.left).min(4)).min(MAX_DELAY);

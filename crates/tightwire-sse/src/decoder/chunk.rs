@@ -50,7 +50,7 @@ impl Decoder {
         self.next_after_append(chunk)
     }
 
-    /// Like [`next`](Self::next), for a chunk that [`append_partial`](Self::append_partial) has not taken, and its rest.
+    /// [`next`](Self::next) for callers that have called [`append_partial`](Self::append_partial), which returned `false`.
     #[inline]
     pub(crate) fn next_after_append<'a, 'c: 'a>(
         &'a mut self,
@@ -80,8 +80,8 @@ impl Decoder {
         self.next_owned_after_append(chunk)
     }
 
-    /// Like [`next_owned`](Self::next_owned), for a chunk that [`append_partial`](Self::append_partial) has not taken, and
-    /// its rest. Not inlined, so that tiny chunks do not pay for the stack space of an event.
+    /// [`next_owned`](Self::next_owned) for callers that have called [`append_partial`](Self::append_partial), which returned
+    /// `false`. Not inlined, so that tiny chunks do not pay for the stack space of an event.
     #[inline(never)]
     pub(crate) fn next_owned_after_append(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
         if let Some(data) = self.next_simple_event(chunk) {

@@ -18,7 +18,7 @@ use crate::types::chat::{self, Content, Message, Part, ReasoningEffort, Response
 pub struct Converted {
     /// The request.
     pub request: Request,
-    /// What was lost or replaced.
+    /// The parts of the chat request that were lost or replaced.
     pub notes: Vec<Note>,
 }
 
@@ -28,7 +28,7 @@ pub struct Converted {
 pub struct Note {
     /// Path of the field, such as `messages[1].content[0]`.
     pub field: String,
-    /// What happened to it, as the rest of a sentence that begins with the field.
+    /// Continues a sentence that begins with the field: `has no counterpart`.
     pub reason: &'static str,
     /// Whether it has no counterpart in the request.
     pub is_lost: bool,
