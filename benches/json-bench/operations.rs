@@ -64,7 +64,7 @@ fn trees(suite: &mut Suite) {
 
 /// Conversions between structs and trees, and indented output.
 fn values(suite: &mut Suite) {
-    let inputs = inputs(&[Type::TwitterDocument], TWITTER.sized(10 << 10));
+    let inputs = inputs(&[Type::Page], payload::page_document(37));
     let length = inputs[0].document.len() as u64;
     add(suite.row("to_value").payload(length), Operation::ToValue, &inputs);
     add(suite.row("from_value").payload(length), Operation::FromValue, &inputs);
@@ -196,9 +196,9 @@ fn raw_values(suite: &mut Suite) -> anyhow::Result<()> {
 
 /// Decoding that fails at the end of a document, and the message of the error.
 fn errors(suite: &mut Suite) {
-    let input = TWITTER.sized(10 << 10);
+    let input = payload::page_document(37);
     let end = input.iter().rposition(|byte| *byte == b':').unwrap_or_default();
-    let input = &*[&input[..=end], b"true}}"].concat();
+    let input = &*[&input[..=end], b"true}"].concat();
     let decode = || special::message(tightwire_json::from_slice(black_box(input)));
     let row = suite.row("error_at_the_end").payload(input.len() as u64);
     let row = add_side(add_side(row, ours(ERROR, 1, decode)), ours(PATH, 1, decode));

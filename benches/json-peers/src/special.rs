@@ -12,8 +12,8 @@ use struson::reader::{JsonReader as _, JsonStreamReader};
 use crate::library::Library as _;
 use crate::operation::{Side, checked};
 use crate::peers::{JITER, SerdeJson, SimdJson, SonicRs, check_jiter, from_bytes};
-use crate::real::{Status, Twitter};
-use crate::types::UserData;
+use crate::real::Status;
+use crate::types::{PageResponse, UserData};
 
 /// Class of operations whose whole input is in memory.
 pub const IN_MEMORY: &str = "in memory";
@@ -162,7 +162,7 @@ pub fn pointers<'a>(input: &[u8], pointers: &'a [String], expected: u64) -> Side
 }
 
 /// Returns the check value of a decoder that failed: 1 if the error has a message.
-pub fn message<E: Display>(result: Result<Twitter<String>, E>) -> u64 {
+pub fn message<E: Display>(result: Result<PageResponse<String>, E>) -> u64 {
     result.map_or_else(|error| u64::from(!black_box(error.to_string()).is_empty()), |_| 0)
 }
 
