@@ -329,8 +329,7 @@ fn line(packet: &Packet<'_>) -> Vec<u8> {
 /// encodes the packet to a reused buffer.
 fn send(suite: &mut Suite, name: &str, packet: &Packet<'_>, discarded: bool) {
     let expected = line(packet).len() as u64;
-    let (sink, link, mut buffer) =
-        (PacketSender::new(std::io::sink()), PacketSender::new(Vec::new()), Vec::new());
+    let (sink, link, mut buffer) = (PacketSender::new(io::sink()), PacketSender::new(Vec::new()), Vec::new());
     suite
         .row(name)
         .payload(expected)

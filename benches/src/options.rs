@@ -57,9 +57,6 @@ pub(crate) struct Options {
     /// Samples of criterion, at least 10
     #[arg(long = "sample-size", value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(10..))]
     pub(crate) samples: u32,
-    /// Do not count allocations
-    #[arg(long)]
-    pub(crate) skip_counting: bool,
     /// Run operations on request (benches/README.md)
     #[arg(long)]
     resident: bool,

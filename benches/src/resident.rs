@@ -5,46 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use bench_report::model::Role;
-use serde::Deserialize;
+use bench_report::peer::Program;
 
 use crate::implementation::Impl;
 
 /// Environment variable with the path of the list that `cargo xtask bench` writes.
 pub(crate) const LIST: &str = "BENCH_PEERS";
-
-/// A program with implementations of rows.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Program {
-    pub(crate) system: String,
-    language: String,
-    command: Vec<String>,
-    directory: PathBuf,
-    implementations: Vec<Implementation>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct Implementation {
-    name: String,
-    version: Option<String>,
-    class: Option<String>,
-    role: Role,
-    /// Names of rows; `*` at the end matches any rest. Empty for all rows.
-    #[serde(default)]
-    rows: Vec<String>,
-    #[serde(default)]
-    except: Vec<String>,
-}
-
-impl Implementation {
-    fn has(&self, row: &str) -> bool {
-        let matches = |pattern: &String| match pattern.strip_suffix('*') {
-            Some(prefix) => row.starts_with(prefix),
-            None => row == pattern,
-        };
-        (self.rows.is_empty() || self.rows.iter().any(matches)) && !self.except.iter().any(matches)
-    }
-}
 
 /// Reads the list of the environment variable. Empty without the variable. The programs find `documents` in the
 /// variable `BENCH_DOCUMENTS`.
@@ -181,6 +147,9 @@ impl Resident {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use bench_report::model::Role;
+    use bench_report::peer::Implementation;
+
     use super::*;
 
     fn resident(script: &str) -> Resident {
