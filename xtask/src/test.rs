@@ -172,8 +172,7 @@ impl Gate {
     }
 
     fn installed(&self) -> &Installed {
-        self.installed
-            .get_or_init(|| interop::install_suites(&self.workspace, |suite| suite != interop::VERSITYGW))
+        self.installed.get_or_init(|| interop::install_suites(&self.workspace, interop::is_for_tests))
     }
 }
 

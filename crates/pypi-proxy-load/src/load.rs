@@ -97,8 +97,7 @@ struct Run<'r> {
 pub(crate) fn run(options: &Options) -> Result<()> {
     procfs::ensure_supported()?;
     let Paths { folder, ours, out, about } = &options.paths;
-    let folders =
-        Folders { data: folder.join("data"), scratch: folder.join("scratch"), peers: folder.join("peers") };
+    let folders = Folders { data: folder.join("data"), scratch: folder.join("scratch") };
     std::fs::create_dir_all(&folders.scratch)?;
     let binary = ours.canonicalize().with_context(|| format!("cannot find {}", ours.display()))?;
     note("generating the content of the index");
