@@ -121,7 +121,7 @@ impl WorkerPool {
             }
             value
         });
-        let connections = self.server.accepted();
+        let connections = self.server.accepted.load(Ordering::Relaxed);
         assert!(connections <= MAX_CONNECTIONS, "{WORKERS} tasks made {connections} connections");
         value
     }

@@ -1,4 +1,4 @@
-//! Server of the rows: HTTP/1.1 on the loopback interface, on the same runtime as the client.
+//! Server of the rows, also of those of the suite `sse` over HTTP: HTTP/1.1 on the loopback interface, on the same runtime as the client.
 
 use std::convert::Infallible;
 use std::io;
@@ -31,10 +31,24 @@ pub(crate) struct Answer {
     pub(crate) is_limited: bool,
 }
 
+impl Answer {
+    /// Returns an event stream, whose chunks are frames.
+    pub(crate) fn stream(body: Input) -> Self {
+        Self {
+            content_type: "text/event-stream",
+            body,
+            is_chunked: true,
+            required_header: None,
+            is_limited: false,
+        }
+    }
+}
+
 /// A running server. It ends with its runtime.
 pub(crate) struct Server {
     address: SocketAddr,
-    accepted: Arc<AtomicU64>,
+    /// Number of connections accepted so far.
+    pub(crate) accepted: Arc<AtomicU64>,
 }
 
 impl Server {
@@ -49,11 +63,6 @@ impl Server {
     /// Returns the URL of a path.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
-    }
-
-    /// Returns the number of connections accepted so far.
-    pub(crate) fn accepted(&self) -> u64 {
-        self.accepted.load(Ordering::Relaxed)
     }
 }
 

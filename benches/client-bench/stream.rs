@@ -31,13 +31,7 @@ const QUESTION: &str = "What does the fox do?";
 /// the client. It is empty if the row is not run.
 pub(crate) fn answer(is_selected: bool) -> Answer {
     let stream = if is_selected { chat_stream(LEN as usize - END) } else { Vec::new() };
-    Answer {
-        content_type: "text/event-stream",
-        body: Input::whole(stream, Stop::End).in_chunks(FRAME),
-        is_chunked: true,
-        required_header: None,
-        is_limited: false,
-    }
+    Answer::stream(Input::whole(stream, Stop::End).in_chunks(FRAME))
 }
 
 /// Adds a chunk to the value of an operation.

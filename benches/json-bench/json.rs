@@ -5,13 +5,11 @@
 //! libraries, so that they are one row with aliases.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
 use benches::{Impl, Row, Suite, memory};
 use json_bench::{Ours, add_side, describe};
-use json_peers::documents::{Kind, Size};
 use json_peers::input::{Input, Type};
 use json_peers::operation::{Operation, Side, side};
 use json_peers::{payload, peers, real};
@@ -25,15 +23,10 @@ fn main() -> ExitCode {
 }
 
 fn rows(suite: &mut Suite) -> anyhow::Result<()> {
-    give_real_documents(suite)?;
-    published(suite);
+    published(suite)?;
     mixed(suite);
-    for document in [&real::TWITTER, &real::CITM, &real::CANADA] {
-        real(suite, document);
-    }
-    generated(suite);
-    operations::rows(suite);
-    Ok(())
+    documents(suite)?;
+    operations::rows(suite)
 }
 
 /// Adds ours and the peers with an operation on several inputs in turn.
@@ -81,7 +74,7 @@ fn inputs(kinds: &[Type], text: impl Into<Vec<u8>>) -> Vec<Input> {
 }
 
 /// Rows of the report of the Go library.
-fn published(suite: &mut Suite) {
+fn published(suite: &mut Suite) -> anyhow::Result<()> {
     use Operation as O;
     let encode = &[O::Encode, O::EncodeReused, O::EncodeTree][..];
     let decode = &[O::Decode, O::Borrow, O::DecodeTree, O::DecodeTreeBorrowed][..];
@@ -92,6 +85,8 @@ fn published(suite: &mut Suite) {
     let user = inputs(&[Type::User], payload::USER);
     let complex = inputs(&[Type::ComplexStruct, Type::ComplexTree], payload::COMPLEX);
     let small = inputs(&[Type::Small], payload::SIMPLE);
+    suite.give_document("api_response.json", &api[0].document)?;
+    suite.give_document("page_response.json", &page[0].document)?;
     for (names, operations, inputs) in [
         (&["api_response_sonic", "api_response_stdlib", "api_response_sonic_direct"][..], encode, &api),
         (&["user_data_sonic", "user_data_stdlib"], encode, &user),
@@ -126,25 +121,24 @@ fn published(suite: &mut Suite) {
         let row = if inputs[0].kind == Type::Page { row.elements(20) } else { row };
         run(names[1..].iter().fold(row, |row, name| row.alias(name)), operations, inputs);
     }
+    Ok(())
 }
 
 /// Documents of several types and lengths in turn, short and long ones alternately, so that no buffer has the length of
 /// the document before.
 fn mixed(suite: &mut Suite) {
     let input = |kind, text: Vec<u8>| Input::new(kind, Input::new(kind, text).encoded());
-    let messages = |length| input(Type::MessagesDocument, Kind::Messages.generate(length));
-    let catalogue = |length| input(Type::CatalogueDocument, Kind::Catalogue.generate(length));
     let documents = [
         input(Type::Test, payload::TEST.into()),
-        messages(20_000),
+        input(Type::TwitterDocument, real::TWITTER.sized(20_000)),
         input(Type::Api, payload::API.into()),
-        input(Type::CoastlineDocument, Kind::Coastline.generate(6_000)),
-        messages(500),
+        input(Type::Canada64, real::CANADA.sized(6_000)),
+        input(Type::Test, payload::TEST.into()),
         input(Type::Page, payload::page_document(20)),
-        catalogue(300),
-        catalogue(12_000),
         input(Type::Api, payload::API.into()),
-        messages(3_000),
+        input(Type::CitmDocument, real::CITM.sized(12_000)),
+        input(Type::Test, payload::TEST.into()),
+        input(Type::TwitterDocument, real::TWITTER.sized(2_500)),
     ];
     let length = documents.iter().map(|input| input.document.len() as u64).sum();
     for (name, operation) in [("mixed_encode", Operation::Encode), ("mixed_decode", Operation::Decode)] {
@@ -152,52 +146,33 @@ fn mixed(suite: &mut Suite) {
     }
 }
 
-/// Writes the real documents to files for peers in other languages.
-fn give_real_documents(suite: &mut Suite) -> anyhow::Result<()> {
-    for document in [&real::TWITTER, &real::CITM, &real::CANADA] {
-        let Some(text) = document.text() else { continue };
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.json", document.name));
-        if std::fs::metadata(&path).is_ok_and(|file| file.len() != text.len() as u64) || !path.exists() {
-            // Several processes may write the same file.
-            let part = path.with_extension(std::process::id().to_string());
-            std::fs::write(&part, text)?;
-            std::fs::rename(&part, &path)?;
+/// The documents of the package jiter as they are, and of 10 KB, 100 KB and 1 MB; pages of users of these sizes.
+fn documents(suite: &mut Suite) -> anyhow::Result<()> {
+    for (document, kinds) in [
+        (&real::TWITTER, &[Type::TwitterDocument, Type::Tree][..]),
+        (&real::CITM, &[Type::CitmDocument, Type::Tree]),
+        (&real::CANADA, &[Type::Canada64, Type::Tree, Type::Canada32]),
+    ] {
+        one_document(suite, &format!("{}_real", document.name), kinds, || document.text().to_vec())?;
+        for (size, length) in [("10k", 10 << 10), ("100k", 100 << 10), ("1m", 1 << 20)] {
+            let name = format!("{}_{size}", document.name);
+            one_document(suite, &name, &kinds[..2], || document.sized(length))?;
         }
-        suite.set_peer_variable(document.variable, &path.to_string_lossy());
+    }
+    for (size, users) in [("10k", 37), ("100k", 364), ("1m", 3_720)] {
+        let page = || payload::page_document(users);
+        one_document(suite, &format!("users_{size}"), &[Type::Page, Type::Tree], page)?;
     }
     Ok(())
 }
 
-/// A document of the package jiter, as it is.
-fn real(suite: &mut Suite, document: &real::Real) {
-    let Some(text) = document.text() else { return };
-    let kinds = match document.name {
-        "twitter_real" => &[Type::TwitterDocument, Type::Tree][..],
-        "citm_real" => &[Type::CitmDocument, Type::Tree],
-        _ => &[Type::Canada64, Type::Canada32, Type::Tree],
-    };
-    one_document(suite, document.name, kinds, || text.to_vec());
-}
-
-/// Documents of 10 KB, 100 KB and 1 MB.
-fn generated(suite: &mut Suite) {
-    for size in Size::ALL {
-        let name = |kind: &str| format!("{kind}_{}", size.name());
-        for kind in Kind::ALL {
-            let types = match kind {
-                Kind::Messages => Type::MessagesDocument,
-                Kind::Catalogue => Type::CatalogueDocument,
-                Kind::Coastline => Type::CoastlineDocument,
-            };
-            one_document(suite, &name(kind.name()), &[types, Type::Tree], || kind.generate(size.least()));
-        }
-        let page = || payload::page_document(size.users());
-        one_document(suite, &name("users"), &[Type::Page, Type::Tree], page);
-    }
-}
-
 /// Runs the rows of a document, in several types and as trees: decoding, and encoding the same value.
-fn one_document(suite: &mut Suite, name: &str, kinds: &[Type], text: impl FnOnce() -> Vec<u8>) {
+fn one_document(
+    suite: &mut Suite,
+    name: &str,
+    kinds: &[Type],
+    text: impl FnOnce() -> Vec<u8>,
+) -> anyhow::Result<()> {
     /// Documents by name, with the length of their values.
     static TEXTS: Mutex<BTreeMap<String, &'static (Vec<u8>, u64)>> = Mutex::new(BTreeMap::new());
 
@@ -207,6 +182,7 @@ fn one_document(suite: &mut Suite, name: &str, kinds: &[Type], text: impl FnOnce
         let encoded = input.encoded().len() as u64;
         Box::leak(Box::new((input.document, encoded)))
     });
+    suite.give_document(&format!("{name}.json"), text)?;
     let inputs = |suite: &Suite, row: &str| -> Vec<_> {
         let input = |kind: &Type| match suite.selects(row) {
             true => Input::new(*kind, &**text),
@@ -217,7 +193,7 @@ fn one_document(suite: &mut Suite, name: &str, kinds: &[Type], text: impl FnOnce
     let decoding = format!("{name}_decode");
     let decoded = inputs(suite, &decoding);
     let row = bounded(suite.row(decoding).payload(text.len() as u64), &decoded[0].document);
-    let borrows = matches!(kinds[0], Type::TwitterDocument | Type::CitmDocument);
+    let borrows = name.ends_with("_real") && kinds[0] != Type::Canada64;
     let trees = [Operation::DecodeTree, Operation::DecodeTreeBorrowed];
     run(
         row,
@@ -228,4 +204,5 @@ fn one_document(suite: &mut Suite, name: &str, kinds: &[Type], text: impl FnOnce
     let encoding = format!("{name}_encode");
     let values = inputs(suite, &encoding);
     run(suite.row(encoding).payload(*encoded), &[Operation::Encode, Operation::EncodeTree], &values);
+    Ok(())
 }

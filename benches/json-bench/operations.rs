@@ -4,9 +4,9 @@ use std::hint::black_box;
 
 use benches::Suite;
 use json_bench::{Ours, add_side};
-use json_peers::documents::{Kind, Messages, Size, Status, generated};
 use json_peers::input::{Input, Type};
 use json_peers::operation::{Operation, Side};
+use json_peers::real::{CITM, Status, TWITTER, Twitter};
 use json_peers::special::{
     self, BORROWED, ERROR, IN_MEMORY, PARTIAL, PATH, POINTERS, READER, User, logins, text,
 };
@@ -18,15 +18,16 @@ use tightwire_json::{
 
 use super::{add, inputs};
 
-pub(crate) fn rows(suite: &mut Suite) {
+pub(crate) fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     trees(suite);
     values(suite);
     modes(suite);
     elements(suite);
     lines(suite);
     partial(suite);
-    raw_values(suite);
+    raw_values(suite)?;
     errors(suite);
+    Ok(())
 }
 
 fn ours<'a>(class: &str, expected: u64, work: impl FnMut() -> u64 + 'a) -> Side<'a> {
@@ -37,15 +38,17 @@ fn encoded<E>(document: Result<Vec<u8>, E>) -> u64 {
     document.map_or(0, |document| black_box(&document).len() as u64)
 }
 
+/// Returns the messages of a document of at least `length` bytes.
+fn messages(length: usize) -> Vec<Status<String>> {
+    let document = tightwire_json::from_slice::<Twitter<String>>(&TWITTER.sized(length));
+    document.map(|document| document.statuses).unwrap_or_default()
+}
+
 /// Operations on decoded trees.
 fn trees(suite: &mut Suite) {
-    let inputs = [Input::new(Type::MessagesDocument, Kind::Messages.generate(100 << 10))];
+    let inputs = [Input::new(Type::TwitterDocument, TWITTER.sized(100 << 10))];
     let document = &*inputs[0].document;
-    let names: Vec<_> = generated::<Messages>(Kind::Messages, 100 << 10)
-        .statuses
-        .into_iter()
-        .map(|message| message.user.screen_name)
-        .collect();
+    let names: Vec<_> = messages(100 << 10).into_iter().map(|message| message.user.screen_name).collect();
     let count = names.len();
     let pointers: Vec<_> = (0..count).map(|index| format!("/statuses/{index}/user/screen_name")).collect();
     let expected = names.iter().map(|name| name.len() as u64).sum();
@@ -61,7 +64,7 @@ fn trees(suite: &mut Suite) {
 
 /// Conversions between structs and trees, and indented output.
 fn values(suite: &mut Suite) {
-    let inputs = inputs(&[Type::MessagesDocument], Kind::Messages.generate(10 << 10));
+    let inputs = inputs(&[Type::Page], payload::page_document(37));
     let length = inputs[0].document.len() as u64;
     add(suite.row("to_value").payload(length), Operation::ToValue, &inputs);
     add(suite.row("from_value").payload(length), Operation::FromValue, &inputs);
@@ -88,11 +91,10 @@ fn modes(suite: &mut Suite) {
 
 /// Elements of an array in a document of 1 MB, one in memory at a time.
 fn elements(suite: &mut Suite) {
-    let length = if suite.selects("elements") { Size::Mb1.least() } else { 0 };
-    let messages: Messages = generated(Kind::Messages, length);
-    let input = &*serde_json::to_vec(&messages).unwrap_or_default();
-    let expected = messages.statuses.iter().map(text).sum();
-    let decoder = || ElementDecoder::<Status>::new("/statuses").ok();
+    let length = if suite.selects("elements") { 1 << 20 } else { 0 };
+    let input = &*TWITTER.sized(length);
+    let expected = messages(length).iter().map(text).sum();
+    let decoder = || ElementDecoder::<Status<String>>::new("/statuses").ok();
     let row = suite.row("elements").payload(input.len() as u64);
     let row = add_side(
         row,
@@ -135,12 +137,13 @@ fn lines(suite: &mut Suite) {
     special::lines(input, expected).into_iter().fold(row, add_side);
 }
 
-/// Incomplete documents: one of 5 KB, and all beginnings of one of 10 KB in steps of 16 bytes, as they arrive from a
-/// language model. All parse each beginning from its start; ours can also continue, which has a class of its own.
+/// Incomplete documents: the first half of one of 11 KB, and all its beginnings in steps of 16 bytes, as they arrive from
+/// a language model. All parse each beginning from its start; ours can also continue, which has a class of its own.
 fn partial(suite: &mut Suite) {
-    let text = String::from_utf8_lossy(&Kind::Catalogue.generate(10 << 10)).into_owned();
-    let half = [text.len() / 2];
-    let ends: Vec<_> = (16..text.len()).step_by(16).chain([text.len()]).collect();
+    let text = String::from_utf8_lossy(&CITM.sized(10 << 10)).into_owned();
+    let until = |end| text.floor_char_boundary(end);
+    let half = [until(text.len() / 2)];
+    let ends: Vec<_> = (16..text.len()).step_by(16).map(until).chain([text.len()]).collect();
     let parse = |text: &str| {
         let mut parser = Parser::new();
         let pushed = parser.push(black_box(text));
@@ -175,9 +178,9 @@ fn checked_tree(tree: Option<&Value>) -> u64 {
 }
 
 /// The elements of an array as text.
-fn raw_values(suite: &mut Suite) {
-    let messages = generated::<Messages>(Kind::Messages, 100 << 10).statuses;
-    let input = &*serde_json::to_vec(&messages).unwrap_or_default();
+fn raw_values(suite: &mut Suite) -> anyhow::Result<()> {
+    let input = &*serde_json::to_vec(&messages(100 << 10))?;
+    suite.give_document("raw_values.json", input)?;
     let expected = (input.len() - 1) as u64;
     let row = add_side(
         suite.row("raw_values").payload(input.len() as u64),
@@ -188,13 +191,14 @@ fn raw_values(suite: &mut Suite) {
         }),
     );
     add_side(row, special::raw_values(input, expected));
+    Ok(())
 }
 
 /// Decoding that fails at the end of a document, and the message of the error.
 fn errors(suite: &mut Suite) {
-    let input = Kind::Messages.generate(10 << 10);
+    let input = payload::page_document(37);
     let end = input.iter().rposition(|byte| *byte == b':').unwrap_or_default();
-    let input = &*[&input[..=end], b"true}}"].concat();
+    let input = &*[&input[..=end], b"true}"].concat();
     let decode = || special::message(tightwire_json::from_slice(black_box(input)));
     let row = suite.row("error_at_the_end").payload(input.len() as u64);
     let row = add_side(add_side(row, ours(ERROR, 1, decode)), ours(PATH, 1, decode));

@@ -21,6 +21,6 @@ fn main() {
         .and_then(|(_, path)| path.split_once(r#"/Cargo.toml""#));
     match manifest {
         Some((folder, _)) => println!("cargo::rustc-env=REAL_DOCUMENTS={folder}/benches/data"),
-        None => println!("cargo::warning=the package jiter is not found: no rows with its documents"),
+        None => println!("cargo::warning=the package jiter is not found: the suite json lacks its documents"),
     }
 }

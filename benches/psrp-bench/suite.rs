@@ -9,6 +9,7 @@
 
 use std::cell::OnceCell;
 use std::hint::black_box;
+use std::io;
 use std::process::ExitCode;
 
 use benches::{Impl, Row, Suite, memory};
@@ -66,15 +67,15 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
         "serialize_large_object",
         "serialize_with_references",
     ] {
-        serialize(suite, row, wrapped);
+        serialize(suite, row, wrapped)?;
     }
     for row in ["serialize_string", "serialize_int32", "serialize_hashtable"] {
-        serialize(suite, row, Writer::write);
+        serialize(suite, row, Writer::write)?;
     }
     serialize_again(suite, "serialize_unsafe_small_object", &payload::small(), REUSED_REFERENCE);
     serialize_again(suite, "serialize_ps_object", &payload::object_with_text(), FRESH_REFERENCE);
     for row in ["deserialize_small_object", "deserialize_ps_object"] {
-        deserialize(suite, row);
+        deserialize(suite, row)?;
     }
     for (row, length) in [("fragment_encode_1kb", 1024), ("fragment_encode_large_32kb", 32768)] {
         encode_fragment(suite, row, length);
@@ -98,8 +99,8 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     transport_round_trip(suite);
     texts(suite);
     shared_maps(suite);
-    objects(suite, ["objects_1000_read", "objects_1000_write"], 1000);
-    objects(suite, ["clixml_document_10mb", "clixml_document_10mb_encode"], 13_800);
+    objects(suite, ["objects_1000_read", "objects_1000_write"], 1000)?;
+    objects(suite, ["clixml_document_10mb", "clixml_document_10mb_encode"], 13_800)?;
     sessions(suite)?;
     child_sessions(suite);
     Ok(())
@@ -108,6 +109,11 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
 /// Encodes a value as a document.
 fn wrapped<'w>(writer: &'w mut Writer, value: &Value) -> Result<&'w [u8], Error> {
     writer.write_document([(None, value)])
+}
+
+/// Gives PowerShell the document of a row.
+fn give(suite: &Suite, row: &str, document: &[u8]) -> io::Result<()> {
+    suite.give_document(&format!("{row}.xml"), document)
 }
 
 /// Returns the encoded length, 0 on failure.
@@ -142,10 +148,12 @@ fn serialize(
     suite: &mut Suite,
     name: &str,
     write: impl for<'w> Fn(&'w mut Writer, &Value) -> Result<&'w [u8], Error> + Copy,
-) {
+) -> anyhow::Result<()> {
     let value = &payload::of_row(name).unwrap_or_default();
+    give(suite, name, wrapped(&mut Writer::new(), value)?)?;
     let expected = verified(value, write);
     written(suite.row(name).payload(expected), "", expected, move |writer| write(writer, black_box(value)));
+    Ok(())
 }
 
 /// The two rows whose serializer is not reset: from the second document on, it writes only a reference.
@@ -163,15 +171,17 @@ fn serialize_again(suite: &mut Suite, name: &str, value: &Value, class: &str) {
     written(row, "whole object, ", verified(value, wrapped), |writer| wrapped(writer, black_box(value)));
 }
 
-fn deserialize(suite: &mut Suite, name: &str) {
+fn deserialize(suite: &mut Suite, name: &str) -> anyhow::Result<()> {
     let value = &payload::of_row(name).unwrap_or_default();
     let mut writer = Writer::new();
-    let document = wrapped(&mut writer, value).unwrap_or_default();
+    let document = wrapped(&mut writer, value)?;
+    give(suite, name, document)?;
     let is_right = from_slice(document).is_ok_and(|read| read == *value);
     let expected = if is_right { members(value) } else { u64::MAX };
     suite.row(name).payload(document.len() as u64).run(Impl::ours("value").class(OWNED), expected, || {
         from_slice(black_box(document)).map_or(0, |value| members(black_box(&value)))
     });
+    Ok(())
 }
 
 /// Adds the limit of a row: copying the encoded bytes.
@@ -319,8 +329,7 @@ fn line(packet: &Packet<'_>) -> Vec<u8> {
 /// encodes the packet to a reused buffer.
 fn send(suite: &mut Suite, name: &str, packet: &Packet<'_>, discarded: bool) {
     let expected = line(packet).len() as u64;
-    let (sink, link, mut buffer) =
-        (PacketSender::new(std::io::sink()), PacketSender::new(Vec::new()), Vec::new());
+    let (sink, link, mut buffer) = (PacketSender::new(io::sink()), PacketSender::new(Vec::new()), Vec::new());
     suite
         .row(name)
         .payload(expected)
@@ -470,10 +479,11 @@ fn sessions(suite: &mut Suite) -> anyhow::Result<()> {
 }
 
 /// A list of objects as PowerShell writes it, decoded and encoded. Our output is not indented.
-fn objects(suite: &mut Suite, rows: [&str; 2], count: u64) {
+fn objects(suite: &mut Suite, rows: [&str; 2], count: u64) -> anyhow::Result<()> {
     let selected = rows.iter().any(|row| suite.selects(row));
     let document = powershell::objects(if selected { count } else { 1 });
     let document = document.as_bytes();
+    rows.iter().filter(|_| selected).try_for_each(|row| give(suite, row, document))?;
     let value = from_slice(document).unwrap_or_default();
     let len = |value: &Value| value.items().map_or(0, |items| items.len() as u64);
     suite.row(rows[0]).payload(document.len() as u64).elements(count).run(
@@ -487,6 +497,7 @@ fn objects(suite: &mut Suite, rows: [&str; 2], count: u64) {
     let expected = verified(&value, wrapped);
     let row = suite.row(rows[1]).payload(expected).elements(count);
     copies(written(row, "", expected, |writer| wrapped(writer, black_box(&value))), encoded);
+    Ok(())
 }
 
 /// Our client with PowerShell's server, if installed, and with the example `psrp_server`. A process opens one session per

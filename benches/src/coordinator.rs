@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use bench_report::machine;
 use bench_report::model::{self, Duel, Outcome, Ratio, Report, Role, Run, SCHEMA};
+use bench_report::program::{find, first_line, note, say};
 use bench_report::quantity::Quantity;
 use bench_report::stats::{median, rounded};
 use clap::Parser as _;
@@ -24,7 +25,7 @@ use crate::duel::Block;
 use crate::options::{Mode, Options};
 use crate::resident;
 use crate::suite::Suite;
-use crate::worker::{MARK, Message, Plan, Planned, Requests, Task, say};
+use crate::worker::{MARK, Message, Plan, Planned, Requests, Task};
 
 /// Processes of each duel at least and at most.
 const PROCESSES: std::ops::RangeInclusive<usize> = 3..=20;
@@ -60,13 +61,14 @@ pub fn main(system: &str, target_tmpdir: &str, rows: Rows) -> ExitCode {
         rows,
         criterion: folder("CRITERION_HOME", "criterion"),
         report: folder("BENCH_REPORT", "report"),
+        documents: target_tmpdir.into(),
         build: env::var("BENCH_BUILD").unwrap_or_default(),
         options: Options::parse(),
     };
     match coordinator.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "error: {error:#}");
+            note(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -78,6 +80,8 @@ struct Coordinator<'a> {
     options: Options,
     criterion: PathBuf,
     report: PathBuf,
+    /// Folder of the files for programs in other languages.
+    documents: PathBuf,
     /// Empty, or the name of the build.
     build: String,
 }
@@ -135,7 +139,8 @@ impl Coordinator<'_> {
     }
 
     fn suite(&self, task: Task) -> Result<Suite> {
-        Ok(Suite::new(self.system, self.options.clone(), task, resident::programs(self.system)?))
+        let programs = resident::programs(self.system, &self.documents)?;
+        Ok(Suite::new(self.system, self.options.clone(), task, programs, self.documents.clone()))
     }
 
     fn pass(&self, suite: &mut Suite) -> Result<()> {
@@ -153,8 +158,8 @@ impl Coordinator<'_> {
     fn list(&self) -> Result<()> {
         for entry in self.entries()? {
             match self.options.format.as_deref() {
-                Some("json") => say(format_args!("{}\n", serde_json::to_string(&entry)?)),
-                _ => say(format_args!("{}/{}: benchmark\n", entry.key, entry.implementation)),
+                Some("json") => say(&format!("{}\n", serde_json::to_string(&entry)?)),
+                _ => say(&format!("{}/{}: benchmark\n", entry.key, entry.implementation)),
             }
         }
         Ok(())
@@ -196,7 +201,7 @@ impl Coordinator<'_> {
         );
         let count = self.entries()?.len();
         if count == 0 {
-            say(format_args!(
+            say(&format!(
                 "{}: no benchmark has {} in its name; `cargo bench -- --list` prints all names\n",
                 self.system,
                 self.options.filters.join(" or ")
@@ -208,7 +213,7 @@ impl Coordinator<'_> {
         let mut duels = plan(&rows, &threaded);
         self.duel(&mut duels)?;
 
-        let rust = machine::first_line("rustc", &["-V"]);
+        let rust = first_line("rustc", &["-V"]);
         let mut report = Report {
             schema: SCHEMA,
             run: Run {
@@ -253,7 +258,7 @@ impl Coordinator<'_> {
             })?;
             let Some(why) = end else { break };
             let entry = begun.with_context(|| self.cannot_be_set_up(&why))?;
-            say(format_args!("{}/{}: {why} (the run goes on)\n", entry.key, entry.implementation));
+            say(&format!("{}/{}: {why} (the run goes on)\n", entry.key, entry.implementation));
             rows.push(model::Row { remark: Some(why), ..*entry });
         }
         progress.finish_and_clear();
@@ -293,7 +298,7 @@ impl Coordinator<'_> {
                 // The other duels of the process are repeated without the one that crashed.
                 let index = current.with_context(|| self.cannot_be_set_up(&why))?;
                 let Planned { key, ours, peer, .. } = &duels[index].planned;
-                say(format_args!("{key}: {ours} beside {peer}: {why} (the run goes on)\n"));
+                say(&format!("{key}: {ours} beside {peer}: {why} (the run goes on)\n"));
                 duels[index].failure = Some(why);
                 planned.retain(|duel| duel.index != index);
             }
@@ -312,7 +317,8 @@ impl Coordinator<'_> {
     ) -> Result<Option<String>> {
         let program = env::current_exe()?;
         let mut command = Command::new(&program);
-        if let Some(processor) = machine::last_processor().filter(|_| is_pinned && has_taskset()) {
+        if let Some(processor) = machine::last_processor().filter(|_| is_pinned && find("taskset").is_some())
+        {
             command = Command::new("taskset");
             command.args(["-c", &processor.to_string()]).arg(program);
         }
@@ -336,7 +342,7 @@ impl Coordinator<'_> {
             match lines.recv_timeout(SILENCE) {
                 Ok(line) => match line.strip_prefix(MARK) {
                     Some(message) => receive(serde_json::from_str(message).context("a message of a worker")?),
-                    None => say(format_args!("{line}\n")),
+                    None => say(&format!("{line}\n")),
                 },
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
@@ -387,7 +393,7 @@ impl Coordinator<'_> {
             rows: report.rows.iter().filter(|row| keys.contains(&row.key)).cloned().collect(),
             ..report.clone()
         };
-        say(bench_report::tables(&measured, &sources));
+        say(&bench_report::tables(&measured, &sources));
         bench_report::collect(&self.report, &sources)?;
         let failed: Vec<String> = report
             .rows
@@ -462,12 +468,6 @@ fn plan(rows: &[model::Row], threaded: &HashSet<String>) -> Vec<Running> {
         failure: None,
     };
     pairs.into_iter().enumerate().map(running).collect()
-}
-
-/// Returns whether the program that pins processes is installed.
-fn has_taskset() -> bool {
-    let paths = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&paths).any(|path| path.join("taskset").is_file())
 }
 
 /// Shows progress and the remaining time, on a terminal.

@@ -47,19 +47,16 @@ pub(crate) struct Options {
     /// Only compare ours with its peers
     #[arg(long)]
     pub(crate) no_criterion: bool,
-    // The defaults are short, because comparisons do not depend on criterion: 2,000 benchmarks take a minute.
+    // The defaults are short, because comparisons do not depend on criterion: 2,000 benchmarks take half a minute.
     /// Warm-up time of criterion
-    #[arg(long = "warm-up-time", value_name = "SECONDS", default_value = "0.005", value_parser = seconds)]
+    #[arg(long = "warm-up-time", value_name = "SECONDS", default_value = "0.003", value_parser = seconds)]
     pub(crate) warm_up: Duration,
     /// Measurement time of criterion
-    #[arg(long = "measurement-time", value_name = "SECONDS", default_value = "0.015", value_parser = seconds)]
+    #[arg(long = "measurement-time", value_name = "SECONDS", default_value = "0.01", value_parser = seconds)]
     pub(crate) measurement: Duration,
     /// Samples of criterion, at least 10
     #[arg(long = "sample-size", value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(10..))]
     pub(crate) samples: u32,
-    /// Do not count allocations
-    #[arg(long)]
-    pub(crate) skip_counting: bool,
     /// Run operations on request (benches/README.md)
     #[arg(long)]
     resident: bool,

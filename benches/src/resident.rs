@@ -1,65 +1,31 @@
 //! Peers in other languages: programs that run operations on request. `README.md` describes the protocol.
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use bench_report::model::Role;
-use serde::Deserialize;
+use bench_report::peer::Program;
 
 use crate::implementation::Impl;
 
 /// Environment variable with the path of the list that `cargo xtask bench` writes.
 pub(crate) const LIST: &str = "BENCH_PEERS";
 
-/// A program with implementations of rows.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Program {
-    pub(crate) system: String,
-    language: String,
-    command: Vec<String>,
-    directory: PathBuf,
-    implementations: Vec<Implementation>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-struct Implementation {
-    name: String,
-    version: Option<String>,
-    class: Option<String>,
-    role: Role,
-    /// Names of rows; `*` at the end matches any rest. Empty for all rows.
-    #[serde(default)]
-    rows: Vec<String>,
-    #[serde(default)]
-    except: Vec<String>,
-}
-
-impl Implementation {
-    fn has(&self, row: &str) -> bool {
-        let matches = |pattern: &String| match pattern.strip_suffix('*') {
-            Some(prefix) => row.starts_with(prefix),
-            None => row == pattern,
-        };
-        (self.rows.is_empty() || self.rows.iter().any(matches)) && !self.except.iter().any(matches)
-    }
-}
-
-/// Reads the list of the environment variable. Empty without the variable.
-pub(crate) fn programs(system: &str) -> anyhow::Result<Vec<Resident>> {
+/// Reads the list of the environment variable. Empty without the variable. The programs find `documents` in the
+/// variable `BENCH_DOCUMENTS`.
+pub(crate) fn programs(system: &str, documents: &Path) -> anyhow::Result<Vec<Resident>> {
     let Some(path) = std::env::var_os(LIST) else { return Ok(Vec::new()) };
     let programs: Vec<Program> = serde_json::from_slice(&std::fs::read(path)?)?;
     let of_system = programs.into_iter().filter(|program| program.system == system);
-    Ok(of_system.map(Resident::new).collect())
+    Ok(of_system.map(|program| Resident::new(program, documents)).collect())
 }
 
 /// A program, started at the first request.
 #[derive(Debug)]
 pub(crate) struct Resident {
     program: Program,
-    /// Environment variables of the process.
-    variables: Vec<(String, String)>,
+    documents: PathBuf,
     process: Option<Process>,
     /// Why the program cannot be used any more.
     failure: Option<String>,
@@ -81,13 +47,8 @@ impl Drop for Process {
 }
 
 impl Resident {
-    fn new(program: Program) -> Self {
-        Self { program, variables: Vec::new(), process: None, failure: None }
-    }
-
-    pub(crate) fn set_variable(&mut self, name: &str, value: &str) {
-        self.variables.retain(|(other, _)| other != name);
-        self.variables.push((name.to_owned(), value.to_owned()));
+    fn new(program: Program, documents: &Path) -> Self {
+        Self { program, documents: documents.to_owned(), process: None, failure: None }
     }
 
     /// Returns the implementations of a row.
@@ -159,7 +120,7 @@ impl Resident {
                 let mut child = Command::new(program)
                     .args(arguments)
                     .current_dir(&self.program.directory)
-                    .envs(self.variables.iter().cloned())
+                    .env("BENCH_DOCUMENTS", &self.documents)
                     .stdin(Stdio::piped())
                     .stdout(Stdio::piped())
                     .spawn()
@@ -186,6 +147,9 @@ impl Resident {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use bench_report::model::Role;
+    use bench_report::peer::Implementation;
+
     use super::*;
 
     fn resident(script: &str) -> Resident {
@@ -204,7 +168,7 @@ mod tests {
             directory: std::env::temp_dir(),
             implementations: vec![implementation],
         };
-        Resident::new(program)
+        Resident::new(program, Path::new(""))
     }
 
     #[test]

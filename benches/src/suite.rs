@@ -2,11 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::fmt;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use std::{fmt, fs, io};
 
 use bench_report::model::{self, Role};
 
@@ -25,17 +26,26 @@ pub struct Suite {
     options: Options,
     pub(crate) task: Task,
     programs: Vec<Rc<RefCell<Resident>>>,
+    /// Folder of [`give_document`](Self::give_document).
+    documents: PathBuf,
     rows: HashSet<String>,
     placement: Placement,
 }
 
 impl Suite {
-    pub(crate) fn new(system: &str, options: Options, task: Task, programs: Vec<Resident>) -> Self {
+    pub(crate) fn new(
+        system: &str,
+        options: Options,
+        task: Task,
+        programs: Vec<Resident>,
+        documents: PathBuf,
+    ) -> Self {
         Self {
             system: system.to_owned(),
             options,
             task,
             programs: programs.into_iter().map(|program| Rc::new(RefCell::new(program))).collect(),
+            documents,
             rows: HashSet::new(),
             placement: Placement::default(),
         }
@@ -47,12 +57,21 @@ impl Suite {
         self.placement.renew();
     }
 
-    /// Sets an environment variable of the programs in other languages, such as the path of an input. Has an effect
-    /// before the first row only.
-    pub fn set_peer_variable(&mut self, name: &str, value: &str) {
-        for program in &self.programs {
-            program.borrow_mut().set_variable(name, value);
+    /// Writes a file for the programs in other languages, which find its folder in the environment variable
+    /// `BENCH_DOCUMENTS`. They read it at the first request for a row, so it is given before the row.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn give_document(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let path = self.documents.join(name);
+        if self.programs.is_empty() || fs::read(&path).is_ok_and(|written| written == content) {
+            return Ok(());
         }
+        // Several processes may write the same file.
+        let part = path.with_extension(std::process::id().to_string());
+        fs::write(&part, content)?;
+        fs::rename(&part, &path)
     }
 
     /// Starts a row, which runs when it is dropped. Its key `<system>/<name>` must equal the key of the published row,

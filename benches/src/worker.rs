@@ -1,12 +1,13 @@
 //! The tasks of a process: list, test, screen, duel, or serve the rows of its suite.
 
 use std::hint::black_box;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bench_report::model::{self, Role};
+use bench_report::program::say;
 use bench_report::quantity::Quantity;
 use bench_report::stats::rounded;
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
@@ -71,15 +72,7 @@ pub(crate) enum Message {
 impl Message {
     fn send(&self) {
         // A struct of numbers and texts is always JSON.
-        say(format_args!("{MARK}{}\n", serde_json::to_string(self).unwrap_or_default()));
-    }
-}
-
-/// Writes to standard output. Ends the process quietly if the reader has closed it, as with `cargo bench | head`.
-pub(crate) fn say(text: impl std::fmt::Display) {
-    let mut out = io::stdout();
-    if write!(out, "{text}").and_then(|()| out.flush()).is_err() {
-        std::process::exit(0);
+        say(&format!("{MARK}{}\n", serde_json::to_string(self).unwrap_or_default()));
     }
 }
 
@@ -151,10 +144,10 @@ impl Task {
 fn test(about: &About, side: &mut Side<'_>) {
     let name = format!("{}/{}", about.key, side.implementation.name);
     match side.check() {
-        Ok(_) => say(format_args!("{name}: ok\n")),
+        Ok(_) => say(&format!("{name}: ok\n")),
         Err(why) => {
             assert!(side.implementation.role != Role::Ours, "{name} {why}");
-            say(format_args!("{name}: {why} (a peer, so the run goes on)\n"));
+            say(&format!("{name}: {why} (a peer, so the run goes on)\n"));
         }
     }
 }
@@ -185,7 +178,7 @@ fn screen(about: &About, side: &mut Side<'_>, options: &Options, criterion: &Pat
             figure(Quantity::Time, rounded(once.as_nanos() as f64));
             return Ok(true);
         }
-        if let Some(counts) = (!options.skip_counting).then(|| counts(side)).flatten() {
+        if let Some(counts) = counts(side) {
             figure(Quantity::Bytes, rounded(counts.bytes_op));
             figure(Quantity::Allocs, rounded(counts.allocs_op));
             entry.deterministic = Some(counts.deterministic);
@@ -201,7 +194,7 @@ fn screen(about: &About, side: &mut Side<'_>, options: &Options, criterion: &Pat
         Ok(false) => return,
         Ok(true) => {}
         Err(why) => {
-            say(format_args!("{}/{}: {why}\n", entry.key, entry.implementation));
+            say(&format!("{}/{}: {why}\n", entry.key, entry.implementation));
             entry.remark = Some(why);
         }
     }
@@ -337,7 +330,7 @@ impl Requests {
                     None => "none".to_owned(),
                 },
             };
-            say(format_args!("{answer}\n"));
+            say(&format!("{answer}\n"));
         }
     }
 }

@@ -18,6 +18,8 @@ mod http;
 mod ours;
 mod payload;
 mod peers;
+#[path = "../client-bench/server.rs"]
+mod server;
 mod tally;
 
 benches::counting_allocator!();

@@ -29,11 +29,13 @@ const MOCK: &str = "tightwire-perplexity-mock";
 pub(crate) const FLEET: &str = "fleet";
 /// An S3 server that takes long to build; installed only on request.
 pub(crate) const VERSITYGW: &str = "versitygw";
+/// Proxies that the load test compares with.
+pub(crate) const PROXIES: [&str; 2] = ["proxpi", "devpi"];
 
 /// Installed programs: the folder of the installation, which the languages of a suite share; the package that pins the
 /// versions; the language; the file with the pinned versions, below the package's tests; and the environment variable that
 /// gets the path of the installation.
-const ALL: [(&str, &str, Language, &str, &str); 10] = [
+const ALL: [(&str, &str, Language, &str, &str); 12] = [
     ("perplexity-mock", MOCK, Language::Python, "sdk/python/requirements.txt", "PERPLEXITY_PYTHON"),
     ("perplexity-mock", MOCK, Language::Node, "sdk/node/package.json", "PERPLEXITY_NODE_MODULES"),
     ("psrp", "psrp", Language::Python, "peers/requirements.txt", "PSRP_PYTHON"),
@@ -44,6 +46,8 @@ const ALL: [(&str, &str, Language, &str, &str); 10] = [
     (FLEET, "pypi-proxy", Language::Go, "fleet/go.txt", "FLEET_GO"),
     (FLEET, "pypi-proxy", Language::Python, "fleet/requirements.txt", "FLEET_PYTHON"),
     (VERSITYGW, "pypi-proxy", Language::Go, "fleet/versitygw.txt", "FLEET_VERSITYGW"),
+    (PROXIES[0], "pypi-proxy-load", Language::Python, "proxpi.txt", "PROXPI_PYTHON"),
+    (PROXIES[1], "pypi-proxy-load", Language::Python, "devpi.txt", "DEVPI_PYTHON"),
 ];
 
 impl Language {
@@ -83,6 +87,11 @@ impl Language {
             }
         }
     }
+}
+
+/// Returns whether tests use the programs of a suite.
+pub(crate) fn is_for_tests(suite: &str) -> bool {
+    suite != VERSITYGW && !PROXIES.contains(&suite)
 }
 
 /// Environment variables of the installed programs, and the reasons for missing ones.

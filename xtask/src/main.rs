@@ -22,10 +22,10 @@ mod test;
 mod tidy;
 mod workspace;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
+pub(crate) use bench_report::program::{note, say};
 use clap::Parser;
 
 use crate::workspace::Workspace;
@@ -46,9 +46,8 @@ enum Command {
     Test(test::Options),
     /// Install the tools of `test --full`
     ///
-    /// These are Debian packages (as root), cargo-cyclonedx, cargo-deb, cargo-deny, cargo-machete and mdBook. Lists the tools
-    /// that it cannot install; the steps that need them are skipped. Go, Node.js, Python, Java and Maven are used if they are
-    /// installed.
+    /// These are Debian packages (as root), cargo-deb, cargo-deny, cargo-machete and mdBook. Lists the tools that it
+    /// cannot install; the steps that need them are skipped. Go, Node.js, Python, Java and Maven are used if they are installed.
     Setup,
     Dist(dist::Options),
     /// Build the web site in target/site
@@ -99,17 +98,4 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Writes to standard output. Ends the process quietly if the reader has closed it.
-pub(crate) fn say(text: &str) {
-    if io::stdout().write_all(text.as_bytes()).is_err() {
-        std::process::exit(0);
-    }
-}
-
-/// Writes a message to standard error.
-pub(crate) fn note(text: &str) {
-    // There is no other place to report a closed standard error.
-    let _ = writeln!(io::stderr(), "{text}");
 }

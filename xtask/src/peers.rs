@@ -10,22 +10,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use bench_report::model::{Missing, Role};
-use serde::Serialize;
+use bench_report::peer::{Implementation, Program};
+use bench_report::sources::load;
 
 use crate::process::{self, succeed};
 use crate::workspace::Workspace;
 use crate::{cargo, say};
-use file::{Implementation, Peer, PeersFile, Toolchain};
-
-/// A peer that is ready to run.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Program {
-    system: String,
-    language: String,
-    command: Vec<String>,
-    directory: PathBuf,
-    implementations: Vec<Implementation>,
-}
+use file::{Peer, PeersFile, Toolchain};
 
 /// The result of preparing the peers.
 #[derive(Debug, Default)]
@@ -87,7 +78,7 @@ pub(crate) fn write_list(prepared: &Prepared, workspace: &Workspace) -> Result<P
 /// Builds the peers of the given systems (`None`: all). A peer that fails to build is reported as missing, which is not an
 /// error.
 pub(crate) fn prepare(workspace: &Workspace, systems: Option<&[String]>, cargo: Cargo) -> Result<Prepared> {
-    let file = PeersFile::load(workspace)?;
+    let file: PeersFile = load(&workspace.data(), "peers.toml")?;
     let mut prepared = Prepared { missing: file.missing.clone(), ..Prepared::default() };
     for toolchain in &file.toolchains {
         let language = &toolchain.language;

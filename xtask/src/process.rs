@@ -1,8 +1,7 @@
 //! Runs other programs.
 
-use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -10,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-pub(crate) use bench_report::machine::first_line;
+pub(crate) use bench_report::program::{find, first_line};
 
 use crate::note;
 
@@ -85,12 +84,6 @@ fn complaint<'a>(stderr: &'a str, stdout: &'a str) -> &'a str {
 /// Returns whether a command succeeds.
 pub(crate) fn works(command: &mut Command) -> bool {
     command.stdin(Stdio::null()).output().is_ok_and(|output| output.status.success())
-}
-
-/// Returns the path of a program with this name in the search path, or this path if it exists.
-pub(crate) fn find(name: &str) -> Option<PathBuf> {
-    let paths = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&paths).map(|path| path.join(name)).find(|path| path.is_file())
 }
 
 /// Returns whether a program with this name is in the search path, or this path exists.

@@ -1,13 +1,13 @@
 //! `cargo xtask load` and `cargo xtask fleet`: run the program `pypi-proxy-load`, which measures the proxy.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, ensure};
 use bench_report::machine;
 
-use crate::interop::{self, FLEET, VERSITYGW};
+use crate::interop::{self, FLEET, PROXIES, VERSITYGW};
 use crate::process::{self, Skipped};
 use crate::workspace::Workspace;
 use crate::{cargo, report, say};
@@ -24,18 +24,16 @@ pub(crate) struct Options {
 /// Load test of our proxy, its peers and nginx with the same requests.
 pub(crate) fn load(words: &[String], workspace: &Workspace) -> Result<()> {
     let is_check = words.iter().any(|word| word == "--check");
-    run(workspace, "load", words, !is_check, &[])
+    let has_only = words.iter().any(|word| word.starts_with("--only"));
+    let is_named = |suite: &str| !has_only || words.iter().any(|word| word.ends_with(suite));
+    let is_wanted = |suite: &str| !is_check && PROXIES.contains(&suite) && is_named(suite);
+    run(workspace, "load", words, !is_check, is_wanted)
 }
 
 /// Tests and measures several instances of our proxy that share a bucket.
 pub(crate) fn fleet(words: &[String], workspace: &Workspace) -> Result<()> {
     let is_versitygw = words.iter().any(|word| word.ends_with(VERSITYGW));
-    let is_wanted = |suite: &str| suite == FLEET || suite == VERSITYGW && is_versitygw;
-    let variables = match wants_help(words) {
-        true => Vec::new(),
-        false => interop::install_suites(workspace, is_wanted).variables,
-    };
-    run(workspace, "fleet", words, true, &variables)
+    run(workspace, "fleet", words, true, |suite| suite == FLEET || suite == VERSITYGW && is_versitygw)
 }
 
 /// Returns the keys of the rows of a load run.
@@ -53,12 +51,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Skipped> {
     if !cfg!(target_os = "linux") {
         return Ok(Some("processor time and memory are read as Linux reports them".into()));
     }
-    run(workspace, "load", &["--check".to_owned()], false, &[])?;
-    Ok(None)
-}
-
-fn wants_help(words: &[String]) -> bool {
-    words.iter().any(|word| matches!(word.as_str(), "--help" | "-h"))
+    load(&["--check".to_owned()], workspace).map(|()| None)
 }
 
 fn run(
@@ -66,15 +59,16 @@ fn run(
     part: &str,
     words: &[String],
     is_measured: bool,
-    variables: &[(&str, PathBuf)],
+    needs_suite: impl Fn(&str) -> bool,
 ) -> Result<()> {
     let build = if is_measured { cargo::released_program } else { cargo::tested_program };
     let mut command = Command::new(build(workspace, PROGRAM)?);
-    command.arg(part).args(words).envs(variables.iter().map(|(name, path)| (name, path)));
-    if wants_help(words) {
+    command.arg(part).args(words);
+    if words.iter().any(|word| matches!(word.as_str(), "--help" | "-h")) {
         command.status()?;
         return Ok(());
     }
+    command.envs(interop::install_suites(workspace, needs_suite).variables);
     let machine = machine::describe();
     let mut about = format!("{}, {} ({} cores)", machine::date(), machine.cpu, machine.cores);
     if !words.iter().any(|word| word.starts_with("--ours")) {

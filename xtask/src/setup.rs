@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 use crate::{cargo, note};
 
 /// Debian packages: name, programs and purpose. A package counts as installed if one of its programs is found.
-const SYSTEM_PACKAGES: [(&str, &[&str], &str); 15] = [
+const SYSTEM_PACKAGES: [(&str, &[&str], &str); 16] = [
     ("buildah", &["buildah"], "the container image"),
     ("chromium", &["chromium"], "the browser tests"),
     ("fish", &["fish"], "the check of its completion"),
@@ -17,11 +17,12 @@ const SYSTEM_PACKAGES: [(&str, &[&str], &str); 15] = [
     ("mandoc", &["mandoc"], "the check of manual pages"),
     ("openssh-server", &["sshd", "/usr/sbin/sshd"], "the tests with OpenSSH"),
     ("prometheus", &["promtool"], "the checks of metrics and rules"),
-    ("nginx-light", &["nginx"], "the tests behind nginx"),
+    ("nginx-light", &["nginx"], "the tests behind nginx, and the load test"),
     ("runc", &["runc", "/usr/sbin/runc"], "running the container image"),
     ("skopeo", &["skopeo"], "reading the container image"),
     ("systemd", &["systemd-analyze", "systemd-socket-activate"], "the checks of units"),
     ("valgrind", &["valgrind"], "the instruction counts"),
+    ("wrk", &["wrk"], "the load test"),
     ("xz-utils", &["xz"], "unpacking the PowerShell for tests"),
     ("zsh", &["zsh"], "the check of its completion"),
     ("zstd", &["zstd"], "the check of the load run"),

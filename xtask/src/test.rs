@@ -83,7 +83,9 @@ const STEPS: &[Step] = &[
     step("docs", Always, docs),
     step("site", Beside, |gate| crate::site::test(&gate.workspace)),
     step("benches", Full, |gate| {
-        pass(cargo::test_suites(&gate.workspace, &["--lib", "--bins", "--tests", "--benches"])?)
+        let targets =
+            ["--package", "compat", "--package", "json-peers", "--lib", "--bins", "--tests", "--benches"];
+        pass(cargo::test_suites(&gate.workspace, &targets)?)
     }),
     step("newcomer", Full, |gate| pass(cargo::command(&gate.workspace, &["bench", "--", "--list"]))),
     step("rows", Full, |gate| completeness::check(&gate.workspace).map(|()| None)),
@@ -170,8 +172,7 @@ impl Gate {
     }
 
     fn installed(&self) -> &Installed {
-        self.installed
-            .get_or_init(|| interop::install_suites(&self.workspace, |suite| suite != interop::VERSITYGW))
+        self.installed.get_or_init(|| interop::install_suites(&self.workspace, interop::is_for_tests))
     }
 }
 

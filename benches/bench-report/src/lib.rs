@@ -11,6 +11,8 @@ mod html;
 pub mod machine;
 pub mod model;
 mod pages;
+pub mod peer;
+pub mod program;
 pub mod publish;
 pub mod quantity;
 pub mod sources;

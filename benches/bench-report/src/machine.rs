@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use crate::model::Machine;
+use crate::program::first_line;
 
 /// Describes the machine, as far as the system does.
 pub fn describe() -> Machine {
@@ -23,13 +23,6 @@ pub fn describe() -> Machine {
 fn cpu_line(cpuinfo: &str, name: &str) -> Option<String> {
     let line = cpuinfo.lines().find(|line| line.starts_with(name))?;
     Some(line.split_once(':')?.1.trim().to_owned())
-}
-
-/// Returns the first line that a program prints, such as its version; `None` if it cannot be run.
-pub fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    output.status.success().then(|| text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 /// Returns the last processor that this process may use, if the system reports it. Interrupts usually arrive at the

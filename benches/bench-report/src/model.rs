@@ -124,8 +124,6 @@ pub enum Role {
     Limit,
     /// The reference implementation as recorded earlier.
     RecordedOriginal,
-    /// Another program as recorded earlier.
-    Recorded,
 }
 
 impl Role {
@@ -143,7 +141,6 @@ impl Role {
             Self::Peer => "peer",
             Self::Limit => "limit",
             Self::RecordedOriginal => "original (recorded)",
-            Self::Recorded => "recorded",
         }
     }
 }

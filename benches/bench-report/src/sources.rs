@@ -140,9 +140,6 @@ struct Origin {
 struct Recorded {
     key: String,
     implementation: String,
-    /// True for the Go project of the published figure; false for another program, shown for scale.
-    #[serde(default)]
-    original: bool,
     #[serde(flatten)]
     figures: BTreeMap<Quantity, f64>,
 }
@@ -297,7 +294,7 @@ impl Origin {
             remark: Some(remark.clone()),
             key: recorded.key,
             implementation: recorded.implementation,
-            role: if recorded.original { Role::RecordedOriginal } else { Role::Recorded },
+            role: Role::RecordedOriginal,
             figures: recorded.figures.into_iter().map(|(quantity, value)| (quantity, vec![value])).collect(),
             ..Row::default()
         })
@@ -393,7 +390,7 @@ pub(crate) mod tests {
             sources.tables().count(),
             sources.lines().count(),
         );
-        assert_eq!((counts, sources.recorded.len()), ((5, 163, 47, 257), 100));
+        assert_eq!((counts, sources.recorded.len()), ((5, 163, 47, 257), 81));
         assert!(sources.lines().all(|(_, line)| !line.figures.is_empty()));
         let mut rows: BTreeMap<&String, &Vec<String>> = BTreeMap::new();
         for (name, keys) in sources.lines.values().flatten() {

@@ -7,7 +7,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::documents::{Catalogue, Messages};
 use crate::real::{Canada, Citm, Twitter};
 use crate::types::{
     ApiData, ApiResponse, Check, Complex, ComplexMetadata, Lazy, PageResponse, Simple, TestData,
@@ -57,9 +56,6 @@ macro_rules! documents {
         )+
 
         impl Type {
-            /// All types.
-            pub const ALL: &[Self] = &[$(Self::$name),+];
-
             /// Calls a visitor with the types of the document.
             pub fn visit<V: Visit>(self, visitor: V) -> V::Output {
                 match self {
@@ -98,12 +94,6 @@ documents! {
     ComplexTree("typed with tree", "", true): Complex<String, Value>, Value, Value;
     /// Struct with three fields.
     Small("typed", "", true): Simple<String>, Value, Value;
-    /// Generated messages.
-    MessagesDocument("typed", "", false): Messages, Self::Encoded, Self::Owned;
-    /// Generated catalogue.
-    CatalogueDocument("typed", "", false): Catalogue, Self::Encoded, Self::Owned;
-    /// Generated coastline.
-    CoastlineDocument("typed", "", false): Canada<f64>, Self::Encoded, Self::Owned;
     /// Any document as a tree of serde_json, for all libraries.
     Tree("serde_json tree", "", false): Value, Self::Encoded, Self::Owned;
     /// `twitter.json`.

@@ -5,7 +5,6 @@
 
 #[cfg(feature = "peers")]
 pub mod api;
-pub mod documents;
 #[cfg(feature = "peers")]
 pub mod input;
 #[cfg(feature = "peers")]
@@ -15,6 +14,7 @@ pub mod operation;
 pub mod payload;
 #[cfg(feature = "peers")]
 pub mod peers;
+#[cfg(feature = "peers")]
 pub mod real;
 #[cfg(feature = "peers")]
 pub mod special;

@@ -6,10 +6,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::documents::Messages;
 use crate::input::{Document, Input, Type, Visit};
 use crate::library::Library;
-use crate::types::{ApiData, ApiResponse, Check};
+use crate::real::Twitter;
+use crate::types::{ApiData, ApiResponse, Check, PageResponse};
 
 /// An operation on an [`Input`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -254,22 +254,22 @@ fn work<'a, L: Library>(operation: Operation, input: &'a Input) -> Option<Work<'
     let document = &*input.document;
     let tree = || L::default().tree(document);
     Some(match operation {
-        // Only these two types, so that no code is generated for the others.
+        // Only these types here and below, so that no code is generated for the others.
         Operation::Stream | Operation::Reader => match input.kind {
             Type::Api => reader::<L, ApiResponse<String, ApiData<String>>>(operation, document),
             _ => reader::<L, ApiResponse<String, Value>>(operation, document),
         },
         Operation::Pretty => {
-            let value = input.value::<Messages>()?;
+            let value = input.value::<PageResponse<String>>()?;
             Box::new(|| length(L::to_vec_pretty(black_box(value))))
         }
         Operation::ToValue => {
-            let value = input.value::<Messages>()?;
+            let value = input.value::<PageResponse<String>>()?;
             Box::new(|| L::to_value(black_box(value)).map_or(0, |tree| L::check_tree(black_box(&tree))))
         }
         Operation::FromValue => {
             let tree = tree()?;
-            Box::new(move || checked(L::from_value::<Messages>(black_box(&tree))))
+            Box::new(move || checked(L::from_value::<PageResponse<String>>(black_box(&tree))))
         }
         Operation::EncodeTree => {
             let tree = tree()?;
@@ -286,7 +286,7 @@ fn work<'a, L: Library>(operation: Operation, input: &'a Input) -> Option<Work<'
             })
         }
         Operation::Lookup => {
-            let (tree, count) = (tree()?, input.value::<Messages>()?.statuses.len());
+            let (tree, count) = (tree()?, input.value::<Twitter<String>>()?.statuses.len());
             Box::new(move || L::lookup(black_box(&tree), count))
         }
         _ => return input.kind.visit(Typed { operation, input, library }),

@@ -1,9 +1,14 @@
 //! The documents that JSON libraries are usually compared with, from the package of jiter, and types for them.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::mem;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use xz4rust::XzReader;
 
 use crate::types::{Check, structs};
@@ -11,37 +16,113 @@ use crate::types::{Check, structs};
 /// A document of the package jiter.
 #[derive(Debug)]
 pub struct Real {
-    /// Name in rows.
+    /// Name in rows, before that of the size.
     pub name: &'static str,
-    /// Environment variable with the path, for peers in other languages.
-    pub variable: &'static str,
     file: &'static str,
-    text: OnceLock<Option<Vec<u8>>>,
+    part: fn(&[u8], usize) -> Vec<u8>,
+    text: OnceLock<Vec<u8>>,
 }
 
 impl Real {
-    const fn new(name: &'static str, variable: &'static str, file: &'static str) -> Self {
-        Self { name, variable, file, text: OnceLock::new() }
+    const fn new(name: &'static str, file: &'static str, part: fn(&[u8], usize) -> Vec<u8>) -> Self {
+        Self { name, file, part, text: OnceLock::new() }
     }
 
-    /// Returns the document, `None` if the package was not found.
-    pub fn text(&self) -> Option<&[u8]> {
-        let read = || {
-            let file = std::fs::File::open(Path::new(option_env!("REAL_DOCUMENTS")?).join(self.file)).ok()?;
-            let mut text = Vec::new();
-            std::io::Read::read_to_end(&mut XzReader::new(file), &mut text).ok()?;
-            Some(text)
-        };
-        self.text.get_or_init(read).as_deref()
+    /// Returns the whole document.
+    ///
+    /// # Panics
+    /// If the package cannot be read.
+    pub fn text(&self) -> &[u8] {
+        self.text.get_or_init(|| match self.read() {
+            Ok(text) => text,
+            Err(error) => panic!("cannot read {} of the package jiter: {error}", self.file),
+        })
+    }
+
+    fn read(&self) -> io::Result<Vec<u8>> {
+        let folder = option_env!("REAL_DOCUMENTS").ok_or(io::ErrorKind::NotFound)?;
+        let mut text = Vec::new();
+        XzReader::new(File::open(Path::new(folder).join(self.file))?).read_to_end(&mut text)?;
+        Ok(text)
+    }
+
+    /// Returns a document of at least `length` bytes, and slightly more, without white space: the first elements of the
+    /// whole document, which are repeated if they are too few.
+    ///
+    /// # Panics
+    /// If the package cannot be read.
+    pub fn sized(&self, length: usize) -> Vec<u8> {
+        (self.part)(self.text(), length)
     }
 }
 
 /// Messages of a social network: strings, many with characters beyond ASCII.
-pub static TWITTER: Real = Real::new("twitter_real", "BENCH_TWITTER", "twitter.json.xz");
+pub static TWITTER: Real = Real::new("twitter", "twitter.json.xz", part_of_twitter);
 /// Catalogue of events, indented: small integers and many keys.
-pub static CITM: Real = Real::new("citm_real", "BENCH_CITM", "citm_catalog.json.xz");
+pub static CITM: Real = Real::new("citm", "citm_catalog.json.xz", part_of_citm);
 /// Borders of Canada: numbers with up to 17 digits.
-pub static CANADA: Real = Real::new("canada_real", "BENCH_CANADA", "canada.json.xz");
+pub static CANADA: Real = Real::new("canada", "canada.json.xz", part_of_canada);
+
+fn part_of_twitter(text: &[u8], length: usize) -> Vec<u8> {
+    let mut twitter: Twitter<String> = decoded(text);
+    resize(&mut twitter, length, |twitter| &mut twitter.statuses);
+    encoded(&twitter)
+}
+
+/// Performances with their events.
+fn part_of_citm(text: &[u8], length: usize) -> Vec<u8> {
+    let mut citm: Citm<String> = decoded(text);
+    let mut events = mem::take(&mut citm.events);
+    resize(&mut citm, length, |citm| &mut citm.performances);
+    events.retain(|_, event| citm.performances.iter().any(|performance| performance.event_id == event.id));
+    citm.events = events;
+    // With the events, fewer performances suffice.
+    resize(&mut citm, length, |citm| &mut citm.performances);
+    encoded(&citm)
+}
+
+fn part_of_canada(text: &[u8], length: usize) -> Vec<u8> {
+    fn rings(canada: &mut Canada<f64>) -> &mut Vec<Vec<(f64, f64)>> {
+        &mut canada.features[0].geometry.coordinates
+    }
+
+    let mut canada: Canada<f64> = decoded(text);
+    resize(&mut canada, length, rings);
+    // A ring has up to 14,310 points.
+    let last = rings(&mut canada).len() - 1;
+    resize(&mut canada, length, |canada| &mut rings(canada)[last]);
+    encoded(&canada)
+}
+
+/// Decodes with sonic-rs: without its feature `float_roundtrip`, serde_json changes the last digit of some numbers.
+fn decoded<T: DeserializeOwned>(text: &[u8]) -> T {
+    match sonic_rs::from_slice(text) {
+        Ok(value) => value,
+        Err(error) => unreachable!("the documents have these types, as tests check: {error}"),
+    }
+}
+
+fn encoded<T: Serialize>(value: &T) -> Vec<u8> {
+    sonic_rs::to_vec(value).unwrap_or_default()
+}
+
+/// Reduces a list of the document to the first elements with which its text has at least `length` bytes. Repeats them if
+/// they are too few.
+fn resize<T: Serialize, E: Clone + Serialize>(
+    document: &mut T,
+    length: usize,
+    list: impl Fn(&mut T) -> &mut Vec<E>,
+) {
+    let all = mem::take(list(document));
+    // One more than the length, because the first element has no comma.
+    let mut written = encoded(&*document).len();
+    let kept = all.iter().cycle().take_while(|element| {
+        let is_short = written <= length;
+        written += encoded(*element).len() + 1;
+        is_short
+    });
+    *list(document) = kept.cloned().collect();
+}
 
 /// Object whose keys are data.
 pub type Map<S, T> = BTreeMap<S, T>;
@@ -292,7 +373,7 @@ structs! {
         block_ids: Vec<u32>,
     }
 
-    /// `canada.json`, and generated coastlines. `N` is the type of coordinates.
+    /// `canada.json`. `N` is the type of coordinates.
     Canada<N> {
         #[serde(rename = "type")]
         kind: String,
@@ -332,5 +413,35 @@ impl<S> Check for Citm<S> {
 impl<N> Check for Canada<N> {
     fn check(&self) -> u64 {
         (self.features.len() + self.kind.len()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_slightly_longer_than_wanted() {
+        for document in [&TWITTER, &CITM, &CANADA] {
+            for length in [10 << 10, 100 << 10, 1 << 20] {
+                let part = document.sized(length).len();
+                assert!((length..length * 5 / 4).contains(&part), "{}: {part} of {length}", document.name);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_begin_like_the_document_and_are_complete() {
+        let [whole, part]: [Twitter<String>; 2] = [decoded(TWITTER.text()), decoded(&TWITTER.sized(1 << 20))];
+        assert_eq!(part.statuses[..whole.statuses.len()], whole.statuses);
+        assert_eq!(part.statuses[whole.statuses.len()], whole.statuses[0]);
+        let part: Citm<String> = decoded(&CITM.sized(10 << 10));
+        assert!((1..10).contains(&part.performances.len()));
+        assert!(part.performances.iter().all(|one| part.events.contains_key(&one.event_id.to_string())));
+        let [whole, part]: [Canada<f64>; 2] = [decoded(CANADA.text()), decoded(&CANADA.sized(10 << 10))];
+        let [whole, part] = [&whole, &part].map(|canada| &canada.features[0].geometry.coordinates);
+        let last = part.len() - 1;
+        assert_eq!(part[..last], whole[..last]);
+        assert_eq!(part[last], whole[last][..part[last].len()]);
     }
 }

@@ -9,11 +9,11 @@ use serde::de::{Deserializer, SeqAccess, Visitor};
 use struson::json_path;
 use struson::reader::{JsonReader as _, JsonStreamReader};
 
-use crate::documents::{Messages, Status, from_bytes};
 use crate::library::Library as _;
 use crate::operation::{Side, checked};
-use crate::peers::{JITER, SerdeJson, SimdJson, SonicRs, check_jiter};
-use crate::types::UserData;
+use crate::peers::{JITER, SerdeJson, SimdJson, SonicRs, check_jiter, from_bytes};
+use crate::real::Status;
+use crate::types::{PageResponse, UserData};
 
 /// Class of operations whose whole input is in memory.
 pub const IN_MEMORY: &str = "in memory";
@@ -31,7 +31,7 @@ pub const PATH: &str = "with a path";
 pub const PARTIAL: &str = "tree";
 
 /// Returns the value that an element is counted with.
-pub fn text(message: &Status) -> u64 {
+pub fn text(message: &Status<String>) -> u64 {
     black_box(message).text.len() as u64
 }
 
@@ -54,7 +54,7 @@ fn sum<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<u64, A::Error> {
             let mut sum = 0;
-            while let Some(message) = elements.next_element::<Status>()? {
+            while let Some(message) = elements.next_element::<Status<String>>()? {
                 sum += text(&message);
             }
             Ok(sum)
@@ -76,7 +76,7 @@ pub fn elements(input: &[u8], expected: u64) -> [Side<'_>; 4] {
                 reader.seek_to(&json_path!["statuses"]).ok()?;
                 reader.begin_array().ok()?;
                 while reader.has_next().ok()? {
-                    sum += text(&reader.deserialize_next::<Status>().ok()?);
+                    sum += text(&reader.deserialize_next::<Status<String>>().ok()?);
                 }
                 reader.end_array().ok()?;
                 reader.skip_to_top_level().ok()
@@ -162,7 +162,7 @@ pub fn pointers<'a>(input: &[u8], pointers: &'a [String], expected: u64) -> Side
 }
 
 /// Returns the check value of a decoder that failed: 1 if the error has a message.
-pub fn message<E: Display>(result: Result<Messages, E>) -> u64 {
+pub fn message<E: Display>(result: Result<PageResponse<String>, E>) -> u64 {
     result.map_or_else(|error| u64::from(!black_box(error.to_string()).is_empty()), |_| 0)
 }
 

@@ -1,7 +1,7 @@
 # Rows of the suite `psrp` for PowerShell: its serializer and deserializer, and its client. Answers the requests of the
 # suites: one line on standard input, one on standard output, see benches/README.md.
 #
-# BUILT has `psrp_documents` of psrp-bench, which writes the CLIXML of a row, and the example `psrp_server`.
+# BENCH_DOCUMENTS has the CLIXML of rows, and BUILT the example `psrp_server`.
 
 $ErrorActionPreference = 'Stop'
 [Console]::OutputEncoding = [Text.UTF8Encoding]::new($false)
@@ -93,8 +93,9 @@ function New-Session([string]$row) {
 
 function New-Operation([string]$row) {
     if ($row -like 'child_*') { return New-Session $row }
-    $text = (& "$env:BUILT/psrp_documents" $row 2>$null) -join "`n"
-    if (-not $text) { return $null }
+    $file = "$env:BENCH_DOCUMENTS/$row.xml"
+    if (-not (Test-Path $file)) { return $null }
+    $text = [IO.File]::ReadAllText($file)
     if ($lengths.ContainsKey($row)) { New-Write $row $text } else { New-Read $text }
 }
 

@@ -1,68 +1,18 @@
 """Rows of the suite `json` for encoders and decoders of Python.
 
-Payloads are those of the Rust suite. Where it has structs, Python has dictionaries, but for the rows named "typed", where
+Documents are those of the Rust suite. Where it has structs, Python has dictionaries, but for the rows named "typed", where
 msgspec has its structs.
 """
 
 import json
 import os
+import pathlib
 
 import msgspec
 import orjson
 
-import documents
 import resident
 import structs
-
-TIME = 1703001234567
-
-API = {
-    "code": 0,
-    "http_code": 200,
-    "message": "success",
-    "data": {
-        "count": 42,
-        "email": "test@example.com",
-        "id": 12345,
-        "name": "Test User",
-        "score": 95.5,
-        "settings": {"notifications": True, "theme_dark": False},
-        "status": "active",
-        "tags": ["admin", "developer", "reviewer"],
-    },
-    "request_id": "req-12345678-abcd-1234-efgh-123456789abc",
-    "timestamp": TIME,
-}
-
-PAGE = {
-    "code": 0,
-    "message": "success",
-    "data": {
-        "list": [
-            {
-                "id": 10000 + i,
-                "username": f"user{chr(ord('A') + i)}",
-                "email": f"user{chr(ord('A') + i)}@example.com",
-                "role": "user",
-                "active": i % 2 == 0,
-                "created_at": TIME + 1000 * i,
-                "updated_at": TIME + 2000 * i,
-                "metadata": {
-                    "last_login": TIME + 3000 * i,
-                    "login_count": 100 + 10 * i,
-                    "permissions": ["read", "write"],
-                    "department": "Engineering",
-                    "preferred_lang": "en",
-                },
-            }
-            for i in range(20)
-        ],
-        "total_pages": 10,
-    },
-    "total": 200,
-    "page": 1,
-    "page_size": 20,
-}
 
 
 def standard(value):
@@ -79,8 +29,6 @@ IMPLEMENTATIONS = {
     "msgspec": (encoder.encode, msgspec.json.Decoder().decode),
 }
 
-PAYLOADS = {"api_response": API, "page_response": PAGE}
-
 
 def tree_check(tree):
     """The number of values in the root, where an array counts its elements."""
@@ -92,13 +40,8 @@ def tree_check(tree):
 
 def document(name):
     """The document of a row such as twitter_100k; `None` if there is none."""
-    kind, _, size = name.partition("_")
-    if size == "real":
-        path = os.environ.get(f"BENCH_{kind.upper()}")
-        return path and open(path, "rb").read()
-    if kind in documents.GENERATORS and size in documents.SIZES:
-        return documents.GENERATORS[kind](documents.SIZES[size]).encode()
-    return None
+    path = pathlib.Path(os.environ.get("BENCH_DOCUMENTS", ""), f"{name}.json")
+    return path.read_bytes() if path.is_file() else None
 
 
 def set_up(row, name):
@@ -108,19 +51,14 @@ def set_up(row, name):
         return None
     encode, decode = IMPLEMENTATIONS[name]
     base, _, direction = row.rpartition("_")
-    if direction in ("encode", "decode"):
-        text = document(base)
-        if text is None:
-            return None
-        tree = json.loads(text)
-    else:
+    if direction not in ("encode", "decode"):
         base = row.removeprefix("round_trip_").removesuffix("_sonic").removesuffix("_unmarshal")
-        tree = PAYLOADS.get(base)
-        if tree is None:
-            return None
-        text = standard(tree)
         kinds = {f"{base}_sonic": "encode", f"{base}_unmarshal_sonic": "decode", f"round_trip_{base}_sonic": "both"}
         direction = kinds.get(row)
+    text = document(base)
+    if text is None:
+        return None
+    tree = json.loads(text)
     resident.expect(json.loads(encode(tree)) == tree and decode(text) == tree, "another value")
     return {
         "encode": lambda: len(encode(tree)),
@@ -134,7 +72,7 @@ def typed(row):
     base, _, direction = row.rpartition("_")
     kind = base.partition("_")[0]
     text = document(base)
-    if text is None or kind not in structs.CHECKS or base.endswith("_real"):
+    if text is None or kind not in structs.CHECKS:
         return None
     root, check = structs.CHECKS[kind]
     decode = msgspec.json.Decoder(root).decode

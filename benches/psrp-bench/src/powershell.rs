@@ -10,8 +10,6 @@ use psrp::io::{Child, Options, Output, RunspacePool};
 use psrp::message::PowerShell;
 use tokio::runtime::Runtime;
 
-use crate::payload;
-
 /// Returns the document of a list of objects, byte for byte as PowerShell 7.6.9 writes it for this script and 1,000 objects:
 ///
 /// ```powershell
@@ -65,17 +63,6 @@ fn object(out: &mut String, number: u64) {
         ratio = number as f64 / 8.0,
         tags = id + 1,
     );
-}
-
-/// Returns the document of a row, for peers that are separate programs.
-pub fn document(row: &str) -> Result<Option<String>, Error> {
-    if row.starts_with("objects_1000_") {
-        return Ok(Some(objects(1000)));
-    }
-    let Some(value) = payload::of_row(row) else { return Ok(None) };
-    let mut writer = psrp::clixml::Writer::new();
-    let document = writer.write_document([(None, &value)])?;
-    Ok(Some(String::from_utf8_lossy(document).into_owned()))
 }
 
 /// Returns PowerShell's server if installed: the program named by `PSRP_TEST_PWSH`, or `pwsh` on the search path.

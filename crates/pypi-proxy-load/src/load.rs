@@ -36,7 +36,7 @@ pub(crate) struct Options {
     #[arg(long)]
     check: bool,
     /// Measure only this row; cold_cache, startup, list_927k, refresh and lock_file_cold do not need wrk
-    #[arg(long = "row", value_name = "R", value_parser = known_row)]
+    #[arg(long = "row", value_name = "R", value_parser = keys_of_rows().collect::<Vec<_>>(), hide_possible_values = true)]
     rows: Vec<String>,
     /// Compare with this server only: "nginx static", "nginx cache", proxpi, devpi, a --peer, or none
     #[arg(long, value_name = "SERVER")]
@@ -51,9 +51,8 @@ pub(crate) struct Options {
     paths: Paths,
 }
 
-fn known_row(row: &str) -> Result<String, String> {
-    let is_known = ROWS.iter().any(|known| known.key == row) || SINGLE.contains(&row);
-    if is_known { Ok(row.to_owned()) } else { Err("unknown row".to_owned()) }
+fn keys_of_rows() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().map(|row| row.key).chain(SINGLE)
 }
 
 fn peer_place(text: &str) -> Result<(String, String), String> {
@@ -97,8 +96,7 @@ struct Run<'r> {
 pub(crate) fn run(options: &Options) -> Result<()> {
     procfs::ensure_supported()?;
     let Paths { folder, ours, out, about } = &options.paths;
-    let folders =
-        Folders { data: folder.join("data"), scratch: folder.join("scratch"), peers: folder.join("peers") };
+    let folders = Folders { data: folder.join("data"), scratch: folder.join("scratch") };
     std::fs::create_dir_all(&folders.scratch)?;
     let binary = ours.canonicalize().with_context(|| format!("cannot find {}", ours.display()))?;
     note("generating the content of the index");
@@ -120,9 +118,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// Returns the rows of a run as row keys of the benchmark harness.
 pub(crate) fn keys() -> impl Iterator<Item = String> {
-    // Figures that a run has for every server in addition to its rows.
-    let once = SINGLE.into_iter().chain(["memory_peak"]);
-    ROWS.iter().map(|row| row.key).chain(once).map(|key| format!("pypi_proxy/{key}"))
+    // A figure that a run has for every server in addition to its rows.
+    keys_of_rows().chain(["memory_peak"]).map(|key| format!("pypi_proxy/{key}"))
 }
 
 impl Run<'_> {

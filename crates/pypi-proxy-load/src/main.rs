@@ -17,13 +17,13 @@ mod verify;
 mod wrk;
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread::ScopedJoinHandle;
 
 use anyhow::{Context, Result};
 use bench_report::model::ProxyRun;
+use bench_report::program::{note, say};
 use clap::{Args, Parser};
 
 /// Load test of pypi-proxy
@@ -71,13 +71,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes to standard output. Ends the process quietly if the reader has closed it.
-fn say(text: &str) {
-    if io::stdout().write_all(text.as_bytes()).is_err() {
-        std::process::exit(0);
-    }
-}
-
 /// Writes the rows and tables for the report.
 fn save(path: &Path, mut results: ProxyRun) -> Result<()> {
     results.tables.retain(|sheet| !sheet.lines.is_empty());
@@ -99,12 +92,6 @@ fn in_threads<I: Send, T: Send>(
         };
         threads.into_iter().map(join).collect()
     })
-}
-
-/// Writes a message to standard error.
-fn note(text: &str) {
-    // There is no other place to report a closed standard error.
-    let _ = writeln!(io::stderr(), "{text}");
 }
 
 #[allow(clippy::disallowed_methods, reason = "a blocking tool without an executor")]

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use bench_report::model::Role;
+use bench_report::program::find;
 
 use crate::client::Header;
 use crate::servers::{Server, empty, program};
@@ -17,8 +18,6 @@ pub(crate) struct Folders {
     /// Pages and wheels.
     pub(crate) data: PathBuf,
     pub(crate) scratch: PathBuf,
-    /// Installed peers, preserved between runs.
-    pub(crate) peers: PathBuf,
 }
 
 /// Name of our program in the tables.
@@ -137,33 +136,14 @@ fn nginx_program() -> PathBuf {
     std::env::var_os("NGINX_BIN").map_or_else(|| "nginx".into(), PathBuf::from)
 }
 
-/// External programs, and the Debian packages that contain them.
-const PACKAGES: [(&str, &str); 2] = [("nginx", "nginx-light"), ("wrk", "wrk")];
-
 fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
-fn is_installed(name: &str) -> bool {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).chain(["/usr/sbin".into()]).any(|path| path.join(name).is_file())
-}
-
-/// Installs an external program with the system's package manager if it is missing and the user has the rights. Fails
-/// if it is missing and cannot be installed.
+/// Fails if a program is not installed.
 pub(crate) fn ensure(name: &str) -> Result<()> {
-    if is_installed(name) || name == "nginx" && std::env::var_os("NGINX_BIN").is_some() {
-        return Ok(());
-    }
-    let package = PACKAGES.iter().find(|(program, _)| *program == name).map_or(name, |(_, package)| package);
-    ensure!(is_root() && is_installed("apt-get"), "{name} is not installed and cannot be installed");
-    for arguments in [&["update"][..], &["install", package]] {
-        let mut apt = Command::new("apt-get");
-        apt.args(["-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends"]).args(arguments);
-        let status = apt.env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null()).status()?;
-        ensure!(status.success(), "{package} cannot be installed");
-    }
-    ensure!(is_installed(name), "{package} is installed, but {name} is missing");
+    let is_named = name == "nginx" && std::env::var_os("NGINX_BIN").is_some();
+    ensure!(is_named || find(name).is_some(), "there is no {name}; run `cargo xtask setup`");
     Ok(())
 }
 
@@ -185,8 +165,8 @@ fn line(command: &mut Command, word: &str) -> Option<String> {
 }
 
 /// Versions of all Python packages.
-const PROXPI: &str = include_str!("pins/proxpi.txt");
-const DEVPI: &str = include_str!("pins/devpi.txt");
+const PROXPI: &str = include_str!("../tests/proxpi.txt");
+const DEVPI: &str = include_str!("../tests/devpi.txt");
 
 /// Returns the pinned versions of packages.
 fn pinned(pins: &str, packages: &[&str]) -> Option<String> {
@@ -211,10 +191,10 @@ ask("PUT", "/{}/load".format("root"), mirror, "root:" + token)
 
 /// Starts proxpi as its image does: one process with two threads.
 pub(crate) fn proxpi(folders: &Folders, index: &str, folder: &str) -> Result<Server> {
-    let venv = install(folders, "proxpi", PROXPI)?;
+    let gunicorn = installed("PROXPI_PYTHON", "gunicorn")?;
     let mut server = Server::proxy("proxpi", Role::Peer, "/index/", "/health")?;
     server.version = pinned(PROXPI, &["gunicorn", "proxpi"]);
-    let mut command = program(venv.join("bin/gunicorn"));
+    let mut command = program(gunicorn);
     command
         .args(["--preload", "--workers", "1", "--threads", "2", "--access-logfile", "-"])
         .args(["--bind", &server.address.to_string()])
@@ -229,46 +209,29 @@ pub(crate) fn proxpi(folders: &Folders, index: &str, folder: &str) -> Result<Ser
 
 /// Starts devpi-server with one mirror index.
 pub(crate) fn devpi(folders: &Folders, index: &str, folder: &str) -> Result<Server> {
-    let venv = install(folders, "devpi", DEVPI)?;
+    let tool = |name| installed("DEVPI_PYTHON", name).map(program);
     let dir = empty(&folders.scratch, folder)?;
-    let mut init = program(venv.join("bin/devpi-init"));
+    let mut init = tool("devpi-init")?;
     init.args(["--no-root-pypi", "--serverdir"]).arg(&dir);
     run(&mut init)?;
     let prefix = concat!("/", "root", "/load/+simple/");
     let mut server = Server::proxy("devpi", Role::Peer, prefix, "/+api")?;
     server.version = pinned(DEVPI, &["devpi-server", "waitress"]);
-    let mut command = program(venv.join("bin/devpi-server"));
+    let mut command = tool("devpi-server")?;
     command
         .args(["--host", "127.0.0.1", "--port", &server.address.port().to_string(), "--serverdir"])
         .arg(&dir)
         .current_dir(&folders.scratch);
     let server = server.start(&mut command, &folders.scratch)?;
-    let mut python = program(venv.join("bin/python"));
-    run(python.args(["-c", MAKE_MIRROR, &format!("http://{}", server.address), index]))?;
+    run(tool("python")?.args(["-c", MAKE_MIRROR, &format!("http://{}", server.address), index]))?;
     Ok(server)
 }
 
-/// Installs the pinned versions, unless they are installed.
-fn install(folders: &Folders, name: &str, pins: &str) -> Result<PathBuf> {
-    let venv = folders.peers.join(name);
-    // Written last, so that an interrupted installation is repeated.
-    let done = venv.join("installed");
-    if fs::read_to_string(&done).is_ok_and(|installed| installed == pins) {
-        return Ok(venv);
-    }
-    fs::create_dir_all(&folders.peers)?;
-    let requirements = folders.peers.join(format!("{name}.txt"));
-    fs::write(&requirements, pins)?;
-    let mut create = Command::new("python3");
-    create.args(["-m", "venv", "--clear"]).arg(&venv);
-    run(&mut create)?;
-    let mut pip = Command::new(venv.join("bin/python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--retries", "1", "--disable-pip-version-check"])
-        .arg("--requirement")
-        .arg(&requirements);
-    run(&mut pip)?;
-    fs::write(done, pins)?;
-    Ok(venv)
+/// Returns a program beside a Python interpreter that `cargo xtask` has installed.
+fn installed(variable: &str, name: &str) -> Result<PathBuf> {
+    let python =
+        std::env::var_os(variable).with_context(|| format!("it is not installed (no {variable})"))?;
+    Ok(Path::new(&python).with_file_name(name))
 }
 
 fn run(command: &mut Command) -> Result<()> {

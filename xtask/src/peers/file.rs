@@ -1,13 +1,10 @@
 //! `peers.toml`: how to build and run the programs in other languages.
 
-use anyhow::{Result, bail};
-use bench_report::sources::load;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use bench_report::model::{Missing, Role};
-
-use crate::workspace::Workspace;
+use bench_report::peer::Implementation;
+use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -79,19 +76,6 @@ fn all() -> Vec<String> {
     vec!["*".to_owned()]
 }
 
-/// One implementation, as the suites read it.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Implementation {
-    pub(crate) name: String,
-    pub(crate) version: Option<String>,
-    class: Option<String>,
-    pub(crate) role: Role,
-    /// Rows that it implements. `*` at the end matches any rest.
-    rows: Vec<String>,
-    /// Rows that it does not implement, or only too slowly.
-    except: Vec<String>,
-}
-
 impl Peer {
     pub(crate) fn implementations(&self) -> impl Iterator<Item = Implementation> {
         self.entries.iter().flat_map(move |entry| {
@@ -114,32 +98,20 @@ fn alternatives(pattern: &str) -> Vec<String> {
     list.split(',').flat_map(|one| alternatives(&format!("{before}{one}{after}"))).collect()
 }
 
-impl PeersFile {
-    pub(crate) fn load(workspace: &Workspace) -> Result<Self> {
-        let file: Self = load(&workspace.data(), "peers.toml")?;
-        for peer in &file.peers {
-            let language = &peer.language;
-            if !file.toolchains.iter().any(|toolchain| toolchain.language == *language) {
-                bail!(
-                    "peers.toml: a peer of {} is written in {language}, which has no [[toolchain]]",
-                    peer.system
-                );
-            }
-        }
-        Ok(file)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use bench_report::sources::load;
+
     use super::*;
+    use crate::workspace::Workspace;
 
     #[test]
-    fn reads_the_committed_file() {
-        let file = PeersFile::load(&Workspace::find().unwrap()).unwrap();
+    fn the_committed_file_has_no_gaps() {
+        let file: PeersFile = load(&Workspace::find().unwrap().data(), "peers.toml").unwrap();
         let languages: Vec<&str> = file.toolchains.iter().map(|one| one.language.as_str()).collect();
         assert_eq!(languages, ["go", "cpp", "python", "node", "powershell", "rust"]);
         for peer in &file.peers {
+            assert!(languages.contains(&&*peer.language), "a peer in {}", peer.language);
             let unused = |name: &&String| !peer.entries.iter().any(|entry| entry.names.contains(name));
             assert_eq!(peer.versions.keys().find(unused), None);
         }

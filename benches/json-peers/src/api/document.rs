@@ -1,6 +1,5 @@
 //! Documents of the published rows.
 
-use serde::Serialize;
 use serde_json::Value;
 
 /// Inputs, and the outputs of the Go library. The README in the same folder describes their origin.
@@ -39,11 +38,12 @@ impl Document {
         serde_json::from_slice(encoded).is_ok_and(|encoded| same(&encoded, &self.value))
     }
 
-    /// Returns whether `decoded` has all fields of the input. The empty message in the output is not in the input.
-    pub fn is_decoded_in<T: Serialize>(&self, decoded: &T) -> bool {
+    /// Returns whether a decoded value, which is encoded again, has all fields of the input. The empty message in the
+    /// output is not in the input.
+    pub fn is_decoded_in(&self, encoded: &[u8]) -> bool {
         let mut expected = self.value.clone();
         drop_empty_messages(&mut expected);
-        serde_json::to_value(decoded).is_ok_and(|mut decoded| {
+        serde_json::from_slice(encoded).is_ok_and(|mut decoded| {
             drop_empty_messages(&mut decoded);
             same(&decoded, &expected)
         })
@@ -104,16 +104,17 @@ mod tests {
     fn a_missing_or_changed_field_is_detected() {
         let chunk = Document::load("StreamChunk", "");
         let output: Value = serde_json::from_slice(&chunk.output).unwrap();
-        assert!(chunk.is_decoded_in(&output));
+        let is_decoded_in = |value: &Value| chunk.is_decoded_in(value.to_string().as_bytes());
+        assert!(is_decoded_in(&output));
         let mut without_message = output.clone();
         without_message["choices"][0].as_object_mut().unwrap().remove("message");
-        assert!(chunk.is_decoded_in(&without_message));
+        assert!(is_decoded_in(&without_message));
         assert!(!chunk.is_encoded_in(without_message.to_string().as_bytes()));
         let mut changed = output.clone();
         changed["usage"]["cost"]["total_cost"] = 0.002.into();
-        assert!(!chunk.is_decoded_in(&changed));
+        assert!(!is_decoded_in(&changed));
         let mut further = output;
         further["object"] = "chunk".into();
-        assert!(!chunk.is_decoded_in(&further));
+        assert!(!is_decoded_in(&further));
     }
 }

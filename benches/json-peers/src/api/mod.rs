@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::library::Library;
 use crate::operation::{Side, read, to_vec};
+use crate::peers::{Flexon, SerdeJson, SimdJson, SonicRs};
 use document::Document;
 
 /// Encodes or decodes a value of a type.
@@ -41,8 +42,8 @@ pub fn side<'a, L: Library, T: Serialize + DeserializeOwned + 'static>(
         }
         Direction::Decode => {
             let input = &*document.input;
-            let is_right =
-                read::<L, T>(&mut library, input).is_some_and(|value| document.is_decoded_in(&value));
+            let encoded = read::<L, T>(&mut library, input).as_ref().and_then(to_vec::<L, T>);
+            let is_right = encoded.is_some_and(|encoded| document.is_decoded_in(&encoded));
             let length = input.len() as u64;
             Side::of::<L>(class, length, move || match read::<L, T>(&mut library, black_box(input)) {
                 Some(value) if is_right => {
@@ -56,14 +57,11 @@ pub fn side<'a, L: Library, T: Serialize + DeserializeOwned + 'static>(
 }
 
 /// Returns the operations of all peers.
-#[cfg(feature = "peers")]
 fn peers<'a, T: Serialize + DeserializeOwned + 'static>(
     class: &str,
     direction: Direction,
     document: &'a Document,
 ) -> [Side<'a>; 4] {
-    use crate::peers::{Flexon, SerdeJson, SimdJson, SonicRs};
-
     [
         side::<SerdeJson, T>(class, direction, document),
         side::<SimdJson, T>(class, direction, document),
@@ -73,7 +71,6 @@ fn peers<'a, T: Serialize + DeserializeOwned + 'static>(
 }
 
 /// Returns the operations of all peers with the derived struct of a document.
-#[cfg(feature = "peers")]
 pub fn derived<'a>(kind: &str, class: &str, direction: Direction, document: &'a Document) -> [Side<'a>; 4] {
     match kind {
         "UsageInfo" => peers::<plain::UsageInfo>(class, direction, document),

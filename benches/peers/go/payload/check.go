@@ -1,7 +1,5 @@
 package payload
 
-import "math"
-
 // Check values of decoded values, as in the suite in Rust.
 
 // Checked is a type with a check value.
@@ -33,28 +31,6 @@ func (r *TestResponse) Check() uint64 {
 	}
 	return uint64(check)
 }
-
-func (m *Messages) Check() uint64 { return uint64(len(m.Statuses)) + m.SearchMetadata.Count }
-
-func (c *Catalogue) Check() uint64 { return uint64(len(c.Performances)) + c.Total }
-
-// WholeNumbers counts the coordinates that other languages write as 83.0 and Go as 83.
-func (c *Coastline) WholeNumbers() (count int) {
-	for _, feature := range c.Features {
-		for _, ring := range feature.Geometry.Coordinates {
-			for _, point := range ring {
-				for _, coordinate := range point {
-					if coordinate == math.Trunc(coordinate) {
-						count++
-					}
-				}
-			}
-		}
-	}
-	return count
-}
-
-func (c *Coastline) Check() uint64 { return uint64(len(c.Features) + len(c.Type)) }
 
 // Tree is a map of any values. Its check value is the number of values in the root, where an array counts its elements.
 type Tree struct{ Value any }

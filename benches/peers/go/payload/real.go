@@ -1,13 +1,16 @@
 package payload
 
-// The types of the documents twitter.json and citm_catalog.json, with all of their members. Members that the
+import "math"
+
+// The types of the documents twitter.json, citm_catalog.json and canada.json, with all of their members. Members that the
 // documents lack in places are not written there.
 
-// RealTypes make the targets of decoding.
-var RealTypes = map[string]func() Checked{
+// Types make the targets of decoding, by the beginning of the names of documents.
+var Types = map[string]func() Checked{
 	"twitter": func() Checked { return new(Twitter) },
 	"citm":    func() Checked { return new(Citm) },
-	"canada":  func() Checked { return new(Coastline) },
+	"canada":  func() Checked { return new(Canada) },
+	"users":   func() Checked { return new(PageResponse) },
 }
 
 func (t *Twitter) Check() uint64 {
@@ -24,6 +27,24 @@ func (c *Citm) Check() uint64 {
 		check += len(c.Performances[i].Prices)
 	}
 	return uint64(check)
+}
+
+func (c *Canada) Check() uint64 { return uint64(len(c.Features) + len(c.Type)) }
+
+// WholeNumbers counts the coordinates that other languages write as 83.0 and Go as 83.
+func (c *Canada) WholeNumbers() (count int) {
+	for _, feature := range c.Features {
+		for _, ring := range feature.Geometry.Coordinates {
+			for _, point := range ring {
+				for _, coordinate := range point {
+					if coordinate == math.Trunc(coordinate) {
+						count++
+					}
+				}
+			}
+		}
+	}
+	return count
 }
 
 // Twitter is the document twitter.json.
@@ -140,6 +161,11 @@ type TweetEntities struct {
 	Media        *[]TweetMedia `json:"media,omitempty"`
 }
 
+type Hashtag struct {
+	Text    string    `json:"text"`
+	Indices [2]uint32 `json:"indices"`
+}
+
 type Mention struct {
 	ScreenName string    `json:"screen_name"`
 	Name       string    `json:"name"`
@@ -210,4 +236,41 @@ type CitmPerformance struct {
 	SeatMapImage   *string        `json:"seatMapImage"`
 	Start          uint64         `json:"start"`
 	VenueCode      string         `json:"venueCode"`
+}
+
+type Price struct {
+	Amount                uint64 `json:"amount"`
+	AudienceSubCategoryID uint64 `json:"audienceSubCategoryId"`
+	SeatCategoryID        uint64 `json:"seatCategoryId"`
+}
+
+type SeatCategory struct {
+	Areas          []Area `json:"areas"`
+	SeatCategoryID uint64 `json:"seatCategoryId"`
+}
+
+type Area struct {
+	AreaID   uint64   `json:"areaId"`
+	BlockIDs []uint64 `json:"blockIds"`
+}
+
+// Canada is the document canada.json.
+type Canada struct {
+	Type     string    `json:"type"`
+	Features []Feature `json:"features"`
+}
+
+type Feature struct {
+	Type       string     `json:"type"`
+	Properties Properties `json:"properties"`
+	Geometry   Geometry   `json:"geometry"`
+}
+
+type Properties struct {
+	Name string `json:"name"`
+}
+
+type Geometry struct {
+	Type        string         `json:"type"`
+	Coordinates [][][2]float64 `json:"coordinates"`
 }

@@ -2,10 +2,11 @@
 //! values (`raw_value`). Runs as a resident program.
 
 use std::hint::black_box;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::{env, fs};
 
 use benches::{Impl, Suite};
-use json_peers::documents::{Kind, Messages, generated};
 use json_peers::payload;
 use serde_json::value::RawValue;
 
@@ -27,8 +28,8 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
         })
         .run(peer("serde_jcs", "0.2.0"), expected, || length(serde_jcs::to_vec(black_box(&page))));
 
-    let messages: Messages = generated(Kind::Messages, 100 << 10);
-    let input = serde_json::to_vec(&messages.statuses)?;
+    let documents = PathBuf::from(env::var_os("BENCH_DOCUMENTS").unwrap_or_default());
+    let Ok(input) = fs::read(documents.join("raw_values.json")) else { return Ok(()) };
     let expected = input.len() as u64 - 1;
     suite.row("raw_values").run(Impl::peer("serde_json", "1.0.154").class("borrowed"), expected, || {
         let values = serde_json::from_slice::<Vec<&RawValue>>(black_box(&input)).unwrap_or_default();

@@ -5,6 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::thread;
 
+use eventsource_stream as replaced_decoder;
 use reqwest_eventsource as replaced;
 
 /// Items of a client, and the headers of its requests.
@@ -118,7 +119,7 @@ macro_rules! decode {
 }
 
 decode!(decode_ours, tightwire_sse::compat::eventsource_stream);
-decode!(decode_original, eventsource_stream);
+decode!(decode_original, replaced_decoder);
 
 #[test]
 fn events_and_errors_are_those_of_eventsource_stream() {

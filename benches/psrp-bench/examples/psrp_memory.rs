@@ -1,7 +1,7 @@
 //! Measures the memory of a session whose pipeline outputs many objects: client and server in one process, over an
 //! in-memory pipe. The client processes each object as it arrives.
 //!
-//!     cargo run --release -p psrp-bench --bin psrp_memory
+//!     cargo run --release -p psrp-bench --example psrp_memory
 //!
 //! Prints the peak resident memory of the process after ten thousand objects and after a million. Linux only.
 
