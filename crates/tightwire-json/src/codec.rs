@@ -344,9 +344,9 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum size of a document in bytes, including white space. [`Decoder`](crate::Decoder) buffers up to
-    /// 8 KiB more; [`ElementDecoder`](crate::ElementDecoder) applies the limit to each element. Default:
-    /// [`DEFAULT_MAX_DOCUMENT`]; `usize::MAX` means no limit.
+    /// Sets the maximum size of a document in bytes, including white space in it.
+    /// [`ElementDecoder`](crate::ElementDecoder) applies the limit to each element. Default: [`DEFAULT_MAX_DOCUMENT`];
+    /// `usize::MAX` means no limit.
     #[must_use]
     pub const fn max_document(mut self, bytes: usize) -> Self {
         self.document = bytes;

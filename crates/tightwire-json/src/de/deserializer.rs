@@ -14,6 +14,7 @@ use crate::codec::Codec;
 use crate::error::{Error, Result};
 use crate::grammar::is_delimiter;
 use crate::raw::RawValue;
+use crate::sequence::Decoder;
 
 /// Call of a method of serde's `Deserializer`, for the parser of any [`Source`].
 pub trait Action<'de> {
@@ -123,9 +124,34 @@ impl<'de, R: Read<'de>> Deserializer<R> {
 }
 
 impl<R: io::Read> Deserializer<IoRead<R>> {
-    /// Returns a deserializer of the documents of a reader. See [`IoRead`] for buffering. Decoded values cannot borrow.
+    /// Returns a deserializer of the documents of a reader, which is left directly behind the last value: see [`IoRead`].
+    /// Decoded values cannot borrow.
     pub fn from_reader(reader: R) -> Self {
         Self::new(IoRead::new(reader))
+    }
+}
+
+impl<R: io::BufRead> Deserializer<Decoder<R>> {
+    /// Returns a deserializer of the documents of a buffered reader, which is left directly behind the last value. Faster
+    /// than [`from_reader`](Self::from_reader). Decoded values cannot borrow.
+    ///
+    /// # Examples
+    /// A document followed by other data:
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// use serde::Deserialize;
+    ///
+    /// let mut reader = &b"{\"len\": 2}\xff\x00"[..];
+    /// let mut deserializer = tightwire_json::Deserializer::from_buf_reader(&mut reader);
+    /// let header = tightwire_json::Value::deserialize(&mut deserializer)?;
+    /// let mut body = Vec::new();
+    /// reader.read_to_end(&mut body)?;
+    /// assert_eq!((header["len"].as_u64(), &body[..]), (Some(2), &b"\xff\x00"[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_buf_reader(reader: R) -> Self {
+        Self::new(Decoder::new(reader))
     }
 }
 
@@ -239,7 +265,7 @@ pub struct StreamDeserializer<'de, R, T> {
     deserializer: Deserializer<R>,
     offset: u64,
     failed: bool,
-    output: PhantomData<fn() -> &'de T>,
+    output: PhantomData<(fn() -> T, &'de ())>,
 }
 
 impl<'de, R: Read<'de>, T: Deserialize<'de>> StreamDeserializer<'de, R, T> {
@@ -277,12 +303,15 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Iterator for StreamDeserializer<'de
             return Some(result);
         }
         self.offset = self.deserializer.read.offset();
-        match self.deserializer.read.behind() {
-            Some(byte) if !is_delimiter(byte) && !matches!(first, b'[' | b'{' | b'"') => {
-                Some(Err(self.deserializer.read.trailing()))
+        // The end of an array, object or string is known without the byte behind it, which may have to be waited for.
+        if !matches!(first, b'[' | b'{' | b'"') {
+            match self.deserializer.read.behind() {
+                Ok(Some(byte)) if !is_delimiter(byte) => return Some(Err(self.deserializer.read.trailing())),
+                Ok(_) => {}
+                Err(error) => return Some(Err(error)),
             }
-            _ => Some(result),
         }
+        Some(result)
     }
 }
 

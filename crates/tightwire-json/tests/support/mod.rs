@@ -1,6 +1,7 @@
 //! Codecs, outcomes and strategies for the tests.
 
 use std::fmt::Debug;
+use std::io::BufReader;
 
 use proptest::prelude::*;
 use tightwire_json::{ChunkDecoder, Codec, DocumentReader, Mode, Segment};
@@ -76,7 +77,7 @@ where
 {
     let decoded = test_support::in_pieces(input, |chunks| decode_chunks(decoder(), chunks));
     let read = test_support::in_pieces(input, |chunks| {
-        bounded(DocumentReader::new(test_support::Pieces::new(chunks), decoder()), chunks)
+        bounded(DocumentReader::new(BufReader::new(test_support::Pieces::new(chunks)), decoder()), chunks)
     });
     assert_eq!(read, decoded);
     #[cfg(feature = "stream")]
