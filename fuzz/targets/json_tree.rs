@@ -158,7 +158,7 @@ fn change(trees: &mut [Value; 2], choices: &mut Choices<'_>) {
         0 => std::mem::swap(value, other),
         1 => *value = other.clone(),
         2 => *value = [other.take(), value.take()].into_iter().collect(),
-        3 => value.merge(other.clone()),
+        3 => tightwire_json::merge_patch(value, other.clone()),
         4 => value.sort_all_objects(),
         5 => *value = to_value(&*other).expect("a tree can be converted"),
         6 => *value = from_value::<Value>(other.take()).expect("a tree can be converted"),

@@ -7,6 +7,7 @@ use serde::de;
 
 use crate::grammar::is_space;
 use crate::path::{Path, Place, Scan, Segment, shorten};
+use crate::value::NUMBER_BYTES;
 
 /// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -484,6 +485,7 @@ fn describe(unexpected: de::Unexpected<'_>) -> &'static str {
         U::Unsigned(_) | U::Signed(_) => "number",
         U::Float(_) => "floating-point number",
         U::Char(_) | U::Str(_) => "string",
+        U::Bytes(bytes) if bytes.starts_with(NUMBER_BYTES) => "number that is kept as written",
         U::Bytes(_) => "byte string",
         U::Unit | U::Option => "null",
         U::Seq => "array",

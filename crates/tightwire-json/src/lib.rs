@@ -154,7 +154,7 @@ pub use stream::{
 };
 #[cfg(feature = "stream")]
 pub use stream::{DocumentStream, NdjsonBody, NdjsonSink};
-pub use value::{Array, JsonString, Map, Number, Value, from_value, to_value};
+pub use value::{Array, JsonString, Map, Number, Value, from_value, merge_patch, to_value};
 
 #[cfg(feature = "axum")]
 pub mod axum;
@@ -164,9 +164,8 @@ pub mod envelope;
 pub mod map {
     pub use crate::value::Map;
     pub use crate::value::map_entry::{Entry, OccupiedEntry, VacantEntry};
-    pub use crate::value::map_iter::{
-        IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut,
-    };
+    pub use crate::value::map_iter::{IntoIter, IntoValues, Iter, IterMut, Keys, Values, ValuesMut};
+    pub use crate::value::map_ops::Key;
 }
 pub mod partial;
 pub mod value;

@@ -13,8 +13,7 @@ use super::string::Text;
 use super::tree;
 use crate::error::{Error, Result, Syntax};
 use crate::raw::raw_token;
-use crate::ser::NUMBER_TOKEN;
-use crate::value::{ARRAY_TOKEN, MAP_TOKEN, VALUE_TOKEN, hand_over, memory};
+use crate::value::{containers, hand_over, is_any, memory, plain, to_bytes};
 
 impl<'t, M> Parser<'t, '_, M> {
     #[inline]
@@ -126,6 +125,46 @@ impl<'t, M> Parser<'t, '_, M> {
         Ok(value)
     }
 
+    #[inline]
+    fn visit_any<'de, V: Visitor<'de>>(&mut self, byte: u8, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
+        match byte {
+            b'"' => self.visit_text(visitor),
+            b'-' | b'0'..=b'9' => self.visit_any_number(visitor),
+            b'{' => self.visit_any_object(visitor),
+            b'[' => self.visit_any_array(visitor),
+            b't' | b'f' => de::Deserializer::deserialize_bool(self, visitor),
+            b'n' => de::Deserializer::deserialize_unit(self, visitor),
+            _ => Err(self.syntax(Syntax::Value)),
+        }
+    }
+
+    /// Visits a value for one of the visitors of [`containers`].
+    #[inline]
+    fn visit_tree<'de, V: Visitor<'de>>(&mut self, byte: u8, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
+        let (start, containers) = (self.at, containers::<V>().unwrap_or_default());
+        let tree = if self.keeps_numbers && (containers.contains(&byte) || is_any::<V>() && is_number(byte)) {
+            tree::decode_with_written_numbers(self)?
+        } else if containers.contains(&byte)
+            // A tree keeps the last of duplicate keys, but in another order than `Duplicates::Last`.
+            && self.superseded.is_empty()
+            && memory::IS_SUPPORTED
+            && u32::try_from(self.bytes.len()).is_ok()
+        {
+            tree::decode(self)?
+        } else if is_any::<V>() || containers.contains(&byte) {
+            return self.visit_any(byte, visitor);
+        } else {
+            return Err(self.mismatch(&visitor));
+        };
+        locate(hand_over(tree, visitor), start)
+    }
+
     /// Not inlined, so that scalars in `deserialize_any` do not pay for the stack frame of containers.
     #[inline(never)]
     fn visit_any_array<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
@@ -141,6 +180,15 @@ impl<'t, M> Parser<'t, '_, M> {
     where
         M: Source<'t, 'de>,
     {
+        if self.keeps_numbers {
+            let start = self.at;
+            self.skip_number()?;
+            let text = &self.text[start..self.at];
+            if plain(text).is_none() {
+                return locate(visitor.visit_byte_buf(to_bytes(text)), start);
+            }
+            self.at = start;
+        }
         self.visit_number(visitor, true)
     }
 
@@ -245,13 +293,8 @@ impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.expect()? {
-            b'"' => self.visit_text(visitor),
-            b'-' | b'0'..=b'9' => self.visit_any_number(visitor),
-            b'{' => self.visit_any_object(visitor),
-            b'[' => self.visit_any_array(visitor),
-            b't' | b'f' => self.deserialize_bool(visitor),
-            b'n' => self.deserialize_unit(visitor),
-            _ => Err(self.syntax(Syntax::Value)),
+            byte if containers::<V>().is_some() => self.visit_tree(byte, visitor),
+            byte => self.visit_any(byte, visitor),
         }
     }
 
@@ -343,36 +386,13 @@ impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, 
             let entry = (M::text(token), M::text(&self.text[start..self.at]));
             return locate(visitor.visit_map(MapDeserializer::new(std::iter::once(entry))), start);
         }
-        let first: &[u8] = match name {
-            VALUE_TOKEN => b"{[",
-            MAP_TOKEN => b"{",
-            ARRAY_TOKEN => b"[",
-            NUMBER_TOKEN => b"",
-            _ => return visitor.visit_newtype_struct(self),
-        };
-        let byte = self.expect()?;
-        let start = self.at;
-        if self.keeps_numbers
-            && (first.contains(&byte) || (matches!(name, VALUE_TOKEN | NUMBER_TOKEN) && is_number(byte)))
-        {
-            let tree = tree::decode_with_written_numbers(self)?;
-            return locate(hand_over(tree, visitor), start);
-        }
-        // A tree keeps the last of duplicate keys, but in another order than `Duplicates::Last`.
-        if first.contains(&byte)
-            && self.superseded.is_empty()
-            && memory::IS_SUPPORTED
-            && u32::try_from(self.bytes.len()).is_ok()
-        {
-            let tree = tree::decode(self)?;
-            return locate(hand_over(tree, visitor), start);
-        }
         visitor.visit_newtype_struct(self)
     }
 
     #[inline]
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.expect()? {
+            byte if containers::<V>().is_some() => self.visit_tree(byte, visitor),
             b'[' => self.visit_array(visitor),
             _ => Err(self.mismatch(&visitor)),
         }
@@ -395,6 +415,7 @@ impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, 
     #[inline]
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.expect()? {
+            byte if containers::<V>().is_some() => self.visit_tree(byte, visitor),
             b'{' => self.visit_object(visitor),
             _ => Err(self.mismatch(&visitor)),
         }

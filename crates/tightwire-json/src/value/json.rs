@@ -79,6 +79,12 @@ macro_rules! json_internal {
     (null) => {
         $crate::Value::Null
     };
+    (true) => {
+        $crate::Value::Bool(true)
+    };
+    (false) => {
+        $crate::Value::Bool(false)
+    };
     ([]) => {
         $crate::Value::Array($crate::Array::new())
     };

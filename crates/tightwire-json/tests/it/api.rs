@@ -639,3 +639,66 @@ fn readers_are_left_behind_the_value() {
     }
     assert_eq!(ids[..2], [Some(1), Some(2)]);
 }
+
+#[test]
+fn signatures_have_the_bounds_of_serde_json() {
+    use std::borrow::Borrow;
+    use std::hash::Hash;
+
+    use tightwire_json::{Map, json, map};
+
+    fn first<'de, T: Deserialize<'de>>(text: &'de str) -> Option<tightwire_json::Result<T>> {
+        Deserializer::from_str(text).into_iter().next()
+    }
+    fn look_up<'a, Q: Ord + Hash + ?Sized>(map: &'a mut Map<String, Value>, key: &Q) -> Option<&'a mut Value>
+    where
+        String: Borrow<Q>,
+    {
+        assert_eq!(map.contains_key(key), map.get(key).is_some());
+        assert_eq!(map.get_key_value(key).map(|(_, value)| value), map.get(key));
+        map.get_mut(key)
+    }
+    fn take<Q: Ord + Hash + ?Sized>(map: &mut Map<String, Value>, key: &Q) -> Option<Value>
+    where
+        String: Borrow<Q>,
+    {
+        map[key].take();
+        map[key] = json!(7);
+        map.remove(key)
+    }
+    /// Text with comparisons of its own.
+    #[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
+    struct Name(String);
+    impl Borrow<Name> for String {
+        fn borrow(&self) -> &Name {
+            unreachable!("keys are not converted")
+        }
+    }
+    assert_eq!(first::<u8>("1 2").unwrap().unwrap(), 1);
+    let constants: [&'static Value; 3] = [&json!(true), &json!(false), &json!(null)];
+    assert_eq!(constants, [&Value::Bool(true), &Value::Bool(false), &Value::Null]);
+    for count in [3, 100] {
+        let mut map: Map<_, _> = (0..count).map(|key| (format!("é{key}"), json!(key))).collect();
+        assert_eq!(look_up(&mut map, "é1"), Some(&mut json!(1)));
+        assert_eq!(look_up(&mut map, &"é2".to_owned()), Some(&mut json!(2)));
+        assert_eq!(look_up(&mut map, &Name("é0".to_owned())), Some(&mut json!(0)));
+        assert!(look_up(&mut map, &Name(String::new())).is_none());
+        let key = map.keys().next().unwrap().clone();
+        assert!(map.contains_key(&key) && look_up(&mut map, key.as_str()).is_some());
+        assert_eq!(take(&mut map, &Name("é1".to_owned())), Some(json!(7)));
+        assert!(matches!(map.entry("é2"), map::Entry::Occupied(_)));
+    }
+
+    // The method of a program is called.
+    trait Merge {
+        fn merge(&mut self, other: Self);
+    }
+    impl Merge for Value {
+        fn merge(&mut self, other: Self) {
+            *self = json!([self.take(), other]);
+        }
+    }
+    let mut value = json!(1);
+    value.merge(json!(2));
+    assert_eq!(value, json!([1, 2]));
+}

@@ -14,6 +14,7 @@ mod elements;
 mod encode;
 mod envelope;
 mod errors;
+mod formats;
 mod go_compat;
 mod ndjson;
 mod partial;

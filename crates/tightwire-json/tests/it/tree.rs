@@ -2,12 +2,9 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::mpsc;
 
 use proptest::prelude::*;
-use serde::de::value::{BorrowedBytesDeserializer, Error as PlainError};
-use serde::{Deserialize, Deserializer};
 use tightwire_json::{Codec, Duplicates, Limits, Value, from_slice, from_str, json, to_string, to_value};
 
 use crate::support::{document, outcome};
@@ -257,32 +254,4 @@ fn destructors_of_a_thread_can_decode() {
     });
     thread.join().unwrap();
     assert_eq!(receiver.recv().unwrap(), json!([{"a": 1}]));
-}
-
-#[test]
-fn trees_are_released_if_the_visitor_does_not_take_them() {
-    struct Other<'a>(&'a [u8]);
-
-    impl<'de: 'a, 'a> Deserialize<'de> for Other<'a> {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            struct Visitor;
-
-            impl<'de> serde::de::Visitor<'de> for Visitor {
-                type Value = Other<'de>;
-
-                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.write_str("bytes")
-                }
-
-                fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Other<'de>, E> {
-                    Ok(Other(bytes))
-                }
-            }
-
-            deserializer.deserialize_newtype_struct("$tightwire_json::Value", Visitor)
-        }
-    }
-
-    let Other(bytes) = from_str("[1]").unwrap();
-    Value::deserialize(BorrowedBytesDeserializer::<PlainError>::new(bytes)).unwrap_err();
 }
