@@ -1,6 +1,6 @@
 //! Interactive chat on the command line.
 //!
-//! `cargo run --example perplexity_repl -- sonar-pro`. With `PERPLEXITY_API_KEY` it calls the real API,
+//! `cargo run --example perplexity_repl -- perplexity/sonar`. With `PERPLEXITY_API_KEY` it calls the real API,
 //! otherwise a mock server in this process, which repeats the messages. `/new` clears the conversation,
 //! `/model NAME` selects another model, `/quit` or end of input exits.
 
@@ -9,7 +9,7 @@ mod perplexity_api;
 use std::io::{Write, stdout};
 
 use tightwire_perplexity::Client;
-use tightwire_perplexity::types::chat::{Message, Request};
+use tightwire_perplexity::types::responses::{InputItem, Request, WebSearch};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, BufReader, stdin};
 
 /// Reads lines until the end of input, and writes the answer to each line that is not a command.
@@ -19,7 +19,7 @@ pub(crate) async fn talk(
     input: impl AsyncBufRead + Unpin,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
-    let mut conversation = Request::new(model, Vec::new());
+    let (mut model, mut conversation) = (model.to_owned(), Vec::new());
     let mut lines = input.lines();
     loop {
         write!(out, "> ")?;
@@ -28,18 +28,19 @@ pub(crate) async fn talk(
         match line.trim() {
             "" => {}
             "/quit" => break,
-            "/new" => conversation.messages.clear(),
+            "/new" => conversation.clear(),
             command if command.starts_with('/') => match command.strip_prefix("/model ") {
-                Some(name) => conversation.model = name.trim().to_owned(),
+                Some(name) => name.trim().clone_into(&mut model),
                 None => writeln!(out, "commands: /new, /model NAME, /quit")?,
             },
             question => {
-                conversation.messages.push(Message::user(question));
-                match answer(client, &conversation, out).await {
-                    Ok(text) => conversation.messages.push(Message::assistant(text)),
+                conversation.push(InputItem::user(question));
+                let request = Request::new(&*model, conversation.clone()).tools([WebSearch::new()]);
+                match answer(client, &request, out).await {
+                    Ok(text) => conversation.push(InputItem::assistant(text)),
                     // Remove the unanswered question, so that the conversation stays valid.
                     Err(error) => {
-                        conversation.messages.pop();
+                        conversation.pop();
                         writeln!(out, "\n{error:#}")?;
                     }
                 }
@@ -51,8 +52,8 @@ pub(crate) async fn talk(
 }
 
 /// Writes the answer while it arrives, and returns the complete text.
-async fn answer(client: &Client, conversation: &Request, out: &mut impl Write) -> anyhow::Result<String> {
-    let mut text = client.chat().stream(conversation).await?.text();
+async fn answer(client: &Client, request: &Request, out: &mut impl Write) -> anyhow::Result<String> {
+    let mut text = client.responses().stream(request).await?.text();
     let mut whole = String::new();
     while let Some(piece) = text.next().await {
         let piece = piece?;
@@ -66,7 +67,7 @@ async fn answer(client: &Client, conversation: &Request, out: &mut impl Write) -
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    let model = std::env::args().nth(1).unwrap_or_else(|| "sonar".into());
+    let model = std::env::args().nth(1).unwrap_or_else(|| "perplexity/sonar".into());
     let (client, _server) = perplexity_api::connect().await?;
     talk(&client, &model, BufReader::new(stdin()), &mut stdout()).await
 }

@@ -9,15 +9,14 @@ mod perplexity_api;
 use std::io::{Write, stdout};
 
 use tightwire_perplexity::Client;
-use tightwire_perplexity::types::chat::{Completion, Request, StreamMode};
+use tightwire_perplexity::types::responses::{Request, Response, WebSearch};
 
 /// Writes the answer while it arrives, and returns the complete response.
-pub(crate) async fn ask(client: &Client, question: &str, out: &mut impl Write) -> anyhow::Result<Completion> {
-    // In this mode, chunks do not repeat the previous text.
-    let request = Request::new("sonar", question).stream_mode(StreamMode::Concise);
-    let mut stream = client.chat().stream(&request).await?.accumulating();
-    while let Some(chunk) = stream.next().await {
-        write!(out, "{}", chunk?.delta_text().unwrap_or_default())?;
+pub(crate) async fn ask(client: &Client, question: &str, out: &mut impl Write) -> anyhow::Result<Response> {
+    let request = Request::new("perplexity/sonar", question).tools([WebSearch::new()]);
+    let mut stream = client.responses().stream(&request).await?.accumulating();
+    while let Some(event) = stream.next().await {
+        write!(out, "{}", event?.delta_text().unwrap_or_default())?;
         out.flush()?;
     }
     writeln!(out)?;
@@ -29,8 +28,8 @@ async fn main() -> anyhow::Result<()> {
     let question = std::env::args().nth(1).unwrap_or_else(|| "Why is the sky blue?".into());
     let (client, _server) = perplexity_api::connect().await?;
     let answer = ask(&client, &question, &mut stdout()).await?;
-    for page in answer.citations.iter().flatten() {
-        println!("- {page}");
+    for page in answer.sources() {
+        println!("- {}", page.url);
     }
     if let Some(usage) = answer.usage {
         let price = usage.cost.map(|cost| format!(", {:.4} USD", cost.total_cost)).unwrap_or_default();

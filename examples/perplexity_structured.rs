@@ -1,5 +1,5 @@
 //! Gets an answer as a Rust value: the model's output follows a JSON schema derived from the type. Prints its elements
-//! while they arrive. `Chat::parse` does the same without a stream.
+//! while they arrive. `Responses::parse` does the same without a stream.
 //!
 //! `cargo run --example perplexity_structured`. With `PERPLEXITY_API_KEY` it calls the real API, otherwise a
 //! mock server in this process, which generates sample values for the schema.
@@ -11,7 +11,8 @@ use anyhow::Context as _;
 use serde::Deserialize;
 use tightwire_json::partial::Parser;
 use tightwire_perplexity::Client;
-use tightwire_perplexity::types::chat::{JsonSchema, Request, StreamMode};
+use tightwire_perplexity::types::chat::JsonSchema;
+use tightwire_perplexity::types::responses::{Request, WebSearch};
 
 /// The requested value. The model receives the doc comments as descriptions.
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
@@ -38,21 +39,21 @@ pub(crate) async fn moons(
     mut progress: impl FnMut(&tightwire_json::Value),
 ) -> anyhow::Result<Moons> {
     let format = JsonSchema::of::<Moons>()?.strict(true);
-    let request = Request::new("sonar", format!("Which are the three largest moons of {planet}?"))
+    let request = Request::new("perplexity/sonar", format!("Which are the three largest moons of {planet}?"))
         .response_format(format)
-        .stream_mode(StreamMode::Concise);
-    let mut stream = client.chat().stream(&request).await?.accumulating();
+        .tools([WebSearch::new()]);
+    let mut stream = client.responses().stream(&request).await?.accumulating();
     let mut complete = 0;
-    while let Some(chunk) = stream.next().await {
-        chunk?;
+    while let Some(event) = stream.next().await {
+        event?;
         while let Some(moon) =
-            stream.accumulator().partial_content()?.and_then(|parser| final_moon(parser, complete))
+            stream.accumulator().partial_output()?.and_then(|parser| final_moon(parser, complete))
         {
             progress(moon);
             complete += 1;
         }
     }
-    let value = stream.accumulator().finish_content()?.context("there is no answer")?;
+    let value = stream.accumulator().finish_output()?.context("there is no answer")?;
     tightwire_json::from_value(value).context("the answer does not match the schema")
 }
 

@@ -7,10 +7,10 @@
 
 mod perplexity_api;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use serde::Deserialize;
 use tightwire_perplexity::Client;
-use tightwire_perplexity::types::chat::{Function, FunctionCall, Message, Request, Tool, ToolChoice};
+use tightwire_perplexity::types::responses::{FunctionCall, FunctionTool, InputItem, Request, ToolMode};
 
 /// Maximum rounds of tool calls before the model must answer.
 const MAX_ROUNDS: usize = 4;
@@ -29,36 +29,30 @@ fn weather(place: &Place) -> String {
 
 /// Runs a call. Errors are returned to the model, which can then correct its arguments.
 fn run(call: &FunctionCall) -> String {
-    match call.name.as_deref() {
-        Some("weather") => match call.parse::<Place>() {
-            Ok(place) => weather(&place),
-            Err(error) => format!("bad arguments: {error}"),
-        },
-        name => format!("there is no tool {}", name.unwrap_or_default()),
+    match (&*call.name, call.parse::<Place>()) {
+        ("weather", Ok(place)) => weather(&place),
+        ("weather", Err(error)) => format!("bad arguments: {error}"),
+        (name, _) => format!("there is no tool {name}"),
     }
 }
 
 /// Returns the answer to a question, and the number of tool calls.
 pub(crate) async fn ask(client: &Client, question: &str) -> anyhow::Result<(String, usize)> {
-    let schema = tightwire_json::to_value(schemars::schema_for!(Place))?;
-    let tool = Tool::function(Function::new("weather", "Tells the weather of a city", schema));
-    let mut request = Request::new("sonar-pro", question).tools([tool]).tool_choice(ToolChoice::Required);
-    let mut calls = 0;
+    let tool = FunctionTool::of::<Place>("weather")?.description("Tells the weather of a city");
+    let mut conversation = vec![InputItem::user(question)];
+    let (mut calls, mut choice) = (0, ToolMode::Required);
     for _ in 0..MAX_ROUNDS {
-        let answer = client.chat().create(&request).await?;
-        let message = answer.message().context("there is no message")?.clone();
-        let wanted = message.tool_calls.clone().unwrap_or_default();
-        if wanted.is_empty() {
-            return Ok((message.text().unwrap_or_default().to_owned(), calls));
+        let request = Request::new("perplexity/sonar", conversation.clone()).tools([tool.clone()]);
+        let response = client.responses().create(&request.tool_choice(choice)).await?.into_result()?;
+        conversation.extend(response.to_input());
+        let results: Vec<_> = response.function_calls().map(|call| call.output(run(call))).collect();
+        if results.is_empty() {
+            return Ok((response.output_text(), calls));
         }
-        request.messages.push(message);
-        for call in wanted {
-            calls += 1;
-            let result = call.function.as_ref().map(run).unwrap_or_default();
-            request.messages.push(Message::tool(call.id.unwrap_or_default(), result));
-        }
+        calls += results.len();
+        conversation.extend(results);
         // From the second round on, the model decides if it needs the tool.
-        request = request.tool_choice(ToolChoice::Auto);
+        choice = ToolMode::Auto;
     }
     bail!("no answer after {MAX_ROUNDS} rounds")
 }

@@ -1,8 +1,8 @@
 //! Suite `types`: encoding and decoding of the values of the Perplexity client, each compared with other crates.
 //!
-//! All libraries have the same two sets of Rust types: plain structs with serde's derive, as a program would define
-//! them for this API, and the types of tightwire-perplexity, which keep unknown values and accept missing or `null`
-//! fields.
+//! All libraries have plain structs with serde's derive, as a program would define them for this API. Two of them also
+//! have the types of tightwire-perplexity, which keep unknown values and accept missing or `null` fields: each more would
+//! take half a minute to build.
 //!
 //! The types of async-openai cannot be compared: its chunks require the field `object`, which these documents do not
 //! have, its images are objects instead of strings, and it has no reasoning steps, searches and costs.
@@ -13,7 +13,8 @@ use benches::Suite;
 use json_bench::{Ours, add_side};
 use json_peers::api::document::Document;
 use json_peers::api::plain;
-use json_peers::api::{Direction, derived, peers, side};
+use json_peers::api::{Direction, derived, side};
+use json_peers::peers::{SerdeJson, SonicRs};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tightwire_perplexity::types::{chat, search};
@@ -58,7 +59,10 @@ fn pair<C: Payload, D: Payload>(suite: &mut Suite, [name, suffix]: [&str; 2], [k
         let row = suite.row(format!("{name}_{verb}{suffix}")).payload(ours[1].expected);
         ours.into_iter()
             .chain(derived(kind, DERIVED, direction, document))
-            .chain(peers::<C>(CLIENT, direction, document))
+            .chain([
+                side::<SerdeJson, C>(CLIENT, direction, document),
+                side::<SonicRs, C>(CLIENT, direction, document),
+            ])
             .fold(row, add_side);
     }
 }

@@ -29,7 +29,7 @@ const RESAMPLES: usize = 1_001;
 const SCREENING: Duration = Duration::from_millis(2);
 /// Screening slices of which the fastest counts.
 const SCREENING_SLICES: usize = 3;
-/// An operation above this duration is called once.
+/// An operation above this duration is called once, and not timed by criterion, which calls it more than ten times.
 const ONCE: Duration = Duration::from_millis(150);
 
 /// The task of a worker process, as the coordinator sends it.
@@ -207,9 +207,11 @@ fn screen(about: &About, side: &mut Side<'_>, options: &Options, criterion: &Pat
     }
     if !options.no_criterion
         && let Some(&[time]) = entry.figures.get(&Quantity::Time).map(Vec::as_slice)
+        && let time = Duration::from_nanos(time as u64)
+        && time <= ONCE
         && let Some(operations) = side.here()
     {
-        time_with_criterion(&entry, Duration::from_nanos(time as u64) > SLOW, operations, options, criterion);
+        time_with_criterion(&entry, time > SLOW, operations, options, criterion);
     }
     Message::Screened { entry: Box::new(entry), has_threads: about.has_threads }.send();
 }

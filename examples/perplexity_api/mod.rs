@@ -16,7 +16,10 @@ pub(crate) async fn connect() -> anyhow::Result<(Client, Option<Mock>)> {
 /// Returns a client of a mock server in this process, ignoring the environment.
 pub(crate) async fn local() -> anyhow::Result<(Client, Mock)> {
     let server = Mock::start(Scenario::api()).await?;
-    let builder = Client::builder().without_environment().api_key("any").base_url(server.url());
+    let builder = Client::builder()
+        .without_environment()
+        .api_key("pplx-0123456789abcdef0123456789abcdef")
+        .base_url(server.url());
     let connect = Connect { proxy: Proxy::None, ..Connect::default() };
     Ok((builder.connect(connect).build()?, server))
 }

@@ -14,8 +14,6 @@ use crate::{cargo, compare, instructions, peers, report, say, tidy};
 
 /// The suite whose peers ask for a build for the processor of the machine.
 const NATIVE: &str = "json";
-/// Built by itself, as by `cargo bench`: it enables TLS and compression of reqwest, which the other suites measure without.
-const ALONE: &str = "pypi-proxy-bench";
 
 /// Compare ours with peers in Rust and other languages
 ///
@@ -79,13 +77,11 @@ pub(crate) fn command(options: &Options, workspace: &Workspace) -> Result<()> {
     let systems: Vec<String> = suites.iter().map(|suite| suite.name.clone()).collect();
     let prepared = peers::prepare(workspace, Some(&systems), peers::Cargo::Build)?;
     let list = peers::write_list(&prepared, workspace)?;
-    let (alone, together): (Vec<&Suite>, Vec<&Suite>) =
-        suites.iter().partition(|suite| suite.package == ALONE);
-    let native: Vec<&Suite> = suites.iter().filter(|suite| suite.name == NATIVE).collect();
+    let native: Vec<Suite> = suites.iter().filter(|suite| suite.name == NATIVE).cloned().collect();
     let mut has_failed = false;
-    for (suites, is_native) in [(together, false), (alone, false), (native, true)] {
+    for (suites, is_native) in [(&suites, false), (&native, true)] {
         if !suites.is_empty() {
-            let mut command = run(&suites, workspace, &filters, is_native);
+            let mut command = run(suites, workspace, &filters, is_native);
             command.env("BENCH_PEERS", &list);
             has_failed |= !command.status().context("cannot start cargo")?.success();
         }
@@ -155,7 +151,7 @@ fn select(workspace: &Workspace, systems: &[String], filters: &[String]) -> Resu
 }
 
 /// Returns the command that builds and runs suites.
-fn run(suites: &[&Suite], workspace: &Workspace, filters: &[String], is_native: bool) -> Command {
+fn run(suites: &[Suite], workspace: &Workspace, filters: &[String], is_native: bool) -> Command {
     let mut command = cargo::command(workspace, &["bench", "--no-fail-fast"]);
     for suite in suites {
         command.args(["--package", &suite.package, "--bench", &suite.name]);
@@ -208,7 +204,8 @@ mod tests {
     fn suites_are_run_in_both_builds() {
         let workspace = Workspace::find().unwrap();
         let suite = Suite { package: "json-bench".to_owned(), name: "json".to_owned() };
-        let command = |is_native| run(&[&suite], &workspace, &["json/a".to_owned()], is_native);
+        let command =
+            |is_native| run(std::slice::from_ref(&suite), &workspace, &["json/a".to_owned()], is_native);
         let arguments: Vec<_> =
             command(false).get_args().map(|word| word.to_string_lossy().into_owned()).collect();
         assert_eq!(

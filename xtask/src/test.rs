@@ -83,7 +83,7 @@ const STEPS: &[Step] = &[
     step("docs", Always, docs),
     step("site", Beside, |gate| crate::site::test(&gate.workspace)),
     step("benches", Full, |gate| {
-        pass(cargo::test_suites(&gate.workspace, &["--lib", "--bins", "--benches"])?)
+        pass(cargo::test_suites(&gate.workspace, &["--lib", "--bins", "--tests", "--benches"])?)
     }),
     step("newcomer", Full, |gate| pass(cargo::command(&gate.workspace, &["bench", "--", "--list"]))),
     step("rows", Full, |gate| completeness::check(&gate.workspace).map(|()| None)),
@@ -212,13 +212,14 @@ fn no_std(gate: &Gate) -> Result<Skipped> {
     pass(command)
 }
 
-/// Runs `cargo test`, the full gate with the installed programs in other languages.
+/// Runs `cargo test`, the full gate with the installed programs in other languages and with more simulations.
 fn tests(gate: &Gate) -> Result<Skipped> {
     let mut command = cargo::command(&gate.workspace, &["test", "--no-fail-fast"]);
     // Most tests of servers and timeouts wait.
     let threads = 2 * thread::available_parallelism()?.get();
     command.env("RUST_TEST_THREADS", threads.to_string());
     if gate.is_full {
+        command.env("SIMULATION_SEEDS", "2000");
         command.envs(gate.installed().variables.iter().map(|(variable, path)| (variable, path)));
     }
     pass(command)

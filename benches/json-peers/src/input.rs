@@ -16,6 +16,8 @@ use crate::types::{
 
 /// The types of a document.
 pub trait Document {
+    /// True if the report of the Go library has rows of other operations than encoding and decoding.
+    const HAS_ALL_OPERATIONS: bool;
     /// Type that is encoded.
     type Encoded: Serialize + DeserializeOwned + 'static;
     /// Type that is decoded and owns its strings.
@@ -33,9 +35,9 @@ pub trait Visit {
     fn visit<D: Document>(self) -> Self::Output;
 }
 
-/// Declares the variants of [`Type`]: form and suffix of the class, and the types of [`Document`].
+/// Declares the variants of [`Type`]: form and suffix of the class, and the items of [`Document`].
 macro_rules! documents {
-    ($($(#[$doc:meta])* $name:ident($form:literal, $suffix:literal): $encoded:ty, $owned:ty, $borrowed:ty;)+) => {
+    ($($(#[$doc:meta])* $name:ident($form:literal, $suffix:literal, $all:literal): $encoded:ty, $owned:ty, $borrowed:ty;)+) => {
         /// Document of a kind and the Rust types for it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Type {
@@ -47,6 +49,7 @@ macro_rules! documents {
             struct $name;
 
             impl Document for $name {
+                const HAS_ALL_OPERATIONS: bool = $all;
                 type Encoded = $encoded;
                 type Owned = $owned;
                 type Borrowed<'de> = $borrowed;
@@ -77,40 +80,40 @@ macro_rules! documents {
 // Types that are never decoded have another one in the second and third column, so that no code is generated for them.
 documents! {
     /// API response with structs.
-    Api("typed", ""): ApiResponse<String, ApiData<String>>, Self::Encoded, ApiResponse<Lazy<'de>, ApiData<Lazy<'de>>>;
+    Api("typed", "", true): ApiResponse<String, ApiData<String>>, Self::Encoded, ApiResponse<Lazy<'de>, ApiData<Lazy<'de>>>;
     /// API response with a tree of serde_json, where the Go library has a map of any values.
-    ApiTree("typed with tree", ""): ApiResponse<String, Value>, Self::Encoded, Self::Owned;
+    ApiTree("typed with tree", "", true): ApiResponse<String, Value>, Self::Encoded, Self::Owned;
     /// User.
-    User("typed", ""): UserData<String>, Value, Value;
+    User("typed", "", true): UserData<String>, Value, Value;
     /// Page of users.
-    Page("typed", ""): PageResponse<String>, Self::Encoded, PageResponse<Lazy<'de>>;
+    Page("typed", "", true): PageResponse<String>, Self::Encoded, PageResponse<Lazy<'de>>;
     /// Test response with structs.
-    Test("typed", ""): TestResponse<String, TestData<String>, TestMetadata<String>>, Self::Encoded,
+    Test("typed", "", true): TestResponse<String, TestData<String>, TestMetadata<String>>, Self::Encoded,
         TestResponse<Lazy<'de>, TestData<Lazy<'de>>, TestMetadata<Lazy<'de>>>;
     /// Test response with trees of serde_json.
-    TestTree("typed with tree", ""): TestResponse<String, Value, Value>, Self::Encoded, Self::Owned;
+    TestTree("typed with tree", "", true): TestResponse<String, Value, Value>, Self::Encoded, Self::Owned;
     /// Struct with fields of all types.
-    ComplexStruct("typed", ""): Complex<String, ComplexMetadata<String>>, Value, Value;
+    ComplexStruct("typed", "", true): Complex<String, ComplexMetadata<String>>, Value, Value;
     /// Struct with fields of all types and a tree of serde_json.
-    ComplexTree("typed with tree", ""): Complex<String, Value>, Value, Value;
+    ComplexTree("typed with tree", "", true): Complex<String, Value>, Value, Value;
     /// Struct with three fields.
-    Small("typed", ""): Simple<String>, Value, Value;
+    Small("typed", "", true): Simple<String>, Value, Value;
     /// Generated messages.
-    MessagesDocument("typed", ""): Messages, Self::Encoded, Self::Owned;
+    MessagesDocument("typed", "", false): Messages, Self::Encoded, Self::Owned;
     /// Generated catalogue.
-    CatalogueDocument("typed", ""): Catalogue, Self::Encoded, Self::Owned;
+    CatalogueDocument("typed", "", false): Catalogue, Self::Encoded, Self::Owned;
     /// Generated coastline.
-    CoastlineDocument("typed", ""): Canada<f64>, Self::Encoded, Self::Owned;
+    CoastlineDocument("typed", "", false): Canada<f64>, Self::Encoded, Self::Owned;
     /// Any document as a tree of serde_json, for all libraries.
-    Tree("serde_json tree", ""): Value, Self::Encoded, Self::Owned;
+    Tree("serde_json tree", "", false): Value, Self::Encoded, Self::Owned;
     /// `twitter.json`.
-    TwitterDocument("typed", ""): Twitter<String>, Self::Encoded, Twitter<Lazy<'de>>;
+    TwitterDocument("typed", "", false): Twitter<String>, Self::Encoded, Twitter<Lazy<'de>>;
     /// `citm_catalog.json`.
-    CitmDocument("typed", ""): Citm<String>, Self::Encoded, Citm<Lazy<'de>>;
+    CitmDocument("typed", "", false): Citm<String>, Self::Encoded, Citm<Lazy<'de>>;
     /// `canada.json` with coordinates of 32 bits.
-    Canada32("typed", ", f32"): Canada<f32>, Self::Encoded, Self::Owned;
+    Canada32("typed", ", f32", false): Canada<f32>, Self::Encoded, Self::Owned;
     /// `canada.json` with coordinates of 64 bits.
-    Canada64("typed", ", f64"): Canada<f64>, Self::Encoded, Self::Owned;
+    Canada64("typed", ", f64", false): Canada<f64>, Self::Encoded, Self::Owned;
 }
 
 /// Input of operations: a document and its value.

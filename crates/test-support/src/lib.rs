@@ -4,9 +4,12 @@
 //!   reads chunks, and [`limits`] returns the limits at which implementations fail.
 //! - [`counting`] measures allocations. Linking this crate installs its allocator.
 //! - [`optional`] finds programs that a test uses if they are installed.
+//! - [`simulation`] runs a test with many seeds.
+//! - [`undeclared_crates`] finds crates that a README file uses without adding them.
 
 pub mod counting;
 pub mod optional;
+pub mod simulation;
 
 use std::fmt::Debug;
 use std::io::{self, Read};
@@ -34,6 +37,21 @@ pub fn in_pieces<T: PartialEq + Debug>(input: &[u8], mut decode: impl FnMut(&[&[
         );
     }
     whole
+}
+
+/// Returns the dependencies in `manifest` (the text of a `Cargo.toml`) that the Rust code of a README file uses, but that no
+/// `cargo add` command of the file adds.
+pub fn undeclared_crates<'a>(readme: &str, manifest: &'a str) -> Vec<&'a str> {
+    let blocks = || readme.split("```").skip(1).step_by(2);
+    let code: String = blocks().filter(|block| block.starts_with("rust")).collect();
+    let is_added = |name: &str| {
+        let mut commands = readme.lines().filter(|line| line.trim_start().starts_with("cargo add"));
+        commands.any(|command| command.split_whitespace().any(|word| word == name))
+    };
+    let manifest = manifest.split_once("[dependencies]").map_or(manifest, |(_, dependencies)| dependencies);
+    let dependencies = manifest.lines().filter_map(|line| line.split(['.', ' ']).next());
+    let is_used = |name: &&str| !name.is_empty() && code.contains(&format!("{}::", name.replace('-', "_")));
+    dependencies.filter(is_used).filter(|name| !is_added(name)).collect()
 }
 
 /// Reader that returns one chunk per call, and is interrupted before each.

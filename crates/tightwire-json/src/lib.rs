@@ -71,6 +71,7 @@
 //! | lines, text sequences, elements of a large array | [`DocumentReader`] with [`LineDecoder`], [`TextSequenceDecoder`] or [`ElementDecoder`] |
 //! | incomplete text, as from a language model | [`partial::Parser`] |
 //! | traits of serde | [`Deserializer`], [`Serializer`], [`value::Serializer`] |
+//! | unions of objects whose `type` is not the first field, in one pass | [`TYPE_FIRST`] |
 //!
 //! | feature | adds |
 //! | --- | --- |
@@ -136,7 +137,7 @@ mod stream;
 pub use codec::{
     Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits, Mode, config_fastest_mode, config_standard_mode,
 };
-pub use de::{Deserializer, Duplicates, StreamDeserializer};
+pub use de::{Deserializer, Duplicates, StreamDeserializer, TYPE_FIRST};
 pub use error::{Error, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;

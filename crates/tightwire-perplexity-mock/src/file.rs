@@ -27,6 +27,8 @@ struct RawScenario {
     #[serde(default)]
     unmatched: Unmatched,
     #[serde(default)]
+    chat: bool,
+    #[serde(default)]
     rule: Vec<RawRule>,
 }
 
@@ -140,7 +142,7 @@ fn scenario(raw: RawScenario) -> Result<Scenario, Violation> {
         Some(RawAuth::Keys { keys }) => Auth::Keys(keys),
     };
     let rules = raw.rule.into_iter().map(rule).collect::<Result<_, _>>()?;
-    Ok(Scenario { rules, auth, unmatched: raw.unmatched })
+    Ok(Scenario { rules, auth, unmatched: raw.unmatched, has_chat: raw.chat })
 }
 
 fn violation<T>(message: impl Into<String>, at: &Spanned<T>) -> Violation {

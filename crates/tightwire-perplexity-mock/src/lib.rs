@@ -12,7 +12,7 @@
 //! let mock = Mock::start_blocking(Scenario::api().rule(retried), Config::default())?;
 //!
 //! // Point the client at `mock.url()`. This one retries at once.
-//! let request = "GET /v1/models HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer k\r\nConnection: close\r\n\r\n";
+//! let request = "GET /v1/models HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer pplx-0123456789abcdef0123456789abcdef\r\nConnection: close\r\n\r\n";
 //! let mut statuses = Vec::new();
 //! for _ in 0..2 {
 //!     let mut stream = TcpStream::connect(mock.address())?;
@@ -49,6 +49,11 @@
 //!
 //! - No HTTP/2, TLS or compression, and no `Date` header.
 //! - Response texts may change between versions.
+
+/// Compiles the program of README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod api;
 mod error;

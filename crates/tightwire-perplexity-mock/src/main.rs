@@ -17,6 +17,7 @@ usage: perplexity-mock [OPTION...]
   --port PORT        Port to listen on; 0 selects a free port [default: 0]
   --host ADDRESS     Address to listen on [default: 127.0.0.1]
   --scenario FILE    Scenario file to serve [default: the built-in scenario]
+  --chat             Serve chat completions, which otherwise get status 403
   --no-auth          Accept requests without an API key
   --quiet            Do not print the requests
   -h, --help         Print this text
@@ -27,6 +28,7 @@ The built-in scenario injects a fault if the request has the header x-mock-case;
 struct Options {
     address: SocketAddr,
     scenario: Option<PathBuf>,
+    has_chat: bool,
     needs_key: bool,
     is_quiet: bool,
 }
@@ -62,19 +64,20 @@ fn chain(error: &dyn std::error::Error) -> String {
 fn options(arguments: impl Iterator<Item = OsString>) -> Outcome<Option<Options>> {
     let mut parser = Parser::from_args(arguments);
     let (mut host, mut port) = (IpAddr::V4(Ipv4Addr::LOCALHOST), 0_u16);
-    let (mut scenario, mut needs_key, mut is_quiet) = (None, true, false);
+    let (mut scenario, mut has_chat, mut needs_key, mut is_quiet) = (None, false, true, false);
     while let Some(argument) = parser.next()? {
         match argument {
             Arg::Long("port") => port = parser.value()?.parse()?,
             Arg::Long("host") => host = parser.value()?.parse()?,
             Arg::Long("scenario") => scenario = Some(PathBuf::from(parser.value()?)),
+            Arg::Long("chat") => has_chat = true,
             Arg::Long("no-auth") => needs_key = false,
             Arg::Long("quiet") => is_quiet = true,
             Arg::Short('h') | Arg::Long("help") => return Ok(None),
             other => return Err(other.unexpected().into()),
         }
     }
-    Ok(Some(Options { address: SocketAddr::new(host, port), scenario, needs_key, is_quiet }))
+    Ok(Some(Options { address: SocketAddr::new(host, port), scenario, has_chat, needs_key, is_quiet }))
 }
 
 fn run(options: &Options) -> Outcome<()> {
@@ -82,6 +85,9 @@ fn run(options: &Options) -> Outcome<()> {
         Some(path) => Scenario::load(path)?,
         None => Scenario::default(),
     };
+    if options.has_chat {
+        scenario = scenario.chat(true);
+    }
     if !options.needs_key {
         scenario = scenario.auth(Auth::Off);
     }

@@ -16,9 +16,9 @@ use crate::request::Request;
 /// use tightwire_perplexity_mock::{MockResponse, Rule};
 /// use std::time::Duration;
 ///
-/// let rule = Rule::new("/chat/completions")
+/// let rule = Rule::new("/v1/agent")
 ///     .method("POST")
-///     .body_field("/model", "sonar")
+///     .body_field("/model", "perplexity/sonar")
 ///     .respond(MockResponse::rate_limited(Duration::from_millis(20)).times(2))
 ///     .respond(MockResponse::api());
 /// ```
@@ -42,7 +42,7 @@ pub(crate) struct Progress {
 
 impl Rule {
     /// Creates a rule for a path: `*` matches one segment, a final `**` any number. Segments are compared
-    /// after percent-decoding.
+    /// after percent-decoding. Paths of the same endpoint, such as `/v1/agent` and `/v1/responses`, match each other.
     ///
     /// # Panics
     ///
@@ -119,12 +119,18 @@ impl Rule {
         let fits = |expected: &str, found: Option<&str>| {
             found.is_some_and(|found| expected == "*" || expected == found)
         };
-        let segments = request.segments();
         self.method.as_ref().is_none_or(|method| *method == request.method)
-            && matched_ids(&self.path, &segments.iter().map(String::as_str).collect::<Vec<_>>()).is_some()
+            && self.has_path(&request.segments())
             && self.headers.iter().all(|(name, value)| fits(value, request.header(name.as_str())))
             && self.query.iter().all(|(name, value)| fits(value, request.query_value(name).as_deref()))
             && (self.body.is_empty() || self.has_fields(request))
+    }
+
+    fn has_path(&self, segments: &[String]) -> bool {
+        let path: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let pattern = sdk_path(self.path.split('/').skip(1).collect()).join("/");
+        matched_ids(&self.path, &path).is_some()
+            || matched_ids(&format!("/{pattern}"), &sdk_path(path)).is_some()
     }
 
     fn has_fields(&self, request: &Request) -> bool {
@@ -155,6 +161,16 @@ impl Rule {
 /// Returns whether a path pattern starts with a slash and has `**` only at its end.
 pub(crate) fn is_pattern(pattern: &str) -> bool {
     pattern.starts_with('/') && !pattern.split('/').rev().skip(1).any(|segment| segment == "**")
+}
+
+/// Returns the path of an endpoint in the official SDKs, for a path of the API reference.
+pub(crate) fn sdk_path(path: Vec<&str>) -> Vec<&str> {
+    match path.as_slice() {
+        ["v1", "sonar"] | ["v1", "chat", "completions"] => vec!["chat", "completions"],
+        ["v1", "async", "sonar", rest @ ..] => [&["async", "chat", "completions"], rest].concat(),
+        ["v1", "agent", rest @ ..] => [&["v1", "responses"], rest].concat(),
+        _ => path,
+    }
 }
 
 /// Returns the segments that match a `*`, if the path matches the pattern. A final `**` matches any number of
@@ -220,6 +236,20 @@ mod tests {
             ("/v1/**", &["v2"], false),
         ] {
             assert_eq!(matched_ids(pattern, path).is_some(), expected, "{pattern} {path:?}");
+        }
+    }
+
+    #[test]
+    fn paths_of_one_endpoint_match_each_other() {
+        for (pattern, path, expected) in [
+            ("/v1/responses", "v1/agent", true),
+            ("/v1/agent/**", "v1/responses/a/files", true),
+            ("/chat/completions", "v1/sonar", true),
+            ("/v1/**", "v1/sonar", true),
+            ("/v1/sonar", "v1/agent", false),
+        ] {
+            let segments: Vec<_> = path.split('/').map(str::to_owned).collect();
+            assert_eq!(Rule::new(pattern).has_path(&segments), expected, "{pattern} {path}");
         }
     }
 

@@ -17,7 +17,7 @@ use crate::rule::Rule;
 ///     r#"
 ///     [[rule]]
 ///     method = "POST"
-///     path = "/chat/completions"
+///     path = "/v1/agent"
 ///     answer = [{ status = 429, headers = { retry-after-ms = "20" }, times = 2 }, { api = true }]
 ///     "#,
 /// )?;
@@ -28,6 +28,7 @@ pub struct Scenario {
     pub(crate) rules: Vec<Rule>,
     pub(crate) auth: Auth,
     pub(crate) unmatched: Unmatched,
+    pub(crate) has_chat: bool,
 }
 
 /// Which requests are authenticated. Others get status 401 with an HTML page, as from the API's gateway.
@@ -56,7 +57,7 @@ pub(crate) enum Unmatched {
 impl Scenario {
     /// Creates a scenario with the built-in API and no rules.
     pub fn api() -> Self {
-        Self { rules: Vec::new(), auth: Auth::AnyKey, unmatched: Unmatched::Api }
+        Self { rules: Vec::new(), auth: Auth::AnyKey, unmatched: Unmatched::Api, has_chat: false }
     }
 
     /// Creates a scenario without the built-in API: requests that match no rule get status 404.
@@ -86,6 +87,14 @@ impl Scenario {
     #[must_use]
     pub fn rule(mut self, rule: Rule) -> Self {
         self.rules.push(rule);
+        self
+    }
+
+    /// Sets whether the built-in API has the endpoints of chat completions, which Perplexity ended on 2026-09-27. Requests
+    /// to them otherwise get status 403. Default: `false`.
+    #[must_use]
+    pub fn chat(mut self, is_available: bool) -> Self {
+        self.has_chat = is_available;
         self
     }
 

@@ -33,8 +33,8 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) fn new(scenario: Scenario, config: Config) -> Self {
         let progress = Mutex::new(vec![Progress::default(); scenario.rules.len()]);
-        let max_body_size = config.max_body_size;
-        Self { scenario, progress, api: Api::default(), max_body_size, log: Log::new(config) }
+        let (api, max_body_size) = (Api::new(scenario.has_chat), config.max_body_size);
+        Self { scenario, progress, api, max_body_size, log: Log::new(config) }
     }
 
     /// Handles one request. An error closes the connection without a response.

@@ -7,14 +7,14 @@
 //! use std::time::Duration;
 //!
 //! use tightwire_perplexity::blocking::Client;
-//! use tightwire_perplexity::types::chat::Request;
+//! use tightwire_perplexity::types::responses::{Request, WebSearch};
 //!
-//! let client = Client::builder().api_key("pplx-key").timeout(Duration::from_secs(60)).build()?;
-//! let request = Request::new("sonar", "Why is the sky blue?");
-//! let completion = client.chat().create(&request).max_retries(4).send()?;
-//! println!("{}", completion.text().unwrap_or_default());
+//! let client = Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").timeout(Duration::from_secs(60)).build()?;
+//! let request = Request::new("perplexity/sonar", "Why is the sky blue?").tools([WebSearch::new()]);
+//! let response = client.responses().create(&request).max_retries(4).send()?;
+//! println!("{}", response.output_text());
 //!
-//! for piece in client.chat().stream(&request).send()?.text() {
+//! for piece in client.responses().stream(&request).send()?.text() {
 //!     print!("{}", piece?);
 //! }
 //! # Ok::<(), tightwire_perplexity::Error>(())

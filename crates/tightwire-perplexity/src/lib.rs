@@ -1,7 +1,7 @@
 //! Client for the Perplexity API: typed requests and responses, streaming, retries.
 //!
-//! Use it instead of an OpenAI-compatible client such as async-openai to get typed citations, search results and costs,
-//! and all endpoints: chat, search, Agent API, embeddings, files, batches and skills.
+//! Use it instead of an OpenAI-compatible client such as async-openai to get the Agent API with its tools, sources and
+//! costs, and all other endpoints: search, embeddings, files, batches and skills.
 //!
 //! ```no_run
 //! # #[cfg(feature = "client")]
@@ -10,14 +10,17 @@
 //!
 //! // Reads the API key from PERPLEXITY_API_KEY.
 //! let client = Client::from_env()?;
-//! let request = chat::Request::new("sonar", "Why is the sky blue?");
+//! let request = responses::Request::new("perplexity/sonar", "Why is the sky blue?").tools([WebSearch::new()]);
 //!
-//! let completion = client.chat().create(&request).await?;
-//! println!("{}", completion.text().unwrap_or_default());
+//! let response = client.responses().create(&request).await?;
+//! println!("{}", response.output_text());
+//! for source in response.sources() {
+//!     println!("- {}", source.url);
+//! }
 //!
-//! let mut stream = client.chat().stream(&request).await?;
-//! while let Some(chunk) = stream.next().await {
-//!     print!("{}", chunk?.delta_text().unwrap_or_default());
+//! let mut stream = client.responses().stream(&request).await?.text();
+//! while let Some(text) = stream.next().await {
+//!     print!("{}", text?);
 //! }
 //! # Ok(())
 //! # }
@@ -28,13 +31,15 @@
 //!
 //! # Overview
 //!
-//! - [`Client`] has a method per group of endpoints, see [`resources`]. They return a [`Call`]: await it, or first set
-//!   headers, query parameters, extra body fields, timeouts and retries of this call. [`Client::request`] calls
-//!   endpoints without a typed method.
+//! - [`Client`] has a method per group of endpoints, see [`resources`]; [`Client::responses`] is the Agent API. They return
+//!   a [`Call`]: await it, or first set headers, query parameters, extra body fields, timeouts and retries of this call.
+//!   [`Client::request`] calls endpoints without a typed method.
 //! - A call returns the decoded response; with [`Call::raw`] also status, headers and raw body; an [`EventStream`]; or
 //!   a [`Download`]. [`Call::items`] reads all pages of a list, [`Call::wait`] polls a background job until it ends.
-//! - `Chat::parse` (feature `schemars`) requests structured output and decodes it; [`types::DomainFilter`] limits a web
-//!   search to domains; [`Call::on_upload`] and [`Wait::on_progress`] report the progress of an upload and of a job.
+//! - `Responses::parse` (feature `schemars`) requests structured output and decodes it; [`types::DomainFilter`] limits a
+//!   web search to domains; [`Call::on_upload`] and [`Wait::on_progress`] report the progress of an upload and of a job.
+//! - [`Response::sources`] returns the pages that a response is based on, [`Response::citations`] those that its text cites,
+//!   [`Response::function_calls`] the functions to run, and [`Response::to_input`] the items that continue a conversation.
 //! - [`EventStream::accumulate`] combines a stream into one response and [`EventStream::text`] returns its text.
 //!   [`EventStream::accumulating`] returns chunks, tool arguments and structured output while they arrive, then the
 //!   response. [`EventStream::deltas_only`] skips repeated text, and [`EventStream::resuming`] reconnects after a lost
@@ -44,6 +49,8 @@
 //! - `blocking::Client` (feature `blocking`) has the same builder, calls and streams, without async.
 //! - [`types`] contains all requests and responses. It does no I/O, and is all there is without the feature `client`.
 //!   [`prelude`] has the client and the modules of the requests in one import.
+//! - [`Client::chat`] and [`Client::async_chat`] are the endpoints of Sonar, which Perplexity ended on 2026-09-27
+//!   ([`Error::is_retired`]). [`Request::from_chat`] converts their requests; the README has a table.
 //!
 //! # Features
 //!
@@ -57,7 +64,7 @@
 //! | `system-proxy` (default) | proxies of the environment or the platform settings |
 //! | `tracing` (default) | a span per call with OpenTelemetry's `gen_ai` attributes |
 //! | `blocking` | `blocking::Client`, for programs without an async runtime |
-//! | `schemars` | `Chat::parse`: structured output with a schema derived from a Rust type |
+//! | `schemars` | `Responses::parse`: structured output with a schema derived from a Rust type |
 //! | `extra` | stores unknown fields of responses, see [`types::Extra`] |
 //!
 //! # Guarantees
@@ -67,7 +74,8 @@
 //!   but not the header created from it. Of the server's data, error texts contain only the error message (with the
 //!   key redacted), the request ID, and field names.
 //! - A call spawns no task. Dropping its future or stream cancels it, see [Cancellation](#cancellation).
-//! - Calls are retried only before any part of the response was returned. The body is encoded once.
+//! - Calls are retried only before any part of the response was returned. The body is encoded once. A response of the Agent
+//!   API, which is billed, is created once, unless [`RetryPolicy::repeat`] says otherwise.
 //! - A stream that ends before the response is complete is an error, unless [`EventStream::allow_partial`] is set.
 //! - Memory and delays are bounded: [`ClientBuilder::max_body_size`], [`EventStream::with_max_event_size`],
 //!   [`RetryPolicy::max_retry_after`].
@@ -100,6 +108,12 @@
 //! [`Items`]: pages::Items
 //! [`RetryPolicy`]: retry::RetryPolicy
 //! [`RetryPolicy::max_retry_after`]: retry::RetryPolicy::max_retry_after
+//! [`RetryPolicy::repeat`]: retry::RetryPolicy::repeat
+//! [`Request::from_chat`]: types::responses::Request::from_chat
+//! [`Response::citations`]: types::responses::Response::citations
+//! [`Response::function_calls`]: types::responses::Response::function_calls
+//! [`Response::sources`]: types::responses::Response::sources
+//! [`Response::to_input`]: types::responses::Response::to_input
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(feature = "client"),
@@ -133,3 +147,8 @@ pub use client::{
 pub use error::{Error, Result, TimeoutPhase};
 #[cfg(feature = "client")]
 pub use wait::{Job, Wait};
+
+/// Compiles the programs of README.md.
+#[cfg(all(doctest, feature = "schemars"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

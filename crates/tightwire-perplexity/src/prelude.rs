@@ -6,8 +6,8 @@
 //! use tightwire_perplexity::prelude::*;
 //!
 //! let client = Client::from_env()?;
-//! let request = chat::Request::new("sonar", "Which stars are near?").search_mode(SearchMode::Academic);
-//! let completion = client.chat().create(&request).await?;
+//! let request = responses::Request::with_effort(Effort::Low, "Which stars are near?").tools([WebSearch::new()]);
+//! let response = client.responses().create(&request).await?;
 //! let results = client.search().create(&search::Request::new("nearest stars")).await?;
 //! # Ok(())
 //! # }
@@ -19,9 +19,10 @@ pub use crate::blocking;
 pub use crate::retry::RetryPolicy;
 #[cfg(feature = "client")]
 pub use crate::stream::EventStream;
+pub use crate::types::responses::{Effort, FunctionTool, InputItem, Tool, WebFilters, WebSearch};
 pub use crate::types::{
-    Recency, SearchContextSize, SearchMode, async_chat, batches, chat, decisions, embeddings, files,
-    responses, search, skills,
+    DomainFilter, Recency, SearchContextSize, SearchMode, async_chat, batches, chat, decisions, embeddings,
+    files, responses, search, skills,
 };
 #[cfg(feature = "client")]
 pub use crate::{Client, ClientBuilder, Error, Timeouts};

@@ -39,13 +39,14 @@ impl EventBytes {
         }
     }
 
-    /// Decodes the next event from `rest`, a suffix of `chunk`, and advances `rest`.
+    /// Decodes the next event from `rest`, a suffix of `chunk`, which [`Decoder::append_partial`] has not taken, and advances
+    /// `rest`.
     pub(crate) fn pull(decoder: &mut Decoder, chunk: &Bytes, rest: &mut &[u8]) -> Result<Option<Self>> {
         if decoder.has_much_buffered_data() {
             // Moves the data out of the decoder's buffer instead of copying it.
-            return Ok(decoder.next_owned(rest)?.map(Self::from));
+            return Ok(decoder.next_owned_after_append(rest)?.map(Self::from));
         }
-        Ok(decoder.next(rest)?.map(|event| Self::new(event, chunk)))
+        Ok(decoder.next_after_append(rest)?.map(|event| Self::new(event, chunk)))
     }
 
     /// Returns the event type, `message` by default.
@@ -141,12 +142,19 @@ impl BytesDecoder {
     }
 
     /// Appends a chunk of the stream.
+    #[inline]
     pub fn push(&mut self, chunk: Bytes) {
-        if self.chunk.is_empty() && self.queue.is_empty() {
-            self.chunk = chunk;
-        } else {
+        if !self.is_empty() {
             self.queue.push_back(chunk);
+        } else if !self.decoder.append_partial(&chunk) {
+            self.chunk = chunk;
         }
+    }
+
+    /// Returns whether all chunks are consumed.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.chunk.is_empty() && self.queue.is_empty()
     }
 
     /// Decodes the next event. Returns `None` when all chunks are consumed.
@@ -155,7 +163,12 @@ impl BytesDecoder {
     ///
     /// [`Error::is_limit`](crate::Error::is_limit) once per block that exceeds the limit. Call again to continue.
     #[allow(clippy::should_implement_trait, reason = "`None` is not the end of the stream")]
+    #[inline]
     pub fn next(&mut self) -> Result<Option<EventBytes>> {
+        if self.is_empty() { Ok(None) } else { self.next_from_chunks() }
+    }
+
+    fn next_from_chunks(&mut self) -> Result<Option<EventBytes>> {
         loop {
             if self.chunk.is_empty() {
                 match self.queue.pop_front() {

@@ -54,6 +54,9 @@ pub struct Decoder {
     partial: Partial,
     /// Buffered part of the incomplete line, unless `partial` is `None` or `Skipped`.
     line: Vec<u8>,
+    /// Length of the part of the incomplete line that is not in `line`: the name, the colon and a space if `partial` is `Data`,
+    /// otherwise 0.
+    name_len: usize,
     /// Data of the incomplete block: several joined lines, or a line with invalid UTF-8.
     joined: String,
     /// Complete data line that arrived in several chunks, including its name.
@@ -92,6 +95,8 @@ enum Partial {
     /// Prefix of a known field name.
     Undecided,
     Field,
+    /// Data line, of which only the value is buffered, so that the value can be moved into an event.
+    Data,
     Comment,
     /// Not empty, and neither a known field nor a reported comment.
     Skipped,
@@ -135,6 +140,7 @@ impl Decoder {
             oversized_buffer: false,
             partial: Partial::None,
             line: Vec::new(),
+            name_len: 0,
             joined: String::new(),
             split_line: String::new(),
             comment: String::new(),
@@ -171,7 +177,8 @@ impl Decoder {
     /// Ends the stream and returns the event of an incomplete block, if it has data, for servers that omit the last
     /// empty line or the last line end.
     ///
-    /// This deviates from the standard; see [`finish`](Self::finish).
+    /// This deviates from the standard; see [`finish`](Self::finish). The id of a block without data is dropped, because its
+    /// data may be lost.
     ///
     /// # Errors
     /// [`Error::is_limit`](crate::Error::is_limit) if the block exceeds [`Config::max_event_size`].

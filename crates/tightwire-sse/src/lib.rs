@@ -108,6 +108,11 @@
 
 extern crate alloc;
 
+/// Compiles the programs of README.md.
+#[cfg(all(doctest, feature = "reqwest"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(feature = "body")]
 mod body;
 #[cfg(feature = "bytes")]

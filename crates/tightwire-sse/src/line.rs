@@ -42,6 +42,16 @@ pub(crate) fn split(line: &[u8]) -> Option<(Field, usize)> {
     }
 }
 
+/// Returns the length of `data:` or `data: ` at the start of an incomplete line, 0 for other lines and if the next byte
+/// decides.
+pub(crate) fn data_prefix(beginning: &[u8]) -> usize {
+    match beginning {
+        [b'd', b'a', b't', b'a', b':', b' ', ..] => 6,
+        [b'd', b'a', b't', b'a', b':', _, ..] => 5,
+        _ => 0,
+    }
+}
+
 /// Classification of an incomplete line by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinePrefix {

@@ -171,6 +171,44 @@ pub(crate) fn into_text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     }
 }
 
+/// Engine of every processor, for a few bytes.
+#[cfg(target_arch = "x86_64")]
+const BASELINE: Sse2 = Sse2;
+#[cfg(not(target_arch = "x86_64"))]
+const BASELINE: Portable = Portable;
+
+/// Returns whether a chunk contains CR or LF.
+#[inline(always)]
+pub(crate) fn has_line_end(chunk: &[u8]) -> bool {
+    if let [byte] = chunk {
+        return matches!(byte, b'\n' | b'\r');
+    }
+    match (chunk.first_chunk(), chunk.last_chunk()) {
+        (Some(first), Some(last)) if chunk.len() <= 8 => {
+            let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+            let both = u64::from(first) | u64::from(last) << 32;
+            Portable::word(both.to_le_bytes()).eol != 0
+        }
+        (Some(_), _) if chunk.len() < BLOCK => BASELINE.tail(chunk).eol != 0,
+        (Some(_), _) => with_engine(HasLineEnd { chunk }),
+        (None, _) => chunk.iter().any(|byte| matches!(byte, b'\n' | b'\r')),
+    }
+}
+
+struct HasLineEnd<'c> {
+    chunk: &'c [u8],
+}
+
+impl Task for HasLineEnd<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<E: Engine>(self, engine: E) -> bool {
+        let (blocks, tail) = self.chunk.as_chunks();
+        blocks.iter().any(|block| engine.block(block).eol != 0) || engine.tail(tail).eol != 0
+    }
+}
+
 /// Start of nearly all data lines.
 const DATA: &[u8; 6] = b"data: ";
 
@@ -453,6 +491,7 @@ mod tests {
                     block.truncate(len);
                     block[at] = byte;
                     on_all_engines(BlockMasks(&block));
+                    assert_eq!(has_line_end(&block), naive(&block).eol != 0);
                 }
             }
         }
@@ -520,6 +559,7 @@ mod tests {
             )
         ) {
             on_all_engines(ChunkLines(&chunk));
+            prop_assert_eq!(has_line_end(&chunk), chunk.iter().any(|byte| matches!(byte, b'\r' | b'\n')));
         }
     }
 }

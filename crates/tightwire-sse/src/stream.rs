@@ -92,13 +92,14 @@ impl From<Event> for OwnedItem {
 
 /// Item of an [`EventStream`] over chunks of type `C`.
 pub trait Decode<C>: From<Event> {
-    /// Decodes the next item from `rest`, a suffix of `chunk`, and advances `rest`.
+    /// Decodes the next item from `rest`, a suffix of `chunk`, and advances `rest`. The decoder has tried to append the chunk to
+    /// an incomplete line.
     fn decode(decoder: &mut Decoder, chunk: &C, rest: &mut &[u8]) -> Result<Option<Self>>;
 }
 
 impl<C> Decode<C> for Event {
     fn decode(decoder: &mut Decoder, _: &C, rest: &mut &[u8]) -> Result<Option<Self>> {
-        decoder.next_owned(rest)
+        decoder.next_owned_after_append(rest)
     }
 }
 
@@ -233,9 +234,11 @@ where
             }
             match ready!(this.inner.as_mut().try_poll_next(cx)) {
                 Some(Ok(chunk)) => {
-                    *this.chunk = Some(chunk);
-                    *this.used = 0;
                     *this.failed = false;
+                    if !this.decoder.append_partial(chunk.as_ref()) {
+                        *this.chunk = Some(chunk);
+                        *this.used = 0;
+                    }
                 }
                 Some(Err(error)) => {
                     *this.failed = true;

@@ -11,7 +11,7 @@ macro_rules! programs {
 
 programs! {
     perplexity_api: "../../perplexity_api/mod.rs"
-    perplexity_async: "../../perplexity_async.rs"
+    perplexity_background: "../../perplexity_background.rs"
     perplexity_repl: "../../perplexity_repl.rs"
     perplexity_search: "../../perplexity_search.rs"
     perplexity_stream: "../../perplexity_stream.rs"
@@ -28,9 +28,10 @@ async fn stream_is_written_and_accumulated() {
     let mut out = Vec::new();
     let answer = perplexity_stream::ask(&client, "Why is the sky blue?", &mut out).await.unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "You said: Why is the sky blue?\n");
-    assert_eq!(answer.text(), Some("You said: Why is the sky blue?"));
+    assert_eq!(answer.output_text(), "You said: Why is the sky blue?");
     // As shown in README.md.
-    assert_eq!(answer.citations.unwrap(), ["https://example.org/1", "https://example.org/2"]);
+    let pages: Vec<_> = answer.sources().into_iter().map(|page| page.url).collect();
+    assert_eq!(pages, ["https://example.org/1", "https://example.org/2"]);
     assert_eq!(answer.usage.unwrap().total_tokens, 12);
 }
 
@@ -54,11 +55,11 @@ async fn structured_answer_matches_the_schema() {
 }
 
 #[tokio::test]
-async fn asynchronous_job_is_polled() {
+async fn background_run_is_polled() {
     let (client, _server) = perplexity_api::local().await.unwrap();
     let pause = Duration::from_millis(1);
-    let done = perplexity_async::research(&client, "Tea?", pause).await.unwrap();
-    assert_eq!(done.response.unwrap().text(), Some("You said: Tea?"));
+    let done = perplexity_background::research(&client, "Tea?", pause).await.unwrap();
+    assert_eq!(done.output_text(), "You said: Tea?");
 }
 
 #[tokio::test]
@@ -86,16 +87,18 @@ async fn tool_is_called_before_the_answer() {
 async fn end_of_input_ends_the_conversation() {
     let (client, _server) = perplexity_api::local().await.unwrap();
     let mut out = Vec::new();
-    perplexity_repl::talk(&client, "sonar", &b"Why is the sky blue?\n"[..], &mut out).await.unwrap();
+    perplexity_repl::talk(&client, "perplexity/sonar", &b"Why is the sky blue?\n"[..], &mut out)
+        .await
+        .unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "> You said: Why is the sky blue?\n> \n");
 }
 
 #[tokio::test]
 async fn conversation_continues_after_errors_and_commands() {
     let (client, _server) = perplexity_api::local().await.unwrap();
-    let input = b"Hello\n\n/help\n/model none\nLost\n/model sonar-pro\n/new\nAgain\n/quit\nNever\n";
+    let input = b"Hello\n\n/help\n/model none\nLost\n/model openai/gpt-5\n/new\nAgain\n/quit\nNever\n";
     let mut out = Vec::new();
-    perplexity_repl::talk(&client, "sonar", &input[..], &mut out).await.unwrap();
+    perplexity_repl::talk(&client, "perplexity/sonar", &input[..], &mut out).await.unwrap();
     let out = String::from_utf8(out).unwrap();
     let told: Vec<_> = out.lines().map(|line| line.trim_start_matches("> ")).collect();
     assert_eq!(told[..2], ["You said: Hello", "commands: /new, /model NAME, /quit"], "{out}");

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::library::Library;
-use crate::operation::Side;
+use crate::operation::{Side, read, to_vec};
 use document::Document;
 
 /// Encodes or decodes a value of a type.
@@ -30,20 +30,21 @@ pub fn side<'a, L: Library, T: Serialize + DeserializeOwned + 'static>(
     let mut library = L::default();
     match direction {
         Direction::Encode => {
-            let value = library.read::<T>(&document.output);
+            let value = read::<L, T>(&mut library, &document.output);
             let encoded =
-                value.as_ref().and_then(L::to_vec).filter(|encoded| document.is_encoded_in(encoded));
+                value.as_ref().and_then(to_vec::<L, T>).filter(|encoded| document.is_encoded_in(encoded));
             let (is_right, length) = (encoded.is_some(), encoded.map_or(1, |encoded| encoded.len() as u64));
-            Side::of::<L>(class, length, move || match black_box(&value).as_ref().and_then(L::to_vec) {
+            Side::of::<L>(class, length, move || match black_box(&value).as_ref().and_then(to_vec::<L, T>) {
                 Some(document) if is_right => black_box(&document).len() as u64,
                 _ => 0,
             })
         }
         Direction::Decode => {
             let input = &*document.input;
-            let is_right = library.read::<T>(input).is_some_and(|value| document.is_decoded_in(&value));
+            let is_right =
+                read::<L, T>(&mut library, input).is_some_and(|value| document.is_decoded_in(&value));
             let length = input.len() as u64;
-            Side::of::<L>(class, length, move || match library.read::<T>(black_box(input)) {
+            Side::of::<L>(class, length, move || match read::<L, T>(&mut library, black_box(input)) {
                 Some(value) if is_right => {
                     black_box(&value);
                     length
@@ -56,7 +57,7 @@ pub fn side<'a, L: Library, T: Serialize + DeserializeOwned + 'static>(
 
 /// Returns the operations of all peers.
 #[cfg(feature = "peers")]
-pub fn peers<'a, T: Serialize + DeserializeOwned + 'static>(
+fn peers<'a, T: Serialize + DeserializeOwned + 'static>(
     class: &str,
     direction: Direction,
     document: &'a Document,

@@ -72,6 +72,10 @@ impl Browser {
     }
 
     fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+        self.try_call(session, method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    fn try_call(&mut self, session: Option<&str>, method: &str, params: Value) -> Result<Value, Value> {
         self.next += 1;
         let mut message = json!({"id": self.next, "method": method, "params": params});
         if let Some(session) = session {
@@ -83,8 +87,10 @@ impl Browser {
         loop {
             let mut response = self.from.recv_timeout(TIMEOUT).expect("the browser answers in time");
             if response["id"] == self.next {
-                assert!(response.get("error").is_none(), "{method}: {response}");
-                return response["result"].take();
+                return match response.get("error") {
+                    Some(error) => Err(error.clone()),
+                    None => Ok(response["result"].take()),
+                };
             }
             self.events.push(response);
         }
@@ -129,15 +135,23 @@ impl Tab<'_> {
     }
 
     pub(crate) fn value(&mut self, expression: &str) -> Value {
+        self.try_value(expression).unwrap_or_else(|error| panic!("{expression}: {error}"))
+    }
+
+    /// # Errors
+    ///
+    /// The page was left before the expression had a value.
+    fn try_value(&mut self, expression: &str) -> Result<Value, Value> {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let mut result = self.call("Runtime.evaluate", params);
+        let mut result = self.browser.try_call(Some(&self.session), "Runtime.evaluate", params)?;
         assert!(result.get("exceptionDetails").is_none(), "{expression}: {result}");
-        result["result"]["value"].take()
+        Ok(result["result"]["value"].take())
     }
 
     pub(crate) fn wait(&mut self, expression: &str) {
         let started = std::time::Instant::now();
-        while self.value(expression) != true {
+        // The expression has no value while a click replaces the page.
+        while !self.try_value(expression).is_ok_and(|value| value == true) {
             assert!(started.elapsed() < TIMEOUT, "{expression}: {}", self.value("document.body.innerText"));
             // Check again after an event.
             self.browser.events.extend(self.browser.from.recv_timeout(Duration::from_millis(50)));

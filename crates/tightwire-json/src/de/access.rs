@@ -145,6 +145,33 @@ impl<'t, 'de, M: Source<'t, 'de>> de::MapAccess<'de> for Entries<'_, 't, '_, M> 
     }
 }
 
+/// Name of the newtype struct as which a type requests the field `type` of an object before its other fields.
+///
+/// serde can decode a union of objects in one pass only if the field that selects the variant is the first one; its derive
+/// macro buffers the object otherwise. A type that passes this name to [`Deserializer::deserialize_newtype_struct`] gets a
+/// call of [`Visitor::visit_enum`] from this crate's decoder if a later field of the object is called `type`: the variant is
+/// the value of that field, and its content the whole object. In all other cases, and from other deserializers, it gets a call
+/// of [`Visitor::visit_newtype_struct`].
+pub const TYPE_FIRST: &str = "$tightwire_json::TypeFirst";
+
+/// Object as an enum variant, whose name is the value at the offset `name`. The parser is positioned at the opening brace.
+pub(super) struct Typed<'a, 't, 'p, M> {
+    pub(super) parser: &'a mut Parser<'t, 'p, M>,
+    pub(super) name: usize,
+}
+
+impl<'a, 't, 'p, 'de, M: Source<'t, 'de>> de::EnumAccess<'de> for Typed<'a, 't, 'p, M> {
+    type Error = Error;
+    type Variant = Variant<'a, 't, 'p, M>;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self::Variant)> {
+        let object = std::mem::replace(&mut self.parser.at, self.name);
+        let variant = self.parser.value(seed)?;
+        self.parser.at = object;
+        Ok((variant, Variant(self.parser)))
+    }
+}
+
 /// Enum variant encoded as an object with one entry. The parser is positioned after the opening brace.
 pub(super) struct Variant<'a, 't, 'p, M>(pub(super) &'a mut Parser<'t, 'p, M>);
 

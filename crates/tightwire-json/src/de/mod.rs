@@ -26,6 +26,7 @@ use std::marker::PhantomData;
 
 use serde::Deserialize;
 
+pub use self::access::TYPE_FIRST;
 use self::deserializer::{Action, State};
 pub use self::deserializer::{Deserializer, StreamDeserializer};
 use self::duplicates::superseded;

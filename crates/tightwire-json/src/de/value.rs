@@ -5,7 +5,7 @@ use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{self, Unexpected, Visitor};
 
 use super::ByteStrings;
-use super::access::{Elements, Entries, Variant};
+use super::access::{Elements, Entries, TYPE_FIRST, Typed, Variant};
 use super::number::Number;
 use super::parser::{Parser, locate};
 use super::source::Source;
@@ -113,6 +113,46 @@ impl<'t, M> Parser<'t, '_, M> {
             Err(error) => return Err(error.at(self.at)),
         };
         self.close(b'}', Syntax::ObjectEnd, value)
+    }
+
+    /// Visits an object that has a field `type` after other fields; see [`TYPE_FIRST`].
+    fn visit_type_first<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
+        // Which of several fields counts is not known here.
+        if self.expect()? != b'{' || !self.superseded.is_empty() {
+            return visitor.visit_newtype_struct(self);
+        }
+        let (start, levels) = (self.at, self.levels);
+        let name = self.later_type();
+        (self.at, self.levels) = (start, levels);
+        match name {
+            Ok(Some(name)) => locate(visitor.visit_enum(Typed { parser: self, name }), start),
+            // Decoding finds the error again.
+            Ok(None) | Err(_) => visitor.visit_newtype_struct(self),
+        }
+    }
+
+    /// Returns the offset of the value of the field `type` of the object at the current position; `None` if it is the first
+    /// field or missing.
+    fn later_type(&mut self) -> Result<Option<usize>> {
+        let mut is_first = true;
+        loop {
+            self.at += 1;
+            let key = self.key_start()?;
+            self.skip_string()?;
+            let is_type = &self.bytes[key..self.at] == b"\"type\"";
+            self.colon()?;
+            if is_type {
+                return Ok((!is_first).then_some(self.at));
+            }
+            self.skip_value(&mut ())?;
+            if self.expect()? != b',' {
+                return Ok(None);
+            }
+            is_first = false;
+        }
     }
 
     /// Consumes the closing bracket of an array or object, and returns its value.
@@ -385,6 +425,9 @@ impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, 
             // Raw values are deserialized from a map with one entry.
             let entry = (M::text(token), M::text(&self.text[start..self.at]));
             return locate(visitor.visit_map(MapDeserializer::new(std::iter::once(entry))), start);
+        }
+        if name == TYPE_FIRST {
+            return self.visit_type_first(visitor);
         }
         visitor.visit_newtype_struct(self)
     }

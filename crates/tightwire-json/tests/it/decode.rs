@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, VariantAccess as _};
 use serde_bytes::ByteBuf;
-use tightwire_json::{Codec, Duplicates, Limits, RawValue, Value, from_slice, from_str, is_valid, json};
+use tightwire_json::{
+    Codec, Duplicates, Limits, RawValue, TYPE_FIRST, Value, from_slice, from_str, is_valid, json,
+};
 
 use crate::support;
 use crate::support::outcome;
@@ -300,6 +302,61 @@ fn skipped_values_are_validated() {
         }
     }
     assert!(from_slice::<Empty>(b"{\"a\":\"\xff\"}").unwrap_err().is_syntax());
+}
+
+/// How `TYPE_FIRST` decodes a value: the variant, if it is known before the value, and the value.
+#[derive(Debug, PartialEq)]
+struct Typed(Option<Value>, Value);
+
+impl<'de> Deserialize<'de> for Typed {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Typed;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a value")
+            }
+
+            fn visit_newtype_struct<D: serde::Deserializer<'de>>(self, value: D) -> Result<Typed, D::Error> {
+                Value::deserialize(value).map(|value| Typed(None, value))
+            }
+
+            fn visit_enum<A: serde::de::EnumAccess<'de>>(self, object: A) -> Result<Typed, A::Error> {
+                let (variant, object) = object.variant()?;
+                object.newtype_variant().map(|value| Typed(Some(variant), value))
+            }
+        }
+
+        deserializer.deserialize_newtype_struct(TYPE_FIRST, Visitor)
+    }
+}
+
+#[test]
+fn the_type_of_an_object_is_found_behind_other_fields() {
+    for (text, variant) in [
+        (r#"{"a": [{"type": 1}, "\"type\":2"], "b": -1.5e3, "type" : "t" , "c": null}"#, Some(json!("t"))),
+        (r#"{"a":1,"type":{"b":2}}"#, Some(json!({"b": 2}))),
+        (r#"{"a":1,"type":1,"type":2}"#, Some(json!(1))),
+        (r#"{"type":"t","a":1}"#, None),
+        (r#"{"a":{"type":1}}"#, None),
+        ("{}", None),
+        ("[1]", None),
+        ("null", None),
+        ("\"type\"", None),
+    ] {
+        let expected = Typed(variant, from_str(text).unwrap());
+        assert_eq!(from_str::<Typed>(text).unwrap(), expected, "{text}");
+        let nested: Vec<Typed> = from_str(&format!("[{text}, {text}]")).unwrap();
+        assert_eq!(nested, [from_str(text).unwrap(), from_str(text).unwrap()]);
+        assert_eq!(tightwire_json::from_value::<Typed>(from_str(text).unwrap()).unwrap().0, None);
+        for end in 0..text.len() {
+            assert_eq!(from_str::<Typed>(&text[..end]).is_ok(), from_str::<Value>(&text[..end]).is_ok());
+        }
+    }
+    let (limits, deep) = (Limits::new().max_depth(2), r#"{"a":[[1]],"type":1}"#);
+    assert_eq!(Codec::strict().with_limits(limits).from_str::<Typed>(deep).unwrap_err().offset(), Some(6));
 }
 
 #[test]

@@ -45,6 +45,19 @@ pub(crate) fn invalid(kind: &str, message: &str) -> ApiError {
     typed(StatusCode::BAD_REQUEST, kind, message)
 }
 
+/// Creates the error of the Agent API for a field of the request.
+pub(crate) fn invalid_field(field: &str, problem: &str) -> ApiError {
+    let mut error = invalid("invalid_request", &format!("{field} {problem}"));
+    error.body["error"]["param"] = json!(field);
+    error
+}
+
+/// Creates the error of an endpoint that has ended.
+pub(crate) fn retired() -> ApiError {
+    let message = "Sonar is now the Agent API. The endpoint /chat/completions is no longer available.";
+    typed(StatusCode::FORBIDDEN, "chat_completions_not_available", message)
+}
+
 pub(crate) fn invalid_model(model: &str) -> ApiError {
     invalid(
         "invalid_model",

@@ -8,6 +8,7 @@ mod responses;
 mod schema;
 mod stateless;
 mod store;
+mod strict;
 mod text;
 
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +17,7 @@ use http::HeaderValue;
 
 use crate::mock_response::MockResponse;
 use crate::request::Request;
-use crate::rule::matched_ids;
+use crate::rule::{matched_ids, sdk_path};
 use error::{ApiError, ApiResult};
 use input::UploadedFile;
 use store::Store;
@@ -25,9 +26,11 @@ use store::Store;
 /// clock.
 const EPOCH: u64 = 1_700_000_000;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Api {
     state: Mutex<State>,
+    /// Whether chat completions are available.
+    has_chat: bool,
 }
 
 #[derive(Debug)]
@@ -109,27 +112,28 @@ const ROUTES: &[(&str, &str, Handler)] = &[
 ];
 
 impl Api {
+    pub(crate) fn new(has_chat: bool) -> Self {
+        Self { state: Mutex::default(), has_chat }
+    }
+
     pub(crate) async fn handle(&self, request: &Request) -> MockResponse {
         let upload = input::uploaded_file(request).await;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.request += 1;
-        let mut response = route(&mut state, request, upload).unwrap_or_else(ApiError::into_response);
+        let response = route(&mut state, request, upload, self.has_chat);
+        let mut response = response.unwrap_or_else(ApiError::into_response);
         let id = HeaderValue::from_str(&format!("req-{}", state.request)).expect("ASCII is a valid value");
         response.headers.insert("x-request-id", id);
         response
     }
 }
 
-fn route(state: &mut State, request: &Request, upload: Option<UploadedFile>) -> ApiResult {
+fn route(state: &mut State, request: &Request, upload: Option<UploadedFile>, has_chat: bool) -> ApiResult {
     let segments = request.segments();
-    let path: Vec<&str> = segments.iter().map(String::as_str).collect();
-    let path = match path.as_slice() {
-        // The paths of the API reference.
-        ["v1", "sonar"] => vec!["chat", "completions"],
-        ["v1", "async", "sonar", rest @ ..] => [&["async", "chat", "completions"], rest].concat(),
-        ["v1", "agent", rest @ ..] => [&["v1", "responses"], rest].concat(),
-        _ => path,
-    };
+    let path = sdk_path(segments.iter().map(String::as_str).collect());
+    if !has_chat && matches!(path[..], ["chat", "completions"] | ["async", "chat", "completions", ..]) {
+        return Err(error::retired());
+    }
     let mut is_known = false;
     for (method, pattern, handler) in ROUTES {
         let Some(ids) = matched_ids(pattern, &path) else { continue };

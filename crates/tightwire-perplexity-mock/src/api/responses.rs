@@ -1,12 +1,12 @@
 //! Responses endpoint: create, stream, poll, cancel.
 
-use tightwire_json::{Value, json};
+use tightwire_json::{Codec, Value, json};
 
 use super::error::{self, ApiError, ApiResult};
 use super::input::Input;
 use super::stateless::cited;
 use super::store::Object;
-use super::{Call, State, schema, text};
+use super::{Call, State, schema, strict, text};
 use crate::event::Event;
 use crate::mock_response::MockResponse;
 
@@ -17,11 +17,17 @@ const FILE_NAME: &str = "answer.txt";
 
 pub(crate) fn create(state: &mut State, call: &Call<'_>) -> ApiResult {
     let input = Input::of(call.request)?;
+    strict::check(&input)?;
     let items = input.list("input", MAX_ITEMS)?;
     let message =
         items.iter().rev().find_map(|item| item.get("content").or(item.is_string().then_some(item)));
     let prompt = message.map(text::prompt).unwrap_or_default();
-    let text = schema::reply(&input, &prompt);
+    let mut text = schema::reply(&input, &prompt);
+    let limit = input.count("max_output_tokens")?;
+    let cut = limit.filter(|limit| text::tokens(&text) > *limit);
+    if let Some(limit) = cut {
+        text = text::first_tokens(&text, limit);
+    }
     let id = state.responses.next_id();
     let model = model(&input)?;
     let function = function_call(&input);
@@ -30,14 +36,31 @@ pub(crate) fn create(state: &mut State, call: &Call<'_>) -> ApiResult {
         "object": "response",
         "created_at": state.now(),
         "model": model,
-        "status": if function.is_some() { "requires_action" } else { "completed" },
+        "status": match &function {
+            Some(_) => "requires_action",
+            None if cut.is_some() => "incomplete",
+            None => "completed",
+        },
         "output": function.map_or_else(|| output(&id, &prompt, &text), |call| json!([call])),
         "usage": usage(text::tokens(&prompt), text::tokens(&text)),
     });
-    for name in ["background", "effort", "previous_response_id", "service_tier"] {
-        if let Some(value) = input.get(name) {
+    let defaults = json!({
+        "background": false, "completed_at": state.now(), "error": null, "frequency_penalty": 0,
+        "incomplete_details": null, "instructions": null, "max_output_tokens": null, "max_tool_calls": null,
+        "metadata": {}, "parallel_tool_calls": true, "presence_penalty": 0, "previous_response_id": null,
+        "prompt_cache_key": null, "reasoning": null, "safety_identifier": null, "service_tier": "default",
+        "store": true, "temperature": 1, "text": {"format": {"type": "text"}}, "tool_choice": "auto", "tools": [],
+        "top_logprobs": 0, "top_p": 1, "truncation": "", "user": null,
+    });
+    let names = defaults.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    for name in names.chain(["effort", "preset"]) {
+        if let Some(value) = input.get(name).or(defaults.get(name)) {
             response[name] = value.clone();
         }
+    }
+    if response["status"] == "incomplete" {
+        (response["incomplete_details"], response["completed_at"]) =
+            (json!({"reason": "max_output_tokens"}), Value::Null);
     }
     let events = events(&response, &text, &input);
     let is_stream = input.flag("stream")?;
@@ -51,16 +74,23 @@ pub(crate) fn create(state: &mut State, call: &Call<'_>) -> ApiResult {
     let reply = if is_stream { stream(&events, None) } else { MockResponse::json(&object.view) };
     object.events = events;
     object.file = Some((FILE_NAME.to_owned(), text.into()));
-    state.responses.insert(object);
+    // Such a response cannot be retrieved.
+    if input.get("store").is_none_or(|store| *store == true) {
+        state.responses.insert(object);
+    }
     Ok(reply)
 }
 
-/// Returns a response without output and usage.
+/// Returns a response without output and usage, whose model is not chosen yet.
 fn unfinished(response: &Value, status: &str) -> Value {
     let mut view = response.clone();
+    if let Some(name) = response.get("effort").or(response.get("preset")) {
+        view["model"] = name.clone();
+    }
+    view["completed_at"] = Value::Null;
     view["status"] = json!(status);
     view["output"] = json!([]);
-    view["usage"] = usage(0, 0);
+    view["usage"] = Value::Null;
     view
 }
 
@@ -98,7 +128,7 @@ fn output(id: &str, prompt: &str, text: &str) -> Value {
         result["id"] = json!(number);
     }
     let citation = json!({
-        "type": "citation",
+        "type": "url_citation",
         "start_index": 0,
         "end_index": text.chars().count(),
         "url": "https://example.org/1",
@@ -129,7 +159,7 @@ fn usage(input: u64, output: u64) -> Value {
             "output_cost": output_cost,
             "total_cost": input_cost + output_cost,
         },
-        "tool_calls_details": {"web_search": {"invocation": 1}},
+        "tool_calls_details": {"search_web": {"invocation": 1, "cost_usd": 0.005}},
     })
 }
 
@@ -152,15 +182,23 @@ fn events(response: &Value, text: &str, input: &Input) -> Vec<Value> {
         if item["type"] == "search_results" {
             let thought = "The web may know this.";
             add("response.reasoning.started", json!({"thought": thought}));
-            let queries = json!({"queries": item["queries"], "thought": thought});
+            // The call becomes the results, which have the same index.
+            let call = json!({"type": "function_call", "id": "fc_0", "call_id": "call_0", "name": "search_web",
+                "arguments": "{}", "status": "in_progress"});
+            add("response.output_item.added", json!({"item": call, "output_index": index}));
+            let queries = json!({"call_id": "call_0", "queries": item["queries"], "thought": thought});
             add("response.reasoning.search_queries", queries);
-            add("response.reasoning.search_results", json!({"results": item["results"]}));
+            let results = json!({"call_id": "call_0", "results": item["results"], "thought": null});
+            add("response.reasoning.search_results", results);
+            add("response.output_item.done", json!({"item": item, "output_index": index}));
             add("response.reasoning.stopped", json!({"thought": thought}));
             continue;
         }
         let mut empty = item.clone();
         empty["status"] = json!("in_progress");
-        empty["content"] = json!([]);
+        if item["type"] == "message" {
+            empty["content"] = Value::Null;
+        }
         add("response.output_item.added", json!({"item": empty, "output_index": index}));
         if item["type"] == "message" {
             let part = |name: &str, value: &str| json!({"item_id": item["id"], "output_index": index, "content_index": 0, name: value});
@@ -171,17 +209,17 @@ fn events(response: &Value, text: &str, input: &Input) -> Vec<Value> {
         }
         add("response.output_item.done", json!({"item": item, "output_index": index}));
     }
-    add("response.completed", json!({"response": response}));
+    let is_cut = response["status"] == "incomplete";
+    add(if is_cut { "response.incomplete" } else { "response.completed" }, json!({"response": response}));
     events
 }
 
-/// Streams the events after a sequence number, each with its type as the event name.
+/// Streams the events after a sequence number as data without names. As from the server, keys are sorted, so that the
+/// type is the last one, and there is no `[DONE]`.
 fn stream(events: &[Value], after: Option<u64>) -> MockResponse {
     let is_due = |event: &&Value| after.is_none_or(|after| event["sequence_number"].as_u64() > Some(after));
-    let events = events.iter().filter(is_due).map(|event| {
-        Event::named(event["type"].as_str().unwrap_or_default()).with("data", &event.to_string())
-    });
-    MockResponse::events(events.chain([Event::done()]))
+    let sorted = |event| Codec::canonical().to_string(event).expect("an event has no other numbers");
+    MockResponse::events(events.iter().filter(is_due).map(|event| Event::data(&sorted(event))))
 }
 
 /// Polls a response, or streams its events after `starting_after`.
@@ -196,7 +234,19 @@ pub(crate) fn retrieve(state: &mut State, call: &Call<'_>) -> ApiResult {
 }
 
 pub(crate) fn cancel(state: &mut State, call: &Call<'_>) -> ApiResult {
-    let response = state.responses.cancel(call)?;
+    let ended = || error::invalid("invalid_request", "The response has ended or does not exist");
+    let response = state.responses.get_mut(call.ids[0]).map_err(|_| ended())?;
+    if response.later.is_empty() {
+        return Err(ended());
+    }
+    let cancelled = json!({
+        "status": "cancelled",
+        "error": {"message": "cancelled", "code": "cancelled", "type": "cancelled"},
+        "incomplete_details": {"reason": "cancelled"},
+        "completed_at": null,
+        "usage": null,
+    });
+    response.later = [cancelled].into();
     Ok(MockResponse::json(&json!({"response_id": response.id, "status": "cancelling"})))
 }
 

@@ -30,6 +30,12 @@ pub(crate) fn tokens(text: &str) -> u64 {
     text.split_whitespace().count() as u64
 }
 
+/// Returns the first tokens of a text.
+pub(crate) fn first_tokens(text: &str, count: u64) -> String {
+    let words = text.split_inclusive(char::is_whitespace).take(usize::try_from(count).unwrap_or(usize::MAX));
+    words.collect::<String>().trim_end().to_owned()
+}
+
 /// Splits a text into stream pieces: words with trailing whitespace, at least one piece.
 pub(crate) fn pieces(text: &str) -> Vec<&str> {
     if text.is_empty() { vec![""] } else { text.split_inclusive(char::is_whitespace).collect() }

@@ -1,8 +1,9 @@
 //! The built-in API: state, pagination, errors. `recorded.rs` compares the fields of the responses.
 
 use tightwire_json::{Value, json};
+use tightwire_perplexity_mock::Scenario;
 
-use crate::support::{Client, api, hello};
+use crate::support::{Client, api, hello, start};
 
 async fn statuses(client: &Client, target: &str, polls: usize) -> Vec<String> {
     let mut statuses = Vec::new();
@@ -39,6 +40,133 @@ async fn both_paths_of_an_endpoint_work() {
     let run = json!({"model": "a/b", "input": "x"});
     assert_eq!(client.post("/v1/agent", &run).await.json()["object"], "response");
     assert_eq!(client.get("/v1/agent/resp_1").await.status, 200);
+}
+
+#[tokio::test]
+async fn chat_completions_have_ended_unless_the_scenario_has_them() {
+    let (_mock, client) = start(Scenario::api()).await;
+    for (method, target) in [
+        ("POST", "/chat/completions"),
+        ("POST", "/v1/chat/completions"),
+        ("POST", "/v1/sonar"),
+        ("GET", "/async/chat/completions"),
+        ("POST", "/v1/async/sonar"),
+        ("GET", "/v1/async/sonar/req_1"),
+    ] {
+        let answer = client.send(method, target, &[], hello().to_string()).await.unwrap();
+        assert_eq!(answer.status, 403, "{target}");
+        assert_eq!(answer.json()["error"]["type"], "chat_completions_not_available");
+        assert_eq!(answer.json()["error"]["code"], 403);
+    }
+    let (_mock, client) = start(Scenario::from_toml("chat = true").unwrap()).await;
+    assert_eq!(client.post("/v1/chat/completions", &hello()).await.status, 200);
+}
+
+#[tokio::test]
+async fn the_agent_api_rejects_unknown_fields_and_values_out_of_range() {
+    let (_mock, client) = api().await;
+    for (fields, param) in [
+        (json!({"search_mode": "academic"}), "search_mode"),
+        (json!({"messages": []}), "messages"),
+        (json!({"tools": [{"type": "web_search", "num_search_results": 3}]}), "tools[0].num_search_results"),
+        (json!({"tools": [{"type": "web_search", "filters": {"x": 1}}]}), "tools[0].filters.x"),
+        (json!({"tools": [{"type": "function", "function": {}}]}), "tools[0].function"),
+        (json!({"tools": [{"type": "teleport"}]}), "tools[0].type"),
+        (json!({"response_format": {"type": "regex"}}), "response_format.type"),
+        (
+            json!({"input": [{"role": "user", "content": [{"type": "image_url", "image_url": "x"}]}]}),
+            "input[0].content[0].type",
+        ),
+        (json!({"input": ""}), "input"),
+        (json!({"input": []}), "input"),
+        (json!({"input": null}), "input"),
+        (json!({"max_steps": 0}), "max_steps"),
+        (json!({"models": ["a/b", "a/b", "a/b", "a/b", "a/b", "a/b"]}), "models"),
+        (json!({"model": "anthropic/claude"}), "max_output_tokens"),
+    ] {
+        let mut request = json!({"model": "perplexity/sonar", "input": "x"});
+        for (name, value) in fields.as_object().unwrap() {
+            request[name.as_str()] = value.clone();
+        }
+        let answer = client.post("/v1/agent", &request).await;
+        assert_eq!(answer.status, 400, "{param}");
+        let error = answer.json()["error"].clone();
+        assert_eq!((&error["type"], &error["param"]), (&json!("invalid_request"), &json!(param)));
+    }
+}
+
+#[tokio::test]
+async fn responses_end_at_the_maximum_of_tokens() {
+    let (_mock, client) = api().await;
+    let mut request = json!({"model": "perplexity/sonar", "input": "one two three", "max_output_tokens": 4});
+    let answer = client.post("/v1/responses", &request).await.json();
+    assert_eq!((&answer["status"], &answer["usage"]["output_tokens"]), (&json!("incomplete"), &json!(4)));
+    assert_eq!(answer["incomplete_details"]["reason"], "max_output_tokens");
+    assert_eq!(answer["output"][1]["content"][0]["text"], "You said: one two");
+    request["stream"] = json!(true);
+    let events = client.post("/v1/responses", &request).await.event_values();
+    let last = events.last().unwrap();
+    assert_eq!(
+        (&last["type"], &last["response"]["status"]),
+        (&json!("response.incomplete"), &json!("incomplete"))
+    );
+    request["max_output_tokens"] = json!(5);
+    assert_eq!(
+        client.post("/v1/responses", &request).await.event_values().last().unwrap()["type"],
+        "response.completed"
+    );
+}
+
+#[tokio::test]
+async fn streams_of_the_agent_api_consist_of_data_with_sorted_keys() {
+    let (_mock, client) = api().await;
+    let request = json!({"model": "perplexity/sonar", "input": "x", "stream": true});
+    let answer = client.post("/v1/responses", &request).await;
+    for line in answer.text().lines().filter(|line| !line.is_empty()) {
+        assert!(line.starts_with("data: {") && line.contains(",\"type\":\"response."), "{line}");
+    }
+    let events = answer.event_values();
+    let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).collect::<Vec<_>>();
+    let (added, done) = (of("response.output_item.added"), of("response.output_item.done"));
+    assert_eq!(
+        (&added[0]["item"]["name"], &added[1]["item"]["content"]),
+        (&json!("search_web"), &Value::Null)
+    );
+    assert_eq!((&done[0]["item"]["type"], &done[0]["output_index"]), (&json!("search_results"), &json!(0)));
+}
+
+#[tokio::test]
+async fn responses_have_all_fields_and_repeat_those_of_the_request() {
+    let (_mock, client) = api().await;
+    let request = json!({"effort": "low", "input": "x", "background": true, "metadata": {"a": "b"}});
+    let queued = client.post("/v1/responses", &request).await.json();
+    assert_eq!(
+        (&queued["model"], &queued["usage"], &queued["output"]),
+        (&json!("low"), &Value::Null, &json!([]))
+    );
+    let target = format!("/v1/agent/{}", queued["id"].as_str().unwrap());
+    assert_eq!(client.get(&target).await.json()["completed_at"], Value::Null);
+    let done = client.get(&target).await.json();
+    assert_eq!((&done["model"], &done["metadata"]["a"]), (&json!("perplexity/sonar"), &json!("b")));
+    // The 32 fields of every response, and the effort.
+    assert_eq!(done.as_object().unwrap().len(), 33);
+}
+
+#[tokio::test]
+async fn responses_that_are_not_stored_or_unknown_cannot_be_retrieved_or_cancelled() {
+    let (_mock, client) = api().await;
+    let request = json!({"model": "perplexity/sonar", "input": "x", "store": false});
+    let id = client.post("/v1/responses", &request).await.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(client.get(&format!("/v1/responses/{id}")).await.status, 404);
+    assert_eq!(client.post(&format!("/v1/responses/{id}/cancel"), &json!({})).await.status, 400);
+    let request = json!({"model": "perplexity/sonar", "input": "x", "background": true});
+    let id = client.post("/v1/responses", &request).await.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(
+        client.post(&format!("/v1/agent/{id}/cancel"), &json!({})).await.json()["status"],
+        "cancelling"
+    );
+    let cancelled = client.get(&format!("/v1/agent/{id}")).await.json();
+    assert_eq!((&cancelled["error"]["code"], &cancelled["usage"]), (&json!("cancelled"), &Value::Null));
 }
 
 #[tokio::test]

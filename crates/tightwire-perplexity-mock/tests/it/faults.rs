@@ -106,9 +106,10 @@ async fn content_length_may_be_wrong() {
     assert!(text.to_lowercase().contains("content-length: 9\r\n"));
     assert_eq!(body(&text), "01234");
 
-    let (_mock, client) =
-        support::start(Scenario::api().rule(Rule::new("/**").respond(MockResponse::api().content_length(3))))
-            .await;
+    let (_mock, client) = support::start(
+        Scenario::api().chat(true).rule(Rule::new("/**").respond(MockResponse::api().content_length(3))),
+    )
+    .await;
     assert_eq!(client.get("/v1/models").await.body.len(), 3);
 }
 
@@ -124,7 +125,7 @@ async fn rate_limit_errors_end_after_their_count() {
     let rule = Rule::new("/chat/completions")
         .respond(MockResponse::rate_limited(Duration::from_millis(1500)).times(2))
         .respond(MockResponse::api());
-    let (mock, client) = support::start(Scenario::api().rule(rule)).await;
+    let (mock, client) = support::start(Scenario::api().chat(true).rule(rule)).await;
     for _ in 0..2 {
         let refused = client.post("/chat/completions", &support::hello()).await;
         assert_eq!(refused.status, 429);
@@ -137,7 +138,7 @@ async fn rate_limit_errors_end_after_their_count() {
 
 #[tokio::test]
 async fn fault_affects_only_its_connection() {
-    let (mock, client) = support::start(Scenario::default()).await;
+    let (mock, client) = support::start(Scenario::default().chat(true)).await;
     assert!(client.case("reset-before-head", &support::hello()).await.is_err());
     assert_eq!(client.get("/v1/models").await.status, 200);
     // hyper's pool retries a request on its own if a reused connection was closed; this connection is new.
@@ -147,7 +148,7 @@ async fn fault_affects_only_its_connection() {
 
 #[tokio::test]
 async fn default_scenario_cases_match_their_names() {
-    let (_mock, client) = support::start(Scenario::default()).await;
+    let (_mock, client) = support::start(Scenario::default().chat(true)).await;
     let hello = support::hello();
     for case in
         ["reset-before-head", "close-before-head", "reset-mid-body", "close-mid-body", "length-too-long"]
@@ -188,7 +189,7 @@ async fn default_scenario_cases_match_their_names() {
 
 #[tokio::test]
 async fn default_scenario_streams_contain_their_unusual_events() {
-    let (_mock, client) = support::start(Scenario::default()).await;
+    let (_mock, client) = support::start(Scenario::default().chat(true)).await;
     let mut hello = support::hello();
     hello["stream"] = json!(true);
     for (case, part) in [

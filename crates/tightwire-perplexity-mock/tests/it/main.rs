@@ -6,6 +6,7 @@ mod support;
 mod api;
 mod faults;
 mod program;
+mod readme;
 mod recorded;
 mod robustness;
 mod scenario;

@@ -12,6 +12,7 @@ async fn all_keys_of_a_file_take_effect() {
         r#"
         auth = { keys = ["test-key"] }
         unmatched = "not-found"
+        chat = true
 
         [[rule]]
         method = "POST"

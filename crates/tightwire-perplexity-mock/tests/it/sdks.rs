@@ -12,12 +12,13 @@ use tightwire_perplexity_mock::{Config, Mock, Scenario};
 
 /// Runs a driver, and expects at least one passed check and no failed one.
 fn drive(mut command: Command, script: &str) {
-    let mock = Mock::start_blocking(Scenario::default(), Config::default()).unwrap();
+    let mock = Mock::start_blocking(Scenario::default().chat(true), Config::default()).unwrap();
+    let without_chat = Mock::start_blocking(Scenario::api(), Config::default()).unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk").join(script);
     // Bypass proxies of the environment, which cannot reach the loopback interface.
     let output = command
         .arg(script)
-        .arg(mock.url())
+        .args([mock.url(), without_chat.url()])
         .env("NO_PROXY", "127.0.0.1")
         .env("no_proxy", "127.0.0.1")
         .output()

@@ -42,12 +42,11 @@ impl ReceivedResponse {
         self.headers.get(name).map(|value| value.to_str().expect("headers are ASCII"))
     }
 
-    /// Returns the JSON data of the events. The stream must end with `[DONE]`.
+    /// Returns the JSON data of the events.
     pub fn event_values(&self) -> Vec<Value> {
-        let mut data: Vec<&str> =
-            self.text().lines().filter_map(|line| line.strip_prefix("data: ")).collect();
-        assert_eq!(data.pop(), Some("[DONE]"));
-        data.into_iter().map(|data| tightwire_json::from_str(data).expect("data is JSON")).collect()
+        let data = self.text().lines().filter_map(|line| line.strip_prefix("data: "));
+        let data = data.filter(|data| *data != "[DONE]");
+        data.map(|data| tightwire_json::from_str(data).expect("data is JSON")).collect()
     }
 }
 
@@ -125,9 +124,9 @@ impl Client {
     }
 }
 
-/// Starts the built-in API without rules.
+/// Starts the built-in API, including chat completions, without rules.
 pub async fn api() -> (Mock, Client) {
-    start(Scenario::api()).await
+    start(Scenario::api().chat(true)).await
 }
 
 pub async fn start(scenario: Scenario) -> (Mock, Client) {

@@ -38,7 +38,8 @@ fn poll_data(body: &mut Body, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes,
 
 /// Reads a body of at most `limit` bytes. A body that arrives as one chunk is not copied.
 pub(super) async fn read(mut body: Body, limit: usize) -> Result<Bytes, AttemptError> {
-    let too_large = || AttemptError { error: Error::new(Kind::TooLarge(limit)), is_permanent: true };
+    let too_large =
+        || AttemptError { error: Error::new(Kind::TooLarge(limit)), is_permanent: true, is_sent: true };
     // The length of compressed bodies is unknown.
     let content_length = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
     if content_length.is_some_and(|length| length > limit) {

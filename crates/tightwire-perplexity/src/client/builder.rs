@@ -218,7 +218,7 @@ impl<C: From<Client>> ClientBuilder<C> {
     /// # Examples
     /// ```
     /// let http = reqwest::Client::builder().local_address(std::net::IpAddr::from([127, 0, 0, 1])).build()?;
-    /// let client = tightwire_perplexity::Client::builder().api_key("key").http_client(http).build()?;
+    /// let client = tightwire_perplexity::Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").http_client(http).build()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn http_client(mut self, client: reqwest::Client) -> Self {
@@ -253,7 +253,7 @@ impl<C: From<Client>> ClientBuilder<C> {
     ///     .layer(BufferLayer::new(64))
     ///     .layer(RateLimitLayer::new(50, Duration::from_secs(60)))
     ///     .service(ReqwestService::from(reqwest::Client::new()));
-    /// let client = Client::builder().api_key("key").service(service).build()?;
+    /// let client = Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").service(service).build()?;
     /// # Ok(())
     /// # }
     /// ```
@@ -270,7 +270,7 @@ impl<C: From<Client>> ClientBuilder<C> {
     ///     request.headers_mut().insert("x-length", length.into());
     ///     request
     /// });
-    /// let client = Client::builder().api_key("key").service(service).build()?;
+    /// let client = Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").service(service).build()?;
     /// # Ok::<(), tightwire_perplexity::Error>(())
     /// ```
     ///
@@ -280,7 +280,7 @@ impl<C: From<Client>> ClientBuilder<C> {
     /// use hyper_util::rt::TokioExecutor;
     ///
     /// let http = hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build_http();
-    /// let builder = tightwire_perplexity::Client::builder().api_key("key").service(http);
+    /// let builder = tightwire_perplexity::Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").service(http);
     /// let client = builder.base_url("http://127.0.0.1:8080").build()?;
     /// # Ok::<(), tightwire_perplexity::Error>(())
     /// ```
@@ -384,7 +384,7 @@ impl<C: From<Client>> ClientBuilder<C> {
         self
     }
 
-    /// Selects between the alternative endpoint paths of the API. Default: [`PathStyle::Sdk`].
+    /// Selects between the alternative endpoint paths of the API. Default: [`PathStyle::Agent`].
     pub fn path_style(mut self, style: PathStyle) -> Self {
         self.options.path_style = style;
         self

@@ -29,6 +29,8 @@ use crate::stream::{EventStream, StreamItem};
 #[cfg(feature = "schemars")]
 use crate::types::chat::{Completion, Parsed};
 use crate::types::files::Purpose;
+#[cfg(feature = "schemars")]
+use crate::types::responses;
 
 /// A call of the API. Await it to send it, or set options first.
 ///
@@ -123,6 +125,11 @@ impl<T, C> Call<T, C> {
     /// Sends a form with the content of a file, which is read when the call is sent.
     pub(crate) fn form_of_file(self, purpose: Purpose, path: &Path) -> Self {
         self.set(|plan| plan.file = Some((purpose, path.to_owned())))
+    }
+
+    /// Marks a call that is billed even if its response is lost.
+    pub(crate) fn billed(self) -> Self {
+        self.set(|plan| plan.is_billed = true)
     }
 
     /// Names the call for tracing.
@@ -289,6 +296,19 @@ impl<T: DeserializeOwned + 'static, C> Call<T, C> {
 }
 
 #[cfg(feature = "schemars")]
+impl<C> Call<responses::Response, C> {
+    /// Decodes the text of the response in addition.
+    pub(crate) fn parsed<T: DeserializeOwned + 'static>(self) -> Call<responses::Parsed<T>, C> {
+        self.receive_as(BodyMode::Buffered, |exchange| {
+            let parsed = decode_and(exchange, |response: responses::Response| {
+                Ok(responses::Parsed { value: response.parse()?, response })
+            });
+            parsed.map(Response::into_value)
+        })
+    }
+}
+
+#[cfg(feature = "schemars")]
 impl<C> Call<Completion, C> {
     /// Decodes the text of the completion in addition.
     pub(crate) fn parsed<T: DeserializeOwned + 'static>(self) -> Call<Parsed<T>, C> {
@@ -314,7 +334,7 @@ fn decode_and<T: DeserializeOwned + 'static, U>(
     let body = body.into_buffered();
     let decoded = codec().from_slice(&body).and_then(|decoded: T| {
         span.record_usage(response::usage(&decoded));
-        if response::is_unexpected(&decoded) { Ok(None) } else { convert(decoded).map(Some) }
+        if response::is_unexpected(&decoded, &body) { Ok(None) } else { convert(decoded).map(Some) }
     });
     let error = match decoded {
         Ok(Some(value)) => return Ok(Response { head, body, value }),

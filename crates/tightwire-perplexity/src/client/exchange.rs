@@ -86,6 +86,11 @@ impl Client {
         Deadline::after(Instant::now(), self.timeouts(plan).total, TimeoutPhase::Total)
     }
 
+    /// Returns the maximum delay that the server may request.
+    pub(crate) fn max_retry_after(&self) -> Duration {
+        self.inner.options.retry.max_retry_after
+    }
+
     /// Sends a request and retries it as the policy allows.
     pub(crate) async fn exchange(&self, mut plan: Plan, body_mode: BodyMode) -> Result<Exchange> {
         if plan.file.is_some() {
@@ -127,7 +132,7 @@ impl Client {
             policy = &overridden;
         }
         let start = Instant::now();
-        let mut attempts = Attempts::new(policy, plan.is_idempotent());
+        let mut attempts = Attempts::new(policy, plan.is_idempotent(), plan.is_billed);
         loop {
             attempts.begin();
             // Build a new request for each attempt. Most calls need only one, and a clone would cost the
@@ -146,7 +151,7 @@ impl Client {
             let error = match Deadline::bound(deadline, attempt).await {
                 Ok(Ok(AttemptResponse::ErrorStatus(head, body))) => {
                     let outcome = Outcome::Status { status: head.status, headers: &head.headers };
-                    let delay = attempts.failed(&outcome, total.map(|total| total.left()));
+                    let delay = attempts.failed(&outcome, true, total.map(|total| total.left()));
                     let Some(delay) = delay else {
                         let time = deadline.map_or(ERROR_TIME, |deadline| deadline.left().min(ERROR_TIME));
                         let body = body::read_truncated(body, ERROR_BODY, time).await;
@@ -175,7 +180,8 @@ impl Client {
             };
             let outcome = error.outcome();
             let left = total.map(|total| total.left());
-            let delay = if error.is_permanent { None } else { attempts.failed(&outcome, left) };
+            let delay =
+                if error.is_permanent { None } else { attempts.failed(&outcome, error.is_sent, left) };
             let Some(delay) = delay else {
                 return Err(error.error.with_attempts(attempts.made()));
             };

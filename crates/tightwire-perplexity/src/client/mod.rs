@@ -53,7 +53,7 @@ use crate::retry::{Outcome, RetryPolicy};
 ///
 /// # Examples
 /// ```
-/// let client = tightwire_perplexity::Client::builder().api_key("key").base_url("https://example.org/api").build()?;
+/// let client = tightwire_perplexity::Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").base_url("https://example.org/api").build()?;
 /// assert_eq!(client.base_url(), "https://example.org/api");
 /// # Ok::<(), tightwire_perplexity::Error>(())
 /// ```
@@ -117,14 +117,17 @@ pub struct RetryEvent<'a> {
     pub outcome: Outcome<'a>,
 }
 
-/// Endpoint paths. Some endpoints of the API have two.
+/// Endpoint paths. Some endpoints of the API have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PathStyle {
-    /// `/chat/completions`, `/async/chat/completions`, `/v1/responses`: used by the official SDKs.
+    /// `/v1/agent`, `/chat/completions`, `/async/chat/completions`.
     #[default]
+    Agent,
+    /// `/v1/responses` instead of `/v1/agent`, as in the official SDKs; gateways may only have this path.
     Sdk,
-    /// `/v1/sonar`, `/v1/async/sonar`, `/v1/agent`: used by the API reference.
+    /// `/v1/sonar` and `/v1/async/sonar` instead of `/chat/completions` and `/async/chat/completions`, as in the API
+    /// reference.
     V1,
 }
 
@@ -171,7 +174,7 @@ impl Client {
     ///
     /// # Examples
     /// ```
-    /// # let client = tightwire_perplexity::Client::builder().api_key("key").build()?;
+    /// # let client = tightwire_perplexity::Client::builder().api_key("pplx-0123456789abcdef0123456789abcdef").build()?;
     /// let persistent = client.to_builder().max_retries(8).build()?;
     /// # Ok::<(), tightwire_perplexity::Error>(())
     /// ```

@@ -42,6 +42,8 @@ pub(crate) struct Plan {
     /// Headers of the operation, then those set by the caller.
     pub(super) headers: Vec<HeaderEdit>,
     pub(crate) options: Options,
+    /// Whether the call creates a response that is billed, even if the client does not receive it.
+    pub(crate) is_billed: bool,
     /// Name of the call for tracing.
     pub(crate) label: Label,
 }
@@ -82,6 +84,7 @@ impl Plan {
             extra_query: Vec::new(),
             headers: Vec::new(),
             options: Options::default(),
+            is_billed: false,
             label: Label::default(),
         }
     }

@@ -7,11 +7,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-use crate::error::{self, Origin};
+use crate::error::{self, Error, Origin, Result};
 use crate::stream::StreamItem as _;
-use crate::types::async_chat::AsyncCompletion;
+use crate::types::async_chat::{self, AsyncCompletion};
 use crate::types::chat::Completion;
-use crate::types::{batches, decisions, embeddings, files, responses, search};
+use crate::types::responses::Status;
+use crate::types::{
+    Deleted, batches, browser, decisions, embeddings, files, models, responses, search, skills,
+};
 
 /// Status and headers of a response, and metadata of the call.
 #[derive(Clone)]
@@ -131,10 +134,14 @@ pub(crate) fn usage(response: &dyn Any) -> Option<TokenUsage> {
 
 /// Returns whether a decoded response is another object than expected: none of the fields that every response of its
 /// type has.
-pub(crate) fn is_unexpected(response: &dyn Any) -> bool {
+pub(crate) fn is_unexpected(response: &dyn Any, body: &[u8]) -> bool {
     fn is<T: 'static>(response: &dyn Any, is_blank: fn(&T) -> bool) -> bool {
         response.downcast_ref::<T>().is_some_and(is_blank)
     }
+    // An empty list has its field.
+    let lacks = |field| {
+        tightwire_json::from_slice::<tightwire_json::Value>(body).is_ok_and(|body| body.get(field).is_none())
+    };
     is::<responses::Response>(response, |it| it.id.is_empty() && it.output.is_empty())
         || is::<responses::Cancelled>(response, |it| it.response_id.is_empty())
         || is::<Completion>(response, |it| it.id.is_empty() && it.choices.is_empty())
@@ -144,10 +151,37 @@ pub(crate) fn is_unexpected(response: &dyn Any) -> bool {
         || is::<embeddings::ContextualizedResponse>(response, |it| it.data.is_none())
         || is::<batches::Batch>(response, |it| it.id.is_empty())
         || is::<files::FileObject>(response, |it| it.id.is_empty())
+        || is::<skills::ManagedSkill>(response, |it| it.skill_id.is_empty())
+        || is::<skills::Download>(response, |it| it.download_url.expose().is_empty())
+        || is::<browser::Session>(response, |it| it.session_id.is_none())
+        || is::<Deleted>(response, |it| it.id.is_empty())
+        || is::<responses::FileList>(response, |it| it.data.is_empty()) && lacks("data")
+        || is::<files::List>(response, |it| it.data.is_empty()) && lacks("data")
+        || is::<batches::List>(response, |it| it.data.is_empty()) && lacks("data")
+        || is::<models::List>(response, |it| it.data.is_empty()) && lacks("data")
+        || is::<skills::List>(response, |it| it.skills.is_empty()) && lacks("skills")
+        || is::<skills::Revisions>(response, |it| it.revisions.is_empty()) && lacks("revisions")
+        || is::<async_chat::List>(response, |it| it.requests.is_empty()) && lacks("requests")
         || is::<decisions::Response>(response, |it| it.answers.is_empty())
 }
 
 impl responses::Response {
+    /// Returns the response, unless it failed or was cancelled. The server reports this with status 200.
+    ///
+    /// # Errors
+    /// [`Error::is_stream`] with message, type and code of the server.
+    pub fn into_result(self) -> Result<Self> {
+        match self.status {
+            Status::Failed | Status::Cancelled => {
+                let without =
+                    || responses::ResponseError { message: self.status.to_string(), ..Default::default() };
+                let error = self.error.clone().unwrap_or_else(without);
+                Err(Error::stream(&tightwire_json::to_string(&error).unwrap_or_default()))
+            }
+            _ => Ok(self),
+        }
+    }
+
     pub(crate) fn token_usage(&self) -> Option<TokenUsage> {
         let usage = self.usage.as_ref()?;
         Some(TokenUsage { input: usage.input_tokens, output: usage.output_tokens })

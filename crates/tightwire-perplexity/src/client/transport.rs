@@ -145,14 +145,16 @@ pub(super) struct AttemptError {
     pub(super) error: Error,
     /// True if a retry would fail in the same way.
     pub(super) is_permanent: bool,
+    /// False if there was no connection.
+    pub(super) is_sent: bool,
 }
 
 impl AttemptError {
     pub(super) fn from_reqwest(error: reqwest::Error) -> Self {
         let is_permanent = error.is_builder() || error.is_redirect();
-        let kind = kind(error.is_timeout(), error.is_connect());
-        let error = Error::new(kind).with_source(without_urls(error));
-        Self { error, is_permanent }
+        let is_sent = !error.is_connect();
+        let error = Error::new(kind(error.is_timeout(), !is_sent)).with_source(without_urls(error));
+        Self { error, is_permanent, is_sent }
     }
 
     fn from_service(error: BoxError) -> Self {
@@ -167,8 +169,9 @@ impl AttemptError {
             cause.is::<Elapsed>() || io.is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
         });
         let hyper = causes().find_map(|cause| cause.downcast_ref::<hyper_util::client::legacy::Error>());
-        let kind = kind(is_timeout, hyper.is_some_and(|error| error.is_connect()));
-        Self { error: Error::new(kind).with_source(error), is_permanent: false }
+        let is_sent = !hyper.is_some_and(|error| error.is_connect());
+        let error = Error::new(kind(is_timeout, !is_sent)).with_source(error);
+        Self { error, is_permanent: false, is_sent }
     }
 
     /// Adds the status and request ID of the response whose body failed.
@@ -178,7 +181,7 @@ impl AttemptError {
     }
 
     pub(super) fn timeout(phase: TimeoutPhase) -> Self {
-        Self { error: Error::new(Kind::Timeout(phase)), is_permanent: false }
+        Self { error: Error::new(Kind::Timeout(phase)), is_permanent: false, is_sent: true }
     }
 
     pub(super) fn outcome(&self) -> Outcome<'static> {

@@ -61,7 +61,7 @@ pub(crate) enum Kind {
     Timeout(TimeoutPhase),
     /// The response or an event does not match the expected type.
     Decode,
-    /// The server sent an error event in a stream.
+    /// The server sent an error event in a stream, or a response that failed.
     Stream,
     /// A stream ended before the response was complete.
     Incomplete,

@@ -218,7 +218,7 @@ impl Error {
         self.inner.details.path.as_deref()
     }
 
-    /// Returns `true` if the server sent an error event in a stream.
+    /// Returns `true` if the server sent an error event in a stream, or a response that failed.
     pub fn is_stream(&self) -> bool {
         self.inner.kind == Kind::Stream
     }

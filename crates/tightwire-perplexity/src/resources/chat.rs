@@ -4,18 +4,20 @@
 use serde::de::DeserializeOwned;
 
 use super::group;
-use crate::client::Call;
 #[cfg(feature = "schemars")]
-use crate::error::Error;
+use super::set_schema;
+use crate::client::Call;
 use crate::stream::EventStream;
 use crate::types::async_chat::{self, AsyncCompletion, GetParams, List, ListParams};
-use crate::types::chat::{Completion, Request};
 #[cfg(feature = "schemars")]
-use crate::types::chat::{JsonSchema, Parsed};
+use crate::types::chat::Parsed;
+use crate::types::chat::{Completion, Request};
 use crate::wait::Wait;
 
 group! {
-    /// Chat completions.
+    /// Chat completions: ended by Perplexity on 2026-09-27 ([`Error::is_retired`](crate::Error::is_retired)), and still
+    /// offered by some gateways. Use [`Responses`](crate::resources::Responses) instead;
+    /// [`Request::from_chat`](crate::types::responses::Request::from_chat) converts requests.
     ///
     /// # Examples
     /// ```no_run
@@ -74,12 +76,8 @@ impl<C> Chat<'_, C> {
         T: DeserializeOwned + schemars::JsonSchema + 'static,
     {
         let mut request = request.clone();
-        let mut schema = Ok(());
-        if request.response_format.is_none() {
-            schema = JsonSchema::of::<T>().map(|schema| request.response_format = Some(schema.into()));
-        }
-        let call = self.create(&request);
-        call.edit(|_| schema.map_err(|error| Error::unencodable("response_format", error))).parsed()
+        let schema = set_schema::<T>(&mut request.response_format);
+        self.create(&request).edit(|_| schema).parsed()
     }
 
     /// Requests a streamed completion. The field `stream` of the request may be unset.
@@ -90,7 +88,8 @@ impl<C> Chat<'_, C> {
 }
 
 group! {
-    /// Asynchronous chat completions.
+    /// Asynchronous chat completions, which have ended like [`Chat`]. Use
+    /// [`background`](crate::types::responses::Request#structfield.background) instead.
     ///
     /// # Examples
     /// ```no_run

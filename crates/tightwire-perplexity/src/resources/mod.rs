@@ -19,14 +19,16 @@ pub use self::responses::{ResponseFiles, Responses};
 pub use crate::client::PathStyle;
 use crate::client::{Call, Client, Plan, segment};
 use crate::error::{Error, Result};
+#[cfg(feature = "schemars")]
+use crate::types::chat::{JsonSchema, ResponseFormat};
 use crate::types::embeddings::{ContextualizedRequest, ContextualizedResponse};
 use crate::types::{Invalid, decisions, embeddings, models, search};
 
-/// Paths that start differently in [`PathStyle::V1`].
-const V1_PATHS: [(&str, &str); 3] = [
-    ("/chat/completions", "/v1/sonar"),
-    ("/async/chat/completions", "/v1/async/sonar"),
-    ("/v1/responses", "/v1/agent"),
+/// Paths that start differently in a style.
+const RENAMED: [(PathStyle, &str, &str); 3] = [
+    (PathStyle::Sdk, "/v1/agent", "/v1/responses"),
+    (PathStyle::V1, "/chat/completions", "/v1/sonar"),
+    (PathStyle::V1, "/async/chat/completions", "/v1/async/sonar"),
 ];
 
 /// Path parameters: names and values.
@@ -62,11 +64,11 @@ impl Client {
     }
 
     fn path(&self, path: &'static str, params: PathParams<'_>) -> Result<Cow<'static, str>> {
-        let mut path = Cow::Borrowed(path);
-        if self.path_style() == PathStyle::V1 {
-            let renamed = |(sdk, v1)| path.strip_prefix(sdk).map(|rest| format!("{v1}{rest}"));
-            path = V1_PATHS.into_iter().find_map(renamed).map_or(path, Cow::Owned);
-        }
+        let renamed = RENAMED
+            .into_iter()
+            .filter(|(style, ..)| *style == self.path_style())
+            .find_map(|(_, start, other)| path.strip_prefix(start).map(|rest| format!("{other}{rest}")));
+        let mut path = renamed.map_or(Cow::Borrowed(path), Cow::Owned);
         for (name, value) in params {
             path = path.replacen(&format!("{{{name}}}"), &segment(name, value)?, 1).into();
         }
@@ -80,6 +82,16 @@ impl<T, C> Call<T, C> {
         let is_enabled = self.client.validates();
         self.edit(|_| if is_enabled { Ok(validate()?) } else { Ok(()) })
     }
+}
+
+/// Sets the output format to the schema of `T`, unless the request has one.
+#[cfg(feature = "schemars")]
+fn set_schema<T: schemars::JsonSchema>(format: &mut Option<ResponseFormat>) -> Result<()> {
+    if format.is_none() {
+        let schema = JsonSchema::of::<T>().map_err(|error| Error::unencodable("response_format", error))?;
+        *format = Some(schema.into());
+    }
+    Ok(())
 }
 
 impl From<Invalid> for Error {

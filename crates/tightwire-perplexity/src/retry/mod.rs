@@ -63,12 +63,16 @@ pub enum Jitter {
     Full,
 }
 
-/// Which calls are retried if the first attempt may have reached the server.
+/// Which calls are retried if the server may have processed the first attempt.
+///
+/// Other calls are retried after status 429, `x-should-retry: true`, and a connection that was not established.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Repeat {
-    /// All calls. Repeating a completion has no lasting effect besides its cost.
+    /// All calls except those that create a response of the Agent API: it may be running already, and is billed.
     #[default]
+    Auto,
+    /// All calls. Repeating the creation of a response has no lasting effect besides its cost.
     Any,
     /// Calls with an idempotent method (RFC 9110, section 9.2.2), such as GET, PUT and DELETE, or with an
     /// idempotency key.
@@ -107,7 +111,7 @@ pub struct RetryPolicy {
     /// Maximum delay that the server may request. A call for which it requests a longer one fails immediately;
     /// the error contains the requested delay. Default: 60 s.
     pub max_retry_after: Duration,
-    /// Which calls are retried. Default: [`Repeat::Any`].
+    /// Which calls are retried. Default: [`Repeat::Auto`].
     pub repeat: Repeat,
     /// Limits the retries of all calls together. Default: no limit.
     pub budget: Option<Arc<RetryBudget>>,
@@ -124,7 +128,7 @@ impl RetryPolicy {
             max_delay: Duration::from_secs(8),
             jitter: Jitter::Quarter,
             max_retry_after: Duration::from_secs(60),
-            repeat: Repeat::Any,
+            repeat: Repeat::Auto,
             budget: None,
             classify: None,
         }
@@ -153,6 +157,19 @@ impl RetryPolicy {
             Outcome::Connection => true,
             Outcome::Timeout(phase) => *phase != TimeoutPhase::Total,
         }
+    }
+
+    /// Returns whether the server, or the classifier, says that the request was not processed.
+    fn is_unprocessed(&self, outcome: &Outcome<'_>) -> bool {
+        let says_so = match outcome {
+            Outcome::Status { status, headers } => {
+                *status == StatusCode::TOO_MANY_REQUESTS
+                    || headers.get(X_SHOULD_RETRY).is_some_and(|value| value == "true")
+            }
+            Outcome::Timeout(phase) => *phase == TimeoutPhase::Connect,
+            Outcome::Connection => false,
+        };
+        says_so || self.classify.as_ref().is_some_and(|classify| classify(outcome) == Some(true))
     }
 
     /// Returns the backoff delay of the retry with this index.
@@ -214,9 +231,15 @@ pub(crate) struct Attempts<'a> {
 }
 
 impl<'a> Attempts<'a> {
-    /// `idempotent` is whether the call may be retried under [`Repeat::Idempotent`].
-    pub(crate) fn new(policy: &'a RetryPolicy, idempotent: bool) -> Self {
-        Self { policy, repeatable: idempotent || policy.repeat == Repeat::Any, made: 0, paid: 0 }
+    /// `idempotent` is whether the call may be retried under [`Repeat::Idempotent`], `billed` whether it is not retried
+    /// under [`Repeat::Auto`].
+    pub(crate) fn new(policy: &'a RetryPolicy, idempotent: bool, billed: bool) -> Self {
+        let repeatable = match policy.repeat {
+            Repeat::Any => true,
+            Repeat::Auto => idempotent || !billed,
+            Repeat::Idempotent => idempotent,
+        };
+        Self { policy, repeatable, made: 0, paid: 0 }
     }
 
     /// Starts an attempt.
@@ -231,9 +254,15 @@ impl<'a> Attempts<'a> {
 
     /// Records a failed attempt. Returns the delay before the next one, or `None` to give up.
     ///
-    /// `left` is the time until the deadline of the call; a delay beyond it would be useless.
-    pub(crate) fn failed(&mut self, outcome: &Outcome<'_>, left: Option<Duration>) -> Option<Duration> {
-        if !self.repeatable {
+    /// `is_sent` is whether the request may have reached the server. `left` is the time until the deadline of the call; a
+    /// delay beyond it would be useless.
+    pub(crate) fn failed(
+        &mut self,
+        outcome: &Outcome<'_>,
+        is_sent: bool,
+        left: Option<Duration>,
+    ) -> Option<Duration> {
+        if is_sent && !self.repeatable && !self.policy.is_unprocessed(outcome) {
             return None;
         }
         let delay = self.policy.delay(outcome, self.made - 1, SystemTime::now(), fastrand::u32(..))?;

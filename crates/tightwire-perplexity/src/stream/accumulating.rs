@@ -40,37 +40,34 @@ impl<T: Accumulate> EventStream<T> {
 /// Prints text while it arrives, and the sources afterwards:
 ///
 /// ```no_run
-/// # use tightwire_perplexity::types::chat::Request;
+/// # use tightwire_perplexity::types::responses::Request;
 /// # async fn example(client: tightwire_perplexity::Client, request: Request) -> tightwire_perplexity::Result<()> {
-/// let mut stream = client.chat().stream(&request).await?.accumulating();
-/// while let Some(chunk) = stream.next().await {
-///     print!("{}", chunk?.delta_text().unwrap_or_default());
+/// let mut stream = client.responses().stream(&request).await?.accumulating();
+/// while let Some(event) = stream.next().await {
+///     print!("{}", event?.delta_text().unwrap_or_default());
 /// }
-/// let completion = stream.finish().await?;
-/// println!("{:?}", completion.citations);
+/// let response = stream.finish().await?;
+/// println!("{:?}", response.sources());
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// Shows tool arguments while they arrive. [`incomplete`](tightwire_json::partial::Parser::incomplete) tells which part
-/// may still change, [`is_final`](tightwire_json::partial::Parser::is_final) whether a value may. For structured output,
-/// call `partial_content` of the accumulator ([`responses::Accumulator`](crate::types::responses::Accumulator):
-/// `partial_output`).
+/// Shows structured output while it arrives. [`incomplete`](tightwire_json::partial::Parser::incomplete) tells which part
+/// may still change, [`is_final`](tightwire_json::partial::Parser::is_final) whether a value may. The arguments of a
+/// function arrive as a whole; those of chat completions in parts
+/// ([`partial_arguments`](crate::types::chat::Accumulator::partial_arguments)).
 ///
 /// ```no_run
-/// # use tightwire_perplexity::types::chat::Request;
+/// # use tightwire_perplexity::types::responses::Request;
 /// # async fn example(client: tightwire_perplexity::Client, request: Request) -> tightwire_perplexity::Result<()> {
-/// let mut stream = client.chat().stream(&request).await?.accumulating();
-/// while let Some(chunk) = stream.next().await {
-///     chunk?;
-///     let received = stream.accumulator();
-///     for call in 0..received.tool_calls().len() {
-///         match received.partial_arguments(call) {
-///             Ok(Some(arguments)) if arguments.is_final("/city") => println!("{:?}", arguments.value()),
-///             Ok(Some(arguments)) => println!("{:?} {:?}", arguments.value(), arguments.incomplete()),
-///             Ok(None) => {}
-///             Err(error) => println!("the model wrote malformed JSON: {error}"),
-///         }
+/// let mut stream = client.responses().stream(&request).await?.accumulating();
+/// while let Some(event) = stream.next().await {
+///     event?;
+///     match stream.accumulator().partial_output() {
+///         Ok(Some(output)) if output.is_final("/city") => println!("{:?}", output.value()),
+///         Ok(Some(output)) => println!("{:?} {:?}", output.value(), output.incomplete()),
+///         Ok(None) => {}
+///         Err(error) => println!("the model wrote malformed JSON: {error}"),
 ///     }
 /// }
 /// # Ok(())

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use super::{Accumulate, EventStream, StreamItem};
 use crate::client::{TokenUsage, codec, is_unexpected};
 use crate::types::chat::{self, Completion, Content, Delta, DeltaChunk, Usage};
-use crate::types::responses::{self, Event};
+use crate::types::responses::{self, Event, Status};
 
 fn tokens(usage: Option<&Usage>) -> Option<TokenUsage> {
     usage.map(|usage| TokenUsage { input: usage.prompt_tokens, output: usage.completion_tokens })
@@ -83,14 +83,16 @@ impl StreamItem for Event {
     }
 
     fn failure(&self) -> Option<String> {
-        let error = self.error();
-        let is_failed = error.is_some() || matches!(self, Self::Failed(_));
+        let unknown = self.unknown_end();
+        let response = self.response().or(unknown.as_ref()).filter(|it| it.status == Status::Failed);
+        let error = self.error().or_else(|| response?.error.as_ref());
+        let is_failed = response.is_some() || matches!(self, Self::Failed(_));
         is_failed.then(|| format!("{{\"error\":{}}}", tightwire_json::to_string(&error).unwrap_or_default()))
     }
 
     fn from_document(document: &[u8]) -> Option<Self> {
         let response: responses::Response = codec().from_slice(document).ok()?;
-        if is_unexpected(&response) { None } else { Self::of(response) }
+        if is_unexpected(&response, document) { None } else { Self::of(response) }
     }
 
     fn sequence_number(&self) -> Option<u64> {
@@ -126,8 +128,10 @@ impl StreamItem for Event {
                     visit(Some(part(&message.id, event.output_index, index)), text);
                 }
             }
-            event if event.is_last() => {
-                event.response().into_iter().flat_map(|it| it.texts()).for_each(|text| visit(None, text));
+            event if event.is_final() => {
+                let unknown = event.unknown_end();
+                let response = event.response().or(unknown.as_ref());
+                response.into_iter().flat_map(|it| it.texts()).for_each(|text| visit(None, text));
             }
             _ => {}
         }

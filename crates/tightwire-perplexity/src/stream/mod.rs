@@ -178,8 +178,8 @@ struct StreamState {
     has_items: bool,
     /// Error of the response that the last item has.
     failure: Option<Error>,
-    /// Body of a response without items that may be no event stream.
-    document: Vec<u8>,
+    /// Beginning of a body that may be no event stream; `None` once it is one.
+    document: Option<Vec<u8>>,
     client: Client,
     total: Option<Deadline>,
 }
@@ -200,7 +200,7 @@ impl<T: StreamItem> EventStream<T> {
             opened: Instant::now(),
             has_items: false,
             failure: None,
-            document: Vec::new(),
+            document: Some(Vec::new()),
             client,
             total,
         };
@@ -319,8 +319,8 @@ impl<T: StreamItem> EventStream<T> {
         if self.finished_cleanly() {
             return None;
         }
-        if !self.state.has_items && !self.state.document.is_empty() {
-            let document = std::mem::take(&mut self.state.document);
+        let document = self.state.document.take();
+        if let Some(document) = document.filter(|document| !document.is_empty()) {
             return Some(match T::from_document(&document) {
                 Some(item) => {
                     self.state.interpreter.complete = true;
@@ -339,7 +339,7 @@ impl<T: StreamItem> EventStream<T> {
         });
         if !self.state.has_items {
             self.state.has_items = true;
-            self.state.document = Vec::new();
+            self.state.document = None;
             self.state.span.record_first_item(self.state.opened.elapsed());
         }
         self.state.span.record_usage(item.usage());
@@ -355,21 +355,25 @@ impl<T: StreamItem> EventStream<T> {
 }
 
 impl StreamState {
-    /// Keeps the body until the first item, unless it looks like an event stream: a document, such as an error or the
-    /// page of a proxy, must not be lost.
-    fn keep_document(&mut self, chunk: &[u8]) {
-        let is_start = self.document.is_empty();
-        if self.has_items || (is_start && !self.may_be_document(chunk)) {
-            return;
+    /// Keeps the body until the first item, unless its beginning is that of an event stream: a document, such as an
+    /// error or the page of a proxy, must not be lost.
+    fn keep_document(&mut self, mut chunk: &[u8]) {
+        let Some(mut document) = self.document.take() else { return };
+        if document.is_empty() {
+            chunk = chunk.trim_ascii_start();
+            if chunk.first().is_some_and(|&first| !self.may_start_document(first)) {
+                return;
+            }
         }
-        let free = MAX_DOCUMENT.saturating_sub(self.document.len());
-        self.document.extend_from_slice(&chunk[..chunk.len().min(free)]);
+        let free = MAX_DOCUMENT.saturating_sub(document.len());
+        document.extend_from_slice(&chunk[..chunk.len().min(free)]);
+        self.document = Some(document);
     }
 
-    fn may_be_document(&self, chunk: &[u8]) -> bool {
+    fn may_start_document(&self, first: u8) -> bool {
         let kind = self.head.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
         let is_declared = kind.to_ascii_lowercase().starts_with(b"text/event-stream");
-        matches!(chunk.trim_ascii_start().first(), Some(b'{' | b'[' | b'<')) || !is_declared
+        matches!(first, b'{' | b'[' | b'<') || !is_declared
     }
 }
 

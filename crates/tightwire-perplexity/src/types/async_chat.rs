@@ -1,4 +1,5 @@
-//! Asynchronous chat completions: `/async/chat/completions`.
+//! Asynchronous chat completions: `/async/chat/completions`. They have ended like those of [`chat`]; use
+//! [`responses`](super::responses) with [`background`](super::responses::Request#structfield.background).
 
 use super::chat::{self, Completion, Messages};
 use super::invalid::Invalid;

@@ -1,19 +1,20 @@
 //! Request and response types of all endpoints, without I/O.
 //!
 //! ```
-//! use tightwire_perplexity::types::chat::{Completion, Message, Request};
+//! use tightwire_perplexity::types::responses::{Request, Response, WebFilters, WebSearch};
 //!
-//! let request = Request::new("sonar", [Message::system("Be brief."), Message::user("Why is the sky blue?")])
-//!     .temperature(0.2)
-//!     .search_domain_filter(["nasa.gov", "esa.int"]);
+//! let filters = WebFilters::default().search_domain_filter(["nasa.gov", "esa.int"]);
+//! let request = Request::new("perplexity/sonar", "Why is the sky blue?")
+//!     .instructions("Be brief.")
+//!     .tools([WebSearch::new().filters(filters)]);
 //! request.validate()?;
 //! let body = tightwire_json::to_vec(&request)?;
-//! assert!(body.starts_with(br#"{"messages":[{"role":"system","content":"Be brief."}"#));
+//! assert!(body.starts_with(br#"{"input":"Why is the sky blue?","model":"perplexity/sonar""#));
 //!
-//! let completion: Completion = tightwire_json::from_str(
-//!     r#"{"id": "c", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Scattering."}}]}"#,
+//! let response: Response = tightwire_json::from_str(
+//!     r#"{"id": "r", "output": [{"type": "message", "content": [{"type": "output_text", "text": "Scattering."}]}]}"#,
 //! )?;
-//! assert_eq!(completion.text(), Some("Scattering."));
+//! assert_eq!(response.output_text(), "Scattering.");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

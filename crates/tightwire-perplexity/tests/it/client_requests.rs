@@ -118,7 +118,7 @@ async fn extra_body_fields_take_precedence() {
 }
 
 /// Response of every type that these tests request.
-const ANY: &str = r#"{"id":"1","response_id":"1"}"#;
+const ANY: &str = r#"{"id":"1","response_id":"1","skill_id":"1","data":[]}"#;
 
 /// Requests that `client_wire.rs` does not cover, because the recordings lack them, and `Accept` headers.
 #[tokio::test(start_paused = true)]
@@ -147,7 +147,7 @@ async fn endpoints() {
         .collect();
     let expected = [
         "GET /async/chat/completions/a%2Fb%20c%3Fd?local_mode=true application/json -",
-        "GET /v1/responses/a%2Fb%20c%3Fd/files/f/content application/octet-stream -",
+        "GET /v1/agent/a%2Fb%20c%3Fd/files/f/content application/octet-stream -",
         "DELETE /v1/browser/sessions/a%2Fb%20c%3Fd */* -",
         "POST /v1/files application/json multipart/form-data",
         "GET /v1/files/a%2Fb%20c%3Fd/content application/octet-stream -",
@@ -162,15 +162,21 @@ async fn endpoints() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn v1_path_style() {
-    let script = Script::new((0..3).map(|_| Step::ok(ANY)));
-    let client = script.builder().path_style(PathStyle::V1).build().unwrap();
-    client.chat().create(&question()).await.unwrap();
-    client.async_chat().retrieve("1").await.unwrap();
-    client.responses().cancel("1").await.unwrap();
-    let urls: Vec<_> = script.sent().iter().map(|sent| sent.url.clone()).collect();
-    let expected = ["v1/sonar", "v1/async/sonar/1", "v1/agent/1/cancel"];
-    assert_eq!(urls, expected.map(|path| format!("https://example.org/base/{path}")));
+async fn path_styles() {
+    let (chat, job) = ("chat/completions", "async/chat/completions/1");
+    for (style, expected) in [
+        (PathStyle::default(), [chat, job, "v1/agent/1/cancel"]),
+        (PathStyle::Sdk, [chat, job, "v1/responses/1/cancel"]),
+        (PathStyle::V1, ["v1/sonar", "v1/async/sonar/1", "v1/agent/1/cancel"]),
+    ] {
+        let script = Script::new((0..3).map(|_| Step::ok(ANY)));
+        let client = script.builder().path_style(style).build().unwrap();
+        client.chat().create(&question()).await.unwrap();
+        client.async_chat().retrieve("1").await.unwrap();
+        client.responses().cancel("1").await.unwrap();
+        let urls: Vec<_> = script.sent().iter().map(|sent| sent.url.clone()).collect();
+        assert_eq!(urls, expected.map(|path| format!("https://example.org/base/{path}")));
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -191,6 +197,28 @@ async fn invalid_requests_are_not_sent() {
     let trusting = client.to_builder().without_validation().build().unwrap();
     trusting.chat().create(&empty).await.unwrap();
     assert_eq!(script.sent().len(), 1);
+}
+
+/// An empty list is a response, another object is not.
+#[tokio::test(start_paused = true)]
+async fn lists_and_objects_are_not_guessed() {
+    let script = Script::new(
+        (0..8).map(|_| Step::ok("{}")).chain([Step::ok(r#"{"data":[]}"#), Step::ok(r#"{"skills":null}"#)]),
+    );
+    let client = &script.client();
+    let errors = [
+        client.files().list(&Default::default()).await.unwrap_err(),
+        client.batches().list(&Default::default()).await.unwrap_err(),
+        client.models().list().await.unwrap_err(),
+        client.responses().files().list("r").await.unwrap_err(),
+        client.async_chat().list(&Default::default()).await.unwrap_err(),
+        client.skills().list(&Default::default()).await.unwrap_err(),
+        client.skills().revisions("s", &Default::default()).await.unwrap_err(),
+        client.browser_sessions().create().await.unwrap_err(),
+    ];
+    assert!(errors.iter().all(|error| error.is_decode() && error.body().unwrap() == "{}"), "{errors:?}");
+    assert!(client.models().list().await.unwrap().data.is_empty());
+    assert!(client.skills().list(&Default::default()).await.unwrap().skills.is_empty());
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use http::Method;
 use tightwire_perplexity::retry::{Classify, Jitter, Outcome, Repeat, RetryBudget, RetryPolicy};
-use tightwire_perplexity::{TimeoutPhase, Timeouts};
+use tightwire_perplexity::{Client, Connect, Proxy, TimeoutPhase, Timeouts};
 
-use crate::support::{Script, Step, get};
+use crate::support::{Script, Step, get, refusing};
 
 fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
@@ -200,6 +200,45 @@ async fn repeat_idempotent_retries_only_idempotent_calls() {
     let call = client.request(Method::POST, "/x").idempotency_key("k").without_header("idempotency-key");
     assert_eq!(call.await.unwrap_err().attempts(), 1);
     assert_eq!(client.request(Method::POST, "/x").idempotency_key("k").await.unwrap(), 1);
+}
+
+/// A response of the Agent API may be running and is billed, even if the client does not receive it.
+#[tokio::test(start_paused = true)]
+async fn responses_are_created_once_unless_the_policy_allows_more() {
+    const ANSWER: &str = r#"{"id":"r","status":"completed"}"#;
+    let request = &tightwire_perplexity::types::responses::Request::new("perplexity/sonar", "Why?");
+    let says_so = || Step::status(503, &[("x-should-retry", "true")], "");
+    for (first, attempts) in [
+        (Step::failed(502), 1),
+        (Step::Broken, 1),
+        (Step::failed(429), 2),
+        (Step::status(429, &[("retry-after", "3")], ""), 2),
+        (says_so(), 2),
+    ] {
+        let script = Script::new([first, Step::ok(ANSWER)]);
+        let answer = script.client().responses().create(request).raw().await;
+        assert_eq!(answer.map_or_else(|error| error.attempts(), |it| it.head().retries() + 1), attempts);
+    }
+    let any = RetryPolicy { repeat: Repeat::Any, jitter: Jitter::None, ..RetryPolicy::new() };
+    let classify: Arc<Classify> = Arc::new(|_| Some(true));
+    let classified = RetryPolicy { classify: Some(classify), ..RetryPolicy::new() };
+    for policy in [any, classified] {
+        let script = Script::new([Step::failed(502), Step::Broken, Step::ok(ANSWER)]);
+        script.client().responses().create(request).retry_policy(policy).await.unwrap();
+    }
+    let script = Script::new([Step::failed(502), Step::ok(ANSWER)]);
+    script.client().responses().create(request).idempotency_key("k").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_refused_connection_is_always_retried() {
+    let (_socket, address) = refusing();
+    let policy =
+        RetryPolicy { initial_delay: Duration::ZERO, repeat: Repeat::Idempotent, ..RetryPolicy::new() };
+    let client = Client::builder().without_environment().api_key("k").base_url(format!("http://{address}"));
+    let client = client.connect(Connect { proxy: Proxy::None, ..Connect::default() }).retry_policy(policy);
+    let error = client.build().unwrap().request(Method::POST, "/x").await.unwrap_err();
+    assert!(error.is_connection() && error.attempts() == 3, "{error}");
 }
 
 #[tokio::test(start_paused = true)]

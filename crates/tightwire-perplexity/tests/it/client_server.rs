@@ -26,7 +26,7 @@ fn builder(mock: &Mock) -> ClientBuilder {
 }
 
 async fn start(rule: Rule) -> (Mock, Client) {
-    let mock = Mock::start(Scenario::api().rule(rule)).await.unwrap();
+    let mock = Mock::start(Scenario::api().chat(true).rule(rule)).await.unwrap();
     let client = builder(&mock).build().unwrap();
     (mock, client)
 }
@@ -128,7 +128,7 @@ async fn interrupted_streams_are_errors() {
 
 #[tokio::test]
 async fn chat_buffered_and_streamed() {
-    let mock = Mock::start(Scenario::api()).await.unwrap();
+    let mock = Mock::start(Scenario::api().chat(true)).await.unwrap();
     let client = builder(&mock).build().unwrap();
     let whole = client.chat().create(&question()).await.unwrap();
     assert!(!whole.text().unwrap().is_empty());
@@ -145,7 +145,7 @@ async fn chat_buffered_and_streamed() {
 
 #[tokio::test]
 async fn agent_is_streamed_and_resumed() {
-    let mock = Mock::start(Scenario::api()).await.unwrap();
+    let mock = Mock::start(Scenario::api().chat(true)).await.unwrap();
     let client = builder(&mock).build().unwrap();
     let request = responses::Request::new("openai/gpt-5", "Who found the first pulsar?");
     let mut stream = client.responses().stream(&request).await.unwrap();
@@ -166,9 +166,61 @@ async fn agent_is_streamed_and_resumed() {
     assert_eq!(resumed, all[3..]);
 }
 
+/// Answers, streams, background runs, functions and errors of the built-in API, as since the end of chat completions.
+#[tokio::test]
+async fn agent_api_of_the_mock() {
+    let mock = Mock::start(Scenario::api()).await.unwrap();
+    let client = builder(&mock).build().unwrap();
+    let api = client.responses();
+    let request = responses::Request::new("perplexity/sonar", "one two").tools([responses::WebSearch::new()]);
+    let whole = api.create(&request).await.unwrap();
+    assert_eq!((&*whole.output_text(), whole.sources().len()), ("You said: one two", 2));
+    let streamed = api.stream(&request).await.unwrap().accumulate().await.unwrap();
+    assert_eq!((streamed.output_text(), &streamed.usage), (whole.output_text(), &whole.usage));
+    assert_eq!(streamed.function_calls().count(), 0);
+    assert_eq!(api.stream(&request).await.unwrap().text().concat().await.unwrap(), whole.output_text());
+    let cut = request.clone().max_output_tokens(3);
+    for cut in [
+        api.create(&cut).await.unwrap(),
+        api.stream(&cut).await.unwrap().accumulate().await.unwrap(),
+        api.stream(&cut).await.unwrap().resuming(1).accumulate().await.unwrap(),
+    ] {
+        assert_eq!((&*cut.output_text(), &cut.status), ("You said: one", &responses::Status::Incomplete));
+        assert_eq!(cut.incomplete_details.unwrap().reason.unwrap(), "max_output_tokens");
+    }
+
+    let background = request.clone().background(true);
+    let run = api.create(&background).await.unwrap();
+    assert_eq!(run.status, responses::Status::Queued);
+    let done = api.wait(&run.id).interval(Duration::from_millis(1)).await.unwrap();
+    assert_eq!(done.into_result().unwrap().output_text(), whole.output_text());
+    assert!(api.cancel(&run.id).await.unwrap_err().is_bad_request());
+    let run = api.create(&background).await.unwrap();
+    assert_eq!(api.cancel(&run.id).await.unwrap().status, responses::Status::Cancelling);
+    let cancelled = api.wait(&run.id).interval(Duration::from_millis(1)).await.unwrap();
+    assert_eq!(cancelled.status, responses::Status::Cancelled);
+    assert_eq!(cancelled.into_result().unwrap_err().code(), Some("cancelled"));
+    let hidden = api.create(&request.clone().store(false)).await.unwrap();
+    assert!(api.wait(&hidden.id).await.unwrap_err().is_not_found());
+
+    let function = request.clone().tools([responses::FunctionTool::new("weather")]).tool_choice("required");
+    let asked = api.create(&function).await.unwrap();
+    let call = asked.function_calls().next().unwrap();
+    assert_eq!((&*call.name, &asked.status), ("weather", &responses::Status::RequiresAction));
+    let items: Vec<_> = asked.to_input().chain([call.output("22 degrees")]).collect();
+    assert!(api.create(&responses::Request::new("perplexity/sonar", items)).await.is_ok());
+
+    let error = api.create(&request).extra_body("search_mode", "academic").await.unwrap_err();
+    assert_eq!((error.is_bad_request(), error.param(), error.attempts()), (true, Some("search_mode"), 1));
+    let error = client.chat().create(&question()).await.unwrap_err();
+    assert!(error.is_retired() && error.attempts() == 1 && error.to_string().contains("Client::responses"));
+    let converted = responses::Request::from_chat(&question()).request;
+    assert!(api.create(&converted).await.is_ok());
+}
+
 #[tokio::test]
 async fn jobs_and_files() {
-    let mock = Mock::start(Scenario::api()).await.unwrap();
+    let mock = Mock::start(Scenario::api().chat(true)).await.unwrap();
     let client = builder(&mock).build().unwrap();
     let job = client.async_chat().create(&async_chat::Request::new(question())).await.unwrap();
     let job = client.async_chat().wait(&job.id).interval(Duration::from_millis(1)).await.unwrap();
@@ -229,7 +281,8 @@ async fn redirects_keep_the_body_and_drop_the_key() {
 fn blocking_client() {
     use tightwire_perplexity::blocking;
 
-    let mock = Mock::start_blocking(Scenario::api(), tightwire_perplexity_mock::Config::default()).unwrap();
+    let mock = Mock::start_blocking(Scenario::api().chat(true), tightwire_perplexity_mock::Config::default())
+        .unwrap();
     let connect = Connect { proxy: Proxy::None, ..Connect::default() };
     let client = blocking::Client::builder()
         .without_environment()
@@ -254,6 +307,13 @@ fn blocking_client() {
         chunk.unwrap();
     }
     assert_eq!(client.block_on(chunks.finish()).unwrap().text(), Some(text));
+
+    let agent = responses::Request::with_effort("low", "Why is the sky blue?");
+    let pieces = client.responses().stream(&agent).send().unwrap().text();
+    assert_eq!(pieces.into_iter().map(Result::unwrap).collect::<String>(), text);
+    let run = client.responses().create(&agent.background(true)).send().unwrap();
+    let wait = client.responses().wait(&run.id).interval(Duration::from_millis(1));
+    assert_eq!(client.block_on(wait).unwrap().output_text(), text);
 
     let job = client.async_chat().create(&async_chat::Request::new(question())).send().unwrap();
     let wait = client.async_chat().wait(&job.id).interval(Duration::from_millis(1));

@@ -34,7 +34,7 @@ fn builder(url: impl Into<String>) -> ClientBuilder {
 }
 
 async fn start(rule: Rule) -> (Mock, Client) {
-    let mock = Mock::start(Scenario::api().rule(rule)).await.unwrap();
+    let mock = Mock::start(Scenario::api().chat(true).rule(rule)).await.unwrap();
     let client = builder(mock.url()).service(hyper()).build().unwrap();
     (mock, client)
 }

@@ -348,102 +348,7 @@ async fn named_events_are_items() {
             Err(error) => assert_eq!(Err(error.message().unwrap()), expected),
         }
     }
-    assert_eq!(script.sent()[0].url, "https://example.org/base/v1/responses");
-}
-
-/// Data of an event without a name, as the server sends it.
-fn data(text: &str) -> String {
-    format!("data: {text}\n\n")
-}
-
-/// The last event of a stream, with its keys in the order of the server.
-fn last(status: &str, text: &str) -> String {
-    data(&format!(
-        r#"{{"response":{{"error":null,"id":"r/1","output":[{{"content":[{{"text":"{text}","type":"output_text"}}],"type":"message"}}],"status":"{status}","usage":{{"total_tokens":17}}}},"sequence_number":2,"type":"response.{status}"}}"#
-    ))
-}
-
-#[tokio::test(start_paused = true)]
-async fn every_end_of_a_response_is_one_result() {
-    for status in ["completed", "incomplete", "cancelled"] {
-        let end = last(status, "Hello");
-        for tail in ["", "data: [DONE]\n\n", "data: {\"type\":\"response.unknown\"}\n\n", &end] {
-            let script = Script::new([
-                Step::pieces([EVENTS[0], EVENTS[1], &end, tail]),
-                Step::pieces([EVENTS[0], EVENTS[1], end.trim_end()]),
-                Step::pieces([EVENTS[0], EVENTS[1], &end, tail]),
-            ]);
-            for _ in 0..2 {
-                let mut stream = agent_stream(&script).await;
-                let answer = stream.accumulate().await.unwrap();
-                assert!(stream.finished_cleanly());
-                assert_eq!((answer.status.as_str(), &*answer.output_text()), (status, "Hello"));
-                assert_eq!(answer.usage.unwrap().total_tokens, 17);
-            }
-            let events: Vec<_> = agent_stream(&script).await.resuming(3).collect().await;
-            assert_eq!((events.len(), events.iter().all(Result::is_ok), script.left()), (3, true, 0));
-        }
-    }
-    // `[DONE]` of a gateway is no end of the response.
-    let script = Script::new([Step::pieces([EVENTS[0], EVENTS[1], "data: [DONE]\n\n"])]);
-    assert!(agent_stream(&script).await.accumulate().await.unwrap_err().is_incomplete());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_failed_response_is_an_error_with_the_text_so_far() {
-    let failed = r#"{"response":{"error":{"code":"server_error","message":"no","type":"t"},"id":"r","status":"failed"},"type":"response.KIND"}"#;
-    for kind in ["failed", "completed"] {
-        let end = data(&failed.replace("KIND", kind));
-        let steps = || Step::pieces([EVENTS[0], EVENTS[1], &end]);
-        let script = Script::new([steps(), steps()]);
-        let mut stream = agent_stream(&script).await.accumulating();
-        while let Some(event) = stream.next().await {
-            event.unwrap();
-        }
-        assert_eq!(stream.accumulator().output_text(), "Hel");
-        let error = stream.finish().await.unwrap_err();
-        assert!(error.is_stream());
-        assert_eq!(
-            (error.message(), error.code(), error.error_type()),
-            (Some("no"), Some("server_error"), Some("t"))
-        );
-        let mut pieces: Vec<_> = agent_stream(&script).await.text().collect().await;
-        assert!(pieces.pop().unwrap().unwrap_err().is_stream());
-        assert_eq!(pieces.len(), 1);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn each_part_of_the_text_is_returned_once() {
-    let event = |kind: &str, rest: &str| data(&format!(r#"{{{rest},"type":"response.{kind}"}}"#));
-    let delta = event("output_text.delta", r#""delta":"Hel","item_id":"m""#);
-    let done = event("output_text.done", r#""item_id":"m","text":"Hello""#);
-    let item = event(
-        "output_item.done",
-        r#""item":{"content":[{"text":"Hello","type":"output_text"}],"id":"m","type":"message"},"output_index":3"#,
-    );
-    let end = last("completed", "Hello");
-    for (events, pieces) in [
-        (&[&delta, &done, &item, &end][..], &["Hel", "lo"][..]),
-        (&[&done, &end], &["Hello"]),
-        (&[&item, &end], &["Hello"]),
-        (&[&delta, &item, &end], &["Hel", "lo"]),
-        (&[&delta, &end], &["Hel", "lo"]),
-        (&[&end], &["Hello"]),
-    ] {
-        let script = Script::new([Step::pieces(events.iter().map(|event| event.as_str()))]);
-        let found: Vec<_> = agent_stream(&script).await.text().map(Result::unwrap).collect().await;
-        assert_eq!(found, pieces);
-    }
-    // Two parts, of which only the first and the beginning of the second arrived before the end.
-    let second = event("output_text.delta", r#""content_index":1,"delta":"wor","item_id":"m""#);
-    let both = last("completed", "Hello").replace(
-        "}],\"type\":\"message\"",
-        "},{\"text\":\"world\",\"type\":\"output_text\"}],\"type\":\"message\"",
-    );
-    let script = Script::new([Step::pieces([&*delta, &done, &second, &both])]);
-    let found: Vec<_> = agent_stream(&script).await.text().map(Result::unwrap).collect().await;
-    assert_eq!(found, ["Hel", "lo", "wor", "ld"]);
+    assert_eq!(script.sent()[0].url, "https://example.org/base/v1/agent");
 }
 
 #[tokio::test(start_paused = true)]
@@ -501,7 +406,7 @@ async fn lost_streams_are_resumed_after_the_last_event() {
     assert!(accumulator.is_finished());
     assert_eq!(accumulator.finish().output_text(), "Hello");
     let urls: Vec<_> = script.sent().iter().skip(1).map(|sent| sent.url.clone()).collect();
-    let base = "https://example.org/base/v1/responses/r%2F1";
+    let base = "https://example.org/base/v1/agent/r%2F1";
     assert_eq!(urls, [1, 3].map(|after| format!("{base}?starting_after={after}&stream=true")));
 }
 
@@ -517,46 +422,6 @@ async fn resuming_gives_up_without_further_events() {
         assert!(is_expected(&events.pop().unwrap().unwrap_err()));
         assert_eq!(events.iter().filter(|event| event.is_ok()).count(), received);
         assert_eq!((events.len(), script.left()), (received, left));
-    }
-}
-
-/// Neither repeated events nor events that the server no longer has lead to endless requests.
-#[tokio::test(start_paused = true)]
-async fn resuming_is_bounded_and_falls_back_to_the_response() {
-    let start = Instant::now();
-    let repeated = || Step::pieces(EVENTS[..2].iter().copied());
-    let script = Script::new([repeated(), repeated(), repeated(), repeated()]);
-    let mut events: Vec<_> = agent_stream(&script).await.resuming(3).collect().await;
-    assert!(events.pop().unwrap().unwrap_err().is_incomplete());
-    assert_eq!((events.len(), script.left()), (2, 0));
-    assert_eq!(start.elapsed(), Duration::from_millis(500 + 1000 + 2000));
-
-    let answer = r#"{"id":"r/1","status":"incomplete","output":[{"type":"message","content":[{"type":"output_text","text":"Hello"}]}]}"#;
-    let expired = || Step::status(400, &[], r#"{"error":{"message":"cursor expired"}}"#);
-    for (steps, text) in [
-        (vec![lost(&EVENTS[..2]), expired(), Step::ok(answer)], Ok("Hello")),
-        (vec![lost(&EVENTS[..2]), Step::ok(answer)], Ok("Hello")),
-        (
-            vec![lost(&EVENTS[..2]), expired(), Step::ok(r#"{"id":"r","status":"in_progress"}"#)],
-            Err("cursor expired"),
-        ),
-    ] {
-        let script = Script::new(steps);
-        let mut accumulator = responses::Accumulator::new();
-        let mut events = agent_stream(&script).await.resuming(1);
-        let mut error = None;
-        while let Some(event) = events.next().await {
-            match event {
-                Ok(event) => accumulator.push(&event),
-                Err(reason) => error = Some(reason),
-            }
-        }
-        assert_eq!(script.left(), 0);
-        assert!(script.sent()[1..].iter().all(|sent| sent.method == "GET"));
-        match text {
-            Ok(text) => assert_eq!(accumulator.finish().output_text(), text),
-            Err(message) => assert_eq!(error.unwrap().message(), Some(message)),
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use tightwire_json::{Value, json};
 use tightwire_perplexity::types::chat::{Completion, JsonSchema, Parsed, Request};
+use tightwire_perplexity::types::responses;
 use tightwire_perplexity::{Error, Result};
 
 use crate::support::{Script, Step};
@@ -77,5 +78,39 @@ async fn errors_have_the_path_and_the_response() {
         assert_eq!(error.path(), path, "{content}");
         let response: Completion = tightwire_json::from_slice(error.body().unwrap()).unwrap();
         assert_eq!(response.citations.unwrap().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn responses_of_the_agent_api_are_parsed_in_the_same_way() {
+    for (status, text, expected) in [
+        ("completed", r#"{"name": "Mars", "moons": []}"#, Ok("Mars")),
+        (
+            "completed",
+            r#"{"name": "Mars", "moons": [{"diameter": "small"}]}"#,
+            Err(Some("moons[0].diameter")),
+        ),
+        ("completed", "Mars has two moons.", Err(None)),
+        ("incomplete", r#"{"name": "Ma"#, Err(None)),
+    ] {
+        let content = json!([{"type": "output_text", "text": text}]);
+        let body = json!({"id": "r", "status": status, "incomplete_details": {"reason": "max_output_tokens"},
+            "output": [{"type": "message", "content": content}]});
+        let script = Script::new([Step::status(200, &[], body.to_string())]);
+        let request = responses::Request::new("perplexity/sonar", "Which planet?");
+        let parsed = script.client().responses().parse::<Planet>(&request).await;
+        let sent: Value = tightwire_json::from_str(&script.sent()[0].body).unwrap();
+        assert_eq!(sent["response_format"]["json_schema"]["name"], "Planet");
+        match parsed {
+            Ok(parsed) => assert_eq!((Ok(&*parsed.value.name), &*parsed.response.id), (expected, "r")),
+            Err(error) => {
+                assert_eq!(Err(error.path()), expected);
+                assert_eq!(
+                    crate::support::chain(&error).contains("max_output_tokens"),
+                    status == "incomplete"
+                );
+                assert_eq!(error.body().unwrap(), &body.to_string());
+            }
+        }
     }
 }

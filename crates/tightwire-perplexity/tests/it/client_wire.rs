@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tightwire_json::Value;
+use tightwire_perplexity::resources::PathStyle;
 use tightwire_perplexity::stream::{EventStream, StreamItem};
 use tightwire_perplexity::types::{async_chat, chat, responses, skills};
 use tightwire_perplexity::{Call, Client, Download, Error};
@@ -374,8 +375,8 @@ async fn recorded_calls() {
         }
         let script = recording.script();
         let retries = recording.attempts.len() as u32 - 1;
-        let client =
-            script.builder().api_key("test-key").base_url("https://example.org").max_retries(retries);
+        let client = script.builder().api_key("test-key").base_url("https://example.org");
+        let client = client.path_style(PathStyle::Sdk).max_retries(retries);
         let Some(outcome) = call(&client.build().unwrap(), recording.request()).await else {
             left_out.extend(recording.is_newest().then_some(recording.scenario));
             continue;

@@ -12,6 +12,8 @@ mod support;
 #[path = "../support/wire.rs"]
 mod wire;
 
+mod agent_cases;
+mod agent_simulation;
 mod client_allocations;
 mod client_chunking;
 mod client_env;
@@ -27,6 +29,7 @@ mod client_stream_splits;
 mod client_structured;
 mod client_transport;
 mod client_wire;
+mod readme;
 mod types_golden;
 mod types_tolerance;
 mod types_wire;

@@ -71,6 +71,39 @@ fn tag_may_be_the_last_field() {
     assert!(matches!(item, OutputItem::FunctionCall(call) if call.call_id == "c"));
 }
 
+/// The Agent API writes the type last. Such objects are decoded like others, without being buffered.
+#[test]
+fn the_place_of_the_type_does_not_matter() {
+    let first = [
+        r#"{"type":"response.output_item.done","sequence_number":1,"item":{"type":"message","id":"m","content":[{"type":"output_text","text":"a"}]}}"#,
+        r#"{"type":"response.output_item.done","item":{"type":"of_the_future","x":[1]}}"#,
+        r#"{"type":"response.of_the_future","x":{"type":"y"}}"#,
+        r#"{"type":"response.output_text.delta","item_id":"m","unknown":1,"delta":"a"}"#,
+    ];
+    let last = [
+        r#"{"item":{"content":[{"text":"a","type":"output_text"}],"id":"m","type":"message"},"sequence_number":1,"type":"response.output_item.done"}"#,
+        r#"{"item":{"x":[1],"type":"of_the_future"},"type":"response.output_item.done"}"#,
+        r#"{"x":{"type":"y"},"type":"response.of_the_future"}"#,
+        r#"{"delta":"a","unknown":1, "type" : "response.output_text.delta" ,"item_id":"m"}"#,
+    ];
+    for (first, last) in first.into_iter().zip(last) {
+        let decode = |text| test_support::counting::allocations(|| decode::<Event>(text));
+        let ((first_count, event), (last_count, same)) = (decode(first), decode(last));
+        assert_eq!(event, same);
+        assert!(last_count <= first_count, "{last_count} instead of {first_count} allocations: {last}");
+        // Another deserializer.
+        let value = self::decode::<Value>(last);
+        assert_eq!(tightwire_json::from_value::<Event>(value).unwrap(), event);
+    }
+    for text in [
+        r#"{"type":"response.output_item.done","item":{"type":"message","content":[{"type":"output_text","text":5}]}}"#,
+        r#"{"item":{"content":[{"text":5,"type":"output_text"}],"type":"message"},"type":"response.output_item.done"}"#,
+    ] {
+        let error = tightwire_json::from_str::<Event>(text).unwrap_err();
+        assert_eq!(error.path().unwrap().to_string(), "item.content[0].text", "{error}");
+    }
+}
+
 #[test]
 fn errors_do_not_contain_values() {
     for text in [r#"{"type": "text", "text": ["secret"]}"#, r#"{"text": {"secret": 1}, "type": "text"}"#] {

@@ -224,7 +224,8 @@ impl Script {
     }
 }
 
-async fn play(mut step: Step) -> Result<http::Response<reqwest::Body>, BoxError> {
+/// Returns the outcome of a request.
+pub(crate) async fn play(mut step: Step) -> Result<http::Response<reqwest::Body>, BoxError> {
     loop {
         match step {
             Step::Response(response) => return Ok(response),

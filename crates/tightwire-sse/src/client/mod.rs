@@ -13,6 +13,8 @@ mod refused;
 mod request;
 mod retry;
 mod retry_after;
+#[cfg(test)]
+mod simulation;
 mod source;
 #[cfg(test)]
 mod tests;

@@ -94,6 +94,8 @@ pub(super) struct Options {
     pub(super) error_body: ErrorBodyLimits,
     pub(super) ending: Ending,
     pub(super) content_types: ContentTypes,
+    /// Random number for jitter.
+    pub(super) random: fn() -> u32,
 }
 
 impl Default for Options {
@@ -109,6 +111,7 @@ impl Default for Options {
             error_body: ErrorBodyLimits::default(),
             ending: Ending::Strict,
             content_types: is_event_stream,
+            random,
         }
     }
 }
@@ -250,7 +253,7 @@ impl EventSource {
             self.failed_attempts = self.failed_attempts.saturating_add(1);
         }
         self.retry.record(outcome);
-        let Some(delay) = self.retry.next_delay(random()) else {
+        let Some(delay) = self.retry.next_delay((self.options.random)()) else {
             // For a client that never reconnects, the end of the response is the regular end.
             let is_expected = error.is_ended() && self.retry.is_disabled();
             return if is_expected { None } else { Some(Err(error)) };

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::{FutureExt, StreamExt, stream};
 use http::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::refused::ErrorBodyLimits;
 use super::request::RequestTemplate;
@@ -284,7 +284,7 @@ async fn retry_after_sets_the_minimum_delay() {
         match delay {
             Some(delay) => {
                 expect(&mut source, [&format!("wait {delay} ms: {error}")]).await;
-                assert!(tokio::time::timeout(Duration::from_secs(1000), source.next()).await.is_err());
+                assert!(timeout(Duration::from_secs(1000), source.next()).await.is_err());
                 assert_pause(pauses(&log)[0], delay);
             }
             None => expect(&mut source, [&format!("error: {error}"), "end"]).await,
@@ -507,6 +507,16 @@ async fn the_client_has_the_ending_and_content_types_of_its_options() {
     expect(&mut source, ["open", "event 1", "event 2"]).await;
     assert!(next(&mut source).await.ends_with(ENDED));
     assert!(next(&mut source).await.starts_with("error: response does not have content type"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_of_which_only_the_id_arrived_is_requested_again() {
+    let setup = Options { ending: Ending::Lenient, ..Options::default() };
+    let (mut source, log) = setup.source([chunks(["id: 1\ndata: 1\n\nid: 2\n"]), Reply::NoResponse]);
+    expect(&mut source, ["open", "event 1"]).await;
+    assert!(next(&mut source).await.ends_with(ENDED));
+    assert!(timeout(Duration::from_secs(1000), source.next()).await.is_err());
+    assert_eq!(log.lock().unwrap()[1].1["last-event-id"], "1");
 }
 
 #[tokio::test(start_paused = true)]

@@ -31,6 +31,7 @@
 //! | --- | --- | --- |
 //! | version of reqwest | 0.13 | 0.12 |
 //! | URL in errors, response in `Debug` of [`Error`] | omitted | included |
+//! | [`Error::Transport`] for a body that is cut off | `request or response body error` (`is_body`) | `error decoding response body` (`is_decode`) |
 //! | text of [`Error::Parser`] | that of [`Error`](crate::Error) | that of nom |
 //! | `Accept` header of the request | replaces the default | sent together with the default |
 //! | `max_retries` | number of attempts in a row | 0 allows one attempt, any other value has no effect |

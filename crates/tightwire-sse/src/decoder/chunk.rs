@@ -17,17 +17,6 @@ const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 /// would cost more than growing the next buffer.
 const MIN_MOVED_LEN: usize = 64 << 10;
 
-/// Returns whether a short slice contains CR or LF.
-#[inline(always)]
-fn has_line_end(bytes: &[u8]) -> bool {
-    // No early exit and a number instead of a bool, so that the compiler compares 16 bytes at once.
-    fn ends(bytes: &[u8]) -> u8 {
-        bytes.iter().fold(0, |any, &byte| any | u8::from(byte == b'\n') | u8::from(byte == b'\r'))
-    }
-    let (blocks, rest) = bytes.as_chunks::<16>();
-    blocks.iter().fold(ends(rest), |any, block| any | ends(block)) != 0
-}
-
 #[derive(Debug)]
 enum Step<'c> {
     /// The chunk is consumed.
@@ -54,15 +43,24 @@ impl Decoder {
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot return items that borrow from it")]
     #[inline]
     pub fn next<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<EventRef<'a>>> {
-        if self.append_tiny(chunk) {
+        if self.append_partial(chunk) {
             *chunk = &[];
             return Ok(None);
         }
+        self.next_after_append(chunk)
+    }
+
+    /// [`next`](Self::next) for callers that have called [`append_partial`](Self::append_partial), which returned `false`.
+    #[inline]
+    pub(crate) fn next_after_append<'a, 'c: 'a>(
+        &'a mut self,
+        chunk: &mut &'c [u8],
+    ) -> Result<Option<EventRef<'a>>> {
         if let Some(data) = self.next_simple_event(chunk) {
             let event = self.dispatch_data(data);
             return Ok(Some(self.event_ref(&event)));
         }
-        if chunk.is_empty() {
+        if self.begin_partial::<false>(chunk) {
             return Ok(None);
         }
         with_engine(NextTask { decoder: self, chunk })
@@ -75,21 +73,22 @@ impl Decoder {
     /// Same as [`next`](Self::next).
     #[inline]
     pub fn next_owned(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
-        if self.append_tiny(chunk) {
+        if self.append_partial(chunk) {
             *chunk = &[];
             return Ok(None);
         }
-        self.next_owned_slow(chunk)
+        self.next_owned_after_append(chunk)
     }
 
-    /// Not inlined, so that tiny chunks do not pay for the stack space of an event.
+    /// [`next_owned`](Self::next_owned) for callers that have called [`append_partial`](Self::append_partial), which returned
+    /// `false`. Not inlined, so that tiny chunks do not pay for the stack space of an event.
     #[inline(never)]
-    fn next_owned_slow(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
+    pub(crate) fn next_owned_after_append(&mut self, chunk: &mut &[u8]) -> Result<Option<Event>> {
         if let Some(data) = self.next_simple_event(chunk) {
             let event = self.dispatch_data(data);
             return Ok(Some(self.event_ref(&event).to_owned()));
         }
-        if chunk.is_empty() {
+        if self.begin_partial::<false>(chunk) {
             return Ok(None);
         }
         with_engine(NextOwnedTask { decoder: self, chunk })
@@ -102,7 +101,7 @@ impl Decoder {
     /// # Errors
     /// Same as [`next`](Self::next).
     pub fn next_item<'a, 'c: 'a>(&'a mut self, chunk: &mut &'c [u8]) -> Result<Option<Item<'a>>> {
-        if self.append_tiny(chunk) {
+        if self.append_partial(chunk) {
             *chunk = &[];
             return Ok(None);
         }
@@ -110,7 +109,7 @@ impl Decoder {
             let event = self.dispatch_data(data);
             return Ok(Some(Item::Event(self.event_ref(&event))));
         }
-        if chunk.is_empty() {
+        if self.begin_partial::<true>(chunk) {
             return Ok(None);
         }
         with_engine(NextItemTask { decoder: self, chunk })
@@ -148,7 +147,7 @@ impl Decoder {
         F: FnMut(Result<EventRef<'_>>) -> ControlFlow<()>,
     {
         self.leave_initial_state(chunk);
-        if self.append_tiny(chunk) {
+        if self.append_partial(chunk) {
             return chunk.len();
         }
         with_engine(FeedTask { decoder: self, chunk, on_event })
@@ -156,19 +155,18 @@ impl Decoder {
 }
 
 impl Decoder {
-    /// Appends a tiny chunk without line end to the incomplete line. Returns `false`, without any effect, for other
-    /// chunks. Fast path that the benchmark rows `sse/tiny_*` measure.
+    /// Appends a chunk without line end to the incomplete line. Returns `false`, without any effect, for other chunks.
+    /// Fast path that the benchmark rows `sse/tiny_*` and `sse/patho_line_*` measure.
     #[inline]
-    fn append_tiny(&mut self, chunk: &[u8]) -> bool {
-        const TINY: usize = 64;
-        if !matches!(self.partial, Partial::Field | Partial::Skipped) || chunk.len() > TINY {
+    pub(crate) fn append_partial(&mut self, chunk: &[u8]) -> bool {
+        if !matches!(self.partial, Partial::Data | Partial::Field | Partial::Skipped)
+            || scan::has_line_end(chunk)
+        {
             return false;
         }
-        if has_line_end(chunk) {
-            return false;
-        }
-        if self.partial == Partial::Field {
-            let limit = self.config.max_event_size.saturating_sub(self.open.size).min(self.line.capacity());
+        if self.partial != Partial::Skipped {
+            let limit =
+                self.remaining_size(&self.open).saturating_sub(self.name_len).min(self.line.capacity());
             // The slow path grows the buffer and handles the limit.
             if self.line.len() + chunk.len() > limit {
                 return false;
@@ -179,6 +177,24 @@ impl Decoder {
             }
         }
         self.offset += chunk.len() as u64;
+        true
+    }
+
+    /// Buffers the rest of a chunk if it is empty or a short part of the first line of a block. Returns `false`, without any
+    /// effect, for other chunks. Fast path that the benchmark rows `sse/tiny_*` measure.
+    #[inline]
+    fn begin_partial<const ITEMS: bool>(&mut self, chunk: &mut &[u8]) -> bool {
+        if chunk.is_empty() {
+            return true;
+        }
+        let is_short = chunk.len() < scan::BLOCK && chunk.len() <= self.config.max_event_size;
+        if self.has_state || !is_short || scan::has_line_end(chunk) {
+            return false;
+        }
+        let mut open = OpenBlock::EMPTY;
+        self.buffer_partial_line::<ITEMS>(chunk, self.offset, &mut open);
+        self.offset += chunk.len() as u64;
+        *chunk = &[];
         true
     }
 
@@ -205,7 +221,8 @@ impl Decoder {
             Data::Joined => self.joined.len(),
             Data::SplitLine(_) => self.split_line.len(),
         };
-        let partial = if self.partial == Partial::Field { self.line.len() } else { 0 };
+        let is_field = matches!(self.partial, Partial::Data | Partial::Field);
+        let partial = if is_field { self.line.len() } else { 0 };
         buffered.max(partial) >= MIN_MOVED_LEN
     }
 
@@ -244,7 +261,7 @@ impl Decoder {
                 break step;
             }
             let Some(line) = lines.next_line() else {
-                break self.buffer_partial_line::<_, ITEMS>(&mut lines, &mut open);
+                break self.buffer_rest::<_, ITEMS>(&mut lines, &mut open);
             };
             step = self.process::<_, ITEMS>(line, &lines, &mut open);
         };
@@ -334,12 +351,12 @@ impl Decoder {
         }
         if self.partial != Partial::None {
             let Some(line) = lines.next_line() else {
-                return Some(self.buffer_partial_line::<E, ITEMS>(lines, open));
+                return Some(self.buffer_rest::<_, ITEMS>(lines, open));
             };
             let partial = core::mem::replace(&mut self.partial, Partial::None);
             if partial != Partial::Skipped {
                 self.line.extend_from_slice(line.bytes());
-                if let Some(step) = self.process_buffered_line::<ITEMS>(open) {
+                if let Some(step) = self.process_buffered_line::<ITEMS>(partial, open) {
                     return Some(step);
                 }
             }
@@ -416,24 +433,36 @@ impl Decoder {
         None
     }
 
-    /// Buffers the incomplete line at the end of a chunk, unless it is skipped.
-    #[inline(never)]
-    fn buffer_partial_line<'c, E: Engine, const ITEMS: bool>(
+    /// Buffers the incomplete line at the end of a chunk.
+    #[inline(always)]
+    fn buffer_rest<'c, E: Engine, const ITEMS: bool>(
         &mut self,
         lines: &mut Lines<'c, E>,
         open: &mut OpenBlock<'c>,
     ) -> Step<'c> {
-        let rest = lines.rest();
+        let (rest, offset) = (lines.rest(), self.offset + lines.start() as u64);
+        lines.skip_to_end();
+        self.buffer_partial_line::<ITEMS>(rest, offset, open)
+    }
+
+    /// Buffers a part of an incomplete line, unless it is skipped.
+    #[inline(never)]
+    fn buffer_partial_line<'c, const ITEMS: bool>(
+        &mut self,
+        mut rest: &[u8],
+        offset: u64,
+        open: &mut OpenBlock<'c>,
+    ) -> Step<'c> {
         if rest.is_empty() {
             return Step::End;
         }
-        let offset = self.offset + lines.start() as u64;
-        lines.skip_to_end();
         self.has_state = true;
         if self.partial == Partial::None {
             self.line.clear();
             self.partial_line_offset = offset;
-            self.partial = Partial::Undecided;
+            self.name_len = line::data_prefix(rest);
+            rest = &rest[self.name_len..];
+            self.partial = if self.name_len > 0 { Partial::Data } else { Partial::Undecided };
         }
         if self.partial == Partial::Undecided {
             // Classifies the line before it is buffered: a line of an unknown field is not buffered any further.
@@ -459,7 +488,7 @@ impl Decoder {
         self.line.extend_from_slice(rest);
         self.oversized_buffer |= self.line.capacity() > RETAINED_CAPACITY;
         match self.partial {
-            Partial::Field if self.line.len() > self.remaining_size(open) => {
+            Partial::Data | Partial::Field if self.partial_line_len() > self.remaining_size(open) => {
                 self.partial = Partial::Skipped;
                 self.overflow(self.partial_line_offset, open)
             }
@@ -471,10 +500,20 @@ impl Decoder {
         }
     }
 
+    /// Returns the length of the line in `self.line`, including its name.
+    fn partial_line_len(&self) -> usize {
+        self.name_len + self.line.len()
+    }
+
     /// Processes the line in `self.line`, which arrived in several chunks.
     #[cold]
-    fn process_buffered_line<'c, const ITEMS: bool>(&mut self, open: &mut OpenBlock<'c>) -> Option<Step<'c>> {
-        let Some((field, start)) = line::split(&self.line) else {
+    fn process_buffered_line<'c, const ITEMS: bool>(
+        &mut self,
+        partial: Partial,
+        open: &mut OpenBlock<'c>,
+    ) -> Option<Step<'c>> {
+        let split = if partial == Partial::Data { Some((Field::Data, 0)) } else { line::split(&self.line) };
+        let Some((field, start)) = split else {
             if ITEMS && self.line.first() == Some(&b':') && self.line.len() <= self.config.max_event_size {
                 let line = core::mem::take(&mut self.line);
                 let comment = self.buffer_comment_lossy(&line[1..]);
@@ -483,7 +522,7 @@ impl Decoder {
             }
             return None;
         };
-        if self.line.len() > self.remaining_size(open) {
+        if self.partial_line_len() > self.remaining_size(open) {
             return Some(self.overflow(self.partial_line_offset, open));
         }
         if field == Field::Retry {
@@ -541,11 +580,15 @@ impl Decoder {
         }
         let mut open = self.open;
         if !matches!(self.partial, Partial::None | Partial::Skipped)
-            && let Some(Step::TooLarge(offset)) = self.process_buffered_line::<false>(&mut open)
+            && let Some(Step::TooLarge(offset)) = self.process_buffered_line::<false>(self.partial, &mut open)
         {
             return Err(self.too_large(offset));
         }
-        Ok(self.dispatch(&mut open))
+        // The id of a block without data may be that of an event whose data is lost.
+        Ok(match open.data {
+            Data::None => None,
+            _ => self.dispatch(&mut open),
+        })
     }
 
     fn retry(&mut self, value: &[u8]) -> Option<u64> {
@@ -685,7 +728,7 @@ where
                     }
                 }
                 let Some(line) = lines.next_line() else {
-                    break Some(decoder.buffer_partial_line::<_, false>(&mut lines, &mut open));
+                    break Some(decoder.buffer_rest::<_, false>(&mut lines, &mut open));
                 };
                 if let Some(step) = decoder.process::<_, false>(line, &lines, &mut open) {
                     break Some(step);

@@ -27,6 +27,7 @@ mod json;
 mod limits;
 mod mcp;
 mod reader;
+mod readme;
 mod reference;
 mod replay;
 mod stream;

@@ -1,6 +1,7 @@
-// Calls every resource of the official Node SDK against a server with the default scenario.
+// Calls every resource of the official Node SDK against a server with the default scenario and chat completions, and
+// against one without.
 //
-// usage: PERPLEXITY_NODE_MODULES=DIRECTORY node drive.mjs URL
+// usage: PERPLEXITY_NODE_MODULES=DIRECTORY node drive.mjs URL URL
 //
 // Ends with a line "N passed, N failed", and with a status other than 0 where something failed.
 
@@ -12,7 +13,7 @@ import { pathToFileURL } from 'node:url';
 const entry = path.join(process.env.PERPLEXITY_NODE_MODULES, '@perplexity-ai/perplexity_ai/dist/index.js');
 const { default: Perplexity } = await import(pathToFileURL(path.resolve(entry)));
 
-const [baseURL] = process.argv.slice(2);
+const [baseURL, withoutChat] = process.argv.slice(2);
 const messages = [{ role: 'user', content: 'Hello there' }];
 const said = 'You said: Hello there';
 const client = new Perplexity({ apiKey: 'test-key', baseURL, maxRetries: 2 });
@@ -80,6 +81,37 @@ const checks = {
     assert.equal(events.at(-1).type, 'response.completed');
     const deltas = events.filter((event) => event.type === 'response.output_text.delta');
     assert.equal(deltas.map((event) => event.delta).join(''), said);
+  },
+
+  async 'responses tools'() {
+    const tool = { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} } };
+    const request = { model: 'perplexity/sonar', input: 'x', tools: [tool] };
+    const response = await client.responses.create({ ...request, tool_choice: 'required' });
+    assert.equal(response.status, 'requires_action');
+    const { type, call_id, name, arguments: given } = response.output[0];
+    const input = [{ type, call_id, name, arguments: given }, { type: 'function_call_output', call_id, output: '22' }];
+    assert.equal((await client.responses.create({ ...request, input })).status, 'completed');
+  },
+
+  async 'responses incomplete'() {
+    const request = { model: 'perplexity/sonar', input: 'one two three', max_output_tokens: 4 };
+    const response = await client.responses.create(request);
+    assert.equal(response.status, 'incomplete');
+    assert.equal(response.output_text, 'You said: one two');
+    const events = await collect(client.responses.create({ ...request, stream: true }));
+    assert.equal(events.at(-1).type, 'response.incomplete');
+  },
+
+  async 'responses errors'() {
+    const request = { model: 'perplexity/sonar', input: 'x' };
+    const refused = client.responses.create({ ...request, search_mode: 'academic' });
+    await assert.rejects(refused, (error) => error.status === 400 && error.error.error.param === 'search_mode');
+    await assert.rejects(client.responses.retrieve('resp_none'), Perplexity.NotFoundError);
+    await assert.rejects(once.responses.create(request, asked('429')), Perplexity.RateLimitError);
+    await assert.rejects(once.responses.create({ ...request, stream: true }, asked('502')), Perplexity.InternalServerError);
+    const without = new Perplexity({ apiKey: 'test-key', baseURL: withoutChat });
+    const retired = (error) => error.status === 403 && error.error.error.type === 'chat_completions_not_available';
+    await assert.rejects(chat({}, {}, without), retired);
   },
 
   async 'responses background'() {

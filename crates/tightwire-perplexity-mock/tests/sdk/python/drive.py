@@ -1,6 +1,7 @@
-"""Calls every resource of the official Python SDK against a server with the default scenario.
+"""Calls every resource of the official Python SDK against a server with the default scenario and chat completions, and
+against one without.
 
-usage: drive.py URL
+usage: drive.py URL URL
 
 Ends with a line "N passed, N failed", and with a status other than 0 where something failed.
 """
@@ -14,7 +15,7 @@ import traceback
 import perplexity
 from perplexity import AsyncPerplexity, Perplexity
 
-URL = sys.argv[1]
+URL, URL_WITHOUT_CHAT = sys.argv[1:3]
 MESSAGES = [{"role": "user", "content": "Hello there"}]
 SAID = "You said: Hello there"
 
@@ -114,7 +115,7 @@ def responses_create():
     response = client.responses.create(model="openai/gpt-5", input="Hello there")
     assert response.status == "completed" and response.output_text == SAID
     assert response.output[0].type == "search_results" and response.output[0].results[0].id == 1
-    assert response.usage.tool_calls_details["web_search"].invocation == 1
+    assert response.usage.tool_calls_details["search_web"].invocation == 1
     later = client.responses.create(
         models=["openai/gpt-5", "perplexity/sonar"],
         previous_response_id=response.id,
@@ -129,6 +130,30 @@ def responses_function():
     tool = {"type": "function", "name": "f", "parameters": {"type": "object", "properties": {}}}
     response = client.responses.create(model="openai/gpt-5", input="x", tools=[tool], tool_choice="required")
     assert response.status == "requires_action" and response.output[0].name == "f"
+
+
+@check
+def responses_incomplete():
+    members = {"model": "perplexity/sonar", "input": "one two three", "max_output_tokens": 4}
+    response = client.responses.create(**members)
+    assert response.status == "incomplete" and response.output_text == "You said: one two"
+    last = list(client.responses.create(**members, stream=True))[-1]
+    assert last.type == "response.incomplete" and last.response.output_text == "You said: one two"
+
+
+@check
+def responses_errors():
+    ask = lambda **members: client.responses.create(model="perplexity/sonar", input="x", **members)
+    error = raises(perplexity.BadRequestError, lambda: ask(extra_body={"search_mode": "academic"}))
+    assert error.body["error"]["param"] == "search_mode"
+    raises(perplexity.NotFoundError, lambda: client.responses.retrieve("resp_none"))
+    for name, kind in [("401", perplexity.AuthenticationError), ("429", perplexity.RateLimitError)]:
+        raises(kind, lambda: ask(extra_headers=case(name)))
+    for stream in [False, True]:
+        raises(perplexity.InternalServerError, lambda: ask(stream=stream, extra_headers=case("502")))
+    without = Perplexity(api_key="test-key", base_url=URL_WITHOUT_CHAT)
+    error = raises(perplexity.PermissionDeniedError, lambda: chat(without))
+    assert error.body["error"]["type"] == "chat_completions_not_available"
 
 
 @check
@@ -352,6 +377,8 @@ def peculiar_streams():
 def asynchronous_client():
     async def run():
         async with AsyncPerplexity(api_key="test-key", base_url=URL) as using:
+            response = await using.responses.create(model="perplexity/sonar", input="Hello there")
+            assert response.output_text == SAID
             members = {"model": "sonar", "messages": MESSAGES}
             completion = await using.chat.completions.create(**members)
             assert completion.choices[0].message.content == SAID

@@ -1,4 +1,7 @@
 //! Chat completions: `POST /chat/completions`.
+//!
+//! Perplexity ended them on 2026-09-27; some gateways still offer them. Use [`responses`](super::responses):
+//! [`Request::from_chat`](super::responses::Request::from_chat) converts requests.
 
 mod accumulator;
 mod completion;

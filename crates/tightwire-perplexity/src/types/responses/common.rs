@@ -50,6 +50,10 @@ open_enum! {
         High = "high",
         /// Extra high.
         Xhigh = "xhigh",
+        /// Lowest effort of an agent.
+        Fast = "fast",
+        /// Highest amount of reasoning.
+        Max = "max",
     }
 
     /// Handling of an input that is larger than the context of the model.

@@ -1,7 +1,7 @@
 //! Stream events of the Agent API.
 
 use super::common::Status;
-use super::output::{FetchedPage, OutputItem, SearchResult};
+use super::output::{FetchedPage, FinanceResult, OutputItem, SearchResult};
 use super::response::{Response, ResponseError, Usage};
 use crate::types::chat::Image;
 use crate::types::wire::{object, tagged};
@@ -45,6 +45,10 @@ tagged! {
         "response.reasoning.image_search_queries" => ImageSearchQueries(ImageQueriesEvent),
         /// Image search finished.
         "response.reasoning.image_search_results" => ImageSearchResults(ImageResultsEvent),
+        /// Search for financial data started.
+        "response.reasoning.finance_search_queries" => FinanceSearchQueries(FinanceQueriesEvent),
+        /// Search for financial data finished.
+        "response.reasoning.finance_search_results" => FinanceSearchResults(FinanceResultsEvent),
         /// A skill was loaded.
         "response.skill.loaded" => SkillLoaded(SkillLoadedEvent),
     }
@@ -67,7 +71,7 @@ impl Event {
             self;
             Created InProgress Completed Incomplete Cancelled Failed OutputItemAdded OutputItemDone OutputTextDelta OutputTextDone
             ReasoningStarted ReasoningStopped SearchQueries SearchResults FetchUrlQueries FetchUrlResults
-            ImageSearchQueries ImageSearchResults SkillLoaded
+            ImageSearchQueries ImageSearchResults FinanceSearchQueries FinanceSearchResults SkillLoaded
         }
     }
 
@@ -106,6 +110,13 @@ impl Event {
             Self::Failed(event) => event.response.as_deref(),
             _ => None,
         }
+    }
+
+    /// Decodes the response of an unknown event that ends the stream.
+    pub(crate) fn unknown_end(&self) -> Option<Response> {
+        let Self::Unknown(event) = self else { return None };
+        let response = event.get("response").filter(|_| self.is_final())?;
+        tightwire_json::from_value(response.clone()).ok()
     }
 
     /// Returns the error of a failed response, also if the event is called `response.completed`.
@@ -202,6 +213,8 @@ object! {
     pub struct SearchQueriesEvent: response {
         /// Sequence number of the event.
         sequence_number: u64,
+        /// Identifier of the tool call.
+        call_id: Option<String>,
         /// Search queries.
         queries: Vec<String>,
         /// The model's thought.
@@ -212,6 +225,8 @@ object! {
     pub struct SearchResultsEvent: response {
         /// Sequence number of the event.
         sequence_number: u64,
+        /// Identifier of the tool call.
+        call_id: Option<String>,
         /// Search results.
         results: Vec<SearchResult>,
         /// The model's thought.
@@ -260,6 +275,34 @@ object! {
         call_id: String,
         /// Images found.
         results: Vec<Image>,
+        /// The model's thought.
+        thought: Option<String>,
+        /// Tokens used so far.
+        usage: Option<Usage>,
+    }
+
+    /// Search for financial data started.
+    pub struct FinanceQueriesEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Identifier of the tool call.
+        call_id: Option<String>,
+        /// Ticker symbols.
+        tickers: Vec<String>,
+        /// Categories of the data.
+        categories: Vec<String>,
+        /// The model's thought.
+        thought: Option<String>,
+    }
+
+    /// Search for financial data finished.
+    pub struct FinanceResultsEvent: response {
+        /// Sequence number of the event.
+        sequence_number: u64,
+        /// Identifier of the tool call.
+        call_id: Option<String>,
+        /// The results.
+        results: Vec<FinanceResult>,
         /// The model's thought.
         thought: Option<String>,
         /// Tokens used so far.

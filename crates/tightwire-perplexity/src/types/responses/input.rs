@@ -2,7 +2,8 @@
 
 use super::common::{Role, Status};
 use super::mcp::{ApprovalRequest, ApprovalResponse, McpCall, McpTools};
-use super::output::{FunctionCall, FunctionCallOutput};
+use super::output::{FunctionCall, FunctionCallOutput, OutputItem};
+use super::tool::is_reserved;
 use crate::types::wire::{object, open_enum, tagged, untagged};
 
 untagged! {
@@ -64,7 +65,20 @@ impl InputItem {
         InputMessage::new(Role::System, content).into()
     }
 
-    /// Creates the result of the function call `call_id`.
+    /// Converts an output item, so that the conversation continues with it: a message becomes its text, calls of functions
+    /// and MCP tools stay as they are. Other items, such as search results, cannot be sent back.
+    pub fn from_output(item: &OutputItem) -> Option<Self> {
+        Some(match item {
+            OutputItem::Message(message) => Self::assistant(message.texts().collect::<String>()),
+            OutputItem::FunctionCall(call) if !is_reserved(&call.name) => Self::FunctionCall(call.clone()),
+            OutputItem::McpListTools(tools) => Self::McpListTools(tools.clone()),
+            OutputItem::McpCall(call) => Self::McpCall(call.clone()),
+            OutputItem::McpApprovalRequest(request) => Self::McpApprovalRequest(request.clone()),
+            _ => return None,
+        })
+    }
+
+    /// Creates the result of the function call `call_id`; see also [`FunctionCall::output`].
     pub fn function_output(call_id: impl Into<String>, output: impl Into<InputContent>) -> Self {
         FunctionCallOutput::new(call_id, output).into()
     }

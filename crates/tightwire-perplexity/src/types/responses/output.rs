@@ -1,9 +1,10 @@
 //! Output items of the Agent API.
 
+use serde::de::DeserializeOwned;
 use tightwire_json::{Map, Value};
 
 use super::common::{Role, Status};
-use super::input::InputContent;
+use super::input::{InputContent, InputItem};
 use super::mcp::{ApprovalRequest, McpCall, McpTools};
 use super::sandbox::{SandboxOperation, SandboxResults};
 use crate::types::NumberOrText;
@@ -214,6 +215,23 @@ object! {
         status: optional Status,
         /// Opaque reasoning state; send it back unchanged.
         thought_signature: optional String,
+    }
+}
+
+impl FunctionCall {
+    /// Decodes the arguments. Empty arguments decode as an empty object.
+    ///
+    /// # Errors
+    /// Returns an error if the arguments are not valid JSON or do not match `T`.
+    pub fn parse<T: DeserializeOwned>(&self) -> tightwire_json::Result<T> {
+        tightwire_json::from_str(if self.arguments.is_empty() { "{}" } else { &self.arguments })
+    }
+
+    /// Creates the input item with the result of this call.
+    pub fn output(&self, output: impl Into<InputContent>) -> InputItem {
+        let (name, thought_signature) = (Some(self.name.clone()), self.thought_signature.clone());
+        let result = FunctionCallOutput::new(&*self.call_id, output);
+        FunctionCallOutput { name, thought_signature, ..result }.into()
     }
 }
 

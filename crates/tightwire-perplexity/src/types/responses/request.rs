@@ -23,7 +23,7 @@ const MAX_INLINE_SKILLS: usize = 262_144;
 const MAX_SEQUENCE_NUMBER: u64 = (1 << 53) - 1;
 
 object! {
-    /// Request body of `POST /v1/responses`.
+    /// Request body of `POST /v1/agent`.
     ///
     /// # Examples
     /// ```

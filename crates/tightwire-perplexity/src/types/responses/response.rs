@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
+
 use super::common::{Effort, IncompleteReason, ServiceTier, Status, Truncation};
-use super::output::OutputItem;
+use super::input::InputItem;
+use super::output::{FunctionCall, OutputItem};
 use super::request::Reasoning;
-use super::tool::{Tool, ToolChoice};
+use super::tool::{Tool, ToolChoice, is_reserved};
+use crate::types::chat::ResponseFormat;
 use crate::types::wire::object;
 use crate::types::{NumberOrText, ObjectKind};
 
@@ -74,10 +78,22 @@ object! {
         parallel_tool_calls: Option<bool>,
         /// Reasoning options.
         reasoning: Option<Reasoning>,
+        /// Format of the text. The server reports `text` also for structured output.
+        text: Option<TextConfig>,
         /// Sampling temperature.
         temperature: Option<f64>,
         /// Nucleus sampling.
         top_p: Option<f64>,
+        /// Penalty for tokens that occurred before.
+        presence_penalty: Option<f64>,
+        /// Penalty for tokens in proportion to their frequency so far.
+        frequency_penalty: Option<f64>,
+        /// Number of alternatives per token with log probabilities.
+        top_logprobs: Option<u64>,
+        /// Identifier of the end user.
+        user: Option<String>,
+        /// Identifier of the end user for the detection of abuse.
+        safety_identifier: Option<String>,
         /// Whether the model may or must use tools.
         tool_choice: Option<ToolChoice>,
         /// Tools that the model may use.
@@ -97,9 +113,68 @@ impl Response {
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.output.iter().flat_map(OutputItem::texts)
     }
+
+    /// Decodes the text, which must be one JSON value, as requested by
+    /// [`Request::response_format`](super::Request#structfield.response_format).
+    ///
+    /// # Errors
+    /// Returns an error if the text is missing, is not valid JSON, or does not match `T`. The error has the path of the
+    /// unexpected value, such as `moons[0].name`. If the response has not completed, the error says so.
+    pub fn parse<T: DeserializeOwned>(&self) -> tightwire_json::Result<T> {
+        tightwire_json::from_str(&self.output_text()).map_err(|error| {
+            let reason = self.incomplete_details.as_ref().and_then(|details| details.reason.as_ref());
+            match (&self.status, reason) {
+                (Status::Incomplete, Some(reason)) => {
+                    serde::de::Error::custom(format_args!("response is incomplete, {reason}: {error}"))
+                }
+                _ => error,
+            }
+        })
+    }
+
+    /// Returns the function calls for the caller to run, without those of the service's own tools.
+    ///
+    /// # Examples
+    /// ```
+    /// use tightwire_perplexity::types::responses::{InputItem, Response};
+    ///
+    /// /// Runs the calls, and adds them with their results to the conversation.
+    /// fn answer(response: &Response, conversation: &mut Vec<InputItem>) {
+    ///     conversation.extend(response.to_input());
+    ///     conversation.extend(response.function_calls().map(|call| call.output("22 degrees")));
+    /// }
+    /// ```
+    pub fn function_calls(&self) -> impl Iterator<Item = &FunctionCall> {
+        self.output.iter().filter_map(|item| match item {
+            OutputItem::FunctionCall(call) if !is_reserved(&call.name) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// Returns the output as input items; see [`InputItem::from_output`].
+    pub fn to_input(&self) -> impl Iterator<Item = InputItem> {
+        self.output.iter().filter_map(InputItem::from_output)
+    }
+}
+
+/// A response and the value decoded from its text; see [`Responses::parse`](crate::resources::Responses::parse).
+#[cfg(all(feature = "client", feature = "schemars"))]
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Parsed<T> {
+    /// The value.
+    pub value: T,
+    /// The whole response, with the sources and the cost.
+    pub response: Response,
 }
 
 object! {
+    /// Format of the text of a response.
+    pub struct TextConfig: response {
+        /// The format.
+        format: Option<ResponseFormat>,
+    }
+
     /// Why a response is incomplete.
     pub struct IncompleteDetails: response {
         /// The reason.
@@ -230,31 +305,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn costs_are_objects_or_their_total() {
-        let usage = |cost: &str| {
-            let usage: Usage =
-                tightwire_json::from_str(&format!(r#"{{"cost": {cost}, "total_tokens": 3}}"#)).unwrap();
-            usage.cost
-        };
-        let parts =
-            r#"{"total_cost": 1e-05, "input_cost": 0, "tool_calls_cost_details": {"search_web": 0.005}}"#;
-        let cost = usage(parts).unwrap();
-        assert_eq!((cost.total_cost, cost.input_cost), (0.00001, 0.0));
-        assert_eq!(cost.tool_calls_cost_details.unwrap()["search_web"], 0.005);
-        for (text, total) in [("0.25", 0.25), ("0", 0.0), ("3", 3.0)] {
-            assert_eq!(usage(text).unwrap().total_cost, total);
-        }
-        assert_eq!(usage("null"), None);
-        assert!(tightwire_json::from_str::<Usage>(r#"{"cost": "free"}"#).is_err());
-        assert!(tightwire_json::from_str::<InputTokens>("3").is_err());
-    }
-
-    #[test]
     fn fields_of_recorded_responses_are_typed() {
         let response: Response = tightwire_json::from_str(
             r#"{"completed_at": null, "error": {"code": "cancelled", "message": "cancelled", "type": "cancelled"},
                 "id": "r", "incomplete_details": {"reason": "max_output_tokens"}, "max_tool_calls": 0,
-                "metadata": {"a": "b"}, "output": [
+                "metadata": {"a": "b"}, "frequency_penalty": 0, "presence_penalty": 0.5, "safety_identifier": null,
+                "text": {"format": {"type": "text"}}, "top_logprobs": 0, "user": "u", "output": [
                     {"results": [{"id": 1, "url": "u"}], "type": "people_search_results"},
                     {"results": [{"content": "c"}], "tickers": null, "type": "finance_results"}],
                 "parallel_tool_calls": true, "status": "incomplete", "temperature": 1, "tool_choice": "auto",
@@ -272,5 +328,8 @@ mod tests {
         );
         assert_eq!(response.usage.unwrap().output_tokens_details.unwrap().reasoning_tokens, 4);
         assert_eq!(response.tools.unwrap().len(), 2);
+        assert_eq!((response.frequency_penalty, response.presence_penalty), (Some(0.0), Some(0.5)));
+        assert_eq!((response.top_logprobs, response.user.as_deref()), (Some(0), Some("u")));
+        assert!(matches!(response.text.unwrap().format, Some(ResponseFormat::Text(_))));
     }
 }

@@ -15,6 +15,17 @@ use crate::types::{Recency, SearchContextSize, Secret};
 const MAX_LABEL: usize = 64;
 /// Maximum pages that one request may fetch.
 const MAX_URLS: u32 = 10;
+/// Maximum results of a web search.
+const MAX_RESULTS: u32 = 50;
+
+/// Function names that the service uses for its tools.
+const RESERVED: [&str; 7] =
+    ["web_search", "search_web", "people_search", "search_people", "fetch_url", "finance_search", "sandbox"];
+
+/// Returns whether a function with this name belongs to the service.
+pub(super) fn is_reserved(function: &str) -> bool {
+    RESERVED.contains(&function)
+}
 
 tagged! {
     /// A tool that the model may use.
@@ -45,6 +56,10 @@ impl Tool {
     pub(super) fn validate(&self) -> Result<(), Invalid> {
         match self {
             Self::FetchUrl(tool) => within("max_urls", tool.max_urls, 1, MAX_URLS),
+            Self::WebSearch(tool) => within("max_results", tool.max_results, 1, MAX_RESULTS),
+            Self::Function(tool) if is_reserved(&tool.name) => {
+                Err(Invalid::form("name", "is the name of a tool of the service"))
+            }
             Self::Function(tool) => present("name", tool.name.is_empty()),
             Self::Mcp(tool) => {
                 label(&tool.server_label)?;
@@ -94,10 +109,10 @@ open_enum! {
 }
 
 object! {
-    /// The tool that the model must use.
-    pub struct NamedTool: nested {
-        /// Type of the tool, such as `function`.
-        kind as "type": required String,
+    /// The tool that the model must use: a tool of the service by its type, or a function by its name.
+    pub struct NamedTool: nested, new {
+        /// Type of the tool, such as `web_search`.
+        kind as "type": optional String,
         /// Name of the function.
         name: optional String,
     }
@@ -200,6 +215,32 @@ object! {
         parameters: optional Map<String, Value>,
         /// Whether the arguments must conform exactly to `parameters`.
         strict: scalar bool,
+    }
+}
+
+#[cfg(feature = "schemars")]
+impl FunctionTool {
+    /// Creates a function whose arguments are those of `T`. Doc comments become descriptions for the model.
+    ///
+    /// # Errors
+    /// Same as [`JsonSchema::of`](crate::types::chat::JsonSchema::of).
+    ///
+    /// # Examples
+    /// ```
+    /// use tightwire_perplexity::types::responses::FunctionTool;
+    ///
+    /// #[derive(schemars::JsonSchema)]
+    /// struct Place {
+    ///     city: String,
+    /// }
+    ///
+    /// let tool = FunctionTool::of::<Place>("weather")?.description("The weather in a city.");
+    /// assert_eq!(tool.parameters.unwrap()["properties"]["city"]["type"], "string");
+    /// # Ok::<(), tightwire_json::Error>(())
+    /// ```
+    pub fn of<T: schemars::JsonSchema + ?Sized>(name: impl Into<String>) -> tightwire_json::Result<Self> {
+        let schema = crate::types::chat::JsonSchema::of::<T>()?.schema;
+        Ok(Self { parameters: schema.as_object().cloned(), ..Self::new(name) })
     }
 }
 

@@ -49,24 +49,28 @@ const TOTAL: &str = "total_cost";
 
 /// Reads the remaining fields of an object.
 #[inline]
-pub(crate) fn read<'de, T: Object, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
+pub(crate) fn read<'de, T: Object, A: MapAccess<'de>>(map: A) -> Result<T, A::Error> {
+    read_without(None, map)
+}
+
+/// Reads the remaining fields of an object. The tag of a union, which may be among them, is no extra field.
+#[inline]
+pub(crate) fn read_without<'de, T: Object, A: MapAccess<'de>>(
+    tag: Option<&str>,
+    mut map: A,
+) -> Result<T, A::Error> {
     let mut object = T::default();
-    if !T::Extra::STORES {
-        while let Some(name) = map.next_key_seed(Text(T::name))? {
-            match name {
-                Some(name) => object.read(name, &mut map)?,
-                None => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        return Ok(object);
-    }
-    let field = |name: &str| T::name(name).ok_or_else(|| name.to_owned());
+    let field = |name: &str| {
+        let is_stored = T::Extra::STORES && tag != Some(name);
+        T::name(name).ok_or_else(|| is_stored.then(|| name.to_owned()))
+    };
     while let Some(name) = map.next_key_seed(Text(field))? {
         match name {
             Ok(name) => object.read(name, &mut map)?,
-            Err(unknown) => {
+            Err(None) => {
+                map.next_value::<IgnoredAny>()?;
+            }
+            Err(Some(unknown)) => {
                 let value: Value = map.next_value()?;
                 if let Some(fields) = object.extra_mut().stored_mut() {
                     fields.insert(unknown, value);
@@ -220,7 +224,7 @@ fn write_all<T: Object, S: Serializer>(
     let mut out = Entries { map: serializer.serialize_map(None)?, extra, written: Vec::new() };
     if let Some((name, value)) = tag {
         out.map.serialize_entry(name, value)?;
-        // Skip a second tag: decoding uses the first one.
+        // An extra field of a request may have the same name.
         out.written.push(name);
     }
     object.write(&mut out)?;

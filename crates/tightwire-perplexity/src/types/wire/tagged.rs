@@ -3,10 +3,11 @@
 //! An object with an unknown tag is stored as a [`Value`] and encoded unchanged.
 
 use std::cell::RefCell;
+use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::MapDeserializer;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess};
+use serde::de::{Deserialize, Deserializer, EnumAccess, Error, MapAccess, VariantAccess as _, Visitor};
 use tightwire_json::{Map, Value};
 
 use super::object::Text;
@@ -47,7 +48,32 @@ pub(crate) trait Tagged: Untagged {
     }
 }
 
-/// Decodes an object of a union. Single-pass if the tag is the first field, as servers write it.
+/// Decodes an object of a union whose tag is known.
+pub(crate) fn read_variant<'de, T: Tagged, A: EnumAccess<'de>>(data: A) -> Result<T, A::Error> {
+    match data.variant::<Tag<T>>()? {
+        (Tag(Ok(variant)), object) => object.struct_variant(&[], Fields::<T>(variant)),
+        (Tag(Err(_)), object) => object.newtype_variant().map(T::unknown),
+    }
+}
+
+/// Reads the fields of a variant.
+struct Fields<T: Tagged>(T::Variant);
+
+impl<'de, T: Tagged> Visitor<'de> for Fields<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    #[inline]
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::read(self.0, map)
+    }
+}
+
+/// Decodes an object of a union that tightwire_json does not decode with [`read_variant`]: its tag is the first field, or
+/// another deserializer decodes it. Single-pass if the tag is the first field.
 pub(crate) fn read<'de, T: Tagged, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
     let mut object = Map::new();
     match map.next_key_seed(Text(|name: &str| (name != T::TAG).then(|| name.to_owned())))? {
@@ -173,7 +199,7 @@ macro_rules! tagged {
                     map: A,
                 ) -> Result<Self, A::Error> {
                     match variant {
-                        $(Variant::$variant => $crate::types::wire::object::read(map).map(Self::$variant),)+
+                        $(Variant::$variant => $crate::types::wire::object::read_without(Some($tag), map).map(Self::$variant),)+
                     }
                 }
             }
@@ -186,6 +212,10 @@ macro_rules! tagged {
 
             fn object<'de, A: serde::de::MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
                 $crate::types::wire::tagged::read(map)
+            }
+
+            fn tagged<'de, A: serde::de::EnumAccess<'de>>(data: A) -> Result<Self, A::Error> {
+                $crate::types::wire::tagged::read_variant(data)
             }
         }
 
@@ -201,7 +231,7 @@ macro_rules! tagged {
             }
         }
 
-        $crate::types::wire::untagged::union!($name);
+        $crate::types::wire::untagged::union!($name deserialize_newtype_struct(tightwire_json::TYPE_FIRST));
 
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {

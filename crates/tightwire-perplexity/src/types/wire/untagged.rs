@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserialize, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Visitor};
 use tightwire_json::Value;
 
 /// A union of values of different JSON types. Implemented by [`untagged!`].
@@ -29,6 +29,11 @@ pub(crate) trait Untagged: Sized {
 
     fn object<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         Value::deserialize(MapAccessDeserializer::new(map)).map(Self::unknown)
+    }
+
+    /// Decodes an object whose tag is known; see [`TYPE_FIRST`](tightwire_json::TYPE_FIRST).
+    fn tagged<'de, A: EnumAccess<'de>>(_data: A) -> Result<Self, A::Error> {
+        Err(A::Error::custom("expected a value"))
     }
 }
 
@@ -57,6 +62,16 @@ impl<'de, T: Untagged> Visitor<'de> for UntaggedVisitor<T> {
         T::object(map)
     }
 
+    #[inline]
+    fn visit_enum<A: EnumAccess<'de>>(self, data: A) -> Result<T, A::Error> {
+        T::tagged(data)
+    }
+
+    #[inline]
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+
     fn visit_bool<E>(self, value: bool) -> Result<T, E> {
         Ok(T::unknown(value.into()))
     }
@@ -80,7 +95,7 @@ impl<'de, T: Untagged> Visitor<'de> for UntaggedVisitor<T> {
 
 /// Implements what all unions have in common.
 macro_rules! union {
-    ($name:ident) => {
+    ($name:ident $method:ident($($token:expr)?)) => {
         impl Default for $name {
             /// Returns `null`, which stands for a missing value.
             fn default() -> Self {
@@ -91,7 +106,8 @@ macro_rules! union {
         impl<'de> serde::Deserialize<'de> for $name {
             #[inline]
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any($crate::types::wire::untagged::UntaggedVisitor(std::marker::PhantomData))
+                let visitor = $crate::types::wire::untagged::UntaggedVisitor(std::marker::PhantomData);
+                deserializer.$method($($token,)? visitor)
             }
         }
 
@@ -141,7 +157,7 @@ macro_rules! untagged {
             }
         }
 
-        $crate::types::wire::untagged::union!($name);
+        $crate::types::wire::untagged::union!($name deserialize_any());
 
         #[cfg(test)]
         impl $crate::types::arbitrary::Arbitrary for $name {

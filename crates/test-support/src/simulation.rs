@@ -1,0 +1,78 @@
+//! Deterministic simulations: all decisions of a run come from one seed.
+
+use std::env;
+use std::thread;
+
+/// Random numbers that only depend on the seed (SplitMix64).
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+impl Random {
+    /// Returns the numbers of this seed.
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Returns the next number.
+    pub const fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Returns a number below `limit`.
+    ///
+    /// # Panics
+    ///
+    /// If `limit` is 0.
+    pub const fn below(&mut self, limit: usize) -> usize {
+        (self.number() % limit as u64) as usize
+    }
+
+    /// Returns `true` in this percentage of calls.
+    pub const fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    /// Returns one of the values.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
+    pub fn pick<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.below(values.len())]
+    }
+}
+
+/// Prints the seed of a run that panics.
+struct PrintSeed(u64);
+
+impl Drop for PrintSeed {
+    #[allow(clippy::print_stderr, reason = "the output of a failed test")]
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("rerun with SIMULATION_SEED={}", self.0);
+        }
+    }
+}
+
+/// Runs a simulation with the seeds below `count`. The environment variable `SIMULATION_SEEDS` replaces the count, and
+/// `SIMULATION_SEED` selects one seed.
+///
+/// # Panics
+///
+/// If a run panics, or a variable is not a number. The seed of the failed run is printed.
+pub fn simulate(count: u64, run: impl Fn(Random)) {
+    let variable =
+        |name| env::var(name).ok().map(|value| value.parse::<u64>().expect("the variable is a number"));
+    let seeds = match variable("SIMULATION_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..variable("SIMULATION_SEEDS").unwrap_or(count),
+    };
+    for seed in seeds {
+        let _seed = PrintSeed(seed);
+        run(Random::new(seed));
+    }
+}
