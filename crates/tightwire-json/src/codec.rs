@@ -97,6 +97,10 @@ impl Codec {
     /// encoding writes the same text: see [`Number::from_written`](crate::Number::from_written). Decoding trees is slower.
     /// Default: `false`.
     ///
+    /// serde stores the content of flattened fields and of tagged and untagged enums before it decodes it. There, a number
+    /// that no 64-bit integer and no `f64` represents with the same text can only be decoded into a tree or a
+    /// [`Number`](crate::Number): for any other type it is an error, as with serde_json's `arbitrary_precision`.
+    ///
     /// # Examples
     /// ```
     /// use tightwire_json::{Codec, Value};

@@ -16,9 +16,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// The `is_*` predicates tell its kind. `Display` writes the path of the value, the expected and the found type, and
 /// the position: `users[3].address.zip: expected a string, found a number (line 12, column 9)`. The path is omitted for an
-/// error at the root, and the position if there is no document. `Display` does not print the source, and no values of
-/// the document: only keys, and the messages of `Serialize` and `Deserialize` implementations. The wording is not part
-/// of the API.
+/// error at the root, and the position if there is no document. If a reader or writer failed, `Display` prints its error.
+/// It prints no values of the document: only keys, and the messages of `Serialize` and `Deserialize` implementations. The
+/// wording is not part of the API.
 ///
 /// The path and the position are computed when an error leaves the decoder, in one pass over the document up to the
 /// error. A successful call does no work for them.
@@ -123,6 +123,10 @@ pub(crate) enum Syntax {
     Surrogate,
     /// Invalid UTF-8 (section 8.1).
     Utf8,
+    /// Comma before a closing bracket (sections 4 and 5).
+    Comma,
+    /// Byte order mark (section 8.1).
+    ByteOrderMark,
     /// Anything but white space after the value (section 2).
     Trailing,
     /// Duplicate key (section 4), reported only with `Duplicates::Error`.
@@ -224,6 +228,13 @@ impl Error {
             _ => {}
         }
         let before = &document[..offset];
+        if let Kind::Syntax(what @ (Syntax::Value | Syntax::Key)) = &mut self.inner.kind {
+            match document.get(offset) {
+                Some(b']' | b'}') if before.trim_ascii_end().ends_with(b",") => *what = Syntax::Comma,
+                _ if offset == 0 && document.starts_with(b"\xef\xbb\xbf") => *what = Syntax::ByteOrderMark,
+                _ => {}
+            }
+        }
         let line_start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
         self.inner.path = scan.path(document, inside);
         self.inner.offset = Some(offset as u64);
@@ -237,6 +248,16 @@ impl Error {
     pub(crate) fn in_output(mut self, output: &[u8]) -> Self {
         let scan = Scan::new(output);
         self.inner.path = scan.path(output, matches!(scan.place, Place::Value | Place::String));
+        self
+    }
+
+    /// Removes the path if `T` is a type of serde_path_to_error, whose message begins with the path. serde does not tell a
+    /// deserializer that another one wraps it.
+    #[cold]
+    pub(crate) fn without_tracked_path<T>(mut self) -> Self {
+        if std::any::type_name::<T>().starts_with("serde_path_to_error::") {
+            self.inner.path = Path::default();
+        }
         self
     }
 
@@ -403,20 +424,30 @@ impl fmt::Display for Error {
                 Syntax::Escape => "invalid escape in a string",
                 Syntax::Surrogate => "lone surrogate in a string",
                 Syntax::Utf8 => "invalid UTF-8",
+                Syntax::Comma => "comma before a closing bracket",
+                Syntax::ByteOrderMark => "the document begins with a byte order mark (remove it)",
                 Syntax::Trailing => "expected the end of the document",
                 Syntax::Duplicate => "duplicate key",
                 Syntax::RecordSeparator => "expected record separator",
             })?,
             Kind::Eof => f.write_str("unexpected end of the document")?,
             Kind::Data(message) | Kind::Encode(message) => f.write_str(message)?,
-            Kind::Mismatch { expected, found } => write!(f, "expected {}, found {found}", plain(expected))?,
+            Kind::Mismatch { expected, found } => {
+                let expected = plain(expected);
+                match found {
+                    Found::Value("number") if expected.ends_with("-bit integer") => {
+                        write!(f, "expected {expected}, found a number that it cannot represent")?;
+                    }
+                    found => write!(f, "expected {expected}, found {found}")?,
+                }
+            }
             Kind::Limit(what, limit) => match what {
                 Limit::Depth => write!(f, "the document is nested deeper than {limit} levels")?,
                 Limit::Document => write!(f, "the document is larger than {limit} bytes")?,
                 Limit::String => write!(f, "the string is longer than {limit} bytes")?,
                 Limit::Line => write!(f, "the line is longer than {limit} bytes")?,
             },
-            Kind::Io => f.write_str("reading or writing failed")?,
+            Kind::Io => self.inner.source.as_ref().map_or(Ok(()), |source| write!(f, "{source}"))?,
         }
         match (self.inner.line, self.inner.column) {
             (0, _) => Ok(()),
@@ -489,9 +520,9 @@ fn describe(unexpected: de::Unexpected<'_>) -> &'static str {
         U::Bytes(_) => "byte string",
         U::Unit | U::Option => "null",
         U::Seq => "array",
-        U::Map | U::NewtypeStruct => "object",
+        U::Map => "object",
         U::Enum | U::UnitVariant | U::NewtypeVariant | U::TupleVariant | U::StructVariant => "enum variant",
-        U::Other(_) => "value",
+        U::NewtypeStruct | U::Other(_) => "value",
     }
 }
 

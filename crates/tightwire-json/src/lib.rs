@@ -61,7 +61,7 @@
 //! | encode with indentation | [`to_string_pretty`], [`to_vec_pretty`], [`to_writer_pretty`] |
 //! | decode, also into values that borrow | [`from_str`], [`from_slice`] |
 //! | decode from a reader | [`from_reader`] |
-//! | values of unknown type | [`Value`], [`json!`], [`to_value`], [`from_value`] |
+//! | values of unknown type | [`Value`], [`json!`], [`to_value`], [`from_value`], [`merge_patch`] |
 //! | find the cause of an error | [`Error::path`], [`Error::line`], [`Error::column`], [`Error::classify`] |
 //! | keep a part of a document as text | [`RawValue`], [`to_raw_value`] |
 //! | keep all digits of numbers | [`Codec::with_written_numbers`], [`Number::from_written`] |
@@ -81,6 +81,7 @@
 //! | `axum` | module `axum`: `Json` extractor and response for axum 0.8, with rejections as envelopes; enables `envelope` |
 //! | `validation` | `axum::ValidJson`: validates the body with garde; enables `axum` |
 //! | `serde-json` | conversions between [`Value`], [`Map`] and [`Number`] and those of serde_json |
+//! | `alloc`, `arbitrary_precision`, `float_roundtrip`, `preserve_order`, `raw_value`, `std`, `unbounded_depth` | nothing: they exist for crates that enable these features of serde_json |
 //!
 //! A feature only adds items. None changes how this crate or another crate of the build encodes or decodes.
 //!
@@ -115,7 +116,8 @@
 //! # Differences of `Mode::Compat` from Go
 //!
 //! Like Go, it replaces lone surrogates by U+FFFD, uses the last of duplicate keys, and decodes byte strings from
-//! base64. Unlike Go, it compares keys case-sensitively, and invalid UTF-8 is an error.
+//! base64, in which line breaks are ignored. Unlike Go, it compares keys case-sensitively, invalid UTF-8 is an error, and
+//! so is `null` for a string, number, boolean, array, map or struct, which Go leaves unchanged: use `Option`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -249,7 +249,7 @@ impl<R: Input> Decoder<R> {
         let Some(first) = self.peek()? else { return Ok(None) };
         let (start, limit) = (self.offset - self.partial.len() as u64, self.codec.limits().document);
         if !Boundary::may_begin(first) {
-            return Err(Error::syntax(Syntax::Value, 0).in_document(&[first]).moved_by(start));
+            return Err(Error::syntax(Syntax::Value, 0).in_document(self.reader.fill(1)?).moved_by(start));
         }
         let len = loop {
             let chunk = self.reader.fill(self.boundary.missing())?;

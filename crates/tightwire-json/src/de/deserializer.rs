@@ -209,7 +209,9 @@ macro_rules! actions {
                     }
                 }
 
-                self.read.value(&mut self.state, Call { $($argument,)* visitor })
+                self.read
+                    .value(&mut self.state, Call { $($argument,)* visitor })
+                    .map_err(Error::without_tracked_path::<V>)
             }
         )*
     };

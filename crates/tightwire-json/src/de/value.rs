@@ -79,9 +79,9 @@ impl<'t, M> Parser<'t, '_, M> {
         let start = self.at - 1;
         let byte_strings = self.byte_strings;
         let result = match self.string()? {
-            text if byte_strings == ByteStrings::Base64 => match STANDARD.decode_to_vec(text.as_str()) {
-                Ok(bytes) => visitor.visit_byte_buf(bytes),
-                Err(_) => Err(de::Error::invalid_value(Unexpected::Str(""), &"a string in base64")),
+            text if byte_strings == ByteStrings::Base64 => match base64(text.as_str()) {
+                Some(bytes) => visitor.visit_byte_buf(bytes),
+                None => Err(de::Error::invalid_value(Unexpected::Str(""), &"a string in base64")),
             },
             Text::Borrowed(text) => M::visit_bytes(text.as_bytes(), visitor),
             Text::Unescaped(text) => visitor.visit_bytes(text.as_bytes()),
@@ -290,6 +290,15 @@ impl<'t, M> Parser<'t, '_, M> {
             Err(malformed) => malformed,
         }
     }
+}
+
+/// Decodes base64, in which line breaks are ignored, as by Go.
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let decoded = match text.contains(['\r', '\n']) {
+        true => STANDARD.decode_to_vec(text.replace(['\r', '\n'], "")),
+        false => STANDARD.decode_to_vec(text),
+    };
+    decoded.ok()
 }
 
 /// Returns whether a number begins with this byte.

@@ -31,10 +31,13 @@ impl From<f64> for Value {
     }
 }
 
-/// NaN and infinity become `null`.
+/// The result has the decimal digits of the `f32`: 5.55 is the `f64` 5.55. NaN and infinity become `null`.
 impl From<f32> for Value {
     fn from(value: f32) -> Self {
-        f64::from(value).into()
+        match value.is_finite() {
+            true => zmij::Buffer::new().format_finite(value).parse::<f64>().unwrap_or_else(|_| value.into()).into(),
+            false => Self::Null,
+        }
     }
 }
 

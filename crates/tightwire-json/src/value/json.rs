@@ -3,7 +3,7 @@
 /// Returns a [`Value`](crate::Value) for JSON with expressions of Rust.
 ///
 /// Elements of arrays and values of entries are JSON, or expressions whose type implements `Serialize`: they are
-/// borrowed and converted by [`to_value`](crate::to_value). Keys are expressions whose type implements
+/// borrowed and converted by [`to_value`](crate::to_value), so that NaN and infinity become `null`. Keys are expressions whose type implements
 /// `Into<JsonString>`; an expression with a colon needs parentheses. A comma after the last element or entry is allowed.
 ///
 /// # Panics

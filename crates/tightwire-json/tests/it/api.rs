@@ -150,6 +150,11 @@ fn paths_of_errors_are_tracked() {
         serde_path_to_error::deserialize::<_, BTreeMap<String, Vec<Record>>>(deserializer).unwrap_err();
     assert_eq!(error.path().to_string(), "a[1].id");
     assert!(error.inner().is_data());
+    // The message has the path once.
+    assert!(error.to_string().starts_with("a[1].id: expected"), "{error}");
+    let tree = tightwire_json::json!({"a": [{"id": 1}, {"id": true}]});
+    let error = serde_path_to_error::deserialize::<_, BTreeMap<String, Vec<Record>>>(&tree).unwrap_err();
+    assert!(!error.inner().to_string().starts_with("a["), "{error}");
 
     let mut serializer = Serializer::new(Vec::new());
     let mut track = serde_path_to_error::Track::new();

@@ -87,7 +87,7 @@ fn data_errors_have_the_offset_of_the_value_but_do_not_show_it() {
         (
             r#"{"x":1,"y":3000000000}"#,
             11,
-            "y: expected a 32-bit integer, found another number (line 1, column 12)",
+            "y: expected a 32-bit integer, found a number that it cannot represent (line 1, column 12)",
         ),
         (
             r#"{"x":1.5,"y":1}"#,

@@ -129,7 +129,8 @@ proptest! {
     #[test]
     fn types_are_converted_as_by_serde_json(value in everything()) {
         let tree = to_value(&value).unwrap();
-        prop_assert_eq!(serde_json::to_value(&tree).unwrap(), serde_json::to_value(&value).unwrap());
+        let text = serde_json::to_string(&value).unwrap();
+        prop_assert_eq!(serde_json::to_value(&tree).unwrap(), from_str::<serde_json::Value>(&text).unwrap());
         prop_assert_eq!(&Everything::deserialize(&tree).unwrap(), &value);
         prop_assert_eq!(&Everything::deserialize(tree.as_object().unwrap()).unwrap(), &value);
         prop_assert_eq!(from_value::<Everything>(tree).unwrap(), value);
@@ -342,6 +343,7 @@ fn written_numbers_keep_their_text_where_serde_stores_them() {
 
 #[test]
 fn conversion_into_trees() {
+    assert_eq!(to_value((5.55_f32, -1e-30_f32)).unwrap(), json!([5.55, -1e-30]));
     assert_eq!(to_value([f64::NAN, 1.0]).unwrap(), json!([null, 1.0]));
     assert_eq!(to_value(serde_bytes::Bytes::new(b"\x00\xff")).unwrap(), json!([0, 255]));
     let raw = RawValue::from_string("{\"b\": 1, \"a\": [1.50]}".to_owned()).unwrap();
