@@ -27,6 +27,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// # Examples
 /// ```
+/// use tightwire_json::ErrorDetails;
+///
 /// #[derive(Debug, serde::Deserialize)]
 /// struct User {
 ///     name: String,
@@ -330,7 +332,8 @@ impl Error {
         matches!(self.inner.kind, Kind::Encode(_))
     }
 
-    /// Returns `true` if the reader, writer, stream or sink failed. Its error is the source.
+    /// Returns `true` if the reader, writer, stream or sink failed. `Display` prints its error, and [`io::Error::from`] returns
+    /// or contains it.
     pub fn is_io(&self) -> bool {
         matches!(self.inner.kind, Kind::Io)
     }
@@ -355,6 +358,26 @@ impl Error {
         self.inner.source.as_deref().map(kind)
     }
 
+    /// Returns the line of the error. The first line is 1; 0 means that there is no position: the error is one of
+    /// encoding or I/O.
+    ///
+    /// Counts from the start of the document. For NDJSON, it is the line in the stream.
+    pub fn line(&self) -> usize {
+        self.inner.line
+    }
+
+    /// Returns the column of the error in its line, in bytes. The first column is 1; 0 means that there is no position.
+    pub fn column(&self) -> usize {
+        self.inner.column
+    }
+}
+
+/// What an [`Error`] knows in addition to serde_json's error.
+///
+/// It is a trait, so that a program with an extension trait for serde_json's error can have methods with these names.
+///
+/// This trait is sealed.
+pub trait ErrorDetails: sealed::Sealed {
     /// Returns the path of the value that the error concerns. `None` if it is the root, or if reading or writing
     /// failed.
     ///
@@ -371,22 +394,7 @@ impl Error {
     ///
     /// A document that is too large or not UTF-8 is not validated before the error, so that its path is only correct if
     /// the document is valid up to there.
-    pub fn path(&self) -> Option<&Path> {
-        Some(&self.inner.path).filter(|path| !path.segments().is_empty())
-    }
-
-    /// Returns the line of the error. The first line is 1; 0 means that there is no position: the error is one of
-    /// encoding or I/O.
-    ///
-    /// Counts from the start of the document. For NDJSON, it is the line in the stream.
-    pub fn line(&self) -> usize {
-        self.inner.line
-    }
-
-    /// Returns the column of the error in its line, in bytes. The first column is 1; 0 means that there is no position.
-    pub fn column(&self) -> usize {
-        self.inner.column
-    }
+    fn path(&self) -> Option<&Path>;
 
     /// Returns the byte offset of the error in the document, or in the stream for a [`Decoder`](crate::Decoder) or
     /// [`ChunkDecoder`](crate::ChunkDecoder).
@@ -394,12 +402,27 @@ impl Error {
     /// For a malformed document, it is the first byte that makes the document invalid. For a value of the wrong type,
     /// it is the first byte of the value; for an unknown or duplicate field, the key; for a missing field, the end of
     /// the object.
-    pub fn offset(&self) -> Option<u64> {
+    fn offset(&self) -> Option<u64>;
+
+    /// Returns the exceeded limit in levels or bytes, if [`is_limit`](Self::is_limit).
+    fn limit(&self) -> Option<usize>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Error {}
+}
+
+impl ErrorDetails for Error {
+    fn path(&self) -> Option<&Path> {
+        Some(&self.inner.path).filter(|path| !path.segments().is_empty())
+    }
+
+    fn offset(&self) -> Option<u64> {
         self.inner.offset
     }
 
-    /// Returns the exceeded limit in levels or bytes, if [`is_limit`](Self::is_limit).
-    pub fn limit(&self) -> Option<usize> {
+    fn limit(&self) -> Option<usize> {
         match self.inner.kind {
             Kind::Limit(_, limit) => Some(limit),
             _ => None,
@@ -470,8 +493,9 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {
+    /// Returns the source of the error of a reader or writer, because `Display` prints that error itself.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.inner.source.as_deref().map(|source| source as _)
+        self.inner.source.as_deref()?.source()
     }
 }
 

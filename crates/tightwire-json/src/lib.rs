@@ -106,9 +106,8 @@
 //! - NaN and infinity cannot be encoded.
 //! - Lone surrogates and malformed UTF-8 are errors in skipped values and raw values, too.
 //! - A document has at most 64 MiB and 128 levels, unless [`Limits`] are set.
-//! - A [`Value`] has [`JsonString`]s in place of `String` and [`Array`]s in place of `Vec`. Methods of [`Map`] with a
-//!   `String` as key take any type that converts into `JsonString`. Objects keep the order of their entries, as with
-//!   serde_json's feature `preserve_order`.
+//! - A [`Value`] has [`JsonString`]s in place of `String` and [`Array`]s in place of `Vec`. Objects keep the order of
+//!   their entries, as with serde_json's feature `preserve_order`.
 //!
 //! As in serde_json, a derived struct rejects duplicate keys and a map keeps the last value, unless [`Duplicates`] is
 //! set.
@@ -140,7 +139,7 @@ pub use codec::{
     Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits, Mode, config_fastest_mode, config_standard_mode,
 };
 pub use de::{Deserializer, Duplicates, StreamDeserializer, TYPE_FIRST};
-pub use error::{Error, Result};
+pub use error::{Error, ErrorDetails, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
 pub use functions::{

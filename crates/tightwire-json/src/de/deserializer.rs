@@ -14,7 +14,6 @@ use crate::codec::Codec;
 use crate::error::{Error, Result};
 use crate::grammar::is_delimiter;
 use crate::raw::RawValue;
-use crate::sequence::Decoder;
 
 /// Call of a method of serde's `Deserializer`, for the parser of any [`Source`].
 pub trait Action<'de> {
@@ -125,15 +124,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
 
 impl<R: io::Read> Deserializer<IoRead<R>> {
     /// Returns a deserializer of the documents of a reader, which is left directly behind the last value: see [`IoRead`].
-    /// Decoded values cannot borrow.
-    pub fn from_reader(reader: R) -> Self {
-        Self::new(IoRead::new(reader))
-    }
-}
-
-impl<R: io::BufRead> Deserializer<Decoder<R>> {
-    /// Returns a deserializer of the documents of a buffered reader, which is left directly behind the last value. Faster
-    /// than [`from_reader`](Self::from_reader). Decoded values cannot borrow.
+    /// Decoded values cannot borrow. For a [`BufRead`](io::BufRead), a deserializer of a [`Decoder`](crate::Decoder) is faster.
     ///
     /// # Examples
     /// A document followed by other data:
@@ -141,17 +132,17 @@ impl<R: io::BufRead> Deserializer<Decoder<R>> {
     /// ```
     /// use std::io::Read;
     /// use serde::Deserialize;
+    /// use tightwire_json::{Decoder, Deserializer, Value};
     ///
     /// let mut reader = &b"{\"len\": 2}\xff\x00"[..];
-    /// let mut deserializer = tightwire_json::Deserializer::from_buf_reader(&mut reader);
-    /// let header = tightwire_json::Value::deserialize(&mut deserializer)?;
+    /// let header = Value::deserialize(&mut Deserializer::new(Decoder::new(&mut reader)))?;
     /// let mut body = Vec::new();
     /// reader.read_to_end(&mut body)?;
     /// assert_eq!((header["len"].as_u64(), &body[..]), (Some(2), &b"\xff\x00"[..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn from_buf_reader(reader: R) -> Self {
-        Self::new(Decoder::new(reader))
+    pub fn from_reader(reader: R) -> Self {
+        Self::new(IoRead::new(reader))
     }
 }
 

@@ -216,8 +216,8 @@ impl fmt::Debug for SliceRead<'_> {
 /// Input from a reader, which is left directly behind the last value, as by serde_json: what follows can be read from a
 /// reader that was passed as `&mut reader`. Behind a number, one byte more is read.
 ///
-/// Therefore, it often reads single bytes: wrap a file or socket in a [`BufReader`](io::BufReader), and use
-/// [`Deserializer::from_buf_reader`](super::Deserializer::from_buf_reader), which is faster.
+/// Therefore, it often reads single bytes: wrap a file or socket in a [`BufReader`](io::BufReader), and use a [`Decoder`]
+/// as input, which is faster.
 ///
 /// Line and column of an error count from the start of its value. With the other inputs, they count from the start of
 /// the input.

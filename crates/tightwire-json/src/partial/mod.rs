@@ -47,7 +47,7 @@ use std::fmt;
 
 use self::parse::State;
 use crate::codec::Limits;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorDetails as _, Kind, Result};
 use crate::value::growing;
 use crate::{Codec, Segment, Value, pointer};
 
@@ -144,7 +144,9 @@ impl Parser {
     /// an earlier chunk contains no line break.
     #[cold]
     fn locate(&self, error: Error, chunk: &str, start: usize) -> Error {
-        let Some(offset) = error.offset().and_then(|offset| usize::try_from(offset).ok()) else { return error };
+        let Some(offset) = error.offset().and_then(|offset| usize::try_from(offset).ok()) else {
+            return error;
+        };
         let before = &chunk.as_bytes()[..offset.saturating_sub(start).min(chunk.len())];
         let line_start = memchr::memrchr(b'\n', before).map_or(self.line_start, |end| start + end + 1);
         let line = self.lines + memchr::memchr_iter(b'\n', before).count() + 1;

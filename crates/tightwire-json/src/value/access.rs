@@ -84,16 +84,6 @@ impl Value {
         self.as_number()?.as_u64()
     }
 
-    /// Returns an integer in the range of `i128`.
-    pub fn as_i128(&self) -> Option<i128> {
-        self.as_number()?.as_i128()
-    }
-
-    /// Returns an integer in the range of `u128`.
-    pub fn as_u128(&self) -> Option<u128> {
-        self.as_number()?.as_u128()
-    }
-
     /// Returns a number as the nearest `f64`. See [`Number::as_f64`].
     pub fn as_f64(&self) -> Option<f64> {
         self.as_number()?.as_f64()
@@ -227,7 +217,7 @@ pub fn merge_patch(target: &mut Value, patch: Value) {
     }
     for (key, value) in patch {
         if !value.is_null() {
-            merge_patch(target.entry(key).or_insert(Value::Null), value);
+            merge_patch(target.entry_of(key).or_insert(Value::Null), value);
         }
     }
 }
@@ -288,7 +278,7 @@ impl Index for str {
             *value = Value::Object(Map::new());
         }
         match value {
-            Value::Object(map) => map.entry(self).or_insert(Value::Null),
+            Value::Object(map) => map.entry_of(self.into()).or_insert(Value::Null),
             other => panic!("key of {}, which is not an object", other.kind()),
         }
     }
@@ -299,7 +289,7 @@ macro_rules! forward {
         $(
             impl<$($generics)*> Index for $type {
                 #[inline]
-    fn find_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+                fn find_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
                     <$target>::find_in(self, value)
                 }
 

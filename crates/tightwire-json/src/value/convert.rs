@@ -34,10 +34,7 @@ impl From<f64> for Value {
 /// The result has the decimal digits of the `f32`: 5.55 is the `f64` 5.55. NaN and infinity become `null`.
 impl From<f32> for Value {
     fn from(value: f32) -> Self {
-        match value.is_finite() {
-            true => zmij::Buffer::new().format_finite(value).parse::<f64>().unwrap_or_else(|_| value.into()).into(),
-            false => Self::Null,
-        }
+        zmij::Buffer::new().format(value).parse::<f64>().map_or(Self::Null, Self::from)
     }
 }
 
@@ -80,9 +77,9 @@ impl<T: Into<Self>> FromIterator<T> for Value {
 }
 
 /// Collects an object.
-impl<K: Into<JsonString>, V: Into<Self>> FromIterator<(K, V)> for Value {
+impl<K: Into<String>, V: Into<Self>> FromIterator<(K, V)> for Value {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
-        Self::Object(entries.into_iter().map(|(key, value)| (key, value.into())).collect())
+        Self::Object(entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
     }
 }
 
@@ -107,11 +104,12 @@ macro_rules! equal_text {
 equal_text! { str &str String JsonString }
 
 macro_rules! equal {
-    ($($method:ident: $($type:ty)*;)*) => {
+    ($($read:expr => $($type:ty)*;)*) => {
         $($(
             impl PartialEq<$type> for Value {
                 fn eq(&self, other: &$type) -> bool {
-                    self.$method() == (*other).try_into().ok()
+                    let read: fn(&Self) -> Option<_> = $read;
+                    read(self) == (*other).try_into().ok()
                 }
             }
 
@@ -137,15 +135,9 @@ macro_rules! equal {
 }
 
 equal! {
-    as_bool: bool;
-    as_i128: i8 i16 i32 i64 i128 isize;
-    as_u128: u8 u16 u32 u64 u128 usize;
-    as_f64: f64;
-    as_f32: f32;
-}
-
-impl Value {
-    fn as_f32(&self) -> Option<f32> {
-        self.as_number()?.as_f32()
-    }
+    Self::as_bool => bool;
+    |value| value.as_number()?.as_i128() => i8 i16 i32 i64 i128 isize;
+    |value| value.as_number()?.as_u128() => u8 u16 u32 u64 u128 usize;
+    Self::as_f64 => f64;
+    |value| value.as_number()?.as_f32() => f32;
 }

@@ -107,7 +107,9 @@ where
         let Some(element) = self.elements.next() else { return Ok(None) };
         let index = self.next;
         self.next += 1;
-        seed.deserialize(element).map(Some).map_err(|error| error.inside_index(index).without_tracked_path::<T>())
+        seed.deserialize(element)
+            .map(Some)
+            .map_err(|error| error.inside_index(index).without_tracked_path::<T>())
     }
 
     fn size_hint(&self) -> Option<usize> {

@@ -25,8 +25,8 @@ pub(super) const INDEXED: usize = 16;
 /// use tightwire_json::{Map, json};
 ///
 /// let mut map = Map::new();
-/// map.insert("b", json!(1));
-/// map.insert("a", json!([2]));
+/// map.insert("b".into(), json!(1));
+/// map.insert("a".into(), json!([2]));
 /// assert_eq!(map["a"][0], 2);
 /// assert!(map.keys().eq(["b", "a"]));
 /// ```

@@ -114,8 +114,13 @@ impl Map<String, Value> {
     }
 
     /// Sets the value of a key and returns the previous one. A new entry is the last one.
-    pub fn insert(&mut self, key: impl Into<JsonString>, value: Value) -> Option<Value> {
-        match self.entry(key) {
+    pub fn insert(&mut self, key: String, value: Value) -> Option<Value> {
+        self.set(key.into(), value)
+    }
+
+    /// Same as [`insert`](Self::insert), with a key of the tree.
+    pub(crate) fn set(&mut self, key: JsonString, value: Value) -> Option<Value> {
+        match self.entry_of(key) {
             map_entry::Entry::Occupied(mut entry) => Some(entry.insert(value)),
             map_entry::Entry::Vacant(entry) => {
                 entry.insert(value);
@@ -129,12 +134,11 @@ impl Map<String, Value> {
     ///
     /// # Panics
     /// If `index` is larger than the number of other entries.
-    pub fn shift_insert(&mut self, index: usize, key: impl Into<JsonString>, value: Value) -> Option<Value> {
-        let key = key.into();
+    pub fn shift_insert(&mut self, index: usize, key: String, value: Value) -> Option<Value> {
         let position = self.find(key.as_bytes()).map(|(position, _)| position);
         let owned = self.to_mut();
         let previous = position.map(|position| owned.shift_remove(position).1);
-        owned.shift_insert(index, key, value);
+        owned.shift_insert(index, key.into(), value);
         previous
     }
 
@@ -177,8 +181,12 @@ impl Map<String, Value> {
     }
 
     /// Returns the entry of a key, which may not exist.
-    pub fn entry(&mut self, key: impl Into<JsonString>) -> map_entry::Entry<'_> {
-        let key = key.into();
+    pub fn entry<S: Into<String>>(&mut self, key: S) -> map_entry::Entry<'_> {
+        self.entry_of(key.into().into())
+    }
+
+    /// Same as [`entry`](Self::entry), with a key of the tree.
+    pub(super) fn entry_of(&mut self, key: JsonString) -> map_entry::Entry<'_> {
         match self.find(key.as_bytes()) {
             Some((position, _)) => {
                 map_entry::Entry::Occupied(OccupiedEntry { owned: self.to_mut(), position })
@@ -285,7 +293,7 @@ impl<K: Into<JsonString>> Extend<(K, Value)> for Map<String, Value> {
         let entries = entries.into_iter();
         self.to_mut().reserve(entries.size_hint().0);
         for (key, value) in entries {
-            self.insert(key, value);
+            self.set(key.into(), value);
         }
     }
 }
@@ -349,7 +357,7 @@ impl<'de> Visitor<'de> for MapVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Map, A::Error> {
         let mut map = Map::with_capacity(bounded(access.size_hint()));
         while let Some((key, value)) = access.next_entry::<JsonString, Value>()? {
-            map.insert(key, value);
+            map.set(key, value);
         }
         Ok(map)
     }

@@ -11,8 +11,8 @@ use serde::{Deserialize, Deserializer as _, Serialize, Serializer as _};
 use test_support::Pieces;
 use tightwire_json::de::{IoRead, Read, SliceRead, StrRead};
 use tightwire_json::{
-    Codec, Deserializer, Duplicates, Error, Limits, RawValue, Serializer, StreamDeserializer, Value,
-    to_raw_value,
+    Codec, Decoder, Deserializer, Duplicates, Error, ErrorDetails as _, Limits, RawValue, Serializer,
+    StreamDeserializer, Value, to_raw_value,
 };
 
 use crate::support::{document, mutated, outcome};
@@ -256,15 +256,15 @@ fn seeds_decode_several_values_from_every_input() {
     let mut from_str = Deserializer::from_str(text);
     let mut from_slice = Deserializer::from_slice(text.as_bytes());
     let mut from_reader = Deserializer::from_reader(text.as_bytes());
-    let mut from_buf_reader = Deserializer::from_buf_reader(text.as_bytes());
+    let mut buffered = Deserializer::new(Decoder::new(text.as_bytes()));
     for _ in 0..3 {
         Append(&mut numbers).deserialize(&mut from_str).unwrap();
         Append(&mut numbers).deserialize(&mut from_slice).unwrap();
         Append(&mut numbers).deserialize(&mut from_reader).unwrap();
-        Append(&mut numbers).deserialize(&mut from_buf_reader).unwrap();
+        Append(&mut numbers).deserialize(&mut buffered).unwrap();
     }
     assert_eq!(numbers, [1, 2, 1, 2, 1, 2, 1, 2, 3, 3, 3, 3]);
-    from_buf_reader.end().unwrap();
+    buffered.end().unwrap();
     from_str.end().unwrap();
     from_slice.end().unwrap();
     from_reader.end().unwrap();
@@ -340,7 +340,7 @@ fn same_streams(text: &[u8]) {
     for step in [1, 3, len.max(1)] {
         let pieces: Vec<_> = text.chunks(step).collect();
         let reader = io::BufReader::new(Pieces::new(&pieces));
-        let buffered = drain!(len, Deserializer::from_buf_reader(reader));
+        let buffered = drain!(len, Deserializer::new(Decoder::new(reader)));
         for ours in [drain!(len, Deserializer::from_reader(Pieces::new(&pieces))), buffered] {
             assert_eq!(ours.0[..values.len()], values, "{shown:?}");
             assert_eq!(ours.1[..offsets.len()], offsets, "{shown:?}");
@@ -453,7 +453,7 @@ fn a_stream_retries_after_an_io_error() {
     }
     let interrupted = || Interrupted(b"?[?1,?2]".iter());
     check(IoRead::new(interrupted()));
-    check(tightwire_json::Decoder::new(io::BufReader::new(interrupted())));
+    check(Decoder::new(io::BufReader::new(interrupted())));
 }
 
 #[test]
@@ -609,11 +609,13 @@ fn readers_are_left_behind_the_value() {
         };
         [
             read(|reader| Value::deserialize(&mut Deserializer::from_reader(reader)).is_ok()),
-            read(|reader| Value::deserialize(&mut Deserializer::from_buf_reader(reader)).is_ok()),
+            read(|reader| Value::deserialize(&mut Deserializer::new(Decoder::new(reader))).is_ok()),
             read(|reader| Deserializer::from_reader(reader).into_iter::<Value>().next().unwrap().is_ok()),
-            read(|reader| Deserializer::from_buf_reader(reader).into_iter::<Value>().next().unwrap().is_ok()),
+            read(|reader| {
+                Deserializer::new(Decoder::new(reader)).into_iter::<Value>().next().unwrap().is_ok()
+            }),
             read(|reader| StreamDeserializer::<_, Value>::new(IoRead::new(reader)).next().unwrap().is_ok()),
-            read(|reader| tightwire_json::Decoder::new(reader).decode::<Value>().unwrap().is_some()),
+            read(|reader| Decoder::new(reader).decode::<Value>().unwrap().is_some()),
         ]
     }
     for value in ["{\"len\":4}", " [[], {\"a\": \"]\\\"\"}, 1.5]", "\"te\\\\xt\"", "true", "false", "null"] {
@@ -643,67 +645,4 @@ fn readers_are_left_behind_the_value() {
         }
     }
     assert_eq!(ids[..2], [Some(1), Some(2)]);
-}
-
-#[test]
-fn signatures_have_the_bounds_of_serde_json() {
-    use std::borrow::Borrow;
-    use std::hash::Hash;
-
-    use tightwire_json::{Map, json, map};
-
-    fn first<'de, T: Deserialize<'de>>(text: &'de str) -> Option<tightwire_json::Result<T>> {
-        Deserializer::from_str(text).into_iter().next()
-    }
-    fn look_up<'a, Q: Ord + Hash + ?Sized>(map: &'a mut Map<String, Value>, key: &Q) -> Option<&'a mut Value>
-    where
-        String: Borrow<Q>,
-    {
-        assert_eq!(map.contains_key(key), map.get(key).is_some());
-        assert_eq!(map.get_key_value(key).map(|(_, value)| value), map.get(key));
-        map.get_mut(key)
-    }
-    fn take<Q: Ord + Hash + ?Sized>(map: &mut Map<String, Value>, key: &Q) -> Option<Value>
-    where
-        String: Borrow<Q>,
-    {
-        map[key].take();
-        map[key] = json!(7);
-        map.remove(key)
-    }
-    /// Text with comparisons of its own.
-    #[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
-    struct Name(String);
-    impl Borrow<Name> for String {
-        fn borrow(&self) -> &Name {
-            unreachable!("keys are not converted")
-        }
-    }
-    assert_eq!(first::<u8>("1 2").unwrap().unwrap(), 1);
-    let constants: [&'static Value; 3] = [&json!(true), &json!(false), &json!(null)];
-    assert_eq!(constants, [&Value::Bool(true), &Value::Bool(false), &Value::Null]);
-    for count in [3, 100] {
-        let mut map: Map<_, _> = (0..count).map(|key| (format!("é{key}"), json!(key))).collect();
-        assert_eq!(look_up(&mut map, "é1"), Some(&mut json!(1)));
-        assert_eq!(look_up(&mut map, &"é2".to_owned()), Some(&mut json!(2)));
-        assert_eq!(look_up(&mut map, &Name("é0".to_owned())), Some(&mut json!(0)));
-        assert!(look_up(&mut map, &Name(String::new())).is_none());
-        let key = map.keys().next().unwrap().clone();
-        assert!(map.contains_key(&key) && look_up(&mut map, key.as_str()).is_some());
-        assert_eq!(take(&mut map, &Name("é1".to_owned())), Some(json!(7)));
-        assert!(matches!(map.entry("é2"), map::Entry::Occupied(_)));
-    }
-
-    // The method of a program is called.
-    trait Merge {
-        fn merge(&mut self, other: Self);
-    }
-    impl Merge for Value {
-        fn merge(&mut self, other: Self) {
-            *self = json!([self.take(), other]);
-        }
-    }
-    let mut value = json!(1);
-    value.merge(json!(2));
-    assert_eq!(value, json!([1, 2]));
 }

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde::de::{IgnoredAny, VariantAccess as _};
 use serde_bytes::ByteBuf;
 use tightwire_json::{
-    Codec, Duplicates, Limits, RawValue, TYPE_FIRST, Value, from_slice, from_str, is_valid, json,
+    Codec, Duplicates, ErrorDetails as _, Limits, RawValue, TYPE_FIRST, Value, from_slice, from_str,
+    is_valid, json,
 };
 
 use crate::support;

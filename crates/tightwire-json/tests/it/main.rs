@@ -19,6 +19,7 @@ mod go_compat;
 mod ndjson;
 mod partial;
 mod round_trip;
+mod signatures;
 mod stream;
 mod text_sequence;
 mod tree;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
-use tightwire_json::{Codec, Decoder, Encoder, Limits, Value, from_str};
+use tightwire_json::{Codec, Decoder, Encoder, ErrorDetails as _, Limits, Value, from_str};
 
 use crate::support;
 
@@ -61,8 +61,7 @@ fn a_failing_writer_is_an_io_error() {
     let full: &mut [u8] = &mut [];
     let error = Encoder::new(full).encode(&1).unwrap_err();
     assert!(error.is_io());
-    let source = std::error::Error::source(&error).unwrap().downcast_ref::<io::Error>().unwrap();
-    assert_eq!(source.kind(), io::ErrorKind::WriteZero);
+    assert_eq!(error.io_error_kind(), Some(io::ErrorKind::WriteZero));
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::mpsc;
 
 use proptest::prelude::*;
-use tightwire_json::{Codec, Duplicates, Limits, Value, from_slice, from_str, json, to_string, to_value};
+use tightwire_json::{
+    Codec, Duplicates, ErrorDetails as _, Limits, Value, from_slice, from_str, json, to_string, to_value,
+};
 
 use crate::support::{document, outcome};
 
@@ -35,10 +37,10 @@ fn change(value: &mut Value, depth: usize) {
             for (_, value) in map.iter_mut() {
                 change(value, depth + 1);
             }
-            map.insert("depth", depth.into());
+            map.insert("depth".into(), depth.into());
             let first = map.keys().next().cloned();
             let removed = first.and_then(|key| map.remove(&key));
-            map.insert("removed", removed.into());
+            map.insert("removed".into(), removed.into());
         }
         other => *other = Value::from([other.take()]),
     }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io::BufReader;
 
 use proptest::prelude::*;
-use tightwire_json::{ChunkDecoder, Codec, DocumentReader, Mode, Segment};
+use tightwire_json::{ChunkDecoder, Codec, DocumentReader, ErrorDetails as _, Mode, Segment};
 
 /// Returns a codec for every mode. `Mode::Canonical` decodes as `Mode::Strict` does, except for duplicate keys.
 pub(crate) fn codecs() -> [Codec; 3] {
