@@ -404,7 +404,7 @@ pub trait ErrorDetails: sealed::Sealed {
     /// the object.
     fn offset(&self) -> Option<u64>;
 
-    /// Returns the exceeded limit in levels or bytes, if [`is_limit`](Self::is_limit).
+    /// Returns the exceeded limit in levels or bytes, if [`Error::is_limit`].
     fn limit(&self) -> Option<usize>;
 }
 

@@ -62,7 +62,7 @@
 //! | decode, also into values that borrow | [`from_str`], [`from_slice`] |
 //! | decode from a reader | [`from_reader`] |
 //! | values of unknown type | [`Value`], [`json!`], [`to_value`], [`from_value`], [`merge_patch`] |
-//! | find the cause of an error | [`Error::path`], [`Error::line`], [`Error::column`], [`Error::classify`] |
+//! | find the cause of an error | [`ErrorDetails::path`], [`Error::line`], [`Error::column`], [`Error::classify`] |
 //! | keep a part of a document as text | [`RawValue`], [`to_raw_value`] |
 //! | keep all digits of numbers | [`Codec::with_written_numbers`], [`Number::from_written`] |
 //! | validate | [`is_valid`], [`Codec::validate`] |

@@ -118,7 +118,13 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     #[allow(clippy::should_implement_trait, reason = "the trait has no type parameter for the values")]
     pub fn into_iter<T: Deserialize<'de>>(self) -> StreamDeserializer<'de, R, T> {
         let offset = self.read.offset();
-        StreamDeserializer { deserializer: self, offset, failed: false, output: PhantomData }
+        StreamDeserializer {
+            deserializer: self,
+            offset,
+            failed: false,
+            input: PhantomData,
+            output: PhantomData,
+        }
     }
 }
 
@@ -258,7 +264,8 @@ pub struct StreamDeserializer<'de, R, T> {
     deserializer: Deserializer<R>,
     offset: u64,
     failed: bool,
-    output: PhantomData<(fn() -> T, &'de ())>,
+    input: PhantomData<&'de ()>,
+    output: PhantomData<fn() -> T>,
 }
 
 impl<'de, R: Read<'de>, T: Deserialize<'de>> StreamDeserializer<'de, R, T> {

@@ -53,7 +53,7 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 
 impl<T: Into<Self>> From<Vec<T>> for Value {
     fn from(values: Vec<T>) -> Self {
-        Self::Array(values.into())
+        values.into_iter().collect()
     }
 }
 

@@ -367,6 +367,8 @@ fn arrays() {
         (Some(Value::Null), json!(2), json!(true))
     );
     array.append(&mut Array::from([1, 2, 3, 4]));
+    // The target of `into` is known.
+    assert_eq!(Value::Array(vec!["a".into(), 1.into()].into()), json!(["a", 1]));
     array.extend_from_slice(&[json!(5)]);
     array.retain(|value| *value != 2);
     assert_eq!(array.drain(..2).collect::<Vec<_>>(), [json!("a"), json!(1)]);
