@@ -106,7 +106,8 @@ macro_rules! program {
                 let integers: (Option<i64>, Option<u64>) = (value.as_i64(), value.as_u64());
                 let others: (Option<()>, Option<bool>, Option<f64>) = (value.as_null(), value.as_bool(), value.as_f64());
                 let equal = (*value == 1_u8, 1_i64 == *value, value == 1.5_f32, *value == 1.5_f64, value == true);
-                let texts = (*value == *"x", value == "x", *value == "x".to_string(), *"x" == *value, "x" == *value);
+                let text = String::from("x");
+                let texts = (*value == *"x", value == "x", *value == text, *"x" == *value, "x" == *value);
                 format!("{is:?} {number:?} {integers:?} {others:?} {equal:?} {texts:?} {value} {value:#} {value:?}")
             }
 
@@ -160,19 +161,19 @@ macro_rules! program {
                 (removed, map.remove_entry(entry).map(|(_, value)| value))
             }
 
-            fn insert<'m, S: Into<String>>(map: &'m mut Map<String, Value>, key: S) -> &'m mut Value {
+            fn insert<S: Into<String>>(map: &mut Map<String, Value>, key: S) -> &mut Value {
                 match map.entry(key) {
                     Entry::Vacant(entry) => vacant(entry),
                     Entry::Occupied(entry) => occupied(entry),
                 }
             }
 
-            fn vacant<'m>(entry: VacantEntry<'m>) -> &'m mut Value {
+            fn vacant(entry: VacantEntry<'_>) -> &mut Value {
                 assert!(!entry.key().is_empty());
                 entry.insert(json!("new"))
             }
 
-            fn occupied<'m>(mut entry: OccupiedEntry<'m>) -> &'m mut Value {
+            fn occupied(mut entry: OccupiedEntry<'_>) -> &mut Value {
                 assert!(!entry.key().is_empty() && !entry.get().is_null());
                 entry.get_mut().take();
                 let previous: Value = entry.insert(json!("old"));
@@ -180,7 +181,7 @@ macro_rules! program {
                 entry.into_mut()
             }
 
-            fn entry<'m, F: FnOnce() -> Value, G: FnOnce(&mut Value)>(entry: Entry<'m>, default: F, change: G) -> &'m mut Value {
+            fn entry<F: FnOnce() -> Value, G: FnOnce(&mut Value)>(entry: Entry<'_>, default: F, change: G) -> &mut Value {
                 entry.and_modify(change).or_insert_with(default)
             }
 
@@ -464,8 +465,8 @@ fn methods_of_a_program_are_called() {
         };
     }
     extension! {
-        as_bytes as_i8 as_text as_usize at change code codec depth diff entry_of filter find flatten inner into_owned into_vec
+        as_bytes as_i8 as_text as_usize at change code codec depth diff entry_of filter find flatten inner
         keep kind limit location map merge merge_patch message moved_by offset parts path position query read reader remaining
-        search select set slot span state to_mut to_vec type_name unexpected value walk with_position writer
+        search select set slot span state to_vec type_name unexpected value walk with_position writer
     }
 }
