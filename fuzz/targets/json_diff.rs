@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use tightwire_json::de::{Deserializer, IoRead, SliceRead};
-use tightwire_json::{Codec, Limits, Value};
+use tightwire_json::{Codec, ErrorDetails as _, Limits, Value};
 
 /// Value, or kind (syntax, EOF, data, limit) and offset of the error.
 type Outcome = Result<String, (bool, bool, bool, bool, Option<u64>)>;

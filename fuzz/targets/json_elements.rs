@@ -3,7 +3,7 @@
 //! limits and the chunks, the first line is the pointer.
 #![no_main]
 
-use tightwire_json::{ChunkDecoder, Codec, Duplicates, ElementDecoder, Limits, Mode, TextSequenceDecoder, Value};
+use tightwire_json::{ChunkDecoder, Codec, Duplicates, ElementDecoder, ErrorDetails as _, Limits, Mode, TextSequenceDecoder, Value};
 
 /// Value, or kind (syntax, EOF, data, limit) and offset of the error.
 type Outcome = Result<Value, (bool, bool, bool, bool, Option<u64>)>;

@@ -3,7 +3,7 @@
 #![no_main]
 
 use tightwire_json::partial::Parser;
-use tightwire_json::{Codec, Limits, Value};
+use tightwire_json::{Codec, ErrorDetails as _, Limits, Value};
 
 /// Value, or kind (syntax, EOF, data, limit) and offset of the error.
 type Outcome = Result<String, (bool, bool, bool, bool, Option<u64>)>;

@@ -158,7 +158,7 @@ fn change(trees: &mut [Value; 2], choices: &mut Choices<'_>) {
         0 => std::mem::swap(value, other),
         1 => *value = other.clone(),
         2 => *value = [other.take(), value.take()].into_iter().collect(),
-        3 => value.merge(other.clone()),
+        3 => tightwire_json::merge_patch(value, other.clone()),
         4 => value.sort_all_objects(),
         5 => *value = to_value(&*other).expect("a tree can be converted"),
         6 => *value = from_value::<Value>(other.take()).expect("a tree can be converted"),
@@ -189,10 +189,10 @@ fn change(trees: &mut [Value; 2], choices: &mut Choices<'_>) {
                 at => JsonString::from("key ".repeat(at % 10)),
             };
             match operation / 8 % 16 {
-                0 => *other = map.insert(key, other.take()).into(),
+                0 => *other = map.insert(key.into(), other.take()).into(),
                 1 => *other = map.remove(&key).into(),
                 2 => *other = map.swap_remove(&key).into(),
-                3 => *other = map.shift_insert(choices.index(map.len().max(1)), key, other.take()).into(),
+                3 => *other = map.shift_insert(choices.index(map.len().max(1)), key.into(), other.take()).into(),
                 4 => map.append(&mut other.as_object().cloned().unwrap_or_default()),
                 5 => *map.entry(key).or_insert(Value::Null) = other.take(),
                 6 => match map.entry(key) {

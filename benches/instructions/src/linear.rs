@@ -62,7 +62,7 @@ impl Read for SmallReads<'_> {
 
 fn json_small_reads(size: usize) -> bool {
     let document = format!("\"{}\"", "a".repeat(64 * size));
-    let mut decoder = tightwire_json::Decoder::new(SmallReads(document.as_bytes()));
+    let mut decoder = tightwire_json::Decoder::new(io::BufReader::new(SmallReads(document.as_bytes())));
     matches!(decoder.decode::<String>(), Ok(Some(text)) if text.len() == 64 * size)
 }
 

@@ -183,7 +183,7 @@ impl LockFile {
                 let project = ProjectName::parse(name).map_err(|_| invalid("invalid name of a project"))?;
                 let skipped = |reason| SkippedEntry { project: name.to_string(), line: None, reason };
                 let entry = entry.as_object().ok_or_else(|| invalid("expected a package"))?;
-                if ["git", "path", "file", "hg", "svn", "bzr"].iter().any(|key| entry.get(key).is_some()) {
+                if ["git", "path", "file", "hg", "svn", "bzr"].iter().any(|key| entry.contains_key(*key)) {
                     lock.skipped.push(skipped(OTHER_SOURCE));
                     continue;
                 }

@@ -8,8 +8,9 @@ use crate::scan::Structure;
 enum Kind {
     /// No byte was examined.
     Unknown,
-    /// Number or literal name.
-    Scalar,
+    Number,
+    /// Literal name of which so many bytes are missing.
+    Name(usize),
     String,
     /// Array or object.
     Container,
@@ -24,13 +25,11 @@ pub(crate) struct Boundary {
     /// Number of open strings, arrays and objects.
     depth: usize,
     structure: Structure,
-    /// Number of bytes examined so far.
-    at: usize,
 }
 
 impl Boundary {
     pub(crate) fn new() -> Self {
-        Self { kind: Kind::Unknown, depth: 0, structure: Structure::default(), at: 0 }
+        Self { kind: Kind::Unknown, depth: 0, structure: Structure::default() }
     }
 
     /// Returns whether a document can begin with `byte` (RFC 8259, section 3).
@@ -38,34 +37,48 @@ impl Boundary {
         matches!(byte, b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
     }
 
-    /// Returns the length of the document at the start of `buffer`, or `None` if more input is needed. The first byte
-    /// of the buffer must be one that [may begin](Self::may_begin) a document. Further calls must pass the same input
-    /// with more bytes appended.
-    pub(crate) fn find(&mut self, buffer: &[u8]) -> Option<usize> {
+    /// Returns a number of bytes that the document certainly has behind the examined ones, at least 1. Only the end of a
+    /// number requires the byte behind it.
+    pub(crate) fn missing(&self) -> usize {
+        match self.kind {
+            Kind::Name(missing) => missing,
+            _ => self.depth.max(1),
+        }
+    }
+
+    /// Returns the offset in `chunk` behind the document, or `None` if it continues behind `chunk`. The first byte of the
+    /// first chunk must be one that [may begin](Self::may_begin) a document.
+    pub(crate) fn find(&mut self, chunk: &[u8]) -> Option<usize> {
         if self.kind == Kind::Unknown {
-            (self.kind, self.depth) = match buffer.first()? {
+            (self.kind, self.depth) = match chunk.first()? {
                 b'"' => (Kind::String, 1),
                 b'{' | b'[' => (Kind::Container, 0),
-                _ => (Kind::Scalar, 0),
+                b't' | b'n' => (Kind::Name(4), 0),
+                b'f' => (Kind::Name(5), 0),
+                _ => (Kind::Number, 0),
             };
         }
-        let start = self.at;
-        self.at = buffer.len();
-        let rest = buffer.get(start..)?;
-        if self.kind == Kind::Scalar {
-            return rest.iter().position(|byte| is_delimiter(*byte)).map(|len| start + len);
+        let delimiter = |bytes: &[u8]| bytes.iter().position(|byte| is_delimiter(*byte));
+        match &mut self.kind {
+            Kind::Number => return delimiter(chunk),
+            Kind::Name(missing) => {
+                let part = &chunk[..chunk.len().min(*missing)];
+                *missing -= part.len();
+                return delimiter(part).or((*missing == 0).then_some(part.len()));
+            }
+            _ => {}
         }
         let (kind, depth) = (self.kind, &mut self.depth);
-        self.structure.search(rest, |offset, tokens| {
+        self.structure.search(chunk, |offset, tokens| {
             let mut ends = if kind == Kind::String { tokens.closing } else { tokens.brackets };
             while ends != 0 {
                 let end = offset + ends.trailing_zeros() as usize;
-                if matches!(rest[end], b'{' | b'[') {
+                if matches!(chunk[end], b'{' | b'[') {
                     *depth += 1;
                 } else {
                     *depth -= 1;
                     if *depth == 0 {
-                        return Some(start + end + 1);
+                        return Some(end + 1);
                     }
                 }
                 ends &= ends - 1;
@@ -88,12 +101,16 @@ mod tests {
             ("12 ", Some(2)),
             ("12", None),
             ("true[", Some(4)),
+            ("nullnull", Some(4)),
+            ("fals", None),
+            ("tr 1", Some(2)),
             ("[1", None),
         ] {
             let whole = Boundary::new().find(text.as_bytes());
             assert_eq!(whole, expected, "{text}");
             let mut boundary = Boundary::new();
-            let incremental = (0..=text.len()).find_map(|len| boundary.find(&text.as_bytes()[..len]));
+            let bytes = text.as_bytes();
+            let incremental = (0..text.len()).find_map(|at| Some(at + boundary.find(&bytes[at..=at])?));
             assert_eq!(incremental, expected, "{text}");
         }
     }

@@ -97,6 +97,10 @@ impl Codec {
     /// encoding writes the same text: see [`Number::from_written`](crate::Number::from_written). Decoding trees is slower.
     /// Default: `false`.
     ///
+    /// serde stores the content of flattened fields and of tagged and untagged enums before it decodes it. There, a number
+    /// that no 64-bit integer and no `f64` represents with the same text can only be decoded into a tree or a
+    /// [`Number`](crate::Number): for any other type it is an error, as with serde_json's `arbitrary_precision`.
+    ///
     /// # Examples
     /// ```
     /// use tightwire_json::{Codec, Value};
@@ -344,9 +348,9 @@ impl Limits {
         self
     }
 
-    /// Sets the maximum size of a document in bytes, including white space. [`Decoder`](crate::Decoder) buffers up to
-    /// 8 KiB more; [`ElementDecoder`](crate::ElementDecoder) applies the limit to each element. Default:
-    /// [`DEFAULT_MAX_DOCUMENT`]; `usize::MAX` means no limit.
+    /// Sets the maximum size of a document in bytes, including white space in it.
+    /// [`ElementDecoder`](crate::ElementDecoder) applies the limit to each element. Default: [`DEFAULT_MAX_DOCUMENT`];
+    /// `usize::MAX` means no limit.
     #[must_use]
     pub const fn max_document(mut self, bytes: usize) -> Self {
         self.document = bytes;

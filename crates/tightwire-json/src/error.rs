@@ -7,6 +7,7 @@ use serde::de;
 
 use crate::grammar::is_space;
 use crate::path::{Path, Place, Scan, Segment, shorten};
+use crate::value::NUMBER_BYTES;
 
 /// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -15,9 +16,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// The `is_*` predicates tell its kind. `Display` writes the path of the value, the expected and the found type, and
 /// the position: `users[3].address.zip: expected a string, found a number (line 12, column 9)`. The path is omitted for an
-/// error at the root, and the position if there is no document. `Display` does not print the source, and no values of
-/// the document: only keys, and the messages of `Serialize` and `Deserialize` implementations. The wording is not part
-/// of the API.
+/// error at the root, and the position if there is no document. If a reader or writer failed, `Display` prints its error.
+/// It prints no values of the document: only keys, and the messages of `Serialize` and `Deserialize` implementations. The
+/// wording is not part of the API.
 ///
 /// The path and the position are computed when an error leaves the decoder, in one pass over the document up to the
 /// error. A successful call does no work for them.
@@ -26,6 +27,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// # Examples
 /// ```
+/// use tightwire_json::ErrorDetails;
+///
 /// #[derive(Debug, serde::Deserialize)]
 /// struct User {
 ///     name: String,
@@ -122,6 +125,10 @@ pub(crate) enum Syntax {
     Surrogate,
     /// Invalid UTF-8 (section 8.1).
     Utf8,
+    /// Comma before a closing bracket (sections 4 and 5).
+    Comma,
+    /// Byte order mark (section 8.1).
+    ByteOrderMark,
     /// Anything but white space after the value (section 2).
     Trailing,
     /// Duplicate key (section 4), reported only with `Duplicates::Error`.
@@ -223,6 +230,13 @@ impl Error {
             _ => {}
         }
         let before = &document[..offset];
+        if let Kind::Syntax(what @ (Syntax::Value | Syntax::Key)) = &mut self.inner.kind {
+            match document.get(offset) {
+                Some(b']' | b'}') if before.trim_ascii_end().ends_with(b",") => *what = Syntax::Comma,
+                _ if offset == 0 && document.starts_with(b"\xef\xbb\xbf") => *what = Syntax::ByteOrderMark,
+                _ => {}
+            }
+        }
         let line_start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
         self.inner.path = scan.path(document, inside);
         self.inner.offset = Some(offset as u64);
@@ -236,6 +250,16 @@ impl Error {
     pub(crate) fn in_output(mut self, output: &[u8]) -> Self {
         let scan = Scan::new(output);
         self.inner.path = scan.path(output, matches!(scan.place, Place::Value | Place::String));
+        self
+    }
+
+    /// Removes the path if `T` is a type of serde_path_to_error, whose message begins with the path. serde does not tell a
+    /// deserializer that another one wraps it.
+    #[cold]
+    pub(crate) fn without_tracked_path<T>(mut self) -> Self {
+        if std::any::type_name::<T>().starts_with("serde_path_to_error::") {
+            self.inner.path = Path::default();
+        }
         self
     }
 
@@ -308,7 +332,8 @@ impl Error {
         matches!(self.inner.kind, Kind::Encode(_))
     }
 
-    /// Returns `true` if the reader, writer, stream or sink failed. Its error is the source.
+    /// Returns `true` if the reader, writer, stream or sink failed. `Display` prints its error, and [`io::Error::from`] returns
+    /// or contains it.
     pub fn is_io(&self) -> bool {
         matches!(self.inner.kind, Kind::Io)
     }
@@ -333,6 +358,26 @@ impl Error {
         self.inner.source.as_deref().map(kind)
     }
 
+    /// Returns the line of the error. The first line is 1; 0 means that there is no position: the error is one of
+    /// encoding or I/O.
+    ///
+    /// Counts from the start of the document. For NDJSON, it is the line in the stream.
+    pub fn line(&self) -> usize {
+        self.inner.line
+    }
+
+    /// Returns the column of the error in its line, in bytes. The first column is 1; 0 means that there is no position.
+    pub fn column(&self) -> usize {
+        self.inner.column
+    }
+}
+
+/// What an [`Error`] knows in addition to serde_json's error.
+///
+/// It is a trait, so that a program with an extension trait for serde_json's error can have methods with these names.
+///
+/// This trait is sealed.
+pub trait ErrorDetails: sealed::Sealed {
     /// Returns the path of the value that the error concerns. `None` if it is the root, or if reading or writing
     /// failed.
     ///
@@ -349,22 +394,7 @@ impl Error {
     ///
     /// A document that is too large or not UTF-8 is not validated before the error, so that its path is only correct if
     /// the document is valid up to there.
-    pub fn path(&self) -> Option<&Path> {
-        Some(&self.inner.path).filter(|path| !path.segments().is_empty())
-    }
-
-    /// Returns the line of the error. The first line is 1; 0 means that there is no position: the error is one of
-    /// encoding or I/O.
-    ///
-    /// Counts from the start of the document. For NDJSON, it is the line in the stream.
-    pub fn line(&self) -> usize {
-        self.inner.line
-    }
-
-    /// Returns the column of the error in its line, in bytes. The first column is 1; 0 means that there is no position.
-    pub fn column(&self) -> usize {
-        self.inner.column
-    }
+    fn path(&self) -> Option<&Path>;
 
     /// Returns the byte offset of the error in the document, or in the stream for a [`Decoder`](crate::Decoder) or
     /// [`ChunkDecoder`](crate::ChunkDecoder).
@@ -372,12 +402,27 @@ impl Error {
     /// For a malformed document, it is the first byte that makes the document invalid. For a value of the wrong type,
     /// it is the first byte of the value; for an unknown or duplicate field, the key; for a missing field, the end of
     /// the object.
-    pub fn offset(&self) -> Option<u64> {
+    fn offset(&self) -> Option<u64>;
+
+    /// Returns the exceeded limit in levels or bytes, if [`Error::is_limit`].
+    fn limit(&self) -> Option<usize>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Error {}
+}
+
+impl ErrorDetails for Error {
+    fn path(&self) -> Option<&Path> {
+        Some(&self.inner.path).filter(|path| !path.segments().is_empty())
+    }
+
+    fn offset(&self) -> Option<u64> {
         self.inner.offset
     }
 
-    /// Returns the exceeded limit in levels or bytes, if [`is_limit`](Self::is_limit).
-    pub fn limit(&self) -> Option<usize> {
+    fn limit(&self) -> Option<usize> {
         match self.inner.kind {
             Kind::Limit(_, limit) => Some(limit),
             _ => None,
@@ -402,20 +447,30 @@ impl fmt::Display for Error {
                 Syntax::Escape => "invalid escape in a string",
                 Syntax::Surrogate => "lone surrogate in a string",
                 Syntax::Utf8 => "invalid UTF-8",
+                Syntax::Comma => "comma before a closing bracket",
+                Syntax::ByteOrderMark => "the document begins with a byte order mark (remove it)",
                 Syntax::Trailing => "expected the end of the document",
                 Syntax::Duplicate => "duplicate key",
                 Syntax::RecordSeparator => "expected record separator",
             })?,
             Kind::Eof => f.write_str("unexpected end of the document")?,
             Kind::Data(message) | Kind::Encode(message) => f.write_str(message)?,
-            Kind::Mismatch { expected, found } => write!(f, "expected {}, found {found}", plain(expected))?,
+            Kind::Mismatch { expected, found } => {
+                let expected = plain(expected);
+                match found {
+                    Found::Value("number") if expected.ends_with("-bit integer") => {
+                        write!(f, "expected {expected}, found a number that it cannot represent")?;
+                    }
+                    found => write!(f, "expected {expected}, found {found}")?,
+                }
+            }
             Kind::Limit(what, limit) => match what {
                 Limit::Depth => write!(f, "the document is nested deeper than {limit} levels")?,
                 Limit::Document => write!(f, "the document is larger than {limit} bytes")?,
                 Limit::String => write!(f, "the string is longer than {limit} bytes")?,
                 Limit::Line => write!(f, "the line is longer than {limit} bytes")?,
             },
-            Kind::Io => f.write_str("reading or writing failed")?,
+            Kind::Io => self.inner.source.as_ref().map_or(Ok(()), |source| write!(f, "{source}"))?,
         }
         match (self.inner.line, self.inner.column) {
             (0, _) => Ok(()),
@@ -438,8 +493,9 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {
+    /// Returns the source of the error of a reader or writer, because `Display` prints that error itself.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.inner.source.as_deref().map(|source| source as _)
+        self.inner.source.as_deref()?.source()
     }
 }
 
@@ -484,12 +540,13 @@ fn describe(unexpected: de::Unexpected<'_>) -> &'static str {
         U::Unsigned(_) | U::Signed(_) => "number",
         U::Float(_) => "floating-point number",
         U::Char(_) | U::Str(_) => "string",
+        U::Bytes(bytes) if bytes.starts_with(NUMBER_BYTES) => "number that is kept as written",
         U::Bytes(_) => "byte string",
         U::Unit | U::Option => "null",
         U::Seq => "array",
-        U::Map | U::NewtypeStruct => "object",
+        U::Map => "object",
         U::Enum | U::UnitVariant | U::NewtypeVariant | U::TupleVariant | U::StructVariant => "enum variant",
-        U::Other(_) => "value",
+        U::NewtypeStruct | U::Other(_) => "value",
     }
 }
 

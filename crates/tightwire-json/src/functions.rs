@@ -116,6 +116,8 @@ pub fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Result<bytes::Bytes> {
 ///
 /// # Examples
 /// ```
+/// use tightwire_json::ErrorDetails;
+///
 /// let numbers: Vec<u8> = tightwire_json::from_slice(b"[1, 2, 3]")?;
 /// assert_eq!(numbers, [1, 2, 3]);
 ///

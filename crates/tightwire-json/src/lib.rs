@@ -61,8 +61,8 @@
 //! | encode with indentation | [`to_string_pretty`], [`to_vec_pretty`], [`to_writer_pretty`] |
 //! | decode, also into values that borrow | [`from_str`], [`from_slice`] |
 //! | decode from a reader | [`from_reader`] |
-//! | values of unknown type | [`Value`], [`json!`], [`to_value`], [`from_value`] |
-//! | find the cause of an error | [`Error::path`], [`Error::line`], [`Error::column`], [`Error::classify`] |
+//! | values of unknown type | [`Value`], [`json!`], [`to_value`], [`from_value`], [`merge_patch`] |
+//! | find the cause of an error | [`ErrorDetails::path`], [`Error::line`], [`Error::column`], [`Error::classify`] |
 //! | keep a part of a document as text | [`RawValue`], [`to_raw_value`] |
 //! | keep all digits of numbers | [`Codec::with_written_numbers`], [`Number::from_written`] |
 //! | validate | [`is_valid`], [`Codec::validate`] |
@@ -81,6 +81,7 @@
 //! | `axum` | module `axum`: `Json` extractor and response for axum 0.8, with rejections as envelopes; enables `envelope` |
 //! | `validation` | `axum::ValidJson`: validates the body with garde; enables `axum` |
 //! | `serde-json` | conversions between [`Value`], [`Map`] and [`Number`] and those of serde_json |
+//! | `alloc`, `arbitrary_precision`, `float_roundtrip`, `preserve_order`, `raw_value`, `std`, `unbounded_depth` | nothing: they exist for crates that enable these features of serde_json |
 //!
 //! A feature only adds items. None changes how this crate or another crate of the build encodes or decodes.
 //!
@@ -105,9 +106,8 @@
 //! - NaN and infinity cannot be encoded.
 //! - Lone surrogates and malformed UTF-8 are errors in skipped values and raw values, too.
 //! - A document has at most 64 MiB and 128 levels, unless [`Limits`] are set.
-//! - A [`Value`] has [`JsonString`]s in place of `String` and [`Array`]s in place of `Vec`. Methods of [`Map`] with a
-//!   `String` as key take any type that converts into `JsonString`. Objects keep the order of their entries, as with
-//!   serde_json's feature `preserve_order`.
+//! - A [`Value`] has [`JsonString`]s in place of `String` and [`Array`]s in place of `Vec`. Objects keep the order of
+//!   their entries, as with serde_json's feature `preserve_order`.
 //!
 //! As in serde_json, a derived struct rejects duplicate keys and a map keeps the last value, unless [`Duplicates`] is
 //! set.
@@ -115,7 +115,8 @@
 //! # Differences of `Mode::Compat` from Go
 //!
 //! Like Go, it replaces lone surrogates by U+FFFD, uses the last of duplicate keys, and decodes byte strings from
-//! base64. Unlike Go, it compares keys case-sensitively, and invalid UTF-8 is an error.
+//! base64, in which line breaks are ignored. Unlike Go, it compares keys case-sensitively, invalid UTF-8 is an error, and
+//! so is `null` for a string, number, boolean, array, map or struct, which Go leaves unchanged: use `Option`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -138,7 +139,7 @@ pub use codec::{
     Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits, Mode, config_fastest_mode, config_standard_mode,
 };
 pub use de::{Deserializer, Duplicates, StreamDeserializer, TYPE_FIRST};
-pub use error::{Error, Result};
+pub use error::{Error, ErrorDetails, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
 pub use functions::{
@@ -155,7 +156,7 @@ pub use stream::{
 };
 #[cfg(feature = "stream")]
 pub use stream::{DocumentStream, NdjsonBody, NdjsonSink};
-pub use value::{Array, JsonString, Map, Number, Value, from_value, to_value};
+pub use value::{Array, JsonString, Map, Number, Value, from_value, merge_patch, to_value};
 
 #[cfg(feature = "axum")]
 pub mod axum;
@@ -165,9 +166,8 @@ pub mod envelope;
 pub mod map {
     pub use crate::value::Map;
     pub use crate::value::map_entry::{Entry, OccupiedEntry, VacantEntry};
-    pub use crate::value::map_iter::{
-        IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut,
-    };
+    pub use crate::value::map_iter::{IntoIter, IntoValues, Iter, IterMut, Keys, Values, ValuesMut};
+    pub use crate::value::map_ops::Key;
 }
 pub mod partial;
 pub mod value;

@@ -26,7 +26,7 @@ const MAX_KEY_LEN: usize = 64;
 ///
 /// # Examples
 /// ```
-/// use tightwire_json::Segment;
+/// use tightwire_json::{ErrorDetails, Segment};
 ///
 /// let error = tightwire_json::from_str::<Vec<(u8, bool)>>("[[1, true], [2, 0]]").unwrap_err();
 /// let path = error.path().unwrap();

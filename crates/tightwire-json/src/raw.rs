@@ -181,6 +181,12 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Text<T> {
         f.write_str("any valid JSON value")
     }
 
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, _deserializer: D) -> Result<T, D::Error> {
+        Err(de::Error::custom(
+            "a raw value is only available directly in JSON, not in a flattened field or in a tagged or untagged enum",
+        ))
+    }
+
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
         match map.next_entry::<Key, T>()? {
             Some((Key, text)) => Ok(text),

@@ -1,7 +1,7 @@
 //! Sequences of documents: an encoder into a writer and a decoder from a reader.
 
 use std::fmt;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufRead, ErrorKind, Read, Write};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -94,21 +94,89 @@ impl<W: Write> Encoder<W> {
     }
 }
 
-/// Minimum size of the read buffer, and maximum number of bytes read beyond the limit for documents.
-const CHUNK: usize = 8 << 10;
+/// Input from which no byte behind a document is consumed. Not nameable outside of the crate.
+pub trait Input {
+    /// Returns the buffered bytes, and reads before if there are none: at most `len` bytes if bytes that were read cannot
+    /// be given back. Returns no bytes at the end.
+    fn fill(&mut self, len: usize) -> Result<&[u8]>;
 
-/// Decodes documents from a [`Read`], separated by optional white space.
+    /// Consumes `len` of the buffered bytes.
+    fn consume(&mut self, len: usize);
+}
+
+/// Repeats a read that was interrupted.
+fn retry<T>(mut read: impl FnMut() -> std::io::Result<T>) -> Result<T> {
+    loop {
+        match read() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            result => return result.map_err(Error::io),
+        }
+    }
+}
+
+impl<R: BufRead> Input for R {
+    fn fill(&mut self, _len: usize) -> Result<&[u8]> {
+        match retry(|| self.fill_buf().map(<[u8]>::len))? {
+            // At the end, another call could wait for input again.
+            0 => Ok(&[]),
+            _ => self.fill_buf().map_err(Error::io),
+        }
+    }
+
+    fn consume(&mut self, len: usize) {
+        BufRead::consume(self, len);
+    }
+}
+
+/// Reader that is read up to the end of a document: one byte at a time, and more if the document certainly has more.
+#[derive(Debug)]
+pub(crate) struct Exact<R> {
+    reader: R,
+    buffer: [u8; 32],
+    start: usize,
+    end: usize,
+}
+
+impl<R> Exact<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self { reader, buffer: [0; 32], start: 0, end: 0 }
+    }
+}
+
+impl<R: Read> Input for Exact<R> {
+    fn fill(&mut self, len: usize) -> Result<&[u8]> {
+        if self.start == self.end {
+            let len = len.min(self.buffer.len());
+            (self.start, self.end) = (0, retry(|| self.reader.read(&mut self.buffer[..len]))?);
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.start += len;
+    }
+}
+
+/// Decodes documents from a [`BufRead`], separated by optional white space.
+///
+/// The reader is always directly behind the last document: what follows can be read from it, also with another decoder
+/// or as anything else than JSON. It is also an input of a [`Deserializer`](crate::Deserializer).
 ///
 /// A truncated document, a byte that cannot begin a document, and a stray bracket are errors; after such an error,
 /// the decoder returns `None`. After an error for a document of another type, decoding continues with the next one.
 ///
-/// The buffer has at most [`Limits::max_document`](crate::Limits::max_document) plus 8 KiB.
+/// A document that extends over several buffers of the reader is copied, up to
+/// [`Limits::max_document`](crate::Limits::max_document) and one byte.
 ///
 /// # Examples
 /// ```
-/// let mut decoder = tightwire_json::Decoder::new(&b"{\"a\":1}{\"a\":2}\n[3"[..]);
+/// let mut reader = &b"{\"a\":1}{\"a\":2}\n[3"[..];
+/// let mut decoder = tightwire_json::Decoder::new(&mut reader);
 /// assert_eq!(decoder.decode::<tightwire_json::Value>()?.unwrap()["a"], 1);
 /// assert_eq!(decoder.decode::<tightwire_json::Value>()?.unwrap()["a"], 2);
+/// assert_eq!(reader, b"\n[3");
+///
+/// let mut decoder = tightwire_json::Decoder::new(reader);
 /// assert!(decoder.decode::<tightwire_json::Value>().unwrap_err().is_eof());
 /// assert_eq!(decoder.decode::<tightwire_json::Value>()?, None);
 /// # Ok::<(), tightwire_json::Error>(())
@@ -116,28 +184,26 @@ const CHUNK: usize = 8 << 10;
 pub struct Decoder<R> {
     reader: R,
     codec: Codec,
-    /// Read buffer, always fully initialized. The unconsumed input is `buffer[start..end]`.
-    buffer: Vec<u8>,
-    start: usize,
-    end: usize,
-    /// Offset of the buffer in the stream.
-    buffer_offset: u64,
+    /// Bytes of the current document in earlier buffers of the reader. They stay if the reader fails.
+    partial: Vec<u8>,
+    boundary: Boundary,
+    /// Number of consumed bytes.
+    offset: u64,
     ended: bool,
 }
 
-impl<R: fmt::Debug> fmt::Debug for Decoder<R> {
-    /// Omits the buffered input.
+impl<R> fmt::Debug for Decoder<R> {
+    /// Omits the input.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decoder")
-            .field("reader", &self.reader)
             .field("codec", &self.codec)
-            .field("offset", &(self.buffer_offset + self.start as u64))
+            .field("offset", &self.offset)
             .field("ended", &self.ended)
             .finish_non_exhaustive()
     }
 }
 
-impl<R: Read> Decoder<R> {
+impl<R: BufRead> Decoder<R> {
     /// Returns a decoder with [`Codec::standard`]. Later changes of the process-wide mode do not affect it.
     pub fn new(reader: R) -> Self {
         Self::with_codec(reader, Codec::standard())
@@ -145,7 +211,7 @@ impl<R: Read> Decoder<R> {
 
     /// Returns a decoder with this codec.
     pub fn with_codec(reader: R, codec: Codec) -> Self {
-        Self { reader, codec, buffer: Vec::new(), start: 0, end: 0, buffer_offset: 0, ended: false }
+        Self::of_input(reader, codec)
     }
 
     /// Decodes the next document. Returns `None` at the end of the stream and after an error other than
@@ -158,22 +224,19 @@ impl<R: Read> Decoder<R> {
         if self.ended {
             return Ok(None);
         }
-        let result = self.next_document();
+        let codec = self.codec;
+        let result = self.document(|document| codec.from_slice(document));
         self.ended = match &result {
             Ok(value) => value.is_none(),
             Err(error) => !error.is_data(),
         };
         result
     }
+}
 
-    fn next_document<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
-        let codec = self.codec;
-        let Some(document) = self.document()? else { return Ok(None) };
-        let len = document.len();
-        let result = codec.from_slice(document);
-        let start = self.offset();
-        self.consume(len);
-        result.map(Some).map_err(|error| error.moved_by(start))
+impl<R: Input> Decoder<R> {
+    pub(crate) fn of_input(reader: R, codec: Codec) -> Self {
+        Self { reader, codec, partial: Vec::new(), boundary: Boundary::new(), offset: 0, ended: false }
     }
 
     /// Sets the codec of the following documents.
@@ -181,87 +244,82 @@ impl<R: Read> Decoder<R> {
         self.codec = codec;
     }
 
-    /// Returns the next document without consuming it, `None` at the end of the stream.
-    pub(crate) fn document(&mut self) -> Result<Option<&[u8]>> {
-        if !self.skip_space()? {
-            return Ok(None);
+    /// Decodes the next document and consumes it. Returns `None` at the end of the stream.
+    pub(crate) fn document<T>(&mut self, decode: impl FnOnce(&[u8]) -> Result<T>) -> Result<Option<T>> {
+        let Some(first) = self.peek()? else { return Ok(None) };
+        let (start, limit) = (self.offset - self.partial.len() as u64, self.codec.limits().document);
+        if !Boundary::may_begin(first) {
+            return Err(Error::syntax(Syntax::Value, 0).in_document(self.reader.fill(1)?).moved_by(start));
         }
-        if !Boundary::may_begin(self.buffer[self.start]) {
-            let error = Error::syntax(Syntax::Value, 0).in_document(self.pending());
-            return Err(error.moved_by(self.offset()));
-        }
-        let mut boundary = Boundary::new();
-        let end = loop {
-            if let Some(len) = boundary.find(self.pending()) {
-                break self.start + len;
+        let len = loop {
+            let chunk = self.reader.fill(self.boundary.missing())?;
+            // One byte more than the limit, so that the end of a number of this length is found.
+            let window = &chunk[..chunk.len().min(limit.saturating_add(1) - self.partial.len())];
+            if window.is_empty() {
+                // Only a number can end with the stream; anything else is truncated or malformed.
+                break 0;
             }
-            let limit = self.codec.limits().document;
-            if self.end - self.start > limit {
-                let error = Error::over_limit(Limit::Document, limit, limit as u64);
-                return Err(error.in_document(self.pending()).moved_by(self.offset()));
+            if let Some(len) = self.boundary.find(window) {
+                break len;
             }
-            if !self.fill()? {
-                // Only a number or literal name can end with the stream; anything else is truncated or malformed.
-                break self.end;
+            let len = window.len();
+            self.partial.extend_from_slice(window);
+            self.consume(len);
+            if self.partial.len() > limit {
+                break 0;
             }
         };
-        Ok(Some(&self.buffer[self.start..end]))
+        let rest = if len == 0 { &[] } else { &self.reader.fill(0)?[..len] };
+        let document = if self.partial.is_empty() {
+            rest
+        } else {
+            self.partial.extend_from_slice(rest);
+            &self.partial
+        };
+        let result = match document.len() > limit {
+            true => Err(Error::over_limit(Limit::Document, limit, limit as u64).in_document(document)),
+            false => decode(document),
+        };
+        self.partial.clear();
+        self.boundary = Boundary::new();
+        self.consume(len);
+        result.map(Some).map_err(|error| error.moved_by(start))
     }
 
-    /// Consumes `len` bytes of the buffered input.
-    pub(crate) fn consume(&mut self, len: usize) {
-        self.start += len;
+    fn consume(&mut self, len: usize) {
+        self.reader.consume(len);
+        self.offset += len as u64;
     }
 
-    /// Skips white space. Returns `false` at the end of the stream.
-    pub(crate) fn skip_space(&mut self) -> Result<bool> {
+    /// Skips white space and returns the next byte, `None` at the end of the stream.
+    pub(crate) fn peek(&mut self) -> Result<Option<u8>> {
+        if let Some(first) = self.partial.first() {
+            return Ok(Some(*first));
+        }
         loop {
-            self.start += self.pending().iter().take_while(|byte| is_space(**byte)).count();
-            if self.start < self.end {
-                return Ok(true);
-            }
-            if !self.fill()? {
-                return Ok(false);
+            let chunk = self.reader.fill(1)?;
+            let space = chunk.iter().take_while(|byte| is_space(**byte)).count();
+            let next = chunk.get(space).copied();
+            self.consume(space);
+            if next.is_some() || space == 0 {
+                return Ok(next);
             }
         }
     }
 
-    /// Returns the buffered input.
-    pub(crate) fn pending(&self) -> &[u8] {
-        &self.buffer[self.start..self.end]
+    /// Returns the next byte, `None` at the end of the stream.
+    pub(crate) fn next_byte(&mut self) -> Result<Option<u8>> {
+        Ok(self.reader.fill(1)?.first().copied())
     }
+}
 
-    /// Reads more input. Returns `false` at the end of the stream.
-    fn fill(&mut self) -> Result<bool> {
-        if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.buffer_offset += self.start as u64;
-            self.end -= self.start;
-            self.start = 0;
-        }
-        if self.end == self.buffer.len() {
-            // Doubling bounds the initialized memory to twice the length of a document.
-            let limit = self.codec.limits().document.saturating_add(CHUNK);
-            let len = self.buffer.len().saturating_mul(2).clamp(CHUNK, limit.max(self.end + 1));
-            self.buffer.resize(len, 0);
-        }
-        let read = loop {
-            match self.reader.read(&mut self.buffer[self.end..]) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                result => break result.map_err(Error::io)?,
-            }
-        };
-        self.end += read;
-        Ok(read > 0)
-    }
-
-    /// Returns the number of consumed bytes of the stream, including white space that was read before the next
-    /// document.
+impl<R> Decoder<R> {
+    /// Returns the number of consumed bytes of the stream, including white space before the next document.
     pub fn offset(&self) -> u64 {
-        self.buffer_offset + self.start as u64
+        self.offset
     }
 
-    /// Returns the reader. Buffered input is lost.
+    /// Returns the reader, which is directly behind the last document.
     pub fn into_inner(self) -> R {
         self.reader
     }

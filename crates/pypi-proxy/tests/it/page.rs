@@ -118,18 +118,18 @@ prop_compose! {
               more in proptest::option::of("[ -~äß\\\\\"]{0,20}")) -> Value {
         let mut file = tightwire_json::Map::new();
         if url_first {
-            file.insert("url", url.clone().into());
+            file.insert("url".into(), url.clone().into());
         }
-        file.insert("filename", name.into());
+        file.insert("filename".into(), name.into());
         if has_hashes {
-            file.insert("hashes", json!({"sha256": "00"}));
+            file.insert("hashes".into(), json!({"sha256": "00"}));
         }
-        file.insert("url", url.into());
+        file.insert("url".into(), url.into());
         if let Some(size) = size {
-            file.insert("size", size.into());
+            file.insert("size".into(), size.into());
         }
         if let Some(more) = more {
-            file.insert("x-more", json!([more, {"url": 1}]));
+            file.insert("x-more".into(), json!([more, {"url": 1}]));
         }
         file.into()
     }

@@ -118,12 +118,35 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     #[allow(clippy::should_implement_trait, reason = "the trait has no type parameter for the values")]
     pub fn into_iter<T: Deserialize<'de>>(self) -> StreamDeserializer<'de, R, T> {
         let offset = self.read.offset();
-        StreamDeserializer { deserializer: self, offset, failed: false, output: PhantomData }
+        StreamDeserializer {
+            deserializer: self,
+            offset,
+            failed: false,
+            input: PhantomData,
+            output: PhantomData,
+        }
     }
 }
 
 impl<R: io::Read> Deserializer<IoRead<R>> {
-    /// Returns a deserializer of the documents of a reader. See [`IoRead`] for buffering. Decoded values cannot borrow.
+    /// Returns a deserializer of the documents of a reader, which is left directly behind the last value: see [`IoRead`].
+    /// Decoded values cannot borrow. For a [`BufRead`](io::BufRead), a deserializer of a [`Decoder`](crate::Decoder) is faster.
+    ///
+    /// # Examples
+    /// A document followed by other data:
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// use serde::Deserialize;
+    /// use tightwire_json::{Decoder, Deserializer, Value};
+    ///
+    /// let mut reader = &b"{\"len\": 2}\xff\x00"[..];
+    /// let header = Value::deserialize(&mut Deserializer::new(Decoder::new(&mut reader)))?;
+    /// let mut body = Vec::new();
+    /// reader.read_to_end(&mut body)?;
+    /// assert_eq!((header["len"].as_u64(), &body[..]), (Some(2), &b"\xff\x00"[..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_reader(reader: R) -> Self {
         Self::new(IoRead::new(reader))
     }
@@ -183,7 +206,9 @@ macro_rules! actions {
                     }
                 }
 
-                self.read.value(&mut self.state, Call { $($argument,)* visitor })
+                self.read
+                    .value(&mut self.state, Call { $($argument,)* visitor })
+                    .map_err(Error::without_tracked_path::<V>)
             }
         )*
     };
@@ -239,7 +264,8 @@ pub struct StreamDeserializer<'de, R, T> {
     deserializer: Deserializer<R>,
     offset: u64,
     failed: bool,
-    output: PhantomData<fn() -> &'de T>,
+    input: PhantomData<&'de ()>,
+    output: PhantomData<fn() -> T>,
 }
 
 impl<'de, R: Read<'de>, T: Deserialize<'de>> StreamDeserializer<'de, R, T> {
@@ -277,12 +303,15 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Iterator for StreamDeserializer<'de
             return Some(result);
         }
         self.offset = self.deserializer.read.offset();
-        match self.deserializer.read.behind() {
-            Some(byte) if !is_delimiter(byte) && !matches!(first, b'[' | b'{' | b'"') => {
-                Some(Err(self.deserializer.read.trailing()))
+        // The end of an array, object or string is known without the byte behind it, which may have to be waited for.
+        if !matches!(first, b'[' | b'{' | b'"') {
+            match self.deserializer.read.behind() {
+                Ok(Some(byte)) if !is_delimiter(byte) => return Some(Err(self.deserializer.read.trailing())),
+                Ok(_) => {}
+                Err(error) => return Some(Err(error)),
             }
-            _ => Some(result),
         }
+        Some(result)
     }
 }
 

@@ -386,6 +386,7 @@ mod tests {
 
     use super::*;
     use crate::codec::Codec;
+    use crate::error::ErrorDetails as _;
 
     fn number(text: &str) -> Result<Number> {
         let rules = Codec::strict().rules();

@@ -4,12 +4,13 @@ use std::{fmt, io};
 
 use super::source::{Borrowed, Copied, Source};
 use super::{Action, State};
+use crate::codec::Codec;
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::grammar::is_space;
-use crate::sequence::Decoder;
+use crate::sequence::{self, Decoder, Exact};
 
-/// Input of a [`Deserializer`](super::Deserializer). Sealed: implemented by [`StrRead`], [`SliceRead`], [`IoRead`] and
-/// mutable references to them.
+/// Input of a [`Deserializer`](super::Deserializer). Sealed: implemented by [`StrRead`], [`SliceRead`], [`IoRead`],
+/// [`Decoder`] and mutable references to them.
 pub trait Read<'de>: private::Input<'de> {}
 
 impl<'de, R: private::Input<'de>> Read<'de> for R {}
@@ -25,8 +26,8 @@ pub(super) mod private {
         fn value<A: Action<'de>>(&mut self, state: &mut State, action: A) -> Result<A::Value>;
         /// Skips white space and returns the next byte, `None` at the end.
         fn peek(&mut self) -> Result<Option<u8>>;
-        /// Returns the byte behind the last value, `None` at the end.
-        fn behind(&self) -> Option<u8>;
+        /// Returns the next byte, `None` at the end.
+        fn behind(&mut self) -> Result<Option<u8>>;
         /// Returns the number of consumed bytes.
         fn offset(&self) -> u64;
         /// Returns the error for text behind the last value.
@@ -113,11 +114,11 @@ impl<'a> private::Input<'a> for StrRead<'a> {
 
     fn peek(&mut self) -> Result<Option<u8>> {
         self.skip_space();
-        Ok(self.behind())
+        self.behind()
     }
 
-    fn behind(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+    fn behind(&mut self) -> Result<Option<u8>> {
+        Ok(self.text.as_bytes().get(self.at).copied())
     }
 
     fn offset(&self) -> u64 {
@@ -190,8 +191,8 @@ impl<'a> private::Input<'a> for SliceRead<'a> {
         }
     }
 
-    fn behind(&self) -> Option<u8> {
-        self.bytes.get(self.valid.at).copied()
+    fn behind(&mut self) -> Result<Option<u8>> {
+        Ok(self.bytes.get(self.valid.at).copied())
     }
 
     fn offset(&self) -> u64 {
@@ -212,58 +213,51 @@ impl fmt::Debug for SliceRead<'_> {
     }
 }
 
-/// Input from a reader.
+/// Input from a reader, which is left directly behind the last value, as by serde_json: what follows can be read from a
+/// reader that was passed as `&mut reader`. Behind a number, one byte more is read.
 ///
-/// It reads blocks of 8 KiB and more, and buffers the bytes behind a value for the next one. The buffer has at most
-/// [`Limits::max_document`](crate::Limits::max_document) plus 8 KiB. A value is decoded as soon as its last byte is
-/// read; for a number or literal name, one byte more.
+/// Therefore, it often reads single bytes: wrap a file or socket in a [`BufReader`](io::BufReader), and use a [`Decoder`]
+/// as input, which is faster.
 ///
 /// Line and column of an error count from the start of its value. With the other inputs, they count from the start of
 /// the input.
 #[derive(Debug)]
-pub struct IoRead<R> {
-    decoder: Decoder<R>,
-}
+pub struct IoRead<R>(Decoder<Exact<R>>);
 
 impl<R: io::Read> IoRead<R> {
     /// Returns an input that reads from `reader`.
     pub fn new(reader: R) -> Self {
-        Self { decoder: Decoder::new(reader) }
+        Self(Decoder::of_input(Exact::new(reader), Codec::standard()))
     }
 }
 
-impl<'de, R: io::Read> private::Input<'de> for IoRead<R> {
+impl<'de, R: sequence::Input> private::Input<'de> for Decoder<R> {
     fn value<A: Action<'de>>(&mut self, state: &mut State, action: A) -> Result<A::Value> {
-        self.decoder.set_codec(state.codec);
-        let Some(document) = self.decoder.document()? else {
-            return Err(Error::eof(0).in_document(b"").moved_by(self.decoder.offset()));
-        };
-        let (len, result) = match super::text(document, &state.codec.limits()) {
-            Ok(text) => run::<Copied, A>(text, state, action),
-            Err(error) => (0, Err(error)),
-        };
-        let result = match result {
-            // A number or literal name must not be followed by another one. Otherwise each value would require a
-            // search for the end of all.
-            Ok(_) if len < document.len() => Err(Error::syntax(Syntax::Trailing, len)),
-            result => result,
-        };
-        let result = result.map_err(|error| error.in_document(document));
-        let start = self.decoder.offset();
-        self.decoder.consume(len);
-        result.map_err(|error| error.moved_by(start))
+        self.set_codec(state.codec);
+        let value = self.document(|document| {
+            let (len, result) = match super::text(document, &state.codec.limits()) {
+                Ok(text) => run::<Copied, A>(text, state, action),
+                Err(error) => (0, Err(error)),
+            };
+            match result {
+                Ok(_) if len < document.len() => Err(Error::syntax(Syntax::Trailing, len)),
+                result => result,
+            }
+            .map_err(|error| error.in_document(document))
+        })?;
+        value.ok_or_else(|| Error::eof(0).in_document(b"").moved_by(self.offset()))
     }
 
     fn peek(&mut self) -> Result<Option<u8>> {
-        Ok(if self.decoder.skip_space()? { self.behind() } else { None })
+        self.peek()
     }
 
-    fn behind(&self) -> Option<u8> {
-        self.decoder.pending().first().copied()
+    fn behind(&mut self) -> Result<Option<u8>> {
+        self.next_byte()
     }
 
     fn offset(&self) -> u64 {
-        self.decoder.offset()
+        self.offset()
     }
 
     fn trailing(&mut self) -> Error {
@@ -271,24 +265,35 @@ impl<'de, R: io::Read> private::Input<'de> for IoRead<R> {
     }
 }
 
-impl<'de, R: private::Input<'de>> private::Input<'de> for &mut R {
-    fn value<A: Action<'de>>(&mut self, state: &mut State, action: A) -> Result<A::Value> {
-        (**self).value(state, action)
-    }
+macro_rules! forward {
+    ($([$($generics:tt)*] $type:ty, $self:ident => $input:expr;)*) => {
+        $(
+            impl<'de, $($generics)*> private::Input<'de> for $type {
+                fn value<A: Action<'de>>(&mut $self, state: &mut State, action: A) -> Result<A::Value> {
+                    private::Input::value(&mut $input, state, action)
+                }
 
-    fn peek(&mut self) -> Result<Option<u8>> {
-        (**self).peek()
-    }
+                fn peek(&mut $self) -> Result<Option<u8>> {
+                    private::Input::peek(&mut $input)
+                }
 
-    fn behind(&self) -> Option<u8> {
-        (**self).behind()
-    }
+                fn behind(&mut $self) -> Result<Option<u8>> {
+                    private::Input::behind(&mut $input)
+                }
 
-    fn offset(&self) -> u64 {
-        (**self).offset()
-    }
+                fn offset(&$self) -> u64 {
+                    private::Input::offset(&$input)
+                }
 
-    fn trailing(&mut self) -> Error {
-        (**self).trailing()
-    }
+                fn trailing(&mut $self) -> Error {
+                    private::Input::trailing(&mut $input)
+                }
+            }
+        )*
+    };
+}
+
+forward! {
+    [R: io::Read] IoRead<R>, self => self.0;
+    [R: private::Input<'de>] &mut R, self => **self;
 }

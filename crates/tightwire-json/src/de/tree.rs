@@ -41,7 +41,7 @@ pub(super) fn decode_with_written_numbers<M>(parser: &mut Parser<'_, '_, M>) -> 
                 parser.key_start()?;
                 let key = JsonString::from(parser.string()?.as_str());
                 parser.colon()?;
-                map.insert(key, decode_with_written_numbers(parser)?);
+                map.set(key, decode_with_written_numbers(parser)?);
                 byte = next(parser, b'}', Syntax::ObjectEnd)?;
             }
             parser.leave();

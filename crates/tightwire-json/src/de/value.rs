@@ -13,8 +13,7 @@ use super::string::Text;
 use super::tree;
 use crate::error::{Error, Result, Syntax};
 use crate::raw::raw_token;
-use crate::ser::NUMBER_TOKEN;
-use crate::value::{ARRAY_TOKEN, MAP_TOKEN, VALUE_TOKEN, hand_over, memory};
+use crate::value::{containers, hand_over, is_any, memory, plain, to_bytes};
 
 impl<'t, M> Parser<'t, '_, M> {
     #[inline]
@@ -80,9 +79,9 @@ impl<'t, M> Parser<'t, '_, M> {
         let start = self.at - 1;
         let byte_strings = self.byte_strings;
         let result = match self.string()? {
-            text if byte_strings == ByteStrings::Base64 => match STANDARD.decode_to_vec(text.as_str()) {
-                Ok(bytes) => visitor.visit_byte_buf(bytes),
-                Err(_) => Err(de::Error::invalid_value(Unexpected::Str(""), &"a string in base64")),
+            text if byte_strings == ByteStrings::Base64 => match base64(text.as_str()) {
+                Some(bytes) => visitor.visit_byte_buf(bytes),
+                None => Err(de::Error::invalid_value(Unexpected::Str(""), &"a string in base64")),
             },
             Text::Borrowed(text) => M::visit_bytes(text.as_bytes(), visitor),
             Text::Unescaped(text) => visitor.visit_bytes(text.as_bytes()),
@@ -166,6 +165,46 @@ impl<'t, M> Parser<'t, '_, M> {
         Ok(value)
     }
 
+    #[inline]
+    fn visit_any<'de, V: Visitor<'de>>(&mut self, byte: u8, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
+        match byte {
+            b'"' => self.visit_text(visitor),
+            b'-' | b'0'..=b'9' => self.visit_any_number(visitor),
+            b'{' => self.visit_any_object(visitor),
+            b'[' => self.visit_any_array(visitor),
+            b't' | b'f' => de::Deserializer::deserialize_bool(self, visitor),
+            b'n' => de::Deserializer::deserialize_unit(self, visitor),
+            _ => Err(self.syntax(Syntax::Value)),
+        }
+    }
+
+    /// Visits a value for one of the visitors of [`containers`].
+    #[inline]
+    fn visit_tree<'de, V: Visitor<'de>>(&mut self, byte: u8, visitor: V) -> Result<V::Value>
+    where
+        M: Source<'t, 'de>,
+    {
+        let (start, containers) = (self.at, containers::<V>().unwrap_or_default());
+        let tree = if self.keeps_numbers && (containers.contains(&byte) || is_any::<V>() && is_number(byte)) {
+            tree::decode_with_written_numbers(self)?
+        } else if containers.contains(&byte)
+            // A tree keeps the last of duplicate keys, but in another order than `Duplicates::Last`.
+            && self.superseded.is_empty()
+            && memory::IS_SUPPORTED
+            && u32::try_from(self.bytes.len()).is_ok()
+        {
+            tree::decode(self)?
+        } else if is_any::<V>() || containers.contains(&byte) {
+            return self.visit_any(byte, visitor);
+        } else {
+            return Err(self.mismatch(&visitor));
+        };
+        locate(hand_over(tree, visitor), start)
+    }
+
     /// Not inlined, so that scalars in `deserialize_any` do not pay for the stack frame of containers.
     #[inline(never)]
     fn visit_any_array<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
@@ -181,6 +220,15 @@ impl<'t, M> Parser<'t, '_, M> {
     where
         M: Source<'t, 'de>,
     {
+        if self.keeps_numbers {
+            let start = self.at;
+            self.skip_number()?;
+            let text = &self.text[start..self.at];
+            if plain(text).is_none() {
+                return locate(visitor.visit_byte_buf(to_bytes(text)), start);
+            }
+            self.at = start;
+        }
         self.visit_number(visitor, true)
     }
 
@@ -244,6 +292,15 @@ impl<'t, M> Parser<'t, '_, M> {
     }
 }
 
+/// Decodes base64, in which line breaks are ignored, as by Go.
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let decoded = match text.contains(['\r', '\n']) {
+        true => STANDARD.decode_to_vec(text.replace(['\r', '\n'], "")),
+        false => STANDARD.decode_to_vec(text),
+    };
+    decoded.ok()
+}
+
 /// Returns whether a number begins with this byte.
 fn is_number(byte: u8) -> bool {
     byte == b'-' || byte.is_ascii_digit()
@@ -285,13 +342,8 @@ impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.expect()? {
-            b'"' => self.visit_text(visitor),
-            b'-' | b'0'..=b'9' => self.visit_any_number(visitor),
-            b'{' => self.visit_any_object(visitor),
-            b'[' => self.visit_any_array(visitor),
-            b't' | b'f' => self.deserialize_bool(visitor),
-            b'n' => self.deserialize_unit(visitor),
-            _ => Err(self.syntax(Syntax::Value)),
+            byte if containers::<V>().is_some() => self.visit_tree(byte, visitor),
+            byte => self.visit_any(byte, visitor),
         }
     }
 
@@ -383,30 +435,8 @@ impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, 
             let entry = (M::text(token), M::text(&self.text[start..self.at]));
             return locate(visitor.visit_map(MapDeserializer::new(std::iter::once(entry))), start);
         }
-        let first: &[u8] = match name {
-            VALUE_TOKEN => b"{[",
-            MAP_TOKEN => b"{",
-            ARRAY_TOKEN => b"[",
-            NUMBER_TOKEN => b"",
-            TYPE_FIRST => return self.visit_type_first(visitor),
-            _ => return visitor.visit_newtype_struct(self),
-        };
-        let byte = self.expect()?;
-        let start = self.at;
-        if self.keeps_numbers
-            && (first.contains(&byte) || (matches!(name, VALUE_TOKEN | NUMBER_TOKEN) && is_number(byte)))
-        {
-            let tree = tree::decode_with_written_numbers(self)?;
-            return locate(hand_over(tree, visitor), start);
-        }
-        // A tree keeps the last of duplicate keys, but in another order than `Duplicates::Last`.
-        if first.contains(&byte)
-            && self.superseded.is_empty()
-            && memory::IS_SUPPORTED
-            && u32::try_from(self.bytes.len()).is_ok()
-        {
-            let tree = tree::decode(self)?;
-            return locate(hand_over(tree, visitor), start);
+        if name == TYPE_FIRST {
+            return self.visit_type_first(visitor);
         }
         visitor.visit_newtype_struct(self)
     }
@@ -414,6 +444,7 @@ impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, 
     #[inline]
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.expect()? {
+            byte if containers::<V>().is_some() => self.visit_tree(byte, visitor),
             b'[' => self.visit_array(visitor),
             _ => Err(self.mismatch(&visitor)),
         }
@@ -436,6 +467,7 @@ impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, 
     #[inline]
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         match self.expect()? {
+            byte if containers::<V>().is_some() => self.visit_tree(byte, visitor),
             b'{' => self.visit_object(visitor),
             _ => Err(self.mismatch(&visitor)),
         }

@@ -47,7 +47,7 @@ use std::fmt;
 
 use self::parse::State;
 use crate::codec::Limits;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorDetails as _, Kind, Result};
 use crate::value::growing;
 use crate::{Codec, Segment, Value, pointer};
 
@@ -75,6 +75,9 @@ pub struct Parser {
     codec: Codec,
     /// Size of the chunks before the current one.
     offset: usize,
+    /// Number of line breaks before the current chunk, and offset of the line in which it begins.
+    lines: usize,
+    line_start: usize,
     state: State,
     /// The value, except during a push: then its open parts are in `stack`.
     root: Option<Value>,
@@ -86,7 +89,8 @@ pub struct Parser {
     key: String,
     /// Text of an incomplete number.
     number: String,
-    failure: Option<(Kind, Option<u64>)>,
+    /// Kind, offset, line and column of the first error.
+    failure: Option<(Kind, Option<u64>, usize, usize)>,
 }
 
 impl Parser {
@@ -100,6 +104,8 @@ impl Parser {
         Self {
             codec: Codec::strict().with_limits(limits),
             offset: 0,
+            lines: 0,
+            line_start: 0,
             state: State::Value,
             root: None,
             stack: Vec::new(),
@@ -115,15 +121,36 @@ impl Parser {
     ///
     /// # Errors
     /// [`Error::is_syntax`] if no document starts with the text, [`Error::is_limit`] if it exceeds a limit,
-    /// [`Error::is_data`] for a number out of range; with the offset since the start of the document. The limit for
+    /// [`Error::is_data`] for a number out of range; with offset, line and column in the document. The limit for
     /// strings applies to incomplete strings, too. The parser keeps the value before the error, and all further calls
     /// return the same error.
     pub fn push(&mut self, text: &str) -> Result<()> {
         self.check()?;
         self.open_stack();
+        let start = self.offset;
         let result = self.parse(text);
         self.close_stack();
-        self.record(result)
+        let result = result.map_err(|error| self.locate(error, text, start));
+        if let Err(error) = &result {
+            self.failure = Some((error.kind().clone(), error.offset(), error.line(), error.column()));
+        } else if let Some(end) = memchr::memrchr(b'\n', text.as_bytes()) {
+            self.lines += memchr::memchr_iter(b'\n', text.as_bytes()).count();
+            self.line_start = start + end + 1;
+        }
+        result
+    }
+
+    /// Adds line and column to an error in a chunk that begins at the offset `start`. A string or number that begins in
+    /// an earlier chunk contains no line break.
+    #[cold]
+    fn locate(&self, error: Error, chunk: &str, start: usize) -> Error {
+        let Some(offset) = error.offset().and_then(|offset| usize::try_from(offset).ok()) else {
+            return error;
+        };
+        let before = &chunk.as_bytes()[..offset.saturating_sub(start).min(chunk.len())];
+        let line_start = memchr::memrchr(b'\n', before).map_or(self.line_start, |end| start + end + 1);
+        let line = self.lines + memchr::memchr_iter(b'\n', before).count() + 1;
+        error.with_position(line, offset - line_start + 1)
     }
 
     /// Returns the value of the text so far, `None` if it has not begun. Takes constant time.
@@ -216,27 +243,22 @@ impl Parser {
             && number.is_number()
         {
             self.open_stack();
-            self.end_number("", self.offset)?;
+            self.end_number("", self.offset).map_err(|error| self.locate(error, "", self.offset))?;
             self.close_stack();
         }
-        match self.root {
+        match self.root.take() {
             Some(value) if self.state == State::End => Ok(value),
-            _ => Err(Error::eof(self.offset)),
+            _ => Err(self.locate(Error::eof(self.offset), "", self.offset)),
         }
     }
 
     fn check(&self) -> Result<()> {
         match &self.failure {
-            Some((kind, offset)) => Err(Error::new(kind.clone(), *offset)),
+            Some((kind, offset, line, column)) => {
+                Err(Error::new(kind.clone(), *offset).with_position(*line, *column))
+            }
             None => Ok(()),
         }
-    }
-
-    fn record(&mut self, result: Result<()>) -> Result<()> {
-        if let Err(error) = &result {
-            self.failure = Some((error.kind().clone(), error.offset()));
-        }
-        result
     }
 }
 

@@ -236,8 +236,7 @@ pub(crate) fn short(bytes: &[u8]) -> [u8; BLOCK] {
 
 /// Returns whether two texts are equal, without a call if they are short.
 #[inline(always)]
-pub(crate) fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
+pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && if one.len() <= BLOCK { short(one) == short(other) } else { one == other }
 }
 

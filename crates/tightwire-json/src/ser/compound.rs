@@ -306,7 +306,10 @@ impl<S: Style, const RAW: bool> ser::Serializer for Text<'_, S, RAW> {
         self.text(variant)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<()> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<()> {
+        if !RAW && name == raw::NUMBER_TOKEN {
+            return self.text(&crate::to_string(&crate::value::as_text(|| crate::to_value(value))?)?);
+        }
         value.serialize(self)
     }
 

@@ -33,25 +33,16 @@ macro_rules! any {
 
 /// Starts an array or object in any style.
 macro_rules! start {
-    ($type:ident, $serializer:expr, $vec:ident => $inner:expr) => {{
+    ($type:ident, $serializer:expr, $vec:ident => $inner:expr) => {
+        start!($type, $serializer, $vec => $inner, Plain Pretty Go Canonical)
+    };
+    ($type:ident, $serializer:expr, $vec:ident => $inner:expr, $($style:ident)*) => {{
         let Serializer { vec, writer } = $serializer;
         let inner = match vec {
-            Styled::Plain($vec) => {
+            $(Styled::$style($vec) => {
                 $vec.clear();
-                Styled::Plain($inner?)
-            }
-            Styled::Pretty($vec) => {
-                $vec.clear();
-                Styled::Pretty($inner?)
-            }
-            Styled::Go($vec) => {
-                $vec.clear();
-                Styled::Go($inner?)
-            }
-            Styled::Canonical($vec) => {
-                $vec.clear();
-                Styled::Canonical($inner?)
-            }
+                Styled::$style($inner?)
+            })*
         };
         Ok($type { inner, writer })
     }};

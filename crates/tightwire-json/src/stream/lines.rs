@@ -22,7 +22,7 @@ pub const DEFAULT_MAX_LINE: usize = 1 << 20;
 ///
 /// # Examples
 /// ```
-/// use tightwire_json::{DocumentReader, LineDecoder};
+/// use tightwire_json::{DocumentReader, ErrorDetails, LineDecoder};
 ///
 /// let mut numbers = DocumentReader::new(&b"1\nx\n3"[..], LineDecoder::<u32>::new());
 /// assert_eq!(numbers.next().unwrap()?, 1);

@@ -13,7 +13,7 @@ mod scanner;
 mod text_sequence;
 
 use std::fmt;
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::io::{BufRead, ErrorKind};
 use std::iter::FusedIterator;
 
 pub use self::elements::ElementDecoder;
@@ -66,12 +66,9 @@ pub trait ChunkDecoder {
     }
 }
 
-/// Size of the read buffer.
-const READ_BUFFER: usize = 8 << 10;
-
-/// Iterator over the documents that a [`ChunkDecoder`] finds in the input of a [`Read`].
+/// Iterator over the documents that a [`ChunkDecoder`] finds in the input of a [`BufRead`].
 ///
-/// Input is read in parts of 8 KiB, so that the reader needs no `BufReader`. An error of the reader is returned as
+/// The reader is directly behind the input of which the decoder needs no more. An error of the reader is returned as
 /// [`Error::is_io`] and ends the iterator; an interrupted read is retried.
 ///
 /// # Examples
@@ -88,35 +85,34 @@ const READ_BUFFER: usize = 8 << 10;
 /// # Ok::<(), tightwire_json::Error>(())
 /// ```
 pub struct DocumentReader<R, D> {
-    reader: BufReader<R>,
+    reader: R,
     decoder: D,
     ended: bool,
 }
 
-impl<R: Read, D: ChunkDecoder> DocumentReader<R, D> {
+impl<R: BufRead, D: ChunkDecoder> DocumentReader<R, D> {
     /// Returns an iterator over the documents that `decoder` finds in `reader`.
     pub fn new(reader: R, decoder: D) -> Self {
-        Self { reader: BufReader::with_capacity(READ_BUFFER, reader), decoder, ended: false }
+        Self { reader, decoder, ended: false }
     }
 
-    /// Returns the reader. Buffered input is lost.
+    /// Returns the reader. The decoder may have consumed the start of a document that has not ended.
     pub fn into_inner(self) -> R {
-        self.reader.into_inner()
+        self.reader
     }
 }
 
-impl<R: fmt::Debug, D: fmt::Debug> fmt::Debug for DocumentReader<R, D> {
-    /// Omits the buffered input.
+impl<R, D: fmt::Debug> fmt::Debug for DocumentReader<R, D> {
+    /// Omits the input.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DocumentReader")
-            .field("reader", self.reader.get_ref())
             .field("decoder", &self.decoder)
             .field("ended", &self.ended)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
-impl<R: Read, D: ChunkDecoder> Iterator for DocumentReader<R, D> {
+impl<R: BufRead, D: ChunkDecoder> Iterator for DocumentReader<R, D> {
     type Item = Result<D::Document>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -145,4 +141,4 @@ impl<R: Read, D: ChunkDecoder> Iterator for DocumentReader<R, D> {
     }
 }
 
-impl<R: Read, D: ChunkDecoder> FusedIterator for DocumentReader<R, D> {}
+impl<R: BufRead, D: ChunkDecoder> FusedIterator for DocumentReader<R, D> {}

@@ -84,16 +84,6 @@ impl Value {
         self.as_number()?.as_u64()
     }
 
-    /// Returns an integer in the range of `i128`.
-    pub fn as_i128(&self) -> Option<i128> {
-        self.as_number()?.as_i128()
-    }
-
-    /// Returns an integer in the range of `u128`.
-    pub fn as_u128(&self) -> Option<u128> {
-        self.as_number()?.as_u128()
-    }
-
     /// Returns a number as the nearest `f64`. See [`Number::as_f64`].
     pub fn as_f64(&self) -> Option<f64> {
         self.as_number()?.as_f64()
@@ -168,7 +158,7 @@ impl Value {
     /// ```
     pub fn pointer(&self, pointer: &str) -> Option<&Self> {
         pointer::tokens(pointer)?.try_fold(self, |value, token| match value {
-            Self::Object(map) => map.get(&token),
+            Self::Object(map) => map.get(&*token),
             Self::Array(array) => array.get(pointer::index(&token)?),
             _ => None,
         })
@@ -177,7 +167,7 @@ impl Value {
     /// Same as [`pointer`](Self::pointer), for changes.
     pub fn pointer_mut(&mut self, pointer: &str) -> Option<&mut Self> {
         pointer::tokens(pointer)?.try_fold(self, |value, token| match value {
-            Self::Object(map) => map.get_mut(&token),
+            Self::Object(map) => map.get_mut(&*token),
             Self::Array(array) => array.get_mut(pointer::index(&token)?),
             _ => None,
         })
@@ -199,35 +189,35 @@ impl Value {
             _ => {}
         }
     }
+}
 
-    /// Applies a JSON Merge Patch (RFC 7396): entries of objects are merged, entries that are `null` in the patch are
-    /// removed, and any other value is replaced.
-    ///
-    /// # Examples
-    /// ```
-    /// use tightwire_json::json;
-    ///
-    /// let mut user = json!({"name": "Ada", "role": "admin", "tags": [1, 2]});
-    /// user.merge(json!({"role": null, "tags": [3]}));
-    /// assert_eq!(user, json!({"name": "Ada", "tags": [3]}));
-    /// ```
-    pub fn merge(&mut self, patch: Self) {
-        let Self::Object(patch) = patch else {
-            *self = patch;
-            return;
-        };
-        if !self.is_object() {
-            *self = Self::Object(Map::new());
-        }
-        let Self::Object(target) = self else { return };
-        // One pass, because the removal of a single entry takes linear time if the order stays.
-        if patch.values().any(Self::is_null) {
-            target.retain(|key, _| !patch.get(key).is_some_and(Self::is_null));
-        }
-        for (key, value) in patch {
-            if !value.is_null() {
-                target.entry(key).or_insert(Self::Null).merge(value);
-            }
+/// Applies a JSON Merge Patch (RFC 7396): entries of objects are merged, entries that are `null` in the patch are
+/// removed, and any other value is replaced.
+///
+/// # Examples
+/// ```
+/// use tightwire_json::{json, merge_patch};
+///
+/// let mut user = json!({"name": "Ada", "role": "admin", "tags": [1, 2]});
+/// merge_patch(&mut user, json!({"role": null, "tags": [3]}));
+/// assert_eq!(user, json!({"name": "Ada", "tags": [3]}));
+/// ```
+pub fn merge_patch(target: &mut Value, patch: Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch;
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(Map::new());
+    }
+    let Value::Object(target) = target else { return };
+    // One pass, because the removal of a single entry takes linear time if the order stays.
+    if patch.values().any(Value::is_null) {
+        target.retain(|key, _| !patch.get(key).is_some_and(Value::is_null));
+    }
+    for (key, value) in patch {
+        if !value.is_null() {
+            merge_patch(target.entry_of(key).or_insert(Value::Null), value);
         }
     }
 }
@@ -288,7 +278,7 @@ impl Index for str {
             *value = Value::Object(Map::new());
         }
         match value {
-            Value::Object(map) => map.entry(self).or_insert(Value::Null),
+            Value::Object(map) => map.entry_of(self.into()).or_insert(Value::Null),
             other => panic!("key of {}, which is not an object", other.kind()),
         }
     }
@@ -299,7 +289,7 @@ macro_rules! forward {
         $(
             impl<$($generics)*> Index for $type {
                 #[inline]
-    fn find_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
+                fn find_in<'v>(&self, value: &'v Value) -> Option<&'v Value> {
                     <$target>::find_in(self, value)
                 }
 

@@ -108,9 +108,9 @@ impl DerefMut for Array {
     }
 }
 
-impl<T: Into<Value>> From<Vec<T>> for Array {
-    fn from(items: Vec<T>) -> Self {
-        Self(Repr::Owned(Box::new(items.into_iter().map(Into::into).collect())))
+impl From<Vec<Value>> for Array {
+    fn from(items: Vec<Value>) -> Self {
+        Self(Repr::Owned(Box::new(items)))
     }
 }
 

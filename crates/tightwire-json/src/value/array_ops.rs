@@ -5,10 +5,10 @@ use std::hash::{Hash, Hasher};
 use std::ops::RangeBounds;
 
 use serde::de::value::SeqAccessDeserializer;
-use serde::de::{self, SeqAccess, Unexpected, Visitor};
+use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::deserialize::{ARRAY_TOKEN, handed_over};
+use super::deserialize::handed_over;
 use super::{Array, Value};
 
 impl Array {
@@ -198,34 +198,30 @@ impl Serialize for Array {
     }
 }
 
+pub(super) struct ArrayVisitor;
+
+impl<'de> Visitor<'de> for ArrayVisitor {
+    type Value = Array;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<Array, A::Error> {
+        // serde limits the capacity that a length hint reserves.
+        Vec::<Value>::deserialize(SeqAccessDeserializer::new(access)).map(Array::from)
+    }
+
+    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Array, E> {
+        match handed_over(bytes, &self)? {
+            Value::Array(array) => Ok(array),
+            other => Err(E::invalid_type(other.unexpected(), &self)),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Array {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ArrayVisitor;
-
-        impl<'de> Visitor<'de> for ArrayVisitor {
-            type Value = Array;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array")
-            }
-
-            fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Array, D::Error> {
-                deserializer.deserialize_seq(self)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<Array, A::Error> {
-                // serde limits the capacity that a length hint reserves.
-                Vec::<Value>::deserialize(SeqAccessDeserializer::new(access)).map(Array::from)
-            }
-
-            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Array, E> {
-                match handed_over(bytes, &self)? {
-                    Value::Array(array) => Ok(array),
-                    _ => Err(E::invalid_type(Unexpected::Other("value"), &self)),
-                }
-            }
-        }
-
-        deserializer.deserialize_newtype_struct(ARRAY_TOKEN, ArrayVisitor)
+        deserializer.deserialize_seq(ArrayVisitor)
     }
 }

@@ -31,10 +31,10 @@ impl From<f64> for Value {
     }
 }
 
-/// NaN and infinity become `null`.
+/// The result has the decimal digits of the `f32`: 5.55 is the `f64` 5.55. NaN and infinity become `null`.
 impl From<f32> for Value {
     fn from(value: f32) -> Self {
-        f64::from(value).into()
+        zmij::Buffer::new().format(value).parse::<f64>().map_or(Self::Null, Self::from)
     }
 }
 
@@ -53,7 +53,7 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 
 impl<T: Into<Self>> From<Vec<T>> for Value {
     fn from(values: Vec<T>) -> Self {
-        Self::Array(values.into())
+        values.into_iter().collect()
     }
 }
 
@@ -77,9 +77,9 @@ impl<T: Into<Self>> FromIterator<T> for Value {
 }
 
 /// Collects an object.
-impl<K: Into<JsonString>, V: Into<Self>> FromIterator<(K, V)> for Value {
+impl<K: Into<String>, V: Into<Self>> FromIterator<(K, V)> for Value {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
-        Self::Object(entries.into_iter().map(|(key, value)| (key, value.into())).collect())
+        Self::Object(entries.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
     }
 }
 
@@ -104,11 +104,12 @@ macro_rules! equal_text {
 equal_text! { str &str String JsonString }
 
 macro_rules! equal {
-    ($($method:ident: $($type:ty)*;)*) => {
+    ($($read:expr => $($type:ty)*;)*) => {
         $($(
             impl PartialEq<$type> for Value {
                 fn eq(&self, other: &$type) -> bool {
-                    self.$method() == (*other).try_into().ok()
+                    let read: fn(&Self) -> Option<_> = $read;
+                    read(self) == (*other).try_into().ok()
                 }
             }
 
@@ -134,15 +135,9 @@ macro_rules! equal {
 }
 
 equal! {
-    as_bool: bool;
-    as_i128: i8 i16 i32 i64 i128 isize;
-    as_u128: u8 u16 u32 u64 u128 usize;
-    as_f64: f64;
-    as_f32: f32;
-}
-
-impl Value {
-    fn as_f32(&self) -> Option<f32> {
-        self.as_number()?.as_f32()
-    }
+    Self::as_bool => bool;
+    |value| value.as_number()?.as_i128() => i8 i16 i32 i64 i128 isize;
+    |value| value.as_number()?.as_u128() => u8 u16 u32 u64 u128 usize;
+    Self::as_f64 => f64;
+    |value| value.as_number()?.as_f32() => f32;
 }

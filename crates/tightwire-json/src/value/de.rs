@@ -110,10 +110,7 @@ macro_rules! value_deserializer {
                         let entry = std::iter::once((token, crate::to_string(&self)?));
                         return visitor.visit_map(MapDeserializer::new(entry));
                     }
-                    match self {
-                        Value::Number(number) => number.deserialize_newtype_struct(name, visitor),
-                        other => visitor.visit_newtype_struct(other),
-                    }
+                    visitor.visit_newtype_struct(self)
                 }
 
                 fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -244,14 +241,17 @@ map_deserializer! { Map<String, Value> &'de Map<String, Value> }
 impl Value {
     #[cold]
     fn invalid_type(&self, expected: &dyn de::Expected) -> Error {
-        let unexpected = match self {
+        de::Error::invalid_type(self.unexpected(), expected)
+    }
+
+    pub(super) fn unexpected(&self) -> Unexpected<'_> {
+        match self {
             Self::Null => Unexpected::Unit,
             Self::Bool(value) => Unexpected::Bool(*value),
             Self::Number(number) => number.unexpected(),
             Self::String(text) => Unexpected::Str(text),
             Self::Array(_) => Unexpected::Seq,
             Self::Object(_) => Unexpected::Map,
-        };
-        de::Error::invalid_type(unexpected, expected)
+        }
     }
 }

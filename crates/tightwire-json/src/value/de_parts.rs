@@ -107,7 +107,9 @@ where
         let Some(element) = self.elements.next() else { return Ok(None) };
         let index = self.next;
         self.next += 1;
-        seed.deserialize(element).map(Some).map_err(|error| error.inside_index(index))
+        seed.deserialize(element)
+            .map(Some)
+            .map_err(|error| error.inside_index(index).without_tracked_path::<T>())
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -139,7 +141,7 @@ where
             .current
             .take()
             .ok_or_else(|| <Error as de::Error>::custom("value requested before its key"))?;
-        seed.deserialize(value).map_err(|error| error.inside_key(key.as_ref()))
+        seed.deserialize(value).map_err(|error| error.inside_key(key.as_ref()).without_tracked_path::<T>())
     }
 
     fn size_hint(&self) -> Option<usize> {

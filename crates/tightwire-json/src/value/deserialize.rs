@@ -6,19 +6,43 @@ use std::mem::ManuallyDrop;
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{
-    self, Deserialize, DeserializeOwned, Deserializer, EnumAccess, MapAccess, SeqAccess, Unexpected, Visitor,
+    self, Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Unexpected, Visitor,
 };
 
-use super::number::from_variant;
+use super::array_ops::ArrayVisitor;
+use super::map_ops::MapVisitor;
+use super::number::{NumberVisitor, from_bytes};
 use super::{Array, Map, Value};
 use crate::error::Result;
 
-/// Name of the newtype struct as which a [`Value`] is requested. The decoder of this crate recognizes it.
-pub(crate) const VALUE_TOKEN: &str = "$tightwire_json::Value";
-/// Same as [`VALUE_TOKEN`] for an [`Array`](super::Array).
-pub(crate) const ARRAY_TOKEN: &str = "$tightwire_json::Array";
-/// Same as [`VALUE_TOKEN`] for a [`Map`].
-pub(crate) const MAP_TOKEN: &str = "$tightwire_json::Map";
+/// Returns whether `V` and `T` are the same type.
+#[inline(always)]
+fn is<V, T>() -> bool {
+    typeid::of::<V>() == typeid::of::<T>()
+}
+
+/// Returns whether the visitor builds a tree of any type, or a number.
+#[inline(always)]
+pub(crate) fn is_any<V>() -> bool {
+    is::<V, ValueVisitor>() || is::<V, NumberVisitor>()
+}
+
+/// Returns the first bytes of the arrays and objects that the visitor builds a tree of, `None` if it is not one of this
+/// crate. To other decoders and formats, the visitors are like any other.
+#[inline(always)]
+pub(crate) fn containers<V>() -> Option<&'static [u8]> {
+    if is::<V, ValueVisitor>() {
+        Some(b"{[")
+    } else if is::<V, MapVisitor>() {
+        Some(b"{")
+    } else if is::<V, ArrayVisitor>() {
+        Some(b"[")
+    } else if is::<V, NumberVisitor>() {
+        Some(b"")
+    } else {
+        None
+    }
+}
 
 /// Bytes that a visitor gets instead of a tree. Their address tells them from bytes of a document.
 static MARK: [u8; 1] = [0];
@@ -28,23 +52,20 @@ thread_local! {
     static HANDED_OVER: Cell<Option<ManuallyDrop<Value>>> = const { Cell::new(None) };
 }
 
-/// Returns a decoded tree to a visitor that requested one of the tokens. serde has no method for it: the visitor gets
-/// bytes that only this crate has, and takes the tree from a variable of the thread.
+/// Returns a decoded tree to a visitor of [`containers`]. serde has no method for it: the visitor gets bytes that only
+/// this crate has, and takes the tree from a variable of the thread.
 pub(crate) fn hand_over<'de, V: Visitor<'de>>(tree: Value, visitor: V) -> Result<V::Value> {
     HANDED_OVER.set(Some(ManuallyDrop::new(tree)));
-    let result = visitor.visit_borrowed_bytes(&MARK);
-    // Visitors of other types do not take it.
-    drop(taken());
-    result
+    visitor.visit_borrowed_bytes(&MARK)
 }
 
 fn taken() -> Option<Value> {
     HANDED_OVER.take().map(ManuallyDrop::into_inner)
 }
 
-/// Returns the tree that was handed over to a visitor with these bytes.
+/// Returns the tree that was handed over to a visitor with these bytes, or the number that they contain.
 pub(super) fn handed_over<E: de::Error>(bytes: &[u8], expected: &dyn de::Expected) -> Result<Value, E> {
-    let tree = if std::ptr::eq(bytes, &MARK) { taken() } else { None };
+    let tree = if std::ptr::eq(bytes, &MARK) { taken() } else { from_bytes(bytes).map(Value::Number) };
     tree.ok_or_else(|| E::invalid_type(Unexpected::Bytes(bytes), expected))
 }
 
@@ -59,7 +80,7 @@ pub(super) fn bounded(hint: Option<usize>) -> usize {
 impl<'de> Deserialize<'de> for Value {
     #[inline]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(VALUE_TOKEN, ValueVisitor)
+        deserializer.deserialize_any(ValueVisitor)
     }
 }
 
@@ -120,10 +141,6 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
     fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Value, E> {
         handed_over(bytes, &self)
-    }
-
-    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Value, A::Error> {
-        from_variant(access).map(Value::Number)
     }
 }
 

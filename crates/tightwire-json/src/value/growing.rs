@@ -12,7 +12,7 @@ pub(crate) fn add(container: &mut Value, key: &str, value: Value) -> usize {
             items.len() - 1
         }
         Value::Object(map) => {
-            let found = map.find(key).map(|(position, _)| position);
+            let found = map.find(key.as_bytes()).map(|(position, _)| position);
             let entries = map.to_mut();
             if let Some(position) = found
                 && let Some(slot) = entries.values_mut().get_mut(position)

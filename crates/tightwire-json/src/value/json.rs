@@ -3,8 +3,9 @@
 /// Returns a [`Value`](crate::Value) for JSON with expressions of Rust.
 ///
 /// Elements of arrays and values of entries are JSON, or expressions whose type implements `Serialize`: they are
-/// borrowed and converted by [`to_value`](crate::to_value). Keys are expressions whose type implements
-/// `Into<JsonString>`; an expression with a colon needs parentheses. A comma after the last element or entry is allowed.
+/// borrowed and converted by [`to_value`](crate::to_value), so that NaN and infinity become `null`. Keys are expressions
+/// whose type implements `Into<JsonString>`; an expression with a colon needs parentheses. A comma after the last element or
+/// entry is allowed.
 ///
 /// # Panics
 /// If an expression cannot be converted to JSON, for example a map whose keys are not strings.
@@ -53,19 +54,19 @@ macro_rules! json_internal {
     // `@object MAP (TOKENS OF THE KEY) REST`
     (@object $map:ident ()) => {};
     (@object $map:ident ($($key:tt)+) : null $(, $($rest:tt)*)?) => {
-        let _ = $map.insert($($key)+, $crate::Value::Null);
+        $map.extend([($($key)+, $crate::Value::Null)]);
         $crate::json_internal!(@object $map () $($($rest)*)?);
     };
     (@object $map:ident ($($key:tt)+) : [$($inner:tt)*] $(, $($rest:tt)*)?) => {
-        let _ = $map.insert($($key)+, $crate::json_internal!([$($inner)*]));
+        $map.extend([($($key)+, $crate::json_internal!([$($inner)*]))]);
         $crate::json_internal!(@object $map () $($($rest)*)?);
     };
     (@object $map:ident ($($key:tt)+) : {$($inner:tt)*} $(, $($rest:tt)*)?) => {
-        let _ = $map.insert($($key)+, $crate::json_internal!({$($inner)*}));
+        $map.extend([($($key)+, $crate::json_internal!({$($inner)*}))]);
         $crate::json_internal!(@object $map () $($($rest)*)?);
     };
     (@object $map:ident ($($key:tt)+) : $value:expr $(, $($rest:tt)*)?) => {
-        let _ = $map.insert($($key)+, $crate::json_internal!($value));
+        $map.extend([($($key)+, $crate::json_internal!($value))]);
         $crate::json_internal!(@object $map () $($($rest)*)?);
     };
     // Removes the parentheses of a key, which rustc would report as unused.
@@ -78,6 +79,12 @@ macro_rules! json_internal {
 
     (null) => {
         $crate::Value::Null
+    };
+    (true) => {
+        $crate::Value::Bool(true)
+    };
+    (false) => {
+        $crate::Value::Bool(false)
     };
     ([]) => {
         $crate::Value::Array($crate::Array::new())

@@ -25,8 +25,8 @@ pub(super) const INDEXED: usize = 16;
 /// use tightwire_json::{Map, json};
 ///
 /// let mut map = Map::new();
-/// map.insert("b", json!(1));
-/// map.insert("a", json!([2]));
+/// map.insert("b".into(), json!(1));
+/// map.insert("a".into(), json!([2]));
 /// assert_eq!(map["a"][0], 2);
 /// assert!(map.keys().eq(["b", "a"]));
 /// ```
@@ -108,16 +108,17 @@ impl Index {
 
     /// Returns the position of a key, if it is one of `keys`.
     #[inline(never)]
-    fn find(&self, key: &str, keys: &[Key]) -> Option<usize> {
-        let is_same = |position: &u32| keys.get(*position as usize).is_some_and(|other| *other.text == *key);
+    fn find(&self, key: &[u8], keys: &[Key]) -> Option<usize> {
+        let is_same =
+            |position: &u32| keys.get(*position as usize).is_some_and(|other| other.text.as_bytes() == key);
         self.positions.find(self.state.hash_one(key), is_same).map(|position| *position as usize)
     }
 
     /// Returns the position of a key, or adds it with this position.
     fn find_or_insert(&mut self, key: &str, position: usize, keys: &[Key]) -> Option<usize> {
-        let hash = self.state.hash_one(key);
+        let hash = self.state.hash_one(key.as_bytes());
         let is_same = |position: &u32| *keys[*position as usize].text == *key;
-        let hash_of = |position: &u32| self.state.hash_one(keys[*position as usize].text.as_str());
+        let hash_of = |position: &u32| self.state.hash_one(keys[*position as usize].text.as_bytes());
         match self.positions.entry(hash, is_same, hash_of) {
             hash_table::Entry::Occupied(entry) => Some(*entry.get() as usize),
             hash_table::Entry::Vacant(entry) => {
@@ -129,7 +130,7 @@ impl Index {
     }
 
     fn remove(&mut self, key: &str, position: usize) {
-        let hash = self.state.hash_one(key);
+        let hash = self.state.hash_one(key.as_bytes());
         if let Ok(found) = self.positions.find_entry(hash, |other| *other as usize == position) {
             found.remove();
         }
@@ -137,7 +138,7 @@ impl Index {
 
     /// Changes the position of a key.
     fn replace(&mut self, key: &str, from: usize, to: usize) {
-        let hash = self.state.hash_one(key);
+        let hash = self.state.hash_one(key.as_bytes());
         if let Some(position) = self.positions.find_mut(hash, |other| *other as usize == from) {
             *position = to as u32;
         }
@@ -231,10 +232,6 @@ impl Owned {
         self.keys.into_iter().zip(self.values)
     }
 
-    pub(super) fn into_keys(self) -> Vec<Key> {
-        self.keys
-    }
-
     pub(super) fn into_values(self) -> Vec<Value> {
         self.values
     }
@@ -294,7 +291,7 @@ impl Map<String, Value> {
 
     /// Returns the position of a key, and its value.
     #[inline]
-    pub(super) fn find(&self, key: &str) -> Option<(usize, &Value)> {
+    pub(super) fn find(&self, key: &[u8]) -> Option<(usize, &Value)> {
         let (keys, values, index) = self.parts();
         match index {
             Some(index) => {
@@ -305,7 +302,7 @@ impl Map<String, Value> {
                 .iter()
                 .zip(values)
                 .enumerate()
-                .find(|(_, (other, _))| is_same(&other.text, key))
+                .find(|(_, (other, _))| is_same(other.text.as_bytes(), key))
                 .map(|(position, (_, value))| (position, value)),
         }
     }

@@ -55,8 +55,6 @@ iterators! {
     /// Keys of an object, from [`Map::keys`](super::Map::keys).
     #[derive(Clone)]
     Keys<'a>(slice::Iter<'a, Key>) -> &'a JsonString, key => &key.text;
-    /// Owned keys of an object, from [`Map::into_keys`](super::Map::into_keys).
-    IntoKeys(vec::IntoIter<Key>) -> JsonString, key => key.text;
     /// Values of an object, from [`Map::values`](super::Map::values).
     #[derive(Clone)]
     Values<'a>(slice::Iter<'a, Value>) -> &'a Value, value => value;

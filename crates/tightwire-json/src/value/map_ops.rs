@@ -1,19 +1,70 @@
 //! Methods and traits of objects.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops;
 use std::str::FromStr;
 
-use serde::de::{self, MapAccess, Unexpected, Visitor};
+use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::deserialize::{MAP_TOKEN, bounded, handed_over};
+use super::deserialize::{bounded, handed_over};
 use super::map::Owned;
 use super::map_entry::{self, OccupiedEntry, VacantEntry};
-use super::map_iter::{IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut};
+use super::map_iter::{IntoIter, IntoValues, Iter, IterMut, Keys, Values, ValuesMut};
 use super::{JsonString, Map, Value};
 use crate::error::{Error, Result};
+
+/// Key that a [`Map`] is searched for: a [`JsonString`], or any type as which a `String` can be borrowed.
+///
+/// This trait is sealed.
+pub trait Key {
+    #[doc(hidden)]
+    fn find<'m>(&self, map: &'m Map) -> Option<(usize, &'m Value)>;
+}
+
+impl Key for JsonString {
+    #[inline]
+    fn find<'m>(&self, map: &'m Map) -> Option<(usize, &'m Value)> {
+        map.find(self.as_bytes())
+    }
+}
+
+impl<Q: Hash + ?Sized> Key for Q
+where
+    String: Borrow<Q>,
+{
+    #[inline]
+    fn find<'m>(&self, map: &'m Map) -> Option<(usize, &'m Value)> {
+        let mut search = Search { map, found: None };
+        self.hash(&mut search);
+        search.found?
+    }
+}
+
+/// Hasher that searches for the text that it gets. [`Borrow`] requires that a key has the hash of the `String`, which
+/// hashes its text first.
+struct Search<'m> {
+    map: &'m Map,
+    /// Result of the search, if it has begun.
+    found: Option<Option<(usize, &'m Value)>>,
+}
+
+impl Hasher for Search<'_> {
+    #[inline]
+    fn write(&mut self, text: &[u8]) {
+        self.found.get_or_insert_with(|| self.map.find(text));
+    }
+
+    // Mark the length of the text.
+    fn write_u8(&mut self, _end: u8) {}
+    fn write_usize(&mut self, _len: usize) {}
+
+    fn finish(&self) -> u64 {
+        0
+    }
+}
 
 impl Map<String, Value> {
     /// Returns an empty object with room for `capacity` entries.
@@ -41,30 +92,35 @@ impl Map<String, Value> {
 
     /// Returns the value of a key.
     #[inline]
-    pub fn get<Q: AsRef<str> + ?Sized>(&self, key: &Q) -> Option<&Value> {
-        self.find(key.as_ref()).map(|(_, value)| value)
+    pub fn get<Q: Key + ?Sized>(&self, key: &Q) -> Option<&Value> {
+        key.find(self).map(|(_, value)| value)
     }
 
     /// Returns the value of a key, for changes.
-    pub fn get_mut<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<&mut Value> {
-        let (position, _) = self.find(key.as_ref())?;
+    pub fn get_mut<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<&mut Value> {
+        let (position, _) = key.find(self)?;
         self.to_mut().values_mut().get_mut(position)
     }
 
     /// Returns the entry of a key.
-    pub fn get_key_value<Q: AsRef<str> + ?Sized>(&self, key: &Q) -> Option<(&JsonString, &Value)> {
-        let (position, value) = self.find(key.as_ref())?;
+    pub fn get_key_value<Q: Key + ?Sized>(&self, key: &Q) -> Option<(&JsonString, &Value)> {
+        let (position, value) = key.find(self)?;
         Some((&self.key_slice()[position].text, value))
     }
 
     /// Returns whether there is an entry with this key.
-    pub fn contains_key<Q: AsRef<str> + ?Sized>(&self, key: &Q) -> bool {
-        self.find(key.as_ref()).is_some()
+    pub fn contains_key<Q: Key + ?Sized>(&self, key: &Q) -> bool {
+        key.find(self).is_some()
     }
 
     /// Sets the value of a key and returns the previous one. A new entry is the last one.
-    pub fn insert(&mut self, key: impl Into<JsonString>, value: Value) -> Option<Value> {
-        match self.entry(key) {
+    pub fn insert(&mut self, key: String, value: Value) -> Option<Value> {
+        self.set(key.into(), value)
+    }
+
+    /// Same as [`insert`](Self::insert), with a key of the tree.
+    pub(crate) fn set(&mut self, key: JsonString, value: Value) -> Option<Value> {
+        match self.entry_of(key) {
             map_entry::Entry::Occupied(mut entry) => Some(entry.insert(value)),
             map_entry::Entry::Vacant(entry) => {
                 entry.insert(value);
@@ -78,45 +134,44 @@ impl Map<String, Value> {
     ///
     /// # Panics
     /// If `index` is larger than the number of other entries.
-    pub fn shift_insert(&mut self, index: usize, key: impl Into<JsonString>, value: Value) -> Option<Value> {
-        let key = key.into();
-        let position = self.find(&key).map(|(position, _)| position);
+    pub fn shift_insert(&mut self, index: usize, key: String, value: Value) -> Option<Value> {
+        let position = self.find(key.as_bytes()).map(|(position, _)| position);
         let owned = self.to_mut();
         let previous = position.map(|position| owned.shift_remove(position).1);
-        owned.shift_insert(index, key, value);
+        owned.shift_insert(index, key.into(), value);
         previous
     }
 
     /// Removes a key and returns its value. Same as [`swap_remove`](Self::swap_remove).
-    pub fn remove<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<Value> {
+    pub fn remove<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<Value> {
         self.swap_remove(key)
     }
 
     /// Removes a key and returns it with its value. Same as [`swap_remove_entry`](Self::swap_remove_entry).
-    pub fn remove_entry<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<(JsonString, Value)> {
+    pub fn remove_entry<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<(JsonString, Value)> {
         self.swap_remove_entry(key)
     }
 
     /// Removes a key and returns its value. The last entry takes its position. Takes constant time.
-    pub fn swap_remove<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<Value> {
+    pub fn swap_remove<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<Value> {
         self.swap_remove_entry(key).map(|(_, value)| value)
     }
 
     /// Removes a key and returns it with its value. The last entry takes its position. Takes constant time.
-    pub fn swap_remove_entry<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<(JsonString, Value)> {
-        let (position, _) = self.find(key.as_ref())?;
+    pub fn swap_remove_entry<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<(JsonString, Value)> {
+        let (position, _) = key.find(self)?;
         Some(self.to_mut().swap_remove(position))
     }
 
     /// Removes a key and returns its value. The order of the other entries is unchanged. Takes time in proportion to
     /// the number of entries; use [`retain`](Self::retain) to remove many of them.
-    pub fn shift_remove<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<Value> {
+    pub fn shift_remove<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<Value> {
         self.shift_remove_entry(key).map(|(_, value)| value)
     }
 
     /// Removes a key and returns it with its value. Same as [`shift_remove`](Self::shift_remove) otherwise.
-    pub fn shift_remove_entry<Q: AsRef<str> + ?Sized>(&mut self, key: &Q) -> Option<(JsonString, Value)> {
-        let (position, _) = self.find(key.as_ref())?;
+    pub fn shift_remove_entry<Q: Key + ?Sized>(&mut self, key: &Q) -> Option<(JsonString, Value)> {
+        let (position, _) = key.find(self)?;
         Some(self.to_mut().shift_remove(position))
     }
 
@@ -126,9 +181,13 @@ impl Map<String, Value> {
     }
 
     /// Returns the entry of a key, which may not exist.
-    pub fn entry(&mut self, key: impl Into<JsonString>) -> map_entry::Entry<'_> {
-        let key = key.into();
-        match self.find(&key) {
+    pub fn entry<S: Into<String>>(&mut self, key: S) -> map_entry::Entry<'_> {
+        self.entry_of(key.into().into())
+    }
+
+    /// Same as [`entry`](Self::entry), with a key of the tree.
+    pub(super) fn entry_of(&mut self, key: JsonString) -> map_entry::Entry<'_> {
+        match self.find(key.as_bytes()) {
             Some((position, _)) => {
                 map_entry::Entry::Occupied(OccupiedEntry { owned: self.to_mut(), position })
             }
@@ -161,11 +220,6 @@ impl Map<String, Value> {
     /// Returns an iterator over the values, in order, for changes.
     pub fn values_mut(&mut self) -> ValuesMut<'_> {
         ValuesMut(self.to_mut().values_mut().iter_mut())
-    }
-
-    /// Returns an iterator over the owned keys, in order.
-    pub fn into_keys(self) -> IntoKeys {
-        IntoKeys(self.into_owned().into_keys().into_iter())
     }
 
     /// Returns an iterator over the owned values, in order.
@@ -209,7 +263,7 @@ impl fmt::Debug for Map<String, Value> {
 
 /// # Panics
 /// If the key does not exist.
-impl<Q: AsRef<str> + ?Sized> ops::Index<&Q> for Map<String, Value> {
+impl<Q: Key + ?Sized> ops::Index<&Q> for Map<String, Value> {
     type Output = Value;
 
     fn index(&self, key: &Q) -> &Value {
@@ -219,7 +273,7 @@ impl<Q: AsRef<str> + ?Sized> ops::Index<&Q> for Map<String, Value> {
 
 /// # Panics
 /// If the key does not exist.
-impl<Q: AsRef<str> + ?Sized> ops::IndexMut<&Q> for Map<String, Value> {
+impl<Q: Key + ?Sized> ops::IndexMut<&Q> for Map<String, Value> {
     fn index_mut(&mut self, key: &Q) -> &mut Value {
         self.get_mut(key).expect("the object has no such key")
     }
@@ -239,7 +293,7 @@ impl<K: Into<JsonString>> Extend<(K, Value)> for Map<String, Value> {
         let entries = entries.into_iter();
         self.to_mut().reserve(entries.size_hint().0);
         for (key, value) in entries {
-            self.insert(key, value);
+            self.set(key.into(), value);
         }
     }
 }
@@ -287,42 +341,38 @@ impl Serialize for Map<String, Value> {
     }
 }
 
+pub(super) struct MapVisitor;
+
+impl<'de> Visitor<'de> for MapVisitor {
+    type Value = Map;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Map, E> {
+        Ok(Map::new())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Map, A::Error> {
+        let mut map = Map::with_capacity(bounded(access.size_hint()));
+        while let Some((key, value)) = access.next_entry::<JsonString, Value>()? {
+            map.set(key, value);
+        }
+        Ok(map)
+    }
+
+    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Map, E> {
+        match handed_over(bytes, &self)? {
+            Value::Object(map) => Ok(map),
+            other => Err(E::invalid_type(other.unexpected(), &self)),
+        }
+    }
+}
+
 /// The last value of a duplicate key is kept, at the position of the first.
 impl<'de> Deserialize<'de> for Map<String, Value> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MapVisitor;
-
-        impl<'de> Visitor<'de> for MapVisitor {
-            type Value = Map;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_unit<E: de::Error>(self) -> Result<Map, E> {
-                Ok(Map::new())
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Map, A::Error> {
-                let mut map = Map::with_capacity(bounded(access.size_hint()));
-                while let Some((key, value)) = access.next_entry::<JsonString, Value>()? {
-                    map.insert(key, value);
-                }
-                Ok(map)
-            }
-
-            fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Map, D::Error> {
-                deserializer.deserialize_map(self)
-            }
-
-            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Map, E> {
-                match handed_over(bytes, &self)? {
-                    Value::Object(map) => Ok(map),
-                    _ => Err(E::invalid_type(Unexpected::Other("value"), &self)),
-                }
-            }
-        }
-
-        deserializer.deserialize_newtype_struct(MAP_TOKEN, MapVisitor)
+        deserializer.deserialize_map(MapVisitor)
     }
 }

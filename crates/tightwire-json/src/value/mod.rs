@@ -17,7 +17,7 @@ mod json;
 mod map;
 pub(crate) mod map_entry;
 pub(crate) mod map_iter;
-mod map_ops;
+pub(crate) mod map_ops;
 pub(crate) mod memory;
 mod number;
 mod ser;
@@ -29,13 +29,13 @@ mod string_ops;
 use std::fmt;
 use std::str::FromStr;
 
-pub use access::Index;
+pub use access::{Index, merge_patch};
 pub use array::Array;
 pub use deserialize::from_value;
-pub(crate) use deserialize::{ARRAY_TOKEN, MAP_TOKEN, VALUE_TOKEN, hand_over};
+pub(crate) use deserialize::{containers, hand_over, is_any};
 pub use map::Map;
 pub use number::Number;
-pub(crate) use number::as_text;
+pub(crate) use number::{NUMBER_BYTES, as_text, plain, to_bytes};
 pub use ser::{Serializer, to_value};
 pub use string::JsonString;
 

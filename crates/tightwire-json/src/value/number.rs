@@ -5,13 +5,12 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use serde::de::value::{MapAccessDeserializer, MapDeserializer};
-use serde::de::{self, EnumAccess, Unexpected, VariantAccess, Visitor};
+use serde::de::{self, Unexpected, Visitor};
 use serde::ser::{Error as _, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 
 use super::Value;
-use super::deserialize::{VALUE_TOKEN, handed_over};
+use super::deserialize::{handed_over, is_any};
 use crate::Codec;
 use crate::error::{Error, Result, Syntax};
 use crate::ser::NUMBER_TOKEN;
@@ -20,7 +19,7 @@ use crate::ser::NUMBER_TOKEN;
 ///
 /// Numbers with the text of the document, called written numbers, are made by [`from_written`](Self::from_written).
 /// They have any number of digits, and are serialized without any change. The formats of other crates serialize them as
-/// an integer of 64 bits, or else as an `f64`.
+/// an integer of 64 bits, or else as an `f64`; those that write the names of newtype structs see one if digits are lost.
 ///
 /// Two numbers are equal if they are of the same kind and have the same value; two written numbers if they have the same
 /// text.
@@ -214,6 +213,11 @@ fn parse(text: &str) -> Option<Number> {
     Number::from_f64(text.parse().ok()?)
 }
 
+/// Returns the number if it has the same text.
+fn exact(text: &str) -> Option<Number> {
+    parse(text).filter(|number| number.to_string() == text)
+}
+
 fn out_of_range<E: de::Error>() -> E {
     E::custom("number is out of range")
 }
@@ -302,12 +306,17 @@ pub(crate) fn as_text<T>(serialize: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Returns whether the serializer is one of this crate, or one of serde that stores values for one of this crate.
+fn is_own<S: Serializer>() -> bool {
+    typeid::of::<S::Error>() == typeid::of::<Error>()
+}
+
 /// Text of a written number.
 struct Written<'a>(&'a str);
 
 impl Serialize for Written<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if AS_TEXT.take() {
+        if AS_TEXT.take() || is_own::<S>() {
             let mut fields = serializer.serialize_struct(NUMBER_TOKEN, 1)?;
             fields.serialize_field(NUMBER_TOKEN, self.0)?;
             return fields.end();
@@ -326,71 +335,76 @@ impl Serialize for Number {
             Repr::Unsigned(value) => serializer.serialize_u64(*value),
             Repr::Signed(value) => serializer.serialize_i64(*value),
             Repr::Float(value) => serializer.serialize_f64(*value),
-            Repr::Written(text) => serializer.serialize_newtype_struct(NUMBER_TOKEN, &Written(text)),
+            Repr::Written(text) => match exact(text) {
+                Some(number) if !is_own::<S>() => number.serialize(serializer),
+                _ => serializer.serialize_newtype_struct(NUMBER_TOKEN, &Written(text)),
+            },
         }
     }
 }
 
-/// Reads a written number from the enum variant that a deserializer of this crate passes for it.
+/// Returns the integer of 64 bits or `f64` that is written with this text in every mode.
+pub(crate) fn plain(text: &str) -> Option<Number> {
+    exact(text).filter(|_| !text.ends_with(".0") && !text.contains('e'))
+}
+
+/// Returns the bytes as which a number that is not [`plain`] is passed to a visitor that may store it.
 ///
-/// Only visitors of [`Number`] and [`Value`](super::Value) read it, and documents have no enum variants: no object of a
-/// document has this meaning.
-pub(super) fn from_variant<'de, A: EnumAccess<'de>>(access: A) -> Result<Number, A::Error> {
-    let (name, content) = access.variant::<String>()?;
-    if name != NUMBER_TOKEN {
-        return Err(de::Error::invalid_type(Unexpected::Enum, &"JSON value"));
+/// serde stores the content of flattened fields and of tagged and untagged enums, and has no other type that can contain
+/// the digits. Only the visitors of [`Number`] and [`Value`] read the bytes. JSON documents contain no bytes.
+pub(crate) fn to_bytes(text: &str) -> Vec<u8> {
+    [NUMBER_BYTES, text.as_bytes()].concat()
+}
+
+/// Start of the bytes of [`to_bytes`]. They are not UTF-8, so that visitors of strings reject them.
+pub(crate) const NUMBER_BYTES: &[u8] = b"\xff$tightwire_json::Number";
+
+/// Returns the number in these bytes.
+pub(super) fn from_bytes(bytes: &[u8]) -> Option<Number> {
+    let text = bytes.strip_prefix(NUMBER_BYTES)?;
+    Number::from_written(str::from_utf8(text).ok()?).ok()
+}
+
+pub(super) struct NumberVisitor;
+
+impl<'de> Visitor<'de> for NumberVisitor {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
     }
-    Number::from_written(&content.newtype_variant::<String>()?).map_err(de::Error::custom)
+
+    fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u128<E>(self, value: u128) -> Result<Number, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i128<E>(self, value: i128) -> Result<Number, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Number, E> {
+        Number::from_f64(value).ok_or_else(|| E::custom("NaN and infinity are not JSON numbers"))
+    }
+
+    fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Number, E> {
+        match handed_over(bytes, &self)? {
+            Value::Number(number) => Ok(number),
+            other => Err(E::invalid_type(other.unexpected(), &self)),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NumberVisitor;
-
-        impl<'de> Visitor<'de> for NumberVisitor {
-            type Value = Number;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number")
-            }
-
-            fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
-                Ok(value.into())
-            }
-
-            fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
-                Ok(value.into())
-            }
-
-            fn visit_u128<E>(self, value: u128) -> Result<Number, E> {
-                Ok(value.into())
-            }
-
-            fn visit_i128<E>(self, value: i128) -> Result<Number, E> {
-                Ok(value.into())
-            }
-
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Number, E> {
-                Number::from_f64(value).ok_or_else(|| E::custom("NaN and infinity are not JSON numbers"))
-            }
-
-            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Number, E> {
-                match handed_over(bytes, &self)? {
-                    Value::Number(number) => Ok(number),
-                    _ => Err(E::invalid_type(Unexpected::Other("value"), &self)),
-                }
-            }
-
-            fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Number, A::Error> {
-                from_variant(access)
-            }
-
-            fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Number, D::Error> {
-                deserializer.deserialize_any(self)
-            }
-        }
-
-        deserializer.deserialize_newtype_struct(NUMBER_TOKEN, NumberVisitor)
+        deserializer.deserialize_any(NumberVisitor)
     }
 }
 
@@ -401,6 +415,7 @@ macro_rules! integers {
                 match &self.0 {
                     // The decoder accepts `-0` for integers as well.
                     Repr::Written(text) if ***text == *"-0" => visitor.visit_i64(0),
+                    Repr::Written(text) => parse(text).ok_or_else(out_of_range)?.deserialize_any(visitor),
                     _ => self.deserialize_any(visitor),
                 }
             }
@@ -412,8 +427,7 @@ macro_rules! integers {
 macro_rules! number_deserializer {
     ($($type:ty)*) => {
         $(
-            /// Written numbers are passed as `u64`, `i64` or `f64`, and unchanged to [`Number`] and
-            /// [`Value`](super::Value).
+            /// Written numbers are unchanged for [`Number`] and [`Value`](super::Value), also if serde stores them before.
             impl<'de> Deserializer<'de> for $type {
                 type Error = Error;
 
@@ -422,7 +436,10 @@ macro_rules! number_deserializer {
                         Repr::Unsigned(value) => visitor.visit_u64(*value),
                         Repr::Signed(value) => visitor.visit_i64(*value),
                         Repr::Float(value) => visitor.visit_f64(*value),
-                        Repr::Written(text) => parse(text).ok_or_else(out_of_range)?.deserialize_any(visitor),
+                        Repr::Written(text) => match plain(text) {
+                            Some(number) if !is_any::<V>() => number.deserialize_any(visitor),
+                            _ => visitor.visit_byte_buf(to_bytes(text)),
+                        },
                     }
                 }
 
@@ -449,18 +466,16 @@ macro_rules! number_deserializer {
                     visitor.visit_f32(self.as_f32().ok_or_else(out_of_range)?)
                 }
 
+                fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+                    visitor.visit_f64(self.as_f64().ok_or_else(out_of_range)?)
+                }
+
                 fn deserialize_newtype_struct<V: Visitor<'de>>(
                     self,
-                    name: &'static str,
+                    _name: &'static str,
                     visitor: V,
                 ) -> Result<V::Value> {
-                    match &self.0 {
-                        Repr::Written(text) if name == NUMBER_TOKEN || name == VALUE_TOKEN => {
-                            let entry = std::iter::once((NUMBER_TOKEN, &***text));
-                            visitor.visit_enum(MapAccessDeserializer::new(MapDeserializer::new(entry)))
-                        }
-                        _ => visitor.visit_newtype_struct(self),
-                    }
+                    visitor.visit_newtype_struct(self)
                 }
 
                 fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -468,7 +483,7 @@ macro_rules! number_deserializer {
                 }
 
                 forward_to_deserialize_any! {
-                    bool f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct enum
+                    bool char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct enum
                     identifier ignored_any
                 }
             }

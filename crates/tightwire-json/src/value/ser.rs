@@ -27,7 +27,7 @@ impl Serialize for Value {
 
 /// Converts `value` to a tree, as if it were encoded and decoded.
 ///
-/// There are these differences: NaN and infinity become `null`, as in serde_json; an `f32` becomes the equal `f64`; and
+/// There are these differences: NaN and infinity become `null`, as in serde_json, although encoding them is an error; and
 /// integers that exceed 64 bits become written numbers (see [`Number::from_written`]).
 ///
 /// The arrays and objects of the tree share memory, like those of a decoded document (see [`Value`]).

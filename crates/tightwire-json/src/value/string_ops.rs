@@ -215,6 +215,13 @@ impl<'de> Deserialize<'de> for JsonString {
             fn visit_string<E: de::Error>(self, text: String) -> Result<JsonString, E> {
                 Ok(text.into())
             }
+
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<JsonString, E> {
+                match str::from_utf8(bytes) {
+                    Ok(text) => Ok(text.into()),
+                    Err(_) => Err(E::invalid_value(de::Unexpected::Bytes(bytes), &self)),
+                }
+            }
         }
 
         deserializer.deserialize_string(StringVisitor)

@@ -11,8 +11,8 @@ use serde::{Deserialize, Deserializer as _, Serialize, Serializer as _};
 use test_support::Pieces;
 use tightwire_json::de::{IoRead, Read, SliceRead, StrRead};
 use tightwire_json::{
-    Codec, Deserializer, Duplicates, Error, Limits, RawValue, Serializer, StreamDeserializer, Value,
-    to_raw_value,
+    Codec, Decoder, Deserializer, Duplicates, Error, ErrorDetails as _, Limits, RawValue, Serializer,
+    StreamDeserializer, Value, to_raw_value,
 };
 
 use crate::support::{document, mutated, outcome};
@@ -150,6 +150,11 @@ fn paths_of_errors_are_tracked() {
         serde_path_to_error::deserialize::<_, BTreeMap<String, Vec<Record>>>(deserializer).unwrap_err();
     assert_eq!(error.path().to_string(), "a[1].id");
     assert!(error.inner().is_data());
+    // The message has the path once.
+    assert!(error.to_string().starts_with("a[1].id: expected"), "{error}");
+    let tree = tightwire_json::json!({"a": [{"id": 1}, {"id": true}]});
+    let error = serde_path_to_error::deserialize::<_, BTreeMap<String, Vec<Record>>>(&tree).unwrap_err();
+    assert!(!error.inner().to_string().starts_with("a["), "{error}");
 
     let mut serializer = Serializer::new(Vec::new());
     let mut track = serde_path_to_error::Track::new();
@@ -251,12 +256,15 @@ fn seeds_decode_several_values_from_every_input() {
     let mut from_str = Deserializer::from_str(text);
     let mut from_slice = Deserializer::from_slice(text.as_bytes());
     let mut from_reader = Deserializer::from_reader(text.as_bytes());
+    let mut buffered = Deserializer::new(Decoder::new(text.as_bytes()));
     for _ in 0..3 {
         Append(&mut numbers).deserialize(&mut from_str).unwrap();
         Append(&mut numbers).deserialize(&mut from_slice).unwrap();
         Append(&mut numbers).deserialize(&mut from_reader).unwrap();
+        Append(&mut numbers).deserialize(&mut buffered).unwrap();
     }
-    assert_eq!(numbers, [1, 2, 1, 2, 1, 2, 3, 3, 3]);
+    assert_eq!(numbers, [1, 2, 1, 2, 1, 2, 1, 2, 3, 3, 3, 3]);
+    buffered.end().unwrap();
     from_str.end().unwrap();
     from_slice.end().unwrap();
     from_reader.end().unwrap();
@@ -331,9 +339,12 @@ fn same_streams(text: &[u8]) {
     }
     for step in [1, 3, len.max(1)] {
         let pieces: Vec<_> = text.chunks(step).collect();
-        let ours = drain!(len, Deserializer::from_reader(Pieces::new(&pieces)));
-        assert_eq!(ours.0, values, "{shown:?}");
-        assert_eq!(ours.1[..offsets.len()], offsets, "{shown:?}");
+        let reader = io::BufReader::new(Pieces::new(&pieces));
+        let buffered = drain!(len, Deserializer::new(Decoder::new(reader)));
+        for ours in [drain!(len, Deserializer::from_reader(Pieces::new(&pieces))), buffered] {
+            assert_eq!(ours.0[..values.len()], values, "{shown:?}");
+            assert_eq!(ours.1[..offsets.len()], offsets, "{shown:?}");
+        }
     }
 }
 
@@ -417,31 +428,32 @@ proptest! {
 
 #[test]
 fn a_stream_retries_after_an_io_error() {
-    struct Interrupted(u8);
+    /// Fails at each `?`.
+    struct Interrupted(std::slice::Iter<'static, u8>);
     impl io::Read for Interrupted {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            self.0 += 1;
-            match self.0 {
-                1 => Err(io::ErrorKind::WouldBlock.into()),
-                2 => {
-                    buffer[..3].copy_from_slice(b"[1,");
-                    Ok(3)
+            match self.0.next() {
+                Some(b'?') => Err(io::ErrorKind::WouldBlock.into()),
+                Some(byte) => {
+                    buffer[0] = *byte;
+                    Ok(1)
                 }
-                3 => Err(io::ErrorKind::WouldBlock.into()),
-                4 => {
-                    buffer[..2].copy_from_slice(b"2]");
-                    Ok(2)
-                }
-                _ => Ok(0),
+                None => Ok(0),
             }
         }
     }
-    let mut stream = StreamDeserializer::<_, [u8; 2]>::new(IoRead::new(Interrupted(0)));
-    assert!(stream.next().unwrap().unwrap_err().is_io());
-    assert!(stream.next().unwrap().unwrap_err().is_io());
-    assert_eq!(stream.next().unwrap().unwrap(), [1, 2]);
-    assert!(stream.next().is_none());
-    assert_eq!(stream.byte_offset(), 5);
+    fn check<'de>(read: impl Read<'de>) {
+        let mut stream = StreamDeserializer::<_, [u8; 2]>::new(read);
+        for _ in 0..3 {
+            assert!(stream.next().unwrap().unwrap_err().is_io());
+        }
+        assert_eq!(stream.next().unwrap().unwrap(), [1, 2]);
+        assert!(stream.next().is_none());
+        assert_eq!(stream.byte_offset(), 5);
+    }
+    let interrupted = || Interrupted(b"?[?1,?2]".iter());
+    check(IoRead::new(interrupted()));
+    check(Decoder::new(io::BufReader::new(interrupted())));
 }
 
 #[test]
@@ -496,9 +508,6 @@ fn end_reports_what_follows() {
     let mut deserializer = Deserializer::from_reader(&b"[1] ]"[..]);
     assert_eq!(<[u8; 1]>::deserialize(&mut deserializer).unwrap(), [1]);
     assert_eq!(outcome(deserializer.end()), Err(("syntax", Some(4))));
-    // A number must not be followed by another value without a separator.
-    let mut deserializer = Deserializer::from_reader(&b"truetrue"[..]);
-    assert_eq!(outcome(bool::deserialize(&mut deserializer)), Err(("syntax", Some(4))));
 }
 
 #[test]
@@ -585,4 +594,55 @@ fn raw_values_of_both_crates_are_decoded_and_encoded() {
     let text = r#"{"$tightwire_json::private::RawValue": "[1"}"#;
     assert_eq!(tightwire_json::from_str::<&RawValue>(text).unwrap().get(), text);
     assert!(serde_json::from_str::<Box<RawValue>>("1").is_err());
+}
+
+#[test]
+fn readers_are_left_behind_the_value() {
+    /// Reads one value with each kind of decoder, and returns what is left in the reader.
+    fn rests(text: &[u8]) -> [Vec<u8>; 6] {
+        let read = |decode: fn(&mut io::BufReader<&[u8]>) -> bool| {
+            let mut reader = io::BufReader::with_capacity(5, text);
+            assert!(decode(&mut reader), "{text:?}");
+            let mut rest = Vec::new();
+            io::Read::read_to_end(&mut reader, &mut rest).unwrap();
+            rest
+        };
+        [
+            read(|reader| Value::deserialize(&mut Deserializer::from_reader(reader)).is_ok()),
+            read(|reader| Value::deserialize(&mut Deserializer::new(Decoder::new(reader))).is_ok()),
+            read(|reader| Deserializer::from_reader(reader).into_iter::<Value>().next().unwrap().is_ok()),
+            read(|reader| {
+                Deserializer::new(Decoder::new(reader)).into_iter::<Value>().next().unwrap().is_ok()
+            }),
+            read(|reader| StreamDeserializer::<_, Value>::new(IoRead::new(reader)).next().unwrap().is_ok()),
+            read(|reader| Decoder::new(reader).decode::<Value>().unwrap().is_some()),
+        ]
+    }
+    for value in ["{\"len\":4}", " [[], {\"a\": \"]\\\"\"}, 1.5]", "\"te\\\\xt\"", "true", "false", "null"] {
+        // An iterator examines the byte behind a literal name.
+        let is_name = value.ends_with(['e', 'l']);
+        for rest in [&b""[..], b"\n{\"id\":2}", b",[1]]", b"\xff\x00\x01"] {
+            if is_name && rest.starts_with(b"\xff") {
+                continue;
+            }
+            for (at, found) in rests(&[value.as_bytes(), rest].concat()).iter().enumerate() {
+                let examined = usize::from(is_name && [2, 4].contains(&at)).min(rest.len());
+                assert_eq!(found, &rest[examined..], "{value} {at}");
+            }
+        }
+    }
+    for (at, rest) in rests(b"12 [3]").iter().enumerate() {
+        let buffered = [1, 3, 5].contains(&at);
+        assert_eq!(rest, if buffered { b" [3]".as_slice() } else { b"[3]" }, "{at}");
+    }
+    // A deserializer per message, and the elements of an array one by one.
+    let mut messages = &b"[{\"id\":1},{\"id\":2}\n,3]\n"[..];
+    let mut ids = Vec::new();
+    while let Some((b'[' | b',' | b'\n', rest)) = messages.split_first() {
+        messages = rest;
+        if let Ok(message) = Value::deserialize(&mut Deserializer::from_reader(&mut messages)) {
+            ids.push(message["id"].as_u64());
+        }
+    }
+    assert_eq!(ids[..2], [Some(1), Some(2)]);
 }

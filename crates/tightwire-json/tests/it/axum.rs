@@ -13,7 +13,7 @@ use serde::ser::{Error as _, Serialize, Serializer};
 use serde::{Deserialize, Serialize as DeriveSerialize};
 use tightwire_json::axum::{DEFAULT_BODY_LIMIT, Json, MAX_REQUEST_ID, RequestId, ValidJson};
 use tightwire_json::envelope::Envelope;
-use tightwire_json::{Codec, Limits, Value};
+use tightwire_json::{Codec, ErrorDetails as _, Limits, Value};
 use tower::ServiceExt;
 
 #[derive(Debug, Deserialize, DeriveSerialize, Validate)]
@@ -146,7 +146,7 @@ async fn rejections_have_path_line_and_column() {
                 "{\"name\":\"ada\",\n \"age\":\"secret\"}",
                 "age: expected an unsigned 8-bit integer, found a string (line 2, column 8)",
             ),
-            ("{\"name\":\"ada\",\n \"age\":3,}", "expected a string as key (line 2, column 10)"),
+            ("{\"name\":\"ada\",\n \"age\":3,}", "comma before a closing bracket (line 2, column 10)"),
             ("{\"name\":\"ada", "name: unexpected end of the document (line 1, column 13)"),
         ] {
             let expected = error(400, 1001, &format!("invalid request body: {message}"));

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde::de::{IgnoredAny, VariantAccess as _};
 use serde_bytes::ByteBuf;
 use tightwire_json::{
-    Codec, Duplicates, Limits, RawValue, TYPE_FIRST, Value, from_slice, from_str, is_valid, json,
+    Codec, Duplicates, ErrorDetails as _, Limits, RawValue, TYPE_FIRST, Value, from_slice, from_str,
+    is_valid, json,
 };
 
 use crate::support;
@@ -87,7 +88,7 @@ fn data_errors_have_the_offset_of_the_value_but_do_not_show_it() {
         (
             r#"{"x":1,"y":3000000000}"#,
             11,
-            "y: expected a 32-bit integer, found another number (line 1, column 12)",
+            "y: expected a 32-bit integer, found a number that it cannot represent (line 1, column 12)",
         ),
         (
             r#"{"x":1.5,"y":1}"#,

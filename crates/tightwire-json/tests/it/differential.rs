@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use tightwire_json::{
-    Codec, Mode, RawValue, Value, from_slice, from_str, to_string, to_string_pretty, to_vec,
+    Codec, ErrorDetails as _, Mode, RawValue, Value, from_slice, from_str, to_string, to_string_pretty,
+    to_vec,
 };
 
 use crate::support;

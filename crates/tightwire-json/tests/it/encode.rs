@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
 use serde::{Serialize, Serializer};
-use tightwire_json::{Codec, RawValue, to_string};
+use tightwire_json::{Codec, ErrorDetails as _, RawValue, to_string};
 
 #[derive(Serialize)]
 enum Shape {

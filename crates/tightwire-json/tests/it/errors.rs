@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use tightwire_json::ChunkDecoder as _;
 use tightwire_json::error::Category;
 use tightwire_json::{
-    Codec, Decoder, Duplicates, Error, Limits, Path, RawValue, Segment, Value, from_slice, from_str,
-    to_string,
+    Codec, Decoder, Duplicates, Error, ErrorDetails as _, Limits, Path, RawValue, Segment, Value, from_slice,
+    from_str, to_string,
 };
 
 use crate::support::{self, pointer};
@@ -106,7 +106,13 @@ fn in_field(field: &str) -> Error {
 fn errors_of_the_type_name_the_value_and_its_position() {
     for (field, path, message, line, column) in [
         (r#""id": "secret""#, ".id", "expected an unsigned 32-bit integer, found a string", 3, 9),
-        (r#""id":-1"#, ".id", "expected an unsigned 32-bit integer, found another number", 3, 8),
+        (
+            r#""id":-1"#,
+            ".id",
+            "expected an unsigned 32-bit integer, found a number that it cannot represent",
+            3,
+            8,
+        ),
         (r#""id":1.5"#, ".id", "expected an unsigned 32-bit integer, found a floating-point number", 3, 8),
         (r#""id":null"#, ".id", "expected an unsigned 32-bit integer, found null", 3, 8),
         (r#""name":[]"#, ".name", "expected a string, found an array", 3, 10),
@@ -209,7 +215,7 @@ fn errors_at_the_root_have_no_path() {
         (fail::<Address>("{\n}"), "missing field `zip` (line 2, column 1)"),
         (fail::<Value>(""), "unexpected end of the document (line 1, column 1)"),
         (fail::<Value>("1\n2"), "expected the end of the document (line 2, column 1)"),
-        (fail::<Value>("{\"a\":1,}"), "expected a string as key (line 1, column 8)"),
+        (fail::<Value>("{\"a\":1,}"), "comma before a closing bracket (line 1, column 8)"),
     ] {
         assert_eq!(error.to_string(), expected);
         assert_eq!(error.path(), None);
@@ -222,7 +228,7 @@ fn syntax_errors_truncation_and_limits_have_a_path_and_a_position() {
         .with_limits(Limits::new().max_depth(3).max_string(4).max_document(60))
         .with_duplicates(Duplicates::Error);
     for (document, expected) in [
-        ("{\"a\":[1,]}", "a[1]: expected a value (line 1, column 9)"),
+        ("{\"a\":[1,]}", "a[1]: comma before a closing bracket (line 1, column 9)"),
         ("{\"a\":[1,tru!]}", "a[1]: expected a value (line 1, column 12)"),
         ("{\"a\":[1 2]}", "a: expected `,` or `]` (line 1, column 9)"),
         ("{\"a\":[12\"\"]}", "a: expected `,` or `]` (line 1, column 9)"),
@@ -520,4 +526,48 @@ proptest! {
             prop_assert!(path.segments().len() <= opened);
         }
     }
+}
+
+#[test]
+fn messages_name_the_cause() {
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only decoded")]
+    struct Flattened {
+        #[serde(flatten)]
+        rest: BTreeMap<String, Box<RawValue>>,
+    }
+    for (document, message) in [
+        ("[1,]", "comma before a closing bracket (line 1, column 4)"),
+        ("[[1\n,\n ]]", "comma before a closing bracket (line 3, column 2)"),
+        ("{\"a\": 1, }", "comma before a closing bracket (line 1, column 10)"),
+        ("[,]", "expected a value (line 1, column 2)"),
+        ("\u{feff}[]", "the document begins with a byte order mark (remove it) (line 1, column 1)"),
+    ] {
+        let stream = Decoder::new(document.as_bytes()).decode::<Value>().map(drop);
+        for result in [
+            from_str::<Value>(document).map(drop),
+            from_str::<IgnoredAny>(document).map(drop),
+            from_str::<Either>(document).map(drop),
+            Codec::compat().with_written_numbers(true).from_str::<Value>(document).map(drop),
+            Codec::strict().validate(document.as_bytes()),
+            stream,
+        ] {
+            let error = result.unwrap_err();
+            assert!(error.is_syntax() && error.to_string().ends_with(message), "{document}: {error}");
+        }
+    }
+    let error = fail::<Flattened>("{\"x\":1}").to_string();
+    assert!(error.contains("flattened field") && !error.contains("object"), "{error}");
+    let error = fail::<u8>("300").to_string();
+    assert_eq!(
+        error,
+        "expected an unsigned 8-bit integer, found a number that it cannot represent (line 1, column 1)"
+    );
+    struct Failing;
+    impl io::Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the cause"))
+        }
+    }
+    assert_eq!(tightwire_json::from_reader::<_, Value>(Failing).unwrap_err().to_string(), "the cause");
 }

@@ -185,3 +185,12 @@ fn compat_output_equals_that_of_go() {
         assert_eq!(String::from_utf8_lossy(&ours), String::from_utf8_lossy(theirs), "{value:?}");
     }
 }
+
+#[test]
+fn line_breaks_in_base64_are_ignored() {
+    for text in ["aGVsbG8=", "aGVs\\nbG8=", "\\r\\na\\nGVsbG8\\r\\n=\\n"] {
+        let bytes = Codec::compat().from_str::<serde_bytes::ByteBuf>(&format!("\"{text}\"")).unwrap();
+        assert_eq!(bytes, b"hello");
+    }
+    assert!(Codec::compat().from_str::<serde_bytes::ByteBuf>("\"aGVs bG8=\"").unwrap_err().is_data());
+}

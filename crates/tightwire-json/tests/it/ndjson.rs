@@ -5,7 +5,8 @@ use bytes::Bytes;
 use futures_executor::block_on;
 use futures_util::{SinkExt, StreamExt, stream};
 use tightwire_json::{
-    ChunkDecoder, Codec, DocumentStream, ElementDecoder, LineDecoder, NdjsonBody, NdjsonSink, Value,
+    ChunkDecoder, Codec, DocumentStream, ElementDecoder, ErrorDetails as _, LineDecoder, NdjsonBody,
+    NdjsonSink, Value,
 };
 
 use crate::support;

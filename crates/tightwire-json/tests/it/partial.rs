@@ -7,7 +7,13 @@ use tightwire_json::{Codec, Limits, Result, Segment, Value, from_str};
 use test_support::counting::usage;
 
 use crate::conformance::cases;
-use crate::support::{document, mutated, outcome, pointer};
+use crate::support::{Outcome, document, mutated, outcome, pointer};
+
+/// Returns the outcome, with line and column of the error.
+fn located<T>(result: Result<T>) -> (Outcome<T>, Option<(usize, usize)>) {
+    let position = result.as_ref().err().map(|error| (error.line(), error.column()));
+    (outcome(result), position)
+}
 
 /// Parses `text` in chunks of the given sizes, repeated; a size is rounded up to the next character.
 fn parse(text: &str, sizes: &[usize], limits: Limits) -> Result<Value> {
@@ -19,8 +25,8 @@ fn parse(text: &str, sizes: &[usize], limits: Limits) -> Result<Value> {
         let (chunk, next) = rest.split_at(size);
         if let Err(error) = parser.push(chunk) {
             // Failed parsers stay failed.
-            let again = outcome(parser.push(" "));
-            assert_eq!(again, outcome(Err(error)));
+            let again = located(parser.push(" "));
+            assert_eq!(again, located(Err(error)));
             assert!(!parser.is_complete());
             return parser.finish();
         }
@@ -131,10 +137,10 @@ proptest! {
         document in mutated(), sizes in prop::collection::vec(1_usize..9, 1..5),
     ) {
         let document = String::from_utf8_lossy(&document);
-        let expected = outcome(from_str::<Value>(&document));
+        let expected = located(from_str::<Value>(&document));
         for sizes in [&sizes[..], &[1], &[usize::MAX]] {
             // `Debug` distinguishes -0 from 0, `==` does not.
-            let actual = outcome(parse(&document, sizes, Limits::new()));
+            let actual = located(parse(&document, sizes, Limits::new()));
             prop_assert_eq!(format!("{:?}", actual), format!("{:?}", expected), "{:?}", sizes);
         }
     }
@@ -183,9 +189,9 @@ proptest! {
 fn the_test_suite_is_decoded_as_by_the_strict_decoder() {
     for (name, document) in cases() {
         let Ok(document) = String::from_utf8(document) else { continue };
-        let expected = outcome(from_str::<Value>(&document));
+        let expected = located(from_str::<Value>(&document));
         for size in [1, 2, 3, 7, usize::MAX] {
-            assert_eq!(outcome(parse(&document, &[size], Limits::new())), expected, "{name} {size}");
+            assert_eq!(located(parse(&document, &[size], Limits::new())), expected, "{name} {size}");
         }
     }
 }

@@ -104,9 +104,9 @@ proptest! {
     #[test]
     fn merging_a_tree_into_itself_changes_only_nulls(theirs in theirs()) {
         let mut merged = to_value(&theirs).unwrap();
-        merged.merge(to_value(&theirs).unwrap());
+        tightwire_json::merge_patch(&mut merged, to_value(&theirs).unwrap());
         let mut twice = merged.clone();
-        twice.merge(to_value(&theirs).unwrap());
+        tightwire_json::merge_patch(&mut twice, to_value(&theirs).unwrap());
         prop_assert_eq!(twice.to_string(), merged.to_string());
     }
 }
@@ -198,7 +198,7 @@ fn merge_patches() {
         (json!({}), json!({"a": {"bb": {"ccc": null}}}), json!({"a": {"bb": {}}})),
     ] {
         let mut merged = target.clone();
-        merged.merge(patch.clone());
+        tightwire_json::merge_patch(&mut merged, patch.clone());
         // The text has the order as well.
         assert_eq!(merged.to_string(), expected.to_string(), "{target} {patch}");
     }
@@ -367,6 +367,8 @@ fn arrays() {
         (Some(Value::Null), json!(2), json!(true))
     );
     array.append(&mut Array::from([1, 2, 3, 4]));
+    // The target of `into` is known.
+    assert_eq!(Value::Array(vec!["a".into(), 1.into()].into()), json!(["a", 1]));
     array.extend_from_slice(&[json!(5)]);
     array.retain(|value| *value != 2);
     assert_eq!(array.drain(..2).collect::<Vec<_>>(), [json!("a"), json!(1)]);

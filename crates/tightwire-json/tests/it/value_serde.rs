@@ -129,7 +129,8 @@ proptest! {
     #[test]
     fn types_are_converted_as_by_serde_json(value in everything()) {
         let tree = to_value(&value).unwrap();
-        prop_assert_eq!(serde_json::to_value(&tree).unwrap(), serde_json::to_value(&value).unwrap());
+        let text = serde_json::to_string(&value).unwrap();
+        prop_assert_eq!(serde_json::to_value(&tree).unwrap(), from_str::<serde_json::Value>(&text).unwrap());
         prop_assert_eq!(&Everything::deserialize(&tree).unwrap(), &value);
         prop_assert_eq!(&Everything::deserialize(tree.as_object().unwrap()).unwrap(), &value);
         prop_assert_eq!(from_value::<Everything>(tree).unwrap(), value);
@@ -238,7 +239,111 @@ fn numbers() {
 }
 
 #[test]
+fn written_numbers_keep_their_text_where_serde_stores_them() {
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        Tagged(TaggedNumbers),
+        Adjacent(Adjacent),
+        Untagged { v: UntaggedNumbers },
+        Flat(Flat),
+    }
+    #[derive(Serialize, Deserialize)]
+    #[serde(tag = "t")]
+    enum TaggedNumbers {
+        A { v: Value, n: Option<Number> },
+        B(Map<String, Value>),
+        C(Inner),
+    }
+    #[derive(Serialize, Deserialize)]
+    enum Inner {
+        Struct { v: Value },
+        Tuple(Number, Value),
+    }
+    #[derive(Serialize, Deserialize)]
+    #[serde(tag = "t", content = "c")]
+    enum Adjacent {
+        Value(Value),
+        Pair(Number, Vec<Number>),
+    }
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum UntaggedNumbers {
+        Small(u8),
+        Float(f64),
+        Text(String),
+        Value(Value),
+    }
+    #[derive(Serialize, Deserialize)]
+    struct Flat {
+        id: u8,
+        #[serde(flatten)]
+        inner: Option<Inner>,
+        #[serde(flatten)]
+        rest: Map<String, Value>,
+    }
+    for number in [
+        "1.10",
+        "123456789012345678901234567890",
+        "18446744073709551616",
+        "-0",
+        "1e400",
+        "1E5",
+        "100.0",
+        "0.10",
+        "7",
+        "1.5",
+    ] {
+        for document in [
+            r#"{"t":"A","v":[N,{"a":N}],"n":N}"#,
+            r#"{"t":"B","v":N,"w":{"a":[N]}}"#,
+            r#"{"t":"C","Struct":{"v":N}}"#,
+            r#"{"t":"C","Tuple":[N,[N]]}"#,
+            r#"{"t":"Value","c":{"a":N}}"#,
+            r#"{"t":"Pair","c":[N,[N]]}"#,
+            r#"{"v":N}"#,
+            r#"{"id":1,"x":N,"y":[N]}"#,
+            r#"{"id":1,"Struct":{"v":N},"y":[N]}"#,
+            r#"{"id":1,"Tuple":[N,N],"y":[N]}"#,
+        ] {
+            let document = document.replace('N', number);
+            let codec = Codec::strict().with_written_numbers(true);
+            let stored: Stored =
+                codec.from_str(&document).unwrap_or_else(|error| panic!("{document}: {error}"));
+            assert_eq!(codec.to_string(&stored).unwrap(), document);
+            assert_eq!(to_value(&stored).unwrap().to_string(), document);
+            let tree: Value = codec.from_str(&document).unwrap();
+            assert_eq!(codec.to_string(&from_value::<Stored>(tree.clone()).unwrap()).unwrap(), document);
+            assert_eq!(codec.to_string(&Stored::deserialize(&tree).unwrap()).unwrap(), document);
+            let mut erased = Deserializer::with_codec(StrRead::new(&document), codec);
+            let mut erased = <dyn erased_serde::Deserializer<'_>>::erase(&mut erased);
+            let tree: Value = erased_serde::deserialize(&mut erased).unwrap();
+            assert_eq!(codec.to_string(&tree as &dyn erased_serde::Serialize).unwrap(), document);
+        }
+        let document = r#"{"id":1,"x":N,"y":[N]}"#.replace('N', number);
+        let codec = Codec::compat().with_written_numbers(true);
+        assert_eq!(codec.to_string(&codec.from_str::<Flat>(&document).unwrap()).unwrap(), document);
+    }
+    // A number that would lose digits is an error for other types.
+    let codec = Codec::strict().with_written_numbers(true);
+    let error = codec.from_str::<TaggedNumbers>(r#"{"t":"C","Struct":7,"x":1}"#).map(drop).unwrap_err();
+    assert!(error.is_data());
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only decoded")]
+    struct Price {
+        #[serde(flatten)]
+        rest: BTreeMap<String, f64>,
+    }
+    assert_eq!(codec.from_str::<Price>(r#"{"a": 1.5, "b": 2}"#).unwrap().rest.len(), 2);
+    let error = codec.from_str::<Price>(r#"{"a": 1.50}"#).unwrap_err().to_string();
+    assert!(error.contains("expected a number, found a number that is kept as written"), "{error}");
+    let key = Number::from_written("1.10").unwrap();
+    assert_eq!(to_string(&HashMap::from([(&key, 1)])).unwrap(), r#"{"1.10":1}"#);
+}
+
+#[test]
 fn conversion_into_trees() {
+    assert_eq!(to_value((5.55_f32, -1e-30_f32)).unwrap(), json!([5.55, -1e-30]));
     assert_eq!(to_value([f64::NAN, 1.0]).unwrap(), json!([null, 1.0]));
     assert_eq!(to_value(serde_bytes::Bytes::new(b"\x00\xff")).unwrap(), json!([0, 255]));
     let raw = RawValue::from_string("{\"b\": 1, \"a\": [1.50]}".to_owned()).unwrap();

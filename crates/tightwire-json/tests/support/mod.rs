@@ -1,9 +1,10 @@
 //! Codecs, outcomes and strategies for the tests.
 
 use std::fmt::Debug;
+use std::io::BufReader;
 
 use proptest::prelude::*;
-use tightwire_json::{ChunkDecoder, Codec, DocumentReader, Mode, Segment};
+use tightwire_json::{ChunkDecoder, Codec, DocumentReader, ErrorDetails as _, Mode, Segment};
 
 /// Returns a codec for every mode. `Mode::Canonical` decodes as `Mode::Strict` does, except for duplicate keys.
 pub(crate) fn codecs() -> [Codec; 3] {
@@ -76,7 +77,7 @@ where
 {
     let decoded = test_support::in_pieces(input, |chunks| decode_chunks(decoder(), chunks));
     let read = test_support::in_pieces(input, |chunks| {
-        bounded(DocumentReader::new(test_support::Pieces::new(chunks), decoder()), chunks)
+        bounded(DocumentReader::new(BufReader::new(test_support::Pieces::new(chunks)), decoder()), chunks)
     });
     assert_eq!(read, decoded);
     #[cfg(feature = "stream")]

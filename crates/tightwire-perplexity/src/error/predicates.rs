@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
+use tightwire_json::ErrorDetails as _;
 
 use super::{BoxError, Details, Error, Kind, Origin, body};
 use crate::client::ResponseHead;

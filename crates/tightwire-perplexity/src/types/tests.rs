@@ -84,7 +84,7 @@ impl Decoders {
         }
         for name in object.keys() {
             let mut with_null = object.clone();
-            with_null.insert(name.clone(), Value::Null);
+            with_null.insert(name.to_string(), Value::Null);
             let again = encode(&*decode(&with_null)?);
             if cfg!(feature = "extra") {
                 prop_assert!(again.get(name).is_some(), "{} is lost", name);

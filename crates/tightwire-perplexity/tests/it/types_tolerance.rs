@@ -1,6 +1,6 @@
 //! Unknown, missing and unusual input decodes, and requests are validated.
 
-use tightwire_json::Value;
+use tightwire_json::{ErrorDetails as _, Value};
 use tightwire_perplexity::types::chat::{self, Completion, Content, Message, Part, Role, Source};
 use tightwire_perplexity::types::responses::{self, Event, InputItem, OutputItem, Skill, Tool};
 use tightwire_perplexity::types::{Invalid, TextOrList, batches, decisions, search};

@@ -66,7 +66,7 @@ impl Owned {
     pub(crate) fn push_object(&mut self, object: &Object) {
         let (mut map, mut entries) = (Map::new(), self.0.split_off(object.from()).into_iter());
         while let (Some(Value::String(key)), Some(value)) = (entries.next(), entries.next()) {
-            map.insert(key, value);
+            map.set(key, value);
         }
         self.0.push(map.into());
     }

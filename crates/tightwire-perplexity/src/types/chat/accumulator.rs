@@ -407,6 +407,8 @@ fn len(content: &Option<Content>) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use tightwire_json::ErrorDetails as _;
+
     use super::*;
 
     fn accumulate(parts: &[&str]) -> Completion {

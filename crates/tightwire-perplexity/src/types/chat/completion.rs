@@ -67,6 +67,7 @@ impl Completion {
     ///
     /// # Examples
     /// ```
+    /// use tightwire_json::ErrorDetails;
     /// use tightwire_perplexity::types::chat::Completion;
     ///
     /// let completion: Completion = tightwire_json::from_str(
