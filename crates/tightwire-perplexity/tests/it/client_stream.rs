@@ -445,6 +445,8 @@ async fn resuming_ends_with_the_total_timeout() {
 /// A streaming call of the Agent API.
 type AgentCall = Call<EventStream<responses::Event>>;
 
+type SetOptions = fn(AgentCall) -> AgentCall;
+
 fn agent_call(script: &Script) -> AgentCall {
     script.client().responses().stream(&responses::Request::new("openai/gpt-5", "Say hello."))
 }
@@ -483,7 +485,7 @@ async fn timeouts_and_retries_of_the_call_apply_to_all_requests() {
     let (cut, expired, unavailable) = (|| lost(&EVENTS[..2]), || Step::failed(400), || Step::failed(503));
     let (open, _feed) = Step::fed();
     // The steps without the last one are used. The first request to reconnect is sent after 0.5 s.
-    let cases: [(fn(AgentCall) -> AgentCall, Vec<Step>, u64); 6] = [
+    let cases: [(SetOptions, Vec<Step>, u64); 6] = [
         (timeouts, vec![cut(), Step::Silent, unavailable()], 3500),
         (timeouts, vec![cut(), open, unavailable()], 3500),
         (timeouts, vec![cut(), expired(), Step::Silent, unavailable()], 3500),
