@@ -102,6 +102,8 @@ const ROUTES: &[(&str, &str, Handler)] = &[
     ("GET", "/v1/batches/*", |state, call| state.batches.poll(call)),
     ("POST", "/v1/batches/*/cancel", |state, call| Ok(MockResponse::json(&state.batches.cancel(call)?.view))),
     ("POST", "/v1/decisions", stateless::decisions),
+    ("POST", "/generate_auth_token", stateless::generate_auth_token),
+    ("POST", "/revoke_auth_token", stateless::revoke_auth_token),
     ("POST", "/v1/skills", objects::create_skill),
     ("GET", "/v1/skills", |state, call| objects::list_skills(&state.skills, call)),
     ("GET", "/v1/skills/*", |state, call| state.skills.poll(call)),

@@ -1,4 +1,4 @@
-//! Endpoints without state: search, embeddings, models, decisions.
+//! Endpoints without state: search, embeddings, models, decisions, API keys.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -118,6 +118,24 @@ pub(crate) fn models(_state: &mut State, _call: &Call<'_>) -> ApiResult {
         json!({"id": id, "object": "model", "created": 0, "owned_by": owner})
     });
     Ok(MockResponse::json(&json!({"object": "list", "data": models})))
+}
+
+/// Generates a key that counts the requests. All keys are accepted anyway.
+pub(crate) fn generate_auth_token(state: &mut State, call: &Call<'_>) -> ApiResult {
+    let name = if call.request.body.is_empty() {
+        None
+    } else {
+        Input::of(call.request)?.text("token_name")?.map(str::to_owned)
+    };
+    let (token, created) = (format!("pplx-{:032x}", state.request), state.now());
+    Ok(MockResponse::json(
+        &json!({"auth_token": token, "created_at_epoch_seconds": created, "token_name": name}),
+    ))
+}
+
+pub(crate) fn revoke_auth_token(_state: &mut State, call: &Call<'_>) -> ApiResult {
+    Input::of(call.request)?.required_text("auth_token")?;
+    Ok(MockResponse::status(200))
 }
 
 /// Chooses the first option of every question.

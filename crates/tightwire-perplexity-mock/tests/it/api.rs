@@ -96,6 +96,18 @@ async fn the_agent_api_rejects_unknown_fields_and_values_out_of_range() {
 }
 
 #[tokio::test]
+async fn keys_are_generated_and_revoked() {
+    let (_mock, client) = api().await;
+    let answer = client.post("/generate_auth_token", &json!({"token_name": "CI"})).await.json();
+    let token = json!({"auth_token": answer["auth_token"]});
+    assert!(token["auth_token"].as_str().unwrap().starts_with("pplx-") && answer["token_name"] == "CI");
+    assert!(answer["created_at_epoch_seconds"].as_u64().is_some());
+    for (body, status) in [(token, 200), (json!({}), 422)] {
+        assert_eq!(client.post("/revoke_auth_token", &body).await.status, status);
+    }
+}
+
+#[tokio::test]
 async fn responses_end_at_the_maximum_of_tokens() {
     let (_mock, client) = api().await;
     let mut request = json!({"model": "perplexity/sonar", "input": "one two three", "max_output_tokens": 4});

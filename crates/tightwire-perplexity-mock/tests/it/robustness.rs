@@ -20,6 +20,8 @@ const TARGETS: &[&str] = &[
     "/v1/batches",
     "/v1/decisions",
     "/v1/skills",
+    "/generate_auth_token",
+    "/revoke_auth_token",
 ];
 
 /// Field names that some endpoint reads, and values that are valid for some field.

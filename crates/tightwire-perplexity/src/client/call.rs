@@ -18,7 +18,7 @@ use super::download::Download;
 use super::exchange::{BodyMode, Exchange};
 use super::headers::{self, IDEMPOTENCY_KEY};
 use super::multipart::Form;
-use super::plan::{Body, Label, Plan};
+use super::plan::{Body, Label, Options, Plan};
 use super::response::Response;
 use super::timeouts::Timeouts;
 use super::upload::UploadHook;
@@ -127,6 +127,11 @@ impl<T, C> Call<T, C> {
         self.set(|plan| plan.file = Some((purpose, path.to_owned())))
     }
 
+    /// Applies the caller's options of a call that this one continues.
+    pub(crate) fn continuing(self, options: &Options) -> Self {
+        self.set(|plan| plan.options = options.of_continuation())
+    }
+
     /// Marks a call that is billed even if its response is lost.
     pub(crate) fn billed(self) -> Self {
         self.set(|plan| plan.is_billed = true)
@@ -149,7 +154,7 @@ impl<T, C> Call<T, C> {
             if let Some(value) = &mut value {
                 value.set_sensitive(is_secret);
             }
-            plan.headers.push((name, value));
+            plan.options.headers.push((name, value));
             Ok(())
         })
     }
@@ -171,7 +176,7 @@ impl<T, C> Call<T, C> {
 
     /// Sets a query parameter. It overrides those of the client and the operation.
     pub fn query(self, name: impl Into<Cow<'static, str>>, value: impl fmt::Display) -> Self {
-        self.set(|plan| plan.extra_query.push((name.into(), value.to_string())))
+        self.set(|plan| plan.options.query.push((name.into(), value.to_string())))
     }
 
     /// Adds a field to the JSON body. It overrides a field of the request with the same name. `()` is sent as

@@ -25,8 +25,7 @@ pub struct Download {
 
 impl Download {
     pub(super) fn new(exchange: Exchange) -> Self {
-        let (head, body) = exchange.into_streaming();
-        Self { head, body }
+        Self { head: exchange.head, body: exchange.body.into_streaming() }
     }
 
     /// Returns status, headers and metadata of the call.

@@ -9,7 +9,7 @@ use reqwest::{Body, Request};
 use tokio::time::{Instant, sleep};
 
 use super::body::{self, StreamingBody};
-use super::plan::Plan;
+use super::plan::{Options, Plan};
 use super::response::ResponseHead;
 use super::span::CallSpan;
 use super::timeouts::{Deadline, Timeouts};
@@ -42,16 +42,7 @@ pub(crate) struct Exchange {
     pub(crate) span: CallSpan,
     pub(crate) client: Client,
     pub(crate) total: Option<Deadline>,
-}
-
-impl Exchange {
-    /// Returns the body of a call that was made with [`BodyMode::Streaming`].
-    pub(crate) fn into_streaming(self) -> (ResponseHead, Option<StreamingBody>) {
-        match self.body {
-            ResponseBody::Streaming(body) => (self.head, Some(body)),
-            ResponseBody::Buffered(_) => (self.head, None),
-        }
-    }
+    pub(crate) options: Options,
 }
 
 #[derive(Debug)]
@@ -61,6 +52,14 @@ pub(crate) enum ResponseBody {
 }
 
 impl ResponseBody {
+    /// Returns the body of a call that was made with [`BodyMode::Streaming`].
+    pub(crate) fn into_streaming(self) -> Option<StreamingBody> {
+        match self {
+            Self::Streaming(body) => Some(body),
+            Self::Buffered(_) => None,
+        }
+    }
+
     /// Returns a buffered body; empty for a streaming one.
     pub(crate) fn into_buffered(self) -> Bytes {
         match self {
@@ -86,9 +85,9 @@ impl Client {
         Deadline::after(Instant::now(), self.timeouts(plan).total, TimeoutPhase::Total)
     }
 
-    /// Returns the maximum delay that the server may request.
-    pub(crate) fn max_retry_after(&self) -> Duration {
-        self.inner.options.retry.max_retry_after
+    /// Returns the retry policy of a call with these options, except for the number of retries.
+    pub(crate) fn retry_policy<'a>(&'a self, options: &'a Options) -> &'a RetryPolicy {
+        options.retry.as_ref().unwrap_or(&self.inner.options.retry)
     }
 
     /// Sends a request and retries it as the policy allows.
@@ -107,7 +106,7 @@ impl Client {
         match result {
             Ok((head, body)) => {
                 span.record_response(head.status, head.request_id(), head.attempts);
-                Ok(Exchange { head, body, span, client: self.clone(), total })
+                Ok(Exchange { head, body, span, client: self.clone(), total, options: plan.options })
             }
             Err(error) => {
                 span.record_error(&error);
@@ -125,7 +124,7 @@ impl Client {
     ) -> Result<(ResponseHead, ResponseBody)> {
         let settings = &*self.inner;
         let timeouts = self.timeouts(plan);
-        let mut policy = plan.options.retry.as_ref().unwrap_or(&settings.options.retry);
+        let mut policy = self.retry_policy(&plan.options);
         let overridden;
         if let Some(retries) = plan.options.max_retries {
             overridden = RetryPolicy { max_retries: retries, ..policy.clone() };

@@ -37,7 +37,7 @@ pub use self::transport::ReqwestService;
 pub(crate) use self::body::StreamingBody;
 pub(crate) use self::exchange::Exchange;
 pub(crate) use self::multipart::Form;
-pub(crate) use self::plan::Plan;
+pub(crate) use self::plan::{Options, Plan};
 pub(crate) use self::response::is_unexpected;
 pub(crate) use self::span::CallSpan;
 pub(crate) use self::timeouts::Deadline;

@@ -37,10 +37,6 @@ pub(crate) struct Plan {
     pub(super) extras: Vec<ExtraField>,
     /// Query parameters of the operation.
     query: Vec<QueryParam>,
-    /// Query parameters set by the caller.
-    pub(super) extra_query: Vec<QueryParam>,
-    /// Headers of the operation, then those set by the caller.
-    pub(super) headers: Vec<HeaderEdit>,
     pub(crate) options: Options,
     /// Whether the call creates a response that is billed, even if the client does not receive it.
     pub(crate) is_billed: bool,
@@ -48,13 +44,24 @@ pub(crate) struct Plan {
     pub(crate) label: Label,
 }
 
-/// Client settings that the call overrides, and its hook.
+/// What the caller set for the call, except its body.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Options {
+    pub(super) query: Vec<QueryParam>,
+    pub(super) headers: Vec<HeaderEdit>,
     pub(crate) timeouts: Option<Timeouts>,
     pub(crate) retry: Option<RetryPolicy>,
     pub(crate) max_retries: Option<u32>,
     pub(crate) on_upload: Option<UploadHook>,
+}
+
+impl Options {
+    /// Returns the options of a call without a body that continues this call.
+    pub(crate) fn of_continuation(&self) -> Self {
+        let mut options = Self { on_upload: None, ..self.clone() };
+        options.headers.retain(|(name, _)| ![CONTENT_TYPE, IDEMPOTENCY_KEY].contains(name));
+        options
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -81,8 +88,6 @@ impl Plan {
             file: None,
             extras: Vec::new(),
             query: Vec::new(),
-            extra_query: Vec::new(),
-            headers: Vec::new(),
             options: Options::default(),
             is_billed: false,
             label: Label::default(),
@@ -130,7 +135,7 @@ impl Plan {
     }
 
     fn has_key(&self) -> bool {
-        let latest = self.headers.iter().rfind(|(name, _)| *name == IDEMPOTENCY_KEY);
+        let latest = self.options.headers.iter().rfind(|(name, _)| *name == IDEMPOTENCY_KEY);
         latest.is_some_and(|(_, value)| value.is_some())
     }
 
@@ -142,9 +147,9 @@ impl Plan {
 
     /// Adds this idempotency key to a call that is not idempotent and has none.
     pub(crate) fn ensure_key(&mut self, key: impl FnOnce() -> HeaderValue) {
-        let is_mentioned = self.headers.iter().any(|(name, _)| *name == IDEMPOTENCY_KEY);
+        let is_mentioned = self.options.headers.iter().any(|(name, _)| *name == IDEMPOTENCY_KEY);
         if !self.method.is_idempotent() && !is_mentioned {
-            self.headers.push((IDEMPOTENCY_KEY, Some(key())));
+            self.options.headers.push((IDEMPOTENCY_KEY, Some(key())));
         }
     }
 
@@ -155,7 +160,7 @@ impl Plan {
         defaults: &HeaderMap,
         query: &[QueryParam],
     ) -> Result<Request> {
-        let url = base.join(&self.path, &[query, &self.query, &self.extra_query]);
+        let url = base.join(&self.path, &[query, &self.query, &self.options.query]);
         let (body, form) = match &self.body {
             Body::None if self.extras.is_empty() => (None, None),
             Body::None => (Some(merge(b"{}", &self.extras)?), None),
@@ -177,7 +182,7 @@ impl Plan {
         if body.is_some() {
             headers.entry(CONTENT_TYPE).or_insert(headers::JSON);
         }
-        headers::apply(&mut headers, &self.headers);
+        headers::apply(&mut headers, &self.options.headers);
         if body.is_none() && self.method == Method::POST {
             // Some gateways reject a POST without a length.
             headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));

@@ -13,7 +13,7 @@ use crate::types::async_chat::{self, AsyncCompletion};
 use crate::types::chat::Completion;
 use crate::types::responses::Status;
 use crate::types::{
-    Deleted, batches, browser, decisions, embeddings, files, models, responses, search, skills,
+    Deleted, auth_tokens, batches, browser, decisions, embeddings, files, models, responses, search, skills,
 };
 
 /// Status and headers of a response, and metadata of the call.
@@ -153,6 +153,7 @@ pub(crate) fn is_unexpected(response: &dyn Any, body: &[u8]) -> bool {
         || is::<files::FileObject>(response, |it| it.id.is_empty())
         || is::<skills::ManagedSkill>(response, |it| it.skill_id.is_empty())
         || is::<skills::Download>(response, |it| it.download_url.expose().is_empty())
+        || is::<auth_tokens::AuthToken>(response, |it| it.auth_token.expose().is_empty())
         || is::<browser::Session>(response, |it| it.session_id.is_none())
         || is::<Deleted>(response, |it| it.id.is_empty())
         || is::<responses::FileList>(response, |it| it.data.is_empty()) && lacks("data")

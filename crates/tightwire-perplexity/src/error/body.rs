@@ -9,6 +9,9 @@ const MAX_TEXT: usize = 500;
 /// Maximum length of a message, in bytes. The rest is only in the body.
 const MAX_MESSAGE: usize = 4000;
 
+/// Fields with the message of an error, or with an object or a list that has it.
+const MESSAGES: [&str; 5] = ["error", "message", "detail", "errors", "msg"];
+
 #[derive(Debug)]
 pub(crate) struct ParsedBody {
     pub(super) message: Box<str>,
@@ -18,8 +21,8 @@ pub(crate) struct ParsedBody {
 }
 
 impl ParsedBody {
-    /// Takes the message from `error.message`, a string `error`, `message`, `detail`, or a plain-text body, in this
-    /// order, else the reason phrase of the status. An error event of a stream has no status.
+    /// Takes the message from the field of [`MESSAGES`] that comes first and has one, or a plain-text body, else the
+    /// reason phrase of the status. An error event of a stream has no status.
     pub(super) fn new(status: Option<StatusCode>, body: &[u8]) -> Self {
         let document: Option<Value> = tightwire_json::from_slice(body).ok();
         let (object, outer) = match &document {
@@ -27,15 +30,9 @@ impl ParsedBody {
             None => (None, None),
         };
         let field = |name| object.and_then(|object| object.get(name)).or_else(|| outer?.get(name));
-        let message = object
-            .and_then(|object| text(object.get("message")?))
-            .or_else(|| text(outer?.get("error")?))
-            .or_else(|| text(outer?.get("message")?))
-            .or_else(|| detail(field("detail")?))
-            .or_else(|| if document.is_none() { plain(body) } else { text(outer?) })
-            .unwrap_or_else(|| {
-                status.and_then(|status| status.canonical_reason()).unwrap_or("no message").to_owned()
-            });
+        let message = outer.map_or_else(|| plain(body), message).unwrap_or_else(|| {
+            status.and_then(|status| status.canonical_reason()).unwrap_or("no message").to_owned()
+        });
         Self {
             message: printable(&message),
             error_type: field("type").and_then(scalar),
@@ -48,7 +45,7 @@ impl ParsedBody {
     pub(super) fn reported(body: &[u8]) -> Option<Self> {
         let document: Value = tightwire_json::from_slice(body).ok()?;
         let reports = |name| document.get(name).is_some_and(|value| !value.is_null());
-        let is_error = ["error", "message", "detail"].into_iter().any(reports);
+        let is_error = MESSAGES.into_iter().any(reports);
         (is_error || document.is_string()).then(|| Self::new(None, body))
     }
 
@@ -97,17 +94,22 @@ fn scalar(value: &Value) -> Option<Box<str>> {
     }
 }
 
-/// Formats the `detail` of a schema violation: a string, or a list of locations and messages.
-fn detail(value: &Value) -> Option<String> {
-    let Value::Array(problems) = value else { return text(value) };
-    let described = problems.iter().filter_map(|problem| {
-        let text = problem.get("msg").and_then(Value::as_str).or(problem.as_str())?;
-        let places = problem.get("loc").and_then(Value::as_array).into_iter().flatten();
-        let name = |place: &Value| place.as_str().map_or_else(|| place.to_string(), str::to_owned);
-        let places = places.map(name).collect::<Vec<_>>().join(".");
-        Some(if places.is_empty() { text.to_owned() } else { format!("{places}: {text}") })
-    });
-    Some(described.collect::<Vec<_>>().join("; ")).filter(|message| !message.is_empty())
+/// Formats the message of a string, an object, or a list of either. The problems of a schema violation have a location.
+fn message(value: &Value) -> Option<String> {
+    match value {
+        Value::Array(problems) => {
+            let messages: Vec<_> = problems.iter().filter_map(message).collect();
+            Some(messages.join("; ")).filter(|message| !message.is_empty())
+        }
+        Value::Object(_) => {
+            let text = MESSAGES.into_iter().find_map(|name| message(value.get(name)?))?;
+            let places = value.get("loc").and_then(Value::as_array).into_iter().flatten();
+            let name = |place: &Value| place.as_str().map_or_else(|| place.to_string(), str::to_owned);
+            let places = places.map(name).collect::<Vec<_>>().join(".");
+            Some(if places.is_empty() { text } else { format!("{places}: {text}") })
+        }
+        _ => text(value),
+    }
 }
 
 /// Returns the body if it is a short plain text.
@@ -161,6 +163,9 @@ mod tests {
                 (None, None),
             ),
             (404, r#"{"detail":"Not Found"}"#, "Not Found", (None, None)),
+            (400, r#"{"detail":{"message":"no","code":7}}"#, "no", (None, None)),
+            (400, r#"{"errors":[{"message":"one"},{"error":["two"]}]}"#, "one; two", (None, None)),
+            (400, r#"{"error":{"error":{"message":"deep"},"code":7}}"#, "deep", (None, Some("7"))),
             (401, "<html><head><title>401</title></head></html>", "Unauthorized", (None, None)),
             (502, " upstream failed\n", "upstream failed", (None, None)),
             (503, "", "Service Unavailable", (None, None)),

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use self::chat::{AsyncChat, Chat};
-pub use self::objects::{Batches, Files, Sessions, Skills};
+pub use self::objects::{AuthTokens, Batches, Files, Sessions, Skills};
 pub use self::responses::{ResponseFiles, Responses};
 pub use crate::client::PathStyle;
 use crate::client::{Call, Client, Plan, segment};

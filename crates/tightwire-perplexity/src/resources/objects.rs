@@ -1,4 +1,4 @@
-//! Endpoints of stored objects: batches, files, skills and browser sessions.
+//! Endpoints of stored objects: batches, files, skills, browser sessions and API keys.
 
 use std::path::Path;
 
@@ -7,6 +7,7 @@ use http::{HeaderValue, Method};
 use super::group;
 use crate::client::{Call, Download, Form, random};
 use crate::types::Deleted;
+use crate::types::auth_tokens::{AuthToken, GenerateRequest, RevokeRequest};
 use crate::types::batches::{self, Batch};
 use crate::types::browser::{CreateRequest, Session};
 use crate::types::files::{self, FileObject, Purpose};
@@ -190,6 +191,25 @@ impl<C> Sessions<'_, C> {
     /// Ends a session.
     pub fn delete(&self, id: &str) -> Call<(), C> {
         let call = self.client.call::<(), _>(Method::DELETE, "/v1/browser/sessions/{id}", &[("id", id)]);
+        call.accept(ANY_TYPE).discard_body()
+    }
+}
+
+group! {
+    /// API keys of the group that the key of the client belongs to.
+    AuthTokens, auth_tokens
+}
+
+impl<C> AuthTokens<'_, C> {
+    /// Generates a key.
+    pub fn generate(&self, request: &GenerateRequest) -> Call<AuthToken, C> {
+        self.client.post("/generate_auth_token", request, |_| Ok(()))
+    }
+
+    /// Revokes a key for ever.
+    pub fn revoke(&self, auth_token: &str) -> Call<(), C> {
+        let request = &RevokeRequest::new(auth_token);
+        let call = self.client.post::<(), _, _>("/revoke_auth_token", request, |_| Ok(()));
         call.accept(ANY_TYPE).discard_body()
     }
 }

@@ -178,10 +178,11 @@ fn is_failure(data: &str) -> bool {
 /// Returns whether the data, which is no part of a response, is an error message without the name `error`.
 fn is_message(data: &str) -> bool {
     codec().from_str::<Value>(data).is_ok_and(|value| {
-        let is_event =
-            value.get("type").and_then(Value::as_str).is_some_and(|it| it.starts_with("response."));
+        let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
+        let is_event = kind.starts_with("response.") && !matches!(kind, "response.failed" | "response.error");
         let is_text = |name| value.get(name).is_some_and(|value| value.is_string() || value.is_array());
-        !is_event && (is_text("detail") || is_text("message"))
+        let is_object = |name| value.get(name).is_some_and(Value::is_object);
+        !is_event && (["detail", "message", "errors", "msg"].into_iter().any(is_text) || is_object("detail"))
     })
 }
 
@@ -244,6 +245,13 @@ mod tests {
             r#"{"detail":"broken"}"#,
             r#"{"detail":[{"msg":"broken"}]}"#,
             r#"{"message":"broken"}"#,
+            r#"{"error":["broken"]}"#,
+            r#"{"error":{"error":{"message":"broken"}}}"#,
+            r#"{"detail":{"message":"broken","code":7}}"#,
+            r#"{"success":false,"errors":[{"code":7,"message":"broken"}]}"#,
+            r#"{"code":429,"msg":"broken"}"#,
+            r#"{"type":"response.error","message":"broken"}"#,
+            r#"{"type":"response.failed","message":"broken"}"#,
         ] {
             let wire = |name: &str| Bytes::from(format!("{name}data: {data}\n\n"));
             for name in ["", "event: message\n", "event: response.created\n", "event: error\n"] {
@@ -265,6 +273,8 @@ mod tests {
         }
         for data in [
             r#"{"type":"response.failed","error":{"message":"broken"}}"#,
+            r#"{"type":"response.failed","error":"broken"}"#,
+            r#"{"type":"response.failed"}"#,
             r#"{"type":"response.of_the_future","message":"error"}"#,
             r#"{"type":"response.output_item.done","item":{"type":"mcp_call","error":"broken"}}"#,
             r#"{"type":"response.completed","response":{"id":"r","error":null}}"#,

@@ -79,7 +79,11 @@ impl StreamItem for Event {
     }
 
     fn is_unexpected(&self) -> bool {
-        matches!(self, Self::Unknown(_))
+        match self {
+            Self::Unknown(_) => true,
+            Self::Failed(event) => event.error.is_none() && event.response.is_none(),
+            _ => false,
+        }
     }
 
     fn failure(&self) -> Option<String> {

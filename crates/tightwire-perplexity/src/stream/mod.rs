@@ -31,7 +31,7 @@ use self::interpret::{Interpreter, Step};
 pub use self::resume::ResumingStream;
 pub use self::text::TextStream;
 pub use crate::client::TokenUsage;
-use crate::client::{CallSpan, Client, Deadline, Exchange, ResponseHead, StreamingBody};
+use crate::client::{CallSpan, Client, Deadline, Exchange, Options, ResponseHead, StreamingBody};
 use crate::error::{Error, Kind, Result};
 
 /// Maximum chunks read per poll without finding an event. A server that sends nothing but comments would
@@ -182,15 +182,16 @@ struct StreamState {
     document: Option<Vec<u8>>,
     client: Client,
     total: Option<Deadline>,
+    /// Options of the call, for a call that resumes the stream.
+    options: Options,
 }
 
 impl<T: StreamItem> EventStream<T> {
     pub(crate) fn new(exchange: Exchange) -> Self {
-        let (span, client, total) = (exchange.span.clone(), exchange.client.clone(), exchange.total);
-        let (head, body) = exchange.into_streaming();
+        let Exchange { head, body, span, client, total, options } = exchange;
         let state = StreamState {
             head,
-            body,
+            body: body.into_streaming(),
             done: false,
             exhausted: false,
             partial: false,
@@ -203,6 +204,7 @@ impl<T: StreamItem> EventStream<T> {
             document: Some(Vec::new()),
             client,
             total,
+            options,
         };
         Self { state, items: PhantomData }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 
-use super::EventStream;
+use super::{EventStream, StreamState};
 use crate::client::Call;
 use crate::error::{Error, Result, TimeoutPhase};
 use crate::types::responses::{Accumulator, Event, Response, Status};
@@ -19,26 +19,31 @@ const MAX_DELAY: Duration = Duration::from_secs(8);
 impl EventStream<Event> {
     /// Returns the call that continues this stream after its last event. `None` until the response identifier
     /// and a sequence number were received.
+    ///
+    /// It has the headers, query parameters, timeouts and retry options of the call of this stream. Options of the
+    /// stream, such as [`allow_partial`](Self::allow_partial), are those of a new one.
     pub fn resume(&self) -> Option<Call<Self>> {
         let (id, sequence) = (self.state.interpreter.response_id.as_deref()?, self.last_sequence_number()?);
-        Some(self.state.client.responses().resume(id, sequence))
+        Some(self.state.client.responses().resume(id, sequence).continuing(&self.state.options))
     }
 
     /// Returns a stream that reconnects when the connection is lost, at most `resumes` times in a row without
     /// receiving a new event. It waits 0.5 s before it reconnects, and twice as long each time without a new event, up
     /// to 8 s, and as long as the server requests. A request to reconnect counts as one connection with all its
-    /// retries. Its error ends the stream unless the connection was lost or the status may be temporary.
+    /// retries. Its error ends the stream unless the connection was lost or the status may be temporary. Options of the
+    /// call and of this stream apply to all connections.
     ///
     /// If the server no longer has the events, the response is retrieved once. If it has ended, it is the last event.
     /// Only stored responses can be resumed.
     pub fn resuming(self, resumes: u32) -> ResumingStream {
-        ResumingStream { state: State::Open(self), resumes, left: resumes, cursor: None }
+        ResumingStream { state: State::Open(self), resumes, left: resumes, cursor: None, is_complete: false }
     }
 }
 
 /// Events of a response over several connections; see [`EventStream::resuming`].
 ///
-/// Events that the server repeats are skipped. An error ends the stream.
+/// Events that the server repeats are skipped. An error ends the stream, except for malformed events under
+/// [`Malformed::Skip`](super::Malformed::Skip).
 #[must_use = "streams do nothing unless polled"]
 pub struct ResumingStream {
     state: State,
@@ -46,6 +51,7 @@ pub struct ResumingStream {
     left: u32,
     /// Sequence number after which the stream was resumed.
     cursor: Option<u64>,
+    is_complete: bool,
 }
 
 type Opening = Pin<Box<dyn Future<Output = Result<EventStream<Event>>> + Send>>;
@@ -69,6 +75,14 @@ impl ResumingStream {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
+    /// Returns whether the server marked the response as complete; see [`EventStream::allow_partial`].
+    pub fn finished_cleanly(&self) -> bool {
+        match &self.state {
+            State::Open(stream) => stream.finished_cleanly(),
+            _ => self.is_complete,
+        }
+    }
+
     /// Reads the stream to its end and returns the combined response.
     ///
     /// # Errors
@@ -90,13 +104,10 @@ impl ResumingStream {
         let delay = delay.max(requested);
         self.left = self.left.checked_sub(1)?;
         self.cursor = lost.last_sequence_number();
-        let left = lost.state.total.map(|total| total.left());
-        let call = match left {
-            Some(left) => call.total_timeout(left.saturating_sub(delay)),
-            None => call,
-        };
+        let call = lost.state.in_time(call, delay);
+        let left = lost.state.total.map_or(delay, |total| total.left());
         Some(Box::pin(async move {
-            tokio::time::sleep(delay.min(left.unwrap_or(delay))).await;
+            tokio::time::sleep(delay.min(left)).await;
             call.send().await
         }))
     }
@@ -109,6 +120,21 @@ impl ResumingStream {
             self.left = self.resumes;
         }
         !is_repeated || event.is_final()
+    }
+}
+
+impl StreamState {
+    /// Sets the total timeout of a call that is sent after `delay` to the time that is left.
+    fn in_time<T>(&self, call: Call<T>, delay: Duration) -> Call<T> {
+        match self.total {
+            Some(total) => call.total_timeout(total.left().saturating_sub(delay)),
+            None => call,
+        }
+    }
+
+    /// Returns the maximum delay that the server may request.
+    fn max_retry_after(&self) -> Duration {
+        self.client.retry_policy(&self.options).max_retry_after
     }
 }
 
@@ -137,6 +163,8 @@ impl Stream for ResumingStream {
                             }
                             continue;
                         }
+                        // A malformed event was skipped.
+                        Some(Err(_)) if stream.state.body.is_some() => return Poll::Ready(end),
                         Some(Err(error)) => is_lost(error),
                         None => !stream.finished_cleanly(),
                     };
@@ -145,7 +173,10 @@ impl Stream for ResumingStream {
                     };
                     match is_lost.then(|| this.reopen(&stream, Duration::ZERO)).flatten() {
                         Some(opening) => this.state = State::Opening(stream, opening),
-                        None => return Poll::Ready(end),
+                        None => {
+                            this.is_complete = stream.finished_cleanly();
+                            return Poll::Ready(end);
+                        }
                     }
                 }
                 State::Opening(_, opening) => {
@@ -156,17 +187,20 @@ impl Stream for ResumingStream {
                     match opened {
                         Ok(mut next) => {
                             next.state.interpreter.resume_from(&lost.state.interpreter);
+                            next.state.partial = lost.state.partial;
                             this.state = State::Open(next);
                         }
                         Err(error) if error.is_bad_request() => {
                             let id = lost.state.interpreter.response_id.as_deref().unwrap_or_default();
-                            let retrieving = lost.state.client.responses().retrieve(id).into_future();
-                            this.state = State::Retrieving(error, retrieving);
+                            let call = lost.state.client.responses().retrieve(id);
+                            let call =
+                                lost.state.in_time(call.continuing(&lost.state.options), Duration::ZERO);
+                            this.state = State::Retrieving(error, call.into_future());
                         }
                         Err(error) => {
                             let requested = error.retry_after().unwrap_or_default();
                             let is_lost = is_lost(&error) || (error.is_api() && error.is_retryable());
-                            let is_temporary = is_lost && requested <= lost.state.client.max_retry_after();
+                            let is_temporary = is_lost && requested <= lost.state.max_retry_after();
                             match is_temporary.then(|| this.reopen(&lost, requested)).flatten() {
                                 Some(opening) => this.state = State::Opening(lost, opening),
                                 None => return Poll::Ready(Some(Err(error))),
@@ -180,8 +214,14 @@ impl Stream for ResumingStream {
                     else {
                         continue;
                     };
-                    let last = response.map(Event::of).transpose();
-                    return Poll::Ready(Some(last.unwrap_or(Err(expired))));
+                    return Poll::Ready(Some(match response.map(Event::of) {
+                        Ok(Some(last)) => {
+                            this.is_complete = true;
+                            Ok(last)
+                        }
+                        Err(error) if error.timeout_phase() == Some(TimeoutPhase::Total) => Err(error),
+                        _ => Err(expired),
+                    }));
                 }
             }
         }

@@ -51,6 +51,7 @@ mod tests;
 mod wire;
 
 pub mod async_chat;
+pub mod auth_tokens;
 pub mod batches;
 pub mod browser;
 pub mod chat;

@@ -433,6 +433,7 @@ fn case_20_usage_may_be_partial() {
     assert_eq!(decode::<Response>(json!({"usage": null})).usage, None);
     let counts = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
     assert_eq!(decode::<Usage>(counts).total_tokens, 3);
+    assert_eq!(decode::<Usage>(json!({"total_tokens": "3"})).total_tokens, 3);
     let nulls = json!({"input_tokens": 1, "input_tokens_details": null, "output_tokens_details": {"reasoning_tokens": null},
         "tool_calls_details": {"search_web": null}, "cost": null});
     assert_eq!(decode::<Usage>(nulls).input_tokens, 1);
@@ -449,7 +450,7 @@ fn case_21_cost_is_an_object_or_a_number() {
     let found = cost(parts).unwrap();
     assert_eq!((found.total_cost, found.input_cost), (0.00001, 0.0));
     assert_eq!(found.tool_calls_cost_details.unwrap()["search_web"], 0.005);
-    for (text, total) in [("0.25", 0.25), ("0", 0.0), ("3", 3.0)] {
+    for (text, total) in [("0.25", 0.25), ("0", 0.0), ("3", 3.0), (r#""0.25""#, 0.25)] {
         assert_eq!(cost(text).unwrap().total_cost, total);
     }
     assert_eq!(cost("null"), None);
@@ -478,6 +479,8 @@ fn case_23_codes_are_numbers_or_texts() {
         let found = decode::<ResponseError>(code).code.map(|code| code.to_string());
         assert_eq!(found.as_deref(), text);
     }
+    assert_eq!(decode::<ResponseError>(json!("no")).message, "no");
+    assert!(tightwire_json::from_str::<ResponseError>("7").is_err());
 }
 
 /// Streams in which the data follows a part of the text.

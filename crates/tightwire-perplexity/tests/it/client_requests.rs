@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::TryStreamExt;
 use http::Method;
 use tightwire_perplexity::resources::PathStyle;
-use tightwire_perplexity::types::{async_chat, chat, files, skills};
+use tightwire_perplexity::types::{async_chat, auth_tokens, chat, files, skills};
 use tightwire_perplexity::{Client, TimeoutPhase};
 
 use crate::support::{Script, Step};
@@ -118,13 +118,13 @@ async fn extra_body_fields_take_precedence() {
 }
 
 /// Response of every type that these tests request.
-const ANY: &str = r#"{"id":"1","response_id":"1","skill_id":"1","data":[]}"#;
+const ANY: &str = r#"{"id":"1","response_id":"1","skill_id":"1","auth_token":"pplx-1","data":[]}"#;
 
 /// Requests that `client_wire.rs` does not cover, because the recordings lack them, and `Accept` headers.
 #[tokio::test(start_paused = true)]
 async fn endpoints() {
     let change = &skills::ChangeParams::new("r1");
-    let script = Script::new((0..8).map(|_| Step::ok(ANY)));
+    let script = Script::new((0..10).map(|_| Step::ok(ANY)));
     let client = &script.client();
     let id = "a/b c?d";
     client.async_chat().retrieve_with(id, &async_chat::GetParams::default().local_mode(true)).await.unwrap();
@@ -135,6 +135,10 @@ async fn endpoints() {
     client.batches().list(&Default::default()).await.unwrap();
     client.skills().update(id, change, "s.zip", b"PK").await.unwrap();
     client.skills().delete(id, change).await.unwrap();
+    let name = auth_tokens::GenerateRequest::default().token_name("CI");
+    let token = client.auth_tokens().generate(&name).await.unwrap();
+    assert!(token.auth_token.expose() == "pplx-1" && !format!("{token:?}").contains("pplx-1"));
+    client.auth_tokens().revoke("pplx-1").await.unwrap();
     let sent: Vec<_> = script
         .sent()
         .iter()
@@ -154,8 +158,12 @@ async fn endpoints() {
         "GET /v1/batches application/json -",
         "PUT /v1/skills/a%2Fb%20c%3Fd?expected_revision=r1 application/json multipart/form-data",
         "DELETE /v1/skills/a%2Fb%20c%3Fd?expected_revision=r1 */* -",
+        "POST /generate_auth_token application/json application/json",
+        "POST /revoke_auth_token */* application/json",
     ];
     assert_eq!(sent, expected);
+    let bodies: Vec<_> = script.sent()[8..].iter().map(|sent| sent.body.clone()).collect();
+    assert_eq!(bodies, [r#"{"token_name":"CI"}"#, r#"{"auth_token":"pplx-1"}"#]);
     let upload = &script.sent()[3].body;
     let (purpose, file) = (upload.find("name=\"purpose\"").unwrap(), upload.find("name=\"file\"").unwrap());
     assert!(purpose < file && upload.contains("filename=\"in.jsonl\"") && upload.contains("\r\n\r\n{}\r\n"));
@@ -203,7 +211,7 @@ async fn invalid_requests_are_not_sent() {
 #[tokio::test(start_paused = true)]
 async fn lists_and_objects_are_not_guessed() {
     let script = Script::new(
-        (0..8).map(|_| Step::ok("{}")).chain([Step::ok(r#"{"data":[]}"#), Step::ok(r#"{"skills":null}"#)]),
+        (0..9).map(|_| Step::ok("{}")).chain([Step::ok(r#"{"data":[]}"#), Step::ok(r#"{"skills":null}"#)]),
     );
     let client = &script.client();
     let errors = [
@@ -215,6 +223,7 @@ async fn lists_and_objects_are_not_guessed() {
         client.skills().list(&Default::default()).await.unwrap_err(),
         client.skills().revisions("s", &Default::default()).await.unwrap_err(),
         client.browser_sessions().create().await.unwrap_err(),
+        client.auth_tokens().generate(&Default::default()).await.unwrap_err(),
     ];
     assert!(errors.iter().all(|error| error.is_decode() && error.body().unwrap() == "{}"), "{errors:?}");
     assert!(client.models().list().await.unwrap().data.is_empty());

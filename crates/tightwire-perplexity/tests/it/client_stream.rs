@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
+use tightwire_perplexity::retry::RetryPolicy;
 use tightwire_perplexity::stream::{EventStream, Malformed};
 use tightwire_perplexity::types::chat::{Accumulator, Completion, Request};
 use tightwire_perplexity::types::responses;
-use tightwire_perplexity::{Error, TimeoutPhase};
+use tightwire_perplexity::{Call, Error, TimeoutPhase};
 use tokio::time::Instant;
 
 use crate::support::{Script, Step};
@@ -439,6 +440,111 @@ async fn resuming_ends_with_the_total_timeout() {
         assert_eq!((events.len(), error.timeout_phase()), (3, Some(TimeoutPhase::Total)));
         assert_eq!((start.elapsed(), script.left()), (Duration::from_secs(10), 0));
     }
+}
+
+/// A streaming call of the Agent API.
+type AgentCall = Call<EventStream<responses::Event>>;
+
+type SetOptions = fn(AgentCall) -> AgentCall;
+
+fn agent_call(script: &Script) -> AgentCall {
+    script.client().responses().stream(&responses::Request::new("openai/gpt-5", "Say hello."))
+}
+
+#[tokio::test(start_paused = true)]
+async fn headers_and_query_of_the_call_are_sent_with_all_requests() {
+    let response = Step::ok(r#"{"id":"r","status":"completed"}"#);
+    let script = Script::new([lost(&EVENTS[..2]), Step::failed(400), response]);
+    let call = agent_call(&script)
+        .header("x-tenant", "7")
+        .secret_header("authorization", "Bearer other")
+        .without_header("x-title")
+        .header("content-type", "application/json; charset=utf-8")
+        .idempotency_key("once")
+        .query("api-version", 2)
+        .extra_body("seed", 1)
+        .on_upload(|_, _| ());
+    call.await.unwrap().resuming(1).accumulate().await.unwrap();
+    assert_eq!(script.sent().len(), 3);
+    for sent in &script.sent()[1..] {
+        let header = |name: &str| sent.headers.get(name).map(|value| value.to_str().unwrap());
+        assert_eq!((header("x-tenant"), header("authorization")), (Some("7"), Some("Bearer other")));
+        for absent in ["x-title", "content-type", "idempotency-key"] {
+            assert_eq!(header(absent), None, "{absent}");
+        }
+        assert!(sent.url.contains("api-version=2") && sent.body.is_empty(), "{}", sent.url);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn timeouts_and_retries_of_the_call_apply_to_all_requests() {
+    const SHORT: Duration = Duration::from_secs(3);
+    fn timeouts(call: AgentCall) -> AgentCall {
+        call.timeout(SHORT).max_retries(0)
+    }
+    let (cut, expired, unavailable) = (|| lost(&EVENTS[..2]), || Step::failed(400), || Step::failed(503));
+    let (open, _feed) = Step::fed();
+    // The steps without the last one are used. The first request to reconnect is sent after 0.5 s.
+    let cases: [(SetOptions, Vec<Step>, u64); 6] = [
+        (timeouts, vec![cut(), Step::Silent, unavailable()], 3500),
+        (timeouts, vec![cut(), open, unavailable()], 3500),
+        (timeouts, vec![cut(), expired(), Step::Silent, unavailable()], 3500),
+        (|call| call.max_retries(0), vec![cut(), unavailable(), unavailable()], 500),
+        (|call| call.max_retries(1), vec![cut(), unavailable(), unavailable(), unavailable()], 1000),
+        (
+            |call| call.retry_policy(RetryPolicy { max_retry_after: SHORT, ..RetryPolicy::new() }),
+            vec![cut(), Step::status(429, &[("retry-after", "5")], ""), unavailable()],
+            500,
+        ),
+    ];
+    for (index, (options, steps, millis)) in cases.into_iter().enumerate() {
+        let script = Script::new(steps);
+        let start = Instant::now();
+        let found = options(agent_call(&script)).await.unwrap().resuming(1).accumulate().await;
+        assert!(found.is_err());
+        let elapsed = u64::try_from(start.elapsed().as_millis()).unwrap();
+        assert_eq!((elapsed, script.left()), (millis, 1), "{index}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn options_of_a_stream_apply_to_all_connections() {
+    // A partial response is accepted when no connection is left.
+    let more = vec![Step::pieces([EVENTS[2]]), Step::pieces([""])];
+    for (resumes, steps, received) in [(0, vec![], 2), (1, more, 4)] {
+        let script = Script::new([Step::pieces([EVENTS[0], EVENTS[1]])].into_iter().chain(steps));
+        let mut stream = agent_stream(&script).await.allow_partial().resuming(resumes);
+        let events: Vec<_> = stream.by_ref().try_collect().await.unwrap();
+        assert_eq!((events.len(), script.left()), (received, 0));
+        assert!(!stream.finished_cleanly());
+    }
+    // A malformed event is skipped, over each connection.
+    let malformed = "data: {\n\n";
+    let script = Script::new([
+        lost(&[EVENTS[0], malformed, EVENTS[1]]),
+        Step::pieces([EVENTS[2], malformed, EVENTS[3]]),
+    ]);
+    let mut stream = agent_stream(&script).await.with_malformed(Malformed::Skip).resuming(1);
+    let events: Vec<_> = stream.by_ref().collect().await;
+    let errors: Vec<_> = events.iter().map(|event| event.as_ref().is_err_and(Error::is_decode)).collect();
+    assert_eq!(errors, [false, true, false, false, false, true, false]);
+    assert!(stream.finished_cleanly());
+    // The maximum size of an event.
+    let large = EVENTS[1].replace("Hel", &"l".repeat(500));
+    let script = Script::new([lost(&EVENTS[..1]), Step::pieces([&*large])]);
+    let stream = agent_stream(&script).await.with_max_event_size(400).resuming(1);
+    assert!(stream.accumulate().await.unwrap_err().is_limit());
+}
+
+/// The GET after an expired cursor is within the total timeout, too.
+#[tokio::test(start_paused = true)]
+async fn retrieving_an_expired_response_ends_with_the_total_timeout() {
+    let script = Script::new([lost(&EVENTS[..2]), Step::failed(400), Step::Silent]);
+    let start = Instant::now();
+    let stream = agent_call(&script).total_timeout(Duration::from_secs(10)).await.unwrap();
+    let error = stream.resuming(1).accumulate().await.unwrap_err();
+    assert_eq!((error.timeout_phase(), script.left()), (Some(TimeoutPhase::Total), 0));
+    assert_eq!(start.elapsed(), Duration::from_secs(10));
 }
 
 #[tokio::test(start_paused = true)]

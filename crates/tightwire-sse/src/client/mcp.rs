@@ -159,7 +159,8 @@ impl EventSourceBuilder {
             Ok(())
         });
         let mut source = builder.build()?;
-        let mut timer = IdleTimer::new(source.options().read_timeout);
+        let timeouts = [source.options().read_timeout, source.options().event_timeout];
+        let mut timer = IdleTimer::new(timeouts.into_iter().flatten().min());
         let mut connecting = source.connect()?;
         let response = poll_fn(|cx| match connecting.as_mut().poll(cx) {
             Poll::Ready(result) => Poll::Ready(result.map_err(|failure| failure.error)),
@@ -172,7 +173,7 @@ impl EventSourceBuilder {
         match response.status() {
             StatusCode::ACCEPTED => return Ok(McpReply::Accepted),
             StatusCode::OK if is_json(response.headers()) => {
-                timer.reset();
+                let timer = IdleTimer::new(source.options().read_timeout);
                 let limit = source.options().decoder.max_event_size;
                 return Ok(McpReply::Json(receive(response.into_body(), limit, timer).await?));
             }

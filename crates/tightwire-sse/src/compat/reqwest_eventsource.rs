@@ -34,6 +34,7 @@
 //! | [`Error::Transport`] for a body that is cut off | `request or response body error` (`is_body`) | `error decoding response body` (`is_decode`) |
 //! | text of [`Error::Parser`] | that of [`Error`](crate::Error) | that of nom |
 //! | `Accept` header of the request | replaces the default | sent together with the default |
+//! | `Last-Event-ID` header of the request | replaced by that of an event | sent together with it after a reconnection |
 //! | `max_retries` | number of attempts in a row | 0 allows one attempt, any other value has no effect |
 //! | delay of [`ExponentialBackoff`](retry::ExponentialBackoff) | saturates | panics on overflow |
 //! | empty last event id | no header | empty `Last-Event-ID` |

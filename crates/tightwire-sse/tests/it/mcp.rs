@@ -49,6 +49,21 @@ impl Fixture {
 }
 
 #[tokio::test]
+async fn both_timeouts_apply_before_the_response() {
+    let timeouts: [fn(EventSourceBuilder, Duration) -> EventSourceBuilder; 2] =
+        [EventSourceBuilder::read_timeout, EventSourceBuilder::event_timeout];
+    for timeout in timeouts {
+        let silent = async |request: Exchange| {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            drop(request);
+        };
+        let configure = |builder| timeout(builder, Duration::from_millis(10));
+        let reply = Fixture::start().send_with(configure, silent).await;
+        assert!(reply.unwrap_err().is_timeout());
+    }
+}
+
+#[tokio::test]
 async fn the_session_id_of_a_response_is_sent_with_later_requests() {
     let mut fixture = Fixture::start();
     let reply = fixture

@@ -64,9 +64,8 @@ impl Accumulator {
         self.last_sequence_number = event.sequence_number().or(self.last_sequence_number);
         self.is_finished |= event.is_final();
         match event {
-            Event::Created(_) | Event::InProgress(_) | Event::Completed(_) => {
-                self.push_response(event.response())
-            }
+            Event::Created(_) | Event::InProgress(_) => self.push_response(event.response()),
+            Event::Completed(_) => self.push_end(event, Status::Completed),
             Event::Incomplete(_) => self.push_end(event, Status::Incomplete),
             Event::Cancelled(_) => self.push_end(event, Status::Cancelled),
             Event::Failed(_) => self.push_end(event, Status::Failed),
@@ -96,11 +95,7 @@ impl Accumulator {
 
     /// Returns the text of all messages received so far.
     pub fn output_text(&self) -> String {
-        if self.response.texts().any(|text| !text.is_empty()) {
-            return self.response.output_text();
-        }
-        let output = merged(self.items.clone(), &self.texts);
-        output.values().flat_map(OutputItem::texts).collect()
+        self.clone().finish().output_text()
     }
 
     /// Parses the text of the first content part, as received in text events, as JSON and returns the parser with the
@@ -143,6 +138,11 @@ impl Accumulator {
             response.usage = usage;
         }
         if response.texts().any(|text| !text.is_empty()) {
+            // A part of the text may be missing or cut off.
+            for ((output_index, content_index), text) in texts {
+                let message = message_mut(&mut response, output_index, &text.item_id);
+                message.into_iter().for_each(|message| set_text(message, content_index, &text.text));
+            }
             return response;
         }
         // The last response has no text. That of the other events is not lost, nor is an item that only it has.
@@ -160,7 +160,9 @@ impl Accumulator {
     /// Adds the last event of a stream. The event decides if it has no response with a status.
     fn push_end(&mut self, event: &Event, status: Status) {
         self.push_response(event.response());
-        if !self.response.status.is_final() {
+        let is_running =
+            matches!(self.response.status, Status::Queued | Status::InProgress | Status::Cancelling);
+        if is_running || self.response.status.as_str().is_empty() {
             self.response.status = status;
         }
         if let Some(error) = event.error() {
@@ -170,7 +172,13 @@ impl Accumulator {
 
     fn push_response(&mut self, response: Option<&Response>) {
         if let Some(response) = response {
-            self.response.clone_from(response);
+            let known = std::mem::replace(&mut self.response, response.clone());
+            let own = &mut self.response;
+            for (text, known) in [(&mut own.id, known.id), (&mut own.model, known.model)] {
+                if text.is_empty() {
+                    *text = known;
+                }
+            }
         }
     }
 
@@ -203,18 +211,32 @@ fn merged(
         };
         let item = items.entry(output_index).or_insert_with(|| OutputItem::Message(message()));
         if let OutputItem::Message(message) = item {
-            set_text(message, content_index, text.text.clone());
+            set_text(message, content_index, &text.text);
         }
     }
     items
 }
 
-/// Sets the text of a content part, unless the part has a longer one.
-fn set_text(message: &mut OutputMessage, content_index: u32, text: String) {
+/// Returns the message with this identifier, or at this index.
+fn message_mut<'a>(response: &'a mut Response, index: u32, id: &str) -> Option<&'a mut OutputMessage> {
+    let is_wanted = |item: &OutputItem| matches!(item, OutputItem::Message(it) if it.id == id);
+    let found = response.output.iter().position(is_wanted).filter(|_| !id.is_empty());
+    match response.output.get_mut(found.unwrap_or(index as usize)) {
+        Some(OutputItem::Message(message)) => Some(message),
+        _ => None,
+    }
+}
+
+/// Completes the text of a content part. A text that does not begin with that of the part is another version of it.
+fn set_text(message: &mut OutputMessage, content_index: u32, text: &str) {
+    let is_known = message.texts().any(|part| part.contains(text));
     match message.content.get_mut(content_index as usize) {
-        Some(OutputContent::Text(part)) if part.text.len() < text.len() => part.text = text,
-        Some(_) => {}
-        None => message.content.push(OutputContent::Text(OutputText { text, ..OutputText::default() })),
+        Some(OutputContent::Text(part)) if text.starts_with(&part.text) => text.clone_into(&mut part.text),
+        None if !is_known => {
+            let part = OutputText { text: text.to_owned(), ..OutputText::default() };
+            message.content.push(OutputContent::Text(part));
+        }
+        _ => {}
     }
 }
 
@@ -258,6 +280,55 @@ mod tests {
         .finish();
         assert_eq!(response.output_text(), "Hi there");
         assert_eq!(response.output.len(), 1);
+    }
+
+    #[test]
+    fn the_last_event_does_not_lose_what_only_other_events_have() {
+        let created =
+            r#"{"type": "response.created", "response": {"id": "r", "model": "m", "status": "in_progress"}}"#;
+        let deltas = [(0, 0, "a", "Hello"), (0, 1, "a", "world"), (1, 0, "b", "more")].map(|(item, part, id, text)| {
+            format!(r#"{{"type": "response.output_text.delta", "output_index": {item}, "content_index": {part}, "item_id": "{id}", "delta": "{text}"}}"#)
+        });
+        let message =
+            |id: &str, texts: &str| format!(r#"{{"type": "message", "id": "{id}", "content": [{texts}]}}"#);
+        let text = |text: &str| format!(r#"{{"type": "output_text", "text": "{text}"}}"#);
+        for (output, expected) in [
+            (format!("{},{}", message("a", &text("Hel")), message("b", "")), "Helloworldmore"),
+            // The order and the division into parts may differ.
+            (
+                format!("{},{}", message("b", &text("more")), message("a", &text("Helloworld"))),
+                "moreHelloworld",
+            ),
+            // Another version of the text is not completed.
+            (
+                format!("{},{}", message("a", &text("Hi")), message("b", &text("more and more"))),
+                "Hiworldmore and more",
+            ),
+        ] {
+            let last = format!(r#"{{"type": "response.completed", "response": {{"output": [{output}]}}}}"#);
+            let events = [created].into_iter().chain(deltas.iter().map(String::as_str)).chain([&*last]);
+            let accumulator = accumulate(&events.collect::<Vec<_>>());
+            assert_eq!(accumulator.output_text(), expected);
+            let response = accumulator.finish();
+            assert_eq!((&*response.id, &*response.model, &response.status), ("r", "m", &Status::Completed));
+            assert_eq!(response.output_text(), expected);
+        }
+        for (kind, status) in [
+            ("completed", "completed"),
+            ("incomplete", "incomplete"),
+            ("cancelled", "cancelled"),
+            ("failed", "failed"),
+        ] {
+            let last = [
+                format!(r#"{{"type": "response.{kind}"}}"#),
+                format!(r#"{{"type": "response.{kind}", "response": {{}}}}"#),
+            ];
+            for last in &last {
+                assert_eq!(accumulate(&[created, last]).finish().status.as_str(), status);
+            }
+            let last = format!(r#"{{"type": "response.{kind}", "response": {{"status": "napping"}}}}"#);
+            assert_eq!(accumulate(&[created, &last]).finish().status.as_str(), "napping");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Values of object fields: handling of `null` and of integers written as floats.
+//! Values of object fields: handling of `null`, of integers written as floats, and of numbers written as strings.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -169,13 +169,13 @@ impl<T: FieldValue> FieldValue for BTreeMap<String, T> {
     }
 }
 
-/// An integer, which some servers write as a float (`1.0`).
+/// An integer, which some servers write as a float (`1.0`) or as a string.
 struct Integer<T>(T);
 
 impl<'de, T: TryFrom<i128>> Deserialize<'de> for Integer<T> {
     #[inline]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_i64(IntegerVisitor(PhantomData))
+        deserializer.deserialize_any(IntegerVisitor(PhantomData))
     }
 }
 
@@ -207,27 +207,69 @@ impl<T: TryFrom<i128>> Visitor<'_> for IntegerVisitor<T> {
             _ => Err(E::invalid_value(Unexpected::Float(value), &self)),
         }
     }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Integer<T>, E> {
+        let integer = text.parse::<i128>().ok().and_then(|integer| T::try_from(integer).ok());
+        integer.map(Integer).ok_or_else(|| E::invalid_type(Unexpected::Str(text), &self))
+    }
 }
 
-macro_rules! integer_fields {
-    ($($ty:ty),*) => {
+/// A number, which some servers write as a string.
+struct Float(f64);
+
+impl<'de> Deserialize<'de> for Float {
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FloatVisitor)
+    }
+}
+
+struct FloatVisitor;
+
+impl Visitor<'_> for FloatVisitor {
+    type Value = Float;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    #[inline]
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Float, E> {
+        Ok(Float(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Float, E> {
+        Ok(Float(value as f64))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Float, E> {
+        Ok(Float(value as f64))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Float, E> {
+        let value = text.parse().ok().filter(|value: &f64| value.is_finite());
+        value.map(Float).ok_or_else(|| E::invalid_type(Unexpected::Str(text), &self))
+    }
+}
+
+macro_rules! number_fields {
+    ($($ty:ty as $read:ty),*) => {
         $(
             impl FieldValue for $ty {
                 #[inline]
                 fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
-                    Ok(Option::<Integer<Self>>::deserialize(deserializer)?.map(|integer| integer.0))
+                    Ok(Option::<$read>::deserialize(deserializer)?.map(|number| number.0))
                 }
 
                 fn missing() -> Self {
-                    0
+                    Self::default()
                 }
             }
         )*
     };
 }
 
-integer_fields!(i64, u64, u32);
-field_value!(f64);
+number_fields!(i64 as Integer<i64>, u64 as Integer<u64>, u32 as Integer<u32>, f64 as Float);
 
 #[cfg(test)]
 mod tests {
@@ -244,19 +286,26 @@ mod tests {
     }
 
     #[test]
-    fn integers_may_be_written_as_floats() {
+    fn integers_may_be_floats_and_numbers_may_be_strings() {
         assert_eq!(read::<u64>("7").unwrap(), Some(7));
         assert_eq!(read::<u64>("7.0").unwrap(), Some(7));
         assert_eq!(read::<i64>("-7e1").unwrap(), Some(-70));
         assert_eq!(read::<u32>("null").unwrap(), None);
         assert_eq!(read::<u32>("4294967295.0").unwrap(), Some(u32::MAX));
         assert_eq!(read::<f64>("3").unwrap(), Some(3.0));
+        assert_eq!(read::<u64>(r#""7""#).unwrap(), Some(7));
+        assert_eq!(read::<i64>(r#""-7""#).unwrap(), Some(-7));
+        assert_eq!(read::<f64>(r#""-7e1""#).unwrap(), Some(-70.0));
         for (text, is_refused) in [
             ("7.5", read::<u64>("7.5").is_err()),
             ("-1", read::<u64>("-1").is_err()),
             ("4294967296.0", read::<u32>("4294967296.0").is_err()),
             ("18446744073709551616", read::<u64>("18446744073709551616").is_err()),
-            ("\"7\"", read::<u64>("\"7\"").is_err()),
+            ("\"-7\"", read::<u64>("\"-7\"").is_err()),
+            ("\"\"", read::<u64>("\"\"").is_err()),
+            ("\"free\"", read::<f64>("\"free\"").is_err()),
+            ("\"inf\"", read::<f64>("\"inf\"").is_err()),
+            ("[7]", read::<f64>("[7]").is_err()),
         ] {
             assert!(is_refused, "{text}");
         }

@@ -38,14 +38,15 @@ pub(crate) trait Object: Default {
 
     fn extra_mut(&mut self) -> &mut Self::Extra;
 
-    /// Whether a number stands for an object with only this field: gateways replace costs by their total.
+    /// Returns the field of an object that may be written without the others: gateways replace costs by their total, and
+    /// errors by their message.
     #[inline]
-    fn may_be_number() -> bool {
-        Self::name(TOTAL).is_some()
+    fn scalar_field() -> Option<&'static str> {
+        let has = |name| Self::name(name).is_some();
+        let is_error = has("message") && has("code");
+        if is_error { Some("message") } else { has("total_cost").then_some("total_cost") }
     }
 }
-
-const TOTAL: &str = "total_cost";
 
 /// Reads the remaining fields of an object.
 #[inline]
@@ -110,7 +111,7 @@ impl<T, F: FnOnce(&str) -> T> Visitor<'_> for Text<F> {
 #[inline]
 pub(crate) fn deserialize<'de, T: Object, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let visitor = ObjectVisitor(PhantomData);
-    if T::may_be_number() {
+    if T::scalar_field().is_some() {
         deserializer.deserialize_any(visitor)
     } else {
         deserializer.deserialize_map(visitor)
@@ -132,20 +133,29 @@ impl<'de, T: Object> Visitor<'de> for ObjectVisitor<T> {
         read(map)
     }
 
-    fn visit_f64<E: Error>(self, total: f64) -> Result<T, E> {
-        if !T::may_be_number() {
-            return Err(E::invalid_type(Unexpected::Float(total), &self));
-        }
-        let fields = std::iter::once((TOTAL, Value::from(total)));
-        read(MapDeserializer::<_, <Value as Deserializer<'_>>::Error>::new(fields)).map_err(E::custom)
+    fn visit_f64<E: Error>(self, value: f64) -> Result<T, E> {
+        self.scalar(value.into(), Unexpected::Float(value))
     }
 
-    fn visit_u64<E: Error>(self, total: u64) -> Result<T, E> {
-        self.visit_f64(total as f64)
+    fn visit_u64<E: Error>(self, value: u64) -> Result<T, E> {
+        self.scalar(value.into(), Unexpected::Unsigned(value))
     }
 
-    fn visit_i64<E: Error>(self, total: i64) -> Result<T, E> {
-        self.visit_f64(total as f64)
+    fn visit_i64<E: Error>(self, value: i64) -> Result<T, E> {
+        self.scalar(value.into(), Unexpected::Signed(value))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        self.scalar(text.into(), Unexpected::Str(text))
+    }
+}
+
+impl<T: Object> ObjectVisitor<T> {
+    /// Reads an object from the value of its [`scalar_field`](Object::scalar_field).
+    fn scalar<E: Error>(self, value: Value, found: Unexpected<'_>) -> Result<T, E> {
+        let field = T::scalar_field().map(|name| (name, value));
+        let object = read(MapDeserializer::<_, <Value as Deserializer<'_>>::Error>::new(field.into_iter()));
+        object.ok().filter(|_| T::scalar_field().is_some()).ok_or_else(|| E::invalid_type(found, &self))
     }
 }
 
