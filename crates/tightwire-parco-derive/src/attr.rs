@@ -104,11 +104,12 @@ struct Seen(Vec<String>);
 const EITHER: &[&[&str]] = &[
     &["be", "le"],
     &["evolve", "go"],
+    &["id", "other"],
     &["header", "small"],
     &["int", "uint"],
     &["elem", "key", "blob"],
     &["elem", "value", "blob"],
-    &["elem", "sorted", "blob"],
+    &["sorted", "blob"],
 ];
 
 /// Attributes that exclude each other and those in [`SHAPING`].
@@ -207,11 +208,17 @@ fn number(meta: &ParseNestedMeta<'_>) -> Result<Number> {
     })
 }
 
+/// The attribute `default_on_eof`, with the default unless it is that of the type.
+pub(crate) struct DefaultOnEof {
+    pub(crate) span: Span,
+    pub(crate) value: Option<Expr>,
+}
+
 #[derive(Default)]
 pub(crate) struct FieldAttrs {
     pub(crate) adjust: Adjust,
     pub(crate) ignore: bool,
-    pub(crate) default_on_eof: Option<Span>,
+    pub(crate) default_on_eof: Option<DefaultOnEof>,
     pub(crate) rename: Option<LitStr>,
 }
 
@@ -222,7 +229,10 @@ impl FieldAttrs {
             let name = field.adjust.seen.add(&meta)?;
             match name.as_str() {
                 "ignore" => field.ignore = true,
-                "default_on_eof" => field.default_on_eof = Some(meta.path.span()),
+                "default_on_eof" => {
+                    let value = meta.input.peek(Token![=]).then(|| meta.value()?.parse()).transpose()?;
+                    field.default_on_eof = Some(DefaultOnEof { span: meta.path.span(), value });
+                }
                 "rename" => field.rename = Some(meta.value()?.parse()?),
                 "skip" => {
                     field.adjust.span = Some(meta.path.span());
@@ -258,6 +268,9 @@ pub(crate) struct ContainerAttrs {
     pub(crate) evolve: bool,
     pub(crate) krate: Option<Path>,
     pub(crate) id: Option<IdWire>,
+    /// The types that are encoded and decoded instead.
+    pub(crate) into: Option<Type>,
+    pub(crate) try_from: Option<Type>,
 }
 
 impl ContainerAttrs {
@@ -270,16 +283,20 @@ impl ContainerAttrs {
                 "le" => container.order = Some(Order::Le),
                 "go" => container.go = true,
                 "crate" => container.krate = Some(meta.value()?.call(Path::parse_mod_style)?),
-                "evolve" if !is_enum => container.evolve = true,
+                "evolve" => container.evolve = true,
+                "into" => container.into = Some(type_of(&meta)?),
+                "try_from" => container.try_from = Some(type_of(&meta)?),
                 "id" if is_enum => container.id = Some(id_wire(&meta)?),
                 _ if is_enum => {
                     return Err(
-                        meta.error("unknown enum attribute; expected one of `id`, `go`, `be`, `le`, `crate`")
+                        meta.error(
+                            "unknown enum attribute; expected one of `id`, `evolve`, `go`, `be`, `le`, `into`, `try_from`, `crate`",
+                        )
                     );
                 }
                 _ => {
                     return Err(meta.error(
-                        "unknown struct attribute; expected one of `evolve`, `go`, `be`, `le`, `crate`",
+                        "unknown struct attribute; expected one of `evolve`, `go`, `be`, `le`, `into`, `try_from`, `crate`",
                     ));
                 }
             }
@@ -287,6 +304,12 @@ impl ContainerAttrs {
         })?;
         Ok(container)
     }
+}
+
+/// Parses a type, or a string with a type as in serde.
+fn type_of(meta: &ParseNestedMeta<'_>) -> Result<Type> {
+    let input = meta.value()?;
+    if input.peek(LitStr) { input.parse::<LitStr>()?.parse() } else { input.parse() }
 }
 
 fn id_wire(meta: &ParseNestedMeta<'_>) -> Result<IdWire> {
@@ -329,6 +352,8 @@ impl Id {
 #[derive(Default)]
 pub(crate) struct VariantAttrs {
     pub(crate) id: Option<Id>,
+    /// Span of the attribute `other`.
+    pub(crate) other: Option<Span>,
     pub(crate) rename: Option<LitStr>,
 }
 
@@ -340,8 +365,9 @@ impl VariantAttrs {
             match seen.add(&meta)?.as_str() {
                 "id" => variant.id = Some(id(&meta)?),
                 "rename" => variant.rename = Some(meta.value()?.parse()?),
+                "other" => variant.other = Some(meta.path.span()),
                 _ => {
-                    return Err(meta.error("unknown variant attribute; expected `id` or `rename`"));
+                    return Err(meta.error("unknown variant attribute; expected `id`, `other` or `rename`"));
                 }
             }
             Ok(())

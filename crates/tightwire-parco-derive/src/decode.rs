@@ -3,8 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Lifetime;
+use syn::spanned::Spanned;
 
-use crate::model::{Model, Variant};
+use crate::model::{Field, Model, Variant};
 use crate::shape::Expansion;
 use crate::wire_type::{Role, at};
 
@@ -12,6 +13,9 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
     let output = Expansion::decode(model);
     let Role::Decode(de) = &output.role else { unreachable!("made for decoding") };
     let krate = &model.krate;
+    if let Some(from) = &model.try_from {
+        return output.converted(from, &quote!(#krate::DecodeAs<#de, __F>), &quote!(#krate::Get<#de, Self>));
+    }
     let ident = &model.ident;
     let (generics, _, clause) = output.generics.split_for_impl();
     let (_, arguments, _) = model.generics.split_for_impl();
@@ -54,11 +58,20 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
     }
 }
 
+/// Returns the default of a field that the message does not contain.
+fn default(field: &Field) -> TokenStream {
+    let ty = &field.ty;
+    match field.attrs.default_on_eof.as_ref().and_then(|default| default.value.as_ref()) {
+        Some(value) => quote_spanned!(at(value.span())=> { let value: #ty = #value; value }),
+        None => quote!(::core::default::Default::default()),
+    }
+}
+
 impl Expansion<'_> {
     /// Decodes the fields into local variables and returns the value.
     fn get(&self, de: &Lifetime, variant: &Variant) -> TokenStream {
         let krate = self.krate();
-        let gets = variant.encoded_fields().map(|field| {
+        let gets = variant.encoded_fields().map(|field: &Field| {
             let (wire, ty, binding) = (self.wire(field), &field.ty, &field.binding);
             let failed = self.return_fault(&quote!(reader), variant, field);
             let get = quote_spanned! {at(field.span())=>
@@ -68,9 +81,10 @@ impl Expansion<'_> {
                 }
             };
             if field.attrs.default_on_eof.is_some() {
+                let default = default(field);
                 quote! {
                     let #binding = if reader.at_end()? {
-                        ::core::default::Default::default()
+                        #default
                     } else {
                         #get
                     };
@@ -101,7 +115,8 @@ impl Expansion<'_> {
         });
         let gets = variant.fields.iter().map(|field| {
             let (ty, binding) = (&field.ty, &field.binding);
-            let reset = quote!(*#binding = ::core::default::Default::default(););
+            let default = default(field);
+            let reset = quote!(*#binding = #default;);
             if field.attrs.ignore {
                 return reset;
             }

@@ -10,6 +10,9 @@ use crate::wire_type::at;
 pub(crate) fn derive(model: &Model) -> TokenStream {
     let output = Expansion::encode(model);
     let krate = &model.krate;
+    if let Some(into) = &model.into {
+        return output.converted(into, &quote!(#krate::EncodeAs<__F>), &quote!(#krate::Put<Self>));
+    }
     let ident = &model.ident;
     let (generics, arguments, clause) = output.generics.split_for_impl();
     let any_format = output.generics_and_format();
@@ -56,6 +59,9 @@ impl Expansion<'_> {
     fn put(&self, index: usize, variant: &Variant) -> TokenStream {
         let krate = self.krate();
         let pattern = pattern(variant);
+        if self.model.id.is_some() && variant.id.is_none() {
+            return quote!(#pattern => return ::core::result::Result::Err(#krate::Fault::UNKNOWN_TYPE),);
+        }
         let fixed = self.fixed_part(variant);
         let put_id = self.id_wire().map(|wire| {
             quote! {
@@ -84,6 +90,9 @@ impl Expansion<'_> {
     fn size(&self, index: usize, variant: &Variant) -> TokenStream {
         let krate = self.krate();
         let pattern = pattern(variant);
+        if self.model.id.is_some() && variant.id.is_none() {
+            return quote!(#pattern => return ::core::result::Result::Err(#krate::Fault::UNKNOWN_TYPE),);
+        }
         let size_of_id = self.id_wire().map(|wire| {
             quote! {
                 + <#wire as #krate::Put<<#wire as #krate::wire::adjust::Id>::Value>>::size(

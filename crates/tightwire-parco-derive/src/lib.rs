@@ -49,7 +49,7 @@ use crate::model::Model;
 /// | `key(..)`, `value(..)` | maps | attributes for keys and values |
 /// | `inner(..)` | `Option` | attributes for the value; needed for nested options and for `time` |
 /// | `blob` | `Vec<u8>`, strings | encoded as a byte string instead of a slice of numbers: same bytes, but faster |
-/// | `sorted` | `HashMap` | entries are sorted by key |
+/// | `sorted` | `HashMap`, `HashSet` | entries are sorted by key, elements by value |
 /// | `int`, `uint` | `i64`, `u64` | Go's name in the schema; same bytes |
 /// | `time` | `i64`, `SystemTime`, `tightwire_parco::Timestamp`, .. | nanoseconds since 1970, always little endian |
 /// | `max = N` | strings, blobs, slices, maps | maximum length or count, for encoding and decoding |
@@ -57,7 +57,7 @@ use crate::model::Model;
 /// | `serde` | types with serde's traits | a length in bytes, then the encoding of `tightwire_parco::serde`; needs the feature `serde` |
 /// | `skip = N` | `()` | `N` reserved bytes, encoded as zeros and ignored when decoded |
 /// | `ignore` | all | not encoded; decoded as the default of its type |
-/// | `default_on_eof` | the last fields | decoded as the default of its type if the input, or the enclosing evolve struct, ends before the field |
+/// | `default_on_eof` | the last fields | decoded as the default of its type if the input, or the enclosing evolve struct, ends before the field; `default_on_eof = 8080` sets another default, which is any expression |
 /// | `rename = "name"` | all | name in schemas and error paths |
 ///
 /// `elem`, `key`, `value` and `inner` accept all attributes that change a wire type, including `elem` and so on.
@@ -114,6 +114,8 @@ use crate::model::Model;
 /// | `be`, `le` | byte order of numbers and headers in all fields; little endian by default |
 /// | `go` | lengths have the type `u16` by default, as in the Go library |
 /// | `evolve` | the length of the fields in bytes, a varint, precedes them; see below. Not with `go` |
+/// | `into = Type` | encoded as this type, which implements `From<Self>`; needs `Clone` |
+/// | `try_from = Type` | decoded as this type, then converted with `TryFrom`; a failed conversion is `Error::is_invalid_value` |
 /// | `crate = path` | path of the crate; default `::tightwire_parco` |
 ///
 /// ```
@@ -193,10 +195,33 @@ use crate::model::Model;
 /// |---|---|---|
 /// | `id = u8` | the enum | wire type of the ids, `varint` by default: a header name as above, `small` for strings, or a type such as `U16<Be>` |
 /// | `id = 0`, `id = "pet"` | all variants or none | the id; required if ids are strings |
-/// | `rename = "name"` | a variant | its name in error paths |
-/// | `go`, `be`, `le`, `crate = path` | the enum | as for a struct |
+/// | `rename = "name"` | a variant | its name in schemas and error paths |
+/// | `evolve` | the enum | the length of the id and the fields in bytes, a varint, precedes them, so that readers can skip unknown variants |
+/// | `other` | the last variant, without fields, with `evolve` | what unknown ids are decoded as; it has no id and cannot be encoded |
+/// | `go`, `be`, `le`, `into`, `try_from`, `crate = path` | the enum | as for a struct |
 ///
 /// Fields of variants have the same attributes as fields of structs.
+///
+/// With `evolve` and `other`, a message that contains a variant of a newer version can be read:
+///
+/// ```
+/// use tightwire_parco::{Decode, Encode};
+///
+/// #[derive(Debug, PartialEq, Encode, Decode)]
+/// #[parco(evolve)]
+/// enum Event {
+///     Closed,
+///     Number(u16),
+///     #[parco(other)]
+///     Unknown,
+/// }
+///
+/// assert_eq!(tightwire_parco::to_vec(&vec![Event::Number(7), Event::Closed])?, [2, 3, 1, 7, 0, 1, 0]);
+/// // The first one has an id that this version does not know.
+/// let events: Vec<Event> = tightwire_parco::decode_exact(&[2, 3, 9, 8, 7, 1, 0])?;
+/// assert_eq!(events, [Event::Unknown, Event::Closed]);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
 ///
 /// ```
 /// use tightwire_parco::{Decode, Encode};

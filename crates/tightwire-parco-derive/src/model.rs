@@ -15,8 +15,11 @@ pub(crate) struct Model {
     pub(crate) order: Order,
     /// Whether the defaults are those of the Go library.
     pub(crate) go: bool,
-    /// Whether the length of the struct precedes its fields.
+    /// Whether the length precedes the fields, and in an enum the id.
     pub(crate) evolve: bool,
+    /// The types that are encoded and decoded instead.
+    pub(crate) into: Option<Type>,
+    pub(crate) try_from: Option<Type>,
     /// Wire type of the ids of an enum; `None` for a struct.
     pub(crate) id: Option<IdWire>,
     /// The variants of an enum. A struct is a single variant without name and id.
@@ -28,6 +31,7 @@ pub(crate) struct Variant {
     pub(crate) constructor: TokenStream,
     /// Name in error paths.
     pub(crate) name: Option<String>,
+    /// `None` for a struct, and for the variant with `other`, which is the last one.
     pub(crate) id: Option<Id>,
     /// True for a single unnamed field.
     pub(crate) is_newtype: bool,
@@ -49,11 +53,12 @@ impl Variant {
         Self::parse(quote!(Self), None, None, fields)
     }
 
-    fn of_enum(variant: &syn::Variant) -> Result<Self> {
+    /// Returns also the span of the attribute `other`.
+    fn of_enum(variant: &syn::Variant) -> Result<(Self, Option<Span>)> {
         let attrs = VariantAttrs::parse(&variant.attrs)?;
         let ident = &variant.ident;
         let name = attrs.rename.map_or_else(|| plain(ident), |name| name.value());
-        Self::parse(quote!(Self::#ident), Some(name), attrs.id, &variant.fields)
+        Ok((Self::parse(quote!(Self::#ident), Some(name), attrs.id, &variant.fields)?, attrs.other))
     }
 
     fn parse(
@@ -67,10 +72,10 @@ impl Variant {
             fields.iter().enumerate().map(|(at, field)| Field::parse(at, field)).collect::<Result<_>>()?;
         let mut optional = true;
         for field in fields.iter().rev().filter(|field| !field.attrs.ignore) {
-            match field.attrs.default_on_eof {
-                Some(span) if !optional => {
+            match &field.attrs.default_on_eof {
+                Some(default) if !optional => {
                     return Err(Error::new(
-                        span,
+                        default.span,
                         "a required field follows; `default_on_eof` is only allowed on the last fields",
                     ));
                 }
@@ -137,7 +142,7 @@ impl Model {
                     ));
                 }
                 let id = attrs.id.get_or_insert_with(IdWire::default);
-                variants(&input.ident, id, data)?
+                variants(&input.ident, id, attrs.evolve, data)?
             }
             Data::Union(data) => {
                 return Err(Error::new(data.union_token.span, "unions are not supported"));
@@ -150,6 +155,8 @@ impl Model {
             order: attrs.order.unwrap_or(Order::Le),
             go: attrs.go,
             evolve: attrs.evolve,
+            into: attrs.into,
+            try_from: attrs.try_from,
             id: attrs.id,
             variants,
         })
@@ -177,13 +184,24 @@ fn mentions(tokens: TokenStream, predicate: &dyn Fn(&Ident) -> bool) -> bool {
 }
 
 /// Parses the variants. Their ids are explicit, or count them in order of declaration.
-fn variants(name: &Ident, id: &IdWire, data: &syn::DataEnum) -> Result<Vec<Variant>> {
+fn variants(name: &Ident, id: &IdWire, evolves: bool, data: &syn::DataEnum) -> Result<Vec<Variant>> {
     if data.variants.is_empty() {
         return Err(Error::new(name.span(), "an enum without variants cannot be encoded or decoded"));
     }
     let mut variants: Vec<Variant> = Vec::new();
-    for variant in &data.variants {
-        let variant = Variant::of_enum(variant)?;
+    let mut other = None;
+    for (index, declared) in data.variants.iter().enumerate() {
+        let (variant, span) = Variant::of_enum(declared)?;
+        if let Some(span) = span {
+            if !evolves || !declared.fields.is_empty() || index == 0 || index + 1 < data.variants.len() {
+                return Err(Error::new(
+                    span,
+                    "`other` is for the last variant, without fields, of an enum with `evolve`",
+                ));
+            }
+            other = Some(variant);
+            continue;
+        }
         if let Some(id) = &variant.id
             && variants.iter().flat_map(|other| &other.id).any(|other| other.text == id.text)
         {
@@ -208,5 +226,6 @@ fn variants(name: &Ident, id: &IdWire, data: &syn::DataEnum) -> Result<Vec<Varia
         }
         variant.id = Some(Id::of_index(index, span));
     }
+    variants.extend(other);
     Ok(variants)
 }

@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Path, parse_quote};
+use syn::{GenericParam, Generics, Lifetime, LifetimeParam, Path, Type, parse_quote};
 
 use crate::attr::IdWire;
 use crate::model::{Field, Model, Variant};
@@ -42,7 +42,11 @@ impl<'a> Expansion<'a> {
     }
 
     fn new(model: &'a Model, role: Role, mut generics: Generics) -> Self {
-        let bounds = role.bounds(model);
+        let is_converted = match role {
+            Role::Encode => model.into.is_some(),
+            Role::Decode(_) => model.try_from.is_some(),
+        };
+        let bounds = if is_converted { Vec::new() } else { role.bounds(model) };
         if !bounds.is_empty() {
             let clause = generics.make_where_clause();
             clause
@@ -50,6 +54,26 @@ impl<'a> Expansion<'a> {
                 .extend(bounds.into_iter().map(|bound| -> syn::WherePredicate { parse_quote!(#bound) }));
         }
         Self { model, role, generics }
+    }
+
+    /// Returns the implementation of `trait_` for a type that is encoded or decoded as another type. The bound on the wire type
+    /// is checked where the trait is used.
+    pub(crate) fn converted(&self, other: &Type, trait_: &TokenStream, carries: &TokenStream) -> TokenStream {
+        let krate = self.krate();
+        let ident = &self.model.ident;
+        let (_, arguments, _) = self.model.generics.split_for_impl();
+        let mut generics = self.generics_and_format();
+        let wire = quote!(#krate::wire::Converted<#other, <#other as #trait_>::Wire>);
+        let clause = generics.make_where_clause();
+        clause.predicates.push(parse_quote!(#other: #trait_));
+        clause.predicates.push(parse_quote!(#wire: #krate::wire::StaticWire + #carries));
+        let (generics, _, clause) = generics.split_for_impl();
+        quote! {
+            #[automatically_derived]
+            impl #generics #trait_ for #ident #arguments #clause {
+                type Wire = #wire;
+            }
+        }
     }
 
     /// Returns the generics with a parameter `__F` for the format.
@@ -82,11 +106,31 @@ impl<'a> Expansion<'a> {
         let krate = self.krate();
         let arms = self.each_variant(|_, variant| expand(variant));
         let Some(wire) = self.id_wire() else { return quote!(#(#arms)*) };
-        let indices = 0..self.model.variants.len();
         let ids = self.ids();
+        let indices = 0..self.model.variants.len();
+        let find = quote!(<#wire as #krate::wire::adjust::Id>::find(&IDS, #input));
+        if self.model.variants.last().is_some_and(|variant| variant.id.is_none()) {
+            let other = self.model.variants.len() - 1;
+            return quote! {
+                #ids
+                let found = match #find {
+                    ::core::result::Result::Ok(found) => found,
+                    ::core::result::Result::Err(#krate::Fault::UNKNOWN_TYPE) => {
+                        // It is not reported, so its position is not either.
+                        #input.rewind_fault(#krate::Fault::UNKNOWN_TYPE, 0);
+                        #other
+                    }
+                    ::core::result::Result::Err(fault) => return ::core::result::Result::Err(fault),
+                };
+                match found {
+                    #(#indices => { #arms })*
+                    _ => return ::core::result::Result::Err(#krate::Fault::UNKNOWN_TYPE),
+                }
+            };
+        }
         quote! {
             #ids
-            match <#wire as #krate::wire::adjust::Id>::find(&IDS, #input)? {
+            match #find? {
                 #(#indices => { #arms })*
                 _ => return ::core::result::Result::Err(#krate::Fault::UNKNOWN_TYPE),
             }
@@ -118,11 +162,12 @@ impl<'a> Expansion<'a> {
 
     /// Returns the ids of an enum as a constant array `IDS`.
     pub(crate) fn ids(&self) -> Option<TokenStream> {
-        let (krate, wire, count) = (self.krate(), self.id_wire()?, self.model.variants.len());
+        let (krate, wire) = (self.krate(), self.id_wire()?);
         let ids = self.model.variants.iter().flat_map(|variant| &variant.id).map(|id| {
             let tokens = &id.tokens;
             quote_spanned!(at(id.span)=> #tokens)
         });
+        let count = ids.clone().count();
         let span = match &self.model.id {
             Some(IdWire::Type(wire)) => at(wire.span()),
             _ => Span::call_site(),
@@ -228,8 +273,8 @@ impl<'a> Expansion<'a> {
             let fields = self.each_variant(|_, variant| self.structure(variant));
             return quote!(context.enclosed(#name, |context| #(#fields)*));
         };
-        let models = self.model.variants.iter().map(|variant| {
-            let id = variant.id.as_ref().map(|id| &id.text);
+        let models = self.model.variants.iter().filter_map(|variant| {
+            let (id, name) = (&variant.id.as_ref()?.text, &variant.name);
             let schema = match variant.encoded_fields().next() {
                 Some(field) if variant.is_newtype => self.schema_of(field),
                 _ => {
@@ -237,11 +282,23 @@ impl<'a> Expansion<'a> {
                     quote!(context.enclosed("", |context| #fields))
                 }
             };
-            quote!((#id, #schema))
+            Some(quote!((#id, #name, #schema)))
         });
+        let header = quote!(#krate::wire::Wire::schema(&<#wire as #krate::wire::StaticWire>::NEW, context));
+        let multi = quote!(#krate::wire::adjust::multi(header, [#(#models),*]));
+        if self.model.evolve {
+            // The same bytes: a struct with the variant as its only field.
+            return quote! {
+                context.enclosed(#name, |context| {
+                    let header = #header;
+                    let variant = context.enclosed("", |context| #multi);
+                    #krate::wire::adjust::evolve(1, [("variant", variant)])
+                })
+            };
+        }
         quote! {
-            let header = #krate::wire::Wire::schema(&<#wire as #krate::wire::StaticWire>::NEW, context);
-            context.enclosed(#name, |context| #krate::wire::adjust::multi(header, [#(#models),*]))
+            let header = #header;
+            context.enclosed(#name, |context| #multi)
         }
     }
 

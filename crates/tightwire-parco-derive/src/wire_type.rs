@@ -75,8 +75,9 @@ impl Role {
             if !field.attrs.ignore {
                 bounds.extend(self.wire(model, field).bounds);
             }
-            if matches!(self, Self::Decode(_)) && (field.attrs.ignore || field.attrs.default_on_eof.is_some())
-            {
+            let is_default =
+                field.attrs.default_on_eof.as_ref().is_some_and(|default| default.value.is_none());
+            if matches!(self, Self::Decode(_)) && (field.attrs.ignore || is_default) {
                 bounds.push(quote!(#ty: ::core::default::Default));
             }
         }

@@ -9,7 +9,7 @@ use bytes::{Buf, BytesMut};
 use tokio_util::codec::{Decoder, Encoder, LengthDelimitedCodec};
 
 use crate::default_wire::{DecodeAs, DecodeOwned, Encode};
-use crate::error::{Error, ErrorKind, Fault, Segment};
+use crate::error::{Error, ErrorKind, Fault, Limit, Segment};
 use crate::message::WireExt;
 use crate::options::Options;
 use crate::read::{Input, State};
@@ -218,13 +218,16 @@ impl<'a> PartialInput<'a> {
     /// Fails unless `count` more bytes are available, or if they exceed the maximum size of a message.
     #[inline]
     fn need(&mut self, count: usize) -> Result<(), Fault> {
-        match self.offset.checked_add(count) {
-            Some(end) if end <= self.bytes.len().min(self.options().limits.allocation) => Ok(()),
-            Some(end) if end <= self.options().limits.allocation => {
-                self.state.trace.missing = end - self.bytes.len();
+        let (end, most) = (self.offset.saturating_add(count), self.options().limits.allocation);
+        if end > most {
+            return Err(self.state.exceed(Limit::Allocation, end, most));
+        }
+        match end.checked_sub(self.bytes.len()) {
+            None | Some(0) => Ok(()),
+            Some(missing) => {
+                self.state.trace.missing = missing;
                 Err(Fault(ErrorKind::UnexpectedEnd))
             }
-            _ => Err(Fault(ErrorKind::Limit)),
         }
     }
 }

@@ -5,35 +5,41 @@
 use core::marker::PhantomData;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use core::num::{NonZero, Wrapping};
+#[allow(clippy::wildcard_imports, reason = "a target may not have all of them")]
+use core::sync::atomic::*;
 use core::time::Duration;
 
 use crate::default_wire::{DecodeAs, EncodeAs};
 use crate::error::Fault;
 use crate::options::Levels;
 use crate::read::Reader;
+use crate::wire::logical::{self, Logical};
 use crate::wire::{
-    Array, Either, Endian, Format, Get, I8, I16, I32, I64, Order, Put, Skip, U8, U16, U32, U64,
+    Array, Bool, Either, Endian, Format, Get, I8, I16, I32, I64, Order, Put, Skip, U8, U16, U32, U64,
 };
 use crate::write::Writer;
 
-/// Implements the traits for types that are converted. The parameter in brackets is the byte order.
+/// Implements the traits for types that are converted. The parameter in brackets is the byte order; the name after `as` is
+/// the logical type.
 macro_rules! converted {
     ($(
-        $(#[$cfg:meta])* [$($order:ident)?] $type:ty: $other:ty = $wire:ty,
+        $(#[$cfg:meta])* [$($order:ident)?] $type:ty: $other:ty = $wire:ty $(as $logical:ident)?,
         |$value:ident| $to:expr, |$from:pat_param| $back:expr;
     )*) => {$(
         $(#[$cfg])*
         impl<$($order: Order,)? __F: Format<$(Order = $order)?>> EncodeAs<__F> for $type {
-            type Wire = $wire;
+            type Wire = converted!(wire: $wire $(, $logical)?);
         }
 
         $(#[$cfg])*
         impl<$($order: Order,)? __F: Format<$(Order = $order)?>> DecodeAs<'_, __F> for $type {
-            type Wire = $wire;
+            type Wire = converted!(wire: $wire $(, $logical)?);
         }
 
         converted!(put: $(#[$cfg])* [$($order)?] $type: $other = $wire, |$value| $to, |$from| $back);
     )*};
+    (wire: $wire:ty) => { $wire };
+    (wire: $wire:ty, $logical:ident) => { Logical<logical::$logical, $wire> };
     (
         put: $(#[$cfg:meta])* [$($order:ident)?] $type:ty: $other:ty = $wire:ty,
         |$value:ident| $to:expr, |$from:pat_param| $back:expr
@@ -73,31 +79,31 @@ fn valid<T>(value: Option<T>) -> Result<T, Fault> {
 const NANOS_PER_SECOND: u32 = 1_000_000_000;
 
 converted! {
-    [O] char: u32 = U32<O>, |value| u32::from(*value), |number| valid(char::from_u32(number));
+    [O] char: u32 = U32<O> as Char, |value| u32::from(*value), |number| valid(char::from_u32(number));
     [O] usize: u64 = U64<O>, |value| *value as u64,
         |number| usize::try_from(number).map_err(|_| Fault::OVERFLOW);
     [O] isize: i64 = I64<O>, |value| *value as i64,
         |number| isize::try_from(number).map_err(|_| Fault::OVERFLOW);
     // The halves are in the byte order as well, so that the bytes are those of the whole number.
-    [O] u128: (u64, u64) = (U64<O>, U64<O>), |value| halves::<O>(*value), |parts| Ok(whole::<O>(parts));
-    [O] i128: u128 = (U64<O>, U64<O>), |value| *value as u128, |number| Ok(number as i128);
-    [O] Duration: (u64, u32) = (U64<O>, U32<O>), |value| (value.as_secs(), value.subsec_nanos()),
+    [O] u128: (u64, u64) = (U64<O>, U64<O>) as Uint128, |value| halves::<O>(*value), |parts| Ok(whole::<O>(parts));
+    [O] i128: u128 = (U64<O>, U64<O>) as Int128, |value| *value as u128, |number| Ok(number as i128);
+    [O] Duration: (u64, u32) = (U64<O>, U32<O>) as Duration, |value| (value.as_secs(), value.subsec_nanos()),
         |(seconds, nanos)| valid((nanos < NANOS_PER_SECOND).then(|| Duration::new(seconds, nanos)));
-    [] Ipv4Addr: [u8; 4] = Array<4, U8>, |value| value.octets(), |octets| Ok(octets.into());
-    [] Ipv6Addr: [u8; 16] = Array<16, U8>, |value| value.octets(), |octets| Ok(octets.into());
-    [] IpAddr: Result<Ipv4Addr, Ipv6Addr> = Either<Array<4, U8>, Array<16, U8>>,
+    [] Ipv4Addr: [u8; 4] = Array<4, U8> as Ipv4, |value| value.octets(), |octets| Ok(octets.into());
+    [] Ipv6Addr: [u8; 16] = Array<16, U8> as Ipv6, |value| value.octets(), |octets| Ok(octets.into());
+    [] IpAddr: Result<Ipv4Addr, Ipv6Addr> = Either<Array<4, U8>, Array<16, U8>> as Ip,
         |value| match value {
             IpAddr::V4(address) => Ok(*address),
             IpAddr::V6(address) => Err(*address),
         },
         |address| Ok(address.map_or_else(IpAddr::V6, IpAddr::V4));
-    [O] SocketAddrV4: (Ipv4Addr, u16) = (Array<4, U8>, U16<O>), |value| (*value.ip(), value.port()),
+    [O] SocketAddrV4: (Ipv4Addr, u16) = (Array<4, U8>, U16<O>) as SocketV4, |value| (*value.ip(), value.port()),
         |(address, port)| Ok(SocketAddrV4::new(address, port));
-    [O] SocketAddrV6: (Ipv6Addr, u16, u32, u32) = (Array<16, U8>, U16<O>, U32<O>, U32<O>),
+    [O] SocketAddrV6: (Ipv6Addr, u16, u32, u32) = (Array<16, U8>, U16<O>, U32<O>, U32<O>) as SocketV6,
         |value| (*value.ip(), value.port(), value.flowinfo(), value.scope_id()),
         |(address, port, flow, scope)| Ok(SocketAddrV6::new(address, port, flow, scope));
     [O] SocketAddr: Result<SocketAddrV4, SocketAddrV6>
-        = Either<(Array<4, U8>, U16<O>), (Array<16, U8>, U16<O>, U32<O>, U32<O>)>,
+        = Either<(Array<4, U8>, U16<O>), (Array<16, U8>, U16<O>, U32<O>, U32<O>)> as Socket,
         |value| match value {
             SocketAddr::V4(address) => Ok(*address),
             SocketAddr::V6(address) => Err(*address),
@@ -123,9 +129,9 @@ fn whole<O: Order>((one, other): (u64, u64)) -> u128 {
 
 /// Implements the traits for the wrappers of integers.
 macro_rules! integers {
-    ($([$($order:ident)?] $type:ty = $wire:ty;)*) => {converted! {$(
-        [$($order)?] NonZero<$type>: $type = $wire, |value| value.get(), |number| valid(NonZero::new(number));
-        [$($order)?] Wrapping<$type>: $type = $wire, |value| value.0, |number| Ok(Wrapping(number));
+    ($([$($order:ident)?] $type:ty = $wire:ty $(as $logical:ident)?;)*) => {converted! {$(
+        [$($order)?] NonZero<$type>: $type = $wire $(as $logical)?, |value| value.get(), |number| valid(NonZero::new(number));
+        [$($order)?] Wrapping<$type>: $type = $wire $(as $logical)?, |value| value.0, |number| Ok(Wrapping(number));
     )*}};
 }
 
@@ -138,10 +144,42 @@ integers! {
     [O] i32 = I32<O>;
     [O] u64 = U64<O>;
     [O] i64 = I64<O>;
-    [O] u128 = (U64<O>, U64<O>);
-    [O] i128 = (U64<O>, U64<O>);
+    [O] u128 = (U64<O>, U64<O>) as Uint128;
+    [O] i128 = (U64<O>, U64<O>) as Int128;
     [O] usize = U64<O>;
     [O] isize = I64<O>;
+}
+
+/// Implements the traits for atomic numbers and flags.
+macro_rules! atomics {
+    ($($(#[$cfg:meta])* [$($order:ident)?] $type:ident: $value:ty = $wire:ty;)*) => {converted! {$(
+        $(#[$cfg])* [$($order)?] $type: $value = $wire, |value| value.load(Ordering::Relaxed), |value| Ok($type::new(value));
+    )*}};
+}
+
+atomics! {
+    #[cfg(target_has_atomic = "8")]
+    [] AtomicBool: bool = Bool;
+    #[cfg(target_has_atomic = "8")]
+    [] AtomicU8: u8 = U8;
+    #[cfg(target_has_atomic = "8")]
+    [] AtomicI8: i8 = I8;
+    #[cfg(target_has_atomic = "16")]
+    [O] AtomicU16: u16 = U16<O>;
+    #[cfg(target_has_atomic = "16")]
+    [O] AtomicI16: i16 = I16<O>;
+    #[cfg(target_has_atomic = "32")]
+    [O] AtomicU32: u32 = U32<O>;
+    #[cfg(target_has_atomic = "32")]
+    [O] AtomicI32: i32 = I32<O>;
+    #[cfg(target_has_atomic = "64")]
+    [O] AtomicU64: u64 = U64<O>;
+    #[cfg(target_has_atomic = "64")]
+    [O] AtomicI64: i64 = I64<O>;
+    #[cfg(target_has_atomic = "ptr")]
+    [O] AtomicUsize: usize = U64<O>;
+    #[cfg(target_has_atomic = "ptr")]
+    [O] AtomicIsize: isize = I64<O>;
 }
 
 impl<T: ?Sized, F: Format> EncodeAs<F> for PhantomData<T> {
@@ -187,24 +225,40 @@ fn is_duration(seconds: i64, nanos: i32) -> bool {
 
 #[cfg(feature = "chrono")]
 mod chrono {
-    use ::chrono::{Datelike as _, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike as _};
+    use ::chrono::{
+        DateTime, Datelike as _, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike as _,
+        Utc,
+    };
 
     use super::*;
 
     converted! {
-        [O] NaiveDate: (i32, u8, u8) = Date<O>,
+        [O] NaiveDate: (i32, u8, u8) = Date<O> as Date,
             |value| (value.year(), value.month() as u8, value.day() as u8),
             |(year, month, day)| valid(NaiveDate::from_ymd_opt(year, month.into(), day.into()));
-        // During a leap second there are up to two billion nanoseconds.
-        [O] NaiveTime: (u8, u8, u8, u32) = Time<O>,
+        // During a leap second there are up to two billion nanoseconds. `chrono` has leap seconds at any time.
+        [O] NaiveTime: (u8, u8, u8, u32) = Time<O> as TimeOfDay,
             |value| (value.hour() as u8, value.minute() as u8, value.second() as u8, value.nanosecond()),
             |(hour, minute, second, nano)| valid(
-                NaiveTime::from_hms_nano_opt(hour.into(), minute.into(), second.into(), nano)
+                NaiveTime::from_hms_opt(hour.into(), minute.into(), second.into())
+                    .and_then(|time| time.with_nanosecond(nano))
             );
-        [O] NaiveDateTime: (NaiveDate, NaiveTime) = (Date<O>, Time<O>), |value| (value.date(), value.time()),
+        [O] NaiveDateTime: (NaiveDate, NaiveTime) = (Date<O>, Time<O>) as DateTime, |value| (value.date(), value.time()),
             |(date, time)| Ok(date.and_time(time));
-        [O] TimeDelta: (i64, i32) = (I64<O>, I32<O>), |value| (value.num_seconds(), value.subsec_nanos()),
+        [O] TimeDelta: (i64, i32) = (I64<O>, I32<O>) as SignedDuration, |value| (value.num_seconds(), value.subsec_nanos()),
             |(seconds, nanos)| valid(delta(seconds, nanos));
+        [O] DateTime<Utc>: (i64, u32) = (I64<O>, U32<O>) as Instant,
+            |value| (value.timestamp(), value.timestamp_subsec_nanos()),
+            |(seconds, nanos)| valid(instant(seconds, nanos));
+        [O] DateTime<FixedOffset>: (i64, u32, i32) = (I64<O>, U32<O>, I32<O>) as OffsetTime,
+            |value| (value.timestamp(), value.timestamp_subsec_nanos(), value.offset().local_minus_utc()),
+            |(seconds, nanos, offset)| valid(
+                instant(seconds, nanos).zip(FixedOffset::east_opt(offset)).map(|(at, zone)| at.with_timezone(&zone))
+            );
+    }
+
+    fn instant(seconds: i64, nanos: u32) -> Option<DateTime<Utc>> {
+        DateTime::from_timestamp(seconds, 0)?.with_nanosecond(nanos)
     }
 
     fn delta(seconds: i64, nanos: i32) -> Option<TimeDelta> {
@@ -221,10 +275,10 @@ mod jiff {
     use super::*;
 
     converted! {
-        [O] civil::Date: (i32, u8, u8) = Date<O>,
+        [O] civil::Date: (i32, u8, u8) = Date<O> as Date,
             |value| (value.year().into(), value.month() as u8, value.day() as u8),
             |(year, month, day)| valid(date(year, month, day));
-        [O] civil::Time: (u8, u8, u8, u32) = Time<O>,
+        [O] civil::Time: (u8, u8, u8, u32) = Time<O> as TimeOfDay,
             |value| (
                 value.hour() as u8,
                 value.minute() as u8,
@@ -232,9 +286,9 @@ mod jiff {
                 value.subsec_nanosecond() as u32,
             ),
             |(hour, minute, second, nano)| valid(time(hour, minute, second, nano));
-        [O] DateTime: (civil::Date, civil::Time) = (Date<O>, Time<O>), |value| (value.date(), value.time()),
+        [O] DateTime: (civil::Date, civil::Time) = (Date<O>, Time<O>) as DateTime, |value| (value.date(), value.time()),
             |(date, time)| Ok(DateTime::from_parts(date, time));
-        [O] SignedDuration: (i64, i32) = (I64<O>, I32<O>), |value| (value.as_secs(), value.subsec_nanos()),
+        [O] SignedDuration: (i64, i32) = (I64<O>, I32<O>) as SignedDuration, |value| (value.as_secs(), value.subsec_nanos()),
             |(seconds, nanos)| valid(
                 is_duration(seconds, nanos).then(|| SignedDuration::new(seconds, nanos))
             );
@@ -253,22 +307,30 @@ mod jiff {
 
 #[cfg(feature = "time")]
 mod time {
-    use ::time::{Duration, Month, PrimitiveDateTime};
+    use ::time::{Duration, Month, OffsetDateTime, PrimitiveDateTime, UtcOffset};
 
     use super::*;
 
     converted! {
-        [O] ::time::Date: (i32, u8, u8) = Date<O>,
+        [O] ::time::Date: (i32, u8, u8) = Date<O> as Date,
             |value| (value.year(), value.month().into(), value.day()),
             |(year, month, day)| valid(date(year, month, day));
-        [O] ::time::Time: (u8, u8, u8, u32) = Time<O>, |value| value.as_hms_nano(),
+        [O] ::time::Time: (u8, u8, u8, u32) = Time<O> as TimeOfDay, |value| value.as_hms_nano(),
             |(hour, minute, second, nano)| valid(::time::Time::from_hms_nano(hour, minute, second, nano).ok());
-        [O] PrimitiveDateTime: (::time::Date, ::time::Time) = (Date<O>, Time<O>),
+        [O] PrimitiveDateTime: (::time::Date, ::time::Time) = (Date<O>, Time<O>) as DateTime,
             |value| (value.date(), value.time()),
             |(date, time)| Ok(PrimitiveDateTime::new(date, time));
-        [O] Duration: (i64, i32) = (I64<O>, I32<O>),
+        [O] Duration: (i64, i32) = (I64<O>, I32<O>) as SignedDuration,
             |value| (value.whole_seconds(), value.subsec_nanoseconds()),
             |(seconds, nanos)| valid(is_duration(seconds, nanos).then(|| Duration::new(seconds, nanos)));
+        [O] OffsetDateTime: (i64, u32, i32) = (I64<O>, U32<O>, I32<O>) as OffsetTime,
+            |value| (value.unix_timestamp(), value.nanosecond(), value.offset().whole_seconds()),
+            |(seconds, nanos, offset)| valid(offset_time(seconds, nanos, offset));
+    }
+
+    fn offset_time(seconds: i64, nanos: u32, offset: i32) -> Option<OffsetDateTime> {
+        let at = OffsetDateTime::from_unix_timestamp(seconds).ok()?.replace_nanosecond(nanos).ok()?;
+        at.checked_to_offset(UtcOffset::from_whole_seconds(offset).ok()?)
     }
 
     fn date(year: i32, month: u8, day: u8) -> Option<::time::Date> {
@@ -278,11 +340,11 @@ mod time {
 
 converted! {
     #[cfg(feature = "uuid")]
-    [] uuid::Uuid: [u8; 16] = Array<16, U8>, |value| *value.as_bytes(),
+    [] uuid::Uuid: [u8; 16] = Array<16, U8> as Uuid, |value| *value.as_bytes(),
         |bytes| Ok(uuid::Uuid::from_bytes(bytes));
     // The bytes of `Decimal::serialize`. Decoding ignores some bits and corrects others, so the result is compared.
     #[cfg(feature = "rust_decimal")]
-    [] rust_decimal::Decimal: [u8; 16] = Array<16, U8>, |value| value.serialize(), |bytes| {
+    [] rust_decimal::Decimal: [u8; 16] = Array<16, U8> as Decimal, |value| value.serialize(), |bytes| {
         let value = rust_decimal::Decimal::deserialize(bytes);
         valid((value.serialize() == bytes).then_some(value))
     };

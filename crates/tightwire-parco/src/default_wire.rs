@@ -1,5 +1,7 @@
 //! Default wire type of each Rust type.
 
+use core::cell::{Cell, RefCell};
+use core::cmp::Reverse;
 use core::ops::{Range, RangeInclusive};
 
 #[cfg(doc)]
@@ -8,7 +10,7 @@ use crate::time::{Timestamp, ZonedTimestamp};
 use crate::view::{Entries, Seq};
 use crate::wire::{
     Array, Blob, Bool, Either, F32, F64, Format, FromOctets, Get, I8, I16, I32, I64, Le, Map, Octets, Opt,
-    Pointer, Put, Skip, Slice, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64,
+    Pointer, Put, Skip, Slice, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Wrapped,
 };
 
 /// Default wire type of a Rust type for encoding, with the byte order and headers of the format `F`.
@@ -23,6 +25,9 @@ use crate::wire::{
 /// | `u128`, `i128` | two [`U64`] | 16 bytes, in the byte order of the field |
 /// | `usize`, `isize` | [`U64`], [`I64`] | 8 bytes; decoding fails with [`Error::is_overflow`] if the value does not fit |
 /// | `NonZero<N>`, `Wrapping<N>` of these integers | that of `N` | zero is not a valid `NonZero` |
+/// | `AtomicU8` to `AtomicU64`, `AtomicI8` to `AtomicI64`, `AtomicUsize`, `AtomicIsize`, `AtomicBool` | that of the number or flag | the value at the time of encoding |
+/// | `Cell<T>`, `RefCell<T>`, `Mutex<T>`, `RwLock<T>`, `Reverse<T>` | [`Wrapped`](crate::wire::Wrapped) | those of `T`; a `RefCell` that is mutably borrowed fails with [`Error::is_invalid_value`] |
+/// | `CString` | [`Blob`] | header, the bytes without the last zero |
 /// | `char` | [`U32`] | 4 bytes: the Unicode scalar value |
 /// | `String`, `&str`, `Box<str>`, `Rc<str>`, `Arc<str>`, `Cow<str>` | [`Str`] | header, UTF-8 |
 /// | `PathBuf`, `&Path` | [`Str`] | header, UTF-8; other paths fail with [`Error::is_invalid_utf8`] |
@@ -33,12 +38,14 @@ use crate::wire::{
 /// | `BTreeMap<K, V>`, `HashMap<K, V>`, `indexmap::IndexMap<K, V>`, [`Entries`] | [`Map`] | header, then key and value of each entry, in the order of iteration |
 /// | `Option<T>` | [`Opt`] | 0, or 1 and the value |
 /// | `Result<T, E>` | [`Either`] | 0 and the value, or 1 and the error |
-/// | `(A, B, ..)` up to 12 | the tuple of the wire types | the values in order |
+/// | `(A, B, ..)` up to 16 | the tuple of the wire types | the values in order |
 /// | `()`, `PhantomData<T>` | [`Skip<0>`](Skip) | none |
 /// | `Range<T>`, `RangeInclusive<T>` | a tuple | start, end |
 /// | `&T`, `Box<T>`, `Rc<T>`, `Arc<T>`, `Cow<T>` | [`Pointer`] | those of `T` |
 /// | `std::time::Duration` | `(U64, U32)` | seconds, nanoseconds below one billion |
-/// | `SystemTime`, [`Timestamp`], `chrono::DateTime<Utc>`, `jiff::Timestamp`, `time::OffsetDateTime`, `time::UtcDateTime` | [`TimeUtc`] | nanoseconds since 1970 as a little-endian `i64`: the years 1677 to 2262 |
+/// | `SystemTime`, [`Timestamp`], `jiff::Timestamp`, `time::UtcDateTime` | [`TimeUtc`] | nanoseconds since 1970 as a little-endian `i64`: the years 1677 to 2262 |
+/// | `chrono::DateTime<Utc>` | `(I64, U32)` | seconds since 1970, nanoseconds; one to two billion in a leap second |
+/// | `chrono::DateTime<FixedOffset>`, `time::OffsetDateTime` | `(I64, U32, I32)` | the same, then the offset from UTC in seconds |
 /// | `jiff::Zoned`, [`ZonedTimestamp`] | [`TimeLocation`] | the same, then the optional name of the zone |
 /// | `TimeDelta` of `chrono`, `SignedDuration` of `jiff`, `Duration` of `time` | `(I64, I32)` | seconds, nanoseconds of the same sign |
 /// | `NaiveDate` of `chrono`, `civil::Date` of `jiff`, `Date` of `time` | `(I32, U8, U8)` | year, month, day |
@@ -54,6 +61,10 @@ use crate::wire::{
 /// | a struct with `#[derive(Encode)]` | [`Message`](crate::wire::Message) | the fields |
 /// | an enum with `#[derive(Encode)]` | [`Message`](crate::wire::Message) | the id of the variant, the fields |
 ///
+/// 128-bit integers, `char`, addresses, dates, times, durations, `Uuid` and `Decimal` have a [logical type](crate::wire::logical) in
+/// the schema. Points in time with the attribute `time` are encoded as [`TimeUtc`] instead, without offset; leap seconds fail
+/// with [`Error::is_overflow`].
+///
 /// Invalid bytes fail with [`Error::is_invalid_value`] if no other error is named, and with [`Error::is_unknown_type`] if
 /// the first byte of an [`Either`] is neither 0 nor 1. Types of other crates need the feature of the same name. Elements of
 /// all collections count with their size in memory against [`Limits::max_allocation`](crate::Limits::max_allocation).
@@ -61,7 +72,10 @@ use crate::wire::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be encoded",
     label = "no default wire type",
-    note = "add `#[derive(tightwire_parco::Encode)]` to the type, or `#[parco(with = ..)]` to the field"
+    note = "add `#[derive(tightwire_parco::Encode)]` to the type",
+    note = "for a type of another crate: enable the feature of `tightwire-parco` with the name of the crate, if there is one; or add \
+            `#[parco(serde)]` to the field and enable the feature `serde`, if the type has serde's traits; or add \
+            `#[parco(with = ..)]` to the field"
 )]
 pub trait EncodeAs<F: Format = Le> {
     /// Wire type used to encode.
@@ -76,7 +90,10 @@ pub trait EncodeAs<F: Format = Le> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be decoded",
     label = "no default wire type",
-    note = "add `#[derive(tightwire_parco::Decode)]` to the type, or `#[parco(with = ..)]` to the field"
+    note = "add `#[derive(tightwire_parco::Decode)]` to the type",
+    note = "for a type of another crate: enable the feature of `tightwire-parco` with the name of the crate, if there is one; or add \
+            `#[parco(serde)]` to the field and enable the feature `serde`, if the type has serde's traits; or add \
+            `#[parco(with = ..)]` to the field"
 )]
 pub trait DecodeAs<'de, F: Format = Le>: Sized {
     /// Wire type used to decode.
@@ -132,14 +149,10 @@ both! {
     Timestamp => TimeUtc;
     #[cfg(feature = "std")]
     std::time::SystemTime => TimeUtc;
-    #[cfg(feature = "chrono")]
-    chrono::DateTime<chrono::Utc> => TimeUtc;
     #[cfg(feature = "jiff")]
     jiff::Timestamp => TimeUtc;
     #[cfg(feature = "jiff")]
     jiff::Zoned => TimeLocation;
-    #[cfg(feature = "time")]
-    time::OffsetDateTime => TimeUtc;
     #[cfg(feature = "time")]
     time::UtcDateTime => TimeUtc;
 }
@@ -176,6 +189,9 @@ encode! {
     [T: EncodeAs<F>] RangeInclusive<T> => (T::Wire, T::Wire);
     [K: StaticWire, V: StaticWire, A, B] Entries<'_, K, V, A, B> => Map<F::Header, K, V>;
     [T: EncodeAs<F>] &T => Pointer<T::Wire>;
+    [T: EncodeAs<F> + Copy] Cell<T> => Wrapped<T::Wire>;
+    [T: EncodeAs<F>] RefCell<T> => Wrapped<T::Wire>;
+    [T: EncodeAs<F>] Reverse<T> => Wrapped<T::Wire>;
     [Z: Octets] ZonedTimestamp<Z> => TimeLocation;
 }
 
@@ -186,6 +202,9 @@ decode! {
     [T: DecodeAs<'de, F>, const N: usize] [T; N] => Array<N, T::Wire>;
     [T: DecodeAs<'de, F>] Option<T> => Opt<T::Wire>;
     [T: DecodeAs<'de, F>, E: DecodeAs<'de, F>] Result<T, E> => Either<T::Wire, E::Wire>;
+    [T: DecodeAs<'de, F>] Cell<T> => Wrapped<T::Wire>;
+    [T: DecodeAs<'de, F>] RefCell<T> => Wrapped<T::Wire>;
+    [T: DecodeAs<'de, F>] Reverse<T> => Wrapped<T::Wire>;
     [T: DecodeAs<'de, F>] Range<T> => (T::Wire, T::Wire);
     [T: DecodeAs<'de, F>] RangeInclusive<T> => (T::Wire, T::Wire);
     [K: StaticWire + Get<'de, A>, V: StaticWire + Get<'de, B>, A, B] Entries<'de, K, V, A, B>
@@ -213,4 +232,8 @@ tuples! {
     (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9);
     (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10);
     (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11);
+    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12);
+    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13);
+    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14);
+    (T0, T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T12, T13, T14, T15);
 }

@@ -64,6 +64,7 @@ pub(crate) enum ErrorKind {
     NotSelfDescribing,
     SkippedField,
     Rejected,
+    Custom,
 }
 
 impl ErrorKind {
@@ -71,9 +72,7 @@ impl ErrorKind {
         match self {
             Self::UnexpectedEnd => "the input ends inside a value",
             Self::Overflow => "a value or length is out of range",
-            Self::LengthOverflow => {
-                "a length does not fit its header (use `#[parco(header = varint)]` or a wider integer)"
-            }
+            Self::LengthOverflow => "a length does not fit its header",
             Self::Overlong => "a varint is longer than necessary",
             Self::InvalidBool => "a flag is neither 0 nor 1",
             Self::InvalidUtf8 => "text is not UTF-8",
@@ -86,7 +85,7 @@ impl ErrorKind {
             Self::DuplicateKey => "a map contains a key twice",
             Self::TrailingBytes => "bytes follow the value",
             Self::Limit => "a limit is exceeded",
-            Self::Depth => "structs are nested deeper than max_depth allows",
+            Self::Depth => "structs are nested too deeply",
             Self::UnknownZone => "unknown time zone",
             Self::BufferFull => "the buffer is too small",
             Self::Io => "input or output failed",
@@ -96,7 +95,59 @@ impl ErrorKind {
             }
             Self::SkippedField => "a field is skipped, but a message contains every field",
             Self::Rejected => "the `Serialize` implementation failed",
+            Self::Custom => "the message is rejected",
         }
+    }
+}
+
+/// A limit in the text of an error.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Limit {
+    Bytes,
+    Elements,
+    ZeroSized,
+    Allocation,
+    Depth,
+    /// The attribute `max`, or [`Max`](crate::wire::Max).
+    Attribute,
+    /// The range of a header.
+    Header,
+}
+
+/// A limit, and the value that exceeds it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exceeded {
+    limit: Limit,
+    value: u64,
+    most: u64,
+}
+
+impl Exceeded {
+    pub(crate) const fn new(limit: Limit, value: usize, most: usize) -> Self {
+        Self { limit, value: value as u64, most: most as u64 }
+    }
+
+    fn kind(self) -> ErrorKind {
+        match self.limit {
+            Limit::Depth => ErrorKind::Depth,
+            Limit::Header => ErrorKind::LengthOverflow,
+            _ => ErrorKind::Limit,
+        }
+    }
+}
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, setter) = match self.limit {
+            Limit::Bytes => ("bytes of a string or blob", "`Limits::max_bytes`"),
+            Limit::Elements => ("elements", "`Limits::max_elements`"),
+            Limit::ZeroSized => ("elements without bytes", "`Limits::max_zero_sized`"),
+            Limit::Allocation => ("bytes of memory", "`Limits::max_allocation`"),
+            Limit::Depth => ("nested structs", "`Limits::max_depth`"),
+            Limit::Attribute => ("bytes or elements", "`#[parco(max = ..)]`"),
+            Limit::Header => ("bytes or elements", "`#[parco(header = varint)]` or a wider integer"),
+        };
+        write!(f, "{} {unit}, but at most {} (set {setter})", self.value, self.most)
     }
 }
 
@@ -151,12 +202,21 @@ pub(crate) struct Trace {
     pub(crate) missing: usize,
     /// Number of bytes between the start of the failed value and the current position.
     pub(crate) rewind: usize,
-    /// Text of a `Serialize` or `Deserialize` implementation.
-    #[cfg(feature = "serde")]
+    /// Text of a `Serialize` or `Deserialize` implementation, or of the program.
+    #[cfg(feature = "alloc")]
     pub(crate) message: Option<Box<str>>,
+    /// For a limit: the value that exceeds it.
+    exceeded: Option<Exceeded>,
 }
 
 impl Trace {
+    /// Records the limit that was exceeded and returns the fault.
+    #[cold]
+    pub(crate) fn exceed(&mut self, exceeded: Exceeded) -> Fault {
+        self.exceeded = Some(exceeded);
+        Fault(exceeded.kind())
+    }
+
     #[cold]
     pub(crate) fn push(&mut self, segment: Segment) {
         #[cfg(feature = "alloc")]
@@ -172,7 +232,8 @@ impl Trace {
             offset: Some(offset.saturating_sub(self.rewind)),
             missing: self.missing,
             path: self.segments,
-            #[cfg(feature = "serde")]
+            exceeded: self.exceeded,
+            #[cfg(feature = "alloc")]
             message: self.message,
             #[cfg(feature = "std")]
             source: None,
@@ -195,7 +256,8 @@ struct Inner {
     offset: Option<usize>,
     missing: usize,
     path: Path,
-    #[cfg(feature = "serde")]
+    exceeded: Option<Exceeded>,
+    #[cfg(feature = "alloc")]
     message: Option<Box<str>>,
     #[cfg(feature = "std")]
     source: Option<std::io::Error>,
@@ -216,6 +278,20 @@ impl Error {
     pub(crate) fn io(source: std::io::Error) -> Self {
         let mut error = Self::bare(ErrorKind::Io);
         error.0.source = Some(source);
+        error
+    }
+
+    /// Creates an error of the calling program, for example for a message that is valid but not expected.
+    ///
+    /// ```
+    /// let error = tightwire_parco::Error::custom("the version is not supported");
+    /// assert_eq!(error.to_string(), "the message is rejected: the version is not supported");
+    /// assert!(error.is_custom());
+    /// ```
+    #[cfg(feature = "alloc")]
+    pub fn custom(message: impl fmt::Display) -> Self {
+        let mut error = Self::bare(ErrorKind::Custom);
+        error.0.message = Some(alloc::format!("{message}").into());
         error
     }
 
@@ -240,11 +316,6 @@ impl Error {
     #[cfg(feature = "alloc")]
     pub(crate) fn fault(&self) -> Fault {
         Fault(self.0.kind)
-    }
-
-    #[cfg(feature = "serde")]
-    pub(crate) fn take_message(&mut self) -> Option<Box<str>> {
-        self.0.message.take()
     }
 
     /// Returns the Go library's error text for the same failure, including its spelling mistakes, if it has one.
@@ -319,12 +390,17 @@ predicates! { Error, ErrorKind:
     is_buffer_full: BufferFull;
     /// True if reading from or writing to a stream failed; [`source`](core::error::Error::source) returns the cause.
     is_io: Io;
+    /// True if the program created the error with [`Error::custom`].
+    is_custom: Custom;
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.kind.text())?;
-        #[cfg(feature = "serde")]
+        if let Some(exceeded) = &self.0.exceeded {
+            write!(f, ": {exceeded}")?;
+        }
+        #[cfg(feature = "alloc")]
         if let Some(message) = &self.0.message {
             write!(f, ": {message}")?;
         }
@@ -346,6 +422,14 @@ impl core::error::Error for Error {
             return Some(source);
         }
         None
+    }
+}
+
+/// An error of a stream, or the [`Error`] that it contains.
+#[cfg(feature = "std")]
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        error.downcast().unwrap_or_else(Self::io)
     }
 }
 

@@ -5,7 +5,7 @@ use core::fmt;
 use std::io::{self, Read, Write};
 
 use crate::default_wire::{Decode, DecodeAs, DecodeOwned, Encode};
-use crate::error::{Error, ErrorKind, Fault};
+use crate::error::{Error, ErrorKind, Fault, Limit};
 use crate::message::WireExt;
 use crate::options::Options;
 use crate::read::{Input, State, varint};
@@ -19,21 +19,22 @@ const INLINE: usize = 256;
 /// untrusted length says.
 const CHUNK: usize = 8192;
 
-/// Encodes a value to a stream with one `write_all`, or none if the message is empty.
+/// Encodes a value to a stream with one `write_all`, or none if the message is empty. Returns the number of bytes written.
 ///
 /// To write many messages, use [`Encoder`], which reuses its buffer.
 ///
 /// # Errors
 ///
 /// Fails before anything is written if a value does not fit its wire type, and if writing fails.
-pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Result<(), Error> {
+pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Result<usize, Error> {
     Encoder::new(writer).encode(value)
 }
 
 /// Decodes one message from a stream, reading no bytes beyond its end.
 ///
 /// Several reads are needed to find the end of a message, so wrap unbuffered streams in a `BufReader`. To read many
-/// messages, or values that borrow, use [`Decoder`].
+/// messages, values that borrow, or from a stream with a timeout, use [`Decoder`]: this function drops the bytes that it has
+/// read when reading fails.
 ///
 /// # Errors
 ///
@@ -69,6 +70,8 @@ pub struct Encoder<W> {
     options: Options,
     /// The fingerprint that precedes the first message, until it is written.
     fingerprint: Option<Fingerprint>,
+    /// Writing a message has failed, so the stream may end inside of it.
+    has_failed: bool,
 }
 
 impl<W: Write> Encoder<W> {
@@ -77,9 +80,9 @@ impl<W: Write> Encoder<W> {
         Self::with_options(writer, Options::new())
     }
 
-    /// Creates an encoder with the maximum depth of these options.
+    /// Creates an encoder with the limits of these options.
     pub const fn with_options(writer: W, options: Options) -> Self {
-        Self { writer, buffer: Vec::new(), options, fingerprint: None }
+        Self { writer, buffer: Vec::new(), options, fingerprint: None, has_failed: false }
     }
 
     /// Writes this fingerprint before the first message, as eight bytes, little endian. Default: none.
@@ -107,29 +110,35 @@ impl<W: Write> Encoder<W> {
         self
     }
 
-    /// Writes a message.
+    /// Writes a message and returns the number of bytes written.
     ///
     /// # Errors
     ///
-    /// Fails before anything is written if a value does not fit its wire type, and if writing fails.
-    pub fn encode<T: Encode + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+    /// Fails before anything is written if a value does not fit its wire type, and if writing fails. The stream may then end
+    /// inside of the message, so all later calls fail as well ([`Error::is_io`]).
+    pub fn encode<T: Encode + ?Sized>(&mut self, value: &T) -> Result<usize, Error> {
         self.encode_as(&T::Wire::NEW, value)
     }
 
-    /// Writes a value with an explicit wire type.
+    /// Writes a value with an explicit wire type and returns the number of bytes written.
     ///
     /// # Errors
     ///
     /// Same as [`encode`](Self::encode).
-    pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, wire: &F, value: &T) -> Result<(), Error> {
+    pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, wire: &F, value: &T) -> Result<usize, Error> {
+        if self.has_failed {
+            return Err(io::Error::other("an earlier message was written in part").into());
+        }
         self.buffer.clear();
         self.buffer.extend(self.fingerprint.iter().flat_map(|fingerprint| fingerprint.header()));
         wire.encode_with(self.options, value, &mut self.buffer)?;
         self.fingerprint = None;
-        if self.buffer.is_empty() {
-            return Ok(());
+        if !self.buffer.is_empty() {
+            self.has_failed = true;
+            self.writer.write_all(&self.buffer)?;
+            self.has_failed = false;
         }
-        self.writer.write_all(&self.buffer).map_err(Error::io)
+        Ok(self.buffer.len())
     }
 
     /// Returns a reference to the stream.
@@ -164,6 +173,10 @@ impl<W> fmt::Debug for Encoder<W> {
 /// reads are still needed to find its end, so wrap unbuffered streams in a `BufReader`. A message of up to 256 bytes is
 /// buffered without an allocation.
 ///
+/// If reading fails, for example after a timeout, the bytes that arrived remain in the buffer, and the next call continues with
+/// them. The same holds if the stream ends inside a message. After a malformed message whose end cannot be found, all later
+/// calls fail with an error of the same kind.
+///
 /// A message of zero bytes, such as `()`, is returned once at the end of the stream, and then the stream ends. To
 /// detect the end, the next call reads one byte ahead and buffers it if it belongs to a later message.
 ///
@@ -189,6 +202,8 @@ pub struct Decoder<R> {
     was_empty: bool,
     /// The fingerprint that precedes the first message, until it is read.
     fingerprint: Option<Fingerprint>,
+    /// The fault and offset of a malformed message, after which the position in the stream is unknown.
+    failed: Option<(Fault, usize)>,
 }
 
 impl<R: Read> Decoder<R> {
@@ -200,7 +215,16 @@ impl<R: Read> Decoder<R> {
     /// Creates a decoder with these options.
     pub const fn with_options(reader: R, options: Options) -> Self {
         let buffer = Buffer { inline: [0; INLINE], heap: Vec::new() };
-        Self { reader, buffer, filled: 0, message: 0, options, was_empty: false, fingerprint: None }
+        Self {
+            reader,
+            buffer,
+            filled: 0,
+            message: 0,
+            options,
+            was_empty: false,
+            fingerprint: None,
+            failed: None,
+        }
     }
 
     /// Expects this fingerprint before the first message, as [`Encoder::with_fingerprint`] writes it. Default: none.
@@ -219,8 +243,8 @@ impl<R: Read> Decoder<R> {
     ///
     /// # Errors
     ///
-    /// Fails if the bytes are not a valid message, if the stream ends inside a message, and if reading fails. The
-    /// position in the stream is unspecified after an error.
+    /// Fails if the bytes are not a valid message, if the stream ends inside a message, and if reading fails. The type says
+    /// which errors are final.
     pub fn decode<'de, T: Decode<'de>>(&'de mut self) -> Result<Option<T>, Error> {
         self.decode_as(&<T as DecodeAs<'de>>::Wire::NEW)
     }
@@ -231,6 +255,9 @@ impl<R: Read> Decoder<R> {
     ///
     /// Same as [`decode`](Self::decode).
     pub fn decode_as<'de, F: Get<'de, T>, T>(&'de mut self, wire: &F) -> Result<Option<T>, Error> {
+        if let Some((fault, offset)) = self.failed {
+            return Err(Error::at(fault.0, offset));
+        }
         if self.was_empty && !self.peek()? || !self.read_fingerprint()? {
             return Ok(None);
         }
@@ -251,14 +278,10 @@ impl<R: Read> Decoder<R> {
     fn read_fingerprint(&mut self) -> Result<bool, Error> {
         let Some(fingerprint) = self.fingerprint else { return Ok(true) };
         let mut header = fingerprint.header();
-        let mut source = self.source();
-        let mut input = StreamInput::new(&mut source);
-        let read = input.fill(&mut header);
-        let offset = input.offset;
-        if !source.finish(read, offset)? {
+        if self.read(|input| input.fill(&mut header))?.is_none() {
             return Ok(false);
         }
-        fingerprint.strip(&header)?;
+        fingerprint.strip(&header).inspect_err(|error| self.failed = Some((error.fault(), 0)))?;
         self.fingerprint = None;
         Ok(true)
     }
@@ -266,18 +289,34 @@ impl<R: Read> Decoder<R> {
     /// Reads one message into the buffer. Returns false at the end of the stream.
     #[inline]
     fn fill<F: Wire>(&mut self, wire: &F) -> Result<bool, Error> {
+        self.read(|input| wire.walk(input)).map(|found| found.is_some())
+    }
+
+    /// Reads a message into the buffer with `walk`. Returns `None` at the end of the stream.
+    #[inline]
+    fn read<T>(
+        &mut self,
+        walk: impl FnOnce(&mut StreamInput<'_, '_, R>) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Error> {
         let mut source = self.source();
         let mut input = StreamInput::new(&mut source);
-        let walked = wire.walk(&mut input);
+        let walked = walk(&mut input);
         let offset = input.offset;
         source.finish(walked, offset)
+    }
+
+    /// Reads and decodes a message of a serde type.
+    #[cfg(feature = "serde")]
+    pub(crate) fn decode_serde<T: serde::de::DeserializeOwned>(&mut self) -> Result<T, Error> {
+        let decoded = self.read(|input| crate::serde::de::get_from(input, CHUNK))?;
+        decoded.ok_or_else(|| Error::at(ErrorKind::UnexpectedEnd, 0))
     }
 
     /// Reads the first byte of the next message. Returns false at the end of the stream.
     fn peek(&mut self) -> Result<bool, Error> {
         let mut source = self.source();
         let read = StreamInput::new(&mut source).need(1);
-        source.finish(read, 0)
+        source.finish(read, 0).map(|found| found.is_some())
     }
 
     /// Removes the last message from the buffer and creates a source of the rest and the stream.
@@ -368,7 +407,8 @@ impl<R: Read> Source<'_, R> {
         // The offset never exceeds the limit.
         let left = options.limits.allocation - offset;
         if count > left {
-            self.fault = Fault::LIMIT;
+            self.fault =
+                self.state.exceed(Limit::Allocation, offset.saturating_add(count), options.limits.allocation);
             return None;
         }
         let (end, most) = (offset + count, offset + count.saturating_add(pending).min(left));
@@ -401,17 +441,16 @@ impl<R: Read> Source<'_, R> {
         Some(filled)
     }
 
-    /// Marks the bytes before `offset` as the message. Returns false if the stream ended before it. After another error,
-    /// drops the bytes that were read.
+    /// Marks the bytes before `offset` as the message. Returns `None` if the stream ended before it.
     #[inline]
-    fn finish(self, walked: Result<(), Fault>, offset: usize) -> Result<bool, Error> {
+    fn finish<T>(self, walked: Result<T, Fault>, offset: usize) -> Result<Option<T>, Error> {
         if self.ended && self.decoder.filled == 0 {
-            return Ok(false);
+            return Ok(None);
         }
         match walked {
-            Ok(()) => {
+            Ok(value) => {
                 self.decoder.message = offset;
-                Ok(true)
+                Ok(Some(value))
             }
             Err(fault) => Err(self.into_error(fault, offset)),
         }
@@ -419,11 +458,14 @@ impl<R: Read> Source<'_, R> {
 
     #[cold]
     fn into_error(self, fault: Fault, offset: usize) -> Error {
-        self.decoder.message = self.decoder.filled;
-        match self.error {
-            Some(error) => Error::io(error),
-            None => self.state.trace.into_error(fault, offset),
+        if let Some(error) = self.error {
+            return Error::io(error);
         }
+        let error = self.state.trace.into_error(fault, offset);
+        if fault.0 != ErrorKind::UnexpectedEnd {
+            self.decoder.failed = Some((fault, error.offset().unwrap_or(offset)));
+        }
+        error
     }
 }
 
@@ -511,10 +553,8 @@ impl<R: Read> Input for StreamInput<'_, '_, R> {
     #[inline]
     fn expect(&mut self, count: usize) -> Result<(), Fault> {
         // The size of the stream is unknown, so only the limit can be checked.
-        match self.offset.checked_add(count) {
-            Some(end) if end <= self.options().limits.allocation => Ok(()),
-            _ => Err(Fault(ErrorKind::Limit)),
-        }
+        let (end, most) = (self.offset.saturating_add(count), self.options().limits.allocation);
+        if end <= most { Ok(()) } else { Err(self.state_mut().exceed(Limit::Allocation, end, most)) }
     }
 
     fn at_end(&mut self) -> Result<bool, Fault> {
@@ -547,6 +587,32 @@ impl<R: Read> Input for StreamInput<'_, '_, R> {
     #[inline]
     fn state_mut(&mut self) -> &mut State {
         &mut self.source.state
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'s, 'a, 'de, R: Read> crate::serde::de::Origin<'de> for &mut StreamInput<'s, 'a, R> {
+    type Input = StreamInput<'s, 'a, R>;
+
+    #[inline]
+    fn input(&mut self) -> &mut StreamInput<'s, 'a, R> {
+        self
+    }
+
+    #[inline]
+    fn position(&self) -> usize {
+        self.offset
+    }
+
+    fn since(&self, position: usize) -> &[u8] {
+        &self.source.decoder.buffer.bytes()[position..self.offset]
+    }
+
+    #[inline]
+    fn bytes(&mut self, len: usize) -> Result<crate::serde::de::Octets<'_, 'de>, Fault> {
+        let start = self.offset;
+        self.skip(len)?;
+        Ok(crate::serde::de::Octets::Buffered(&self.source.decoder.buffer.bytes()[start..self.offset]))
     }
 }
 

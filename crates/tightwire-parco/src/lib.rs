@@ -104,8 +104,9 @@
 //!   library, which can decode them.
 //! - Untrusted input is decoded to a value or an [`Error`] with kind, offset and path. Memory use is proportional to
 //!   the size of the input, not to the lengths it claims; [`Limits`] bound it further.
-//! - Encoding and decoding have the same maximum nesting depth ([`Limits::max_depth`]), so every encoded message can be
-//!   decoded.
+//! - Encoding and decoding have the same [`Limits`], so every encoded message can be decoded.
+//! - A decoder never returns a value from the middle of a message: after a timeout it continues, after a malformed message
+//!   whose end is unknown it stays failed.
 //! - An encoding error leaves a vector or buffer unchanged. The contents of a slice are then unspecified.
 //! - Encoding to a reused vector does not allocate, except to sort a [`wire::SortedMap`] and for evolve structs of 128
 //!   bytes or more inside of others.
@@ -114,7 +115,8 @@
 //!
 //! - The format is not self-describing: a message decoded with the wrong schema may yield wrong values instead of an
 //!   error. [`schema::evolution`] lists the compatible changes, and [`schema::Fingerprint`] detects a changed schema.
-//! - Maps are encoded in iteration order. Use [`wire::SortedMap`] for reproducible bytes.
+//! - Maps and sets are encoded in iteration order. Use the attribute `sorted` ([`wire::SortedMap`], [`wire::SortedSlice`]) for
+//!   reproducible bytes.
 //! - Invalid input that the Go library tolerates is an error, unless [`Mode::Compat`] is set. Truncated input, which
 //!   the Go library partly decodes without an error, is always an error.
 
@@ -165,7 +167,7 @@ pub use message::encode_to_buf;
 pub use message::{WireExt, decode, decode_exact, decode_into, encode_to_slice, encoded_len};
 #[cfg(feature = "alloc")]
 pub use message::{encode, to_vec};
-pub use options::{DuplicateKeys, Levels, Limits, Mode, Options};
+pub use options::{DuplicateKeys, ElementSize, Levels, Limits, Mode, Options};
 pub use read::{Input, Reader};
 #[cfg(feature = "alloc")]
 pub use registry::{Frame, Frames, HasId, Registry};

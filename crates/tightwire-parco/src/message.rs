@@ -5,12 +5,14 @@ use alloc::vec::Vec;
 
 use crate::default_wire::{Decode, DecodeAs, Encode};
 use crate::error::{Error, ErrorKind, Fault};
-use crate::options::{Levels, Options};
+#[cfg(doc)]
+use crate::options::Limits;
+use crate::options::Options;
 use crate::read::{Context, Reader};
 use crate::wire::{Get, Put, StaticWire, Wire};
+use crate::write;
 #[cfg(feature = "bytes")]
 use crate::write::Reserve;
-use crate::write::{self, FillResult};
 
 /// Encodes a value into a new vector.
 ///
@@ -66,7 +68,7 @@ pub fn encode_to_buf<T: Encode + ?Sized>(value: &T, buf: &mut impl Reserve) -> R
 ///
 /// # Errors
 ///
-/// Fails if encoding would fail.
+/// Fails if encoding would fail, except for the limits other than [`Limits::max_depth`], which are not checked.
 #[inline]
 pub fn encoded_len<T: Encode + ?Sized>(value: &T) -> Result<usize, Error> {
     T::Wire::NEW.encoded_len(value)
@@ -109,7 +111,7 @@ pub fn decode_into<'de, T: Decode<'de>>(bytes: &'de [u8], value: &mut T) -> Resu
 }
 
 impl Options {
-    /// Same as [`to_vec`], with the maximum depth of these options.
+    /// Same as [`to_vec`], with the limits of these options.
     ///
     /// # Errors
     ///
@@ -119,7 +121,7 @@ impl Options {
         T::Wire::NEW.to_vec_with(self, value)
     }
 
-    /// Same as [`encode`], with the maximum depth of these options.
+    /// Same as [`encode`], with the limits of these options.
     ///
     /// # Errors
     ///
@@ -198,7 +200,7 @@ pub trait WireExt {
         self.to_vec_with(Options::new(), value)
     }
 
-    /// Same as [`to_vec`](Self::to_vec), with the maximum depth of these options.
+    /// Same as [`to_vec`](Self::to_vec), with the limits of these options.
     ///
     /// # Errors
     ///
@@ -208,7 +210,7 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        write::to_vec(options.levels(), |writer| self.put(value, writer))
+        write::to_vec(&options.limits, |writer| self.put(value, writer))
     }
 
     /// Same as [`encode`].
@@ -225,7 +227,7 @@ pub trait WireExt {
         self.encode_with(Options::new(), value, vec)
     }
 
-    /// Same as [`encode`](Self::encode), with the maximum depth of these options.
+    /// Same as [`encode`](Self::encode), with the limits of these options.
     ///
     /// # Errors
     ///
@@ -236,7 +238,7 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        write::append(vec, options.levels(), |writer| self.put(value, writer))
+        write::append(vec, &options.limits, |writer| self.put(value, writer))
     }
 
     /// Same as [`encode_to_slice`].
@@ -248,21 +250,10 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        #[cfg(feature = "alloc")]
-        let room = slice.len();
-        match write::fill(write::as_uninit(slice), Levels::default(), |writer| self.put(value, writer))? {
-            FillResult::InPlace(written) => Ok(written),
-            #[cfg(feature = "alloc")]
-            FillResult::Spilled(message) if message.len() <= room => {
-                slice[..message.len()].copy_from_slice(&message);
-                Ok(message.len())
-            }
-            #[cfg(feature = "alloc")]
-            FillResult::Spilled(_) => Err(Error::at(ErrorKind::BufferFull, room)),
-        }
+        write::to_slice(slice, |writer| self.put(value, writer))
     }
 
-    /// Same as [`encode_to_buf`], with the maximum depth of these options.
+    /// Same as [`encode_to_buf`], with the limits of these options.
     ///
     /// # Errors
     ///
@@ -279,7 +270,7 @@ pub trait WireExt {
     {
         // If the size cannot be computed, encoding fails below and reports the path.
         let size = self.size(value, options.levels()).unwrap_or(0);
-        write::append_to_buf(buf, size, options.levels(), |writer| self.put(value, writer))
+        write::append_to_buf(buf, size, &options.limits, |writer| self.put(value, writer))
     }
 
     /// Same as [`encoded_len`].

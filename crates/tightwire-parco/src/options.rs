@@ -1,17 +1,30 @@
 //! Decoder settings: [`Limits`] and [`Options`].
 
-use crate::error::{ErrorKind, Fault};
+use crate::error::{ErrorKind, Exceeded, Fault, Limit};
+use crate::wire::Wire;
 
-/// Limits on the resources that untrusted input can use. [`max_depth`](Self::max_depth) also applies to encoding.
+/// Limits on the resources that a message can use. Encoding enforces them as decoding does: with the same limits, a value that
+/// was encoded can be decoded to its type.
 ///
 /// Lengths and counts are checked before anything is allocated: the input must contain at least the minimum number of
 /// bytes that a count requires, so memory use is proportional to the size of the input. These limits bound it further.
-/// Exceeding one fails with [`Error::is_limit`](crate::Error::is_limit).
+/// Exceeding one fails with [`Error::is_limit`](crate::Error::is_limit); the text contains the value, the limit and its
+/// setter.
+///
+/// The defaults fit files of real programs, such as a table of 500 MB: a program that opens a file, or holds a message in
+/// memory, has already decided about its size. A server that reads streams of untrusted peers should set
+/// [`max_allocation`](Self::max_allocation) to the largest message that it expects.
 ///
 /// ```
-/// let limits = tightwire_parco::Limits::default().max_bytes(4096).max_elements(1000);
-/// let error = tightwire_parco::Options::default().limits(limits).decode_exact::<Vec<u8>>(&[0xff, 0x0f]).unwrap_err();
-/// assert!(error.is_limit());
+/// let limits = tightwire_parco::Limits::default().max_bytes(10).max_elements(1000);
+/// let options = tightwire_parco::Options::default().limits(limits);
+/// let error = options.decode_exact::<String>(b"\x0bhello world").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "a limit is exceeded: 11 bytes of a string or blob, but at most 10 (set `Limits::max_bytes`) (byte 1)",
+/// );
+/// assert!(options.to_vec("hello world").unwrap_err().is_limit());
+/// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -40,18 +53,19 @@ impl Limits {
         }
     }
 
-    /// Default of [`max_bytes`](Self::max_bytes): 100 MiB, the constant of the Go library.
-    pub const MAX_BYTES: usize = 100 << 20;
-    /// Default of [`max_elements`](Self::max_elements): ten million, the constant of the Go library.
-    pub const MAX_ELEMENTS: usize = 10_000_000;
+    /// Default of [`max_bytes`](Self::max_bytes): that of [`max_allocation`](Self::max_allocation).
+    pub const MAX_BYTES: usize = Self::MAX_ALLOCATION;
+    /// Default of [`max_elements`](Self::max_elements): that of [`max_allocation`](Self::max_allocation).
+    pub const MAX_ELEMENTS: usize = Self::MAX_ALLOCATION;
     /// Default of [`max_zero_sized`](Self::max_zero_sized): 4096.
     pub const MAX_ZERO_SIZED: usize = 4096;
-    /// Default of [`max_allocation`](Self::max_allocation): 1 GiB.
-    pub const MAX_ALLOCATION: usize = 1 << 30;
+    /// Default of [`max_allocation`](Self::max_allocation): 4 GiB, or `isize::MAX` if that is less.
+    pub const MAX_ALLOCATION: usize =
+        if usize::BITS > 32 { (4_u64 << 30) as usize } else { isize::MAX as usize };
     /// Default of [`max_depth`](Self::max_depth): 64.
     pub const MAX_DEPTH: u32 = 64;
 
-    /// Sets the maximum length of a string or blob, in bytes. Default: [`MAX_BYTES`](Self::MAX_BYTES).
+    /// Sets the maximum length of a string, a blob, or a slice of elements of one byte each. Default: [`MAX_BYTES`](Self::MAX_BYTES).
     #[must_use]
     pub const fn max_bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
@@ -78,9 +92,9 @@ impl Limits {
 
     /// Sets the maximum number of bytes that the decoder may allocate for one message.
     ///
-    /// It counts the lengths of owned strings and blobs, and elements times the size of their Rust type. For a message
-    /// read from a stream it is also the maximum size of the message. Default:
-    /// [`MAX_ALLOCATION`](Self::MAX_ALLOCATION).
+    /// It counts the lengths of owned strings and blobs, and elements times the size of their Rust type. The encoder counts
+    /// the same of the type that it encodes, and strings whether owned or not. For a message that is encoded or read from a
+    /// stream it is also the maximum size of the message. Default: [`MAX_ALLOCATION`](Self::MAX_ALLOCATION).
     #[must_use]
     pub const fn max_allocation(mut self, bytes: usize) -> Self {
         self.allocation = bytes;
@@ -89,12 +103,48 @@ impl Limits {
 
     /// Sets the maximum depth of nested structs; the message itself is the first level. Default:
     /// [`MAX_DEPTH`](Self::MAX_DEPTH).
-    ///
-    /// Encoding fails at the same depth as decoding, so every encoded message can be decoded.
     #[must_use]
     pub const fn max_depth(mut self, levels: u32) -> Self {
         self.depth = levels;
         self
+    }
+
+    /// Returns the limit that this number of elements exceeds.
+    #[inline(always)]
+    pub(crate) fn exceeded(&self, count: usize, size: ElementSize) -> Option<Exceeded> {
+        let most = if size.fixed == Some(1) { self.bytes } else { self.elements };
+        if count <= most && (size.min > 0 || count <= self.zero_sized) {
+            return None;
+        }
+        Some(match size {
+            ElementSize { fixed: Some(1), .. } => Exceeded::new(Limit::Bytes, count, self.bytes),
+            _ if count > self.elements => Exceeded::new(Limit::Elements, count, self.elements),
+            _ => Exceeded::new(Limit::ZeroSized, count, self.zero_sized),
+        })
+    }
+}
+
+/// Encoded size of an element: minimum, and the size if all have the same.
+#[derive(Clone, Copy, Debug)]
+pub struct ElementSize {
+    pub(crate) min: usize,
+    pub(crate) fixed: Option<usize>,
+}
+
+impl ElementSize {
+    /// Returns the size of the values of a wire type.
+    #[inline]
+    pub fn of(wire: &impl Wire) -> Self {
+        Self { min: wire.min_size(), fixed: wire.fixed_size() }
+    }
+
+    /// Returns the size of entries with these keys and values.
+    #[inline]
+    pub fn of_entry(key: &impl Wire, value: &impl Wire) -> Self {
+        Self {
+            min: key.min_size() + value.min_size(),
+            fixed: crate::wire::both(key.fixed_size(), value.fixed_size()),
+        }
     }
 }
 
@@ -113,6 +163,15 @@ impl Levels {
     #[inline]
     pub fn deeper(self) -> Result<Self, Fault> {
         self.0.checked_sub(1).map(Self).ok_or(Fault(ErrorKind::Depth))
+    }
+}
+
+impl Levels {
+    /// Returns the limits of a nested message whose other limits are checked elsewhere.
+    #[cfg(feature = "alloc")]
+    pub(crate) const fn alone(self) -> Limits {
+        let most = usize::MAX;
+        Limits { bytes: most, elements: most, zero_sized: most, allocation: most, depth: self.0 }
     }
 }
 
@@ -146,7 +205,7 @@ pub enum DuplicateKeys {
     Reject,
 }
 
-/// Options for decoding: limits, strictness, duplicate keys. Encoding only uses [`Limits::max_depth`].
+/// Options: limits, and for decoding strictness and duplicate keys.
 ///
 /// The functions of the crate root use the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

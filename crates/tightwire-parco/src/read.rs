@@ -3,8 +3,8 @@
 use core::fmt;
 use core::mem;
 
-use crate::error::{Error, ErrorKind, Fault, Segment, Trace};
-use crate::options::{DuplicateKeys, Levels, Mode, Options};
+use crate::error::{Error, ErrorKind, Exceeded, Fault, Limit, Segment, Trace};
+use crate::options::{DuplicateKeys, ElementSize, Levels, Mode, Options};
 use crate::wire::{Header as _, Varint};
 
 /// A cursor over the input slice, with limits and position.
@@ -130,8 +130,9 @@ pub trait Input {
     #[inline]
     fn enter(&mut self) -> Result<(), Fault> {
         let state = self.state_mut();
-        if state.depth == state.options.limits.depth {
-            return Err(Fault(ErrorKind::Depth));
+        let most = state.options.limits.depth;
+        if state.depth == most {
+            return Err(state.exceed(Limit::Depth, most as usize + 1, most as usize));
         }
         state.depth += 1;
         Ok(())
@@ -219,22 +220,22 @@ pub trait Input {
     ///
     /// Fails above the limit.
     #[inline]
-    fn check_bytes(&self, len: usize) -> Result<(), Fault> {
-        if len <= self.options().limits.bytes { Ok(()) } else { Err(Fault(ErrorKind::Limit)) }
+    fn check_bytes(&mut self, len: usize) -> Result<(), Fault> {
+        let most = self.options().limits.bytes;
+        if len <= most { Ok(()) } else { Err(self.state_mut().exceed(Limit::Bytes, len, most)) }
     }
 
-    /// Checks a number of elements, each of which takes at least `min_size` bytes, against the limits and the input.
+    /// Checks a number of elements of this size against the limits and the input.
     ///
     /// # Errors
     ///
     /// Fails above the limits, or if the input is too short for that many elements.
     #[inline]
-    fn check_elements(&mut self, count: usize, min_size: usize) -> Result<(), Fault> {
-        let limits = &self.options().limits;
-        if count > limits.elements || (min_size == 0 && count > limits.zero_sized) {
-            return Err(Fault(ErrorKind::Limit));
+    fn check_elements(&mut self, count: usize, size: ElementSize) -> Result<(), Fault> {
+        if let Some(exceeded) = self.options().limits.exceeded(count, size) {
+            return Err(self.state_mut().trace.exceed(exceeded));
         }
-        self.expect(count.saturating_mul(min_size))
+        self.expect(count.saturating_mul(size.min))
     }
 
     /// Reads a flag byte.
@@ -266,7 +267,17 @@ impl State {
     #[inline]
     pub(crate) fn count_allocation(&mut self, bytes: usize) -> Result<(), Fault> {
         self.allocated = self.allocated.saturating_add(bytes);
-        if self.allocated <= self.options.limits.allocation { Ok(()) } else { Err(Fault(ErrorKind::Limit)) }
+        let most = self.options.limits.allocation;
+        if self.allocated <= most {
+            Ok(())
+        } else {
+            Err(self.exceed(Limit::Allocation, self.allocated, most))
+        }
+    }
+
+    #[cold]
+    pub(crate) fn exceed(&mut self, limit: Limit, value: usize, most: usize) -> Fault {
+        self.trace.exceed(Exceeded::new(limit, value, most))
     }
 
     #[cold]

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::any::Any;
 use core::borrow::Borrow;
@@ -13,9 +13,9 @@ use core::marker::PhantomData;
 use crate::default_wire::{DecodeOwned, Encode};
 use crate::error::{Error, ErrorKind, Fault};
 use crate::message::WireExt;
-use crate::options::{Levels, Options};
+use crate::options::{Levels, Limits, Options};
 use crate::read::{Context, Input, Reader, State};
-use crate::schema::{Schema, SchemaContext};
+use crate::schema::{Schema, SchemaContext, Variant};
 use crate::wire::{Get, Put, StaticWire, Wire, WireOf};
 use crate::write::{self, Writer};
 
@@ -142,7 +142,7 @@ impl<W: IdWire<I>, I: Ord + fmt::Display> Registry<W, I> {
         W: Put<Q>,
         T: Any,
     {
-        write::append(vec, Levels::default(), |writer| self.put_frame(id, item, writer))
+        write::append(vec, &Limits::new(), |writer| self.put_frame(id, item, writer))
     }
 
     /// Decodes a frame from the start of a slice and returns the remaining bytes.
@@ -208,7 +208,7 @@ impl<W: IdWire<I>, I: Ord + fmt::Display> Wire for Registry<W, I> {
     fn schema(&self, context: &mut SchemaContext) -> Schema {
         let header = Box::new(self.id.schema(context));
         context.enclosed(core::any::type_name::<Self>(), |context| {
-            let models = self.models.iter().map(|(id, model)| (id.to_string(), model.schema(context)));
+            let models = self.models.iter().map(|(id, model)| model.variant(id.to_string(), context));
             Schema::Multi { header, models: models.collect() }
         })
     }
@@ -321,7 +321,7 @@ impl<W: IdWire<I>, I: Ord + fmt::Display> Iterator for Frames<'_, W, I> {
 trait Model: Send + Sync {
     fn min_size(&self) -> usize;
     fn walk(&self, input: &mut AnyInput<'_>) -> Result<(), Fault>;
-    fn schema(&self, context: &mut SchemaContext) -> Schema;
+    fn variant(&self, id: String, context: &mut SchemaContext) -> Variant;
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault>;
     fn size(&self, item: &dyn Any, levels: Levels) -> Result<usize, Fault>;
     fn get(&self, reader: &mut Reader<'_, '_>) -> Result<Box<dyn Any + Send>, Fault>;
@@ -340,8 +340,12 @@ where
         self.0.walk(input)
     }
 
-    fn schema(&self, context: &mut SchemaContext) -> Schema {
-        self.0.schema(context)
+    fn variant(&self, id: String, context: &mut SchemaContext) -> Variant {
+        // Without the modules of the type and of its arguments.
+        let tokens = core::any::type_name::<T>()
+            .split_inclusive(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
+        let name = tokens.filter_map(|token| token.rsplit("::").next()).collect();
+        Variant { id, name, schema: self.0.schema(context) }
     }
 
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault> {

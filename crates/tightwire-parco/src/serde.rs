@@ -39,8 +39,7 @@
 //! | map | number of entries as a varint, then the key and value of each |
 //! | enum | index of the variant as a varint, then its values |
 //!
-//! If a sequence or map does not know its length, such as one of `collect_seq`, its elements are encoded to a temporary
-//! buffer. `is_human_readable` is false. Error paths are those of derived types, except that a part of a tuple is an
+//! A sequence or map need not know its length, such as one of `collect_seq`. `is_human_readable` is false. Error paths are those of derived types, except that a part of a tuple is an
 //! [`Index`](crate::Segment::Index), because serde does not distinguish tuples from arrays.
 //!
 //! The encoding of some types is determined by serde, and differs from that of the derive macros: `SystemTime` and the
@@ -52,12 +51,17 @@
 //! A message does not describe its own structure. These types fail with
 //! [`Error::is_unsupported`](crate::Error::is_unsupported):
 //!
-//! - types that are decoded with `deserialize_any`, `deserialize_ignored_any` or `deserialize_identifier`: those with
-//!   `#[serde(untagged)]`, `#[serde(flatten)]` or `#[serde(tag = ..)]`, and `serde_json::Value`;
+//! - types with `#[serde(flatten)]` or `#[serde(tag = ..)]`, and raw values of `serde_json`, when they are encoded;
+//! - types that are decoded with `deserialize_any`, `deserialize_ignored_any` or `deserialize_identifier`: those above, those
+//!   with `#[serde(untagged)]`, and `serde_json::Value`. The last two cannot be detected when a value is encoded;
 //! - fields that are skipped when they are encoded (`#[serde(skip_serializing_if = ..)]`). The error contains the field.
 //!
-//! `#[serde(skip)]` is supported. `#[serde(skip_serializing)]` without `skip_deserializing`, and `skip_serializing_if` in
-//! a tuple struct, are not, but cannot be detected when a value is encoded. `#[serde(default)]` has no effect.
+//! A struct or tuple with another number of fields than it announces fails with
+//! [`Error::is_invalid_length`](crate::Error::is_invalid_length) when it is encoded.
+//!
+//! `#[serde(skip)]` is supported. `#[serde(skip_serializing)]` without `skip_deserializing`, `skip_serializing_if` in
+//! a tuple struct, and a struct with `flatten` that has no other fields and flattens a map, are not, but cannot be detected
+//! when a value is encoded. `#[serde(default)]` has no effect.
 //!
 //! # Limits
 //!
@@ -71,7 +75,7 @@
 
 #[cfg(feature = "codec")]
 mod codec;
-mod de;
+pub(crate) mod de;
 mod ser;
 
 use alloc::boxed::Box;
@@ -80,16 +84,18 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::fmt;
 
+#[cfg(feature = "std")]
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "codec")]
 pub use self::codec::SerdeCodec;
-use crate::error::{Error, ErrorKind, Fault, Segment};
-use crate::options::{Levels, Options};
+use crate::error::{Error, ErrorKind, Exceeded, Fault, Limit, Segment};
+use crate::options::{Levels, Limits, Options};
 use crate::read::{Context, Input, Reader};
 use crate::schema::{Schema, SchemaContext};
 use crate::wire::adjust::structure;
-use crate::wire::{Blob, Get, Header, Put, StaticWire, Varint, Wire};
+use crate::wire::{Blob, Get, Header as _, Put, StaticWire, Varint, Wire, sized};
 use crate::write::{self, Writer};
 
 /// Encodes a value into a new vector.
@@ -101,13 +107,13 @@ pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
     to_vec_with(Options::new(), value)
 }
 
-/// Same as [`to_vec`], with the maximum depth of these options.
+/// Same as [`to_vec`], with the limits of these options.
 ///
 /// # Errors
 ///
 /// Same as [`to_vec`].
 pub fn to_vec_with<T: Serialize + ?Sized>(options: Options, value: &T) -> Result<Vec<u8>, Error> {
-    write::to_vec(options.levels(), |writer| ser::put(value, writer))
+    write::to_vec(&options.limits, |writer| ser::put(value, writer))
 }
 
 /// Encodes a value and appends it to a vector.
@@ -119,7 +125,7 @@ pub fn encode<T: Serialize + ?Sized>(value: &T, vec: &mut Vec<u8>) -> Result<(),
     encode_with(Options::new(), value, vec)
 }
 
-/// Same as [`encode`], with the maximum depth of these options.
+/// Same as [`encode`], with the limits of these options.
 ///
 /// # Errors
 ///
@@ -129,7 +135,73 @@ pub fn encode_with<T: Serialize + ?Sized>(
     value: &T,
     vec: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    write::append(vec, options.levels(), |writer| ser::put(value, writer))
+    write::append(vec, &options.limits, |writer| ser::put(value, writer))
+}
+
+/// Encodes a value to the start of a slice and returns the number of bytes written.
+///
+/// # Errors
+///
+/// Same as [`to_vec`], and fails if the message does not fit the slice. The contents of the slice are then unspecified.
+pub fn encode_to_slice<T: Serialize + ?Sized>(value: &T, slice: &mut [u8]) -> Result<usize, Error> {
+    write::to_slice(slice, |writer| ser::put(value, writer))
+}
+
+/// Encodes a value to a stream with one `write_all`, and returns the number of bytes written.
+///
+/// # Errors
+///
+/// Same as [`to_vec`], before anything is written. Fails if writing fails.
+#[cfg(feature = "std")]
+pub fn encode_to_writer<T: Serialize + ?Sized>(
+    value: &T,
+    mut writer: impl std::io::Write,
+) -> Result<usize, Error> {
+    let message = to_vec(value)?;
+    writer.write_all(&message)?;
+    Ok(message.len())
+}
+
+/// Returns the exact encoded size of a value in bytes. It encodes the value, because serde cannot tell its size.
+///
+/// # Errors
+///
+/// Same as [`to_vec`].
+pub fn encoded_len<T: Serialize + ?Sized>(value: &T) -> Result<usize, Error> {
+    Ok(to_vec(value)?.len())
+}
+
+/// Decodes one value from a stream, reading no bytes beyond its end.
+///
+/// Wrap unbuffered streams in a `BufReader`, because each number and string is read by itself. Values cannot borrow from
+/// the stream.
+///
+/// # Errors
+///
+/// Fails if the bytes are not a valid value, at the end of the stream, if reading fails, or if the type is not supported.
+///
+/// ```
+/// let mut stream: &[u8] = &[3, b'h', b'e', b'y', 0xff];
+/// assert_eq!(tightwire_parco::serde::decode_from_reader::<String>(&mut stream)?, "hey");
+/// assert_eq!(stream, [0xff]);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+#[cfg(feature = "std")]
+pub fn decode_from_reader<T: DeserializeOwned>(reader: impl std::io::Read) -> Result<T, Error> {
+    decode_from_reader_with(Options::new(), reader)
+}
+
+/// Same as [`decode_from_reader`], with options.
+///
+/// # Errors
+///
+/// Same as [`decode_from_reader`].
+#[cfg(feature = "std")]
+pub fn decode_from_reader_with<T: DeserializeOwned>(
+    options: Options,
+    reader: impl std::io::Read,
+) -> Result<T, Error> {
+    crate::io::Decoder::with_options(reader, options).decode_serde()
 }
 
 /// Decodes a value from the start of a slice and returns the remaining bytes.
@@ -185,7 +257,7 @@ pub fn decode_exact_with<'de, T: Deserialize<'de>>(options: Options, bytes: &'de
 ///
 /// The length is there because the encoding is only known to serde. The schema is a blob in a struct with the field
 /// `serde`, so a [`Fingerprint`](crate::schema::Fingerprint) or a comparison of schemas does not detect a change of the
-/// type. The length is limited by [`Limits::max_bytes`](crate::Limits::max_bytes).
+/// type.
 ///
 /// ```
 /// use tightwire_parco::{Decode, Encode};
@@ -218,7 +290,8 @@ impl Wire for Serde {
 
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         input.enter()?;
-        Blob::<Varint>::NEW.walk(input)?;
+        let len = Varint::length(input)?;
+        input.skip(len)?;
         input.leave();
         Ok(())
     }
@@ -235,20 +308,16 @@ impl StaticWire for Serde {
 impl<T: Serialize + ?Sized> Put<T> for Serde {
     fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
         writer.enter()?;
-        let mut bytes = Vec::new();
-        if let Err(failure) = ser::append(value, &mut bytes, writer) {
-            return Err(failure.explain(|message| writer.explain(message)));
-        }
-        Varint::put_prefixed(bytes.len(), &bytes, writer)?;
+        writer.put_sized(|writer| ser::put(value, writer))?;
         writer.leave();
         Ok(())
     }
 
     fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault> {
         let mut bytes = Vec::new();
-        write::append(&mut bytes, levels.deeper()?, |writer| ser::put(value, writer))
+        write::append(&mut bytes, &levels.deeper()?.alone(), |writer| ser::put(value, writer))
             .map_err(|error| error.fault())?;
-        Put::<[u8]>::size(&Blob::<Varint>::NEW, &bytes, levels)
+        Ok(sized(bytes.len()))
     }
 }
 
@@ -256,7 +325,6 @@ impl<'de, T: Deserialize<'de>> Get<'de, T> for Serde {
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
         reader.enter()?;
         let len = Varint::length(reader)?;
-        reader.check_bytes(len)?;
         reader.expect(len)?;
         let start = reader.rest();
         let value = de::get(reader)?;
@@ -319,6 +387,41 @@ impl fmt::Display for Failure {
 }
 
 impl core::error::Error for Failure {}
+
+/// Sizes of the elements of a collection, which are only known one by one. They are checked against the limits in the same
+/// way when encoding and decoding.
+#[derive(Default)]
+struct Sizes {
+    /// Number of elements without bytes.
+    empty: usize,
+    /// Whether an element did not have exactly one byte. Elements of one byte count as bytes.
+    is_wide: bool,
+}
+
+impl Sizes {
+    /// Returns whether so many elements can exceed a limit that depends on their sizes.
+    fn need_check(count: usize, limits: &Limits) -> bool {
+        count > limits.elements.min(limits.zero_sized)
+    }
+
+    /// Checks a number of elements of any size.
+    fn start(&self, count: usize, limits: &Limits) -> Result<(), Exceeded> {
+        let most = limits.elements.max(limits.bytes);
+        if count <= most { Ok(()) } else { Err(Exceeded::new(Limit::Elements, count, limits.elements)) }
+    }
+
+    /// Adds an element of a collection of `count` elements.
+    fn add(&mut self, size: usize, count: usize, limits: &Limits) -> Result<(), Exceeded> {
+        self.empty += usize::from(size == 0);
+        self.is_wide |= size != 1;
+        if self.empty > limits.zero_sized {
+            return Err(Exceeded::new(Limit::ZeroSized, self.empty, limits.zero_sized));
+        }
+        let (limit, most) =
+            if self.is_wide { (Limit::Elements, limits.elements) } else { (Limit::Bytes, limits.bytes) };
+        if count <= most { Ok(()) } else { Err(Exceeded::new(limit, count, most)) }
+    }
+}
 
 /// Returns the segment of a field without a name.
 fn position(index: usize) -> Segment {

@@ -59,10 +59,10 @@ impl Timestamp {
         self.0
     }
 
-    /// Converts a point in time of another type. Returns `None` if it is out of range.
+    /// Converts a point in time of another type. Returns `None` if it is out of range or in a leap second.
     #[inline]
     pub fn checked(instant: &impl ToNanos) -> Option<Self> {
-        i64::try_from(instant.to_nanos()).ok().map(Self)
+        i64::try_from(instant.to_nanos()).ok().filter(|_| !instant.is_leap_second()).map(Self)
     }
 
     /// Converts a point in time of another type and wraps if it is out of range, as Go does. A wrapped timestamp is a
@@ -124,6 +124,12 @@ impl Default for ZonedTimestamp {
 pub trait ToNanos {
     /// Returns the nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
     fn to_nanos(&self) -> i128;
+
+    /// Returns whether it is in a leap second, for which nanoseconds since 1970 have no number. Default: false.
+    #[inline]
+    fn is_leap_second(&self) -> bool {
+        false
+    }
 }
 
 /// A type that can be created from nanoseconds since 1970.
@@ -211,6 +217,11 @@ impl<Z: chrono::TimeZone> ToNanos for chrono::DateTime<Z> {
     #[inline]
     fn to_nanos(&self) -> i128 {
         i128::from(self.timestamp()) * 1_000_000_000 + i128::from(self.timestamp_subsec_nanos())
+    }
+
+    #[inline]
+    fn is_leap_second(&self) -> bool {
+        self.timestamp_subsec_nanos() >= 1_000_000_000
     }
 }
 

@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 
 use crate::error::{ErrorKind, Fault};
-use crate::options::{Levels, Limits, Mode, Options};
+use crate::options::{ElementSize, Levels, Limits, Mode, Options};
 use crate::read::{Context, Input, Reader};
 #[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
@@ -309,7 +309,10 @@ where
 impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
     fn put(&self, view: &Seq<'de, E, T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
         self.size(view, writer.levels())?;
-        H::put_prefixed(view.len, view.bytes, writer)
+        writer.check_elements(view.len, ElementSize::of(self.element()), 0)?;
+        H::put_length(view.len, writer)?;
+        writer.bytes(view.bytes);
+        Ok(())
     }
 
     fn size(&self, view: &Seq<'de, E, T>, levels: Levels) -> Result<usize, Fault> {

@@ -18,10 +18,8 @@ use core::iter;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-#[cfg(not(feature = "alloc"))]
-use crate::error::ErrorKind;
-use crate::error::{Error, Fault, Segment, Trace};
-use crate::options::Levels;
+use crate::error::{Error, ErrorKind, Exceeded, Fault, Limit, Segment, Trace};
+use crate::options::{ElementSize, Levels, Limits};
 use crate::wire::{Header as _, Varint};
 
 /// Destination of encoded bytes; implementations of [`Put`](crate::Put) write to it.
@@ -35,8 +33,14 @@ pub struct Writer<'a> {
     levels: Levels,
     /// Number of enclosing evolve structs.
     sized: u32,
+    /// Memory that a decoder counts for the bytes and elements so far.
+    allocated: usize,
+    limits: &'a Limits,
     buffer: &'a mut Buffer,
 }
+
+/// Position of a byte that was reserved for a length.
+pub(crate) struct Reserved(usize);
 
 /// The memory that a [`Writer`] fills, and the trace of a fault.
 struct Buffer {
@@ -131,8 +135,9 @@ impl Buffer {
 
 impl<'a> Writer<'a> {
     #[inline]
-    fn new(buffer: &'a mut Buffer, end: *mut MaybeUninit<u8>, levels: Levels) -> Self {
-        Self { at: buffer.start, end: end.cast(), levels, sized: 0, buffer }
+    fn new(buffer: &'a mut Buffer, end: *mut MaybeUninit<u8>, limits: &'a Limits) -> Self {
+        let levels = Levels(limits.depth);
+        Self { at: buffer.start, end: end.cast(), levels, sized: 0, allocated: 0, limits, buffer }
     }
 
     /// Enters a struct.
@@ -142,8 +147,16 @@ impl<'a> Writer<'a> {
     /// Fails if it exceeds [`Limits::max_depth`](crate::Limits::max_depth).
     #[inline]
     pub fn enter(&mut self) -> Result<(), Fault> {
-        self.levels = self.levels.deeper()?;
-        Ok(())
+        match self.levels.deeper() {
+            Ok(levels) => {
+                self.levels = levels;
+                Ok(())
+            }
+            Err(_) => {
+                let most = self.limits.depth as usize;
+                Err(self.exceed(Exceeded::new(Limit::Depth, most + 1, most)))
+            }
+        }
     }
 
     /// Leaves a struct.
@@ -156,6 +169,59 @@ impl<'a> Writer<'a> {
     #[inline]
     pub(crate) fn levels(&self) -> Levels {
         self.levels
+    }
+
+    #[cfg(feature = "serde")]
+    #[inline]
+    pub(crate) fn limits(&self) -> &'a Limits {
+        self.limits
+    }
+
+    /// Checks the length of a string or blob against the limits.
+    ///
+    /// # Errors
+    ///
+    /// Fails above the limit.
+    #[inline(always)]
+    pub fn check_bytes(&mut self, len: usize) -> Result<(), Fault> {
+        self.count(len);
+        let most = self.limits.bytes;
+        if len <= most { Ok(()) } else { Err(self.exceed(Exceeded::new(Limit::Bytes, len, most))) }
+    }
+
+    /// Checks a number of elements of this encoded size, and of `memory` bytes in memory, against the limits.
+    ///
+    /// # Errors
+    ///
+    /// Fails above the limits.
+    #[inline(always)]
+    pub fn check_elements(&mut self, count: usize, size: ElementSize, memory: usize) -> Result<(), Fault> {
+        self.count(count.saturating_mul(memory));
+        match self.limits.exceeded(count, size) {
+            None => Ok(()),
+            Some(exceeded) => Err(self.exceed(exceeded)),
+        }
+    }
+
+    /// Counts memory that a decoder allocates. It is checked when the message is complete.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, bytes: usize) {
+        self.allocated = self.allocated.saturating_add(bytes);
+    }
+
+    #[cold]
+    pub(crate) fn exceed(&mut self, exceeded: Exceeded) -> Fault {
+        self.buffer.trace.exceed(exceeded)
+    }
+
+    /// Checks the size of the complete message, and the memory to decode it.
+    #[inline]
+    fn check_message(&mut self, result: Result<(), Fault>) -> Result<(), Fault> {
+        let (needed, most) = (self.written().max(self.allocated), self.limits.allocation);
+        match result {
+            Ok(()) if needed > most => Err(self.exceed(Exceeded::new(Limit::Allocation, needed, most))),
+            result => result,
+        }
     }
 
     /// Returns the number of bytes written so far.
@@ -282,25 +348,37 @@ impl<'a> Writer<'a> {
         &mut self,
         put: impl FnOnce(&mut Self) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let start = self.position();
+        let start = self.begin_length();
         let before = self.written();
+        put(self)?;
+        self.end_length(start, self.written() - before);
+        Ok(())
+    }
+
+    /// Reserves a byte for a length or count that is only known later, and returns its position for
+    /// [`end_length`](Self::end_length), which must follow unless the message fails.
+    #[inline]
+    pub(crate) fn begin_length(&mut self) -> Reserved {
+        let start = Reserved(self.position());
         self.array([0]);
         self.sized += 1;
-        let result = put(self);
+        start
+    }
+
+    /// Inserts the length as a varint.
+    #[inline]
+    pub(crate) fn end_length(&mut self, Reserved(start): Reserved, len: usize) {
         self.sized -= 1;
-        result?;
         #[cfg(not(feature = "alloc"))]
         if let Memory::Full = self.buffer.memory {
-            return Ok(());
+            return;
         }
-        let len = self.written() - before - 1;
         if len < 0x80 {
-            // SAFETY: the byte at `start` was written above.
+            // SAFETY: a `Reserved` is only made by `begin_length`, which has written the byte at `start`.
             unsafe { self.buffer.start.add(start).write(len as u8) };
         } else {
             self.put_long(start, len);
         }
-        Ok(())
     }
 
     /// Inserts the length of an evolve struct whose reserved byte is at `start`, or delays it inside of another one.
@@ -454,14 +532,15 @@ impl fmt::Debug for Writer<'_> {
 /// Encodes into a region, or into a new vector if the region is too small. Without the feature `alloc`, it fails then.
 pub(crate) fn fill(
     region: &mut [MaybeUninit<u8>],
-    levels: Levels,
+    limits: &Limits,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<FillResult, Error> {
     let spare = region.as_mut_ptr_range();
     let end = spare.end;
     let mut buffer = Buffer::new(spare, Memory::Region);
-    let mut writer = Writer::new(&mut buffer, end, levels);
+    let mut writer = Writer::new(&mut buffer, end, limits);
     let result = put(&mut writer);
+    let result = writer.check_message(result);
     let written = writer.written();
     match (result, buffer.memory) {
         (Err(fault), _) => Err(buffer.trace.into_error(fault, written)),
@@ -477,6 +556,25 @@ pub(crate) fn fill(
     }
 }
 
+/// Encodes to the start of a slice and returns the number of bytes written.
+pub(crate) fn to_slice(
+    slice: &mut [u8],
+    put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
+) -> Result<usize, Error> {
+    #[cfg(feature = "alloc")]
+    let room = slice.len();
+    match fill(as_uninit(slice), &Limits::new(), put)? {
+        FillResult::InPlace(written) => Ok(written),
+        #[cfg(feature = "alloc")]
+        FillResult::Spilled(message) if message.len() <= room => {
+            slice[..message.len()].copy_from_slice(&message);
+            Ok(message.len())
+        }
+        #[cfg(feature = "alloc")]
+        FillResult::Spilled(_) => Err(Error::at(ErrorKind::BufferFull, room)),
+    }
+}
+
 /// Bytes on the stack for a message that is encoded to a new vector.
 #[cfg(feature = "alloc")]
 const STACK: usize = 1024;
@@ -485,11 +583,11 @@ const STACK: usize = 1024;
 #[cfg(feature = "alloc")]
 #[inline]
 pub(crate) fn to_vec(
-    levels: Levels,
+    limits: &Limits,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<Vec<u8>, Error> {
     let mut stack = [const { MaybeUninit::uninit() }; STACK];
-    match fill(&mut stack, levels, put)? {
+    match fill(&mut stack, limits, put)? {
         FillResult::InPlace(written) => {
             // SAFETY: the first `written` bytes of the stack are initialized.
             Ok(unsafe { core::slice::from_raw_parts(stack.as_ptr().cast::<u8>(), written) }.to_vec())
@@ -503,14 +601,15 @@ pub(crate) fn to_vec(
 #[inline(always)]
 pub(crate) fn append(
     vec: &mut Vec<u8>,
-    levels: Levels,
+    limits: &Limits,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<(), Error> {
     let spare = vec.spare_capacity_mut().as_mut_ptr_range();
     let end = spare.end;
     let mut buffer = Buffer::new(spare, Memory::Vec(vec));
-    let mut writer = Writer::new(&mut buffer, end, levels);
+    let mut writer = Writer::new(&mut buffer, end, limits);
     let result = put(&mut writer);
+    let result = writer.check_message(result);
     let written = writer.written();
     match (result, buffer.memory) {
         (Ok(()), Memory::Vec(vec)) => {
@@ -587,25 +686,25 @@ const SLACK: usize = 8;
 pub(crate) fn append_to_buf(
     buf: &mut impl Reserve,
     size: usize,
-    levels: Levels,
+    limits: &Limits,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<(), Error> {
     buf.reserve(size.saturating_add(SLACK));
     // SAFETY: a `Writer` only writes initialized bytes.
     let chunk = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
-    match fill(chunk, levels, put)? {
+    match fill(chunk, limits, put)? {
         // SAFETY: the first `written` bytes of the chunk are initialized.
         FillResult::InPlace(written) => unsafe { buf.advance_mut(written) },
         FillResult::Spilled(message) if message.len() <= buf.remaining_mut() => buf.put_slice(&message),
         FillResult::Spilled(_) => {
-            return Err(Error::at(crate::error::ErrorKind::BufferFull, buf.remaining_mut()));
+            return Err(Error::at(ErrorKind::BufferFull, buf.remaining_mut()));
         }
     }
     Ok(())
 }
 
 /// Returns the slice as uninitialized memory.
-pub(crate) fn as_uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+fn as_uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     let len = slice.len();
     // SAFETY: the layout is the same, and a `Writer`, the only user, only writes initialized bytes.
     unsafe { core::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), len) }

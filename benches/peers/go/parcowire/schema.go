@@ -31,6 +31,10 @@ type Schema struct {
 	N *int `json:"n,omitempty"`
 	// Models are the types of a multi by id.
 	Models Models `json:"models,omitempty"`
+	// Names are the names of the models by id, if they have any. They are not on the wire.
+	Names map[string]string `json:"names,omitempty"`
+	// Logical is the meaning of the type, which is not on the wire.
+	Logical string `json:"logical,omitempty"`
 }
 
 // Field is a field of a struct; the name is not on the wire.

@@ -57,4 +57,19 @@ union Union {
     field: u8,
 }
 
+#[derive(Encode)]
+enum OtherWithoutLength {
+    One,
+    #[parco(other)]
+    Other,
+}
+
+#[derive(Decode)]
+#[parco(evolve)]
+enum OtherFirst {
+    #[parco(other)]
+    Other,
+    One,
+}
+
 fn main() {}

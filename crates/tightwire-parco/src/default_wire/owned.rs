@@ -13,6 +13,8 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::{DecodeAs, EncodeAs};
+#[cfg(feature = "std")]
+use crate::wire::Wrapped;
 use crate::wire::{Blob, Format, Map, Pointer, Slice, Str};
 
 both! {
@@ -20,6 +22,7 @@ both! {
     Box<str> => Str<F::Header>;
     Rc<str> => Str<F::Header>;
     Arc<str> => Str<F::Header>;
+    alloc::ffi::CString => Blob<F::Header>;
     #[cfg(feature = "bytes")]
     bytes::Bytes => Blob<F::Header>;
     #[cfg(feature = "bytes")]
@@ -95,6 +98,8 @@ decode! {
 
 #[cfg(feature = "std")]
 encode! {
+    [T: EncodeAs<F>] std::sync::Mutex<T> => Wrapped<T::Wire>;
+    [T: EncodeAs<F>] std::sync::RwLock<T> => Wrapped<T::Wire>;
     [] Path => Str<F::Header>;
     [] &Path => Str<F::Header>;
     [K: EncodeAs<F>, V: EncodeAs<F>, S] HashMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
@@ -103,6 +108,8 @@ encode! {
 
 #[cfg(feature = "std")]
 decode! {
+    [T: DecodeAs<'de, F>] std::sync::Mutex<T> => Wrapped<T::Wire>;
+    [T: DecodeAs<'de, F>] std::sync::RwLock<T> => Wrapped<T::Wire>;
     [] &'de Path => Str<F::Header>;
     [
         K: DecodeAs<'de, F> + Eq + core::hash::Hash,

@@ -53,7 +53,8 @@ pub enum Verdict {
 /// Compares the encodings of two schemas.
 ///
 /// Walks over both schemas and reports every difference. Fields are matched by position and, if the names at a position
-/// differ, by name. Reserved bytes may be replaced by fields of the same total size: old messages have zeros there, so
+/// differ, by name. Variants are matched by name: a variant that has another id breaks. A variant whose name is in only one
+/// of the schemas, and whose id is in both, was renamed. Reserved bytes may be replaced by fields of the same total size: old messages have zeros there, so
 /// all new fields decode to zero. Only fields of fixed size can replace reserved bytes.
 ///
 /// ```
@@ -74,7 +75,9 @@ pub fn compare(old: &Schema, new: &Schema) -> Compatibility {
     let (old, new) = (Layout::of(old), Layout::of(new));
     match (old.kind, new.kind) {
         // The fields of the message itself come last, so fields can be added or removed at the end.
-        (LayoutKind::Struct(one), LayoutKind::Struct(other)) if !one.is_recursive && !other.is_recursive => {
+        (LayoutKind::Struct(one), LayoutKind::Struct(other))
+            if !one.is_recursive && !other.is_recursive && old.logical == new.logical =>
+        {
             Fields::new(&mut comparison, "", &old.parts, &new.parts, End::Message).compare();
         }
         _ => comparison.layout("", &old, &new),
@@ -158,6 +161,13 @@ impl Comparison {
     }
 
     fn layout(&mut self, path: &str, old: &Layout, new: &Layout) {
+        if old.logical != new.logical {
+            let name = |layout: &Layout| match &*layout.logical {
+                "" => layout.label.to_string(),
+                logical => logical.to_string(),
+            };
+            return self.became(path, Verdict::Breaks, name(old), name(new));
+        }
         match (old.kind, new.kind) {
             (LayoutKind::Struct(one), LayoutKind::Struct(other))
                 if one.is_recursive == other.is_recursive =>
@@ -238,17 +248,40 @@ impl Comparison {
     }
 
     fn models(&mut self, path: &str, old: &[(String, Layout)], new: &[(String, Layout)]) {
+        // The id of the only variant with this name, if both schemas have one.
+        let moved =
+            |name: &str| Some((only(old, name)?, only(new, name)?)).filter(|(one, other)| one != other);
         for (id, model) in new {
             let path = alloc::format!("{path}[{id}]");
+            let name = &model.variant;
+            if let Some((old_id, _)) = moved(name) {
+                self.note(&path, Verdict::Breaks, alloc::format!("`{name}` had the id {old_id}"));
+                continue;
+            }
             match old.iter().find(|(old, _)| old == id) {
-                Some((_, old)) => self.layout(&path, old, model),
                 None => self.note(&path, Verdict::NewReadsOld, "model added"),
+                Some((_, old)) if moved(&old.variant).is_some() => {
+                    self.note(&path, Verdict::Breaks, alloc::format!("was the id of `{}`", old.variant));
+                }
+                Some((_, old)) => {
+                    if old.variant != *name && !old.variant.is_empty() && !name.is_empty() {
+                        let what = alloc::format!("renamed from `{}` to `{name}`", old.variant);
+                        self.note(&path, Verdict::SameWire, what);
+                    }
+                    self.layout(&path, old, model);
+                }
             }
         }
-        for (id, _) in old.iter().filter(|(id, _)| !has(new, id)) {
+        for (id, _) in old.iter().filter(|(id, model)| !has(new, id) && moved(&model.variant).is_none()) {
             self.note(&alloc::format!("{path}[{id}]"), Verdict::OldReadsNew, "model removed");
         }
     }
+}
+
+/// Returns the id of the only variant with this name, if it has one.
+fn only<'a>(models: &'a [(String, Layout)], name: &str) -> Option<&'a str> {
+    let mut found = models.iter().filter(|(_, model)| model.variant == name && !name.is_empty());
+    found.next().filter(|_| found.next().is_none()).map(|(id, _)| &**id)
 }
 
 fn has(list: &[(String, Layout)], name: &str) -> bool {

@@ -7,8 +7,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::error::{SchemaError, SchemaErrorKind};
-use super::{Number, Schema, Value};
-use crate::options::Limits;
+use super::{Number, Schema, Value, Variant};
 use crate::wire::{Endian, Header as _, Varint};
 
 /// A validated schema. It is a wire type for [`Value`]s.
@@ -146,7 +145,7 @@ impl Schema {
     /// struct contains itself without an option, a collection or an optional field of an evolve struct in between, an
     /// evolve struct requires more fields than it has, the schema exceeds
     /// [`MAX_TYPES`](Self::MAX_TYPES) or [`MAX_DEPTH`](Self::MAX_DEPTH), or an array or skip exceeds
-    /// [`Limits::MAX_ELEMENTS`] or [`Limits::MAX_BYTES`].
+    /// [`MAX_ARRAY`](Self::MAX_ARRAY) or [`MAX_SKIP`](Self::MAX_SKIP).
     pub fn compile(&self) -> Result<Dynamic, SchemaError> {
         let mut compiler = Compiler::default();
         compiler.add(self, 1)?;
@@ -186,6 +185,13 @@ impl Compiler {
                 .map(|at| self.open[at])
                 .ok_or_else(|| SchemaError::invalid("`recursive` refers to a level that does not exist"));
         }
+        if let Schema::Logical { name, inner } = schema {
+            let is_valid =
+                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            let wrong =
+                || SchemaError::invalid("the name of a logical type is not letters, digits and underscores");
+            return if is_valid { self.add(inner, depth + 1) } else { Err(wrong()) };
+        }
         let index = self.nodes.len();
         self.nodes.push(Node { min_size: usize::MAX, fixed_size: None, kind: NodeKind::Bool });
         self.nodes[index].kind = self.kind(index, schema, depth + 1)?;
@@ -205,7 +211,7 @@ impl Compiler {
                 NodeKind::Slice(length(header)?, self.part(element, depth, "[element]")?)
             }
             Schema::Array { len, element } => {
-                let len = usize::try_from(*len).ok().filter(|len| *len <= Limits::MAX_ELEMENTS);
+                let len = usize::try_from(*len).ok().filter(|len| *len <= Schema::MAX_ARRAY);
                 let len = len.ok_or_else(|| SchemaError::limit("the array is too long"))?;
                 NodeKind::Array(len, self.part(element, depth, "[element]")?)
             }
@@ -223,13 +229,13 @@ impl Compiler {
                 return Err(SchemaError::invalid("more fields are required than the struct has"));
             }
             Schema::Skip(count) => {
-                let count = usize::try_from(*count).ok().filter(|count| *count <= Limits::MAX_BYTES);
+                let count = usize::try_from(*count).ok().filter(|count| *count <= Schema::MAX_SKIP);
                 NodeKind::Skip(count.ok_or_else(|| SchemaError::limit("too many bytes are reserved"))?)
             }
             Schema::TimeUtc => NodeKind::TimeUtc,
             Schema::TimeLocation => NodeKind::TimeLocation,
             Schema::Multi { header, models } => self.multi(index, header, models, depth)?,
-            Schema::Recursive(_) => unreachable!("`add` has resolved it"),
+            Schema::Logical { .. } | Schema::Recursive(_) => unreachable!("`add` has resolved it"),
         })
     }
 
@@ -256,7 +262,7 @@ impl Compiler {
         &mut self,
         index: Index,
         header: &Schema,
-        models: &[(String, Schema)],
+        models: &[Variant],
         depth: usize,
     ) -> Result<NodeKind, SchemaError> {
         let wrong = || SchemaError::invalid("an id must be an integer or a string").within("[id]");
@@ -269,7 +275,7 @@ impl Compiler {
         let header = self.part(header, depth, "[id]")?;
         self.open.push(index);
         let mut list = Vec::with_capacity(models.len());
-        for (name, schema) in models {
+        for Variant { id: name, schema, .. } in models {
             let step = format_args!("[{name}]");
             let id =
                 if is_text {

@@ -28,6 +28,10 @@
 //! | replace reserved bytes with a field | yes, default | yes, default | yes, default | mismatch, mismatch |
 //! | add an enum variant | error, yes | error, yes | error, yes | mismatch, mismatch |
 //! | remove an enum variant | yes, error | yes, error | yes, error | mismatch, mismatch |
+//! | rename an enum variant | yes, yes | yes, yes | yes, yes | mismatch, mismatch |
+//! | insert an enum variant | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
+//! | swap two enum variants | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
+//! | give a value another meaning | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
 //! | insert a field | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
 //! | reorder fields | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
 //! | swap two fields of the same type | wrong, wrong | wrong, wrong | wrong, wrong | wrong, wrong |
@@ -36,12 +40,14 @@
 //! | make a field optional | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
 //! | change a byte order | wrong, wrong | wrong, wrong | wrong, wrong | mismatch, mismatch |
 //!
-//! Enum results are those of a message with the variant; other variants are not affected. Adding or removing `evolve`
+//! Enum results are those of a message with a variant that the change concerns; other variants are not affected. Variants
+//! are inserted and swapped without explicit ids. Adding or removing `evolve`
 //! changes the encoding, and is as wrong as inserting a field.
 //!
 //! # Names
 //!
-//! Names of fields and types are not encoded. They can change at any time.
+//! Names of fields and types are not encoded. They can change at any time. The names of variants are not encoded either, but
+//! they are part of the fingerprint, because nothing else tells variants with the same fields apart.
 //!
 //! # Evolve structs
 //!
@@ -103,7 +109,17 @@
 //!
 //! Without explicit ids, the variants of an enum are numbered in order of declaration. New variants at the end do not
 //! change the ids of the others; a variant that is inserted, moved or removed does. With `#[parco(id = N)]` on all
-//! variants, the order is free. Readers reject messages with an unknown id.
+//! variants, the order is free. Readers reject messages with an unknown id. [`compare`](super::compare) matches variants by
+//! name: a variant whose id changed breaks.
+//!
+//! An enum with `#[parco(evolve)]` has a length before its id, so that a reader can skip a variant that it does not know. It is
+//! decoded as the variant with `#[parco(other)]`, if there is one. Old readers then read messages with new variants, except for
+//! the contents of these variants.
+//!
+//! # Meaning
+//!
+//! Types with the same bytes and another meaning, such as `u128` and `i128`, or a `Uuid` and `[u8; 16]`, differ in their
+//! [logical type](crate::wire::logical), which is part of the schema and of the fingerprint.
 //!
 //! # Lengths
 //!

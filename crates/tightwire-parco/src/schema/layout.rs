@@ -4,7 +4,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{Number, Schema, of};
+use super::{Number, Schema, Variant, of};
 use crate::default_wire::Encode;
 #[cfg(feature = "std")]
 use crate::error::{Error, ErrorKind};
@@ -12,8 +12,9 @@ use crate::wire::Endian;
 
 /// A 64-bit hash of an encoding, equal for schemas with the same encoding.
 ///
-/// The names of fields and the grouping of fields into nested structs are not included, since neither is encoded. Two
-/// peers can compare fingerprints, and a test can pin one.
+/// The names of fields and the grouping of fields into nested structs are not included, since neither is encoded. The names
+/// of variants and of logical types are included: variants that were swapped, and values with another meaning, have the
+/// same bytes. Two peers can compare fingerprints, and a test can pin one.
 ///
 /// It is the 64-bit FNV-1a hash (offset basis `cbf29ce484222325`, prime `100000001b3`, both hexadecimal) of the bytes
 /// of [`Schema::canonical`]. Implementations in other languages can compute it from that text:
@@ -33,7 +34,8 @@ use crate::wire::Endian;
 /// | struct | `(`, the fields separated by single spaces, `)` |
 /// | struct as a field | its fields in place of the field |
 /// | evolve struct, also as a field | `evolve` and its text as a struct; which fields are required is not included |
-/// | multi | `multi(H L:ID=T ...)`, with the ids in bytewise order and `L` the length of the id in bytes, in decimal |
+/// | multi | `multi(H L:ID,L:NAME=T ...)`, with the ids in bytewise order and `L` the length of the id or name in bytes, in decimal; without `,L:NAME` if there is no name |
+/// | logical type | `NAME:` and the text of its encoding; as a field, it is not replaced by its fields |
 /// | recursive struct, evolve struct or multi | `@` and its text, even if it is a field |
 /// | reference to it | `^N`, where `N` counts the enclosing `@` outwards from 1 |
 ///
@@ -131,6 +133,10 @@ pub(super) struct Layout {
     /// its first part.
     pub(super) parts: Vec<(String, Self)>,
     pub(super) kind: LayoutKind,
+    /// Name of the logical type, or empty.
+    pub(super) logical: String,
+    /// Name of the variant that this is the schema of, or empty.
+    pub(super) variant: String,
 }
 
 #[derive(Clone, Copy)]
@@ -171,7 +177,8 @@ impl Layout {
         ancestors: &mut Vec<bool>,
     ) -> Self {
         let parts = parts.map(|(step, schema)| (step.into(), Self::build(schema, ancestors))).into();
-        Self { label, name: name.into(), argument, parts, kind: LayoutKind::Variable }
+        let (logical, variant) = (String::new(), String::new());
+        Self { label, name: name.into(), argument, parts, kind: LayoutKind::Variable, logical, variant }
     }
 
     /// `ancestors` contains for each enclosing struct or multi whether a reference to it was found.
@@ -231,11 +238,16 @@ impl Layout {
             Schema::Multi { header, models } => {
                 let mut layout = Self::new("multi", "multi", String::new(), [("[id]", header)], ancestors);
                 let recursion = Recursion::find(ancestors, |ancestors| {
-                    let models = models.iter().map(|(id, model)| (id.clone(), Self::build(model, ancestors)));
+                    let models = models.iter().map(|Variant { id, name, schema }| {
+                        (id.clone(), Self { variant: name.clone(), ..Self::build(schema, ancestors) })
+                    });
                     layout.parts.extend(models);
                 });
                 layout.parts[1..].sort_by(|(one, _), (other, _)| one.cmp(other));
                 Self { kind: LayoutKind::Multi(recursion), ..layout }
+            }
+            Schema::Logical { name, inner } => {
+                Self { logical: name.clone(), ..Self::build(inner, ancestors) }
             }
             Schema::Recursive(levels) => {
                 let level = ancestors.len().saturating_sub(*levels);
@@ -252,7 +264,7 @@ impl Layout {
     fn add(&mut self, name: &str, field: Self) {
         match field.kind {
             LayoutKind::Skip(0) => {}
-            LayoutKind::Struct(Recursion { is_recursive: false, .. }) => {
+            LayoutKind::Struct(Recursion { is_recursive: false, .. }) if field.logical.is_empty() => {
                 let inside =
                     field.parts.into_iter().map(|(inner, part)| (alloc::format!("{name}.{inner}"), part));
                 self.parts.extend(inside);
@@ -265,6 +277,8 @@ impl Layout {
     pub(super) fn fixed_size(&self) -> Option<u64> {
         let mut parts = self.parts.iter().map(|(_, part)| part.fixed_size());
         match self.kind {
+            // There is no month zero.
+            _ if self.logical.starts_with("date") => None,
             LayoutKind::Leaf(size) | LayoutKind::Skip(size) => Some(size),
             LayoutKind::Array(len) => parts.next()??.checked_mul(len),
             LayoutKind::Struct(_) => parts.try_fold(0, |sum: u64, size| sum.checked_add(size?)),
@@ -275,6 +289,9 @@ impl Layout {
     /// Writes the canonical text; `ancestors` contains the levels of the enclosing recursive types.
     fn write(&self, out: &mut impl fmt::Write, ancestors: &mut Vec<usize>) -> fmt::Result {
         let outside = ancestors.len();
+        if !self.logical.is_empty() {
+            write!(out, "{}:", self.logical)?;
+        }
         match self.kind {
             LayoutKind::Recursive(level) => {
                 let at = ancestors.iter().position(|ancestor| *ancestor == level);
@@ -298,7 +315,11 @@ impl Layout {
                 out.write_char(' ')?;
             }
             if matches!(self.kind, LayoutKind::Multi(_)) && index > 0 {
-                write!(out, "{}:{name}=", name.len())?;
+                write!(out, "{}:{name}", name.len())?;
+                if !part.variant.is_empty() {
+                    write!(out, ",{}:{}", part.variant.len(), part.variant)?;
+                }
+                out.write_char('=')?;
             }
             part.write(out, ancestors)?;
         }
@@ -392,9 +413,11 @@ mod tests {
     fn ids_are_sorted_and_delimited() {
         let multi = Schema::Multi {
             header: Box::new(Schema::String { header: Box::new(byte()) }),
-            models: [("b c".into(), structure([byte()].into())), ("a".into(), Schema::Bool)].into(),
+            models: [("b c", "", structure([byte()].into())), ("a", "New", Schema::Bool)]
+                .map(|(id, name, schema)| Variant { id: id.into(), name: name.into(), schema })
+                .into(),
         };
-        assert_eq!(multi.canonical(), "multi(bytes(u8) 1:a=bool 3:b c=(u8))");
+        assert_eq!(multi.canonical(), "multi(bytes(u8) 1:a,3:New=bool 3:b c=(u8))");
     }
 
     #[test]

@@ -112,10 +112,29 @@ pub enum Schema {
         /// Wire type of the id.
         header: Box<Self>,
         /// The models by id.
-        models: Vec<(String, Self)>,
+        models: Vec<Variant>,
+    },
+    /// A type with a meaning that its encoding does not tell, such as `uuid` for 16 bytes.
+    Logical {
+        /// Name of the logical type: ASCII letters, digits and underscores.
+        name: String,
+        /// The encoding.
+        inner: Box<Self>,
     },
     /// A reference to an enclosing struct or multi; 1 is the innermost one.
     Recursive(usize),
+}
+
+/// A variant of an enum, or a model of a registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// The encoded id; a number is in decimal.
+    pub id: String,
+    /// Name of the variant. For a registry, the name of the Rust type without its module. Empty if unknown: variants are then
+    /// compared by id alone.
+    pub name: String,
+    /// Schema of the fields.
+    pub schema: Schema,
 }
 
 impl Schema {
@@ -124,6 +143,12 @@ impl Schema {
 
     /// Maximum number of types that [`compile`](Self::compile) accepts: 65,536.
     pub const MAX_TYPES: usize = 1 << 16;
+
+    /// Maximum number of elements of an array that [`compile`](Self::compile) accepts: ten million.
+    pub const MAX_ARRAY: usize = 10_000_000;
+
+    /// Maximum number of reserved bytes that [`compile`](Self::compile) accepts: 100 MiB.
+    pub const MAX_SKIP: usize = 100 << 20;
 }
 
 macro_rules! numbers {

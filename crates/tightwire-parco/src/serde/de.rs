@@ -1,46 +1,159 @@
 //! The deserializer.
 
 use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
 use core::fmt;
+use core::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, IntoDeserializer as _, Visitor};
 
-use super::{Failure, position};
+use super::{Failure, Sizes, position};
 use crate::error::{ErrorKind, Fault, Segment};
-use crate::read::{Input as _, Reader};
-use crate::wire::{Blob, Get as _, Header as _, StaticWire as _, Str, Varint};
+use crate::options::DuplicateKeys;
+use crate::read::{Input, Reader};
+use crate::text::text;
+use crate::wire::{Header as _, Varint};
 
 /// Decodes a value.
 pub(super) fn get<'de, T: Deserialize<'de>>(reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
-    let start = reader.rest();
-    let mut source = Source { unpromised: start.len(), reader };
+    let whole = reader.rest();
+    get_from(Slice { reader, whole }, whole.len())
+}
+
+/// Decodes a value. Size hints promise at most `unpromised` elements.
+pub(crate) fn get_from<'de, T: Deserialize<'de>>(
+    origin: impl Origin<'de>,
+    unpromised: usize,
+) -> Result<T, Fault> {
+    let start = origin.position();
+    let mut source = Source { unpromised, origin };
     T::deserialize(Deserializer(&mut source)).map_err(|failure| {
         let failure = source.locate(start, failure, None);
-        failure.explain(|message| source.reader.state_mut().trace.message = message)
+        failure.explain(|message| source.input().state_mut().trace.message = message)
     })
 }
 
-/// The input.
-struct Source<'r, 'c, 'de> {
+/// A slice or stream that values are decoded from.
+pub(crate) trait Origin<'de> {
+    type Input: Input;
+
+    fn input(&mut self) -> &mut Self::Input;
+
+    /// Returns the number of bytes that were read.
+    fn position(&self) -> usize;
+
+    /// Returns the bytes that were read since this position.
+    fn since(&self, position: usize) -> &[u8];
+
+    /// Reads bytes.
+    fn bytes(&mut self, len: usize) -> Result<Octets<'_, 'de>, Fault>;
+}
+
+/// Bytes of the input.
+pub(crate) enum Octets<'s, 'de> {
+    /// They live as long as the value that is decoded.
+    Borrowed(&'de [u8]),
+    Buffered(&'s [u8]),
+}
+
+struct Slice<'r, 'c, 'de> {
     reader: &'r mut Reader<'c, 'de>,
+    whole: &'de [u8],
+}
+
+impl<'c, 'de> Origin<'de> for Slice<'_, 'c, 'de> {
+    type Input = Reader<'c, 'de>;
+
+    #[inline]
+    fn input(&mut self) -> &mut Reader<'c, 'de> {
+        self.reader
+    }
+
+    #[inline]
+    fn position(&self) -> usize {
+        self.whole.len() - self.reader.rest().len()
+    }
+
+    fn since(&self, position: usize) -> &[u8] {
+        &self.whole[position..self.position()]
+    }
+
+    #[inline]
+    fn bytes(&mut self, len: usize) -> Result<Octets<'_, 'de>, Fault> {
+        self.reader.bytes(len).map(Octets::Borrowed)
+    }
+}
+
+/// The input.
+struct Source<S> {
+    origin: S,
     /// Number of elements that size hints can still promise. Each element that has bytes has one that no other element
     /// has, so the collections of a valid message have at most as many elements as the message has bytes.
     unpromised: usize,
 }
 
-impl<'de> Source<'_, '_, 'de> {
-    /// Adds a segment to the path, and moves the position of an error that is not one of the reader to `start`.
+impl<'de, S: Origin<'de>> Source<S> {
+    #[inline]
+    fn input(&mut self) -> &mut S::Input {
+        self.origin.input()
+    }
+
+    /// Moves the position of an error back to `start`.
     #[cold]
-    fn locate(&mut self, start: &'de [u8], mut failure: Failure, segment: Option<Segment>) -> Failure {
+    fn fail_at(&mut self, start: usize, fault: Fault) -> Fault {
+        let count = self.origin.position() - start;
+        self.input().rewind_fault(fault, count)
+    }
+
+    /// Adds a segment to the path, and moves the position of an error that is not one of the input to `start`.
+    #[cold]
+    fn locate(&mut self, start: usize, mut failure: Failure, segment: Option<Segment>) -> Failure {
         if !failure.0.is_located {
-            self.reader.fail_at(start, failure.fault());
+            self.fail_at(start, failure.fault());
             failure.0.is_located = true;
         }
         if let Some(segment) = segment {
-            self.reader.locate(failure.fault(), segment);
+            self.input().locate(failure.fault(), segment);
         }
         failure
+    }
+
+    /// Reads the length of a string or byte array. Owned ones count as allocations.
+    #[inline]
+    fn length(&mut self, is_owned: bool) -> Result<usize, Failure> {
+        let input = self.input();
+        let len = Varint::length(input)?;
+        input.check_bytes(len)?;
+        if is_owned {
+            input.state_mut().count_allocation(len)?;
+        }
+        Ok(len)
+    }
+
+    #[inline]
+    fn text<V: Visitor<'de>>(&mut self, is_owned: bool, visitor: V) -> Result<V::Value, Failure> {
+        let len = self.length(is_owned)?;
+        let fault = match self.origin.bytes(len)? {
+            Octets::Borrowed(bytes) => match text(bytes) {
+                Ok(text) => return visitor.visit_borrowed_str(text),
+                Err(fault) => fault,
+            },
+            Octets::Buffered(bytes) => match text(bytes) {
+                Ok(text) => return visitor.visit_str(text),
+                Err(fault) => fault,
+            },
+        };
+        Err(self.input().rewind_fault(fault, len).into())
+    }
+
+    #[inline]
+    fn bytes<V: Visitor<'de>>(&mut self, is_owned: bool, visitor: V) -> Result<V::Value, Failure> {
+        let len = self.length(is_owned)?;
+        match self.origin.bytes(len)? {
+            Octets::Borrowed(bytes) => visitor.visit_borrowed_bytes(bytes),
+            Octets::Buffered(bytes) => visitor.visit_bytes(bytes),
+        }
     }
 
     /// Decodes a part of a value.
@@ -50,16 +163,16 @@ impl<'de> Source<'_, '_, 'de> {
         segment: impl FnOnce() -> Option<Segment>,
         decode: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let start = self.reader.rest();
+        let start = self.origin.position();
         decode(self).map_err(|failure| self.locate(start, failure, segment()))
     }
 
     /// Decodes the contents of a value that counts as a level.
     #[inline]
     fn level<T>(&mut self, decode: impl FnOnce(&mut Self) -> Result<T, Failure>) -> Result<T, Failure> {
-        self.reader.enter()?;
+        self.input().enter()?;
         let value = decode(self)?;
-        self.reader.leave();
+        self.input().leave();
         Ok(value)
     }
 
@@ -76,33 +189,45 @@ impl<'de> Source<'_, '_, 'de> {
 
     fn collection<T>(
         &mut self,
-        visit: impl FnOnce(&mut Elements<'_, '_, '_, 'de>) -> Result<T, Failure>,
+        visit: impl FnOnce(&mut Elements<'_, 'de, S>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         self.level(|source| {
-            let count = Varint::length(source.reader)?;
-            let limits = source.reader.options().limits;
-            if count > limits.elements {
-                return Err(Fault::LIMIT.into());
+            let count = Varint::length(source.input())?;
+            let options = *source.input().options();
+            let sizes = Sizes::default();
+            if let Err(exceeded) = sizes.start(count, &options.limits) {
+                return Err(source.input().state_mut().trace.exceed(exceeded).into());
             }
-            let promised = count.min(source.unpromised).min(limits.allocation);
+            let promised = count.min(source.unpromised).min(options.limits.allocation);
             source.unpromised -= promised;
-            let start = source.reader.rest();
-            let keys = source.reader.rejects_duplicates().then(BTreeSet::new);
-            let mut elements = Elements { source, count, index: 0, promised, start, zero_sized: 0, keys };
+            let start = source.origin.position();
+            let keys = (options.duplicates == DuplicateKeys::Reject).then(BTreeSet::new);
+            let is_checked = Sizes::need_check(count, &options.limits);
+            let mut elements = Elements {
+                source,
+                count,
+                index: 0,
+                promised,
+                start,
+                is_checked,
+                sizes,
+                keys,
+                lifetime: PhantomData,
+            };
             let value = visit(&mut elements)?;
             if elements.index == count { Ok(value) } else { Err(Fault::INVALID_LENGTH.into()) }
         })
     }
 }
 
-struct Deserializer<'a, 'r, 'c, 'de>(&'a mut Source<'r, 'c, 'de>);
+struct Deserializer<'a, S>(&'a mut Source<S>);
 
 /// Methods that read a little-endian number.
 macro_rules! numbers {
     ($($method:ident, $visit:ident: $number:ty;)*) => {$(
         #[inline]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-            visitor.$visit(<$number>::from_le_bytes(self.0.reader.array()?))
+            visitor.$visit(<$number>::from_le_bytes(self.0.input().array()?))
         }
     )*};
 }
@@ -116,7 +241,7 @@ macro_rules! unsupported {
     )*};
 }
 
-impl<'de> de::Deserializer<'de> for Deserializer<'_, '_, '_, 'de> {
+impl<'de, S: Origin<'de>> de::Deserializer<'de> for Deserializer<'_, S> {
     type Error = Failure;
 
     numbers! {
@@ -141,39 +266,34 @@ impl<'de> de::Deserializer<'de> for Deserializer<'_, '_, '_, 'de> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        visitor.visit_bool(self.0.reader.flag()?)
+        visitor.visit_bool(self.0.input().flag()?)
     }
 
     fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        let start = self.0.reader.rest();
-        match char::from_u32(u32::from_le_bytes(self.0.reader.array()?)) {
+        match char::from_u32(u32::from_le_bytes(self.0.input().array()?)) {
             Some(char) => visitor.visit_char(char),
-            None => Err(self.0.reader.fail_at(start, Fault::INVALID_VALUE).into()),
+            None => Err(self.0.input().rewind_fault(Fault::INVALID_VALUE, 4).into()),
         }
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        visitor.visit_borrowed_str(Str::<Varint>::NEW.get(self.0.reader)?)
+        self.0.text(false, visitor)
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        let text: &str = Str::<Varint>::NEW.get(self.0.reader)?;
-        self.0.reader.count_allocation(text.len())?;
-        visitor.visit_borrowed_str(text)
+        self.0.text(true, visitor)
     }
 
     fn deserialize_bytes<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        visitor.visit_borrowed_bytes(Blob::<Varint>::NEW.get(self.0.reader)?)
+        self.0.bytes(false, visitor)
     }
 
     fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        let bytes: &[u8] = Blob::<Varint>::NEW.get(self.0.reader)?;
-        self.0.reader.count_allocation(bytes.len())?;
-        visitor.visit_borrowed_bytes(bytes)
+        self.0.bytes(true, visitor)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        if self.0.reader.flag()? {
+        if self.0.input().flag()? {
             self.0.level(|source| visitor.visit_some(Deserializer(source)))
         } else {
             visitor.visit_none()
@@ -263,14 +383,14 @@ impl Names {
 }
 
 /// The parts of a struct, tuple or variant.
-struct Parts<'a, 'r, 'c, 'de> {
-    source: &'a mut Source<'r, 'c, 'de>,
+struct Parts<'a, S> {
+    source: &'a mut Source<S>,
     len: usize,
     index: usize,
     names: Names,
 }
 
-impl<'de> de::SeqAccess<'de> for Parts<'_, '_, '_, 'de> {
+impl<'de, S: Origin<'de>> de::SeqAccess<'de> for Parts<'_, S> {
     type Error = Failure;
 
     #[inline]
@@ -280,7 +400,7 @@ impl<'de> de::SeqAccess<'de> for Parts<'_, '_, '_, 'de> {
             return Ok(None);
         }
         self.index += 1;
-        let decode = |source: &mut Source<'_, '_, 'de>| seed.deserialize(Deserializer(source));
+        let decode = |source: &mut Source<S>| seed.deserialize(Deserializer(source));
         self.source.part(|| self.names.segment(index), decode).map(Some)
     }
 
@@ -290,36 +410,38 @@ impl<'de> de::SeqAccess<'de> for Parts<'_, '_, '_, 'de> {
 }
 
 /// The elements of a sequence, or the entries of a map.
-struct Elements<'a, 'r, 'c, 'de> {
-    source: &'a mut Source<'r, 'c, 'de>,
+struct Elements<'a, 'de, S> {
+    source: &'a mut Source<S>,
     count: usize,
     /// Number of elements that have started.
     index: usize,
     /// Number of elements in the size hint.
     promised: usize,
-    /// The input at the start of the current element.
-    start: &'de [u8],
-    /// Number of elements without bytes.
-    zero_sized: usize,
+    /// Position of the current element.
+    start: usize,
+    /// Whether the sizes of the elements are checked.
+    is_checked: bool,
+    sizes: Sizes,
     /// The encoded keys, if duplicates are rejected.
-    keys: Option<BTreeSet<&'de [u8]>>,
+    keys: Option<BTreeSet<Vec<u8>>>,
+    lifetime: PhantomData<&'de ()>,
 }
 
-impl<'de> Elements<'_, '_, '_, 'de> {
+impl<'de, S: Origin<'de>> Elements<'_, 'de, S> {
     /// Starts the next element and returns its index.
     #[inline]
     fn start(&mut self) -> Result<Option<usize>, Failure> {
-        let rest = self.source.reader.rest();
-        if self.index > 0 && rest.len() == self.start.len() {
-            self.zero_sized += 1;
-            if self.zero_sized > self.source.reader.options().limits.zero_sized {
-                return Err(Fault::LIMIT.into());
+        let position = self.source.origin.position();
+        if self.is_checked && self.index > 0 {
+            let limits = self.source.input().options().limits;
+            if let Err(exceeded) = self.sizes.add(position - self.start, self.count, &limits) {
+                return Err(self.source.input().state_mut().trace.exceed(exceeded).into());
             }
         }
         if self.index == self.count {
             return Ok(None);
         }
-        self.start = rest;
+        self.start = position;
         self.index += 1;
         Ok(Some(self.index - 1))
     }
@@ -333,7 +455,7 @@ impl<'de> Elements<'_, '_, '_, 'de> {
         self.source.part(
             || Some(segment()),
             |source| {
-                source.reader.count_allocation(size_of::<T::Value>())?;
+                source.input().state_mut().count_allocation(size_of::<T::Value>())?;
                 seed.deserialize(Deserializer(source))
             },
         )
@@ -342,16 +464,15 @@ impl<'de> Elements<'_, '_, '_, 'de> {
     /// Fails if the key of the current entry has the same bytes as an earlier one.
     fn check_key(&mut self, index: usize) -> Result<(), Failure> {
         let Some(keys) = &mut self.keys else { return Ok(()) };
-        let key = &self.start[..self.start.len() - self.source.reader.rest().len()];
-        if keys.insert(key) {
+        if keys.insert(self.source.origin.since(self.start).to_vec()) {
             return Ok(());
         }
-        let fault = self.source.reader.fail_at(self.start, Fault(ErrorKind::DuplicateKey));
-        Err(self.source.reader.locate(fault, Segment::Key(index)).into())
+        let fault = self.source.fail_at(self.start, Fault(ErrorKind::DuplicateKey));
+        Err(self.source.input().locate(fault, Segment::Key(index)).into())
     }
 }
 
-impl<'de> de::SeqAccess<'de> for &mut Elements<'_, '_, '_, 'de> {
+impl<'de, S: Origin<'de>> de::SeqAccess<'de> for &mut Elements<'_, 'de, S> {
     type Error = Failure;
 
     #[inline]
@@ -365,7 +486,7 @@ impl<'de> de::SeqAccess<'de> for &mut Elements<'_, '_, '_, 'de> {
     }
 }
 
-impl<'de> de::MapAccess<'de> for &mut Elements<'_, '_, '_, 'de> {
+impl<'de, S: Origin<'de>> de::MapAccess<'de> for &mut Elements<'_, 'de, S> {
     type Error = Failure;
 
     #[inline]
@@ -387,25 +508,25 @@ impl<'de> de::MapAccess<'de> for &mut Elements<'_, '_, '_, 'de> {
     }
 }
 
-struct Enum<'a, 'r, 'c, 'de> {
-    source: &'a mut Source<'r, 'c, 'de>,
+struct Enum<'a, S> {
+    source: &'a mut Source<S>,
     names: &'static [&'static str],
 }
 
-impl<'a, 'r, 'c, 'de> de::EnumAccess<'de> for Enum<'a, 'r, 'c, 'de> {
+impl<'a, 'de, S: Origin<'de>> de::EnumAccess<'de> for Enum<'a, S> {
     type Error = Failure;
-    type Variant = Variant<'a, 'r, 'c, 'de>;
+    type Variant = Variant<'a, S>;
 
     fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self::Variant), Failure> {
         let Self { source, names } = self;
-        let start = source.reader.rest();
-        let id = source.reader.varint()?;
+        let start = source.origin.position();
+        let id = source.input().varint()?;
         let variant = u32::try_from(id).ok().and_then(|index| {
             let identifier: de::value::U32Deserializer<Failure> = index.into_deserializer();
             seed.deserialize(identifier).ok()
         });
         let Some(variant) = variant else {
-            return Err(source.reader.fail_at(start, Fault::UNKNOWN_TYPE).into());
+            return Err(source.fail_at(start, Fault::UNKNOWN_TYPE).into());
         };
         let name = usize::try_from(id).ok().and_then(|index| names.get(index)).copied();
         Ok((variant, Variant { source, name }))
@@ -413,21 +534,21 @@ impl<'a, 'r, 'c, 'de> de::EnumAccess<'de> for Enum<'a, 'r, 'c, 'de> {
 }
 
 /// The contents of a variant.
-struct Variant<'a, 'r, 'c, 'de> {
-    source: &'a mut Source<'r, 'c, 'de>,
+struct Variant<'a, S> {
+    source: &'a mut Source<S>,
     name: Option<&'static str>,
 }
 
-impl<'de> Variant<'_, '_, '_, 'de> {
-    fn get<T>(
-        self,
-        decode: impl FnOnce(&mut Source<'_, '_, 'de>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+impl<'a, S> Variant<'a, S> {
+    fn get<'de, T>(self, decode: impl FnOnce(&mut Source<S>) -> Result<T, Failure>) -> Result<T, Failure>
+    where
+        S: Origin<'de>,
+    {
         self.source.part(|| self.name.map(Segment::Field), decode)
     }
 }
 
-impl<'de> de::VariantAccess<'de> for Variant<'_, '_, '_, 'de> {
+impl<'de, S: Origin<'de>> de::VariantAccess<'de> for Variant<'_, S> {
     type Error = Failure;
 
     fn unit_variant(self) -> Result<(), Failure> {

@@ -1,14 +1,13 @@
 //! The serializer.
 
-use alloc::vec::Vec;
 use core::fmt;
 
 use serde::ser::{self, Serialize};
 
-use super::{Failure, position};
+use super::{Failure, Sizes, position};
 use crate::error::{ErrorKind, Fault, Segment};
 use crate::wire::{Blob, Header as _, Put as _, StaticWire as _, Str, Varint};
-use crate::write::{self, Writer};
+use crate::write::{Reserved, Writer};
 
 /// Encodes a value.
 pub(super) fn put<T: Serialize + ?Sized>(value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
@@ -16,22 +15,6 @@ pub(super) fn put<T: Serialize + ?Sized>(value: &T, writer: &mut Writer<'_>) -> 
         Ok(()) => Ok(()),
         Err(failure) => Err(failure.explain(|message| writer.explain(message))),
     }
-}
-
-/// Encodes a value to the end of a temporary buffer. `writer` has the remaining levels and records the path.
-pub(super) fn append<T: Serialize + ?Sized>(
-    value: &T,
-    buffer: &mut Vec<u8>,
-    writer: &mut Writer<'_>,
-) -> Result<(), Failure> {
-    write::append(buffer, writer.levels(), |inner| put(value, inner)).map_err(|mut error| {
-        for segment in error.path().iter().rev() {
-            writer.locate(error.fault(), segment.clone());
-        }
-        let mut failure = Failure::from(error.fault());
-        failure.0.message = error.take_message();
-        failure
-    })
 }
 
 /// Encodes a part of a value.
@@ -49,20 +32,27 @@ fn part<T: Serialize + ?Sized>(
 struct Serializer<'a, 'w>(&'a mut Writer<'w>);
 
 impl<'a, 'w> Serializer<'a, 'w> {
-    fn parts(self, variant: Option<(u32, &'static str)>) -> Result<Parts<'a, 'w>, Failure> {
+    fn parts(self, len: usize, variant: Option<(u32, &'static str)>) -> Result<Parts<'a, 'w>, Failure> {
         self.0.enter()?;
         if let Some((index, _)) = variant {
             Varint::write(index.into(), self.0);
         }
-        Ok(Parts { writer: self.0, variant: variant.map(|(_, name)| name), index: 0 })
+        Ok(Parts { writer: self.0, len, variant: variant.map(|(_, name)| name), index: 0 })
     }
 
     fn collection(self, len: Option<usize>) -> Result<Collection<'a, 'w>, Failure> {
         self.0.enter()?;
-        if let Some(len) = len {
-            Varint::put_length(len, self.0)?;
-        }
-        Ok(Collection { writer: self.0, len, count: 0, buffer: Vec::new() })
+        let (limits, sizes) = (self.0.limits(), Sizes::default());
+        let (len, is_checked) = match len {
+            Some(len) => {
+                sizes.start(len, limits).map_err(|exceeded| self.0.exceed(exceeded))?;
+                Varint::put_length(len, self.0)?;
+                (Ok(len), Sizes::need_check(len, limits))
+            }
+            None => (Err(self.0.begin_length()), true),
+        };
+        let start = self.0.written();
+        Ok(Collection { writer: self.0, len, count: 0, is_checked, start, sizes, has_literal_key: false })
     }
 }
 
@@ -140,7 +130,7 @@ impl<'a, 'w> ser::Serializer for Serializer<'a, 'w> {
     }
 
     fn serialize_unit_struct(self, _: &'static str) -> Result<(), Failure> {
-        ser::SerializeTuple::end(self.parts(None)?)
+        ser::SerializeTuple::end(self.parts(0, None)?)
     }
 
     fn serialize_unit_variant(
@@ -149,7 +139,7 @@ impl<'a, 'w> ser::Serializer for Serializer<'a, 'w> {
         index: u32,
         variant: &'static str,
     ) -> Result<(), Failure> {
-        ser::SerializeTuple::end(self.parts(Some((index, variant)))?)
+        ser::SerializeTuple::end(self.parts(0, Some((index, variant)))?)
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
@@ -157,7 +147,7 @@ impl<'a, 'w> ser::Serializer for Serializer<'a, 'w> {
         _: &'static str,
         value: &T,
     ) -> Result<(), Failure> {
-        let mut parts = self.parts(None)?;
+        let mut parts = self.parts(1, None)?;
         parts.put(value, position)?;
         ser::SerializeTuple::end(parts)
     }
@@ -169,7 +159,7 @@ impl<'a, 'w> ser::Serializer for Serializer<'a, 'w> {
         variant: &'static str,
         value: &T,
     ) -> Result<(), Failure> {
-        let parts = self.parts(Some((index, variant)))?;
+        let parts = self.parts(0, Some((index, variant)))?;
         part(value, parts.writer, || Segment::Field(variant))?;
         ser::SerializeTuple::end(parts)
     }
@@ -178,16 +168,16 @@ impl<'a, 'w> ser::Serializer for Serializer<'a, 'w> {
         self.collection(len)
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Self::SerializeTuple, Failure> {
-        self.parts(None)
+    fn serialize_tuple(self, len: usize) -> Result<Self::SerializeTuple, Failure> {
+        self.parts(len, None)
     }
 
     fn serialize_tuple_struct(
         self,
         _: &'static str,
-        _: usize,
+        len: usize,
     ) -> Result<Self::SerializeTupleStruct, Failure> {
-        self.parts(None)
+        self.parts(len, None)
     }
 
     fn serialize_tuple_variant(
@@ -195,17 +185,21 @@ impl<'a, 'w> ser::Serializer for Serializer<'a, 'w> {
         _: &'static str,
         index: u32,
         variant: &'static str,
-        _: usize,
+        len: usize,
     ) -> Result<Self::SerializeTupleVariant, Failure> {
-        self.parts(Some((index, variant)))
+        self.parts(len, Some((index, variant)))
     }
 
     fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, Failure> {
         self.collection(len)
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self::SerializeStruct, Failure> {
-        self.parts(None)
+    fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct, Failure> {
+        // The name of types that only one format can decode, such as the raw values of `serde_json`.
+        if name.starts_with('$') {
+            return Err(Fault(ErrorKind::NotSelfDescribing).into());
+        }
+        self.parts(len, None)
     }
 
     fn serialize_struct_variant(
@@ -213,21 +207,33 @@ impl<'a, 'w> ser::Serializer for Serializer<'a, 'w> {
         _: &'static str,
         index: u32,
         variant: &'static str,
-        _: usize,
+        len: usize,
     ) -> Result<Self::SerializeStructVariant, Failure> {
-        self.parts(Some((index, variant)))
+        self.parts(len, Some((index, variant)))
     }
+}
+
+/// Returns whether a value is a name that derived code writes. Values of fields and keys of maps are never of the type `str`,
+/// but flattened and tagged types write the names of their fields and variants.
+fn is_literal<T: ?Sized>() -> bool {
+    let name = core::any::type_name::<T>();
+    name == "str" || name.ends_with("::AdjacentlyTaggedEnumVariant")
 }
 
 /// The elements of a sequence, or the entries of a map.
 struct Collection<'a, 'w> {
     writer: &'a mut Writer<'w>,
-    /// The number of elements that was announced and encoded.
-    len: Option<usize>,
+    /// The announced number of elements, or the place of the number.
+    len: Result<usize, Reserved>,
     /// Number of elements so far.
     count: usize,
-    /// The encoded elements, if their number was not announced.
-    buffer: Vec<u8>,
+    /// Whether the sizes of the elements are checked.
+    is_checked: bool,
+    /// Number of bytes before the current element.
+    start: usize,
+    sizes: Sizes,
+    /// Whether the first key is a literal.
+    has_literal_key: bool,
 }
 
 impl Collection<'_, '_> {
@@ -237,22 +243,29 @@ impl Collection<'_, '_> {
         value: &T,
         segment: impl FnOnce() -> Segment,
     ) -> Result<(), Failure> {
-        if self.len.is_some() {
-            return part(value, self.writer, segment);
+        self.writer.count(size_of_val(value));
+        part(value, self.writer, segment)
+    }
+
+    /// Counts an element or entry that is complete.
+    #[inline]
+    fn next(&mut self) -> Result<(), Failure> {
+        self.count += 1;
+        if self.is_checked {
+            let end = self.writer.written();
+            let total = self.len.as_ref().copied().unwrap_or(self.count);
+            let checked = self.sizes.add(end - self.start, total, self.writer.limits());
+            checked.map_err(|exceeded| self.writer.exceed(exceeded))?;
+            self.start = end;
         }
-        append(value, &mut self.buffer, self.writer).inspect_err(|failure| {
-            self.writer.locate(failure.fault(), segment());
-        })
+        Ok(())
     }
 
     fn end(self) -> Result<(), Failure> {
         match self.len {
-            Some(len) if len != self.count => return Err(Fault::INVALID_LENGTH.into()),
-            Some(_) => {}
-            None => {
-                Varint::put_length(self.count, self.writer)?;
-                self.writer.bytes(&self.buffer);
-            }
+            Ok(len) if len != self.count => return Err(Fault::INVALID_LENGTH.into()),
+            Ok(_) => {}
+            Err(reserved) => self.writer.end_length(reserved, self.count),
         }
         self.writer.leave();
         Ok(())
@@ -267,8 +280,7 @@ impl ser::SerializeSeq for Collection<'_, '_> {
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
         let index = self.count;
         self.put(value, || Segment::Index(index))?;
-        self.count += 1;
-        Ok(())
+        self.next()
     }
 
     fn end(self) -> Result<(), Failure> {
@@ -282,14 +294,22 @@ impl ser::SerializeMap for Collection<'_, '_> {
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Failure> {
         let index = self.count;
+        if is_literal::<T>() {
+            self.has_literal_key = index == 0;
+            if self.len.is_err() {
+                return Err(Fault(ErrorKind::NotSelfDescribing).into());
+            }
+        }
         self.put(key, || Segment::Key(index))
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
         let index = self.count;
+        if is_literal::<T>() && self.has_literal_key {
+            return Err(Fault(ErrorKind::NotSelfDescribing).into());
+        }
         self.put(value, || Segment::Value(index))?;
-        self.count += 1;
-        Ok(())
+        self.next()
     }
 
     fn end(self) -> Result<(), Failure> {
@@ -300,6 +320,8 @@ impl ser::SerializeMap for Collection<'_, '_> {
 /// The parts of a struct, tuple or variant.
 struct Parts<'a, 'w> {
     writer: &'a mut Writer<'w>,
+    /// Announced number of parts.
+    len: usize,
     variant: Option<&'static str>,
     index: usize,
 }
@@ -342,6 +364,9 @@ impl ser::SerializeTuple for Parts<'_, '_> {
     }
 
     fn end(self) -> Result<(), Failure> {
+        if self.index != self.len {
+            return Err(Fault::INVALID_LENGTH.into());
+        }
         self.writer.leave();
         Ok(())
     }
@@ -383,6 +408,9 @@ impl ser::SerializeStruct for Parts<'_, '_> {
         name: &'static str,
         value: &T,
     ) -> Result<(), Failure> {
+        if self.index == 0 && is_literal::<T>() {
+            return Err(Fault(ErrorKind::NotSelfDescribing).into());
+        }
         self.put(value, |_| Segment::Field(name))
     }
 

@@ -6,14 +6,16 @@
 //! [`Opt`] and [`Pointer`] forward every attribute but `inner`, so that an attribute means the same for `T`, `Option<T>`
 //! and `Box<T>`.
 
+use super::logical::Logical;
 use super::{
     Array, Bool, Either, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Pointer, Put, Skip,
-    Slice, SortedMap, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Varint,
+    Slice, SortedMap, SortedSlice, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Varint,
+    Wrapped,
 };
 use crate::error::Fault;
 use crate::read::Input;
 #[cfg(feature = "alloc")]
-use crate::schema::Schema;
+use crate::schema::{Schema, Variant};
 use crate::wire;
 
 /// Replaces one part of a wire type, which the attribute `A` selects, with `New`.
@@ -92,16 +94,6 @@ impl<A: Forwarded, W: Part<A>> Part<A> for Opt<W> {
     type Wire = W::Wire;
 }
 
-#[diagnostic::do_not_recommend]
-impl<A, New, W: Replace<A, New>> Replace<A, New> for Pointer<W> {
-    type Wire = Pointer<W::Wire>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<A, W: Part<A>> Part<A> for Pointer<W> {
-    type Wire = W::Wire;
-}
-
 macro_rules! wires {
     ($([$($generics:tt)*] $wire:ty: $trait:ty => $result:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -112,6 +104,10 @@ macro_rules! wires {
 }
 
 wires! {
+    [A, New, W: Replace<A, New>] Pointer<W>: Replace<A, New> => Pointer<W::Wire>;
+    [A, New, W: Replace<A, New>] Wrapped<W>: Replace<A, New> => Wrapped<W::Wire>;
+    [A, W: Part<A>] Pointer<W>: Part<A> => W::Wire;
+    [A, W: Part<A>] Wrapped<W>: Part<A> => W::Wire;
     [H] Str<H>: Part<Header> => H;
     [H] wire::Blob<H>: Part<Header> => H;
     [H, E] Slice<H, E>: Part<Header> => H;
@@ -162,11 +158,16 @@ wires! {
     [O, A: WithOrder<O>, B: WithOrder<O>] Either<A, B>: WithOrder<O> => Either<A::Wire, B::Wire>;
     [O, W: WithOrder<O>] Opt<W>: WithOrder<O> => Opt<W::Wire>;
     [O, W: WithOrder<O>] Pointer<W>: WithOrder<O> => Pointer<W::Wire>;
+    [O, W: WithOrder<O>] Wrapped<W>: WithOrder<O> => Wrapped<W::Wire>;
+    [O, L, W: WithOrder<O>] Logical<L, W>: WithOrder<O> => Logical<L, W::Wire>;
 
     [W] Opt<W>: Part<Inner> => W;
     [Old, W] Opt<Old>: Replace<Inner, W> => Opt<W>;
 
     [H, K, V] Map<H, K, V>: Replace<Sorted> => SortedMap<H, K, V>;
+    [H, E] Slice<H, E>: Replace<Sorted> => SortedSlice<H, E>;
+    [H, E] SortedSlice<H, E>: Part<Header> => H;
+    [H, Old, E] SortedSlice<Old, E>: Replace<Header, H> => SortedSlice<H, E>;
     [H] Slice<H, U8>: Replace<Blob> => wire::Blob<H>;
     [H] Str<H>: Replace<Blob> => wire::Blob<H>;
     [H] wire::Blob<H>: Replace<Blob> => Self;
@@ -195,6 +196,10 @@ tuple_order!(A, B, C, D, E, F, G, H, I);
 tuple_order!(A, B, C, D, E, F, G, H, I, J);
 tuple_order!(A, B, C, D, E, F, G, H, I, J, K);
 tuple_order!(A, B, C, D, E, F, G, H, I, J, K, L);
+tuple_order!(A, B, C, D, E, F, G, H, I, J, K, L, M);
+tuple_order!(A, B, C, D, E, F, G, H, I, J, K, L, M, N);
+tuple_order!(A, B, C, D, E, F, G, H, I, J, K, L, M, N, P);
+tuple_order!(A, B, C, D, E, F, G, H, I, J, K, L, M, N, P, Q);
 
 /// Returns the schema of a struct with these fields.
 #[cfg(feature = "alloc")]
@@ -208,10 +213,11 @@ pub fn evolve<const N: usize>(required: usize, fields: [(&str, Schema); N]) -> S
     Schema::Evolve { required, fields: fields.map(|(name, schema)| (name.into(), schema)).into() }
 }
 
-/// Returns the schema of an enum with this schema of the ids and these models.
+/// Returns the schema of an enum with this schema of the ids and these variants: id, name and schema of the fields.
 #[cfg(feature = "alloc")]
-pub fn multi<const N: usize>(header: Schema, models: [(&str, Schema); N]) -> Schema {
-    let models = models.map(|(id, schema)| (id.into(), schema)).into();
+pub fn multi<const N: usize>(header: Schema, variants: [(&str, &str, Schema); N]) -> Schema {
+    let models =
+        variants.map(|(id, name, schema)| Variant { id: id.into(), name: name.into(), schema }).into();
     Schema::Multi { header: header.into(), models }
 }
 

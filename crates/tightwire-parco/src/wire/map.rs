@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::{Get, Header, Put, StaticWire, Wire};
 use crate::error::{Fault, Segment};
-use crate::options::Levels;
+use crate::options::{ElementSize, Levels};
 use crate::read::{Input, Reader};
 #[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
@@ -31,7 +31,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
     #[inline]
     pub(crate) fn count<I: Input>(&self, input: &mut I) -> Result<usize, Fault> {
         let count = H::length(input)?;
-        input.check_elements(count, self.key.min_size() + self.value.min_size())?;
+        input.check_elements(count, ElementSize::of_entry(&self.key, &self.value))?;
         Ok(count)
     }
 
@@ -46,6 +46,8 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         K: Put<A>,
         V: Put<B>,
     {
+        let size = ElementSize::of_entry(&self.key, &self.value);
+        writer.check_elements(count, size, size_of::<(A, B)>())?;
         H::put_length(count, writer)?;
         // The index is computed from the iterator only for a fault, because a counter takes a register of the loop.
         while let Some((key, value)) = entries.next() {

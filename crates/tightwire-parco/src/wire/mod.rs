@@ -103,14 +103,18 @@ macro_rules! same_wire {
 
 pub mod adjust;
 mod bytes;
+pub mod logical;
 mod map;
 mod message;
 mod number;
 mod sequence;
 mod time;
 mod tuple;
+mod wrapped;
 mod wrapper;
 
+#[cfg(feature = "alloc")]
+use alloc::boxed::Box;
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 use core::fmt;
@@ -122,10 +126,11 @@ pub use map::{Map, SortedMap};
 pub(crate) use message::sized;
 pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape};
 pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Max, U8, U16, U32, U64, Varint};
-pub use sequence::{Array, Slice};
+pub use sequence::{Array, Slice, SortedSlice};
 pub use time::{TimeLocation, TimeUtc};
 pub use tuple::Either;
-pub use wrapper::{HeaderInt, Opt, OrDefault, Pointer, WireOf};
+pub use wrapped::Wrapped;
+pub use wrapper::{Converted, HeaderInt, Opt, OrDefault, Pointer, WireOf};
 
 pub use crate::time::{FromNanos, ToNanos};
 
@@ -306,6 +311,17 @@ pub trait Get<'de, T>: Wire {
     fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
         *value = self.get(reader)?;
         Ok(())
+    }
+
+    /// Decodes one value on the heap. An [`Array`] does not move over the stack.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`get`](Self::get).
+    #[cfg(feature = "alloc")]
+    #[inline]
+    fn get_boxed(&self, reader: &mut Reader<'_, 'de>) -> Result<Box<T>, Fault> {
+        self.get(reader).map(Box::new)
     }
 
     /// Decodes `count` values and appends them. The caller has checked the count.

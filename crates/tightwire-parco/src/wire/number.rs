@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 
 use super::adjust::Id;
 use super::{Endian, Get, Order, Put, StaticWire, Wire};
-use crate::error::{ErrorKind, Fault};
+use crate::error::{ErrorKind, Exceeded, Fault, Limit};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
 #[cfg(feature = "alloc")]
@@ -52,6 +52,9 @@ pub trait Header: StaticWire {
     /// Fails above [`MAX`](Self::MAX).
     #[inline]
     fn put_length(len: usize, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        if let Err(fault) = Self::check(len) {
+            return Err(too_long::<Self>(len, fault, writer));
+        }
         Self::put_prefixed(len, &[], writer)
     }
 
@@ -62,7 +65,12 @@ pub trait Header: StaticWire {
     /// Fails above [`MAX`](Self::MAX).
     #[inline(always)]
     fn put_prefixed(len: usize, bytes: &[u8], writer: &mut Writer<'_>) -> Result<(), Fault> {
-        Self::check(len)?;
+        // No bytes in memory exceed the maximum of a varint.
+        if Self::MAX < Varint::MAX
+            && let Err(fault) = Self::check(len)
+        {
+            return Err(too_long::<Self>(len, fault, writer));
+        }
         let len = len as u64;
         // In the first branch the width is a constant.
         if len <= Self::MAX_SHORT {
@@ -82,6 +90,13 @@ pub trait Header: StaticWire {
     fn check(len: usize) -> Result<(), Fault> {
         if len as u64 <= Self::MAX { Ok(()) } else { Err(Fault(ErrorKind::LengthOverflow)) }
     }
+}
+
+/// Adds the length and the maximum to the error.
+#[cold]
+fn too_long<H: Header>(len: usize, fault: Fault, writer: &mut Writer<'_>) -> Fault {
+    let limit = if fault == Fault::LIMIT { Limit::Attribute } else { Limit::Header };
+    writer.exceed(Exceeded::new(limit, len, usize::try_from(H::MAX).unwrap_or(usize::MAX)))
 }
 
 macro_rules! wire {
@@ -496,7 +511,11 @@ impl<const N: u64, H: Header> Header for Max<N, H> {
     #[inline]
     fn length<I: Input>(input: &mut I) -> Result<usize, Fault> {
         let len = H::length(input)?;
-        if len as u64 <= N { Ok(len) } else { Err(Fault::LIMIT) }
+        if len as u64 <= N {
+            Ok(len)
+        } else {
+            Err(input.state_mut().exceed(Limit::Attribute, len, N as usize))
+        }
     }
 
     #[inline]
@@ -518,7 +537,8 @@ mod tests {
         fn check<H: Header>() {
             let max = usize::try_from(H::MAX).unwrap();
             let mut bytes = Vec::new();
-            crate::write::append(&mut bytes, Levels::default(), |writer| H::put_length(max, writer)).unwrap();
+            crate::write::append(&mut bytes, &crate::Limits::new(), |writer| H::put_length(max, writer))
+                .unwrap();
             assert_eq!(bytes.len(), H::width(H::MAX));
             let mut context = Context::new(&bytes, crate::Options::new());
             let mut reader = Reader::new(&bytes, &mut context);
@@ -566,7 +586,7 @@ mod tests {
         let numbers = (0..64).flat_map(|bits| [(1 << bits) - 1, 1 << bits]).chain([u64::MAX]);
         for number in numbers {
             let mut bytes = Vec::new();
-            crate::write::append(&mut bytes, Levels::default(), |writer| Varint.put(&number, writer))
+            crate::write::append(&mut bytes, &crate::Limits::new(), |writer| Varint.put(&number, writer))
                 .unwrap();
             assert_eq!(Varint.size(&number, Levels::default()), Ok(bytes.len()));
             let bits = (64 - number.leading_zeros()).max(1) as usize;

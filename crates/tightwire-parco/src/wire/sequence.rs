@@ -1,11 +1,15 @@
 //! Slices, with a header that counts elements, and arrays, with a fixed number of elements.
 
+#[cfg(feature = "alloc")]
+use alloc::boxed::Box;
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
 use core::array;
 use core::marker::PhantomData;
 
 use super::{Get, Header, Put, StaticWire, Wire};
 use crate::error::{Fault, Segment};
-use crate::options::Levels;
+use crate::options::{ElementSize, Levels};
 use crate::read::{Input, Reader};
 #[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
@@ -32,7 +36,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
     #[inline]
     pub(crate) fn count<I: Input>(&self, input: &mut I) -> Result<usize, Fault> {
         let count = H::length(input)?;
-        input.check_elements(count, self.element.min_size())?;
+        input.check_elements(count, ElementSize::of(&self.element))?;
         Ok(count)
     }
 
@@ -85,6 +89,7 @@ impl<H: Header, E: StaticWire> StaticWire for Slice<H, E> {
 impl<T, H: Header, E: Put<T>> Put<[T]> for Slice<H, E> {
     #[inline]
     fn put(&self, values: &[T], writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.check_elements(values.len(), ElementSize::of(&self.element), size_of::<T>())?;
         H::put_length(values.len(), writer)?;
         self.element.put_all(values, writer)
     }
@@ -118,6 +123,41 @@ contiguous! {
 
 #[cfg(feature = "alloc")]
 mod owned;
+
+/// A [`Slice`] whose elements are encoded in ascending order, so that equal sets have equal bytes: the attribute `sorted` of a
+/// `HashSet`.
+///
+/// Encoding collects and sorts references to all elements. Decoding accepts any order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SortedSlice<H, E>(Slice<H, E>);
+
+impl<H: Header, E: Wire> SortedSlice<H, E> {
+    /// Creates a slice type with elements of this wire type.
+    pub fn of(header: H, element: E) -> Self {
+        Self(Slice::of(header, element))
+    }
+}
+
+same_wire!([H: Header, E: Wire] SortedSlice<H, E>: |slice| slice.0);
+
+impl<H: Header, E: StaticWire> StaticWire for SortedSlice<H, E> {
+    const NEW: Self = Self(Slice::NEW);
+}
+
+impl<'de, T, H: Header, E: Wire> Get<'de, T> for SortedSlice<H, E>
+where
+    Slice<H, E>: Get<'de, T>,
+{
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
+        self.0.get(reader)
+    }
+
+    #[inline]
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
+        self.0.get_into(reader, value)
+    }
+}
 
 /// Exactly `N` elements, without a header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,6 +222,14 @@ impl<'de, T, const N: usize, E: Get<'de, T>> Get<'de, [T; N]> for Array<N, E> {
         });
         outcome?;
         Ok(values.map(|value| value.unwrap_or_else(|| unreachable!("all are there without a fault"))))
+    }
+
+    #[cfg(feature = "alloc")]
+    fn get_boxed(&self, reader: &mut Reader<'_, 'de>) -> Result<Box<[T; N]>, Fault> {
+        reader.expect(self.min_size())?;
+        let mut values = Vec::with_capacity(N);
+        self.0.get_all(N, reader, &mut values)?;
+        values.into_boxed_slice().try_into().map_err(|_| Fault::INVALID_LENGTH)
     }
 
     #[inline]

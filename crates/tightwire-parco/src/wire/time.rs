@@ -12,8 +12,8 @@ use crate::write::Writer;
 /// A point in time: signed nanoseconds since 1970-01-01T00:00:00Z in eight bytes, always little endian.
 ///
 /// Encodes types that implement [`ToNanos`] and decodes types that implement [`FromNanos`]: [`Timestamp`], `i64`,
-/// `SystemTime`, and the types of `jiff`, `chrono` and `time` behind the features of these names. Times outside of the
-/// years 1677 to 2262 fail with [`Error::is_overflow`](crate::Error::is_overflow); [`Timestamp::wrapping`] computes
+/// `SystemTime`, and the types of `jiff`, `chrono` and `time` behind the features of these names. An offset is not encoded.
+/// Leap seconds, and times outside of the years 1677 to 2262, fail with [`Error::is_overflow`](crate::Error::is_overflow); [`Timestamp::wrapping`] computes
 /// what Go writes for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeUtc;
@@ -77,7 +77,7 @@ impl<T: FromNanos> Get<'_, T> for TimeUtc {
 
 #[inline]
 fn nanos<T: ToNanos>(value: &T) -> Result<i64, Fault> {
-    i64::try_from(value.to_nanos()).map_err(|_| Fault::OVERFLOW)
+    Timestamp::checked(value).map(Timestamp::as_nanos).ok_or(Fault::OVERFLOW)
 }
 
 impl TimeLocation {

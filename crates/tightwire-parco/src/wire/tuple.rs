@@ -126,6 +126,22 @@ tuple!(
     W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
     W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10", W11 T11 11 "11"
 );
+tuple!(
+    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
+    W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10", W11 T11 11 "11", W12 T12 12 "12"
+);
+tuple!(
+    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
+    W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10", W11 T11 11 "11", W12 T12 12 "12", W13 T13 13 "13"
+);
+tuple!(
+    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
+    W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10", W11 T11 11 "11", W12 T12 12 "12", W13 T13 13 "13", W14 T14 14 "14"
+);
+tuple!(
+    W0 T0 0 "0", W1 T1 1 "1", W2 T2 2 "2", W3 T3 3 "3", W4 T4 4 "4", W5 T5 5 "5", W6 T6 6 "6", W7 T7 7 "7",
+    W8 T8 8 "8", W9 T9 9 "9", W10 T10 10 "10", W11 T11 11 "11", W12 T12 12 "12", W13 T13 13 "13", W14 T14 14 "14", W15 T15 15 "15"
+);
 
 /// Implements the traits for a range, which is encoded like a tuple of its start and end.
 macro_rules! range {
@@ -193,7 +209,7 @@ impl<A: Wire, B: Wire> Wire for Either<A, B> {
     fn schema(&self, context: &mut SchemaContext) -> Schema {
         let header = U8.schema(context);
         context.enclosed("", |context| {
-            multi(header, [("0", self.0.schema(context)), ("1", self.1.schema(context))])
+            multi(header, [("0", "Ok", self.0.schema(context)), ("1", "Err", self.1.schema(context))])
         })
     }
 }

@@ -142,6 +142,37 @@ impl<P: Deref, W: Put<P::Target>> Put<P> for Pointer<W> {
 #[cfg(feature = "alloc")]
 mod owned;
 
+/// A value that is encoded and decoded as a `T`, with the wire type `W` of that type: the attributes `into` and `try_from`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Converted<T, W>(W, PhantomData<fn() -> T>);
+
+same_wire!([T, W: Wire] Converted<T, W>: |converted| converted.0);
+
+impl<T, W: StaticWire> StaticWire for Converted<T, W> {
+    const NEW: Self = Self(W::NEW, PhantomData);
+}
+
+impl<T, V: Clone + Into<T>, W: Put<T>> Put<V> for Converted<T, W> {
+    #[inline]
+    fn put(&self, value: &V, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.0.put(&value.clone().into(), writer)
+    }
+
+    #[inline]
+    fn size(&self, value: &V, levels: Levels) -> Result<usize, Fault> {
+        self.0.size(&value.clone().into(), levels)
+    }
+}
+
+impl<'de, T, V: TryFrom<T>, W: Get<'de, T>> Get<'de, V> for Converted<T, W> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<V, Fault> {
+        let start = reader.rest();
+        let value = self.0.get(reader)?;
+        value.try_into().map_err(|_| reader.fail_at(start, Fault::INVALID_VALUE))
+    }
+}
+
 /// An `i64` encoded as the number `W`, which must be able to represent it. The Go library calls it a header.
 ///
 /// It is the wire type of registry ids. Unlike a length, the value can be negative if `W` is signed.

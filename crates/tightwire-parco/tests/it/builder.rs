@@ -96,7 +96,7 @@ fn errors_contain_offset_and_path() {
     let error = outer.encode(&(0, vec![Animal::default(), long]), &mut bytes).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a length does not fit its header (use `#[parco(header = varint)]` or a wider integer) at .1[1].specie (byte 4)"
+        "a length does not fit its header: 256 bytes or elements, but at most 255 (set `#[parco(header = varint)]` or a wider integer) at .1[1].specie (byte 4)"
     );
     assert_eq!(error.path()[0], Segment::Name("1".into()));
     assert_eq!(bytes, [1, 2, 3], "nothing is written");

@@ -280,6 +280,136 @@ enum KindOfTwo {
     Two(u8),
 }
 
+#[derive(Debug, PartialEq, Encode, Decode)]
+enum Pair {
+    First(u8),
+    Second(u8),
+}
+
+mod pair {
+    use super::{Decode, Encode};
+
+    #[derive(Debug, PartialEq, Encode, Decode)]
+    pub(super) enum Renamed {
+        First(u8),
+        Last(u8),
+    }
+
+    #[derive(Debug, PartialEq, Encode, Decode)]
+    pub(super) enum Inserted {
+        First(u8),
+        Middle(u8),
+        Second(u8),
+    }
+
+    #[derive(Debug, PartialEq, Encode, Decode)]
+    pub(super) enum Swapped {
+        Second(u8),
+        First(u8),
+    }
+
+    #[derive(Debug, PartialEq, Encode, Decode)]
+    pub(super) enum Removed {
+        Second(u8),
+    }
+}
+
+#[test]
+fn variants_are_matched_by_name() {
+    let named = |text: &str| Schema::from_json(text).unwrap();
+    let multi =
+        |models: &str| named(&format!(r#"{{"t": "multi", "header": {{"t": "uint8"}}, "models": {models}}}"#));
+    let bare = multi(r#"{"0": {"t": "uint8"}, "1": {"t": "uint8"}}"#);
+    let swapped = multi(r#"{"0": {"t": "uint8"}, "1": {"t": "uint8"}}, "names": {"0": "B", "1": "A"}"#);
+    let straight = multi(r#"{"0": {"t": "uint8"}, "1": {"t": "uint8"}}, "names": {"0": "A", "1": "B"}"#);
+    let moved = "[0]: `B` had the id 1 (breaks)\n[1]: `A` had the id 0 (breaks)\n";
+    for (old, new, expected) in [
+        (of::<Pair>(), of::<pair::Renamed>(), "[1]: renamed from `Second` to `Last` (same wire)\n"),
+        (
+            of::<Pair>(),
+            of::<pair::Inserted>(),
+            "[1]: was the id of `Second` (breaks)\n[2]: `Second` had the id 1 (breaks)\n",
+        ),
+        (of::<pair::Inserted>(), of::<Pair>(), "[1]: `Second` had the id 2 (breaks)\n"),
+        (
+            of::<Pair>(),
+            of::<pair::Swapped>(),
+            "[0]: `Second` had the id 1 (breaks)\n[1]: `First` had the id 0 (breaks)\n",
+        ),
+        (of::<Pair>(), of::<pair::Removed>(), "[0]: `Second` had the id 1 (breaks)\n"),
+        (
+            of::<Vec<Option<Pair>>>(),
+            of::<Vec<Option<pair::Removed>>>(),
+            "[]?[0]: `Second` had the id 1 (breaks)\n",
+        ),
+        (straight.clone(), swapped.clone(), moved),
+        // Without names, only ids can be compared.
+        (bare.clone(), swapped.clone(), ""),
+        (straight.clone(), bare, ""),
+    ] {
+        let comparison = compare(&old, &new);
+        assert_eq!(comparison.to_string(), expected);
+        assert_eq!(comparison.breaks(), expected.contains("breaks"));
+        assert_eq!(old.fingerprint() == new.fingerprint(), old == new);
+        assert_eq!(Schema::from_json(&new.to_json()).unwrap(), new);
+    }
+}
+
+#[test]
+fn models_of_registries_are_matched_by_the_name_of_their_type() {
+    let registry = |ids: [u8; 2]| {
+        let mut registry =
+            tightwire_parco::Registry::<tightwire_parco::wire::U8, u8>::new(Default::default());
+        registry.register_type::<Account>(ids[0]).unwrap();
+        registry.register_type::<Vec<AccountWithEmail>>(ids[1]).unwrap();
+        schema::of_wire(&registry)
+    };
+    let comparison = compare(&registry([1, 2]), &registry([2, 1]));
+    let expected =
+        "[1]: `Vec<AccountWithEmail>` had the id 2 (breaks)\n[2]: `Account` had the id 1 (breaks)\n";
+    assert_eq!(comparison.to_string(), expected);
+}
+
+/// Types that have the same bytes and another meaning.
+#[test]
+fn types_with_another_meaning_have_another_fingerprint() {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+    use std::time::Duration;
+
+    let groups = [
+        vec![of::<(u64, u64)>(), of::<u128>(), of::<i128>(), of::<std::num::NonZero<i128>>()],
+        vec![of::<u32>(), of::<char>()],
+        vec![of::<[u8; 4]>(), of::<Ipv4Addr>()],
+        vec![of::<[u8; 16]>(), of::<Ipv6Addr>(), of::<uuid::Uuid>(), of::<rust_decimal::Decimal>()],
+        vec![of::<(u64, u32)>(), of::<Duration>()],
+        vec![of::<(i64, i32)>(), of::<chrono::TimeDelta>()],
+        vec![of::<(i64, u32)>(), of::<chrono::DateTime<chrono::Utc>>()],
+        vec![of::<(i64, u32, i32)>(), of::<time::OffsetDateTime>()],
+        vec![of::<(i32, u8, u8)>(), of::<chrono::NaiveDate>()],
+        vec![of::<(u8, u8, u8, u32)>(), of::<time::Time>()],
+        vec![of::<i64>(), of::<tightwire_parco::Timestamp>()],
+    ];
+    for group in groups {
+        for (index, one) in group.iter().enumerate() {
+            let again = Schema::from_json(&one.to_json()).unwrap();
+            assert_eq!((&again, again.fingerprint()), (one, one.fingerprint()));
+            for other in &group[..index] {
+                let is_same_number = one.canonical().contains("i128") && other.canonical().contains("i128");
+                let nested = [one, other].map(|schema| structure([("a", schema.clone()), ("b", of::<u8>())]));
+                assert_eq!(one.fingerprint() == other.fingerprint(), is_same_number, "{}", one.canonical());
+                assert_eq!(compare(one, other).breaks(), !is_same_number, "{}", one.canonical());
+                assert_eq!(compare(&nested[0], &nested[1]).breaks(), !is_same_number);
+                assert_eq!(nested[0].fingerprint() == nested[1].fingerprint(), is_same_number);
+            }
+        }
+    }
+    assert_eq!(of::<Option<u128>>().canonical(), "option(u128:(u64le u64le))");
+    // Types of different crates with one meaning.
+    assert_eq!(of::<chrono::NaiveDate>(), of::<time::Date>());
+    assert_eq!(of::<chrono::DateTime<chrono::FixedOffset>>(), of::<time::OffsetDateTime>());
+    assert!(Schema::from_json(r#"{"t": "bool", "logical": "a:b"}"#).unwrap_err().is_invalid());
+}
+
 /// A struct inside of a message.
 #[derive(Debug, PartialEq, Encode, Decode)]
 struct Outer<T> {
@@ -460,6 +590,26 @@ changes! {
         old { first: 1, kind: KindOfTwo::Two(5) } as new { first: 1, kind: Kind::One(5) }
         { first: u8, kind: Kind }
         new { first: 3, kind: Kind::One(6) } as old { first: 3, kind: KindOfTwo::One(6) }
+    rename_variant: "rename an enum variant"
+        { first: u8, kind: Pair }
+        old { first: 1, kind: Pair::Second(5) } as new { first: 1, kind: pair::Renamed::Last(5) }
+        { first: u8, kind: pair::Renamed }
+        new { first: 3, kind: pair::Renamed::First(6) } as old { first: 3, kind: Pair::First(6) }
+    insert_variant: "insert an enum variant"
+        { first: u8, kind: Pair }
+        old { first: 1, kind: Pair::Second(5) } as new { first: 1, kind: pair::Inserted::Second(5) }
+        { first: u8, kind: pair::Inserted }
+        new { first: 3, kind: pair::Inserted::Second(6) } as old { first: 3, kind: Pair::Second(6) }
+    swap_variants: "swap two enum variants"
+        { first: u8, kind: Pair }
+        old { first: 1, kind: Pair::Second(5) } as new { first: 1, kind: pair::Swapped::Second(5) }
+        { first: u8, kind: pair::Swapped }
+        new { first: 3, kind: pair::Swapped::First(6) } as old { first: 3, kind: Pair::First(6) }
+    meaning: "give a value another meaning"
+        { first: u8, number: i128 }
+        old { first: 1, number: -1 } as new { first: 1, number: 0 }
+        { first: u8, number: u128 }
+        new { first: 3, number: u128::MAX } as old { first: 3, number: 0 }
     insert: "insert a field"
         { first: u8, text: String }
         old { first: 1, text: "ab".into() } as new { first: 1, more: 0, text: "ab".into() }

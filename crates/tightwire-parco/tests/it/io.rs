@@ -116,6 +116,114 @@ fn write_errors_are_returned() {
     assert_eq!(source.kind(), io::ErrorKind::WriteZero);
 }
 
+/// No message follows one that was written in part.
+#[test]
+fn an_encoder_that_failed_stays_failed() {
+    let mut sink = Sink::new();
+    (sink.at_once, sink.until) = (3, 6);
+    let mut encoder = Encoder::new(&mut sink);
+    assert!(encoder.encode(&inner("hey")).unwrap_err().is_io());
+    encoder.get_mut().until = usize::MAX;
+    assert!(encoder.encode(&1_u8).unwrap_err().is_io());
+    assert_eq!(encode_to_writer("hey", io::sink()).unwrap(), 4);
+}
+
+/// Fails with a timeout before each byte.
+struct Slow<'a> {
+    bytes: &'a [u8],
+    is_ready: bool,
+}
+
+impl Read for Slow<'_> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        self.is_ready = !self.is_ready;
+        if self.is_ready { Err(io::ErrorKind::WouldBlock.into()) } else { self.bytes.read(&mut target[..1]) }
+    }
+}
+
+#[test]
+fn a_decoder_resumes_after_timeouts() {
+    let values = [inner("hey"), inner(""), inner(&"x".repeat(300))];
+    let fingerprint = tightwire_parco::schema::fingerprint::<Inner>();
+    let mut encoder = Encoder::new(Vec::new()).with_fingerprint(fingerprint);
+    values.iter().for_each(|value| assert!(encoder.encode(value).is_ok()));
+    let bytes = encoder.into_inner();
+    let mut decoder = Decoder::new(Slow { bytes: &bytes, is_ready: false }).with_fingerprint(fingerprint);
+    let (mut found, mut timeouts) = (Vec::new(), 0);
+    loop {
+        match decoder.decode::<Inner>() {
+            Ok(Some(value)) => found.push(value),
+            Ok(None) => break,
+            Err(error) => {
+                assert!(error.is_io(), "{error}");
+                timeouts += 1;
+            }
+        }
+    }
+    assert_eq!((found, timeouts), (values.into(), bytes.len() + 1));
+    // A stream that grows after its end.
+    let mut decoder = Decoder::new(io::Cursor::new(bytes[8..11].to_vec()));
+    assert!(decoder.decode::<Inner>().unwrap_err().is_unexpected_end());
+    decoder.get_mut().get_mut().extend(&bytes[11..]);
+    assert_eq!(decoder.decode::<Inner>().unwrap(), Some(inner("hey")));
+}
+
+/// The position in the stream is unknown after a message that is malformed.
+#[test]
+fn a_decoder_that_failed_stays_failed() {
+    let stream = [&INNER[..9], &[2], INNER].concat();
+    let mut decoder = Decoder::new(&stream[..]);
+    let first = decoder.decode::<Inner>().unwrap_err();
+    for _ in 0..3 {
+        let again = decoder.decode::<Inner>().unwrap_err();
+        assert!(again.is_invalid_bool());
+        assert_eq!(again.offset(), first.offset());
+    }
+    // The end of a message with an invalid text is known.
+    let stream = [&INNER[..7], &[0xff], &INNER[8..], INNER].concat();
+    let mut decoder = Decoder::new(&stream[..]);
+    assert!(decoder.decode::<Inner>().unwrap_err().is_invalid_utf8());
+    assert!(decoder.decode::<Inner>().unwrap().is_some());
+}
+
+#[test]
+fn errors_are_made_from_io_errors_and_texts() {
+    fn read(fails: bool) -> Result<u8, tightwire_parco::Error> {
+        if fails {
+            Err(io::Error::from(io::ErrorKind::TimedOut))?;
+        }
+        Ok(1)
+    }
+    let error = read(true).unwrap_err();
+    assert!(error.is_io() && read(false).is_ok());
+    assert_eq!(io::Error::from(error).kind(), io::ErrorKind::TimedOut);
+    // An error that was put into an I/O error is taken out again.
+    let error = decode_exact::<u16>(&[1]).unwrap_err();
+    let again = tightwire_parco::Error::from(io::Error::from(error));
+    assert!(again.is_unexpected_end());
+    let error = tightwire_parco::Error::custom("no such version");
+    assert!(error.is_custom() && error.to_string().contains("no such version"));
+}
+
+#[test]
+fn large_arrays_in_boxes_do_not_need_the_stack() {
+    const SIZE: usize = 3 << 20;
+    #[derive(Debug, Encode, Decode)]
+    struct Large {
+        boxed: Box<[u8; SIZE]>,
+        shared: std::sync::Arc<[u16; SIZE]>,
+        counted: std::rc::Rc<[u8; SIZE]>,
+    }
+    let check = || {
+        let bytes = vec![7; 4 * SIZE];
+        let value: Large = decode_exact(&bytes).unwrap();
+        assert_eq!((value.boxed[SIZE - 1], value.shared[SIZE - 1], value.counted[0]), (7, 0x0707, 7));
+        assert_eq!(to_vec(&value).unwrap(), bytes);
+        assert!(decode_exact::<Box<[u8; SIZE]>>(&bytes[1..SIZE]).unwrap_err().is_unexpected_end());
+    };
+    std::thread::Builder::new().stack_size(1 << 20).spawn(check).unwrap().join().unwrap();
+}
+
 /// Panics if a read goes beyond the end of the message, which proves that nothing is read ahead.
 struct Exact<'a>(&'a [u8]);
 
@@ -246,7 +354,7 @@ fn buffered_streams_are_supported() {
     let all: Vec<Inner> = (0..500).map(|index| inner(&"y".repeat(index))).collect();
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(io::BufWriter::new(&mut bytes));
-    all.iter().for_each(|message| encoder.encode(message).unwrap());
+    all.iter().for_each(|message| assert!(encoder.encode(message).is_ok()));
     encoder.get_mut().flush().unwrap();
     drop(encoder.into_inner());
     let mut decoder = Decoder::new(BufReader::with_capacity(100, &bytes[..]));

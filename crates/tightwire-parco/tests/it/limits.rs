@@ -11,8 +11,8 @@ use tightwire_parco::wire::{
     U16, U32, U64, WireOf,
 };
 use tightwire_parco::{
-    Decode, Decoder, DuplicateKeys, Encode, Entries, Error, Get, Limits, Mode, Options, Segment, Seq,
-    WireExt, builder, decode_exact, decode_from_reader, decode_into, encode_to_slice, encode_to_writer,
+    Decode, DecodeOwned, Decoder, DuplicateKeys, Encode, Entries, Error, Get, Limits, Mode, Options, Segment,
+    Seq, WireExt, builder, decode_exact, decode_from_reader, decode_into, encode_to_slice, encode_to_writer,
     encoded_len, schema, to_vec,
 };
 
@@ -136,15 +136,69 @@ fn limits_are_inclusive() {
     assert!(fails::<_, HashMap<u8, u8>>(&map, limited(Limits::default().max_elements(9)), &bytes).is_limit());
 
     // The limits are checked before the input is.
-    for (bytes, is_limit) in
-        [((100_u64 << 20).to_le_bytes(), false), (((100_u64 << 20) + 1).to_le_bytes(), true)]
-    {
-        assert_eq!(fails::<_, String>(&LongText::<Le>::NEW, Options::new(), &bytes).is_limit(), is_limit);
+    let options = limited(Limits::default().max_bytes(1000).max_elements(10));
+    for (count, is_limit) in [(1000_u32, false), (1001, true)] {
+        let bytes = count.to_le_bytes();
+        assert_eq!(fails::<_, String>(&Text::<Le>::NEW, options, &bytes).is_limit(), is_limit);
+        assert_eq!(fails::<_, Vec<u8>>(&Slice::<U32<Le>, U8>::NEW, options, &bytes).is_limit(), is_limit);
     }
-    for (bytes, is_limit) in [(10_000_000_u32.to_le_bytes(), false), (10_000_001_u32.to_le_bytes(), true)] {
-        let wire = Slice::<U32<Le>, U8>::NEW;
-        assert_eq!(fails::<_, Vec<u8>>(&wire, Options::new(), &bytes).is_limit(), is_limit);
+}
+
+/// A value that exceeds a limit cannot be encoded, and its message cannot be decoded. The text of both errors contains the
+/// value, the limit and its setter.
+#[test]
+fn limits_hold_in_both_directions() {
+    fn check<T: Encode + DecodeOwned>(value: T, limits: fn(usize) -> Limits, most: usize, text: &str) {
+        let bytes = to_vec(&value).unwrap();
+        let (enough, less) = (limited(limits(most)), limited(limits(most - 1)));
+        assert_eq!(enough.to_vec(&value).unwrap(), bytes);
+        assert!(enough.decode_exact::<T>(&bytes).is_ok(), "{text}");
+        assert!(Decoder::with_options(&bytes[..], enough).decode::<T>().unwrap().is_some());
+        let mut buffer = b"before".to_vec();
+        for error in [
+            less.to_vec(&value).unwrap_err(),
+            less.encode(&value, &mut buffer).unwrap_err(),
+            less.decode_exact::<T>(&bytes).map(|_| ()).unwrap_err(),
+            Decoder::with_options(&bytes[..], less).decode::<T>().map(|_| ()).unwrap_err(),
+        ] {
+            assert!(error.is_limit());
+            assert!(error.to_string().contains(text), "{error}: {text}");
+        }
+        assert_eq!(buffer, b"before");
     }
+    let bytes: fn(usize) -> Limits = |most| Limits::new().max_bytes(most).max_elements(2);
+    let elements: fn(usize) -> Limits = |most| Limits::new().max_elements(most).max_bytes(100);
+    let zero_sized: fn(usize) -> Limits = |most| Limits::new().max_zero_sized(most);
+    let text = "5 bytes of a string or blob, but at most 4 (set `Limits::max_bytes`)";
+    check("hello".to_owned(), bytes, 5, text);
+    check(vec![1_u8; 5], bytes, 5, text);
+    check(vec![-1_i8; 5], bytes, 5, text);
+    check(vec![[true]; 5], bytes, 5, text);
+    check(VecDeque::from([1_u8; 5]), bytes, 5, text);
+    check(BTreeSet::from([1_u8, 2, 3, 4, 5]), bytes, 5, text);
+    check(Some(vec!["hello".to_owned()]), bytes, 5, text);
+    let text = "5 elements, but at most 4 (set `Limits::max_elements`)";
+    check(vec![1_u16; 5], elements, 5, text);
+    check(vec![String::new(); 5], elements, 5, text);
+    check(VecDeque::from([1_u16; 5]), elements, 5, text);
+    check(HashMap::from([(1_u8, 1_u8), (2, 1), (3, 1), (4, 1), (5, 1)]), elements, 5, text);
+    check(vec![vec![Some(1_u8); 5]; 2], elements, 5, text);
+    let text = "5 elements without bytes, but at most 4 (set `Limits::max_zero_sized`)";
+    check(vec![(); 5], zero_sized, 5, text);
+    check(vec![[0_u64; 0]; 5], zero_sized, 5, text);
+    check(BTreeMap::from([((), ())]), zero_sized, 1, "1 elements without bytes");
+    check((1..6).map(|_| Empty {}).collect::<Vec<_>>(), zero_sized, 5, text);
+    let allocation: fn(usize) -> Limits = |most| Limits::new().max_allocation(most);
+    let text = "(set `Limits::max_allocation`)";
+    check(vec![Some([0_u64; 100]); 2], allocation, 2 * size_of::<Option<[u64; 100]>>(), text);
+    check(vec!["a".to_owned(), "bc".to_owned()], allocation, 2 * size_of::<String>() + 3, text);
+
+    // The defaults fit large files, and the error of the default names it.
+    let error = to_vec(&vec![(); 4097]).unwrap_err();
+    assert!(error.to_string().contains("4097 elements without bytes, but at most 4096"), "{error}");
+    let bytes = to_vec(&vec![7_u8; 10_000_001]).unwrap();
+    assert_eq!(decode_exact::<Vec<u8>>(&bytes).unwrap().len(), 10_000_001);
+    assert_eq!(decode_from_reader::<Vec<u8>>(&bytes[..]).unwrap().len(), 10_000_001);
 }
 
 type SmallForm = tightwire_parco::wire::Varchar<Le>;
@@ -216,7 +270,9 @@ fn encoding_and_decoding_have_the_same_depth_limit() {
         let error = result.unwrap_err();
         assert!(error.is_limit());
         assert!(
-            error.to_string().starts_with("structs are nested deeper than max_depth allows at .next.next")
+            error.to_string().starts_with(
+                "structs are nested too deeply: 65 nested structs, but at most 64 (set `Limits::max_depth`) at .next.next"
+            )
         );
         assert_eq!((error.path().len(), error.offset()), (64, Some(64 * 3)));
     };
@@ -225,7 +281,7 @@ fn encoding_and_decoding_have_the_same_depth_limit() {
     assert_eq!(vec, b"before");
     fails(to_vec(&chain).map(|_| ()));
     fails(encode_to_slice(&chain, &mut [0; 1000]).map(|_| ()));
-    fails(encode_to_writer(&chain, &mut vec));
+    fails(encode_to_writer(&chain, &mut vec).map(|_| ()));
     assert_eq!(vec, b"before");
     assert!(encoded_len(&chain).unwrap_err().is_limit());
 

@@ -258,9 +258,10 @@ fn schemas_as_data() {
         panic!("a registry is no struct")
     };
     assert_eq!(*header, HeaderInt(U8).schema(&mut SchemaContext::default()));
-    let ids: Vec<&str> = models.iter().map(|(id, _)| id.as_str()).collect();
+    let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
     assert_eq!(ids, ["0", "1"]);
-    assert_eq!(models[0].1, animal().schema(&mut SchemaContext::default()));
+    assert_eq!((&*models[0].name, &*models[1].name), ("Animal", "Flat"));
+    assert_eq!(models[0].schema, animal().schema(&mut SchemaContext::default()));
 }
 
 #[test]

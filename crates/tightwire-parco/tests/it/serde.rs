@@ -380,14 +380,112 @@ fn types_of_self_describing_formats_are_rejected() {
     }
     let bytes = to_vec(&Record { first: 1, value: Untagged::Number(7) }).unwrap();
     check::<Record<Untagged>>(&bytes, " at .value (byte 1)");
-    let bytes = to_vec(&Record { first: 1, value: Tagged::One { number: 7 } }).unwrap();
-    check::<Record<Tagged>>(&bytes, " at .value (byte 1)");
-    let bytes = to_vec(&vec![Flat { record: Record { first: 1, value: 2 } }]).unwrap();
-    check::<Vec<Flat>>(&bytes, " at [0][key 0] (byte 2)");
+    check::<Record<Tagged>>(&[1, 2], " at .value (byte 1)");
+    check::<Vec<Flat>>(&[1, 1, 1, b'a', 1], " at [0][key 0] (byte 2)");
     check::<Record<serde_json::Value>>(&[1, 2], " at .value (byte 1)");
     check::<Ignored>(&[1, 2], " (byte 0)");
-    let bytes = to_vec(&Record { first: 1, value: Adjacent::One { number: 7 } }).unwrap();
-    check::<Record<Adjacent>>(&bytes, " at .value.type (byte 1)");
+    check::<Record<Adjacent>>(&[1, 2], " at .value.type (byte 1)");
+}
+
+/// Types that can never be decoded are refused when they are encoded, if serde shows what they are.
+#[test]
+fn types_that_cannot_be_decoded_are_not_encoded() {
+    #[derive(Serialize)]
+    #[serde(tag = "type")]
+    enum Tagged {
+        Unit,
+        One { number: u8 },
+        New(Record<u8>),
+        Map(BTreeMap<String, u8>),
+    }
+    #[derive(Serialize)]
+    #[serde(tag = "type")]
+    struct TaggedStruct {
+        number: u8,
+    }
+    #[derive(Serialize)]
+    #[serde(tag = "type", content = "content")]
+    enum Adjacent {
+        Unit,
+        One { number: u8 },
+    }
+    #[derive(Serialize)]
+    struct Flat<T> {
+        #[serde(flatten)]
+        inner: T,
+    }
+    #[derive(Serialize)]
+    struct FlatMap {
+        number: u8,
+        #[serde(flatten)]
+        rest: BTreeMap<String, u8>,
+    }
+    struct Short;
+    impl Serialize for Short {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut tuple = serializer.serialize_tuple(2)?;
+            tuple.serialize_element(&1_u8)?;
+            tuple.end()
+        }
+    }
+    fn check(value: impl Serialize) {
+        let error = to_vec(&Record { first: 1, value }).unwrap_err();
+        assert!(error.is_unsupported(), "{error}");
+        assert!(error.to_string().contains(" at .value"), "{error}");
+    }
+    check(Tagged::Unit);
+    check(Tagged::One { number: 1 });
+    check(Tagged::New(Record { first: 1, value: 2 }));
+    check(Tagged::Map(BTreeMap::from([("a".to_owned(), 1)])));
+    check(TaggedStruct { number: 1 });
+    check(Adjacent::Unit);
+    check(Adjacent::One { number: 1 });
+    check(Flat { inner: Record { first: 1, value: 2_u8 } });
+    check(FlatMap { number: 1, rest: BTreeMap::new() });
+    assert!(to_vec(&Short).unwrap_err().is_invalid_length());
+
+    // Texts that are values are no names of variants.
+    let map = HashMap::from([("key", "value")]);
+    assert_eq!(decode_exact::<HashMap<&str, &str>>(&to_vec(&map).unwrap()).unwrap(), map);
+    let record = Record { first: 1, value: Box::<str>::from("text") };
+    assert_eq!(decode_exact::<Record<Box<str>>>(&to_vec(&record).unwrap()).unwrap().value, record.value);
+}
+
+/// The calls of the module have the names and results of those of the crate.
+#[test]
+fn calls_have_the_same_names() {
+    use tightwire_parco::serde::{decode_from_reader, encode_to_slice, encode_to_writer, encoded_len};
+
+    let value = (7_u16, "text".to_owned(), vec![Some(1_i64), None], BTreeMap::from([(1_u8, 'x')]));
+    let bytes = to_vec(&value).unwrap();
+    assert_eq!(encoded_len(&value).unwrap(), bytes.len());
+    let mut stream = Vec::new();
+    assert_eq!(encode_to_writer(&value, &mut stream).unwrap(), bytes.len());
+    assert_eq!(stream, bytes);
+    let mut slice = vec![0; bytes.len() + 1];
+    assert_eq!(encode_to_slice(&value, &mut slice).unwrap(), bytes.len());
+    assert_eq!(slice[..bytes.len()], bytes);
+    assert!(encode_to_slice(&value, &mut slice[..3]).unwrap_err().is_buffer_full());
+
+    // Messages that follow each other.
+    let stream = [&bytes[..], &bytes, &[0xff]].concat();
+    let mut rest = &stream[..];
+    for _ in 0..2 {
+        assert_eq!(
+            decode_from_reader::<(u16, String, Vec<Option<i64>>, BTreeMap<u8, char>)>(&mut rest).unwrap(),
+            value
+        );
+    }
+    assert_eq!(rest, [0xff]);
+    for len in 0..bytes.len() {
+        type Value = (u16, String, Vec<Option<i64>>, BTreeMap<u8, char>);
+        let streamed = decode_from_reader::<Value>(&bytes[..len]).unwrap_err();
+        let error = decode_exact::<Value>(&bytes[..len]).unwrap_err();
+        assert!(streamed.is_unexpected_end(), "{streamed}");
+        assert!(len == 0 || streamed.to_string() == error.to_string(), "{streamed}, {error}");
+    }
+    let invalid = decode_from_reader::<(u8, String)>(&[1, 1, 0xff][..]).unwrap_err();
+    assert_eq!(invalid.to_string(), "text is not UTF-8 at [1] (byte 2)");
 }
 
 /// Types that do not read all elements do not shift the values after them.
@@ -443,18 +541,30 @@ fn limits_are_inclusive() {
         let Err(error) = decode_exact_with::<T>(limited(less), &bytes) else { panic!("{less:?} accepts it") };
         assert!(error.is_limit(), "{error}");
         assert!(error.to_string().contains(path), "{error}");
+        assert_eq!(to_vec_with(limited(exact), &value).unwrap(), bytes);
+        assert!(to_vec_with(limited(less), &value).unwrap_err().is_limit());
     }
     let limits = Limits::default;
     check((1_u8, "x".repeat(10)), limits().max_bytes(10), limits().max_bytes(9), "[1] (byte 2)");
-    check(vec![1_u8; 10], limits().max_elements(10), limits().max_elements(9), "exceeded (byte 1)");
+    check(
+        vec![1_u8; 10],
+        limits().max_elements(0).max_bytes(10),
+        limits().max_elements(0).max_bytes(9),
+        "(byte 1)",
+    );
+    check(vec![1_u16; 10], limits().max_elements(10), limits().max_elements(9), "10 elements, but at most 9");
     let map = BTreeMap::from([(1_u8, 1_u8), (2, 2)]);
-    check(map, limits().max_elements(2), limits().max_elements(1), "exceeded (byte 1)");
-    check(vec![(); 10], limits().max_zero_sized(10), limits().max_zero_sized(9), "exceeded (byte 1)");
-    check(vec![Empty; 4096], limits(), limits().max_zero_sized(0), "exceeded (byte 2)");
+    check(map, limits().max_elements(2), limits().max_elements(1), "(byte 3)");
+    check(vec![(); 10], limits().max_zero_sized(10), limits().max_zero_sized(9), "(byte 1)");
+    check(vec![Empty; 4096], limits(), limits().max_zero_sized(0), "(byte 2)");
     let value = ("x".repeat(100), vec![1_u64; 10], vec!["abc".to_owned(); 4]);
     let needed = 100 + 10 * 8 + 4 * size_of::<String>() + 4 * 3;
     check(value, limits().max_allocation(needed), limits().max_allocation(needed - 1), "[2][3] (byte");
-    assert!(decode_exact::<Vec<()>>(&to_vec(&vec![(); 4097]).unwrap()).unwrap_err().is_limit());
+    let many = [&[0x81, 0x20][..], &[]].concat();
+    assert!(decode_exact::<Vec<()>>(&many).unwrap_err().is_limit());
+    for error in [to_vec(&vec![(); 4097]).unwrap_err(), to_vec(&Some(vec![Empty; 4097])).unwrap_err()] {
+        assert!(error.to_string().contains("4097 elements without bytes, but at most 4096"), "{error}");
+    }
 }
 
 /// A message can claim any number of elements, on each level of nesting.

@@ -147,38 +147,68 @@ mod jiff {
 
 #[cfg(feature = "chrono")]
 #[test]
-fn chrono_timestamps_round_trip() {
-    use chrono::{DateTime, FixedOffset, Utc};
+fn chrono_keeps_offsets_and_leap_seconds() {
+    use chrono::{DateTime, FixedOffset, NaiveTime, Timelike as _, Utc};
 
-    let time: DateTime<Utc> = DateTime::from_timestamp(631_152_000, 0).unwrap();
     let bytes = golden::bytes("roundtrip", "time-1990");
-    assert_eq!(tightwire_parco::to_vec(&time).unwrap(), bytes);
-    assert_eq!(tightwire_parco::decode_exact::<DateTime<Utc>>(&bytes).unwrap(), time);
-    let elsewhere = time.with_timezone(&FixedOffset::east_opt(3600).unwrap());
-    assert_eq!(TimeUtc.to_vec(&elsewhere).unwrap(), bytes);
-    assert!(tightwire_parco::to_vec(&DateTime::<Utc>::MAX_UTC).unwrap_err().is_overflow());
-    for limit in [Timestamp::MIN, Timestamp::MAX] {
-        let time: DateTime<Utc> =
-            tightwire_parco::decode_exact(&tightwire_parco::to_vec(&limit).unwrap()).unwrap();
-        assert_eq!(time.timestamp_nanos_opt(), Some(limit.as_nanos()));
+    let time = DateTime::<Utc>::from_timestamp(631_152_000, 0).unwrap();
+    assert_eq!(TimeUtc.to_vec(&time).unwrap(), bytes);
+    assert_eq!(TimeUtc.decode_exact::<DateTime<Utc>>(&bytes).unwrap(), time);
+    let limits = [DateTime::<Utc>::MIN_UTC, DateTime::UNIX_EPOCH, time, DateTime::<Utc>::MAX_UTC];
+    let leap = |time: &DateTime<Utc>| time.with_nanosecond(1_500_000_000).unwrap();
+    for time in limits.into_iter().chain([leap(&time), leap(&DateTime::UNIX_EPOCH)]) {
+        let bytes = tightwire_parco::to_vec(&time).unwrap();
+        assert_eq!(tightwire_parco::decode_exact::<DateTime<Utc>>(&bytes).unwrap(), time);
+        let nanos =
+            (time.timestamp_subsec_nanos() < 1_000_000_000).then(|| time.timestamp_nanos_opt()).flatten();
+        assert_eq!(TimeUtc.to_vec(&time).ok(), nanos.map(|nanos| nanos.to_le_bytes().to_vec()));
+        for seconds in [-86_399, -3_600, 0, 1, 86_399] {
+            let zone = FixedOffset::east_opt(seconds).unwrap();
+            let elsewhere = time.with_timezone(&zone);
+            let bytes = tightwire_parco::to_vec(&elsewhere).unwrap();
+            let decoded: DateTime<FixedOffset> = tightwire_parco::decode_exact(&bytes).unwrap();
+            assert_eq!((decoded, *decoded.offset()), (elsewhere, zone));
+        }
+    }
+    // A leap second in any minute.
+    let time = NaiveTime::from_hms_opt(1, 2, 3).unwrap().with_nanosecond(1_999_999_999).unwrap();
+    let bytes = tightwire_parco::to_vec(&time).unwrap();
+    assert_eq!(tightwire_parco::decode_exact::<NaiveTime>(&bytes).unwrap(), time);
+
+    let invalid = [(0i64, 2_000_000_000u32, 0i32), (i64::MAX, 0, 0), (0, 0, 86_400)];
+    for parts in invalid {
+        let bytes = tightwire_parco::to_vec(&parts).unwrap();
+        let error = tightwire_parco::decode_exact::<DateTime<FixedOffset>>(&bytes).unwrap_err();
+        assert!(error.is_invalid_value(), "{parts:?}");
     }
 }
 
 #[cfg(feature = "time")]
 #[test]
-fn time_timestamps_round_trip() {
+fn time_keeps_offsets() {
     use time::{OffsetDateTime, UtcDateTime, UtcOffset};
 
-    let time = OffsetDateTime::from_unix_timestamp(631_152_000).unwrap();
     let bytes = golden::bytes("roundtrip", "time-1990");
-    assert_eq!(tightwire_parco::to_vec(&time).unwrap(), bytes);
-    assert_eq!(
-        tightwire_parco::to_vec(&time.to_offset(UtcOffset::from_hms(2, 0, 0).unwrap())).unwrap(),
-        bytes
-    );
-    assert_eq!(tightwire_parco::decode_exact::<OffsetDateTime>(&bytes).unwrap(), time);
+    let time = OffsetDateTime::from_unix_timestamp(631_152_000).unwrap();
+    assert_eq!(TimeUtc.to_vec(&time.to_offset(UtcOffset::from_hms(2, 0, 0).unwrap())).unwrap(), bytes);
     assert_eq!(tightwire_parco::decode_exact::<UtcDateTime>(&bytes).unwrap(), time.to_utc());
     assert!(tightwire_parco::to_vec(&UtcDateTime::MAX).unwrap_err().is_overflow());
+    let before = OffsetDateTime::from_unix_timestamp_nanos(-1).unwrap();
+    for time in [time, before, UtcDateTime::MIN.into(), UtcDateTime::MAX.into()] {
+        for seconds in [-93_599, -3_600, 0, 1, 93_599] {
+            let Some(elsewhere) = time.checked_to_offset(UtcOffset::from_whole_seconds(seconds).unwrap())
+            else {
+                continue;
+            };
+            let bytes = tightwire_parco::to_vec(&elsewhere).unwrap();
+            let decoded: OffsetDateTime = tightwire_parco::decode_exact(&bytes).unwrap();
+            assert_eq!((decoded, decoded.offset()), (elsewhere, elsewhere.offset()));
+        }
+    }
+    for parts in [(0i64, 1_000_000_000u32, 0i32), (i64::MAX, 0, 0), (0, 0, 93_600)] {
+        let bytes = tightwire_parco::to_vec(&parts).unwrap();
+        assert!(tightwire_parco::decode_exact::<OffsetDateTime>(&bytes).unwrap_err().is_invalid_value());
+    }
 }
 
 proptest! {

@@ -280,6 +280,14 @@ fn check_limited<T: Serialize + DeserializeOwned>(input: &[u8], limits: Limits, 
         }
         Err(error) => assert!(error.is_limit(), "{error}"),
     }
+    // What is encoded can be decoded.
+    match bridge::to_vec_with(Options::new().limits(limits), &value) {
+        Ok(again) => {
+            assert_eq!(again, bytes);
+            bridge::decode_exact_with::<T>(Options::new().limits(limits), &bytes).expect("it was encoded");
+        }
+        Err(error) => assert!(error.is_limit(), "{error}"),
+    }
     let depth = Options::new().limits(depth);
     let encoded = bridge::to_vec_with(depth, &value);
     assert_eq!(encoded.is_ok(), bridge::decode_exact_with::<T>(depth, &bytes).is_ok());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
-use tightwire_parco::schema::{Number, Schema, Value};
+use tightwire_parco::schema::{Number, Schema, Value, Variant};
 use tightwire_parco::wire::{Endian, Wire as _};
 
 fn endian() -> impl Strategy<Value = Endian> {
@@ -84,7 +84,11 @@ fn multi(go: bool, schema: impl Strategy<Value = Schema>) -> impl Strategy<Value
     ];
     (ids, vec(schema, 4)).prop_map(|((header, ids), models)| Schema::Multi {
         header: Box::new(header),
-        models: ids.into_iter().zip(models).collect(),
+        models: ids
+            .into_iter()
+            .zip(models)
+            .map(|(id, schema)| Variant { id, name: String::new(), schema })
+            .collect(),
     })
 }
 
@@ -170,9 +174,9 @@ pub(crate) fn value(schema: &Schema) -> BoxedStrategy<Value> {
             let is_text = matches!(**header, Schema::String { .. });
             let models: Vec<_> = models
                 .iter()
-                .map(|(id, model)| {
+                .map(|Variant { id, schema, .. }| {
                     let id = if is_text { Value::from(&**id) } else { Value::Integer(id.parse().unwrap()) };
-                    value(model)
+                    value(schema)
                         .prop_map(move |value| Value::Multi { id: id.clone().into(), value: value.into() })
                 })
                 .collect();

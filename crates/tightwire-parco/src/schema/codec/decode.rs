@@ -97,12 +97,12 @@ impl Dynamic {
             NodeKind::Text(header) | NodeKind::Blob(header) => R::bytes(header.read_bytes(input)?, input)?,
             NodeKind::Slice(header, element) => {
                 let count = header.read(input)?;
-                input.check_elements(count, self.min_size(*element))?;
+                input.check_elements(count, self.element_size(*element))?;
                 self.read_elements::<R>(*element, count, input, depth)?
             }
             NodeKind::Array(len, element) => {
                 if self.min_size(*element) == 0 {
-                    input.check_elements(*len, 0)?;
+                    input.check_elements(*len, self.element_size(*element))?;
                 }
                 if R::IS_BUILDING {
                     input.expect(self.min_size(index))?;
@@ -111,7 +111,7 @@ impl Dynamic {
             }
             NodeKind::Map { header, key, value } => {
                 let count = header.read(input)?;
-                input.check_elements(count, self.min_size(*key).saturating_add(self.min_size(*value)))?;
+                input.check_elements(count, self.entry_size(*key, *value))?;
                 self.read_map::<R>((*key, *value), count, input, depth)?
             }
             NodeKind::Option(inner) => {

@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 
 use super::compile::{Dynamic, Index, Length, Model, NodeKind};
 use super::{Number, Schema, SchemaContext, Value};
-use crate::error::{ErrorKind, Fault, Segment};
-use crate::options::{Levels, Mode};
+use crate::error::{Exceeded, Fault, Limit, Segment};
+use crate::options::{ElementSize, Levels, Mode};
 use crate::read::{Input, Reader};
-use crate::wire::{Endian, Get, Header as _, Put, TimeLocation, Varint, Wire};
+use crate::wire::{Endian, Get, Header as _, Put, TimeLocation, Varint, Wire, both};
 use crate::write::{self, Writer};
 
 /// Nesting depth of the value, limited so that recursion cannot overflow the stack.
@@ -79,7 +79,8 @@ impl Length {
 
     fn write(self, len: usize, writer: &mut Writer<'_>) -> Result<(), Fault> {
         if len as u64 > self.max() {
-            return Err(Fault(ErrorKind::LengthOverflow));
+            let most = usize::try_from(self.max()).unwrap_or(usize::MAX);
+            return Err(writer.exceed(Exceeded::new(Limit::Header, len, most)));
         }
         match self {
             Self::Number(number, endian) => write_bits(number.width(), endian, len as u64, writer),
@@ -92,6 +93,15 @@ impl Length {
 impl Dynamic {
     fn min_size(&self, index: Index) -> usize {
         self.nodes[index].min_size
+    }
+
+    fn element_size(&self, index: Index) -> ElementSize {
+        ElementSize { min: self.nodes[index].min_size, fixed: self.nodes[index].fixed_size }
+    }
+
+    fn entry_size(&self, key: Index, value: Index) -> ElementSize {
+        let (key, value) = (self.element_size(key), self.element_size(value));
+        ElementSize { min: key.min.saturating_add(value.min), fixed: both(key.fixed, value.fixed) }
     }
 
     /// Returns whether a value of this struct can have this number of fields.
@@ -134,7 +144,8 @@ impl Put<Value> for Dynamic {
 
     fn size(&self, value: &Value, levels: Levels) -> Result<usize, Fault> {
         let mut vec = Vec::new();
-        write::append(&mut vec, levels, |writer| self.put(value, writer)).map_err(|error| error.fault())?;
+        write::append(&mut vec, &levels.alone(), |writer| self.put(value, writer))
+            .map_err(|error| error.fault())?;
         Ok(vec.len())
     }
 }
@@ -183,10 +194,12 @@ impl Dynamic {
                 write_bits(8, Endian::Little, to_bits(Number::Int64, *nanos)?, writer);
             }
             (NodeKind::Text(header) | NodeKind::Blob(header), Value::Bytes(bytes)) => {
+                writer.check_bytes(bytes.len())?;
                 header.write(bytes.len(), writer)?;
                 writer.bytes(bytes);
             }
             (NodeKind::Slice(header, element), Value::List(values)) => {
+                writer.check_elements(values.len(), self.element_size(*element), size_of::<Value>())?;
                 header.write(values.len(), writer)?;
                 self.put_elements(*element, values, writer, depth)?;
             }
@@ -194,9 +207,18 @@ impl Dynamic {
                 if values.len() != *len {
                     return Err(Fault::INVALID_LENGTH);
                 }
+                writer.count(len.saturating_mul(size_of::<Value>()));
+                if self.min_size(*element) == 0 {
+                    writer.check_elements(*len, self.element_size(*element), 0)?;
+                }
                 self.put_elements(*element, values, writer, depth)?;
             }
             (NodeKind::Map { header, key, value }, Value::Map(entries)) => {
+                writer.check_elements(
+                    entries.len(),
+                    self.entry_size(*key, *value),
+                    size_of::<(Value, Value)>(),
+                )?;
                 header.write(entries.len(), writer)?;
                 for (index, (a_key, a_value)) in entries.iter().enumerate() {
                     self.put_part(*key, a_key, Segment::Key(index), writer, depth)?;
@@ -206,6 +228,7 @@ impl Dynamic {
             (NodeKind::Option(inner), Value::Option(value)) => {
                 writer.array([u8::from(value.is_some())]);
                 if let Some(value) = value {
+                    writer.count(size_of::<Value>());
                     self.put_node(*inner, value, writer, depth)?;
                 }
             }
@@ -227,6 +250,7 @@ impl Dynamic {
             }
             (NodeKind::Multi { header, models }, Value::Multi { id, value }) => {
                 writer.enter()?;
+                writer.count(2 * size_of::<Value>());
                 self.put_node(*header, id, writer, depth)?;
                 self.put_node(model(models, id)?, value, writer, depth)?;
                 writer.leave();
@@ -243,6 +267,7 @@ impl Dynamic {
         writer: &mut Writer<'_>,
         depth: Depth,
     ) -> Result<(), Fault> {
+        writer.count(fields.len() * size_of::<Value>());
         for ((name, field), value) in fields.iter().zip(values) {
             if let Err(fault) = self.put_node(*field, value, writer, depth) {
                 return Err(writer.locate(fault, Segment::Name(name.clone())));

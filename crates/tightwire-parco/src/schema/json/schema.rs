@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::super::{Number, Schema, SchemaError};
+use super::super::{Number, Schema, SchemaError, Variant};
 use super::tree::{Members, Tree};
 use crate::wire::Endian;
 
@@ -15,6 +15,11 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
     })?;
     let Some(Tree::Text(name)) = members.remove("t") else {
         return Err(SchemaError::invalid("a type must have a name in the key `t`"));
+    };
+    let logical = match members.remove("logical") {
+        None => None,
+        Some(Tree::Text(name)) => Some(name),
+        Some(_) => return Err(SchemaError::invalid("`logical` must be a string")),
     };
     let schema = match &*name {
         "bool" => Schema::Bool,
@@ -45,7 +50,7 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
         "time_location" => Schema::TimeLocation,
         "multi" => Schema::Multi {
             header: part(&mut members, "header", "[id]")?,
-            models: models(member(&mut members, "models")?)?,
+            models: models(member(&mut members, "models")?, members.remove("names"))?,
         },
         "recursive" => Schema::Recursive(
             usize::try_from(count(&mut members, "n")?)
@@ -53,7 +58,13 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
         ),
         _ => number(&name, &mut members)?,
     };
-    if members.is_empty() { Ok(schema) } else { Err(SchemaError::invalid("the type has no such key")) }
+    if !members.is_empty() {
+        return Err(SchemaError::invalid("the type has no such key"));
+    }
+    Ok(match logical {
+        Some(name) => Schema::Logical { name, inner: schema.into() },
+        None => schema,
+    })
 }
 
 fn number(name: &str, members: &mut Members) -> Result<Schema, SchemaError> {
@@ -116,15 +127,32 @@ fn fields(tree: Tree) -> Result<Vec<(String, Schema)>, SchemaError> {
     fields.collect()
 }
 
-fn models(tree: Tree) -> Result<Vec<(String, Schema)>, SchemaError> {
-    let members = tree.into_object().map_err(|error| {
-        if error.is_duplicate() { error } else { SchemaError::invalid("`models` must be an object") }
-    })?;
+fn models(tree: Tree, names: Option<Tree>) -> Result<Vec<Variant>, SchemaError> {
+    let object = |tree: Tree, wrong| {
+        let wrong =
+            |error: SchemaError| if error.is_duplicate() { error } else { SchemaError::invalid(wrong) };
+        tree.into_object().map_err(wrong)
+    };
+    let members = object(tree, "`models` must be an object")?;
+    let mut names: Members = match names {
+        Some(names) => object(names, "`names` must be an object")?.into_iter().collect(),
+        None => Members::new(),
+    };
     let models = members.into_iter().map(|(id, schema)| {
         let schema = read(schema).map_err(|error| error.within(format_args!("[{id}]")))?;
-        Ok((id, schema))
+        let name = match names.remove(&id) {
+            None => String::new(),
+            Some(Tree::Text(name)) => name,
+            Some(_) => return Err(SchemaError::invalid("the name of a model must be a string")),
+        };
+        Ok(Variant { id, name, schema })
     });
-    models.collect()
+    let models = models.collect::<Result<_, _>>()?;
+    if names.is_empty() {
+        Ok(models)
+    } else {
+        Err(SchemaError::invalid("`names` has an id that is not in `models`"))
+    }
 }
 
 /// Converts a schema to JSON.
@@ -162,12 +190,20 @@ pub(super) fn write(schema: &Schema) -> Tree {
         Schema::TimeUtc => Tree::object([name("time_utc")]),
         Schema::TimeLocation => Tree::object([name("time_location")]),
         Schema::Multi { header, models } => {
-            let models = models.iter().map(|(id, model)| (id.clone(), write(model)));
-            Tree::object([
-                name("multi"),
-                ("header", write(header)),
-                ("models", Tree::Object(models.collect())),
-            ])
+            let named = models.iter().filter(|model| !model.name.is_empty());
+            let names: Vec<_> = named.map(|model| (model.id.clone(), Tree::text(&*model.name))).collect();
+            let models = models.iter().map(|model| (model.id.clone(), write(&model.schema)));
+            let models =
+                [name("multi"), ("header", write(header)), ("models", Tree::Object(models.collect()))];
+            let names = (!names.is_empty()).then_some(("names", Tree::Object(names)));
+            Tree::Object(models.into_iter().chain(names).map(|(key, tree)| (key.into(), tree)).collect())
+        }
+        Schema::Logical { name, inner } => {
+            let mut tree = write(inner);
+            if let Tree::Object(members) = &mut tree {
+                members.insert(1, ("logical".into(), Tree::text(&**name)));
+            }
+            tree
         }
         Schema::Recursive(levels) => Tree::object([name("recursive"), ("n", Tree::Large(*levels as u64))]),
     }

@@ -22,6 +22,7 @@ use crate::write::Writer;
 octets! {
     [] String: |value| value.as_bytes();
     [] Vec<u8>: |value| value;
+    [] alloc::ffi::CString: |value| value.as_bytes();
     [T: Octets + ?Sized] Box<T>: |value| (**value).octets();
     [T: Octets + ?Sized] Rc<T>: |value| (**value).octets();
     [T: Octets + ?Sized] Arc<T>: |value| (**value).octets();
@@ -64,6 +65,16 @@ impl<'de> FromOctets<'de> for Vec<u8> {
         self.clear();
         self.extend_from_slice(bytes);
         Ok(())
+    }
+}
+
+/// Fails with [`Error::is_invalid_value`](crate::Error::is_invalid_value) if the bytes contain a zero.
+impl<'de> FromOctets<'de> for alloc::ffi::CString {
+    const OWNED: bool = true;
+
+    #[inline]
+    fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
+        Self::new(bytes).map_err(|_| Fault::INVALID_VALUE)
     }
 }
 

@@ -8,9 +8,11 @@ use alloc::vec::Vec;
 #[cfg(feature = "std")]
 use std::collections::HashSet;
 
+#[cfg(feature = "std")]
+use super::SortedSlice;
 use super::{Array, Get, Header, Put, Slice, Wire};
 use crate::error::{Fault, Segment};
-use crate::options::Levels;
+use crate::options::{ElementSize, Levels};
 use crate::read::{Input as _, Reader};
 use crate::write::Writer;
 
@@ -33,6 +35,7 @@ impl<H: Header, E: Wire> Slice<H, E> {
     where
         E: Put<T>,
     {
+        writer.check_elements(count, ElementSize::of(&self.element), size_of::<T>())?;
         H::put_length(count, writer)?;
         for (index, value) in values.enumerate() {
             if let Err(fault) = self.element.put(value, writer) {
@@ -86,6 +89,19 @@ iterable! {
     [T] BTreeSet<T>;
     [T] LinkedList<T>;
     [T] BinaryHeap<T>;
+}
+
+#[cfg(feature = "std")]
+impl<T: Ord, S, H: Header, E: Put<T>> Put<HashSet<T, S>> for SortedSlice<H, E> {
+    fn put(&self, set: &HashSet<T, S>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        let mut values: Vec<&T> = set.iter().collect();
+        values.sort_unstable();
+        self.0.put_iter(values.len(), values.into_iter(), writer)
+    }
+
+    fn size(&self, set: &HashSet<T, S>, levels: Levels) -> Result<usize, Fault> {
+        Put::size(&self.0, set, levels)
+    }
 }
 
 #[cfg(feature = "indexmap")]

@@ -9,10 +9,13 @@ use super::{Get, Pointer};
 use crate::error::Fault;
 use crate::read::Reader;
 
+/// Size above which a shared value is copied from a box instead of the stack.
+const LARGE: usize = 4096;
+
 impl<'de, T, W: Get<'de, T>> Get<'de, Box<T>> for Pointer<W> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Box<T>, Fault> {
-        self.0.get(reader).map(Box::new)
+        self.0.get_boxed(reader)
     }
 
     #[inline]
@@ -21,19 +24,28 @@ impl<'de, T, W: Get<'de, T>> Get<'de, Box<T>> for Pointer<W> {
     }
 }
 
-impl<'de, T, W: Get<'de, T>> Get<'de, Rc<T>> for Pointer<W> {
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Rc<T>, Fault> {
-        self.0.get(reader).map(Rc::new)
-    }
+/// Decodes a value on the stack and moves it. It is a function of its own, so that callers have no place for it.
+#[inline]
+fn moved<'de, T, P: From<T>, W: Get<'de, T>>(wire: &W, reader: &mut Reader<'_, 'de>) -> Result<P, Fault> {
+    wire.get(reader).map(P::from)
 }
 
-impl<'de, T, W: Get<'de, T>> Get<'de, Arc<T>> for Pointer<W> {
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Arc<T>, Fault> {
-        self.0.get(reader).map(Arc::new)
-    }
+macro_rules! shared {
+    ($($pointer:ident),*) => {$(
+        impl<'de, T, W: Get<'de, T>> Get<'de, $pointer<T>> for Pointer<W> {
+            #[inline]
+            fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<$pointer<T>, Fault> {
+                if size_of::<T>() > LARGE {
+                    self.0.get_boxed(reader).map($pointer::from)
+                } else {
+                    moved::<T, _, _>(&self.0, reader)
+                }
+            }
+        }
+    )*};
 }
+
+shared!(Rc, Arc);
 
 /// The value is owned.
 impl<'de, 'a, T: Clone, W: Get<'de, T>> Get<'de, Cow<'a, T>> for Pointer<W> {

@@ -109,7 +109,7 @@ fn lengths_above_the_maximum_of_the_header_are_rejected() {
     assert!(error.is_overflow());
     assert_eq!(
         error.to_string(),
-        "a length does not fit its header (use `#[parco(header = varint)]` or a wider integer) at .texts[1] (byte 8)"
+        "a length does not fit its header: 65536 bytes or elements, but at most 65535 (set `#[parco(header = varint)]` or a wider integer) at .texts[1] (byte 8)"
     );
     let value = Go { texts: Vec::new(), ..value };
     let bytes = tightwire_parco::to_vec(&value).unwrap();
@@ -335,4 +335,95 @@ fn fixed_sizes_are_known() {
         (T::Wire::NEW.min_size(), T::Wire::NEW.fixed_size())
     }
     assert_eq!(least::<Later>(), (1, None));
+}
+
+/// A type that is encoded and decoded as another one, which checks it.
+#[test]
+fn conversions_replace_the_fields() {
+    #[derive(Clone, Debug, PartialEq, Encode, Decode)]
+    #[parco(into = "String", try_from = "String")]
+    struct Email {
+        user: String,
+        host: String,
+    }
+    impl From<Email> for String {
+        fn from(email: Email) -> Self {
+            format!("{}@{}", email.user, email.host)
+        }
+    }
+    impl TryFrom<String> for Email {
+        type Error = ();
+
+        fn try_from(text: String) -> Result<Self, ()> {
+            let (user, host) = text.split_once('@').ok_or(())?;
+            Ok(Self { user: user.into(), host: host.into() })
+        }
+    }
+    #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+    #[parco(into = u8, try_from = u8)]
+    enum Level {
+        Low,
+        High,
+    }
+    impl From<Level> for u8 {
+        fn from(level: Level) -> Self {
+            level as Self
+        }
+    }
+    impl TryFrom<u8> for Level {
+        type Error = u8;
+
+        fn try_from(number: u8) -> Result<Self, u8> {
+            [Self::Low, Self::High].get(usize::from(number)).copied().ok_or(number)
+        }
+    }
+    #[derive(Debug, PartialEq, Encode, Decode)]
+    struct Account {
+        level: Level,
+        emails: Vec<Email>,
+    }
+    let email = Email { user: "a".into(), host: "b".into() };
+    same(&Account { level: Level::High, emails: vec![email] }, b"\x01\x01\x03a@b");
+    assert_eq!(schema::of::<Email>(), schema::of::<String>());
+    let error = tightwire_parco::decode_exact::<Account>(b"\x01\x01\x02ab").unwrap_err();
+    assert_eq!((error.is_invalid_value(), error.offset()), (true, Some(2)));
+    assert!(tightwire_parco::decode_exact::<Account>(b"\x07\0").unwrap_err().is_invalid_value());
+}
+
+#[test]
+fn defaults_are_expressions() {
+    #[derive(Debug, PartialEq, Encode, Decode)]
+    struct Server {
+        name: String,
+        #[parco(default_on_eof = 8080)]
+        port: u16,
+        #[parco(default_on_eof = vec!["localhost".to_owned()])]
+        hosts: Vec<String>,
+    }
+    let server = |port, hosts: &[&str]| Server {
+        name: "a".into(),
+        port,
+        hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+    };
+    for (bytes, expected) in [
+        (&b"\x01a"[..], server(8080, &["localhost"])),
+        (b"\x01a\x50\0", server(80, &["localhost"])),
+        (b"\x01a\x50\0\0", server(80, &[])),
+    ] {
+        assert_eq!(tightwire_parco::decode_exact::<Server>(bytes).unwrap(), expected);
+        let mut other = server(1, &["x", "y"]);
+        tightwire_parco::decode_into(bytes, &mut other).unwrap();
+        assert_eq!(other, expected);
+    }
+}
+
+#[test]
+fn sorted_sets_have_one_encoding() {
+    #[derive(Debug, PartialEq, Encode, Decode)]
+    struct Tags {
+        #[parco(sorted, header = u16, elem(small))]
+        tags: std::collections::HashSet<String>,
+    }
+    let tags = ["d", "b", "a", "c"].map(str::to_owned);
+    same(&Tags { tags: tags.into() }, b"\x04\0\x01a\x01b\x01c\x01d");
 }

@@ -3,7 +3,7 @@
 use tightwire_parco::schema::{Schema, SchemaContext, fingerprint};
 use tightwire_parco::wire::{Be, SmallVarchar, StaticWire, U16, Wire};
 use tightwire_parco::{
-    Decode, Encode, EncodeAs, Segment, decode_exact, decode_from_reader, decode_into, to_vec,
+    Decode, Encode, EncodeAs, Segment, WireExt as _, decode_exact, decode_from_reader, decode_into, to_vec,
 };
 
 use super::same;
@@ -100,11 +100,13 @@ fn variants_support_all_kinds_of_fields() {
 fn ids_are_in_the_schema() {
     let schema = <Shapes as EncodeAs>::Wire::NEW.schema(&mut SchemaContext::default());
     let Schema::Multi { models, .. } = schema else { panic!("an enum") };
-    let ids: Vec<&str> = models.iter().map(|(id, _)| id.as_str()).collect();
+    let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
     assert_eq!(ids, ["-1", "1", "2", "3"]);
-    assert_eq!(models[0].1, Schema::Struct(vec![]));
-    assert!(matches!(models[1].1, Schema::Struct(ref fields) if fields.len() == 2));
-    assert!(matches!(models[3].1, Schema::Option(_)));
+    let names: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
+    assert_eq!(names, ["Unit", "PAIR", "Named", "Text"]);
+    assert_eq!(models[0].schema, Schema::Struct(vec![]));
+    assert!(matches!(models[1].schema, Schema::Struct(ref fields) if fields.len() == 2));
+    assert!(matches!(models[3].schema, Schema::Option(_)));
 }
 
 #[derive(Debug, Encode, Decode)]
@@ -202,4 +204,62 @@ fn ids_default_to_the_order_of_declaration() {
         }
     }
     assert!(decode_exact::<Far>(&[0xac, 0x82, 0]).unwrap_err().is_invalid_value());
+}
+
+/// The length before an evolve enum lets readers skip variants that they do not know.
+#[test]
+fn unknown_variants_are_skipped() {
+    #[derive(Debug, PartialEq, Encode, Decode)]
+    #[parco(evolve)]
+    enum Old {
+        Ping,
+        Text(String),
+        #[parco(other)]
+        Unknown,
+    }
+    #[derive(Debug, PartialEq, Encode, Decode)]
+    #[parco(evolve)]
+    enum New {
+        Ping,
+        Text(String),
+        Pair { one: u16, list: Vec<u8> },
+    }
+    #[derive(Debug, PartialEq, Encode, Decode)]
+    #[parco(evolve, id = small)]
+    enum Named {
+        #[parco(id = "one")]
+        One { number: u8 },
+        #[parco(other)]
+        Unknown,
+    }
+    let old = vec![Old::Text("a".into()), Old::Ping];
+    same(&old, &[2, 3, 1, 1, b'a', 1, 0]);
+    let new = vec![New::Pair { one: 1, list: vec![7; 200] }, New::Text("a".into()), New::Ping];
+    let bytes = to_vec(&new).unwrap();
+    let expected = vec![Old::Unknown, Old::Text("a".into()), Old::Ping];
+    assert_eq!(decode_exact::<Vec<Old>>(&bytes).unwrap(), expected);
+    assert_eq!(decode_from_reader::<Vec<Old>>(&bytes[..]).unwrap(), expected);
+    let mut existing = vec![Old::Ping, Old::Unknown, Old::Text("b".into())];
+    decode_into(&bytes, &mut existing).unwrap();
+    assert_eq!(existing, expected);
+    assert_eq!(decode_exact::<Vec<New>>(&to_vec(&old).unwrap()).unwrap().len(), 2);
+
+    // The reader does not know what it skipped, so it cannot be encoded again.
+    assert!(to_vec(&Old::Unknown).unwrap_err().is_unknown_type());
+    assert!(tightwire_parco::encoded_len(&Old::Unknown).unwrap_err().is_unknown_type());
+    same(&Named::One { number: 7 }, &[5, 3, b'o', b'n', b'e', 7]);
+    assert_eq!(
+        decode_exact::<[Named; 2]>(&[4, 3, b't', b'w', b'o', 5, 3, b'o', b'n', b'e', 7]).unwrap()[0],
+        Named::Unknown
+    );
+    // A length that ends inside of a known variant is malformed.
+    assert!(decode_exact::<Old>(&[2, 1, 3]).unwrap_err().is_invalid_value());
+
+    let schema = tightwire_parco::schema::of::<Old>();
+    assert_eq!(schema.canonical(), "evolve(multi(varint 1:0,4:Ping=() 1:1,4:Text=bytes(varint)))");
+    let dynamic = schema.compile().unwrap();
+    let value: tightwire_parco::schema::Value = dynamic.decode_exact(&[3, 1, 1, b'a']).unwrap();
+    assert_eq!(dynamic.to_vec(&value).unwrap(), [3, 1, 1, b'a']);
+    let comparison = tightwire_parco::schema::compare(&schema, &tightwire_parco::schema::of::<New>());
+    assert!(comparison.new_reads_old() && !comparison.breaks());
 }

@@ -371,6 +371,59 @@ fn go_applies_inside_of_tuples_and_results() {
     check(value, &[0, 1, 0, 1, b'a', 0, 0, 1, 0, 2, 1, 3, 0, 4, 0]);
 }
 
+/// Cells, locks and atomics have the bytes of their value at the time of encoding.
+#[test]
+fn wrappers_have_the_bytes_of_their_value() {
+    use std::cell::{Cell, RefCell};
+    use std::cmp::Reverse;
+    use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU16, AtomicUsize, Ordering};
+    use std::sync::{Mutex, RwLock};
+
+    #[derive(Debug, Encode, Decode)]
+    #[parco(be)]
+    struct Wrappers {
+        cell: Cell<u16>,
+        #[parco(small)]
+        shared: RefCell<String>,
+        lock: Mutex<Vec<u16>>,
+        state: RwLock<Option<u8>>,
+        flag: AtomicBool,
+        count: AtomicU16,
+        total: AtomicI64,
+        size: AtomicUsize,
+    }
+    let value = Wrappers {
+        cell: Cell::new(1),
+        shared: RefCell::new("a".into()),
+        lock: Mutex::new(vec![2]),
+        state: RwLock::new(Some(3)),
+        flag: AtomicBool::new(true),
+        count: AtomicU16::new(4),
+        total: AtomicI64::new(-1),
+        size: AtomicUsize::new(5),
+    };
+    let bytes =
+        [&[0, 1, 1, b'a', 1, 0, 2, 1, 3, 1, 0, 4][..], &[0xff; 8], &[0, 0, 0, 0, 0, 0, 0, 5]].concat();
+    assert_eq!(to_vec(&value).unwrap(), bytes);
+    assert_eq!(tightwire_parco::encoded_len(&value).unwrap(), bytes.len());
+    let again: Wrappers = decode_exact(&bytes).unwrap();
+    assert_eq!((again.cell.get(), again.count.load(Ordering::Relaxed)), (1, 4));
+    assert_eq!((again.shared.into_inner().as_str(), again.lock.lock().unwrap().len()), ("a", 1));
+    let borrowed = value.shared.borrow_mut();
+    assert!(to_vec(&value).unwrap_err().is_invalid_value());
+    drop(borrowed);
+    check(Reverse(7_u8), &[7]);
+    check(c"hey".to_owned(), b"\x03hey");
+    assert!(decode_exact::<std::ffi::CString>(b"\x01\0").unwrap_err().is_invalid_value());
+    check(
+        (1_u8, 2_u8, 3_u8, 4_u8, 5_u8, 6_u8, 7_u8, 8_u8, 9_u8, 10_u8, 11_u8, 12_u8),
+        &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+    );
+    let wide: (u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u16) =
+        decode_exact(&[1; 17]).unwrap();
+    assert_eq!((wide.15, to_vec(&wide).unwrap()), (0x0101, vec![1; 17]));
+}
+
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 struct Mixed {
     tuple: (u8, String, Option<char>),

@@ -19,7 +19,7 @@ mod wire_types;
 use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
-use tightwire_parco::schema::{Dynamic, Schema, SchemaError, Value};
+use tightwire_parco::schema::{Dynamic, Schema, SchemaError, Value, Variant};
 use tightwire_parco::{Decoder, Error, Mode, Options, Timestamp, WireExt as _};
 
 /// Results of a file.
@@ -220,7 +220,7 @@ fn expand(schema: &Schema, json: &mut Json) {
         Schema::Multi { models, .. } => {
             if let Some([id, json]) = json.as_array_mut().map(Vec::as_mut_slice) {
                 let id = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
-                models.iter().filter(|(name, _)| *name == id).for_each(|(_, model)| expand(model, json));
+                models.iter().filter(|model| model.id == id).for_each(|model| expand(&model.schema, json));
             }
         }
         _ => {}
@@ -302,7 +302,7 @@ fn encode_error(case: &Case<'_>) -> Outcome {
             return Err("nothing can be registered".into());
         };
         let id = case.json["value"].as_str().map_or_else(|| case.json["value"].to_string(), str::to_owned);
-        models.push((id, Schema::Struct(Vec::new())));
+        models.push(Variant { id, name: String::new(), schema: Schema::Struct(Vec::new()) });
         let refused = Schema::Multi { header, models }.compile().is_err_and(|error| error.is_duplicate());
         expect!(refused && expected == "already_registered", "two models have one id");
         return Ok(None);

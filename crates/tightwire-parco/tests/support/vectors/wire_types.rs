@@ -32,9 +32,24 @@ pub(super) fn find(schema: &Schema) -> impl Iterator<Item = &'static StaticType>
     TYPES.iter().filter(move |wire| wire.canonical == canonical)
 }
 
+/// Removes names and logical types, which the vectors do not have.
+fn nameless(schema: &Schema) -> Schema {
+    fn remove(json: &mut serde_json::Value) {
+        if let Some(object) = json.as_object_mut() {
+            object.remove("names");
+            object.remove("logical");
+            object.values_mut().for_each(remove);
+        }
+        json.as_array_mut().into_iter().flatten().for_each(remove);
+    }
+    let mut json = serde_json::from_str(&schema.to_json()).expect("JSON");
+    remove(&mut json);
+    Schema::from_json(&json.to_string()).expect("a schema")
+}
+
 impl StaticType {
     fn new<T>(wire: impl Put<T> + for<'de> Get<'de, T> + Send + Sync + 'static) -> Self {
-        let canonical = of_wire(&wire).canonical();
+        let canonical = nameless(&of_wire(&wire)).canonical();
         let recode = move |options, bytes: &[u8]| {
             let (value, rest) = wire.decode_with::<T>(options, bytes)?;
             Ok((wire.to_vec(&value)?, bytes.len() - rest.len()))

@@ -1,0 +1,145 @@
+//! Logical types: the meaning of a value, beside its wire type.
+
+#[cfg(feature = "alloc")]
+use alloc::boxed::Box;
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::{Get, Put, StaticWire, Wire};
+use crate::error::Fault;
+use crate::options::Levels;
+use crate::read::{Input, Reader};
+#[cfg(feature = "alloc")]
+use crate::schema::{Schema, SchemaContext};
+use crate::write::Writer;
+
+/// The name of a logical type, for [`Logical`].
+pub trait LogicalType {
+    /// The name in schemas: ASCII letters, digits and underscores.
+    const NAME: &'static str;
+}
+
+macro_rules! names {
+    ($($name:ident = $text:literal;)*) => {$(
+        #[doc = concat!("The logical type `", $text, "`.")]
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+
+        impl LogicalType for $name {
+            const NAME: &'static str = $text;
+        }
+    )*};
+}
+
+names! {
+    Char = "char";
+    Uint128 = "u128";
+    Int128 = "i128";
+    Duration = "duration";
+    SignedDuration = "signed_duration";
+    Instant = "instant";
+    OffsetTime = "offset_time";
+    Date = "date";
+    TimeOfDay = "time_of_day";
+    DateTime = "date_time";
+    Ipv4 = "ipv4";
+    Ipv6 = "ipv6";
+    Ip = "ip";
+    SocketV4 = "socket_v4";
+    SocketV6 = "socket_v6";
+    Socket = "socket";
+    Uuid = "uuid";
+    Decimal = "decimal";
+}
+
+/// Wire type `W` whose values have the meaning `L`. The bytes are those of `W`; schema and fingerprint contain the name of `L`.
+///
+/// ```
+/// use tightwire_parco::wire::{I16, Le};
+/// use tightwire_parco::wire::logical::{Logical, LogicalType};
+/// use tightwire_parco::{Encode, schema, to_vec};
+///
+/// enum Celsius {}
+///
+/// impl LogicalType for Celsius {
+///     const NAME: &'static str = "celsius";
+/// }
+///
+/// #[derive(Encode)]
+/// struct Reading {
+///     #[parco(with = Logical<Celsius, I16<Le>>)]
+///     degrees: i16,
+/// }
+///
+/// assert_eq!(to_vec(&Reading { degrees: 21 })?, [21, 0]);
+/// assert_eq!(schema::of::<Reading>().canonical(), "(celsius:i16le)");
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+pub struct Logical<L, W>(W, PhantomData<fn() -> L>);
+
+impl<L, W: Clone> Clone for Logical<L, W> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone(), PhantomData)
+    }
+}
+
+impl<L, W: Copy> Copy for Logical<L, W> {}
+
+impl<L: LogicalType, W: fmt::Debug> fmt::Debug for Logical<L, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple(L::NAME).field(&self.0).finish()
+    }
+}
+
+impl<L: LogicalType, W: Wire> Wire for Logical<L, W> {
+    same_sizes!(|logical| logical.0);
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        self.0.walk(input)
+    }
+
+    #[inline]
+    fn walk_all<I: Input>(&self, count: usize, input: &mut I) -> Result<(), Fault> {
+        self.0.walk_all(count, input)
+    }
+
+    #[cfg(feature = "alloc")]
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        Schema::Logical { name: L::NAME.into(), inner: self.0.schema(context).into() }
+    }
+}
+
+impl<L: LogicalType, W: StaticWire> StaticWire for Logical<L, W> {
+    const NEW: Self = Self(W::NEW, PhantomData);
+}
+
+impl<T: ?Sized, L: LogicalType, W: Put<T>> Put<T> for Logical<L, W> {
+    #[inline(always)]
+    fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        self.0.put(value, writer)
+    }
+
+    #[inline(always)]
+    fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault> {
+        self.0.size(value, levels)
+    }
+}
+
+impl<'de, T, L: LogicalType, W: Get<'de, T>> Get<'de, T> for Logical<L, W> {
+    #[inline(always)]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
+        self.0.get(reader)
+    }
+
+    #[cfg(feature = "alloc")]
+    #[inline]
+    fn get_boxed(&self, reader: &mut Reader<'_, 'de>) -> Result<Box<T>, Fault> {
+        self.0.get_boxed(reader)
+    }
+
+    #[inline(always)]
+    fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
+        self.0.get_into(reader, value)
+    }
+}
