@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use http::StatusCode;
-use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder, Response, Url};
 use zeroize::Zeroizing;
@@ -14,6 +14,7 @@ use super::connection_pool::ConnectionPool;
 use super::credentials::{AuthMethod, CertificateTrust};
 use crate::b64;
 use crate::error::{Error, Kind};
+use crate::io::remote::remote_text;
 
 pub(super) const SOAP: HeaderValue = HeaderValue::from_static("application/soap+xml;charset=UTF-8");
 
@@ -169,7 +170,7 @@ impl HttpResponse {
     /// Returns the envelope. Faults have an envelope too, but an error status.
     fn into_envelope(self) -> Result<Vec<u8>, Error> {
         if self.status == StatusCode::UNAUTHORIZED {
-            return Err(Error::with(Kind::Denied, "the service rejected the credentials"));
+            return Err(self.denied("Basic"));
         }
         let kind = self.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_envelope = kind.to_ascii_lowercase().starts_with("application/soap+xml");
@@ -180,16 +181,35 @@ impl HttpResponse {
         Err(Error::with(Kind::Refused, format!("HTTP status {status}")))
     }
 
-    /// Returns the token of an authentication scheme in the `WWW-Authenticate` headers.
+    /// Returns the authentication schemes of the `WWW-Authenticate` headers, each with its token or parameters.
+    fn challenges(&self) -> impl Iterator<Item = (&str, &str)> {
+        let values = self.headers.get_all(WWW_AUTHENTICATE).iter();
+        values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).map(|challenge| {
+            let challenge = challenge.trim();
+            challenge.split_once(' ').map_or((challenge, ""), |(name, token)| (name, token.trim()))
+        })
+    }
+
+    /// Returns the token of an authentication scheme.
     #[cfg(feature = "negotiate")]
     pub(super) fn challenge(&self, scheme: &str) -> Option<&str> {
-        let values = self.headers.get_all(http::header::WWW_AUTHENTICATE).iter();
-        values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).find_map(
-            |challenge| {
-                let challenge = challenge.trim();
-                let (name, token) = challenge.split_once(' ').unwrap_or((challenge, ""));
-                name.eq_ignore_ascii_case(scheme).then(|| token.trim())
-            },
+        self.challenges().find_map(|(name, token)| name.eq_ignore_ascii_case(scheme).then_some(token))
+    }
+
+    /// Returns the error of a rejected login with this scheme. It lists the offered schemes if this one is not offered.
+    pub(super) fn denied(&self, scheme: &str) -> Error {
+        // Parameters of a scheme that follow a comma are no schemes.
+        let is_name = |name: &&str| {
+            !name.is_empty() && name.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'-'))
+        };
+        let offered: Vec<&str> = self.challenges().map(|(name, _)| name).filter(is_name).collect();
+        if offered.is_empty() || offered.iter().any(|name| name.eq_ignore_ascii_case(scheme)) {
+            return Error::with(Kind::Denied, "the service rejected the credentials");
+        }
+        let offered = remote_text(&offered.join(", "));
+        Error::with(
+            Kind::Denied,
+            format!("the service does not offer {scheme} authentication, only {offered}"),
         )
     }
 }
