@@ -5,13 +5,13 @@ use std::error::Error as _;
 use http::StatusCode;
 use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, ClientBuilder, Response, Url};
+use reqwest::{Client, ClientBuilder, Response, Url};
 use zeroize::Zeroizing;
 
 use super::Wsman;
 #[cfg(feature = "negotiate")]
 use super::connection_pool::ConnectionPool;
-use super::credentials::{AuthMethod, CertificateTrust};
+use super::credentials::{AuthMethod, CertificateTrust, trust_only};
 use crate::b64;
 use crate::error::{Error, Kind};
 use crate::io::remote::remote_text;
@@ -97,9 +97,6 @@ impl HttpClient {
 impl HttpEndpoint {
     /// Creates a reqwest client with its own connections. Fails if the trusted certificates are not valid.
     pub(super) fn client(&self) -> Result<Client, Error> {
-        let untrusted = |error: reqwest::Error| {
-            Error::with(Kind::Untrusted, "the trusted certificates are not valid").caused_by(error)
-        };
         let builder = ClientBuilder::new()
             .http1_only()
             // Independent of the features that other crates enable for reqwest: its errors and channel bindings are
@@ -119,16 +116,10 @@ impl HttpEndpoint {
             .timeout(self.wsman.operation_timeout.saturating_add(self.wsman.grace));
         let builder = match &self.wsman.trust {
             CertificateTrust::Platform => builder,
-            CertificateTrust::Only(pem) => {
-                let certificates = Certificate::from_pem_bundle(pem).map_err(untrusted)?;
-                if certificates.is_empty() {
-                    return Err(Error::with(Kind::Untrusted, "the PEM text contains no certificate"));
-                }
-                builder.tls_certs_only(certificates)
-            }
+            CertificateTrust::Only(pem) => builder.tls_backend_preconfigured(trust_only(pem)?),
             CertificateTrust::All => builder.tls_danger_accept_invalid_certs(true),
         };
-        builder.build().map_err(untrusted)
+        builder.build().map_err(|error| Error::with(Kind::Untrusted, "TLS can't be set up").caused_by(error))
     }
 
     pub(super) async fn exchange(
