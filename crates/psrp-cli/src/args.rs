@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::encoding::CodePage;
+
 const EXAMPLES: &str = "\
 Examples:
   psrp run 'Get-Date'                                  on this machine, with `pwsh -s`
@@ -138,6 +140,12 @@ pub(crate) struct ClixmlArgs {
     /// Print each text and record as a JSON object with `stream` and `value`
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Encoding of the input, for example 850 or shift_jis; a byte order mark overrides it
+    ///
+    /// A code page number of Windows or a name. `powershell.exe` writes its error output in the code page of the console.
+    #[arg(long, value_name = "NAME", default_value = "utf-8", value_parser = CodePage::parse)]
+    pub(crate) encoding: CodePage,
 }
 
 #[derive(Debug, Args)]
@@ -195,9 +203,15 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "HOW", requires = "wsman", default_value = "kerberos")]
     pub(crate) auth: WsmanAuth,
 
-    /// PEM file of certificate authorities for WSMan instead of the default ones
+    /// PEM file of trusted certificates for WSMan instead of the default authorities
+    ///
+    /// The certificates of authorities, or the server's own certificate.
     #[arg(long, value_name = "FILE", requires = "wsman")]
     pub(crate) ca: Option<PathBuf>,
+
+    /// Accept any certificate of a WSMan server: anyone on the network path can impersonate it
+    #[arg(long, requires = "wsman", conflicts_with = "ca")]
+    pub(crate) insecure_skip_verify: bool,
 
     /// User name for SSH and WSMan
     #[arg(long, value_name = "NAME")]

@@ -1,22 +1,31 @@
 //! `psrp clixml`: converts PowerShell's output on pipes.
 
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 
+use psrp::Value;
 use psrp::clixml::{ConsoleEvent, ConsoleFilter, Stream};
-use psrp::{Value, terminal_safe};
 
 use crate::args::ClixmlArgs;
 use crate::exit::{Exit, Failure};
 use crate::json;
+use crate::printable::printable;
+
+/// Writes texts and records of a program's output.
+struct Printer<W> {
+    out: W,
+    is_json: bool,
+    colors: bool,
+}
 
 /// Copies standard input to standard output and converts CLIXML documents.
 pub(crate) fn clixml(args: &ClixmlArgs) -> Result<Exit, Failure> {
     let mut input = io::stdin().lock();
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let stdout = io::stdout();
+    let colors = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut printer = Printer { out: io::BufWriter::new(stdout.lock()), is_json: args.json, colors };
     let mut filter = ConsoleFilter::new();
-    let mut buffer = [0; 8192];
-    // A character may be split between two reads.
-    let mut text = Utf8Decoder::default();
+    let mut decoder = args.encoding.decoder();
+    let (mut buffer, mut text) = ([0; 8192], String::new());
     loop {
         let length = match input.read(&mut buffer) {
             Ok(length) => length,
@@ -28,123 +37,62 @@ pub(crate) fn clixml(args: &ClixmlArgs) -> Result<Exit, Failure> {
         let mut result = Ok(());
         let mut show = |event: ConsoleEvent<'_>| {
             if result.is_ok() {
-                result = print(event, args.json, &mut text, &mut out);
+                result = printer.event(event);
             }
         };
-        match &buffer[..length] {
-            [] => filter.finish(&mut show),
-            bytes => filter.push(bytes, &mut show),
-        }
+        text.clear();
+        decoder.push(&buffer[..length], length == 0, &mut text);
+        filter.push(text.as_bytes(), &mut show);
         if length == 0 {
-            result = result.and_then(|()| write_text(&text.finish(), args.json, &mut out));
+            filter.finish(&mut show);
         }
-        result.and_then(|()| out.flush()).map_err(Failure::output)?;
+        result.and_then(|()| printer.out.flush()).map_err(Failure::output)?;
         if length == 0 {
             return Ok(Exit::Ok);
         }
     }
 }
 
-fn print(
-    event: ConsoleEvent<'_>,
-    json: bool,
-    text: &mut Utf8Decoder,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    match event {
-        ConsoleEvent::Text(bytes) => write_text(&text.push(bytes), json, out),
-        ConsoleEvent::Record(stream, value) => {
-            write_text(&text.finish(), json, out)?;
-            if json {
-                writeln!(out, "{}", json::tagged(stream, &value, false).map_err(io::Error::from)?)
-            } else {
-                record(stream, &value, out)
+impl<W: Write> Printer<W> {
+    fn event(&mut self, event: ConsoleEvent<'_>) -> io::Result<()> {
+        match event {
+            ConsoleEvent::Text(bytes) => {
+                // The decoder's text is split only next to ASCII characters.
+                let text = String::from_utf8_lossy(bytes);
+                match self.is_json {
+                    true => writeln!(self.out, "{}", json::line("text", &serde_json::to_string(&text)?)?),
+                    false => write!(self.out, "{}", printable(&text, self.colors)),
+                }
             }
+            ConsoleEvent::Record(stream, value) if self.is_json => {
+                writeln!(self.out, "{}", json::tagged(stream, &value, false).map_err(io::Error::from)?)
+            }
+            ConsoleEvent::Record(stream, value) => self.record(stream, &value),
+            _ => Ok(()),
         }
-        _ => Ok(()),
     }
-}
 
-fn write_text(text: &str, json: bool, out: &mut impl Write) -> io::Result<()> {
-    if text.is_empty() {
-        return Ok(());
-    }
-    if json {
-        return writeln!(out, "{}", json::line("text", &serde_json::to_string(text)?)?);
-    }
-    write!(out, "{}", terminal_safe(text))
-}
-
-/// Writes a record as PowerShell shows it. Progress records are omitted.
-fn record(stream: Stream, value: &Value, out: &mut impl Write) -> io::Result<()> {
-    let object = value.as_object();
-    let text =
-        match value.as_ps_string().or_else(|| object.as_ref().and_then(|object| object.to_string_text())) {
-            Some(text) => text.to_string(),
-            None => match value.get("MessageData").and_then(Value::as_ps_string) {
-                Some(text) => text.to_string(),
-                None => serde_json::to_string(value)?,
-            },
-        };
-    let name = match stream {
-        Stream::Progress => return Ok(()),
-        Stream::Output | Stream::Error | Stream::Information => "",
-        Stream::Warning => "WARNING: ",
-        Stream::Verbose => "VERBOSE: ",
-        Stream::Debug => "DEBUG: ",
-    };
-    let safe = terminal_safe(&text);
-    // Error texts already end with a line end.
-    let end = if safe.ends_with('\n') { "" } else { "\n" };
-    write!(out, "{name}{safe}{end}")
-}
-
-/// Decodes UTF-8 from chunks. Invalid bytes become U+FFFD.
-#[derive(Default)]
-struct Utf8Decoder {
-    /// Bytes of an incomplete character.
-    partial: Vec<u8>,
-}
-
-impl Utf8Decoder {
-    fn push(&mut self, bytes: &[u8]) -> String {
-        let mut all = std::mem::take(&mut self.partial);
-        all.extend_from_slice(bytes);
-        let mut text = String::with_capacity(all.len());
-        let mut at = 0;
-        for chunk in all.utf8_chunks() {
-            text.push_str(chunk.valid());
-            at += chunk.valid().len() + chunk.invalid().len();
-            if at == all.len()
-                && std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none())
+    /// Writes a record as PowerShell shows it. Progress records are omitted.
+    fn record(&mut self, stream: Stream, value: &Value) -> io::Result<()> {
+        let object = value.as_object();
+        let text =
+            match value.as_ps_string().or_else(|| object.as_ref().and_then(|object| object.to_string_text()))
             {
-                self.partial = chunk.invalid().to_vec();
-            } else if !chunk.invalid().is_empty() {
-                text.push(char::REPLACEMENT_CHARACTER);
-            }
-        }
-        text
-    }
-
-    fn finish(&mut self) -> String {
-        String::from_utf8_lossy(&std::mem::take(&mut self.partial)).into_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn split_characters_are_decoded() {
-        for cut in 0.."a\u{e4}\u{1F600}b".len() {
-            let bytes = "a\u{e4}\u{1F600}b".as_bytes();
-            let mut utf8 = Utf8Decoder::default();
-            let text = utf8.push(&bytes[..cut]) + &utf8.push(&bytes[cut..]) + &utf8.finish();
-            assert_eq!(text, "a\u{e4}\u{1F600}b");
-        }
-        let mut utf8 = Utf8Decoder::default();
-        assert_eq!(utf8.push(b"\xFFa\xC3"), "\u{FFFD}a");
-        assert_eq!(utf8.finish(), "\u{FFFD}");
+                Some(text) => text.to_string(),
+                None => match value.get("MessageData").and_then(Value::as_ps_string) {
+                    Some(text) => text.to_string(),
+                    None => serde_json::to_string(value)?,
+                },
+            };
+        let name = match stream {
+            Stream::Progress => return Ok(()),
+            Stream::Output | Stream::Error | Stream::Information => "",
+            Stream::Warning => "WARNING: ",
+            Stream::Verbose => "VERBOSE: ",
+            Stream::Debug => "DEBUG: ",
+        };
+        // Error texts already end with a line end.
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        writeln!(self.out, "{name}{}", printable(text.trim_end_matches('\r'), self.colors))
     }
 }

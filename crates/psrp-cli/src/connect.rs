@@ -7,12 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use http::Uri;
 use psrp::io::{
-    Child, ClientLimits, Options, RunspacePool, Socket, Ssh, SshQuestion, Wsman, WsmanCredentials,
+    Child, ClientLimits, Options, PoolEvent, RunspacePool, Socket, Ssh, SshQuestion, Wsman, WsmanCredentials,
 };
 use zeroize::Zeroizing;
 
 use crate::args::{TargetArgs, WsmanAuth};
 use crate::console::{ConsoleHost, Echo};
+use crate::encoding;
 use crate::exit::Failure;
 use crate::interrupts::Interrupts;
 
@@ -26,12 +27,22 @@ pub(crate) async fn open(
     let limits =
         ClientLimits { open_timeout: Duration::from_secs(target.connect_timeout), ..ClientLimits::default() };
     let options = Options::new().host(Arc::<ConsoleHost>::clone(host)).ordered_host(true).limits(limits);
-    tokio::select! {
-        pool = connect(target, host, options) => pool,
-        () = interrupts.wait() => Err(Failure::interrupted()),
+    let pool = tokio::select! {
+        pool = connect(target, host, options) => pool?,
+        () = interrupts.wait() => return Err(Failure::interrupted()),
         // During a password prompt, Ctrl+C is read as a key and raises no signal.
-        () = host.interrupted() => Err(Failure::interrupted()),
-    }
+        () = host.interrupted() => return Err(Failure::interrupted()),
+    };
+    let (mut events, host) = (pool.events(), Arc::clone(host));
+    tokio::spawn(async move {
+        while let Some(event) = events.next().await {
+            if let PoolEvent::Record(event) = event {
+                // The pipeline reports that the output can't be written.
+                let _ = host.show(event).await;
+            }
+        }
+    });
+    Ok(pool)
 }
 
 async fn connect(
@@ -91,11 +102,23 @@ fn ssh(target: &TargetArgs, destination: &str, host: &Arc<ConsoleHost>) -> anyho
     // Questions are asked on a blocking thread.
     let (host, runtime) = (Arc::clone(host), tokio::runtime::Handle::current());
     Ok(ssh.ask(move |question| {
+        let is_host_key = matches!(question, SshQuestion::HostKey { .. });
+        if is_host_key && !host.is_interactive() {
+            // Input that is no terminal is for the script.
+            let hint = "to trust and save an unknown host key, set --accept-new".to_owned();
+            let _ = runtime.block_on(host.print_error(hint));
+            return None;
+        }
         let (question, echo) = match question {
             SshQuestion::Passphrase { file } => (format!("Passphrase of {}: ", file.display()), Echo::Hidden),
             SshQuestion::Password { user, host } => (format!("Password of {user} at {host}: "), Echo::Hidden),
             SshQuestion::Prompt { text, echo: false } => (text.to_owned(), Echo::Hidden),
             SshQuestion::Prompt { text, echo: true } => (text.to_owned(), Echo::Shown),
+            SshQuestion::HostKey { host, algorithm, fingerprint } => {
+                let key =
+                    format!("The {algorithm} key of {host} is unknown. Its fingerprint is {fingerprint}.\n");
+                (key + "Trust and save it (yes/no)? ", Echo::Shown)
+            }
             _ => return None,
         };
         // Without an answer the login fails with an error that lists the attempted methods.
@@ -169,6 +192,9 @@ async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Re
         let pem = fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
         wsman = wsman.trusted_certificates(pem);
     }
+    if target.insecure_skip_verify {
+        wsman = wsman.danger_accept_invalid_certificates();
+    }
     Ok(wsman)
 }
 
@@ -199,7 +225,9 @@ impl WsmanUrl {
 /// Returns the password from the file or the environment.
 fn configured_password(target: &TargetArgs) -> anyhow::Result<Option<String>> {
     if let Some(file) = &target.password_file {
-        let text = fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()))?;
+        let bytes = fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
+        let text = encoding::decode(&Zeroizing::new(bytes))
+            .context("--password-file is not valid UTF-8 or UTF-16")?;
         let text = Zeroizing::new(text);
         return Ok(Some(text.lines().next().unwrap_or_default().to_owned()));
     }

@@ -77,7 +77,7 @@ fn failure(error: Error) -> Failure {
         ErrorKind::Pipeline | ErrorKind::Corrupt => Exit::Errors,
         _ => Exit::Connection,
     };
-    Failure { exit, error: error.into() }
+    Failure::new(exit, error)
 }
 
 /// Creates a progress bar on standard error. It is hidden if that is no terminal.

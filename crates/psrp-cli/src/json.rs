@@ -5,15 +5,30 @@ use std::fmt::Write as _;
 use psrp::client::PipelineEvent;
 use psrp::clixml::Stream;
 use psrp::record::{ErrorRecord, InformationalRecord};
-use psrp::serde::Plain;
+use psrp::serde::{Plain, PlainNumbers};
 use psrp::value::PsString;
 use psrp::{Value, terminal_safe};
+use serde::{Serialize, Serializer};
 use serde_json::json;
+use serde_json::value::RawValue;
 
 /// Encodes a value, with type names and text forms if `types` is set.
 pub(crate) fn value(value: &Value, types: bool) -> serde_json::Result<String> {
-    let plain = Plain::new(value);
+    let plain = Plain::new(value).numbers(ExactNumbers);
     serde_json::to_string(&if types { plain.with_type_names() } else { plain }).map(safe)
+}
+
+/// Writes decimals and big integers as JSON numbers with all digits.
+#[derive(Clone, Copy)]
+struct ExactNumbers;
+
+impl PlainNumbers for ExactNumbers {
+    fn serialize<S: Serializer>(self, number: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        match RawValue::from_string(number.to_owned()) {
+            Ok(number) => number.serialize(serializer),
+            Err(_) => serializer.serialize_str(number),
+        }
+    }
 }
 
 /// Encodes an event with its stream, `None` if it has no JSON form.
@@ -26,8 +41,10 @@ pub(crate) fn event(event: &PipelineEvent, types: bool) -> serde_json::Result<Op
         PipelineEvent::Debug(record) => (Stream::Debug, message(record)),
         PipelineEvent::Information(record) => {
             let tags: Vec<_> = record.tags.iter().map(PsString::to_string).collect();
-            let data = serde_json::to_value(Plain::new(&record.message_data))?;
-            (Stream::Information, json!({ "data": data, "source": text(&record.source), "tags": tags }))
+            let data = value(&record.message_data, false)?;
+            let [source, tags] = [json!(text(&record.source)), json!(tags)];
+            let information = format!("{{\"data\":{data},\"source\":{source},\"tags\":{tags}}}");
+            return line("information", &information).map(Some);
         }
         PipelineEvent::Progress(record) => {
             let value = json!({
@@ -97,8 +114,7 @@ fn message(record: &InformationalRecord) -> serde_json::Value {
 }
 
 fn error(record: &ErrorRecord) -> serde_json::Value {
-    let position = record.invocation.as_ref().map(|invocation| {
-        let call = &invocation.call;
+    let position = record.invocation_call().map(|call| {
         json!({
             "command": text(&call.invocation_name),
             "script": text(&call.script_name),

@@ -8,10 +8,12 @@ mod connect;
 mod console;
 mod copy;
 mod documents;
+mod encoding;
 mod exit;
 mod history;
 mod interrupts;
 mod json;
+mod printable;
 mod run;
 mod script;
 mod shell;
@@ -48,18 +50,15 @@ fn main() -> ExitCode {
 }
 
 fn report(failure: &Failure) -> ExitCode {
-    use std::io::Write;
+    use std::io::{Error, ErrorKind, Write};
 
-    // Skips causes whose text is already part of the error above.
-    let mut text = String::new();
-    for cause in failure.error.chain() {
-        let cause = cause.to_string();
-        if !text.ends_with(&cause) {
-            text += if text.is_empty() { "" } else { ": " };
-            text += &cause;
-        }
+    let is_closed = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref().is_some_and(|error: &Error| error.kind() == ErrorKind::BrokenPipe)
+    };
+    if failure.is_output && failure.error.chain().any(is_closed) {
+        return failure.exit.into();
     }
     // If standard error is closed, nothing can be reported.
-    let _ = writeln!(std::io::stderr(), "psrp: {}", psrp::terminal_safe(&text));
+    let _ = writeln!(std::io::stderr(), "psrp: {}", printable::printable(&failure.text(), false));
     failure.exit.into()
 }

@@ -2,7 +2,9 @@
 
 use std::future::{Future, ready};
 use std::sync::Arc;
+use std::time::Duration;
 
+use psrp::Value;
 use psrp::client::PipelineEvent;
 use psrp::io::RunspacePool;
 use psrp::message::{
@@ -14,6 +16,9 @@ use crate::console::{Channel, ConsoleHost, ConsoleOptions};
 use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
 use crate::{connect, json, script};
+
+/// Timeout of the query for the status of the last command.
+const STATUS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Bytes of output written at a time.
 const BATCH: usize = 64 * 1024;
@@ -36,10 +41,22 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let mut create = CreatePipeline::new(shell);
     create.remote_stream_options = RemoteStreamOptions::ERROR;
     create.no_input = args.input.is_none();
+    // Otherwise PowerShell restores `$?` at the end.
+    create.add_to_history = true;
     let runner = PipelineRunner { host, interrupts, json: args.json, types: args.types };
-    let exit = runner.pipeline(&pool, create, args.input).await;
+    let mut exit = runner.pipeline(&pool, create, args.input).await;
+    if matches!(exit, Ok(Exit::Ok)) && runner.host.exit_code().is_none() && has_failed(&pool).await {
+        exit = Ok(Exit::Errors);
+    }
     runner.close(&pool).await;
     Ok(runner.exit(exit?))
+}
+
+/// Returns whether the last command of the script has failed, such as a program with an exit code: `$?` of the session,
+/// as for `pwsh -Command`. Sessions that do not allow the query count as successful.
+async fn has_failed(pool: &RunspacePool) -> bool {
+    let query = tokio::time::timeout(STATUS_TIMEOUT, pool.invoke(PowerShell::script("$?")));
+    query.await.is_ok_and(|output| output.is_ok_and(|output| output.output == [Value::Bool(false)]))
 }
 
 pub(crate) fn console(display: &DisplayArgs) -> ConsoleOptions {
@@ -152,7 +169,7 @@ impl PipelineRunner {
     /// Returns the line to print for an event, `None` if the host shows the event.
     fn line(&self, event: &PipelineEvent) -> Option<serde_json::Result<Option<String>>> {
         match (self.json, event) {
-            (None, PipelineEvent::Output(value)) => Some(Ok(ConsoleHost::text(value))),
+            (None, PipelineEvent::Output(value)) => Some(Ok(self.host.text(value))),
             (Some(JsonStreams::Output), PipelineEvent::Output(value)) => {
                 Some(json::value(value, self.types).map(Some))
             }
@@ -190,8 +207,7 @@ impl PipelineRunner {
     /// Returns the exit code set by a script, otherwise `exit`.
     pub(crate) fn exit(&self, exit: Exit) -> Exit {
         match self.host.exit_code() {
-            // Operating systems only use the lowest byte.
-            Some(code) => Exit::Code((code & 0xFF) as u8),
+            Some(code) => Exit::Code(code),
             None => exit,
         }
     }

@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use crate::args::{InputFormat, RunArgs};
+use crate::encoding;
 use crate::exit::Failure;
 
 pub(crate) fn read(args: &RunArgs) -> Result<String, Failure> {
@@ -32,16 +33,15 @@ fn file_text(file: &Path) -> anyhow::Result<String> {
     text(bytes).with_context(|| file.display().to_string())
 }
 
-/// Decodes UTF-8 and removes a byte order mark.
+/// Decodes a script.
 fn text(bytes: Vec<u8>) -> anyhow::Result<String> {
-    let text = String::from_utf8(bytes).ok().context("the script is not valid UTF-8")?;
-    Ok(text.strip_prefix('\u{FEFF}').map(ToOwned::to_owned).unwrap_or(text))
+    encoding::decode(&bytes).context("the script is not valid UTF-8 or UTF-16")
 }
 
 /// Parses standard input, which blocks.
-fn values(form: InputFormat) -> Box<dyn Iterator<Item = anyhow::Result<Value>>> {
-    let input = io::stdin().lock();
-    match form {
+fn values(form: InputFormat) -> anyhow::Result<Box<dyn Iterator<Item = anyhow::Result<Value>>>> {
+    let input = encoding::utf8_reader(io::stdin().lock()).context("the input can't be read")?;
+    Ok(match form {
         InputFormat::Lines => Box::new(input.split(b'\n').map(|line| {
             let line = line.context("the input can't be read")?;
             let text = line.strip_suffix(b"\r").unwrap_or(&line);
@@ -51,7 +51,7 @@ fn values(form: InputFormat) -> Box<dyn Iterator<Item = anyhow::Result<Value>>> 
             let values = serde_json::Deserializer::from_reader(input).into_iter();
             Box::new(values.map(|value| value.context("the input is not valid JSON")))
         }
-    }
+    })
 }
 
 /// Sends standard input to a pipeline until either ends. An error of the input is reported to the receiver and stops
@@ -61,7 +61,7 @@ pub(crate) fn send_stdin(form: InputFormat, pipeline: PipelineHandle) -> oneshot
     let runtime = Handle::current();
     std::thread::spawn(move || {
         let send = || {
-            for value in values(form) {
+            for value in values(form)? {
                 match runtime.block_on(pipeline.send(value?)) {
                     // The pipeline has ended; its final state reports why.
                     Err(error) if error.is_state() || error.is_closed() => return Ok(()),

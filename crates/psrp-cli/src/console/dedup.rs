@@ -1,71 +1,97 @@
-//! Suppresses messages that the server sends twice.
+//! Suppresses host calls that repeat a record.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use psrp::client::PipelineEvent;
 use psrp::host::HostRequest;
 use psrp::record::HostInformationMessage;
+use psrp::value::{Progress, Value};
 
-/// Maximum number of remembered messages that came only one way. A server without host calls sends all messages as
-/// records only.
-const MAX_UNMATCHED: usize = 100;
+use super::show::{short_text, type_name};
 
-/// PowerShell's server sends host output, warnings, verbose and debug messages and progress twice: as a record and as
-/// a host call. Only the first of the two is shown. The map contains the number of records minus the number of host
-/// calls of each message, unless it is 0.
+/// PowerShell's server sends each warning, verbose and debug message, progress record and `Write-Host` message as a
+/// record, directly followed by the host call that shows it. It does the same with other information records if their
+/// preference is `Continue`. The record is shown and its call is not; all other calls are shown.
+///
+/// Holds the call that the last record causes.
 #[derive(Default)]
-pub(super) struct Deduplicator(Mutex<HashMap<String, i32>>);
+pub(super) struct Deduplicator(Mutex<Option<Cause>>);
+
+/// Content of a record for comparison with its host call.
+enum Cause {
+    /// Method name and text.
+    Line(&'static str, String),
+    Progress(Progress),
+    /// Information that causes a call only with the preference `Continue`.
+    Information(Value),
+}
 
 impl Deduplicator {
-    /// Counts an event as shown. Returns false if a host call has already shown it.
-    pub(super) fn is_first_record(&self, event: &PipelineEvent) -> bool {
-        let message = match event {
-            PipelineEvent::Warning(record) => format!("warning {}", record.message),
-            PipelineEvent::Verbose(record) => format!("verbose {}", record.message),
-            PipelineEvent::Debug(record) => format!("debug {}", record.message),
-            PipelineEvent::Progress(record) => format!("{record:?}"),
-            PipelineEvent::Information(record) if record.tags.iter().any(|tag| tag == "PSHOST") => {
-                match HostInformationMessage::from_value(&record.message_data) {
-                    Ok(HostInformationMessage { message, no_new_line: Some(true), .. }) => {
-                        format!("text {message}")
+    /// Remembers the call that a shown event causes.
+    pub(super) fn record(&self, event: &PipelineEvent) {
+        let cause = match event {
+            PipelineEvent::Warning(record) => Some(Cause::Line(WARNING, record.message.to_string())),
+            PipelineEvent::Verbose(record) => Some(Cause::Line(VERBOSE, record.message.to_string())),
+            PipelineEvent::Debug(record) => Some(Cause::Line(DEBUG, record.message.to_string())),
+            PipelineEvent::Progress(record) => Some(Cause::Progress((**record).clone())),
+            PipelineEvent::Information(record) => {
+                Some(match HostInformationMessage::from_value(&record.message_data) {
+                    Ok(HostInformationMessage { message, no_new_line, .. }) if record.is_host() => {
+                        Cause::Line(if no_new_line == Some(true) { TEXT } else { LINE }, message.to_string())
                     }
-                    Ok(HostInformationMessage { message, .. }) => format!("line {message}"),
-                    Err(_) => return true,
-                }
+                    _ => Cause::Information(record.message_data.clone()),
+                })
             }
-            _ => return true,
+            _ => None,
         };
-        self.is_first(message, 1)
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = cause;
     }
 
-    /// Counts a host call as shown. Returns false if a record has already shown it.
-    pub(super) fn is_first_call(&self, request: &HostRequest) -> bool {
-        let message = match request {
-            HostRequest::WriteWarningLine { text } => format!("warning {text}"),
-            HostRequest::WriteVerboseLine { text } => format!("verbose {text}"),
-            HostRequest::WriteDebugLine { text } => format!("debug {text}"),
-            HostRequest::WriteProgress { record, .. } => format!("{record:?}"),
-            HostRequest::Write1 { text } | HostRequest::Write2 { text, .. } => format!("text {text}"),
-            HostRequest::WriteLine1 => "line ".to_owned(),
-            HostRequest::WriteLine2 { text } | HostRequest::WriteLine3 { text, .. } => format!("line {text}"),
-            _ => return true,
+    /// Returns whether the last record has caused this call.
+    pub(super) fn is_repeated(&self, request: &HostRequest) -> bool {
+        let (name, text) = match request {
+            HostRequest::WriteWarningLine { text } => (WARNING, text.to_string()),
+            HostRequest::WriteVerboseLine { text } => (VERBOSE, text.to_string()),
+            HostRequest::WriteDebugLine { text } => (DEBUG, text.to_string()),
+            HostRequest::Write1 { text } | HostRequest::Write2 { text, .. } => (TEXT, text.to_string()),
+            HostRequest::WriteLine1 => (LINE, String::new()),
+            HostRequest::WriteLine2 { text } | HostRequest::WriteLine3 { text, .. } => {
+                (LINE, text.to_string())
+            }
+            _ => ("", String::new()),
         };
-        self.is_first(message, -1)
-    }
-
-    /// Counts a message. Returns false if it was already received the other way. `way` is 1 for records, -1 for host
-    /// calls.
-    fn is_first(&self, message: String, way: i32) -> bool {
-        let mut unmatched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if unmatched.len() >= MAX_UNMATCHED {
-            unmatched.clear();
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_repeated = match (&*last, request) {
+            (Some(Cause::Progress(shown)), HostRequest::WriteProgress { record, .. }) => *shown == **record,
+            (Some(Cause::Line(shown, content)), _) => *shown == name && *content == text,
+            (Some(Cause::Information(value)), HostRequest::WriteLine2 { .. }) => is_text_of(value, &text),
+            _ => false,
+        };
+        // Another thread of the script may call the host between a record and its call.
+        if is_repeated || matches!(&*last, Some(Cause::Information(_))) {
+            *last = None;
         }
-        let count = unmatched.get(&message).copied().unwrap_or_default();
-        match count + way {
-            0 => unmatched.remove(&message),
-            now => unmatched.insert(message, now),
-        };
-        count * way >= 0
+        is_repeated
+    }
+}
+
+const WARNING: &str = "warning";
+const VERBOSE: &str = "verbose";
+const DEBUG: &str = "debug";
+const TEXT: &str = "text";
+const LINE: &str = "line";
+
+/// Returns whether a text is what `ToString` of a value returns at the server, whose culture is unknown.
+fn is_text_of(value: &Value, text: &str) -> bool {
+    match value.base() {
+        Value::Nil => text == "System.Management.Automation.InformationRecord",
+        Value::DateTime(time) => text.contains(&time.to_string()[..4]),
+        Value::Single(_) | Value::Double(_) | Value::Decimal(_) => {
+            short_text(value).is_some_and(|own| own.replace(',', ".") == text.replace(',', "."))
+        }
+        _ => match short_text(value) {
+            Some(own) => own == text,
+            None => text.starts_with("@{") || text == type_name(value),
+        },
     }
 }

@@ -15,6 +15,7 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{self, Arc, PoisonError};
 
 use psrp::client::PipelineEvent;
@@ -39,7 +40,7 @@ pub(crate) use self::terminal::{Channel, Echo};
 /// The terminal of this process, or any reader and writer, as a PowerShell host.
 ///
 /// Script output goes to standard output; prompts, errors, warnings, messages and progress bars go to standard error.
-/// All text from the server is [escaped for the terminal](psrp::terminal_safe).
+/// All text from the server is made safe for the terminal ([`printable`](crate::printable::printable)).
 ///
 /// - If the output is no terminal, there are no colours and no progress bars. `NO_COLOR` and `TERM=dumb` disable
 ///   colours, too.
@@ -59,7 +60,13 @@ pub(crate) struct ConsoleHost {
     shown: Deduplicator,
     interrupts: Notify,
     exit_code: sync::Mutex<Option<i32>>,
+    is_interactive: bool,
+    /// Kind of the last output object, 0 before the first.
+    last_output: AtomicU8,
 }
+
+const LAST_IS_TEXT: u8 = 1;
+const LAST_HAS_PROPERTIES: u8 = 2;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConsoleOptions {
@@ -91,10 +98,12 @@ impl ConsoleOptions {
         ConsoleHost {
             identity: NullHost::new(),
             info: session.info(),
+            is_interactive: session.terminal.has_keys(),
             session: Arc::new(Mutex::new(session)),
             shown: Deduplicator::default(),
             interrupts: Notify::new(),
             exit_code: sync::Mutex::default(),
+            last_output: AtomicU8::new(0),
         }
     }
 }
@@ -115,24 +124,41 @@ impl ConsoleHost {
     }
 
     /// Shows a pipeline event: an output object as text, an error with its position, a record, a progress bar, or the
-    /// cause of a failure. Does nothing if a host call has already shown the event.
+    /// cause of a failure.
     pub(crate) async fn show(&self, event: PipelineEvent) -> Result<(), CallError> {
-        match self.record_shown(&event) {
-            true => self.run_blocking(move |session| Ok(session.show(&event)?)).await,
-            false => Ok(()),
+        self.record_shown(&event);
+        if let PipelineEvent::Output(value) = &event {
+            return match self.text(value) {
+                Some(text) => self.print(Channel::Output, text).await,
+                None => Ok(()),
+            };
         }
+        self.run_blocking(move |session| Ok(session.show(&event)?)).await
     }
 
-    /// Counts an event as shown. Returns false if a host call has already shown it.
-    pub(crate) fn record_shown(&self, event: &PipelineEvent) -> bool {
-        self.shown.is_first_record(event)
+    /// Suppresses the host call that the server makes for an event, which has been shown.
+    pub(crate) fn record_shown(&self, event: &PipelineEvent) {
+        self.shown.record(event);
     }
 
     /// Returns the text that [`show`](Self::show) writes for an output object, `None` if it has none. Collect many
-    /// texts to [`print`](Self::print) them at once.
-    pub(crate) fn text(value: &Value) -> Option<String> {
+    /// texts to [`print`](Self::print) them at once. Like in PowerShell, there is an empty line between the properties
+    /// of an object and other output.
+    pub(crate) fn text(&self, value: &Value) -> Option<String> {
         let mut text = String::new();
-        show::write_value(value, 0, &mut text).then_some(text)
+        if !show::write_value(value, 0, &mut text) {
+            return None;
+        }
+        let now = if show::has_properties(value) { LAST_HAS_PROPERTIES } else { LAST_IS_TEXT };
+        let before = self.last_output.swap(now, Ordering::Relaxed);
+        if text.contains('\x1b') {
+            // Colours do not spread to the next object.
+            text += "\x1b[0m";
+        }
+        if before != 0 && (before | now) & LAST_HAS_PROPERTIES != 0 {
+            text.insert(0, '\n');
+        }
+        Some(text)
     }
 
     /// Removes all progress bars and ends an unfinished line.
@@ -151,6 +177,11 @@ impl ConsoleHost {
             session.ask(&question, echo)
         })
         .await
+    }
+
+    /// Returns whether a user can answer prompts on a terminal.
+    pub(crate) fn is_interactive(&self) -> bool {
+        self.is_interactive
     }
 
     /// Waits until the user presses Ctrl+C at a prompt, where it raises no signal.
@@ -191,7 +222,7 @@ impl ConsoleHost {
                 *self.exit_code.lock().unwrap_or_else(PoisonError::into_inner) = Some(*exit_code);
                 return Ok(HostResult::Nothing);
             }
-            request if !self.shown.is_first_call(request) => return Ok(HostResult::Nothing),
+            request if self.shown.is_repeated(request) => return Ok(HostResult::Nothing),
             _ => {}
         }
         let method = request.method();

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use psrp::terminal_safe;
 use psrp::value::Progress;
+
+use crate::printable::printable;
 
 /// Maximum number of bars. Further operations are not shown.
 const MAX_BARS: usize = 32;
@@ -153,7 +154,7 @@ fn line(record: &Progress) -> String {
 /// Escapes and truncates a text from the server.
 fn short(text: &str) -> String {
     let end = text.char_indices().nth(MAX_TEXT_CHARS).map_or(text.len(), |(at, _)| at);
-    let mut short = terminal_safe(&text[..end]).replace(['\n', '\t'], " ");
+    let mut short = printable(&text[..end], false).replace(['\n', '\t'], " ");
     if end < text.len() {
         short.push('\u{2026}');
     }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use crossterm::event::{self, Event, KeyEventKind};
 use crossterm::{cursor, terminal};
 use psrp::host::{BufferCell, Coordinates, HostRequest, HostResult, ReadKeyOptions, Rectangle, Size};
-use psrp::terminal_safe;
 
 use super::keys::{is_interrupt, key_info};
 use super::session::CallError;
 use super::terminal::Cancel;
+use crate::printable::printable;
 
 /// Interval at which a blocked call checks for cancellation.
 const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -43,7 +43,7 @@ pub(super) fn next_event(cancel: &Cancel) -> io::Result<Option<Event>> {
 
 /// Makes typed or pasted text safe to echo.
 pub(super) fn visible(text: &str) -> String {
-    terminal_safe(text).replace(['\t', '\n'], " ")
+    printable(text, false).replace(['\t', '\n'], " ")
 }
 
 pub(super) fn size() -> Size {

@@ -5,7 +5,6 @@ use std::io;
 
 use psrp::host::{ConsoleColor, HostRequest, HostResult};
 use psrp::message::{HostDefaultData, HostInfo};
-use psrp::terminal_safe;
 use psrp::value::{PsString, SecureString};
 use zeroize::Zeroizing;
 
@@ -13,6 +12,7 @@ use super::progress::ProgressBars;
 use super::screen;
 use super::style::Style;
 use super::terminal::{Cancel, Channel, Echo, Line, Terminal};
+use crate::printable::printable;
 
 /// Maximum bytes remembered of an unfinished line.
 const MAX_PARTIAL_BYTES: usize = 4096;
@@ -59,7 +59,14 @@ impl fmt::Display for CallError {
     }
 }
 
-impl std::error::Error for CallError {}
+impl std::error::Error for CallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<io::Error> for CallError {
     fn from(error: io::Error) -> Self {
@@ -106,9 +113,10 @@ impl Session {
         if self.partial.is_empty() {
             self.bars.hide();
         }
-        let safe = terminal_safe(text);
+        let colors = self.colors.unwrap_or_else(|| self.terminal.has_colors(channel));
+        let safe = printable(text, colors);
         let mut painted = String::with_capacity(safe.len() + 16);
-        match self.colors.unwrap_or_else(|| self.terminal.has_colors(channel)) {
+        match colors {
             true => style.paint(&safe, &mut painted),
             false => painted.push_str(&safe),
         }
@@ -145,7 +153,7 @@ impl Session {
         if self.partial.is_empty() {
             self.bars.hide();
         }
-        let line = self.terminal.read_line(&self.partial, &terminal_safe(question), echo, &self.cancel);
+        let line = self.terminal.read_line(&self.partial, &printable(question, false), echo, &self.cancel);
         self.partial.clear();
         self.bars.show();
         match line? {

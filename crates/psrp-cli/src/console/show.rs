@@ -21,13 +21,6 @@ const STREAM: i64 = -1;
 impl Session {
     pub(super) fn show(&mut self, event: &PipelineEvent) -> io::Result<()> {
         match event {
-            PipelineEvent::Output(value) => {
-                let mut text = String::new();
-                if write_value(value, 0, &mut text) {
-                    self.write_line(Channel::Output, Style::PLAIN, &text)?;
-                }
-                Ok(())
-            }
             PipelineEvent::Error(record) => self.show_error(record),
             PipelineEvent::Warning(record) => self.write_labeled("WARNING", Style::WARNING, &record.message),
             PipelineEvent::Verbose(record) => self.write_labeled("VERBOSE", Style::DETAIL, &record.message),
@@ -71,11 +64,8 @@ impl Session {
 
     /// Shows `Write-Host` output like a host call, and other information records as messages.
     fn show_information(&mut self, record: &InformationRecord) -> io::Result<()> {
-        let is_host = record.tags.iter().any(|tag| tag.eq_ignore_ascii_case("PSHOST"));
-        if let Some(message) = Some(&record.message_data)
-            .filter(|_| is_host)
-            .and_then(|data| HostInformationMessage::from_value(data).ok())
-        {
+        let is_host = record.is_host();
+        if is_host && let Ok(message) = HostInformationMessage::from_value(&record.message_data) {
             let style = self.style();
             let style = Style {
                 foreground: message.foreground_color.or(style.foreground),
@@ -84,10 +74,11 @@ impl Session {
             let end = if message.no_new_line == Some(true) { "" } else { "\n" };
             return self.write(Channel::Output, style, &format!("{}{end}", message.message.to_str_lossy()));
         }
-        let text = match record.message() {
-            Some(text) => text.to_string(),
-            None => short_text(&record.message_data).unwrap_or_default(),
-        };
+        let mut text = String::new();
+        match record.message() {
+            Some(message) => text = message.to_string(),
+            None => _ = write_value(&record.message_data, 0, &mut text),
+        }
         let channel = if is_host { Channel::Output } else { Channel::Messages };
         self.write_line(channel, Style::PLAIN, &text)
     }
@@ -99,8 +90,7 @@ fn category(record: &ErrorRecord) -> Option<String> {
 
 /// Returns the position of an error if the record contains one.
 fn place(record: &ErrorRecord) -> Option<String> {
-    let invocation = record.invocation.as_ref()?;
-    let call = &invocation.call;
+    let call = record.invocation_call()?;
     let text = |text: &Option<PsString>| text.as_ref().map(PsString::to_string).unwrap_or_default();
     let script = text(&call.script_name);
     let script = if script.is_empty() { "line ".to_owned() } else { format!("{script}:") };
@@ -159,6 +149,11 @@ pub(super) fn write_value(value: &Value, depth: usize, out: &mut String) -> bool
     false
 }
 
+/// Returns whether the text of an output object is its properties or entries.
+pub(super) fn has_properties(value: &Value) -> bool {
+    short_text(value).is_none() && value.items().is_none()
+}
+
 /// Returns a nested value on one line.
 fn inner_text(value: &Value) -> String {
     let text = short_text(value).or_else(|| {
@@ -170,7 +165,7 @@ fn inner_text(value: &Value) -> String {
     text.unwrap_or_else(|| type_name(value)).replace('\n', " ")
 }
 
-fn type_name(value: &Value) -> String {
+pub(super) fn type_name(value: &Value) -> String {
     let object = value.as_object();
     let name = object.as_ref().and_then(Object::type_names).and_then(|names| names.first());
     name.map_or_else(|| "\u{2026}".to_owned(), ToString::to_string)
@@ -214,7 +209,17 @@ fn object_text(object: &Object) -> Option<String> {
     match object.base() {
         Base::Value(_) if object.is_a("System.Enum") && text.is_some() => text,
         Base::Value(inner) => short_text(inner).or(text),
-        Base::None if !object.is_a("System.Management.Automation.PSCustomObject") => text,
+        Base::None if !object.is_a("System.Management.Automation.PSCustomObject") => {
+            let has_members = !object.adapted().is_empty() || !object.extended().is_empty();
+            text.filter(|text| !has_members || !is_type_name(object, text))
+        }
         _ => None,
     }
+}
+
+/// Returns whether the text of an object is empty or only the name of its type, as for types without `ToString`.
+fn is_type_name(object: &Object, text: &str) -> bool {
+    let names = object.type_names().into_iter().flat_map(|names| names.as_slice());
+    let mut plain = names.map(|name| name.to_string().trim_start_matches("Deserialized.").to_owned());
+    text.trim().is_empty() || plain.any(|name| name == text.trim_start_matches("Deserialized."))
 }

@@ -44,11 +44,6 @@ impl Stdio {
         }
     }
 
-    /// Returns whether input can be read key by key.
-    fn has_keys(&self) -> bool {
-        self.input_is_terminal && self.errors_are_terminal
-    }
-
     /// Reads a line key by key and echoes it.
     fn edit(before: &str, question: &str, echo: Echo, cancel: &Cancel) -> io::Result<Line> {
         let mut out = io::stderr();
@@ -129,6 +124,10 @@ impl Terminal for Stdio {
 
     fn bars(&self) -> Option<ProgressDrawTarget> {
         self.errors_are_terminal.then(|| ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND))
+    }
+
+    fn has_keys(&self) -> bool {
+        self.input_is_terminal && self.errors_are_terminal
     }
 
     fn has_screen(&self) -> bool {

@@ -56,6 +56,11 @@ pub(super) trait Terminal: Send {
         None
     }
 
+    /// Returns whether a user answers prompts key by key.
+    fn has_keys(&self) -> bool {
+        false
+    }
+
     /// Returns whether [`screen`](super::screen) can be used.
     fn has_screen(&self) -> bool {
         false

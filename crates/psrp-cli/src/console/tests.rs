@@ -412,7 +412,7 @@ async fn pipeline_events_are_shown_as_text() {
     ] {
         host.show(event).await.unwrap();
     }
-    let expected = "text\nTrue\n1.5\nName : sshd\nId : 4\na.txt\n1\n2\n\
+    let expected = "text\nTrue\n1.5\n\nName : sshd\nId : 4\n\na.txt\n1\n2\n\n\
         key : System.Management.Automation.PSCustomObject\nno end, told\nVERBOSE: v\n\
         error: file not found\n  ObjectNotFound\n  PathNotFound\n";
     assert_eq!(written.text(), expected);
@@ -438,4 +438,64 @@ async fn write_errors_do_not_break_the_console() {
         Err(ErrorCategory::DeviceError)
     );
     assert!(matches!(host.print(Channel::Output, "x".into()).await, Err(CallError::Io(_))));
+}
+
+#[tokio::test]
+async fn objects_named_like_their_type_show_properties() {
+    for (name, text, expected) in [
+        ("A.Service", "A.Service", "Name : x\n"),
+        ("Deserialized.A.Service", "A.Service", "Name : x\n"),
+        ("A.Service", "", "Name : x\n"),
+        ("A.Service", "spooler", "spooler\n"),
+    ] {
+        let (host, written) = host_with_input("");
+        let object =
+            Object::builder().type_names([name, "System.Object"]).to_string(text).adapted("Name", "x");
+        host.show(PipelineEvent::Output(object.build().into())).await.unwrap();
+        assert_eq!(written.text(), expected);
+    }
+}
+
+fn write_host(message: &str, no_new_line: bool) -> PipelineEvent {
+    let message = HostInformationMessage {
+        message: text(message),
+        no_new_line: Some(no_new_line),
+        foreground_color: Some(ConsoleColor::Red),
+        ..HostInformationMessage::default()
+    };
+    let mut record = InformationRecord::new(message.to_value());
+    record.tags = vec![text("PSHOST")];
+    PipelineEvent::Information(Box::new(record))
+}
+
+#[tokio::test]
+async fn a_record_suppresses_only_its_own_call() {
+    let line = |line: &str| HostRequest::WriteLine2 { text: text(line) };
+    let warning = |line: &str| HostRequest::WriteWarningLine { text: text(line) };
+    let information = |data: Value| PipelineEvent::Information(Box::new(InformationRecord::new(data)));
+    let warned = || PipelineEvent::Warning(Box::new(InformationalRecord::new("w")));
+    let cases: Vec<(PipelineEvent, Vec<HostRequest>, &str)> = vec![
+        (write_host("a", false), vec![line("a")], "a\n"),
+        (write_host("a", false), vec![line("a"), line("a")], "a\na\n"),
+        (write_host("a", true), vec![line("a")], "aa\n"),
+        (write_host("", false), vec![HostRequest::WriteLine1], "\n"),
+        // Another thread writes between the record and its call.
+        (write_host("a", false), vec![line("b"), line("a")], "a\nb\n"),
+        (warned(), vec![warning("w"), warning("w")], "WARNING: w\nWARNING: w\n"),
+        (warned(), vec![line("w")], "WARNING: w\nw\n"),
+        (information("i".into()), vec![line("i"), line("i")], "i\ni\n"),
+        // Without the preference `Continue` there is no call.
+        (information("i".into()), vec![line("b"), line("i")], "i\nb\ni\n"),
+        (information(1.5.into()), vec![line("1,5")], "1.5\n"),
+        (information(Object::custom([("a", 1)]).into()), vec![line("@{a=1}")], "a : 1\n"),
+        (PipelineEvent::Output("o".into()), vec![line("o")], "o\no\n"),
+    ];
+    for (event, calls, expected) in cases {
+        let (host, written) = host_with_input("");
+        host.show(event.clone()).await.unwrap();
+        for request in calls {
+            call(&host, request).await.unwrap();
+        }
+        assert_eq!(written.text(), expected, "{event:?}");
+    }
 }

@@ -233,7 +233,7 @@ impl Run {
 #[tokio::test]
 async fn output_is_printed_as_text() {
     let server = Server::start();
-    server.run(&["say one\nobject\nsay two"]).await.is(0, "one\nName : sshd\nId : 4242\ntwo\n", "");
+    server.run(&["say one\nobject\nsay two"]).await.is(0, "one\n\nName : sshd\nId : 4242\n\ntwo\n", "");
     let many = server.run(&["count 1000"]).await;
     assert_eq!((many.out.lines().count(), many.code), (1000, Some(0)));
 }
@@ -279,6 +279,11 @@ async fn errors_set_exit_codes() {
     let server = Server::start();
     server.run(&["fail it broke"]).await.is(1, "", "error: it broke\n  InvalidOperation\n");
     server.run(&["say a\nexit 7"]).await.is(7, "a\n", "");
+    server.run(&["exit 256"]).await.is(1, "", "");
+    // The reader of the output ends early.
+    let mut child = server.psrp("run").arg("count 100000").spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(Run::wait(child).await.err, "");
 
     for usage in [
         &["--no-such-option", "say a"][..],
@@ -349,6 +354,9 @@ async fn scripts_come_from_files_and_standard_input() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli script.ps1");
     std::fs::write(&file, "\u{FEFF}say from a file\n").unwrap();
     server.run(&["--file", file.to_str().unwrap()]).await.is(0, "from a file\n", "");
+    let utf16: Vec<u8> = "\u{FEFF}say from 5.1\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(&file, utf16).unwrap();
+    server.run(&["--file", file.to_str().unwrap()]).await.is(0, "from 5.1\n", "");
     Run::of(server.psrp("run").arg("-"), "say from input\n").await.is(0, "from input\n", "");
     // Standard input is used up by the script, so the prompt fails.
     let run = Run::of(server.psrp("run").arg("-"), "ask name\n").await;
@@ -423,6 +431,9 @@ async fn control_sequences_of_the_server_are_escaped() {
 async fn colours_are_used_on_terminals_or_on_request() {
     let server = Server::start();
     server.run(&["green x\nwarn y"]).await.is(0, "x\n", "WARNING: y\n");
+    server.run(&["say \x1b[32mOK\x1b[0m"]).await.is(0, "OK\n", "");
+    let run = server.run(&["--color", "always", "say \x1b[32mOK"]).await;
+    run.is(0, "\x1b[32mOK\x1b[0m\n", "");
     let run = server.run(&["--color", "always", "green x\nwarn y"]).await;
     run.is(0, "\x1b[92mx\x1b[0m\n", "\x1b[93mWARNING: y\x1b[0m\n");
     // With JSON, standard output contains only JSON.

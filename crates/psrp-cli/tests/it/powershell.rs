@@ -27,6 +27,89 @@ fn messages_are_shown_once_and_in_order() {
     }
 }
 
+/// Statements of a script, the line that each shows, and the host call that PowerShell makes for it.
+fn statement(kind: u64, text: &str) -> (String, String, Option<String>) {
+    let call =
+        |script: String, shown: String, call: &str| (script, shown, Some(format!("call {call}{text}")));
+    match kind {
+        0 => call(format!("Write-Host {text}"), text.into(), "WriteLine "),
+        1 => call(format!("Write-Host {text} -ForegroundColor Red"), text.into(), "WriteLine Red Black "),
+        2 => call(format!("$Host.UI.WriteLine('{text}')"), text.into(), "WriteLine "),
+        3 => call(format!("Write-Warning {text}"), format!("WARNING: {text}"), "WriteWarningLine "),
+        4 => call(format!("Write-Verbose {text}"), format!("VERBOSE: {text}"), "WriteVerboseLine "),
+        5 => call(format!("Write-Debug {text}"), format!("DEBUG: {text}"), "WriteDebugLine "),
+        6 => call(format!("$Host.UI.WriteErrorLine('{text}')"), text.into(), "WriteErrorLine "),
+        7 => call(format!("Write-Information {text} -InformationAction Continue"), text.into(), "WriteLine "),
+        8 => call(
+            format!("$Host.UI.WriteWarningLine('{text}')"),
+            format!("WARNING: {text}"),
+            "WriteWarningLine ",
+        ),
+        9 => (format!("'{text}'"), text.into(), None),
+        // A record without a call; the number makes it different from the next line.
+        _ => (format!("Write-Information silent{text}"), format!("silent{text}"), None),
+    }
+}
+
+#[test]
+fn random_scripts_show_each_line_once() {
+    let Some(pwsh) = optional::powershell_for_tests() else { return };
+    let server = format!("{} -s", pwsh.display());
+    let mut random = 0x2545_F491_4F6C_DD1D_u64;
+    for _ in 0..4 {
+        let (mut script, mut shown, mut calls) =
+            ("$VerbosePreference = $DebugPreference = 'Continue'".to_owned(), String::new(), String::new());
+        for _ in 0..150 {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            // Few texts, so that equal lines are frequent.
+            let (statement, line, call) = statement(random % 11, &format!("t{}", random / 11 % 3));
+            script += &format!("; {statement}");
+            shown += &format!("{line}\n");
+            calls += &call.map(|call| format!("{call}\n")).unwrap_or_default();
+        }
+        // The engine's own client shows nothing but the host calls, in this order.
+        let engine = Command::new(&pwsh).args(["-client", &server, "host", &script]).output().unwrap();
+        let engine = String::from_utf8(engine.stdout).unwrap();
+        let called: String =
+            engine.lines().filter(|line| line.starts_with("call ")).flat_map(|line| [line, "\n"]).collect();
+        assert_eq!(called, calls);
+        // Both outputs go to one file, which keeps their order.
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lines-{}", std::process::id()));
+        let file = fs::File::create(&path).unwrap();
+        let status = psrp()
+            .args(["run", "--child", &server, &script])
+            .stdout(file.try_clone().unwrap())
+            .stderr(file)
+            .status()
+            .unwrap();
+        assert!(status.success());
+        assert_eq!(fs::read_to_string(&path).unwrap(), shown);
+        fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn failed_programs_and_exit_codes_are_no_success() {
+    let Some(pwsh) = optional::powershell() else { return };
+    let server = format!("{} -s", pwsh.display());
+    for (script, code) in [
+        ("1", 0),
+        ("sh -c 'exit 0'", 0),
+        ("sh -c 'exit 3'", 1),
+        ("sh -c 'exit 3'; 1", 0),
+        ("exit 0", 0),
+        ("exit 7", 7),
+        ("exit 256", 1),
+        ("exit -1", 255),
+        ("throw 'x'", 1),
+    ] {
+        let status = psrp().args(["run", "--child", &server, script]).output().unwrap().status;
+        assert_eq!(status.code(), Some(code), "{script}");
+    }
+}
+
 #[test]
 fn the_program_copies_files() {
     let Some(pwsh) = optional::powershell() else { return };

@@ -61,6 +61,9 @@ pub enum Event {
         /// Cause of the failure.
         reason: Box<ErrorRecord>,
     },
+    /// Record, output object or state of a pipeline without an identifier. Servers send them while they open a pool, for
+    /// example warnings of a startup script.
+    PoolRecord(PipelineEvent),
     /// Event of a pipeline.
     Pipeline {
         /// Identifier of the pipeline.

@@ -233,22 +233,28 @@ impl RunspacePool {
         Ok(())
     }
 
-    /// Processes a pipeline message without a pipeline identifier. PowerShell sends such a pipeline state if its
-    /// startup script failed.
+    /// Processes a pipeline message without a pipeline identifier, which servers send while they open the pool: records
+    /// of startup scripts, and the failed state of one, which ends the pool.
     fn handle_message_without_pipeline(&mut self, message: &Message<'_>) -> Result<(), Error> {
-        use RunspacePoolState::{Broken, Connecting, Opening};
-
-        if message.header.message_type == MessageType::PipelineState
-            && matches!(self.state, Opening | Connecting)
-        {
-            let Decoded { payload, size, .. } = self.link.decode(message)?;
-            self.events.reserve(size)?;
-            if let Payload::PipelineState(PipelineStateInfo { error, .. }) = payload {
-                self.end(RunspacePoolStateInfo { state: Broken, error }, size);
-                return Ok(());
+        // A malformed one concerns no pipeline and does not end the pool.
+        let Ok(Decoded { payload, size, needs_key }) = self.link.decode(message) else { return Ok(()) };
+        self.events.reserve(size)?;
+        self.exchange_key_if_needed(needs_key)?;
+        match payload {
+            Payload::PipelineState(PipelineStateInfo { state: PipelineState::Failed, error }) => {
+                self.end(RunspacePoolStateInfo { state: RunspacePoolState::Broken, error }, size);
+            }
+            Payload::PipelineState(info) => {
+                self.events.push(Event::PoolRecord(PipelineEvent::State(info)), size);
+            }
+            Payload::PipelineHostCall(call) => return self.handle_host_call(None, call, size),
+            payload => {
+                if let Some(event) = record(payload) {
+                    self.events.push(Event::PoolRecord(event), size);
+                }
             }
         }
-        Err(protocol_violation("a pipeline message without an identifier"))
+        Ok(())
     }
 
     fn handle_pipeline_message(&mut self, id: Uuid, message: &Message<'_>) -> Result<(), Error> {
@@ -266,22 +272,15 @@ impl RunspacePool {
         };
         self.events.reserve(len)?;
         self.exchange_key_if_needed(needs_key)?;
-        let event = match payload {
-            Payload::PipelineOutput(value) => PipelineEvent::Output(value),
-            Payload::ErrorRecord(record) => PipelineEvent::Error(record),
-            Payload::DebugRecord(record) => PipelineEvent::Debug(record),
-            Payload::VerboseRecord(record) => PipelineEvent::Verbose(record),
-            Payload::WarningRecord(record) => PipelineEvent::Warning(record),
-            Payload::ProgressRecord(record) => PipelineEvent::Progress(record),
-            Payload::InformationRecord(record) => PipelineEvent::Information(record),
+        match payload {
             Payload::PipelineHostCall(call) => return self.handle_host_call(Some(id), call, len),
-            Payload::PipelineState(info) => {
-                self.handle_pipeline_state(id, info, len);
-                return Ok(());
+            Payload::PipelineState(info) => self.handle_pipeline_state(id, info, len),
+            payload => {
+                if let Some(event) = record(payload) {
+                    self.events.push(Event::Pipeline { id, event }, len);
+                }
             }
-            _ => return Ok(()),
-        };
-        self.events.push(Event::Pipeline { id, event }, len);
+        }
         Ok(())
     }
 
@@ -319,4 +318,18 @@ impl RunspacePool {
         let event = PipelineEvent::State(PipelineStateInfo { state: PipelineState::Failed, error });
         self.events.push(Event::Pipeline { id, event }, 0);
     }
+}
+
+/// Returns the event of an output object or record.
+fn record(payload: Payload) -> Option<PipelineEvent> {
+    Some(match payload {
+        Payload::PipelineOutput(value) => PipelineEvent::Output(value),
+        Payload::ErrorRecord(record) => PipelineEvent::Error(record),
+        Payload::DebugRecord(record) => PipelineEvent::Debug(record),
+        Payload::VerboseRecord(record) => PipelineEvent::Verbose(record),
+        Payload::WarningRecord(record) => PipelineEvent::Warning(record),
+        Payload::ProgressRecord(record) => PipelineEvent::Progress(record),
+        Payload::InformationRecord(record) => PipelineEvent::Information(record),
+        _ => return None,
+    })
 }

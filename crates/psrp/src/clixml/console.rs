@@ -28,7 +28,7 @@ pub enum ConsoleEvent<'a> {
 /// CLIXML` (the mark), mixed with the output of other programs. The filter accepts the bytes in chunks of any size
 /// and emits text and records.
 ///
-/// No byte is lost: a document that can't be read is emitted as text. So is a document that does not end before the
+/// Bytes of a document that are not UTF-8 become U+FFFD. A document that can't be read is emitted as text, unchanged. So is a document that does not end before the
 /// next mark or within [`Limits::max_size`](super::Limits::max_size) bytes, which include its mark and the white space
 /// before it. The filter buffers at most that many bytes of an incomplete document. Of other text it buffers only a
 /// possible beginning of a mark and white space after a document. The chunk boundaries only affect where texts are
@@ -213,8 +213,10 @@ impl ConsoleFilter {
 
     /// Emits the items of a document, or the whole block as text if it can't be read.
     fn emit_document(&self, block: &[u8], start: usize, sink: &mut impl FnMut(ConsoleEvent<'_>)) {
+        // `powershell.exe` writes the code page of the console; only characters of texts are lost.
+        let text = String::from_utf8_lossy(&block[start..]);
         let items: Result<Vec<_>, Error> =
-            Reader::with_options(&block[start..], self.options.clone()).collect();
+            Reader::with_options(text.as_bytes(), self.options.clone()).collect();
         match items {
             Ok(items) => {
                 for (stream, value) in items {

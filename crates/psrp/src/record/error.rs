@@ -1,7 +1,9 @@
 //! Error records, their exceptions and categories.
 
-use super::InvocationInfo;
+use std::borrow::Cow;
+
 use super::invocation::{InvocationMembers, RecordParts};
+use super::{InvocationCall, InvocationInfo};
 use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct, open_enum};
 use crate::value::{Members, Object, PsString, TypeNames, Value};
 
@@ -29,7 +31,7 @@ object_struct! {
         pub target_object: Value => "TargetObject" [or Value::Nil],
         /// Identifier of the error, such as `PathNotFound,Microsoft.PowerShell.Commands.GetChildItemCommand`.
         pub fully_qualified_error_id: Option<PsString> => "FullyQualifiedErrorId" [nil],
-        /// The invocation as an object. Most senders use `invocation` instead.
+        /// The invocation as an object; see [`invocation_call`](Self::invocation_call).
         pub invocation_info: Value => "InvocationInfo" [or Value::Nil],
         /// Category of the error.
         pub category: ErrorCategory => "ErrorCategory_Category" [or ErrorCategory::NotSpecified],
@@ -131,6 +133,16 @@ impl ErrorRecord {
             .as_ref()
             .or_else(|| self.exception.get("Message").and_then(Value::as_ps_string))
             .or(self.text.as_ref())
+    }
+
+    /// Returns the invocation that failed and its position, from `invocation` or from the object `invocation_info`,
+    /// which `throw` and parse errors have.
+    pub fn invocation_call(&self) -> Option<Cow<'_, InvocationCall>> {
+        match (&self.invocation, &self.invocation_info) {
+            (Some(invocation), _) => Some(Cow::Borrowed(&invocation.call)),
+            (None, Value::Object(object)) => InvocationCall::from_object(object).map(Cow::Owned),
+            _ => None,
+        }
     }
 }
 

@@ -46,6 +46,11 @@ impl InformationRecord {
         Self { message_data: message_data.into(), ..Self::default() }
     }
 
+    /// Returns whether `Write-Host` wrote it: it has the tag `PSHOST`.
+    pub fn is_host(&self) -> bool {
+        self.tags.iter().any(|tag| tag.eq_ignore_ascii_case("PSHOST"))
+    }
+
     /// Returns the text to show: the message of `Write-Host`, a string, or else the text form of the object. Not
     /// escaped for a terminal; see [`terminal_safe`](crate::terminal_safe).
     pub fn message(&self) -> Option<&PsString> {
@@ -110,8 +115,9 @@ impl Field for HostInformationMessage {
         Ok(Self {
             message: from.optional("Message")?.unwrap_or_default(),
             no_new_line: from.optional("NoNewLine")?,
-            foreground_color: from.optional("ForegroundColor")?,
-            background_color: from.optional("BackgroundColor")?,
+            // A colour without a name here must not hide the text.
+            foreground_color: from.optional("ForegroundColor").unwrap_or_default(),
+            background_color: from.optional("BackgroundColor").unwrap_or_default(),
         })
     }
 }

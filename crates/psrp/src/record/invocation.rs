@@ -1,7 +1,7 @@
 //! Invocations of commands, as part of records.
 
 use crate::shape::{MemberReader, MemberWriter, Mismatch, flags, object_struct, open_enum};
-use crate::value::{Members, PsString, Value};
+use crate::value::{Members, Object, PsString, Value};
 
 open_enum! {
     /// The caller of a command (`System.Management.Automation.CommandOrigin`, MS-PSRP 2.2.3.30).
@@ -131,6 +131,19 @@ object_struct! {
         pub script_name: Option<PsString> => "InvocationInfo_ScriptName" [nil],
         /// Arguments that are not bound to a parameter.
         pub unbound_arguments: Vec<Value> => "InvocationInfo_UnboundArguments" [or Vec::new()],
+    }
+}
+
+impl InvocationCall {
+    /// Reads the object form, whose members have no prefix.
+    pub(super) fn from_object(object: &Object) -> Option<Self> {
+        let mut members = MemberWriter::default();
+        for name in Self::NAMES {
+            if let Some(value) = object.member(name.trim_start_matches("InvocationInfo_")) {
+                members.put(name, value);
+            }
+        }
+        Self::from_value(&members.finish()).ok()
     }
 }
 

@@ -153,5 +153,5 @@ mod value_types;
 mod view;
 
 pub use self::functions::Budget;
-pub use self::plain::Plain;
+pub use self::plain::{NumbersAsText, Plain, PlainNumbers};
 pub use self::property_bag::PropertyBag;

@@ -1,5 +1,7 @@
 //! Plain data for JSON and other formats.
 
+use std::collections::{BTreeMap, HashSet};
+
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -18,7 +20,7 @@ use crate::{Object, PsString, Value, b64};
 /// |---|---|
 /// | `Nil` | null |
 /// | `Bool`, integers, `Single`, `Double` | boolean, number; in JSON null for NaN and infinities |
-/// | `Decimal` | string, to preserve all digits |
+/// | `Decimal`, `System.Numerics.BigInteger` | string, to preserve all digits; see [`numbers`](Self::numbers) |
 /// | strings, `Uri`, `Xml`, `ScriptBlock`, `Char` | string, with U+FFFD for each lone surrogate |
 /// | `Guid`, `Version`, `DateTime`, `TimeSpan` | string as in CLIXML: `2024-05-06T07:08:09.5Z`, `PT1.5S` |
 /// | `Bytes` | Base64; bytes in binary formats |
@@ -26,10 +28,11 @@ use crate::{Object, PsString, Value, b64};
 /// | `Progress` | map with the property names of the .NET type |
 /// | list, enumerable, queue or stack | list |
 /// | dictionary | map; keys are the text form of the value, or the type name if there is none |
+/// | dictionary with keys of the same text, such as `1` and `"1"` | list of maps with `Key` and `Value` |
 /// | enumeration value | its name, else its number |
 /// | object that wraps a value | the wrapped value |
 /// | other objects | map of the members: extended members, then adapted ones that are not hidden by these |
-/// | object without members but with a text form | the text |
+/// | object without members but with a text form, regular expression | the text |
 /// | reference to an enclosing object | the text form of the object, else null |
 ///
 /// Members of lists, dictionaries and wrapped values, type names and text forms are omitted unless
@@ -54,18 +57,46 @@ use crate::{Object, PsString, Value, b64};
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
-pub struct Plain<'a> {
+pub struct Plain<'a, N = NumbersAsText> {
     value: &'a Value,
     budget: Budget,
     with_type_names: bool,
+    numbers: N,
+}
+
+/// Writes numbers that have no type in serde: decimals and big integers.
+pub trait PlainNumbers: Copy {
+    /// Writes a number in decimal notation, such as `-1.50`.
+    ///
+    /// # Errors
+    ///
+    /// Fails like the serializer.
+    fn serialize<S: Serializer>(self, number: &str, serializer: S) -> Result<S::Ok, S::Error>;
+}
+
+/// Writes numbers as strings.
+#[derive(Clone, Copy, Debug)]
+pub struct NumbersAsText;
+
+impl PlainNumbers for NumbersAsText {
+    fn serialize<S: Serializer>(self, number: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(number)
+    }
 }
 
 impl<'a> Plain<'a> {
     /// Creates plain data with the default [`Budget`] and without type names.
     pub const fn new(value: &'a Value) -> Self {
-        Self { value, budget: Budget::new(), with_type_names: false }
+        Self { value, budget: Budget::new(), with_type_names: false, numbers: NumbersAsText }
     }
 
+    /// Sets how decimals and big integers are written, for example as raw values of serde_json. Default: as strings.
+    pub fn numbers<N: PlainNumbers>(self, numbers: N) -> Plain<'a, N> {
+        Plain { value: self.value, budget: self.budget, with_type_names: self.with_type_names, numbers }
+    }
+}
+
+impl<N> Plain<'_, N> {
     /// Sets the budget. If it is exceeded, the serializer fails.
     pub const fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
@@ -82,22 +113,22 @@ impl<'a> Plain<'a> {
 /// # Errors
 ///
 /// Fails like the serializer, and if the budget is exceeded.
-impl Serialize for Plain<'_> {
+impl<N: PlainNumbers> Serialize for Plain<'_, N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let budget = self.budget.start();
-        Node { value: self.value, budget: &budget, with_type_names: self.with_type_names }
-            .serialize(serializer)
+        let Self { value, with_type_names, numbers, .. } = *self;
+        Node { value, budget: &self.budget.start(), with_type_names, numbers }.serialize(serializer)
     }
 }
 
 #[derive(Clone, Copy)]
-struct Node<'a> {
+struct Node<'a, N> {
     value: &'a Value,
     budget: &'a RemainingBudget,
     with_type_names: bool,
+    numbers: N,
 }
 
-impl Node<'_> {
+impl<N: PlainNumbers> Node<'_, N> {
     fn list<S: Serializer>(self, items: &[Value], serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(Some(items.len()))?;
         for value in items {
@@ -107,15 +138,28 @@ impl Node<'_> {
     }
 
     fn dictionary<S: Serializer>(self, entries: &[(Value, Value)], serializer: S) -> Result<S::Ok, S::Error> {
+        let text = |key: &Value| match text(key) {
+            Some(text) => text.to_str_lossy().into_owned(),
+            None => key_text(key),
+        };
+        let is_string = |(key, _): &(Value, Value)| matches!(key, Value::String(_));
+        if !entries.iter().all(is_string) {
+            let mut texts = HashSet::new();
+            if !entries.iter().all(|(key, _)| texts.insert(text(key))) {
+                let mut list = serializer.serialize_seq(Some(entries.len()))?;
+                for (key, value) in entries {
+                    let entry = [("Key", key), ("Value", value)];
+                    let entry = entry.map(|(name, value)| (name, Node { value, ..self }));
+                    list.serialize_element(&BTreeMap::from(entry))?;
+                }
+                return list.end();
+            }
+        }
         let mut map = serializer.serialize_map(Some(entries.len()))?;
         for (key, value) in entries {
-            let node = Node { value, ..self };
             // Keys are written as text and so never nested.
             self.budget.charge(key).map_err(ser::Error::custom)?;
-            match text(key) {
-                Some(text) => map.serialize_entry(&*text.to_str_lossy(), &node)?,
-                None => map.serialize_entry(&key_text(key), &node)?,
-            }
+            map.serialize_entry(&text(key), &Node { value, ..self })?;
         }
         map.end()
     }
@@ -146,6 +190,14 @@ impl Node<'_> {
             Base::None => {
                 let members = visible(object.extended().as_slice(), object.adapted().as_slice());
                 match object.to_string_text() {
+                    Some(text)
+                        if object.is_a("System.Numerics.BigInteger") && is_integer(&text.to_str_lossy()) =>
+                    {
+                        self.numbers.serialize(&text.to_str_lossy(), serializer)
+                    }
+                    Some(text) if object.is_a("System.Text.RegularExpressions.Regex") => {
+                        serializer.serialize_str(&text.to_str_lossy())
+                    }
                     Some(text) if members.is_empty() => serializer.serialize_str(&text.to_str_lossy()),
                     _ => self.members(&members, serializer),
                 }
@@ -176,7 +228,7 @@ impl Node<'_> {
     }
 }
 
-impl Serialize for Node<'_> {
+impl<N: PlainNumbers> Serialize for Node<'_, N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.budget.charge(self.value).map_err(ser::Error::custom)?;
         match self.value {
@@ -192,6 +244,7 @@ impl Serialize for Node<'_> {
             Value::UInt64(value) => serializer.serialize_u64(*value),
             Value::Single(value) => serializer.serialize_f32(*value),
             Value::Double(value) => serializer.serialize_f64(*value),
+            Value::Decimal(value) => self.numbers.serialize(&value.to_string(), serializer),
             Value::Bytes(bytes) if serializer.is_human_readable() => {
                 serializer.serialize_str(&b64::encode_to_string(bytes))
             }
@@ -222,9 +275,9 @@ impl Serialize for Node<'_> {
 }
 
 /// The items or entries of a container without its other parts.
-struct Container<'a>(Node<'a>, &'a Base);
+struct Container<'a, N>(Node<'a, N>, &'a Base);
 
-impl Serialize for Container<'_> {
+impl<N: PlainNumbers> Serialize for Container<'_, N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.1 {
             Base::List(_, items) => self.0.list(items, serializer),
@@ -240,6 +293,11 @@ impl Serialize for Names<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.as_slice().iter().map(PsString::to_str_lossy))
     }
+}
+
+fn is_integer(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Converts a key without text form to the key of a map.

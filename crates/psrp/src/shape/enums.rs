@@ -1,16 +1,41 @@
 //! Enumerations and flags that preserve unknown numbers.
 
-use crate::value::{Object, PsString, TypeNames};
+use super::Mismatch;
+use crate::value::{Object, PsString, TypeNames, Value};
 
 /// Creates the object of an enumeration value.
 pub(crate) fn enumeration(names: &TypeNames, text: impl Into<PsString>, number: i32) -> Object {
     Object::builder().shared_type_names(names.clone()).to_string(text).wrap(number).build()
 }
 
+/// Reads the number of an enumeration or of flags in each form that PowerShell writes: a number, a name, several names
+/// separated by commas, or an object with one of these. Names are compared like in PowerShell, regardless of case.
+pub(crate) fn enumeration_number<'a>(
+    value: &Value,
+    names: impl Iterator<Item = (i32, &'a str)> + Clone,
+) -> Result<i32, Mismatch> {
+    let text = match value.base() {
+        Value::Object(object) => object.to_string_text(),
+        base => base.as_ps_string(),
+    };
+    let number = match (value.as_i64(), text) {
+        (Some(number), _) => {
+            i32::try_from(number).or_else(|_| u32::try_from(number).map(u32::cast_signed)).ok()
+        }
+        (None, None) => None,
+        (None, Some(text)) => text.to_str_lossy().split(',').map(str::trim).try_fold(0, |all, part| {
+            let named =
+                names.clone().find(|(_, name)| name.eq_ignore_ascii_case(part)).map(|(number, _)| number);
+            named.or_else(|| part.parse().ok()).map(|number| all | number)
+        }),
+    };
+    number.ok_or_else(|| Mismatch::new("is not an enumeration"))
+}
+
 /// Defines an enumeration with a variant for unknown numbers.
 ///
-/// With `as "Type.Name"` it is written as an object, else as a plain number; both forms are read. The name of a value
-/// is the name of its variant unless a literal follows the number.
+/// With `as "Type.Name"` it is written as an object, else as a plain number; all forms of [`enumeration_number`] are
+/// read. The name of a value is the name of its variant unless a literal follows the number.
 macro_rules! open_enum {
     (
         $(#[$attr:meta])*
@@ -77,8 +102,8 @@ macro_rules! open_enum {
                 value: &$crate::Value,
                 _: &mut $crate::shape::CopyBudget,
             ) -> Result<Self, $crate::shape::Mismatch> {
-                let number = value.as_i32().ok_or_else(|| $crate::shape::Mismatch::new("is not an enumeration"))?;
-                Ok(Self::from_number(number))
+                let names = Self::ALL.iter().map(|known| (known.number(), known.name().unwrap_or_default()));
+                $crate::shape::enumeration_number(value, names).map(Self::from_number)
             }
         }
     };
@@ -167,7 +192,7 @@ macro_rules! flags {
                 value: &$crate::Value,
                 _: &mut $crate::shape::CopyBudget,
             ) -> Result<Self, $crate::shape::Mismatch> {
-                value.as_i32().map(Self).ok_or_else(|| $crate::shape::Mismatch::new("is not an enumeration"))
+                $crate::shape::enumeration_number(value, Self::NAMES.iter().copied()).map(Self)
             }
         }
     };

@@ -47,6 +47,13 @@ fn documents_become_records() {
 }
 
 #[test]
+fn other_encodings_are_read_with_replacements() {
+    let output = [b"#< CLIXML\n<Objs><S S='Error'>Schl\x81ssel</S></Objs>\x81".as_slice()];
+    let expected = [Seen::error("Schl\u{fffd}ssel"), Seen::Text(vec![0x81])];
+    assert_eq!(filtered(&ReadOptions::new(), output), expected);
+}
+
+#[test]
 fn documents_follow_each_other() {
     let one = |name: &str| format!("{OBJS}<S S='Error'>{name}</S></Objs>");
     let output = format!("#< CLIXML\n{}\r\n{}<Objs />{}x#< CLIXML{}", one("a"), one("b"), one("c"), one("d"));

@@ -1,13 +1,16 @@
 //! Decoding of messages, their errors, and encoding for older peers.
 
 use psrp::clixml::from_slice;
-use psrp::host::{ConsoleColor, HostCall, HostOutcome, HostRequest, HostResponse};
+use psrp::host::{ConsoleColor, ControlKeyStates, HostCall, HostOutcome, HostRequest, HostResponse, KeyInfo};
 use psrp::message::{
     ApartmentState, Command, ConnectRunspacePool, CreatePipeline, InitRunspacePool, MergeTarget, MessageType,
     Payload, PipelineResultTypes, PipelineState, PipelineStateInfo, PowerShell, RemoteStreamOptions,
     RunspaceLimits, RunspacePoolState, RunspacePoolStateInfo, SessionCapability,
 };
-use psrp::record::{CommandTypes, ErrorCategory, ErrorRecord, HostInformationMessage, InformationRecord};
+use psrp::record::{
+    CommandTypes, ErrorCategory, ErrorRecord, HostInformationMessage, InformationRecord, InvocationCall,
+    InvocationInfo,
+};
 use psrp::value::Version;
 use psrp::{Error, Object, Value};
 
@@ -35,7 +38,7 @@ fn errors_name_the_member() {
             r#"<S N="SetMinMaxRunspacesResponse">1</S>"#,
             "SetMinMaxRunspacesResponse is neither",
         ),
-        (RunspacePoolState, r#"<S N="RunspaceState">2</S>"#, "RunspaceState is not an enumeration"),
+        (RunspacePoolState, r#"<S N="RunspaceState">Ajar</S>"#, "RunspaceState is not an enumeration"),
         (
             PipelineState,
             r#"<I32 N="PipelineState">5</I32><S N="ExceptionAsErrorRecord">x</S>"#,
@@ -144,6 +147,84 @@ fn states_have_powershells_numbers() {
     assert_eq!(RunspacePoolStateInfo::from_value(&info.to_value()).unwrap(), info);
     assert_eq!(PipelineStateInfo::stopped().state, PipelineState::Stopped);
     assert_eq!(ErrorCategory::from_number(31), ErrorCategory::NotEnabled);
+}
+
+#[test]
+fn enumerations_are_read_in_every_form() {
+    let wrapped = |text: &str, number: i32| Value::from(Object::enumeration("E", text, number));
+    let named = |text: &str| Value::from(Object::builder().type_names(["E"]).to_string(text).build());
+    let information = |color: Value| {
+        let message = Object::builder().adapted("Message", "x").adapted("ForegroundColor", color).build();
+        HostInformationMessage::from_value(&message.into()).unwrap().foreground_color
+    };
+    for color in [
+        Value::from(12),
+        Value::Byte(12),
+        Value::Int64(12),
+        "Red".into(),
+        "red".into(),
+        "12".into(),
+        wrapped("Red", 12),
+        wrapped("Rot", 12),
+        named("Red"),
+        Object::builder().wrap("Red").build().into(),
+    ] {
+        assert_eq!(information(color.clone()), Some(ConsoleColor::Red), "{color:?}");
+    }
+    for color in ["", "Infrared", "Red Green"] {
+        assert_eq!(information(color.into()), None, "{color}");
+    }
+    let error = |category: Value| {
+        let record = Object::builder().extended("ErrorCategory_Category", category).build();
+        ErrorRecord::from_value(&record.into()).map(|record| record.category)
+    };
+    assert_eq!(error("ObjectNotFound".into()).unwrap(), ErrorCategory::ObjectNotFound);
+    assert_eq!(error(99.into()).unwrap(), ErrorCategory::Other(99));
+    assert!(error("NoSuchCategory".into()).unwrap_err().is_mismatch());
+    let state = |state: Value| {
+        let state = Object::builder().extended("PipelineState", state).build();
+        PipelineStateInfo::from_value(&state.into()).unwrap().state
+    };
+    assert_eq!(state("Completed".into()), PipelineState::Completed);
+    let key = |flags: Value| {
+        let key = Object::builder().extended("virtualKeyCode", 0).extended("character", Value::Char(0));
+        let key = key.extended("controlKeyState", flags).extended("keyDown", true).build();
+        KeyInfo::from_value(&key.into()).unwrap().control_key_state
+    };
+    for flags in [
+        24.into(),
+        Value::UInt32(24),
+        "LeftCtrlPressed, ShiftPressed".into(),
+        "shiftpressed,leftctrlpressed".into(),
+        "8, ShiftPressed".into(),
+        wrapped("LeftCtrlPressed, ShiftPressed", 24),
+        named("LeftCtrlPressed, ShiftPressed"),
+    ] {
+        assert_eq!(key(flags.clone()), ControlKeyStates::LEFT_CTRL | ControlKeyStates::SHIFT, "{flags:?}");
+    }
+    assert_eq!(key(Value::UInt32(1 << 31)), ControlKeyStates::from_number(i32::MIN));
+}
+
+#[test]
+fn errors_have_positions_in_both_forms() {
+    let call = InvocationCall {
+        script_line_number: 4,
+        offset_in_line: 3,
+        line: Some("  throw 1".into()),
+        ..InvocationCall::default()
+    };
+    let mut record = ErrorRecord::new("x", ErrorCategory::NotSpecified);
+    assert_eq!(record.invocation_call(), None);
+    let names =
+        [("ScriptLineNumber", Value::from(4)), ("OffsetInLine", 3.into()), ("Line", "  throw 1".into())];
+    let info = names.into_iter().fold(Object::builder(), |info, (name, value)| info.adapted(name, value));
+    record.invocation_info =
+        info.adapted("CommandOrigin", "Runspace").adapted("MyCommand", Value::Nil).build().into();
+    let back = ErrorRecord::from_value(&record.to_value()).unwrap();
+    assert_eq!(back.invocation_call().as_deref(), Some(&call));
+    record.invocation_info = Value::Nil;
+    record.invocation = Some(Box::new(InvocationInfo { call: call.clone(), ..InvocationInfo::default() }));
+    assert_eq!(record.invocation_call().as_deref(), Some(&call));
 }
 
 #[test]

@@ -63,6 +63,15 @@ fn objects_become_json() {
         json!({"id": 2, "Name": "x"}),
     );
     shows(Object::enumeration("My.Color", "Red", 4), json!("Red"));
+    let typed =
+        |name: &str, text: &str| Object::builder().type_names([name]).to_string(text).adapted("x", 1).build();
+    shows(typed("System.Text.RegularExpressions.Regex", "a.c"), json!("a.c"));
+    shows(typed("System.Numerics.BigInteger", "-12"), json!("-12"));
+    shows(typed("System.Numerics.BigInteger", "1e5"), json!({"x": 1}));
+    shows(
+        Object::dictionary([(Value::from(1), "int"), ("1".into(), "text")]),
+        json!([{"Key": 1, "Value": "int"}, {"Key": "1", "Value": "text"}]),
+    );
     shows(Object::builder().wrap(5).extended("x", 1).build(), json!(5));
     shows(Object::builder().to_string("text").build(), json!("text"));
     shows(Object::builder().build(), json!({}));

@@ -4,6 +4,7 @@
 //! `>`, events in brackets, `!` if the peer has violated the protocol, the text of an error in quotes, and `ok` if it has
 //! none of these. In all other situations it is refused with an error that names the action and the state.
 
+use psrp::client::PipelineEvent;
 use psrp::fragment::Priority;
 use psrp::host::{HostCall, HostRequest};
 use psrp::message::{
@@ -12,11 +13,11 @@ use psrp::message::{
     RunspacePoolStateInfo, SessionCapability, UserEvent,
 };
 use psrp::outofproc::Packet;
-use psrp::record::{ErrorCategory, ErrorRecord};
+use psrp::record::{ErrorCategory, ErrorRecord, InformationalRecord};
 use psrp::{Error, client, server};
 use uuid::Uuid;
 
-use crate::session::{category, client_event, fragment, server_event, with_input};
+use crate::session::{Session, category, client_event, fragment, server_event, with_input};
 
 const POOL_ID: Uuid = Uuid::from_u128(77);
 const ID: Uuid = Uuid::from_u128(1);
@@ -549,3 +550,30 @@ const SERVER: &str = "
     <- pipeline: close = ok: negotiated, opened; > Opened [Closed]: created, requested, running, ended,
         stopping, stopped, completed, again, failed, taken
 ";
+
+#[test]
+fn messages_without_a_pipeline_are_events_of_the_pool() {
+    let record = || Box::new(InformationalRecord::new("careful"));
+    let completed = PipelineStateInfo::new(PipelineState::Completed);
+    let failed = PipelineStateInfo { state: PipelineState::Failed, error: None };
+    for is_open in [false, true] {
+        let mut session = Session::new();
+        session.client.open().unwrap();
+        if is_open {
+            session.exchange();
+        }
+        while session.client.poll_event().is_some() {}
+        let mut client = (session.client, 0);
+        for (payload, event) in [
+            (Payload::WarningRecord(record()), PipelineEvent::Warning(record())),
+            (Payload::VerboseRecord(record()), PipelineEvent::Verbose(record())),
+            (Payload::PipelineOutput("hello".into()), PipelineEvent::Output("hello".into())),
+            (Payload::PipelineState(completed.clone()), PipelineEvent::State(completed.clone())),
+        ] {
+            client_receives(&mut client, None, &payload).unwrap();
+            assert_eq!(client.0.poll_event(), Some(client::Event::PoolRecord(event)));
+        }
+        client_receives(&mut client, None, &Payload::PipelineState(failed.clone())).unwrap();
+        assert_eq!(client.0.state(), RunspacePoolState::Broken);
+    }
+}

@@ -279,11 +279,10 @@ async fn cleartext_secrets_need_permission() {
     }
 }
 
-#[tokio::test]
-async fn certificates_are_verified() {
-    let (authority, config) = identity();
+/// Serves a shell over TLS, and returns its port.
+async fn serve_tls(config: ServerConfig) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
+    let port = listener.local_addr().unwrap().port();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let shell = Shell::default();
     tokio::spawn(async move {
@@ -295,11 +294,50 @@ async fn certificates_are_verified() {
             }
         }
     });
-    let https = || {
-        Wsman::https("127.0.0.1", credentials())
-            .port(address.port())
-            .operation_timeout(Duration::from_secs(2))
-    };
+    port
+}
+
+#[tokio::test]
+async fn a_trusted_certificate_is_also_the_servers_own() {
+    // Expiry and name are verified for it, too.
+    for (name, is_expired, is_accepted) in
+        [("127.0.0.1", false, true), ("localhost", false, false), ("127.0.0.1", true, false)]
+    {
+        for is_authority in [true, false] {
+            let key = KeyPair::generate().unwrap();
+            let mut params = CertificateParams::new([name.to_owned()]).unwrap();
+            if is_authority {
+                params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            }
+            if is_expired {
+                params.not_after = rcgen::date_time_ymd(2020, 1, 1);
+            }
+            let certificate = params.self_signed(&key).unwrap();
+            let config = ServerConfig::builder()
+                .with_no_client_auth()
+                .with_single_cert(
+                    vec![certificate.der().clone()],
+                    PrivateKeyDer::Pkcs8(key.serialize_der().into()),
+                )
+                .unwrap();
+            let wsman = Wsman::https("127.0.0.1", credentials()).port(serve_tls(config).await);
+            let shells = wsman.trusted_certificates(certificate.pem()).shells().await;
+            let case = format!("{name} {is_expired} {is_authority}");
+            assert_eq!(
+                shells.as_ref().err().is_none_or(|error| !error.is_untrusted()),
+                is_accepted,
+                "{case}: {shells:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn certificates_are_verified() {
+    let (authority, config) = identity();
+    let port = serve_tls(config).await;
+    let https =
+        || Wsman::https("127.0.0.1", credentials()).port(port).operation_timeout(Duration::from_secs(2));
     let error = https().shells().await.unwrap_err();
     assert!(error.is_untrusted(), "{error:?}");
     let error = https().trusted_certificates(identity().0).shells().await.unwrap_err();

@@ -69,14 +69,17 @@ impl SessionState {
                 }
             }
             Event::State(info) => self.handle_pool_state(info),
-            Event::UserEvent(event) => {
-                let count = self.subscribers.push(&PoolEvent::User(event), size);
-                self.add_buffered(size * count);
-            }
+            Event::UserEvent(event) => self.publish(&PoolEvent::User(event), size),
+            Event::PoolRecord(event) => self.publish(&PoolEvent::Record(event), size),
             Event::KeyExchanged => self.needs_notify = true,
             // The state machine stores the others.
             _ => {}
         }
+    }
+
+    fn publish(&mut self, event: &PoolEvent, size: usize) {
+        let count = self.subscribers.push(event, size);
+        self.add_buffered(size * count);
     }
 
     fn handle_pool_state(&mut self, info: RunspacePoolStateInfo) {

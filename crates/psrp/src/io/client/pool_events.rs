@@ -1,4 +1,4 @@
-//! Events of a pool: user events and state changes.
+//! Events of a pool: user events, records and state changes.
 
 use std::collections::{HashMap, VecDeque};
 use std::pin::Pin;
@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 
 use super::shared::SharedSession;
+use crate::client::PipelineEvent;
 use crate::io::task::wake;
 use crate::message::{RunspacePoolStateInfo, UserEvent};
 
@@ -17,6 +18,9 @@ use crate::message::{RunspacePoolStateInfo, UserEvent};
 pub enum PoolEvent {
     /// Event of the remote session, forwarded by a script.
     User(Box<UserEvent>),
+    /// Record, output object or state that belongs to no pipeline, for example a warning of a startup script. The first
+    /// stream of a pool also has those that arrived before it was created, up to 64 KiB.
+    Record(PipelineEvent),
     /// Change of the pool's state.
     State(RunspacePoolStateInfo),
 }
@@ -34,10 +38,15 @@ pub struct PoolEvents {
 #[derive(Default)]
 pub(super) struct Subscribers {
     next_key: u64,
+    /// Records that arrived before the first subscriber.
+    early: VecDeque<(PoolEvent, usize)>,
+    early_bytes: usize,
     queues: HashMap<u64, EventQueue>,
 }
 
-#[derive(Default)]
+/// Maximum size of the records before the first subscriber.
+const MAX_EARLY_BYTES: usize = 64 << 10;
+
 struct EventQueue {
     events: VecDeque<(PoolEvent, usize)>,
     waker: Option<Waker>,
@@ -46,6 +55,13 @@ struct EventQueue {
 impl Subscribers {
     /// Queues an event for all subscribers and returns their number.
     pub(super) fn push(&mut self, event: &PoolEvent, size: usize) -> usize {
+        if self.next_key == 0 && matches!(event, PoolEvent::Record(_)) {
+            self.early_bytes += size;
+            if self.early_bytes <= MAX_EARLY_BYTES {
+                // The limit of buffered bytes does not apply: nobody may ever read these.
+                self.early.push_back((event.clone(), 0));
+            }
+        }
         for queue in self.queues.values_mut() {
             queue.events.push_back((event.clone(), size));
         }
@@ -65,7 +81,8 @@ impl PoolEvents {
         let mut state = shared.lock();
         let key = state.subscribers.next_key;
         state.subscribers.next_key += 1;
-        state.subscribers.queues.insert(key, EventQueue::default());
+        let events = std::mem::take(&mut state.subscribers.early);
+        state.subscribers.queues.insert(key, EventQueue { events, waker: None });
         drop(state);
         Self { shared, key }
     }

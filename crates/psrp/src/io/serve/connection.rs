@@ -51,7 +51,8 @@ pub struct Options {
     /// Then its future is dropped. Default: 30 seconds, which is half of PowerShell's timeout.
     pub stop_timeout: Duration,
     /// Timeout of each of three steps at the end of a session: sending the remaining packets, waiting for handlers that
-    /// block, and waiting for the client to close the connection after it has closed the pool. Default: 5 seconds.
+    /// block, and waiting for the client to close the connection after it has closed the pool. Default: 30 seconds, which
+    /// is half of PowerShell's timeout.
     pub close_timeout: Duration,
 }
 
@@ -69,7 +70,7 @@ impl Default for Options {
             max_unsent_bytes: 1 << 20,
             max_input_bytes: 1 << 20,
             stop_timeout: Duration::from_secs(30),
-            close_timeout: Duration::from_secs(5),
+            close_timeout: Duration::from_secs(30),
         }
     }
 }
@@ -104,15 +105,18 @@ pub async fn serve<T: Transport, H: Handler>(
         connection.report_error(error);
     }
     connection.dispatcher.shared.end();
+    let is_closed = matches!(ended, Ok(SessionEnd::Closed));
     // Best effort: a client that stops reading must not keep the session alive, and one that has closed the pool or
     // disconnected does not need the last packets.
-    let _ = timeout(close_timeout, poll_fn(|cx| connection.poll_close(cx))).await;
+    let _ = timeout(close_timeout, poll_fn(|cx| connection.poll_close(cx, !is_closed))).await;
     // A handler that blocks its thread cannot be aborted.
     let _ = timeout(close_timeout, connection.dispatcher.shut_down()).await;
     connection.dispatcher.handler.closed(&ended).await;
-    if matches!(ended, Ok(SessionEnd::Closed)) {
-        // PowerShell's client reports an error if the process exits before it has read the acknowledgement.
+    if is_closed {
+        // PowerShell's client handles the acknowledgement and the end of the connection on different threads. If the
+        // connection or the process ends first, it reports the session as broken. Therefore the client closes first.
         let _ = timeout(close_timeout, poll_fn(|cx| connection.poll_disconnected(cx))).await;
+        let _ = timeout(close_timeout, poll_fn(|cx| connection.poll_close(cx, true))).await;
     }
     ended
 }
@@ -223,13 +227,16 @@ impl<T: Transport, H: Handler> ServerConnection<T, H> {
         let _ = self.dispatcher.shared.lock().pool.set_broken(record);
     }
 
-    /// Sends the remaining packets and closes the connection.
-    fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+    /// Sends the remaining packets, and closes the connection if `is_last` is set.
+    fn poll_close(&mut self, cx: &mut Context<'_>, is_last: bool) -> Poll<Result<(), Error>> {
         while self.poll_send(cx)? {}
         if self.is_blocked {
             return Poll::Pending;
         }
-        self.transport.poll_close(cx)
+        match is_last {
+            true => self.transport.poll_close(cx),
+            false => self.transport.poll_flush(cx),
+        }
     }
 
     /// Discards packets received after the pool was closed, until the connection ends.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use russh::keys::{Algorithm, HashAlg, PublicKeyOrCertificate};
 
 use super::known_hosts::{KnownHosts, append};
+use super::prompt::{PromptHandler, SshQuestion};
 use crate::Error;
 use crate::error::Kind;
 
@@ -22,6 +23,7 @@ pub(super) enum HostKeyPolicy {
 pub(super) struct HostKeyVerifier {
     policy: HostKeyPolicy,
     hosts: KnownHosts,
+    ask: Option<PromptHandler>,
 }
 
 impl HostKeyVerifier {
@@ -31,11 +33,12 @@ impl HostKeyVerifier {
         files: Vec<PathBuf>,
         host: &str,
         port: u16,
+        ask: Option<PromptHandler>,
     ) -> Result<Self, Error> {
         let files = if policy == HostKeyPolicy::AcceptAny { Vec::new() } else { files };
         let host = host.to_owned();
         let hosts = blocking(move || KnownHosts::read(files, &host, port)).await??;
-        Ok(Self { policy, hosts })
+        Ok(Self { policy, hosts, ask })
     }
 
     /// Returns the host key algorithms to offer, those of known keys first. RSA with SHA-1 is excluded.
@@ -71,15 +74,14 @@ impl HostKeyVerifier {
         let blob = key.to_bytes().map_err(|error| {
             Error::with(Kind::Protocol, "the host key can't be read").caused_by(error.to_string())
         })?;
-        let what = format!(
-            "the {} key {} of {}",
-            key.algorithm().as_str(),
-            key.fingerprint(HashAlg::Sha256),
-            self.hosts.name
-        );
+        let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
+        let what = format!("the {} key {fingerprint} of {}", key.algorithm().as_str(), self.hosts.name);
         let reason = match self.hosts.check(&blob) {
             Ok(true) => return Ok(()),
-            Ok(false) if self.policy == HostKeyPolicy::AcceptNew => {
+            Ok(false)
+                if self.policy == HostKeyPolicy::AcceptNew
+                    || self.asks_to_trust(key.algorithm().as_str(), &fingerprint).await? =>
+            {
                 let (path, line) = self.hosts.new_line(key.algorithm().as_str(), &blob)?;
                 let at = blocking(move || append(&path, &line)).await??;
                 self.hosts.add(key.algorithm().as_str(), blob, at);
@@ -92,6 +94,21 @@ impl HostKeyVerifier {
             Err(reason) => reason,
         };
         Err(Error::with(Kind::Untrusted, format!("{what} {reason}")))
+    }
+}
+
+impl HostKeyVerifier {
+    /// Asks the user whether to trust an unknown key.
+    async fn asks_to_trust(&self, algorithm: &str, fingerprint: &str) -> Result<bool, Error> {
+        let Some(ask) = self.ask.clone() else { return Ok(false) };
+        let [host, algorithm, fingerprint] =
+            [&self.hosts.name, algorithm, fingerprint].map(ToOwned::to_owned);
+        let answer = blocking(move || {
+            let question =
+                SshQuestion::HostKey { host: &host, algorithm: &algorithm, fingerprint: &fingerprint };
+            ask.call(question)
+        });
+        Ok(answer.await?.is_some_and(|answer| answer.trim().eq_ignore_ascii_case("yes")))
     }
 }
 

@@ -211,7 +211,8 @@ impl Ssh {
 
     async fn handshake(&self, shared: &Arc<SharedConnection>) -> Result<Handle<ClientHandler>, Error> {
         let files = self.known_hosts.clone().unwrap_or_else(known_hosts::default_files);
-        let verifier = HostKeyVerifier::read(self.policy, files, &self.host, self.port).await?;
+        let verifier =
+            HostKeyVerifier::read(self.policy, files, &self.host, self.port, self.ask.clone()).await?;
         let config = client::Config {
             client_id: russh::SshId::Standard(concat!("SSH-2.0-psrp_", env!("CARGO_PKG_VERSION")).into()),
             preferred: russh::Preferred { key: verifier.algorithms(), ..russh::Preferred::DEFAULT },

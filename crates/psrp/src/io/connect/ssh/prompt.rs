@@ -1,4 +1,4 @@
-//! Prompts for secrets while connecting.
+//! Prompts for secrets and host keys while connecting.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,6 +29,15 @@ pub enum SshQuestion<'a> {
         text: &'a str,
         /// True if the answer may be shown while typing.
         echo: bool,
+    },
+    /// The server's key is unknown. The answer `yes` trusts it and saves it; any other refuses it.
+    HostKey {
+        /// Host name or address, with the port unless it is 22.
+        host: &'a str,
+        /// Type of the key, such as `ssh-ed25519`.
+        algorithm: &'a str,
+        /// SHA-256 fingerprint.
+        fingerprint: &'a str,
     },
 }
 

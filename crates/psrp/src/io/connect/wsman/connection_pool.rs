@@ -143,7 +143,7 @@ impl ConnectionPool {
             if !server_token.is_empty() {
                 token = context.step(server_token).await?;
             } else if !is_success {
-                return Err(Error::with(Kind::Denied, "the service rejected the credentials"));
+                return Err(response.denied("Negotiate"));
             }
             if is_success {
                 return match context.is_complete() {

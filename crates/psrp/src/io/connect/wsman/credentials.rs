@@ -2,8 +2,16 @@
 
 use std::sync::Arc;
 
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use zeroize::Zeroizing;
 
+use crate::error::{Error, Kind};
 use crate::redacted::Redacted;
 
 /// User name, password and authentication method.
@@ -79,7 +87,82 @@ impl WsmanCredentials {
 pub(super) enum CertificateTrust {
     #[default]
     Platform,
-    /// Certificates signed by one of these (PEM).
+    /// These certificates and those signed by one of them (PEM).
     Only(Arc<[u8]>),
     All,
+}
+
+/// Returns TLS settings that trust only these certificates and those signed by one of them.
+pub(super) fn trust_only(pem: &[u8]) -> Result<ClientConfig, Error> {
+    let untrusted = |error: &dyn std::fmt::Display| {
+        Error::with(Kind::Untrusted, "the trusted certificates are not valid").caused_by(error.to_string())
+    };
+    let trusted: Vec<_> =
+        CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>().map_err(|error| untrusted(&error))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in &trusted {
+        roots.add(certificate.clone()).map_err(|error| untrusted(&error))?;
+    }
+    let provider = CryptoProvider::get_default().cloned();
+    let provider = provider.unwrap_or_else(|| Arc::new(aws_lc_rs::default_provider()));
+    let webpki = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider))
+        .build()
+        .map_err(|_| Error::with(Kind::Untrusted, "the PEM text contains no certificate"))?;
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| untrusted(&error))?;
+    let verifier = Arc::new(CertificateVerifier { webpki, trusted });
+    Ok(config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
+}
+
+/// Also accepts a trusted certificate as the server's own, with its name and within its time. webpki refuses it if it is
+/// an authority, as `openssl req -x509` and Windows create self-signed certificates, or if its issuer is unknown.
+#[derive(Debug)]
+struct CertificateVerifier {
+    webpki: Arc<WebPkiServerVerifier>,
+    trusted: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for CertificateVerifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        match self.webpki.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+            // webpki has checked the time before the use of the certificate, but not the name.
+            Err(rustls::Error::InvalidCertificate(
+                CertificateError::UnknownIssuer | CertificateError::Other(_),
+            )) if self.trusted.contains(end_entity) => {
+                rustls::client::verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            result => result,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.webpki.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.webpki.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.webpki.supported_verify_schemes()
+    }
 }

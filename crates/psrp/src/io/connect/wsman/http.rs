@@ -3,17 +3,18 @@
 use std::error::Error as _;
 
 use http::StatusCode;
-use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, ClientBuilder, Response, Url};
+use reqwest::{Client, ClientBuilder, Response, Url};
 use zeroize::Zeroizing;
 
 use super::Wsman;
 #[cfg(feature = "negotiate")]
 use super::connection_pool::ConnectionPool;
-use super::credentials::{AuthMethod, CertificateTrust};
+use super::credentials::{AuthMethod, CertificateTrust, trust_only};
 use crate::b64;
 use crate::error::{Error, Kind};
+use crate::io::remote::remote_text;
 
 pub(super) const SOAP: HeaderValue = HeaderValue::from_static("application/soap+xml;charset=UTF-8");
 
@@ -96,9 +97,6 @@ impl HttpClient {
 impl HttpEndpoint {
     /// Creates a reqwest client with its own connections. Fails if the trusted certificates are not valid.
     pub(super) fn client(&self) -> Result<Client, Error> {
-        let untrusted = |error: reqwest::Error| {
-            Error::with(Kind::Untrusted, "the trusted certificates are not valid").caused_by(error)
-        };
         let builder = ClientBuilder::new()
             .http1_only()
             // Independent of the features that other crates enable for reqwest: its errors and channel bindings are
@@ -118,16 +116,10 @@ impl HttpEndpoint {
             .timeout(self.wsman.operation_timeout.saturating_add(self.wsman.grace));
         let builder = match &self.wsman.trust {
             CertificateTrust::Platform => builder,
-            CertificateTrust::Only(pem) => {
-                let certificates = Certificate::from_pem_bundle(pem).map_err(untrusted)?;
-                if certificates.is_empty() {
-                    return Err(Error::with(Kind::Untrusted, "the PEM text contains no certificate"));
-                }
-                builder.tls_certs_only(certificates)
-            }
+            CertificateTrust::Only(pem) => builder.tls_backend_preconfigured(trust_only(pem)?),
             CertificateTrust::All => builder.tls_danger_accept_invalid_certs(true),
         };
-        builder.build().map_err(untrusted)
+        builder.build().map_err(|error| Error::with(Kind::Untrusted, "TLS can't be set up").caused_by(error))
     }
 
     pub(super) async fn exchange(
@@ -169,7 +161,7 @@ impl HttpResponse {
     /// Returns the envelope. Faults have an envelope too, but an error status.
     fn into_envelope(self) -> Result<Vec<u8>, Error> {
         if self.status == StatusCode::UNAUTHORIZED {
-            return Err(Error::with(Kind::Denied, "the service rejected the credentials"));
+            return Err(self.denied("Basic"));
         }
         let kind = self.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_envelope = kind.to_ascii_lowercase().starts_with("application/soap+xml");
@@ -180,16 +172,35 @@ impl HttpResponse {
         Err(Error::with(Kind::Refused, format!("HTTP status {status}")))
     }
 
-    /// Returns the token of an authentication scheme in the `WWW-Authenticate` headers.
+    /// Returns the authentication schemes of the `WWW-Authenticate` headers, each with its token or parameters.
+    fn challenges(&self) -> impl Iterator<Item = (&str, &str)> {
+        let values = self.headers.get_all(WWW_AUTHENTICATE).iter();
+        values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).map(|challenge| {
+            let challenge = challenge.trim();
+            challenge.split_once(' ').map_or((challenge, ""), |(name, token)| (name, token.trim()))
+        })
+    }
+
+    /// Returns the token of an authentication scheme.
     #[cfg(feature = "negotiate")]
     pub(super) fn challenge(&self, scheme: &str) -> Option<&str> {
-        let values = self.headers.get_all(http::header::WWW_AUTHENTICATE).iter();
-        values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).find_map(
-            |challenge| {
-                let challenge = challenge.trim();
-                let (name, token) = challenge.split_once(' ').unwrap_or((challenge, ""));
-                name.eq_ignore_ascii_case(scheme).then(|| token.trim())
-            },
+        self.challenges().find_map(|(name, token)| name.eq_ignore_ascii_case(scheme).then_some(token))
+    }
+
+    /// Returns the error of a rejected login with this scheme. It lists the offered schemes if this one is not offered.
+    pub(super) fn denied(&self, scheme: &str) -> Error {
+        // Parameters of a scheme that follow a comma are no schemes.
+        let is_name = |name: &&str| {
+            !name.is_empty() && name.bytes().all(|byte| matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'-'))
+        };
+        let offered: Vec<&str> = self.challenges().map(|(name, _)| name).filter(is_name).collect();
+        if offered.is_empty() || offered.iter().any(|name| name.eq_ignore_ascii_case(scheme)) {
+            return Error::with(Kind::Denied, "the service rejected the credentials");
+        }
+        let offered = remote_text(&offered.join(", "));
+        Error::with(
+            Kind::Denied,
+            format!("the service does not offer {scheme} authentication, only {offered}"),
         )
     }
 }

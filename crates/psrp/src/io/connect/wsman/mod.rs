@@ -116,8 +116,8 @@ impl Wsman {
         /// Sets the session configuration, by name or as a complete resource URI. Default: `Microsoft.PowerShell`,
         /// which is Windows PowerShell; `PowerShell.7` is PowerShell 7.
         configuration(name: impl Into<String>) => configuration = name.into();
-        /// Trusts only certificates signed by these authorities (one or more PEM certificates) instead of those trusted
-        /// by the platform.
+        /// Trusts only these certificates and those signed by them (one or more PEM certificates, of authorities or the
+        /// server's own) instead of those trusted by the platform.
         trusted_certificates(pem: impl AsRef<[u8]>) => trust = CertificateTrust::Only(pem.as_ref().into());
         /// Accepts every certificate, including self-signed and expired ones and those of other hosts. An attacker in
         /// the middle can then impersonate the server, and learns the password with [basic](WsmanCredentials::basic)
