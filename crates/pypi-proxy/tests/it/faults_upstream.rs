@@ -124,7 +124,7 @@ const CASES: &[Case] = {
         case("a-page", Hash, Bad, 1, |_, _| {
             respond(200, &[("content-type", "text/html")], "<h1>log in</h1>".repeat(1000))
         }),
-        case("encoded", HashAndSize, Bad, 3, |_, wheel| {
+        case("encoded", HashAndSize, Good, 1, |_, wheel| {
             respond(200, &[("content-encoding", "gzip")], wheel.clone())
         }),
         case("500", HashAndSize, Bad, 3, |_, _| respond(500, &[], "secret")),

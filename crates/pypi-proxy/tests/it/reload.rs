@@ -390,7 +390,7 @@ async fn a_changed_netrc_file_is_read_without_a_signal() {
     let proxy = Configured::start(&(base(&index) + always)).await;
     let netrc = proxy.path(".netrc");
     // There is no file at first.
-    assert_eq!(proxy.status("/simple/demo/").await, 502);
+    assert_eq!(proxy.status("/simple/demo/").await, 403);
     std::fs::write(&netrc, "machine 127.0.0.1 login reader password wrong\n").unwrap();
     until("the file is read", async || {
         proxy.status("/simple/demo/").await;
