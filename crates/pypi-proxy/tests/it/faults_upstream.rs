@@ -134,7 +134,7 @@ const CASES: &[Case] = {
             0 => respond(503, &[("retry-after", "1")], ""),
             _ => respond(200, &[], wheel.clone()),
         }),
-        case("401", HashAndSize, Bad, 3, |_, _| respond(401, &[], "secret")),
+        case("401", HashAndSize, Bad, 1, |_, _| respond(401, &[], "secret")),
         case("404", HashAndSize, Bad, 1, |_, _| respond(404, &[], "secret")),
         case("304", HashAndSize, Bad, 3, |_, _| respond(304, &[], "")),
         case("204", HashAndSize, Bad, 3, |_, _| vec![head(204, &[])]),
@@ -176,8 +176,8 @@ fn name(case: &Case) -> String {
 
 /// Each case has a file with its own hash.
 fn wheel(case: &Case) -> Bytes {
-    let mut bytes = case.name.as_bytes().to_vec();
-    bytes.extend_from_slice(&content(LEN)[case.name.len()..]);
+    let mut bytes = content(LEN).to_vec();
+    bytes[2..2 + case.name.len()].copy_from_slice(case.name.as_bytes());
     bytes.into()
 }
 
