@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Defines the kinds of errors: for each its text, and the method of [`Error`] that tests for it. Some methods include
 /// another kind.
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident = $text:literal, $is:ident $(or $other:ident)?;)*) => {
+    ($($(#[$doc:meta])* $kind:ident = $text:literal, $is:ident $(or $other:ident)*;)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Kind {
             $($kind,)*
@@ -24,7 +24,7 @@ macro_rules! kinds {
         impl Error {
             $($(#[$doc])*
             pub fn $is(&self) -> bool {
-                self.0.kind == Kind::$kind $(|| self.$other())?
+                self.0.kind == Kind::$kind $(|| self.$other())*
             })*
         }
     };
@@ -39,9 +39,11 @@ kinds! {
     Limit = "limit exceeded", is_limit;
     /// Returns whether a setting is unknown or invalid.
     Config = "invalid configuration", is_config;
-    /// Returns whether an upstream is unreachable, sent an unexpected response, or was not contacted because of offline
-    /// mode. Timeouts are separate: [`is_timeout`](Self::is_timeout).
-    Upstream = "upstream request failed", is_upstream or is_offline;
+    /// Returns whether an upstream is unreachable, refused access, sent an unexpected response, or was not contacted
+    /// because of offline mode. Timeouts are separate: [`is_timeout`](Self::is_timeout).
+    Upstream = "upstream request failed", is_upstream or is_offline or is_refused;
+    /// Returns whether an upstream refused access (status 401, 403 or 407).
+    Refused = "the index refused access", is_refused;
     /// Returns whether a request to an upstream timed out.
     Timeout = "upstream timed out", is_timeout;
     /// Returns whether offline mode prevented a request.
@@ -123,10 +125,11 @@ impl Error {
         Self::new(Kind::Storage).caused_by(source)
     }
 
-    /// Copies the error for another waiter of the same result. The copy has no source.
+    /// Copies the error for another waiter of the same result. The source of the copy is the text of all causes.
     #[cfg(feature = "proxy")]
     pub(crate) fn repeat(&self) -> Self {
-        Self(Box::new(Inner { detail: self.0.detail.clone(), source: None, ..*self.0 }))
+        let source = self.0.source.as_deref().map(|source| Chain(source).to_string().into());
+        Self(Box::new(Inner { detail: self.0.detail.clone(), source, ..*self.0 }))
     }
 
     #[cfg(feature = "proxy")]

@@ -105,6 +105,15 @@ pub(crate) fn is_of(file: &str, normal: &str) -> bool {
     projects(file).any(|name| is_normalized_to(name, normal))
 }
 
+/// Returns whether a file on the page of a project is one of this project, of any kind: its name starts with that of the
+/// project and a version.
+pub(crate) fn belongs(file: &str, normal: &str) -> bool {
+    let has_digit = |version: &str| version.starts_with(|first: char| first.is_ascii_digit());
+    let file = &*file.replace(' ', "-");
+    is_of(base(file), normal)
+        || hyphens(file).any(|(name, version)| has_digit(version) && is_normalized_to(name, normal))
+}
+
 /// Returns whether `normal` is the normalized form of a name. Does not allocate.
 fn is_normalized_to(name: &str, normal: &str) -> bool {
     let mut rest = normal.bytes();

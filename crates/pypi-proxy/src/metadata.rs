@@ -119,6 +119,10 @@ async fn collect(mut body: FileBody, max: u64, reservation: &mut Reservation) ->
 }
 
 impl FileSource for MetadataSource {
+    fn origin(&self) -> Option<String> {
+        Some(self.upstream.to_string())
+    }
+
     fn label(&self) -> Option<Arc<str>> {
         Some(self.label.clone())
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::Error;
 use crate::error::Kind;
 
-/// Maximum length of a name in bytes: what file systems can store, minus a suffix of the cache.
+/// Maximum length of the name of a project in bytes: what file systems can store, minus a suffix of the cache.
 const MAX_LEN: usize = 200;
 
 /// A normalized project name: lower case, with one hyphen for each run of `-`, `_` and `.` (the *names and
@@ -108,14 +108,19 @@ pub(crate) const fn byte_table(marks: &[u8]) -> [bool; 256] {
     allowed
 }
 
-/// Returns whether a file of an index may have this name. Valid names need no escaping as the last segment of a file
-/// path or URL path: 1 to 200 ASCII characters, no space, control character, slash, backslash, `%`, `?`, `#` or quote,
-/// and no leading dot.
+/// Maximum length of the name of a file in bytes, and of a suffix such as `.provenance`.
+const MAX_FILE_NAME: usize = 255 + ".provenance".len();
+
+/// Returns whether a file of an index may have this name: ASCII characters, no control character, slash, backslash, `%`,
+/// `?`, `#` or quote, no leading dot, and no space at an end. Only spaces need escaping as the last segment of a URL path.
 pub(crate) fn is_file_name(text: &str) -> bool {
     /// A lookup table, because pages have thousands of names.
-    const ALLOWED: [bool; 256] = byte_table(b"-_.+!~=@,()");
+    const ALLOWED: [bool; 256] = byte_table(b"-_.+!~=@,() ");
     let is_allowed = |byte: &u8| ALLOWED[usize::from(*byte)];
-    (1..=MAX_LEN).contains(&text.len()) && !text.starts_with('.') && text.as_bytes().iter().all(is_allowed)
+    (1..=MAX_FILE_NAME).contains(&text.len())
+        && !text.starts_with(['.', ' '])
+        && !text.ends_with(' ')
+        && text.as_bytes().iter().all(is_allowed)
 }
 
 #[cfg(test)]
@@ -142,19 +147,24 @@ mod tests {
 
     #[test]
     fn names_that_could_escape_a_directory_or_url_are_invalid() {
-        let long = "a".repeat(201);
+        let (long, too_long) = ("a".repeat(201), "a".repeat(267));
         for text in ["", "-", "a-", ".a", "..", "a/b", "a\\b", "?x", "a b", "a\0", "ä", "%2e", long.as_str()]
         {
             assert!(ProjectName::parse(text).unwrap_err().is_name(), "{text}");
         }
-        for text in
-            ["", ".", "..", ".tmp-1", "a/b", "a\\b", "a\nb", "a b", "a%2fb", "a?b", "a#b", "a\"b", &long]
-        {
+        for text in [
+            "", ".", "..", ".tmp-1", "a/b", "a\\b", "a\nb", " b", "a ", "a%2fb", "a?b", "a#b", "a\"b",
+            &too_long,
+        ] {
             assert!(!is_file_name(text), "{text}");
         }
-        for text in
-            ["six-1.16.0-py2.py3-none-any.whl", "six-1.16.0.tar.gz", "a-1!2.0+cpu-py3-none-any.whl.metadata"]
-        {
+        for text in [
+            "a b-1.0.zip",
+            &long,
+            "six-1.16.0-py2.py3-none-any.whl",
+            "six-1.16.0.tar.gz",
+            "a-1!2.0+cpu-py3-none-any.whl.metadata",
+        ] {
             assert!(is_file_name(text), "{text}");
         }
     }

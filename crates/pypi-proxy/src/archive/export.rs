@@ -186,6 +186,7 @@ impl Proxy {
                 index,
                 project: project.map(ToString::to_string),
                 is_json: page.body.is_json,
+                is_redirected: page.body.is_redirected,
                 etag: page.body.validators.etag,
                 last_modified: page.body.validators.last_modified,
                 serial: page.body.serial,

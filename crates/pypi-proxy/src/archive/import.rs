@@ -229,8 +229,15 @@ impl Import<'_> {
         let project = entry.project.as_deref().map(parse_project).transpose()?;
         let validators = Validators { etag: entry.etag.clone(), last_modified: entry.last_modified.clone() };
         let reservation = upstream.budget().reserve();
-        let (is_json, serial) = (entry.is_json, entry.serial);
-        let body = PageBody { bytes: content.to_vec(), is_json, validators, serial, reservation };
+        let body = PageBody {
+            bytes: content.to_vec(),
+            is_json: entry.is_json,
+            has_page_type: true,
+            is_redirected: entry.is_redirected,
+            validators,
+            serial: entry.serial,
+            reservation,
+        };
         let page = StoredPage { body, checked: time(entry.checked), modified: time(entry.modified) };
         let imported = self.proxy.pages().import_page(upstream, project.as_ref(), page).map_err(|error| {
             if !error.is_page() {

@@ -69,6 +69,8 @@ pub(super) struct PageEntry {
     pub(super) index: usize,
     pub(super) project: Option<String>,
     pub(super) is_json: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_redirected: bool,
     pub(super) etag: Option<String>,
     pub(super) last_modified: Option<String>,
     pub(super) serial: Option<u64>,

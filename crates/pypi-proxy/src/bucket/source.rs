@@ -128,6 +128,10 @@ impl<S> TieredSource<S> {
 }
 
 impl<S: FileSource> FileSource for TieredSource<S> {
+    fn origin(&self) -> Option<String> {
+        self.other.origin()
+    }
+
     fn label(&self) -> Option<Arc<str>> {
         self.other.label()
     }

@@ -25,7 +25,7 @@ fn uses(command: &str, setting: &Setting) -> bool {
     let is_one_of = |names: &[&str]| names.contains(&setting.name);
     let bucket = || setting.is_bucket() && !setting.is_ineffective();
     match command {
-        "gc" => is_one_of(&CACHE) || setting.name == "s3_bucket",
+        "claims" | "gc" => is_one_of(&CACHE) || setting.name == "s3_bucket",
         "healthcheck" => is_one_of(&["listen", "tls_cert", "tls_key"]),
         "stats" => is_one_of(&CACHE) || is_one_of(&LISTENERS) || setting.name == "s3_bucket",
         "verify" => is_one_of(&CACHE) || bucket() || setting.name == "ca_files",
@@ -68,6 +68,14 @@ pub(super) enum Command {
         /// Project, or a version of it
         #[arg(value_name = "NAME[==VERSION]")]
         requirement: String,
+    },
+    /// Print the project names that private indexes claim, or remove some of them
+    ///
+    /// While a proxy uses the cache, DELETE /cache/NAME removes a name.
+    Claims {
+        /// Name to remove, so that other indexes may have the project
+        #[arg(long, value_name = "NAME")]
+        remove: Vec<String>,
     },
     /// Exit with 0 if the proxy with these settings responds
     Healthcheck,

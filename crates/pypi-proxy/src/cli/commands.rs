@@ -1,4 +1,4 @@
-//! Short commands: `check`, `config`, `gc`, `healthcheck`, `stats` and `verify`.
+//! Short commands: `check`, `claims`, `config`, `gc`, `healthcheck`, `stats` and `verify`.
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
@@ -10,9 +10,10 @@ use indicatif::{HumanBytes, ProgressBar};
 use pypi_proxy::ProjectName;
 use pypi_proxy::bucket::ConditionalWrites;
 use pypi_proxy::config::{Discovery, Listen, ProxyBuilder, Settings};
+use pypi_proxy::page_cache::Claims;
 use pypi_proxy::provenance::{self, ProvenanceReport};
 use pypi_proxy::rules::Rules;
-use pypi_proxy::store::{self, Store};
+use pypi_proxy::store::{self, PagesDir, Store};
 use pypi_proxy::upstream::{PageResponse, Upstream, Validators};
 use tokio::runtime::Runtime;
 
@@ -42,6 +43,31 @@ pub(super) fn gc(matches: &ArgMatches, unused: Option<Duration>) -> Result<()> {
         collected.files,
         HumanBytes(collected.bytes),
     )?;
+    Ok(())
+}
+
+/// Prints the names that private indexes claim, or removes some of them.
+pub(super) fn claims(matches: &ArgMatches, remove: &[String]) -> Result<()> {
+    let settings = setup::settings(matches)?;
+    let store = setup::store(&settings)?;
+    let mut out = io::stdout().lock();
+    if remove.is_empty() {
+        for (url, names) in Claims::open_read_only(&PagesDir::of_cache(&store.dir)?)?.names() {
+            names.iter().try_for_each(|name| writeln!(out, "{name}  {url}"))?;
+        }
+        return Ok(());
+    }
+    let parse =
+        |name: &String| ProjectName::parse(name).map_err(|_| Usage(format!("{name:?}: not a project name")));
+    let names = remove.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+    // Opening the store fails while a proxy uses it, which would not notice the change.
+    let store =
+        Store::open(store).context("to remove a name while a proxy runs, send it DELETE /cache/NAME")?;
+    let claims = Claims::open(&store.pages_dir())?;
+    for name in names {
+        let text = if claims.remove(&name)? { "is no longer claimed" } else { "is not claimed" };
+        writeln!(out, "{name} {text}")?;
+    }
     Ok(())
 }
 
@@ -206,6 +232,21 @@ pub(super) fn check(matches: &ArgMatches) -> Result<()> {
     }
 }
 
+/// Requests an index page. Returns whether it is JSON, or `None` if the index does not have it.
+async fn get(upstream: &Upstream, project: Option<&ProjectName>) -> Result<Option<bool>, pypi_proxy::Error> {
+    let PageResponse::Page(page) = upstream.page(project, &Validators::default()).await? else {
+        return Ok(None);
+    };
+    let is_json = page.is_json;
+    page.check(project, upstream.page_url(project).path()).map(|()| Some(is_json))
+}
+
+fn not_an_index(upstream: &Upstream, why: &str) -> String {
+    let is_simple = upstream.page_url(None).path().ends_with("/simple/");
+    let hint = if is_simple { String::new() } else { format!("; did you mean {upstream}simple/ ?") };
+    format!("this URL is not that of an index: no project {PROJECT}, {why}{hint}")
+}
+
 /// Output of `check`.
 struct Report {
     failures: usize,
@@ -227,14 +268,23 @@ impl Report {
     async fn index(&mut self, index: &str, upstream: &Upstream) -> Result<()> {
         let name = ProjectName::parse(PROJECT)?;
         let start = Instant::now();
-        let response = upstream.page(Some(&name), &Validators::default()).await;
+        let page = get(upstream, Some(&name)).await;
         let time = start.elapsed().as_millis();
-        let (is_ok, text) = match response {
-            Ok(PageResponse::Page(page)) => {
-                let form = if page.is_json { "JSON" } else { "HTML" };
+        let (is_ok, text) = match page {
+            Ok(Some(is_json)) => {
+                let form = if is_json { "JSON" } else { "HTML" };
                 (true, format!("{form} page received in {time} ms"))
             }
-            Ok(_) => (true, format!("responds in {time} ms, without a project {PROJECT}")),
+            // Private indexes may lack the project, but then they have a list of projects.
+            Ok(None) => match get(upstream, None).await {
+                Ok(Some(_)) => (true, format!("responds in {time} ms, without a project {PROJECT}")),
+                Ok(None) => (false, not_an_index(upstream, "no list of projects")),
+                Err(error) if error.is_page() => {
+                    (false, not_an_index(upstream, "its list of projects is another page"))
+                }
+                Err(error) => (false, format!("no project {PROJECT}; list of projects: {}", chain(error))),
+            },
+            Err(error) if error.is_page() => (false, not_an_index(upstream, &chain(error))),
             Err(error) => (false, chain(error)),
         };
         Ok(self.line(is_ok, index, format!("{upstream}: {text}"))?)

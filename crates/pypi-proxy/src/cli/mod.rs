@@ -75,6 +75,7 @@ fn run(command: Command, matches: &ArgMatches) -> anyhow::Result<()> {
         Command::Serve => serve::run(matches),
         Command::Check => commands::check(matches),
         Command::Explain { requirement } => explain::run(matches, &requirement),
+        Command::Claims { remove } => commands::claims(matches, &remove),
         Command::Healthcheck => commands::healthcheck(matches),
         Command::Config { toml } => commands::config(matches, toml),
         Command::Warm(options) => warm::run(matches, options),

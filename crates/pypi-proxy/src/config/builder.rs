@@ -154,6 +154,10 @@ impl<'s> ProxyBuilder<'s> {
                 }
                 config.budget = self.budget.clone();
                 config.authorities.clone_from(&tls.authorities);
+                let missing = settings.missing_statuses.value.iter();
+                let missing =
+                    missing.filter(|missing| missing.index.is_none_or(|number| number == index + 1));
+                config.missing_statuses.extend(missing.map(|missing| missing.status));
                 self.tune(&mut config);
                 config.netrc.clone_from(&self.netrc);
                 Ok(Arc::new(Upstream::with_tls(config, tls.config.clone())?.succeeding(previous)))
@@ -380,6 +384,7 @@ impl<'s> ProxyBuilder<'s> {
         };
         serve::Config {
             redirect_after,
+            page_max_age: settings.page_max_age.value,
             binary_type: settings.binary_file_mime_type.value,
             admin_token: settings.admin_token.value.as_ref().map(|token| token.expose().to_owned()),
             guard,

@@ -76,13 +76,16 @@ impl<'a> Layers<'a> {
         {
             let (values, tables, mut wrong) = parse(text);
             let unknown = values.keys().filter(|key| !by_name(key));
-            wrong.extend(unknown.map(|key| format!("unknown setting {}", key.escape_debug())));
+            wrong.extend(
+                unknown
+                    .map(|key| format!("unknown setting {}{}", key.escape_debug(), similar_key(key, table))),
+            );
             for (index, values) in &tables {
                 for key in values.keys() {
                     let problem = match table.iter().find(|setting| setting.name == key) {
                         Some(setting) if setting.is_of_index() => continue,
-                        Some(_) => "applies to all indexes and can't be set for one",
-                        None => "unknown setting",
+                        Some(_) => "applies to all indexes and can't be set for one".to_owned(),
+                        None => format!("unknown setting{}", similar_key(key, table)),
                     };
                     wrong.push(format!("[index.{index}]: {}: {problem}", key.escape_debug()));
                 }
@@ -211,6 +214,19 @@ fn variables(table: &'static [Setting]) -> HashSet<String> {
     known
 }
 
+/// Returns the edit distance of a name and a known one if it is small.
+fn near(name: &str, known: &str) -> Option<usize> {
+    Some(strsim::osa_distance(name, known)).filter(|distance| *distance <= (name.len() / 4).max(1))
+}
+
+/// Returns the most similar setting for the message about an unknown key, which may have hyphens as in flags.
+fn similar_key(key: &str, table: &[Setting]) -> String {
+    let name = key.to_ascii_lowercase().replace('-', "_");
+    let of = |setting: &Setting| Some((near(&name, setting.name)?, setting.name));
+    let similar = table.iter().filter(|_| name.len() <= MAX_SIMILAR).filter_map(of).min();
+    similar.map_or_else(String::new, |(_, similar)| format!(" (similar: {similar})"))
+}
+
 /// Returns a message about an unknown variable, with the most similar known one.
 fn unknown(name: &str, known: &HashSet<String>) -> String {
     let split = |name: &str| {
@@ -220,9 +236,8 @@ fn unknown(name: &str, known: &HashSet<String>) -> String {
     let similar = split(name).filter(|(_, rest)| rest.len() <= MAX_SIMILAR).and_then(|(prefix, rest)| {
         let of = |candidate: &String| {
             let (other, end) = split(candidate)?;
-            let distance = strsim::osa_distance(&rest, &end);
             // With equal distance, a variable of the same program is more probable.
-            (distance <= (rest.len() / 4).max(1)).then(|| (distance, other != prefix, candidate.clone()))
+            Some((near(&rest, &end)?, other != prefix, candidate.clone()))
         };
         known.iter().filter_map(of).min()
     });

@@ -35,6 +35,6 @@ pub use layers::Sources;
 pub use settings::Settings;
 pub use table::{Origin, Row, Setting, SettingValue};
 pub use value::{
-    CacheDir, CacheSize, Endpoint, IndexUrl, JsonApi, LatestUpload, Level, Listen, LogFormat, ProjectSource,
-    Secret, SocketMode, StorageType, Timeout, WaitLimit,
+    CacheDir, CacheSize, Endpoint, IndexUrl, JsonApi, LatestUpload, Level, Listen, LogFormat, MissingStatus,
+    ProjectSource, Secret, SocketMode, StorageType, Timeout, WaitLimit,
 };

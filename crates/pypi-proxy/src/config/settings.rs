@@ -10,8 +10,8 @@ use ipnet::IpNet;
 use super::layers::{Layers, Sources};
 use super::table::{Origin, Row, Setting, SettingKind, SettingValue};
 use super::value::{
-    CacheDir, CacheSize, Endpoint, IndexUrl, JsonApi, LatestUpload, Level, Listen, LogFormat, ProjectSource,
-    Secret, SocketMode, StorageType, Timeout, Value, WaitLimit,
+    CacheDir, CacheSize, Endpoint, IndexUrl, JsonApi, LatestUpload, Level, Listen, LogFormat, MissingStatus,
+    ProjectSource, Secret, SocketMode, StorageType, Timeout, Value, WaitLimit,
 };
 use crate::page_cache::IndexStrategy;
 use crate::rules::{OsvSelection, ProjectPattern, ProjectSelector, StatusRule, UnknownAge, Yanked};
@@ -138,6 +138,8 @@ settings! {
             "Patterns of projects that several indexes may have without declaring that they are the same (PEP 708). Only for the strategies that unite indexes. `*` disables the check, and is the default if a variable of groxpi or proxpi sets extra_index_urls.";
         private_indexes: Vec<u32> = "", [], [], Plain,
             "Numbers of private indexes: 1 is index_url, 2 the first of extra_index_urls. They are contacted first. A project that one of them has ever listed is never taken from another index, nor served by another named index, even if the private index is down or no longer has the project.";
+        missing_statuses: Vec<MissingStatus> = "", [], [], Plain,
+            "Statuses besides 404 and 410 that mean that an index does not have a project or file, such as `403` for all indexes, or `2=403` for one: 1 is index_url, 2 the first of extra_index_urls. For pytorch.org, 403 always does. With any other status, a project fails if no other index has it; after 401, 403 and 407 clients get 403.";
         json_api_url: JsonApi = "auto", [], [], Plain,
             "URL of the JSON API of index_url, to which `NAME/json` is appended. `auto` replaces `/simple/` at the end of the URL of each index by `/pypi/`; an index with another URL has no JSON API. `never` disables the JSON API. Credentials are sent only to the origin of the index.";
     }
@@ -154,6 +156,8 @@ settings! {
             "Maximum number of concurrent page requests to the indexes. Further requests are queued.";
         max_queued_pages: u32 = "1000", [], [], Plain,
             "Maximum number of queued page requests. If the queue is full, a stale page that stale_if_error allows is served; otherwise the client gets status 503 with Retry-After.";
+        page_max_age: Duration = "0s", [], [], Plain,
+            "Time for which clients and caches between them and the proxy may reuse a page without a request. It delays new releases by this time; `0s` makes them revalidate each page.";
         wheel_metadata: bool = "true", [], [], Plain,
             "Extract metadata from wheels if their index does not offer it. A page refers to the metadata once the wheel has been downloaded and its metadata has been extracted.";
         response_cache_size: u64 = "128 MiB", ["GROXPI_RESPONSE_CACHE_SIZE"], [], Plain,
@@ -428,6 +432,13 @@ impl Settings {
         {
             let origin = &self.private_indexes.origin;
             problems.push(format!("{origin}: private_indexes has {index}, but there are {indexes} indexes"));
+        }
+        for missing in self.missing_statuses.value.iter().filter(|missing| missing.index > Some(indexes)) {
+            let origin = &self.missing_statuses.origin;
+            problems.push(format!(
+                "{origin}: missing_statuses has {}, but there are {indexes} indexes",
+                missing.show()
+            ));
         }
         self.check_bucket(problems);
         let positive_durations = [

@@ -76,6 +76,7 @@ const INDEX_SETTINGS: &[&str] = &[
     "file_hosts",
     "index_strategy",
     "merge_projects",
+    "missing_statuses",
     "private_indexes",
     "stale_while_revalidate",
     "stale_if_error",
@@ -83,6 +84,7 @@ const INDEX_SETTINGS: &[&str] = &[
     "negative_ttl",
     "max_concurrent_pages",
     "max_queued_pages",
+    "page_max_age",
     "wheel_metadata",
     "response_cache_size",
     "max_page_size",
@@ -101,8 +103,14 @@ const INDEX_SETTINGS: &[&str] = &[
 ];
 
 /// Settings about the URLs of an index, which a named index does not take from the default one.
-const URL_SETTINGS: &[&str] =
-    &["index_url", "extra_index_urls", "extra_index_ttls", "private_indexes", "project_sources"];
+const URL_SETTINGS: &[&str] = &[
+    "index_url",
+    "extra_index_urls",
+    "extra_index_ttls",
+    "missing_statuses",
+    "private_indexes",
+    "project_sources",
+];
 
 impl Setting {
     /// Returns whether a named index may have its own value.

@@ -652,6 +652,36 @@ impl Value for ProjectSource {
     }
 }
 
+/// Status that means that an index does not have a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingStatus {
+    /// Number of the index, starting at 1; `None` for all indexes.
+    pub index: Option<usize>,
+    /// Status of a client error.
+    pub status: u16,
+}
+
+impl Value for MissingStatus {
+    const SYNTAX: &'static str = "a status from 400 to 499, or INDEX=STATUS with the number of an index";
+    const LIST_SYNTAX: &'static str =
+        "a comma-separated list of statuses from 400 to 499, or of INDEX=STATUS with the number of an index";
+
+    fn parse(text: &str, _: Dialect) -> Option<Self> {
+        let (index, status) = match text.split_once('=') {
+            Some((index, status)) => (Some(index.trim().parse::<u16>().ok()?), status),
+            None => (None, text),
+        };
+        let status = status.trim().parse().ok().filter(|status| (400..500).contains(status))?;
+        let index = index.map(usize::from);
+        (index != Some(0)).then_some(Self { index, status })
+    }
+
+    fn show(&self) -> String {
+        let index = self.index.map(|index| format!("{index}=")).unwrap_or_default();
+        format!("{index}{}", self.status)
+    }
+}
+
 impl<T: Value> Value for Vec<T> {
     const SYNTAX: &'static str = T::LIST_SYNTAX;
     const IS_SECRET: bool = T::IS_SECRET;

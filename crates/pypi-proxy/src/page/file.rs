@@ -35,7 +35,7 @@ pub struct File<'p> {
 }
 
 impl<'p> File<'p> {
-    /// Returns the file name: ASCII without white space and without characters that are special in paths or URLs.
+    /// Returns the file name: ASCII without characters that are special in paths or URLs. It may have spaces.
     pub fn name(&self) -> &'p str {
         &self.page.texts[range(&self.record.name)]
     }

@@ -2,15 +2,17 @@
 
 use std::borrow::Cow;
 
-use html5gum::{HtmlString, Spanned, StartTag, Token, Tokenizer};
+use html5gum::{HtmlString, Spanned, StartTag, Token};
 use serde::Serialize;
 use url::Url;
 
 use super::Page;
+use super::evidence::{Evidence, tokens};
 #[cfg(feature = "proxy")]
 use super::links::Links as PageLinks;
 use crate::Error;
 use crate::error::Kind;
+use crate::file_name::is_distribution;
 use crate::name::is_file_name;
 
 /// Hash algorithms that a link may have in its fragment: those that every Python supports.
@@ -20,8 +22,8 @@ impl Page {
     /// Parses a page in the format `application/vnd.pypi.simple.v1+html`, or a plain list of links.
     ///
     /// The file name is the last segment of the link's path, because some servers abbreviate the text of a link. Links
-    /// to anything else are ignored. The `data-` attributes of a link become fields of the file; HTML has no sizes and
-    /// upload times.
+    /// to anything else, and those in scripts and comments, are ignored. The `data-` attributes of a link become fields
+    /// of the file; HTML has no sizes and upload times.
     ///
     /// ```
     /// use pypi_proxy::Page;
@@ -65,6 +67,7 @@ impl Page {
 /// Links and metadata of the document, to be written as JSON.
 #[derive(Default)]
 struct Links {
+    evidence: Evidence,
     base: Option<Url>,
     status: Option<String>,
     reason: Option<String>,
@@ -114,15 +117,15 @@ enum AttributeValue {
 
 type Attribute = Spanned<HtmlString, ()>;
 
-fn attribute<'t>(tag: &'t StartTag<()>, name: &[u8]) -> Option<Cow<'t, str>> {
+pub(super) fn attribute<'t>(tag: &'t StartTag<()>, name: &[u8]) -> Option<Cow<'t, str>> {
     tag.attributes.get(name).map(|value: &Attribute| String::from_utf8_lossy(value))
 }
 
 impl Links {
     fn parse(document: &[u8]) -> Result<Self, Error> {
         let mut links = Self::default();
-        for token in Tokenizer::new(document) {
-            let Ok(token) = token;
+        for token in tokens(document) {
+            links.evidence.observe(&token);
             if let Token::StartTag(tag) = token {
                 links.add_tag(&tag)?;
             }
@@ -167,7 +170,9 @@ impl Links {
         let segment = path.rsplit_once('/').map_or(path, |(_, segment)| segment);
         let filename = percent_encoding::percent_decode_str(segment).decode_utf8().ok()?;
         // Ignores links to folders, pages and other sites.
-        let is_file = is_file_name(&filename) && filename.contains('-') && filename.contains('.');
+        // A distribution with an invalid name counts as skipped.
+        let is_file = is_file_name(&filename) && filename.contains('-') && filename.contains('.')
+            || is_distribution(&filename);
         let url = match &self.base {
             Some(base) => base.join(url).ok()?.into(),
             None => url.to_owned(),
@@ -203,7 +208,8 @@ impl Links {
         #[derive(Serialize)]
         #[serde(rename_all = "kebab-case")]
         struct Meta {
-            api_version: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            api_version: Option<&'static str>,
             #[serde(skip_serializing_if = "Vec::is_empty")]
             tracks: Vec<String>,
         }
@@ -211,16 +217,19 @@ impl Links {
         #[serde(rename_all = "kebab-case")]
         struct Document {
             meta: Meta,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            name: Option<String>,
             #[serde(skip_serializing_if = "Vec::is_empty")]
             alternate_locations: Vec<String>,
             #[serde(skip_serializing_if = "Option::is_none")]
             project_status: Option<Status>,
             files: Vec<Link>,
         }
-        let Self { status, reason, tracks, alternate_locations, files, .. } = self;
+        let Self { evidence, status, reason, tracks, alternate_locations, files, .. } = self;
         // Later versions require sizes, which HTML lacks.
         let document = Document {
-            meta: Meta { api_version: "1.0", tracks },
+            meta: Meta { api_version: evidence.has_version.then_some("1.0"), tracks },
+            name: evidence.name,
             alternate_locations,
             project_status: status.map(|status| Status { status, reason }),
             files,

@@ -6,11 +6,13 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 
+use super::evidence::Evidence;
 use super::file::{FileRecord, range};
 use super::links::{Link, Links};
 use super::scan::{Scanner, number};
 use super::{ApiVersion, Page, ProjectStatus};
 use crate::error::Kind;
+use crate::file_name;
 use crate::name::is_file_name;
 use crate::{Error, ProjectName};
 
@@ -60,7 +62,8 @@ impl Page {
     ///
     /// # Errors
     ///
-    /// Same as [`Page::from_json`].
+    /// Same as [`Page::from_json`], or if it is not the page of this project: it has no file of the project, and neither
+    /// its name nor an API version.
     pub fn from_json_at(document: Vec<u8>, project: &ProjectName, page: &str) -> Result<Self, Error> {
         Self::parse(document, Links::Paths { project, page }, |_, _| None)
     }
@@ -86,6 +89,7 @@ impl Page {
         metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,
     ) -> Result<Self, Error> {
         check(&document)?;
+        let project = if let Links::Paths { project, .. } = links { Some(project) } else { None };
         if matches!(links, Links::Paths { .. }) && document.len() > MAX_LINKED {
             links = Links::Names;
         }
@@ -93,8 +97,9 @@ impl Page {
         let mut files = Vec::new();
         let mut scanner = Scanner::new(&document);
         let mut has_files = false;
+        let mut evidence = Evidence::default();
         scanner.object(|scanner, key| match key {
-            b"meta" => page.read_meta(scanner),
+            b"meta" => page.read_meta(scanner, &mut evidence),
             b"name" => {
                 page.name = scanner.text()?.into_owned();
                 Ok(())
@@ -124,6 +129,12 @@ impl Page {
         if !has_files {
             return Err(scanner.error("the list of files is missing"));
         }
+        if let Some(project) = project {
+            evidence.name = Some(std::mem::take(&mut page.name)).filter(|name| !name.is_empty());
+            let names = files.iter().map(|file| &page.texts[range(&file.name)]);
+            evidence.check(Some(project), names.map(|name| file_name::belongs(name, project.as_str())))?;
+            project.as_str().clone_into(&mut page.name);
+        }
         page.rewrite(document, links.page(), &files)?;
         Ok(page)
     }
@@ -145,10 +156,11 @@ impl Page {
         }
     }
 
-    fn read_meta(&mut self, scanner: &mut Scanner<'_>) -> Result<(), Error> {
+    fn read_meta(&mut self, scanner: &mut Scanner<'_>, evidence: &mut Evidence) -> Result<(), Error> {
         scanner.object(|scanner, key| match key {
             b"api-version" => {
                 self.api_version = version(scanner)?;
+                evidence.has_version = true;
                 Ok(())
             }
             b"_last-serial" => {
@@ -194,6 +206,7 @@ impl Page {
         let (Some(name), Some(url)) = (name, url) else {
             return Err(scanner.error("a file without a name or URL"));
         };
+        let url = if url.contains(' ') { url.trim().replace(' ', "%20").into() } else { url };
         if !is_file_name(&name) || !is_url(&url) {
             self.skipped += 1;
             return Ok(None);
@@ -207,20 +220,20 @@ impl Page {
         let object = start..scanner.position();
         // The document grows by less than its length.
         let path = links.path(&name, &url, url.len() + object.len());
+        let encoded = name.contains(' ').then(|| name.replace(' ', "%20"));
         let (name, url) = self.store_texts(&name, &url);
+        let encoded = encoded.map_or_else(|| name.clone(), |encoded| self.store_text(&encoded));
         let link = match (path, links) {
             (Some((folder, at)), _) => {
                 Link { folder, rest: url.start + u32::try_from(at).unwrap_or_default()..url.end }
             }
             (None, Links::Unchanged) => Link { folder: 0, rest: url.clone() },
-            (None, _) => Link { folder: 0, rest: name.clone() },
+            (None, _) => Link { folder: 0, rest: encoded.clone() },
         };
         let has_hashes = hashes.is_some();
         let provenance = provenance_value.as_ref().and_then(|place| scanner.slice(place));
         let provenance = provenance.and_then(|text| Scanner::new(text.as_bytes()).text().ok());
-        let start = self.texts.len();
-        self.texts.push_str(provenance.as_deref().filter(|url| is_url(url)).unwrap_or_default());
-        let provenance = positions(&(start..self.texts.len()));
+        let provenance = self.store_text(provenance.as_deref().filter(|url| is_url(url)).unwrap_or_default());
         Ok(Some(ParsedFile {
             object,
             url_value,
@@ -228,10 +241,17 @@ impl Page {
             has_hashes,
             extracted,
             name,
+            encoded,
             url,
             link,
             provenance,
         }))
+    }
+
+    fn store_text(&mut self, text: &str) -> Range<u32> {
+        let start = self.texts.len();
+        self.texts.push_str(text);
+        positions(&(start..self.texts.len()))
     }
 
     /// Stores the URL and the name of a file. Most URLs end with the name; the name is then stored as a range of the
@@ -324,6 +344,8 @@ struct ParsedFile {
     /// SHA-256 of extracted metadata that the upstream does not mention.
     extracted: Option<[u8; 32]>,
     name: Range<u32>,
+    /// Name as a part of a URL.
+    encoded: Range<u32>,
     url: Range<u32>,
     link: Link,
     /// Empty if it is not a URL.
@@ -342,7 +364,7 @@ impl Replacement {
     fn len(self, file: &ParsedFile) -> usize {
         match self {
             Self::File => file.link.len() + 2,
-            Self::Provenance => file.name.len() + PROVENANCE.len() + 2,
+            Self::Provenance => file.encoded.len() + PROVENANCE.len() + 2,
             Self::Null => 4,
         }
     }
@@ -354,7 +376,7 @@ impl Replacement {
                 let (root, folder) = file.link.parts(page).unwrap_or_default();
                 ["\"", root, folder, &texts[range(&file.link.rest)], "\""]
             }
-            Self::Provenance => ["\"", &texts[range(&file.name)], PROVENANCE, "\"", ""],
+            Self::Provenance => ["\"", &texts[range(&file.encoded)], PROVENANCE, "\"", ""],
             Self::Null => ["null", "", "", "", ""],
         }
     }
@@ -416,9 +438,12 @@ pub(super) fn check(document: &[u8]) -> Result<(), Error> {
 }
 
 /// Fails unless the API version in `meta` is 1.
-pub(super) fn read_version(scanner: &mut Scanner<'_>) -> Result<(), Error> {
+pub(super) fn read_version(scanner: &mut Scanner<'_>, evidence: &mut Evidence) -> Result<(), Error> {
     scanner.object(|scanner, key| match key {
-        b"api-version" => version(scanner).map(drop),
+        b"api-version" => {
+            evidence.has_version = true;
+            version(scanner).map(drop)
+        }
         _ => scanner.pass(),
     })
 }

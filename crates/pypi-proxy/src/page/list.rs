@@ -5,9 +5,11 @@ use std::io::Write as _;
 use std::ops::Range;
 
 use bytes::Bytes;
-use html5gum::{Token, Tokenizer};
+use html5gum::{StartTag, Token};
 
+use super::evidence::{Evidence, tokens};
 use super::file::range;
+use super::html::attribute;
 use super::json::positions;
 use super::scan::Scanner;
 use crate::Error;
@@ -41,12 +43,16 @@ impl ProjectList {
     /// Fails if the document is not JSON in UTF-8 with a list of projects, has an API version other than 1, has a
     /// project without a valid name, or has an object with duplicate keys or a key with an escape ([`Error::is_page`]).
     pub fn from_json(document: Vec<u8>) -> Result<Self, Error> {
+        Self::parse_json(document).map(|(list, _)| list)
+    }
+
+    fn parse_json(document: Vec<u8>) -> Result<(Self, Evidence), Error> {
         super::json::check(&document)?;
-        let mut names = Vec::new();
+        let (mut names, mut evidence) = (Vec::new(), Evidence::default());
         let mut scanner = Scanner::new(&document);
         let mut has_projects = false;
         scanner.object(|scanner, key| match key {
-            b"meta" => super::json::read_version(scanner),
+            b"meta" => super::json::read_version(scanner, &mut evidence),
             b"projects" => {
                 has_projects = true;
                 scanner.array(|scanner| {
@@ -60,7 +66,28 @@ impl ProjectList {
         if !has_projects {
             return Err(scanner.error("the list of projects is missing"));
         }
-        Ok(Self { json: document.into(), names })
+        Ok((Self { json: document.into(), names }, evidence))
+    }
+
+    /// Parses the response of an index. `page` is the path of the list at the index.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Self::from_json`] and [`Self::from_html`], or if the document is another page ([`Error::is_page`]): it
+    /// has neither an API version, nor the title of a list, nor only links to projects.
+    pub fn parse(document: Vec<u8>, is_json: bool, page: &str) -> Result<Self, Error> {
+        let (list, evidence, entries) = if is_json {
+            let (list, evidence) = Self::parse_json(document)?;
+            let count = list.names.len();
+            (list, evidence, std::iter::repeat_n(true, count.min(1)))
+        } else {
+            let mut links = ProjectLinks { page, ..ProjectLinks::default() };
+            let list = Self::of(tokens(&document).filter_map(|token| links.observe(&token)))?;
+            let count = list.names.len();
+            (list, links.evidence, std::iter::repeat_n(!links.has_other, count.min(1)))
+        };
+        evidence.check(None, entries)?;
+        Ok(list)
     }
 
     /// Parses a list of links in HTML.
@@ -71,14 +98,8 @@ impl ProjectList {
     ///
     /// Fails if the list is larger than 4 GiB ([`Error::is_limit`]).
     pub fn from_html(document: &[u8]) -> Result<Self, Error> {
-        Self::of(Tokenizer::new(document).filter_map(|token| {
-            let Ok(token) = token;
-            let Token::StartTag(tag) = token else { return None };
-            let href = tag.attributes.get(&b"href"[..]).filter(|_| **tag.name == *b"a")?;
-            let href = String::from_utf8_lossy(href);
-            let path = href.split(['?', '#']).next().unwrap_or_default().trim().trim_end_matches('/');
-            Some(path.rsplit_once('/').map_or(path, |(_, last)| last).to_owned())
-        }))
+        let mut links = ProjectLinks::default();
+        Self::of(tokens(document).filter_map(|token| links.observe(&token)))
     }
 
     /// Merges lists. Each project is listed once, sorted by its normalized name and spelled as in the first list that
@@ -155,6 +176,57 @@ impl ProjectList {
             out
         });
         std::iter::once(start.to_vec()).chain(body).chain(std::iter::once(b"</body>\n</html>\n".to_vec()))
+    }
+}
+
+/// Reads the links of an HTML list, and checks whether they are links to projects.
+#[derive(Default)]
+struct ProjectLinks<'p> {
+    /// Path of the list at the index.
+    page: &'p str,
+    evidence: Evidence,
+    /// Name and text of the link whose end tag is missing so far.
+    open: Option<(String, String)>,
+    /// Whether a link does not lead to a folder of the list, or has another text than the name of the project.
+    has_other: bool,
+}
+
+impl ProjectLinks<'_> {
+    /// Returns the last segment of the path if the token is a link.
+    fn observe(&mut self, token: &Token) -> Option<String> {
+        self.evidence.observe(token);
+        match token {
+            Token::StartTag(tag) if **tag.name == *b"a" => return self.start(tag),
+            Token::String(text) => {
+                if let Some((_, shown)) = &mut self.open {
+                    shown.push_str(&String::from_utf8_lossy(text));
+                }
+            }
+            Token::EndTag(tag) if **tag.name == *b"a" => {
+                if let Some((name, shown)) = self.open.take() {
+                    let shown = normalize(shown.trim().trim_end_matches('/'));
+                    self.has_other |= shown.ok() != normalize(&name).ok();
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn start(&mut self, tag: &StartTag<()>) -> Option<String> {
+        let href = attribute(tag, b"href")?;
+        let path = href.split(['?', '#']).next().unwrap_or_default().trim();
+        let folder = path.trim_end_matches('/');
+        let (parent, name) =
+            folder.rsplit_once('/').map_or((None, folder), |(parent, name)| (Some(parent), name));
+        let last = |path: &str| path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+        // The name of a parent folder is no name of a project.
+        if normalize(name).is_ok() {
+            let is_inside = parent.is_none_or(|parent| parent == "." || last(parent) == last(self.page));
+            self.has_other |= !is_inside || !path.ends_with('/');
+            self.open = Some((name.to_owned(), String::new()));
+        }
+        Some(name.to_owned())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Pages of a package index: parsing them as an upstream sends them, and writing them for clients.
 
+mod evidence;
 #[cfg(feature = "proxy")]
 mod facts;
 mod file;
@@ -140,7 +141,15 @@ impl Page {
         self.serial
     }
 
-    /// Project name as spelled by the upstream; empty if the page has none.
+    /// Sets the serial number unless the page contains one.
+    #[cfg(feature = "proxy")]
+    pub(crate) fn with_serial(mut self, serial: Option<u64>) -> Self {
+        self.serial = self.serial.or(serial);
+        self
+    }
+
+    /// Project name: normalized if the page was parsed for a project ([`Page::from_json_at`]), otherwise as spelled by
+    /// the upstream. Empty if the page has none.
     pub fn name(&self) -> &str {
         &self.name
     }

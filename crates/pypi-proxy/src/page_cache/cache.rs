@@ -15,17 +15,17 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::claims::{ClaimedNames, Claims};
-use super::disk::{DiskCache, LIST};
+use super::disk::DiskCache;
 use super::document::{Document, DocumentKey};
 use super::queue::FetchQueue;
-use super::slot::{Content, Merging, Slot, State, UpstreamContent, UpstreamPage, parse_body};
+use super::slot::{Content, Merging, Slot, State, UpstreamContent, UpstreamPage, parse_stored};
 use super::source::Source;
 use super::{CacheStatus, Config, IndexStrategy, RefreshOutcome, RenderedPage};
 use crate::bucket::Bucket;
 use crate::error::Kind;
 use crate::failures::FailureLog;
 use crate::metrics::Counters;
-use crate::page::{FileFacts, Page, ProjectFacts};
+use crate::page::{FileFacts, Page};
 use crate::rules::Rules;
 use crate::store::Digest;
 use crate::upstream::{PAUSED, Upstream};
@@ -263,7 +263,8 @@ impl PageCache {
                     Err(error) => Some(error),
                 };
                 let part = &parts[*index];
-                is_missing |= error.is_some() && part.content.is_none();
+                is_missing |= part.content.is_none()
+                    && error.as_ref().is_some_and(|error| !self.is_skippable(*index, error));
                 let page = match &part.content {
                     Some(UpstreamContent::Project(page)) => Some(page.clone()),
                     _ => None,
@@ -279,13 +280,18 @@ impl PageCache {
     }
 
     /// Removes a project's page and its other documents (or, for `None`, the project list) from memory, disk and
-    /// bucket.
+    /// bucket. Private indexes no longer claim the name of the project, until one of them lists it again.
     ///
     /// # Errors
     ///
     /// Fails if it can't be deleted from the disk ([`Error::is_storage`]) or the bucket ([`Error::is_bucket`]).
     pub async fn purge(&self, project: Option<&ProjectName>) -> Result<(), Error> {
         self.forget(project);
+        if let Some(name) = project.cloned() {
+            let claims = self.claims().clone();
+            let removed = tokio::task::spawn_blocking(move || claims.remove(&name));
+            removed.await.unwrap_or(Ok(false))?;
+        }
         let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
         let (slot, ids) = (Slot::new(project.cloned()), indexes.clone());
@@ -424,10 +430,18 @@ impl PageCache {
             && group.iter().any(|index| parts[*index].content.is_some())
     }
 
+    /// Returns whether other upstreams may have a project although this one failed. In offline mode, nothing but the
+    /// copies exists. An index without credentials may refuse access to projects that it does not have.
+    fn is_skippable(&self, index: usize, error: &Error) -> bool {
+        let is_open =
+            || !self.0.config.private.contains(&index) && !self.upstreams()[index].has_credentials();
+        error.is_offline() || error.is_refused() && is_open()
+    }
+
     /// Records the names that a private upstream lists.
     async fn claim(&self, index: usize, slot: &Arc<Slot>, part: &UpstreamPage) {
         let Some((_, names)) = self.0.private.iter().find(|(at, _)| *at == index) else { return };
-        let Some(content) = part.content.clone() else { return };
+        let Some(content) = part.content.clone().filter(|_| !part.is_redirected) else { return };
         if slot.name.as_ref().is_some_and(|name| names.contains(name.as_str())) {
             return;
         }
@@ -692,14 +706,15 @@ impl PageCache {
 
 /// Returns the names that a private upstream has listed, from its pages and its project list on disk.
 fn known_names(disk: &DiskCache, upstream: &Upstream) -> Vec<ProjectName> {
-    let mut names: Vec<_> = disk.projects(upstream.id()).into_iter().flatten().collect();
-    let list = || {
-        let (document, touched) = disk.open(upstream.id(), LIST)?;
-        let stored = DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())?;
-        parse_body(stored.body, &Slot::new(None), "", &ProjectFacts::default()).ok()
+    let page = |name: Option<ProjectName>| {
+        let slot = Slot::new(name);
+        let (document, touched) = disk.open(upstream.id(), &slot.entry())?;
+        let page = DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())?;
+        let part = parse_stored(page, &slot, upstream.page_url(slot.name.as_ref()).path())?;
+        let content = part.content.filter(|_| !part.is_redirected)?;
+        Some(slot.name.clone().into_iter().chain(content.names()).collect::<Vec<_>>())
     };
-    names.extend(list().iter().flat_map(UpstreamContent::names));
-    names
+    disk.projects(upstream.id()).into_iter().filter_map(page).flatten().collect()
 }
 
 /// Evicts the least recently requested entries of a map while the total size exceeds the limit. Keeps `slot` and

@@ -23,8 +23,8 @@ const MAX_NAMES: usize = if cfg!(test) { 1000 } else { 1_000_000 };
 /// A project with such a name is served only from a private index that has listed it: while that index is down, after
 /// it has removed the project, and after a restart. Clones share the names; all indexes of a proxy should share them.
 ///
-/// At most 1,000,000 names per index are recorded. A name is removed only by an operator, who deletes its line in a file
-/// of the subfolder `claims` of the cache directory while the proxy is stopped.
+/// At most 1,000,000 names per index are recorded. A name is removed only by an operator, with [`Claims::remove`] or by
+/// purging the project.
 #[derive(Clone, Default)]
 pub struct Claims(Arc<Inner>);
 
@@ -47,6 +47,8 @@ struct Index {
 #[derive(Default)]
 pub(super) struct ClaimedNames {
     file: Option<PathBuf>,
+    /// URL of the index; empty if it is unknown.
+    url: Mutex<String>,
     names: RwLock<HashSet<ProjectName>>,
     /// Names that are not in the file yet.
     unsaved: Mutex<Vec<ProjectName>>,
@@ -63,7 +65,11 @@ impl Claims {
     }
 
     /// Reads the recorded names of all indexes, and changes no file.
-    pub(crate) fn open_read_only(pages: &PagesDir) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Self::open`].
+    pub fn open_read_only(pages: &PagesDir) -> Result<Self, Error> {
         Self::read(pages, true)
     }
 
@@ -100,6 +106,26 @@ impl Claims {
         Self(Arc::new(Inner { dir: self.0.dir.clone(), indexes, ..Inner::default() }))
     }
 
+    /// Removes a name of all indexes. Returns whether any of them had it. Blocks the thread.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file can't be written ([`Error::is_storage`]).
+    pub fn remove(&self, name: &ProjectName) -> Result<bool, Error> {
+        let indexes: Vec<_> = self.0.indexes.read().values().map(|index| index.names.clone()).collect();
+        indexes.iter().try_fold(false, |found, names| Ok(names.remove(name)? || found))
+    }
+
+    /// Returns the recorded names of each index, sorted, with the URL of the index.
+    pub fn names(&self) -> Vec<(String, Vec<ProjectName>)> {
+        let of_index = |index: &Index| {
+            let mut names: Vec<_> = index.names.names.read().iter().cloned().collect();
+            names.sort_unstable();
+            (index.names.url.lock().clone(), names)
+        };
+        self.0.indexes.read().values().map(of_index).collect()
+    }
+
     /// Marks an index as private and returns its names. `url` describes it in the file, and `found` returns the names
     /// that it is known to have if no file exists yet.
     pub(super) fn register(
@@ -123,6 +149,7 @@ impl Claims {
             }
             index.names.clone()
         };
+        url.clone_into(&mut names.url.lock());
         if is_new {
             names.add(url, found().into_iter());
         }
@@ -153,10 +180,16 @@ impl ClaimedNames {
                 CacheDir::replace(&path, text.as_bytes())?;
             }
         }
-        let mut names = HashSet::new();
+        let (mut url, mut names) = (String::new(), HashSet::new());
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
+            if let Some(comment) = line.strip_prefix('#') {
+                if url.is_empty() {
+                    comment.trim().clone_into(&mut url);
+                }
+                continue;
+            }
+            if line.is_empty() {
                 continue;
             }
             let name = ProjectName::parse(line).map_err(|error| {
@@ -165,17 +198,38 @@ impl ClaimedNames {
             })?;
             names.insert(name);
         }
-        Ok(Self { file: (!is_read_only).then_some(path), names: names.into(), ..Self::default() })
+        let file = (!is_read_only).then_some(path);
+        Ok(Self { file, url: url.into(), names: names.into(), ..Self::default() })
     }
 
     pub(super) fn contains(&self, name: &str) -> bool {
         self.names.read().contains(name)
     }
 
+    /// Removes a name. Returns whether it was recorded.
+    fn remove(&self, name: &ProjectName) -> Result<bool, Error> {
+        let mut unsaved = self.unsaved.lock();
+        let mut names = self.names.write();
+        if !names.contains(name) {
+            return Ok(false);
+        }
+        if let Some(file) = &self.file {
+            let mut text = format!("# {}\n", self.url.lock());
+            for name in names.iter().filter(|other| *other != name) {
+                text += name.as_str();
+                text.push('\n');
+            }
+            CacheDir::replace(file, text.as_bytes())?;
+            unsaved.clear();
+        }
+        Ok(names.remove(name))
+    }
+
     /// Records names. Blocks the thread if there are new ones. If they can't be stored, they are kept in memory, and
     /// stored with the next ones.
     pub(super) fn add(&self, url: &str, found: impl Iterator<Item = ProjectName>) {
         let mut new = Vec::new();
+        let mut unsaved = self.unsaved.lock();
         {
             let mut names = self.names.write();
             for name in found {
@@ -192,7 +246,6 @@ impl ClaimedNames {
             }
         }
         let Some(file) = self.file.as_ref().filter(|_| !new.is_empty()) else { return };
-        let mut unsaved = self.unsaved.lock();
         unsaved.extend(new);
         match append(file, url, &unsaved) {
             Ok(()) => unsaved.clear(),

@@ -40,6 +40,8 @@ struct StoredHeader {
     last_modified: Option<String>,
     serial: Option<u64>,
     is_json: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_redirected: bool,
     /// When the upstream last confirmed the page, in seconds since 1970.
     checked: u64,
     modified: u64,
@@ -115,8 +117,15 @@ impl DiskCache {
         let (header, start) = Self::header(bytes)?;
         let page = Self::page(&header, &bytes[start..], max_page)?;
         let validators = Validators { etag: header.etag, last_modified: header.last_modified };
-        let body =
-            PageBody { bytes: page, is_json: header.is_json, validators, serial: header.serial, reservation };
+        let body = PageBody {
+            bytes: page,
+            is_json: header.is_json,
+            has_page_type: true,
+            is_redirected: header.is_redirected,
+            validators,
+            serial: header.serial,
+            reservation,
+        };
         let time = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
         let checked = time(header.checked).max(touched);
         Some(StoredPage { body, checked, modified: time(header.modified) })
@@ -150,6 +159,7 @@ impl DiskCache {
             last_modified: body.validators.last_modified.clone(),
             serial: body.serial,
             is_json: body.is_json,
+            is_redirected: body.is_redirected,
             checked: unix_seconds(checked),
             modified: unix_seconds(modified),
             len: body.bytes.len() as u64,

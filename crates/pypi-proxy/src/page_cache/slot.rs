@@ -83,6 +83,8 @@ pub(super) struct UpstreamPage {
     /// When the upstream last sent or confirmed the page; `None` if it never did.
     pub(super) checked: Option<SystemTime>,
     pub(super) modified: Option<SystemTime>,
+    /// Whether the page came from another origin, so that it claims no name.
+    pub(super) is_redirected: bool,
     /// Whether the upstream was not contacted, because the project may not be taken from it.
     pub(super) is_excluded: bool,
     /// Number of changes of the facts when the content was parsed.
@@ -341,7 +343,7 @@ pub(super) fn combine(
 /// `page` is the path of the page at the index.
 pub(super) fn parse_stored(stored: StoredPage, slot: &Slot, page: &str) -> Option<UpstreamPage> {
     let (facts, facts_version) = slot.facts.lock().clone();
-    let validators = stored.body.validators.clone();
+    let (validators, is_redirected) = (stored.body.validators.clone(), stored.body.is_redirected);
     let content = parse_body(stored.body, slot, page, &facts).ok()?;
     let (checked, modified) = (Some(stored.checked), Some(stored.modified));
     Some(UpstreamPage {
@@ -349,6 +351,7 @@ pub(super) fn parse_stored(stored: StoredPage, slot: &Slot, page: &str) -> Optio
         validators,
         checked,
         modified,
+        is_redirected,
         is_excluded: false,
         facts_version,
         bucket_version: None,
@@ -367,20 +370,11 @@ pub(super) fn parse_body(
         return DocumentBody::parse(body.bytes, body.serial).map(UpstreamContent::Document);
     }
     let Some(project) = &slot.name else {
-        let list = if body.is_json {
-            ProjectList::from_json(body.bytes)
-        } else {
-            ProjectList::from_html(&body.bytes)
-        };
+        let list = ProjectList::parse(body.bytes, body.is_json, page);
         return list.map(|list| UpstreamContent::List(Arc::new(list)));
     };
     let links = Links::Paths { project, page };
-    let page = if body.is_json {
-        Page::parse(body.bytes, links, |wheel, sha256| facts.metadata(wheel, sha256))
-    } else {
-        Page::from_html_with_facts(&body.bytes, links, facts)
-    };
-    page.map(|page| UpstreamContent::Project(Arc::new(page)))
+    body.into_page(links, facts).map(|page| UpstreamContent::Project(Arc::new(page)))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use object_store::UpdateVersion;
 use tokio::task::spawn_blocking;
 
 use super::disk::{DiskCache, StoredPage};
-use super::slot::{Slot, UpstreamPage, is_older, parse_body, parse_stored};
+use super::slot::{Slot, UpstreamContent, UpstreamPage, is_older, parse_body, parse_stored};
 use crate::Error;
 use crate::bucket::{Bucket, PageLease, PageTurn};
 use crate::error::{Chain, Kind};
@@ -138,7 +138,7 @@ impl Source<'_> {
             }
             PageResponse::Page(body) => body,
         };
-        let validators = body.validators.clone();
+        let (validators, is_redirected) = (body.validators.clone(), body.is_redirected);
         let (disk, slot, old) = (self.disk.cloned(), self.slot.clone(), part.content.clone());
         let path = self.path();
         let work = move || {
@@ -147,13 +147,19 @@ impl Source<'_> {
             let document = disk.as_ref().and_then(|_| DiskCache::document(&body, &slot, now, now).ok());
             let (facts, facts_version) = slot.facts.lock().clone();
             let content = parse_body(body, &slot, &path, &facts)?;
+            if let UpstreamContent::Project(page) = &content
+                && page.skipped() > 0
+            {
+                let (project, count) = (slot.entry(), page.skipped());
+                tracing::warn!(%project, count, "files are left out because of invalid names or URLs");
+            }
             if is_older(&content, old.as_ref()) {
                 return Ok((None, facts_version, None));
             }
             if let (Some(disk), Some(document)) = (disk, &document)
                 && let Err(error) = disk.store(id, &slot.entry(), document)
             {
-                tracing::warn!(error = %Chain(&error), "a page can't be stored");
+                tracing::warn!(page = %slot.entry(), error = %Chain(&error), "a page can't be stored");
             }
             Ok((Some(content), facts_version, document))
         };
@@ -163,7 +169,9 @@ impl Source<'_> {
         let (checked, modified) = (Some(now), Some(now));
         Ok(match content {
             None => UpstreamPage { checked, ..part },
-            content => UpstreamPage { content, validators, checked, modified, facts_version, ..part },
+            content => {
+                UpstreamPage { content, validators, checked, modified, is_redirected, facts_version, ..part }
+            }
         })
     }
 

@@ -267,7 +267,7 @@ impl FileRequest<'_> {
                 && !error.is_not_found()
                 && !error.is_offline()
             {
-                store.failures().record(&label(), None, error);
+                store.failures().record(&label(), Some(target.upstream.to_string()), error);
             }
             return passed;
         }

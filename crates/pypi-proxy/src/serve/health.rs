@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::service::State;
+use crate::store::is_disk_full;
 use crate::upstream::Condition;
 
 /// Time for which the result of a check is reused, to limit the load of frequent probes.
@@ -37,9 +38,9 @@ impl<T: Clone> Cached<T> {
 #[derive(Debug, Default)]
 pub(super) struct HealthCache {
     document: Cached<Bytes>,
-    is_writable: Cached<bool>,
+    disk_problem: Cached<Option<&'static str>>,
     /// A check of the disk in progress. Reused, because each check blocks a thread while the disk hangs.
-    probe: tokio::sync::Mutex<Option<JoinHandle<bool>>>,
+    probe: tokio::sync::Mutex<Option<JoinHandle<Option<&'static str>>>>,
     ready: Cached<Vec<&'static str>>,
 }
 
@@ -49,10 +50,7 @@ pub(super) struct HealthCache {
 /// one.
 pub(super) async fn readiness_problems(proxy: &State) -> Vec<&'static str> {
     let check = async {
-        let mut problems = Vec::new();
-        if !is_writable(proxy).await {
-            problems.push(UNWRITABLE);
-        }
+        let mut problems = Vec::from_iter(disk_problem(proxy).await);
         if !is_any_upstream_up(proxy).await && !is_any_page_cached(proxy).await {
             problems.push("no index responds and no page is cached");
         }
@@ -62,22 +60,24 @@ pub(super) async fn readiness_problems(proxy: &State) -> Vec<&'static str> {
 }
 
 const UNWRITABLE: &str = "the cache directory is not writable";
+const FULL: &str = "the disk of the cache directory is full; files are sent, but not stored";
 
-/// Returns whether the store is writable. A disk that hangs is not.
-async fn is_writable(proxy: &State) -> bool {
+/// Returns why the store is not writable, if it is not. A disk that hangs is not.
+async fn disk_problem(proxy: &State) -> Option<&'static str> {
     let check = async {
         let mut running = proxy.health.probe.lock().await;
         let mut probe = running.take().unwrap_or_else(|| {
             let store = proxy.store.clone();
-            tokio::task::spawn_blocking(move || store.probe().is_ok())
+            let problem = |error| if is_disk_full(&error) { FULL } else { UNWRITABLE };
+            tokio::task::spawn_blocking(move || store.probe().err().map(problem))
         });
         if let Ok(done) = tokio::time::timeout(PROBE_TIMEOUT, &mut probe).await {
-            return done.unwrap_or(false);
+            return done.unwrap_or(Some(UNWRITABLE));
         }
         *running = Some(probe);
-        false
+        Some(UNWRITABLE)
     };
-    proxy.health.is_writable.get(CHECK_TTL, check).await
+    proxy.health.disk_problem.get(CHECK_TTL, check).await
 }
 
 /// Returns whether any upstream responded to the last request, or responds to a probe now.
@@ -113,10 +113,9 @@ pub(super) async fn health(proxy: &State) -> Bytes {
 
 async fn document(proxy: &State, now: SystemTime) -> Value {
     let stats = proxy.store.stats();
-    let mut reasons = Vec::new();
-    if !is_writable(proxy).await {
-        reasons.push(UNWRITABLE.to_owned());
-    }
+    // A small probe may succeed where no file has room.
+    let full = || proxy.store.is_disk_full().then_some(FULL);
+    let mut reasons = Vec::from_iter(disk_problem(proxy).await.or_else(full).map(str::to_owned));
     let bucket = proxy.store.bucket();
     if let Some((bucket, trouble)) = bucket.and_then(|bucket| Some((bucket, bucket.remote().last_error()?))) {
         reasons.push(trouble);

@@ -73,6 +73,8 @@ pub struct Config {
     pub admin_token: Option<String>,
     /// Sends all files as `application/octet-stream`. Default: off, the content type depends on the file format.
     pub binary_type: bool,
+    /// Time for which clients may reuse a page without a request. Default: 0, they revalidate it.
+    pub page_max_age: Duration,
     /// Authenticates clients and limits their requests. `/livez` and `/readyz` stay public. Endpoints that require the
     /// admin token need no other login. Default: no authentication, no limits.
     pub guard: Option<Arc<Guard>>,
@@ -85,6 +87,7 @@ impl fmt::Debug for Config {
             .field("redirect_after", &self.redirect_after)
             .field("has_admin_token", &self.admin_token.is_some())
             .field("binary_type", &self.binary_type)
+            .field("page_max_age", &self.page_max_age)
             .field("guard", &self.guard)
             .finish()
     }

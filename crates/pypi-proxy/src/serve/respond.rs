@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use http::StatusCode;
 use http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
+    ACCEPT_RANGES, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG,
     HeaderName, HeaderValue, LAST_MODIFIED, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
 };
 
@@ -35,7 +35,7 @@ pub(super) fn error_response(error: &Error) -> ProxyResponse {
         let mut response = ProxyResponse::text(StatusCode::NOT_FOUND, "Not Found");
         response.set(X_CACHE, if error.is_remembered() { "negative" } else { "miss" });
         return response;
-    } else if error.is_forbidden() {
+    } else if error.is_forbidden() || error.is_refused() {
         StatusCode::FORBIDDEN
     } else if error.is_offline() {
         // As for a request with `only-if-cached` (RFC 9111, section 5.2.1.7).
@@ -49,7 +49,12 @@ pub(super) fn error_response(error: &Error) -> ProxyResponse {
     } else {
         StatusCode::BAD_GATEWAY
     };
-    tracing::warn!(status = status.as_u16(), error = %Chain(error), "a request failed");
+    // Failures of indexes are logged with their causes when they happen.
+    if status == StatusCode::INTERNAL_SERVER_ERROR {
+        tracing::error!(error = %Chain(error), "a request failed");
+    } else {
+        tracing::debug!(status = status.as_u16(), error = %Chain(error), "a request failed");
+    }
     let mut response = ProxyResponse::text(status, error.to_string());
     if let Some(time) = error.retry_after() {
         // Round up to full seconds.
@@ -156,7 +161,8 @@ impl FileHeaders<'_> {
     pub(super) fn respond(&self, body: ResponseBody) -> ProxyResponse {
         let mut response = ProxyResponse::new(StatusCode::OK, body);
         response.set(CONTENT_TYPE, content_type(self.name));
-        response.set(CACHE_CONTROL, IMMUTABLE);
+        // A file without a hash is checked before it is stored, not before it is sent.
+        response.set(CACHE_CONTROL, if self.etag.is_some() { IMMUTABLE } else { "no-cache" });
         response.set(ACCEPT_RANGES, "bytes");
         if is_metadata(self.name) {
             response.set(VARY, "Accept-Encoding");
@@ -279,6 +285,15 @@ pub(super) fn guard_rejection(rejection: Rejection) -> CountedRejection {
             (response, RejectionReason::Busy)
         }
     }
+}
+
+/// Response to an upload, for example of twine, which shows the reason phrase.
+pub(super) fn upload_rejection() -> ProxyResponse {
+    let text = "Method Not Allowed: pypi-proxy is a read-only cache; send uploads to the index itself";
+    let mut response = ProxyResponse::text(StatusCode::METHOD_NOT_ALLOWED, text);
+    response.reason = Some("Uploads Are Not Supported By This Proxy");
+    response.set(ALLOW, "GET, HEAD");
+    response
 }
 
 /// Response to a request to purge the cache without the admin token.

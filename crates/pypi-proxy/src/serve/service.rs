@@ -16,7 +16,7 @@ use super::metrics::metrics;
 use super::request_metrics::{RejectionReason, RequestMetrics};
 use super::respond::{
     CountedRejection, IMMUTABLE, X_OFFLINE, X_RULE, error_response, guard_rejection, page_response,
-    purge_rejection, rule_rejection,
+    purge_rejection, rule_rejection, upload_rejection,
 };
 use super::route::{PurgeTarget, RedirectKind, Route};
 use super::status::{self, View};
@@ -25,7 +25,7 @@ use super::{Config, ResponseBody};
 use crate::audit::{self, Refusal};
 use crate::error::Kind;
 use crate::guard::{Area, Guard};
-use crate::page_cache::{self, CachedPage, PageCache};
+use crate::page_cache::{self, CacheStatus, CachedPage, PageCache};
 use crate::rules::{Rules, Violation};
 use crate::store::Store;
 use crate::upstream::Upstream;
@@ -369,6 +369,9 @@ impl Proxy {
         let method = request.method;
         let is_purge = matches!(route, Route::Purge(_));
         let is_read = matches!(*method, Method::GET | Method::HEAD);
+        if !is_purge && matches!(*method, Method::POST | Method::PUT) {
+            return upload_rejection();
+        }
         if route == Route::Unknown || is_purge && is_read && !matches!(route, Route::Purge(PurgeTarget::List))
         {
             return ProxyResponse::text(StatusCode::NOT_FOUND, "Not Found");
@@ -461,6 +464,10 @@ impl Proxy {
         let coding = Coding::from_accept(fields.accept_encoding.unwrap_or_default());
         let mut response =
             page_response(fields, cached, form, coding, cached.page.variant(form, coding).await);
+        let max_age = self.0.config.page_max_age.as_secs();
+        if max_age > 0 && cached.status != CacheStatus::Stale {
+            response.set_text(CACHE_CONTROL, &format!("max-age={max_age}"));
+        }
         if self.0.is_offline() {
             response.set(X_OFFLINE, "true");
         }

@@ -158,6 +158,10 @@ pub(super) struct UpstreamSource {
 }
 
 impl FileSource for UpstreamSource {
+    fn origin(&self) -> Option<String> {
+        Some(self.upstream.to_string())
+    }
+
     fn label(&self) -> Option<Arc<str>> {
         Some(self.label.clone())
     }

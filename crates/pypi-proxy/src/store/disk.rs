@@ -80,6 +80,7 @@ impl Store {
             permits,
             stats: StoreMetrics::default(),
             failures: FailureLog::default(),
+            full_below: Mutex::default(),
             partial: Counter::default(),
             lru: Mutex::new(lru),
             scan_lock: Arc::default(),
@@ -184,6 +185,11 @@ impl Store {
             .take(count)
             .map(|(project, (bytes, files))| (project.to_owned(), bytes, files))
             .collect()
+    }
+
+    /// Returns whether a file could not be stored because the disk was full, and no space was freed since.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        self.0.is_disk_full()
     }
 
     /// Checks that the folder is writable. Blocks the thread.

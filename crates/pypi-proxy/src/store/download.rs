@@ -44,6 +44,11 @@ pub trait FileSource: Send + 'static {
         std::future::ready(false)
     }
 
+    /// URL of the index with masked credentials, for logs and the status page.
+    fn origin(&self) -> Option<String> {
+        None
+    }
+
     /// Name for logs and the status page: `project/file`.
     fn label(&self) -> Option<Arc<str>> {
         None

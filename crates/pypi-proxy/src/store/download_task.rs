@@ -11,6 +11,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use super::digest::Hasher;
 use super::download::{DownloadState, FileInfo};
 use super::shared::Inner;
+use super::unverified::{problem_at_end, problem_at_start};
 use super::{Expected, FileSource, Key, StoredFile};
 use crate::Error;
 use crate::audit::{self, AuditEvent, Refusal};
@@ -32,6 +33,8 @@ pub(super) struct DownloadTask<S> {
     key: Key,
     expected: Expected,
     source: S,
+    /// URL of the index for logs.
+    origin: Option<String>,
     state: Arc<DownloadState>,
     hash: Hasher,
     /// Offset reached: bytes received so far.
@@ -58,6 +61,7 @@ impl<S: FileSource> DownloadTask<S> {
             store,
             key,
             expected,
+            origin: source.origin(),
             source,
             state,
             hash,
@@ -89,6 +93,7 @@ impl<S: FileSource> DownloadTask<S> {
                 Err(error)
                     if error.is_not_found()
                         || error.is_forbidden()
+                        || error.is_refused()
                         || error.is_corrupt()
                         || error.is_limit() =>
                 {
@@ -159,14 +164,28 @@ impl<S: FileSource> DownloadTask<S> {
                     self.open_file().await;
                 }
             }
-            let info = FileInfo { len: self.total, validators: self.validators.clone() };
-            self.state.progress.send_modify(|progress| progress.info = Some(info));
+            // The first bytes of a file without a hash are checked first.
+            if self.unverified_name().is_none() {
+                self.publish_info();
+            }
         }
         if self.at == 0 {
             let is_small = self.total.is_some_and(|total| total <= WITHHOLD_MAX);
             self.is_withheld = body.sha256.is_some() && is_small && self.partial.is_some();
         }
         Ok(body)
+    }
+
+    fn publish_info(&self) {
+        let info = FileInfo { len: self.total, validators: self.validators.clone() };
+        self.state.progress.send_modify(|progress| progress.info = Some(info));
+    }
+
+    /// Returns the name of a file of which neither a hash nor the size is known.
+    fn unverified_name(&self) -> Option<&str> {
+        let Expected { sha256, checksum, size } = self.expected;
+        let name = self.state.label.as_deref()?.rsplit('/').next()?;
+        (sha256.is_none() && checksum.is_none() && size.is_none()).then_some(name)
     }
 
     async fn open_file(&mut self) {
@@ -183,7 +202,8 @@ impl<S: FileSource> DownloadTask<S> {
         }
     }
 
-    fn on_disk_error(&mut self, why: &dyn std::error::Error) {
+    fn on_disk_error(&mut self, why: &(dyn std::error::Error + 'static)) {
+        self.store.record_disk_error(why);
         tracing::warn!(error = %Chain(why), "a file is sent to clients, but can't be stored");
         self.store.stats.unwritten.add(1);
         self.switch_to_memory();
@@ -240,6 +260,14 @@ impl<S: FileSource> DownloadTask<S> {
                 return Err(Error::with(Kind::Limit, "the size of a file"));
             }
             _ => {}
+        }
+        if self.at == 0
+            && let Some(name) = self.unverified_name()
+        {
+            if let Some(problem) = problem_at_start(name, &chunks[0]) {
+                return Err(corrupt(problem));
+            }
+            self.publish_info();
         }
         // Storing it would evict everything else, and the file would not be kept either.
         if end > self.store.limits.max_bytes() && self.partial.is_some() {
@@ -307,6 +335,21 @@ impl<S: FileSource> DownloadTask<S> {
         if !is_expected || self.expected.sha256.is_some_and(|expected| expected != digest) {
             return Err(corrupt("its hash does not match"));
         }
+        if let Some(name) = self.unverified_name().map(str::to_owned) {
+            if self.at == 0 {
+                self.publish_info();
+            }
+            if let Some((_, file)) = &self.partial {
+                let (file, len) = (file.clone(), self.at);
+                let check = move || problem_at_end(&name, &file, len);
+                let checked = tokio::task::spawn_blocking(check).await;
+                if let Some(problem) =
+                    checked.map_err(|_| super::download::aborted())?.map_err(Error::storage)?
+                {
+                    return Err(corrupt(problem));
+                }
+            }
+        }
         let Some((path, file)) = self.partial.take() else { return Ok(None) };
         let (store, key, label) = (self.store.clone(), self.key.clone(), self.state.label.clone());
         let stored = StoredFile { file, len: self.at, digest };
@@ -329,7 +372,11 @@ impl<S> DownloadTask<S> {
             && !error.is_not_found()
             && !error.is_offline()
         {
-            self.store.failures.record(self.state.label.as_deref().unwrap_or("a file"), None, error);
+            self.store.failures.record(
+                self.state.label.as_deref().unwrap_or("a file"),
+                self.origin.clone(),
+                error,
+            );
         }
         let counter = match &result {
             Ok(_) => &self.store.stats.fetched,

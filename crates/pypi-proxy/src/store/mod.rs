@@ -11,6 +11,7 @@ mod lru;
 mod reader;
 mod scan;
 mod shared;
+mod unverified;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,6 +28,7 @@ pub use lru::{CacheArea, Usage};
 pub use reader::Reader;
 pub(crate) use reader::{FileChunk, read_at, read_range};
 pub use scan::{GcReport, VerifyReport};
+pub(crate) use shared::is_disk_full;
 pub use shared::{Key, Reference, StoredFile};
 
 /// Configuration of a [`Store`].

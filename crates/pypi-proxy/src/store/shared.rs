@@ -1,9 +1,10 @@
 //! State that the store, its downloads and its scans share.
 
 use std::collections::HashMap;
+use std::error::Error as StdError;
 use std::fmt;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -30,6 +31,8 @@ pub(super) struct Inner {
     pub(super) permits: Arc<Semaphore>,
     pub(super) stats: StoreMetrics,
     pub(super) failures: FailureLog,
+    /// Set when the disk is full: it still is while it has less than this many bytes available.
+    pub(super) full_below: Mutex<Option<u64>>,
     /// Bytes of partial files on disk.
     pub(super) partial: Counter,
     pub(super) lru: Mutex<LruIndex>,
@@ -93,6 +96,18 @@ pub struct StoredFile {
     pub digest: Digest,
 }
 
+/// The disk is no longer full if this many bytes were freed.
+const FREED: u64 = 16 << 20;
+
+/// Returns whether an error was caused by a full disk or an exhausted quota.
+pub(crate) fn is_disk_full(error: &(dyn StdError + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| StdError::source(*error));
+    causes.any(|cause| {
+        let kind = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        matches!(kind, Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+    })
+}
+
 #[derive(Debug, Default)]
 pub(super) struct StoreMetrics {
     pub(super) fetched: Counter,
@@ -105,6 +120,23 @@ pub(super) struct StoreMetrics {
 }
 
 impl Inner {
+    /// Records an error of the disk: whether it is full.
+    pub(super) fn record_disk_error(&self, error: &(dyn StdError + 'static)) {
+        if is_disk_full(error) {
+            *self.full_below.lock() = Some(self.available().saturating_add(FREED));
+        }
+    }
+
+    /// Returns whether a file could not be stored because the disk was full, and no space was freed since.
+    pub(super) fn is_disk_full(&self) -> bool {
+        self.full_below.lock().is_some_and(|limit| self.available() < limit)
+    }
+
+    /// Returns the available bytes of the disk, or 0 if they are unknown.
+    fn available(&self) -> u64 {
+        rustix::fs::statvfs(&self.config.dir).map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+
     pub(super) fn get(
         &self,
         digest: &Digest,
@@ -198,7 +230,7 @@ impl Inner {
             self.digests_by_origin.lock().remove(&origin);
         }
         match std::fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     }
@@ -229,8 +261,15 @@ impl Inner {
         let sync = || if self.config.sync { stored.file.sync_all() } else { Ok(()) };
         let publish =
             || sync().map_err(Error::storage).and_then(|()| self.publish(key, label, &stored, path));
-        if stored.len > self.limits.max_bytes() || publish().is_err() {
-            let _ = std::fs::remove_file(path);
+        let published =
+            if stored.len > self.limits.max_bytes() { Ok(false) } else { publish().map(|()| true) };
+        match published {
+            Ok(true) => *self.full_below.lock() = None,
+            Ok(false) => drop(std::fs::remove_file(path)),
+            Err(error) => {
+                self.record_disk_error(&error);
+                let _ = std::fs::remove_file(path);
+            }
         }
         stored
     }

@@ -184,7 +184,12 @@ impl Upstream {
         known: &Validators,
     ) -> Result<PageResponse, Error> {
         let url = self.page_url(project);
-        self.with_breaker(self.fetch(url, PAGE_MEDIA_TYPES, self.config.max_page, known)).await
+        let response = self.fetch(url, PAGE_MEDIA_TYPES, self.config.max_page, known);
+        let response = self.with_breaker(response).await?;
+        if let PageResponse::Page(PageBody { has_page_type: false, .. }) = response {
+            return Err(Error::with(Kind::Page, "the response is neither HTML nor JSON"));
+        }
+        Ok(response)
     }
 
     /// Returns the URL of a project, or of one of its versions, in the JSON API. Returns `None` if the index has no
@@ -242,7 +247,7 @@ impl Upstream {
         known: &Validators,
     ) -> Result<PageResponse, Error> {
         let is_own = url.origin() == self.config.url.origin();
-        let mut request = self.pages.get(url).header(ACCEPT, accept);
+        let mut request = self.pages.get(url.clone()).header(ACCEPT, accept);
         request = header(request, IF_NONE_MATCH, known.etag.as_deref());
         if known.etag.is_none() {
             request = header(request, IF_MODIFIED_SINCE, known.last_modified.as_deref());
@@ -253,21 +258,31 @@ impl Upstream {
         match response.status() {
             StatusCode::OK => {}
             StatusCode::NOT_MODIFIED if !known.is_empty() => return Ok(PageResponse::NotModified),
-            StatusCode::NOT_FOUND | StatusCode::GONE => return Ok(PageResponse::NotFound),
+            status if self.config.is_missing(status) => return Ok(PageResponse::NotFound),
             status => return Err(unexpected(status, headers)),
         }
-        let is_json = match headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) {
-            Some(content_type) => content_type.to_ascii_lowercase().contains("json"),
-            // Some mirrors send no content type.
-            None => false,
-        };
+        let content_type = headers.get(CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
+        let content_type = content_type.map(str::to_ascii_lowercase);
+        // Some mirrors send no content type.
+        let is = |kind| content_type.as_ref().is_some_and(|content_type| content_type.contains(kind));
+        let is_json = is("json");
+        let has_page_type = is_json || is("html") || content_type.is_none();
+        let is_redirected = !is_same_site(&url, response.url());
         let validators = Validators::of(headers);
         let serial = headers.get(SERIAL_HEADER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
         let mut reservation = self.budget().reserve();
         let bytes = self.collect(response, max, &mut reservation).await?;
         // Detects JSON without a content type.
         let is_json = is_json || bytes.trim_ascii_start().starts_with(b"{");
-        Ok(PageResponse::Page(PageBody { bytes, is_json, validators, serial, reservation }))
+        Ok(PageResponse::Page(PageBody {
+            bytes,
+            is_json,
+            has_page_type,
+            is_redirected,
+            validators,
+            serial,
+            reservation,
+        }))
     }
 
     /// Resolves the URL of a file on the page of a project.
@@ -346,12 +361,11 @@ impl Upstream {
                 })?;
                 (Some(range), len)
             }
-            StatusCode::NOT_FOUND | StatusCode::GONE => return Err(Error::new(Kind::NotFound)),
+            status if self.config.is_missing(status) => return Err(Error::new(Kind::NotFound)),
             status => return Err(unexpected(status, headers)),
         };
-        if headers.contains_key(http::header::CONTENT_ENCODING) {
-            return Err(Error::with(Kind::Upstream, "file with an unrequested Content-Encoding"));
-        }
+        // Some servers label archives with their own compression. The hash applies to the transferred bytes, as for
+        // installers.
         let start = range.as_ref().map_or(0, |range| range.start);
         if start > requested && requested > 0 {
             return Err(Error::with(Kind::Upstream, "response with another range than requested"));
@@ -500,6 +514,13 @@ impl Resolve for RestrictedResolver {
     }
 }
 
+/// Returns whether URLs have the same origin, except that HTTPS may have replaced HTTP.
+fn is_same_site(requested: &Url, url: &Url) -> bool {
+    let is_upgrade = requested.scheme() == "http" && url.scheme() == "https";
+    requested.origin() == url.origin()
+        || is_upgrade && requested.host() == url.host() && (requested.port(), url.port()) == (None, None)
+}
+
 fn header(request: RequestBuilder, name: http::HeaderName, value: Option<&str>) -> RequestBuilder {
     match value.and_then(|value| HeaderValue::from_str(value).ok()) {
         Some(value) => request.header(name, value),
@@ -518,6 +539,14 @@ fn content_range(headers: &HeaderMap) -> Option<(Range<u64>, Option<u64>)> {
 
 #[cold]
 fn unexpected(status: StatusCode, headers: &HeaderMap) -> Error {
+    if matches!(status.as_u16(), 401 | 403 | 407) {
+        let text = format!(
+            "status {} (set its user and password in the URL or in a netrc file, or missing_statuses if the status means \
+             that it does not have the project)",
+            status.as_u16()
+        );
+        return Error::with(Kind::Refused, text);
+    }
     let is_busy = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
     Error::with(Kind::Upstream, format!("the index responded with status {}", status.as_u16()))
         .retried_after(if is_busy { retry_after(headers) } else { None })

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use http::StatusCode;
 use url::Url;
 
 use super::budget::Budget;
@@ -55,6 +56,9 @@ pub struct Config {
     /// URL of the JSON API of the index, to which `NAME/json` is appended. Default: for an index URL that ends in
     /// `/simple/`, the URL with `/pypi/` instead; otherwise none.
     pub json_api: Option<Url>,
+    /// Statuses besides 404 and 410 that mean that the index does not have a project or file. Default: 403 for
+    /// `pytorch.org` and its subdomains, as in uv; otherwise none.
+    pub missing_statuses: Vec<u16>,
     /// Certificate authorities in PEM format that are trusted in addition to those of the system. Default: none.
     pub authorities: Vec<Vec<u8>>,
 }
@@ -89,7 +93,10 @@ impl Config {
             json_api.set_path(&format!("{path}/pypi/"));
             json_api
         });
+        let host = url.host_str().unwrap_or_default();
+        let is_pytorch = host == "pytorch.org" || host.ends_with(".pytorch.org");
         Ok(Self {
+            missing_statuses: is_pytorch.then_some(403).into_iter().collect(),
             url,
             json_api,
             credentials,
@@ -104,6 +111,11 @@ impl Config {
             offline: false,
             authorities: Vec::new(),
         })
+    }
+
+    /// Returns whether a status means that a project or file does not exist.
+    pub(super) fn is_missing(&self, status: StatusCode) -> bool {
+        matches!(status.as_u16(), 404 | 410) || self.missing_statuses.contains(&status.as_u16())
     }
 
     /// Returns the credentials that are currently valid.

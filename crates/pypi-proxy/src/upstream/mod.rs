@@ -17,8 +17,9 @@ use futures_core::Stream;
 use http::HeaderMap;
 use http::header::{ETAG, LAST_MODIFIED};
 
-use crate::Error;
+use crate::page::{Links, Page, ProjectFacts, ProjectList};
 use crate::store::Digest;
+use crate::{Error, ProjectName};
 
 pub use budget::Budget;
 pub(crate) use budget::Reservation;
@@ -36,7 +37,7 @@ pub enum PageResponse {
     Page(PageBody),
     /// Status 304: unchanged since the page with the given validators.
     NotModified,
-    /// Status 404 or 410.
+    /// Status 404 or 410, or another one that means this ([`Config::missing_statuses`]).
     NotFound,
 }
 
@@ -49,11 +50,41 @@ pub struct PageBody {
     pub is_json: bool,
     /// Validators for revalidation.
     pub validators: Validators,
+    /// Whether the content type is that of an index page, or missing.
+    pub(crate) has_page_type: bool,
+    /// Whether a redirect led to another origin. Such a page is not evidence that the index has the project.
+    pub is_redirected: bool,
     /// Serial from the header `X-PyPI-Last-Serial`, as HTML pages do not contain it.
     pub serial: Option<u64>,
     /// Memory reserved for the bytes until they are parsed.
     #[expect(dead_code, reason = "released when dropped")]
     pub(crate) reservation: Reservation,
+}
+
+impl PageBody {
+    /// Checks that the body is an index page: the page of a project, or the project list for `None`. `path` is its path at
+    /// the index.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it is malformed or another page, such as a login page ([`Error::is_page`]), or too large
+    /// ([`Error::is_limit`]).
+    pub fn check(self, project: Option<&ProjectName>, path: &str) -> Result<(), Error> {
+        let Some(project) = project else {
+            return ProjectList::parse(self.bytes, self.is_json, path).map(drop);
+        };
+        self.into_page(Links::Paths { project, page: path }, &ProjectFacts::default()).map(drop)
+    }
+
+    /// Parses the page of a project, and adds facts that the index lacks.
+    pub(crate) fn into_page(self, links: Links<'_>, facts: &ProjectFacts) -> Result<Page, Error> {
+        let page = if self.is_json {
+            Page::parse(self.bytes, links, |wheel, sha256| facts.metadata(wheel, sha256))
+        } else {
+            Page::from_html_with_facts(&self.bytes, links, facts)
+        };
+        Ok(page?.with_serial(self.serial))
+    }
 }
 
 /// Validators of a response, for conditional requests.

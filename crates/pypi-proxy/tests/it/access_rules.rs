@@ -26,6 +26,8 @@ fn index(ages: Vec<(&'static str, Option<Duration>, bool)>) -> Server {
     let files: Vec<_> = ages.iter().map(|(name, age, yanked)| file(name, *age, *yanked)).collect();
     let page = json!({"meta": {"api-version": "1.1"}, "name": "demo", "versions": ["1.0", "2.0", "3.0"], "files": files});
     Server::start(move |request| {
+        let mut page = page.clone();
+        page["name"] = request.project().into();
         let page = page.to_string();
         match &*request.path {
             "/simple/" => {

@@ -148,7 +148,7 @@ async fn warm_verifies_files_without_a_hash_on_the_page_and_retries() {
         // The first attempt fails.
         path if path.ends_with(".gz") && request.nth < 3 => respond(503, &[], ""),
         path if path.ends_with(".gz") => respond(200, &[], content(1002)),
-        _ => respond(200, &[], "other"),
+        _ => respond(200, &[], content(999)),
     });
     let (url, dir) = (index.url("/simple/"), tempfile::tempdir().unwrap());
     let text =

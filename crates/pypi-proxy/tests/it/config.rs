@@ -353,7 +353,7 @@ fn all_other_sources_precede_the_file_of_defaults() {
     std::fs::write(&path, "listn = 1\n").unwrap();
     let sources = Sources::new().env([("PYPI_PROXY_DEFAULTS", &*path)]).find_file(None).unwrap();
     let text = Settings::read(&sources).unwrap_err().to_string();
-    assert!(text.contains("defaults.toml: unknown setting listn"), "{text}");
+    assert!(text.contains("defaults.toml: unknown setting listn (similar: listen)"), "{text}");
     let missing = Sources::new().env([("PYPI_PROXY_DEFAULTS", "/nonexistent")]).find_file(None).unwrap_err();
     assert!(missing.is_config() && missing.to_string().contains("/nonexistent"), "{missing}");
 }

@@ -106,6 +106,8 @@ async fn clients_are_served_with_a_full_disk() {
     assert_eq!((proxy.store.stats().files, files_below(&dir.path().join("cache/partial")).len()), (0, 0));
     assert!(proxy.store.stats().unwritten >= 3);
     assert_eq!(proxy.get("/simple/other/", &[]).await.status(), 200);
+    let reasons = proxy.json("/health", &[]).await["data"]["reasons"].to_string();
+    assert!(reasons.contains("is full"), "{reasons}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -343,13 +345,15 @@ async fn after_a_restart_cached_entries_are_served_without_the_index() {
 async fn invalid_responses_do_not_replace_cached_pages() {
     // A page, an invalid page, an older page, no response, and a newer page.
     let index = Server::start(|request| match request.nth {
-        0 => {
-            respond(200, &[JSON], r#"{"meta":{"_last-serial":7},"files":[{"filename":"a-1.whl","url":"x"}]}"#)
-        }
+        0 => respond(
+            200,
+            &[JSON],
+            r#"{"meta":{"_last-serial":7},"files":[{"filename":"demo-1.whl","url":"x"}]}"#,
+        ),
         1 => respond(200, &[JSON], "{\"files\":7}"),
-        2 => respond(200, &[JSON], r#"{"meta":{"_last-serial":6},"files":[]}"#),
+        2 => respond(200, &[JSON], r#"{"meta":{"api-version":"1.0","_last-serial":6},"files":[]}"#),
         3 => vec![Step::Reset],
-        _ => respond(200, &[JSON], r#"{"meta":{"_last-serial":8},"files":[]}"#),
+        _ => respond(200, &[JSON], r#"{"meta":{"api-version":"1.0","_last-serial":8},"files":[]}"#),
     });
     let dir = tempfile::tempdir().unwrap();
     let setup = || {
@@ -363,7 +367,7 @@ async fn invalid_responses_do_not_replace_cached_pages() {
         assert_eq!(page.status(), 200, "{start}");
         let is_newer = index.count() > 4;
         assert_eq!(page.headers()["x-pypi-last-serial"], if is_newer { "8" } else { "7" }, "{start}");
-        assert_eq!(page.text().await.unwrap().contains("a-1.whl"), !is_newer, "{start}");
+        assert_eq!(page.text().await.unwrap().contains("demo-1.whl"), !is_newer, "{start}");
         proxy.stop().await;
     }
     assert!(index.count() >= 4);

@@ -260,15 +260,15 @@ const PAGES: usize = 12;
 const LEN: usize = 600_000;
 
 /// Compressed pages of this size.
-fn large(path: &str) -> Vec<Step> {
-    let mut page = format!(r#"{{"files":[],"name":"{path}"}}"#).into_bytes();
+fn large(name: &str) -> Vec<Step> {
+    let mut page = format!(r#"{{"files":[],"name":"{name}"}}"#).into_bytes();
     page.resize(LEN, b' ');
     respond(200, &[JSON, ("content-encoding", "zstd")], zstd::bulk::compress(&page, 1).unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_decompression_shares_a_memory_budget() {
-    let server = Server::start(|request| large(&request.path));
+    let server = Server::start(|request| large(request.project()));
     let dir = tempfile::tempdir().unwrap();
     // None fits, some fit, all fit.
     for bytes in [0, LEN as u64 * 3, LEN as u64 * 20] {
@@ -308,7 +308,7 @@ async fn a_page_counts_toward_the_budget_while_it_is_received() {
     let gate = Arc::new(Semaphore::new(0));
     let opened = gate.clone();
     let server = Server::start(move |_| {
-        let [start, end] = [r#"{"name":"six","files":["#, "]}"].map(|text| Step::Send(text.into()));
+        let [start, end] = [r#"{"name":"project-0","files":["#, "]}"].map(|text| Step::Send(text.into()));
         vec![head(200, &[JSON]), start, Step::Gate(gate.clone()), end]
     });
     let budget = Budget::new(LEN as u64);

@@ -28,11 +28,14 @@ fn index(projects: &[(&'static str, &[Entry])]) -> Server {
             file["url"] = url.clone().into();
             file
         });
-        Bytes::from(page_of(&files.collect::<Vec<_>>()))
+        page_of(&files.collect::<Vec<_>>())
     };
-    let pages: Vec<_> = projects.iter().map(|(name, files)| (*name, page(files))).collect();
+    let named = |name: &str, page: String| {
+        Bytes::from(page.replace(r#""name":"demo""#, &format!(r#""name":"{name}""#)))
+    };
+    let pages: Vec<_> = projects.iter().map(|(name, files)| (*name, named(name, page(files)))).collect();
     Server::start(move |request| {
-        let name = request.path.trim_end_matches('/').rsplit('/').next().unwrap();
+        let name = request.project();
         match pages.iter().find(|(project, _)| *project == name) {
             Some((_, page)) => respond(200, &[JSON], page.clone()),
             None => respond(404, &[], ""),
@@ -161,7 +164,7 @@ async fn unlisted_files_come_from_the_host_of_the_listed_ones() {
     let path = "/packages/zz/demo-0.9-py3-none-any.whl";
     let files = host([
         (PATH, wheel.clone()),
-        (path, wheel.slice(..500)),
+        (path, content(500)),
         ("/packages/zz/demo-0.9-py3-none-any.whl.metadata", "Name: demo".into()),
         ("/other/demo-0.9-py3-none-any.whl", wheel.slice(..10)),
     ]);
@@ -171,9 +174,9 @@ async fn unlisted_files_come_from_the_host_of_the_listed_ones() {
     let proxy = setup().start().await;
     let cold = proxy.get(path, &[]).await;
     assert_eq!(cold.headers()["x-cache"], "miss");
-    assert_eq!(cold.bytes().await.unwrap(), wheel.slice(..500));
+    assert_eq!(cold.bytes().await.unwrap(), content(500));
     let part = proxy.get(path, &[("range", "bytes=10-19")]).await;
-    assert_eq!((part.status().as_u16(), part.bytes().await.unwrap()), (206, wheel.slice(10..20)));
+    assert_eq!((part.status().as_u16(), part.bytes().await.unwrap()), (206, content(500).slice(10..20)));
     assert_eq!(status(&proxy, &format!("{path}.metadata")).await, 200);
     assert_eq!(files.count_of(path), 1);
     // Missing at the host as well; outside of the folder of the listed files; without metadata on the page.
@@ -193,7 +196,7 @@ async fn unlisted_files_come_from_the_host_of_the_listed_ones() {
     let proxy = offline.start().await;
     let hit = proxy.get(path, &[]).await;
     assert_eq!((hit.status().as_u16(), hit.headers()["x-cache"].to_str().unwrap()), (200, "hit"));
-    assert_eq!(hit.bytes().await.unwrap(), wheel.slice(..500));
+    assert_eq!(hit.bytes().await.unwrap(), content(500));
     let page = proxy.json("/simple/demo/", &[("accept", "application/vnd.pypi.simple.v1+json")]).await;
     assert_eq!(page["files"][0]["url"], format!("../..{PATH}"));
     assert_eq!(status(&proxy, "/packages/zz/demo-0.8-py3-none-any.whl").await, 504);
@@ -207,7 +210,7 @@ async fn credentials_apply_to_the_folder_of_the_index() {
         "/team/simple/demo/" => {
             respond(200, &[JSON], page("demo", &[(WHEEL, "../../packages/x/demo-1.0-py3-none-any.whl")]))
         }
-        path if path.ends_with(".whl") => respond(200, &[], "x"),
+        path if path.ends_with(".whl") => respond(200, &[], content(100)),
         _ => respond(404, &[], ""),
     });
     let url = server.url("/team/simple/").replace("http://", "http://reader:secret@");

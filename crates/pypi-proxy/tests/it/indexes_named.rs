@@ -286,7 +286,7 @@ async fn commands_cover_named_indexes() {
     assert!(code == Some(0) && text.starts_with("1 files"), "{text}");
     assert_eq!(
         (torch.count_of(&format!("/f/{OTHER}")), default.count()),
-        (1, default.count_of("/simple/pip/"))
+        (1, default.count_of("/simple/pip/") + default.count_of("/simple/"))
     );
     let (code, text) = run(&["warm", "--index", "no-such", wanted.to_str().unwrap()]).await;
     assert!(code == Some(2) && text.contains("there is no index no-such"), "{text}");

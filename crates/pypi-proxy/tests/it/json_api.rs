@@ -324,8 +324,8 @@ async fn other_parts_of_the_api_are_not_served() {
     let proxy = start(&[index.url("/simple")]);
     for (method, path, status) in [
         (Method::GET, "/search?q=demo", 404),
-        (Method::POST, "/search", 404),
-        (Method::POST, "/pypi", 404),
+        (Method::POST, "/search", 405),
+        (Method::POST, "/pypi", 405),
         (Method::GET, "/pypi/demo", 404),
         (Method::GET, "/pypi/demo/1.0", 404),
         (Method::GET, "/pypi/demo/1.0/x/json", 404),

@@ -18,6 +18,7 @@ mod config;
 mod config_discovery;
 mod config_indexes;
 mod deploy;
+mod deployments;
 mod faults_disk;
 mod faults_program;
 mod faults_upstream;

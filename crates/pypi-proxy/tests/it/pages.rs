@@ -170,8 +170,13 @@ async fn a_file_comes_from_the_first_index_that_has_it() {
         "/simple/six/" => respond(200, &[JSON], page("six", &[("six-1.0.whl", "private")])),
         _ => respond(404, &[], ""),
     });
-    let public =
-        Server::start(|_| respond(200, &[HTML], "<a href=six-1.0.whl>x</a><a href=six-2.0.whl>y</a>"));
+    let public = Server::start(|request| {
+        respond(
+            200,
+            &[HTML],
+            "<a href=six-1.0.whl>x</a><a href=six-2.0.whl>y</a>".replace("six", request.project()),
+        )
+    });
     let config = crate::support::proxy::united(page_cache::Config::default());
     let pages = PageCache::new(vec![index(&private, LONG), index(&public, LONG)], config);
     let served = pages.project(&name("six")).await.unwrap();
@@ -221,7 +226,7 @@ async fn memory_is_bounded_by_bytes() {
         let files: Vec<_> =
             (0..100).map(|number| (format!("a-{number}.whl"), request.path.repeat(10))).collect();
         let files: Vec<_> = files.iter().map(|(name, url)| (&**name, &**url)).collect();
-        respond(200, &[JSON], page("a", &files))
+        respond(200, &[JSON], page(request.project(), &files))
     });
     let pages =
         pages(&server, LONG, page_cache::Config { max_bytes: 200_000, ..page_cache::Config::default() });

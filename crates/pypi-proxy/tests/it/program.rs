@@ -10,8 +10,8 @@ use tokio::net::TcpStream;
 use tokio::process::Command;
 
 use crate::support::prelude::*;
-use crate::support::program;
 use crate::support::program::Served;
+use crate::support::{self, program};
 
 /// Index with one project with two versions.
 fn index() -> Server {
@@ -194,8 +194,40 @@ async fn check_reports_each_part() {
     let env = [("PYPI_PROXY_INDEX_URL", &*url)];
     let args = ["check", "--listen", "127.0.0.1:0"];
     assert!(!expect(dir.path(), &env, &args, 0, "").await.contains("FAIL"));
+    // Other URLs of the same server, and another server.
+    for (url, hint) in [(index.url("/"), "simple/ ?"), (index.url("/simple/x/"), "not that of an index")] {
+        expect(dir.path(), &[("PYPI_PROXY_INDEX_URL", &*url)], &args, 1, hint).await;
+    }
+    let site = Server::start(|_| respond(200, &[HTML], "<title>Welcome</title>"));
+    expect(dir.path(), &[("PYPI_PROXY_INDEX_URL", &*site.url("/"))], &args, 1, "did you mean").await;
     index.stop().await;
     expect(dir.path(), &env, &args, 1, "FAIL  index").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failures_of_indexes_are_logged_with_subject_and_cause() {
+    let dir = tempfile::tempdir().unwrap();
+    let malformed = Server::start(|_| respond(200, &[JSON], "{"));
+    let failing = Server::start(|_| respond(500, &[], ""));
+    let silent = Server::start(|_| vec![Step::Reset]);
+    for (url, cause) in [
+        ("http://no-such-host.invalid/".to_owned(), "dns error"),
+        (format!("http://{}/", free_address()), "refused"),
+        (malformed.url("/"), "malformed"),
+        (failing.url("/"), "500"),
+        (silent.url("/"), "error"),
+    ] {
+        let program = serve(dir.path(), &[("PYPI_PROXY_INDEX_URL", &*url)], "json").await;
+        for _ in 0..3 {
+            let request = support::proxy::client().get(format!("{}/simple/numpy/", program.url));
+            assert!(request.send().await.unwrap().status().is_server_error());
+        }
+        let log = program.end(Signal::TERM).await;
+        let warnings: Vec<_> =
+            log.lines().filter(|line| line.contains("WARN") && line.contains("numpy")).collect();
+        assert!((1..3).contains(&warnings.len()), "{log}");
+        assert!(warnings[0].contains(cause) && warnings[0].contains(&url), "{log}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -321,6 +353,7 @@ async fn help_of_a_command_lists_its_own_options() {
         ),
         ("verify", &["cache_dir", "s3_region", "ca_files", "bucket"], &["listen", "index_url", "yanked"]),
         ("stats", &["cache_dir", "listen", "admin_listen"], &["index_url", "max_file_size", "s3_region"]),
+        ("claims", &["cache_dir", "remove"], &["index_url", "listen"]),
         ("healthcheck", &["listen", "tls_cert"], &["cache_dir", "index_url", "access_log"]),
         ("explain", &["index_url", "cache_dir", "osv_dir"], &["listen", "access_log", "rate_limit"]),
         ("export", &["index_url", "cache_dir", "requirements"], &["listen", "access_log"]),

@@ -390,14 +390,14 @@ async fn a_changed_netrc_file_is_read_without_a_signal() {
     let proxy = Configured::start(&(base(&index) + always)).await;
     let netrc = proxy.path(".netrc");
     // There is no file at first.
-    assert_eq!(proxy.status("/simple/demo/").await, 502);
+    assert_eq!(proxy.status("/simple/demo/").await, 403);
     std::fs::write(&netrc, "machine 127.0.0.1 login reader password wrong\n").unwrap();
     until("the file is read", async || {
         proxy.status("/simple/demo/").await;
         index.last().contains_key("authorization")
     })
     .await;
-    assert_eq!(proxy.status("/simple/demo/").await, 502);
+    assert_eq!(proxy.status("/simple/demo/").await, 403);
     std::fs::write(&netrc, "machine 127.0.0.1 login reader password secret\n").unwrap();
     until("the file is read again", async || proxy.status("/simple/demo/").await == 200).await;
     // An unreadable file is reported, and the credentials stay.
@@ -413,7 +413,7 @@ async fn a_changed_netrc_file_is_read_without_a_signal() {
     // Without the file, there are no credentials. A signal applies that at once.
     std::fs::remove_dir(&netrc).unwrap();
     proxy.reload().await;
-    assert_eq!(proxy.status("/simple/demo/").await, 502);
+    assert_eq!(proxy.status("/simple/demo/").await, 403);
     let event = proxy.served.event(|event| event["message"] == "credentials not reloaded").await;
     assert_eq!(event["level"], "ERROR");
     let log = proxy.served.log.all().concat();

@@ -281,7 +281,7 @@ fn index(page: impl Into<Bytes>, is_json: bool, file: &'static [u8]) -> (Server,
 }
 
 fn page(hashes: &Value) -> String {
-    let file = json!({"filename": WHEEL, "url": "/f/a.whl", "hashes": hashes, "core-metadata": hashes});
+    let file = json!({"filename": WHEEL, "url": "/f/a.whl", "hashes": hashes, "size": GOOD.len(), "core-metadata": hashes});
     json!({"files": [file]}).to_string()
 }
 

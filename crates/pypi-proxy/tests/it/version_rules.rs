@@ -34,6 +34,7 @@ fn index(status: &'static str, is_html: bool) -> Server {
     Server::start(move |request| match &*request.path {
         "/simple/demo/" if is_html => respond(200, &[HTML], html.clone()),
         "/simple/demo/" => respond(200, &[JSON, ("etag", "\"1\"")], page.to_string()),
+        "/simple/" => respond(200, &[JSON], r#"{"projects":[{"name":"demo"}]}"#),
         path if path.ends_with(".metadata") => respond(200, &[], "Name: demo\n"),
         path if path.starts_with("/f/") => respond(200, &[], content(1000)),
         _ => respond(404, &[], ""),

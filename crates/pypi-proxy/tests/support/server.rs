@@ -56,6 +56,11 @@ impl Request {
         Self { method, path, nth, headers: request.headers.iter().map(header).collect() }
     }
 
+    /// Returns the project of a request for its page: the last segment of the path.
+    pub(crate) fn project(&self) -> &str {
+        self.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
+    }
+
     /// Returns the value of a header; empty if it is missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())

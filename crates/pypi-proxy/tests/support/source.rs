@@ -87,7 +87,7 @@ pub(crate) fn digest_of(content: &[u8]) -> Digest {
     Digest(digest(&SHA256, content).as_ref().try_into().unwrap())
 }
 
-/// Pseudo-random content.
+/// Pseudo-random content. It starts and ends as a ZIP archive, which is checked of wheels without a hash.
 pub(crate) fn content(len: usize) -> Bytes {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ len as u64;
     let mut next = move || {
@@ -101,6 +101,11 @@ pub(crate) fn content(len: usize) -> Bytes {
         bytes.extend_from_slice(&next());
     }
     bytes.truncate(len);
+    const END: &[u8] = b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    if let Some(at) = len.checked_sub(END.len()).filter(|at| *at >= 2) {
+        bytes[..2].copy_from_slice(b"PK");
+        bytes[at..].copy_from_slice(END);
+    }
     bytes.into()
 }
 

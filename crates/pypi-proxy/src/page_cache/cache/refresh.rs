@@ -117,7 +117,7 @@ impl PageCache {
     async fn refresh(&self, slot: &Arc<Slot>) -> Result<Fetched, Error> {
         let mut parts = slot.parts.lock().await;
         let parts = parts.get_or_insert_with(|| vec![UpstreamPage::default(); self.upstreams().len()]);
-        let (mut failure, mut offline) = (None, None);
+        let (mut failure, mut skipped) = (None, None);
         let mut fresh = Duration::MAX;
         let (mut is_contacted, mut is_unchanged) = (false, true);
         let groups = self.groups(slot);
@@ -150,9 +150,8 @@ impl PageCache {
                         is_unchanged &= updated.modified == part.modified;
                         *part = updated;
                     }
-                    // In offline mode, nothing but the copies exists.
-                    Err(error) if error.is_offline() && part.checked.is_none() => {
-                        offline = Some(error);
+                    Err(error) if part.checked.is_none() && self.is_skippable(*index, &error) => {
+                        skipped = Some(error);
                         continue;
                     }
                     // Without the page of one upstream, a project of a private index might be taken from a public one.
@@ -177,7 +176,7 @@ impl PageCache {
         let (content, rules_ttl) = self.combine(parts, slot).await?;
         fresh = fresh.min(rules_ttl);
         if matches!(content, Content::NotFound) {
-            if let Some(error) = offline {
+            if let Some(error) = skipped {
                 return Err(error);
             }
             fresh = self.0.config.negative_ttl;

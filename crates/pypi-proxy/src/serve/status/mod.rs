@@ -324,10 +324,11 @@ impl View {
         }
         found.sort_by_key(|failure| std::cmp::Reverse(failure.at));
         let now = SystemTime::now();
-        let rows = found.into_iter().take(MAX_FAILURES).map(|Failure { at, subject, cause, count }| {
-            let cells = vec![subject.into(), cause.into(), text::ago(now, at), count.to_string()];
-            Row { cells, ..Row::default() }
-        });
+        let rows =
+            found.into_iter().take(MAX_FAILURES).map(|Failure { at, subject, cause, count, .. }| {
+                let cells = vec![subject.into(), cause.into(), text::ago(now, at), count.to_string()];
+                Row { cells, ..Row::default() }
+            });
         self.tables.insert("failures", rows.collect());
     }
 }
