@@ -332,8 +332,8 @@ impl Error {
         matches!(self.inner.kind, Kind::Encode(_))
     }
 
-    /// Returns `true` if the reader, writer, stream or sink failed. `Display` prints its error, and [`io::Error::from`] returns
-    /// or contains it.
+    /// Returns `true` if the reader, writer, stream or sink failed. `Display` prints its error, and the conversion into
+    /// [`io::Error`] returns or contains it.
     pub fn is_io(&self) -> bool {
         matches!(self.inner.kind, Kind::Io)
     }
