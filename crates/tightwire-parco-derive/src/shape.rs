@@ -312,7 +312,7 @@ impl<'a> Expansion<'a> {
             let (name, schema) = (&field.name, self.schema_of(field));
             quote!((#name, #schema))
         });
-        if self.model.evolve {
+        if self.model.evolve && self.model.id.is_none() {
             let fields = variant.encoded_fields();
             let required = fields.filter(|field| field.attrs.default_on_eof.is_none()).count();
             quote!(#krate::wire::adjust::evolve(#required, [#(#named),*]))

@@ -69,7 +69,8 @@
 //!
 //! - Options, sequences, maps, tuples and arrays count towards [`max_depth`](crate::Limits::max_depth) as structs and
 //!   enums do, both when encoding and when decoding, because a recursive serde type may consist of them alone.
-//! - Elements are counted towards [`max_allocation`](crate::Limits::max_allocation) one by one. A collection may reserve
+//! - Elements are counted towards [`max_allocation`](crate::Limits::max_allocation) one by one, and only when they are decoded,
+//!   because serde does not tell the encoder their size in memory. A collection may reserve
 //!   memory before, for at most as many elements as the message has bytes, and 1 MiB.
 //! - [`DuplicateKeys::Reject`](crate::DuplicateKeys::Reject) compares encoded keys, and applies to every map of serde.
 

@@ -373,7 +373,12 @@ impl<'a> Writer<'a> {
         if let Memory::Full = self.buffer.memory {
             return;
         }
-        if len < 0x80 {
+        // The outermost length inserts those that were delayed, which may be counts of elements without bytes.
+        #[cfg(feature = "alloc")]
+        let is_last = self.sized == 0 && self.buffer.lengths.is_some();
+        #[cfg(not(feature = "alloc"))]
+        let is_last = false;
+        if len < 0x80 && !is_last {
             // SAFETY: a `Reserved` is only made by `begin_length`, which has written the byte at `start`.
             unsafe { self.buffer.start.add(start).write(len as u8) };
         } else {

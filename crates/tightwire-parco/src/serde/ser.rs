@@ -243,7 +243,6 @@ impl Collection<'_, '_> {
         value: &T,
         segment: impl FnOnce() -> Segment,
     ) -> Result<(), Failure> {
-        self.writer.count(size_of_val(value));
         part(value, self.writer, segment)
     }
 

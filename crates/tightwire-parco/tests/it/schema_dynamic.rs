@@ -109,7 +109,8 @@ fn forged_counts_are_rejected_before_allocation() {
     let error = wire.decode_exact::<Value>(&10_000_000u32.to_le_bytes()).unwrap_err();
     assert!(error.is_unexpected_end());
     assert_eq!(error.missing(), Some(80_000_000));
-    let error = wire.decode_exact::<Value>(&10_000_001u32.to_le_bytes()).unwrap_err();
+    let options = Options::new().limits(Limits::new().max_elements(10_000_000));
+    let error = wire.decode_with::<Value>(options, &10_000_001u32.to_le_bytes()).unwrap_err();
     assert!(error.is_limit());
     // Go creates ten million structs from these four bytes and returns no error.
     let pets = slice(structure([("name", small_string()), ("age", of::<u8>())])).compile().unwrap();

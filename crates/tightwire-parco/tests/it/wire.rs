@@ -83,7 +83,12 @@ fn lengths_above_the_header_maximum_are_rejected() {
             let mut buffer = b"before".to_vec();
             let string = Str::<H>::NEW.encode(&text, &mut buffer);
             let blob = Blob::<H>::NEW.encode(text.as_bytes(), &mut buffer);
-            let slice = Slice::<H, Skip<0>>::NEW.encode(&vec![(); len], &mut buffer);
+            let slice = Slice::<H, Skip<0>>::NEW.encode_with(
+                tightwire_parco::Options::new()
+                    .limits(tightwire_parco::Limits::new().max_zero_sized(usize::MAX)),
+                &vec![(); len],
+                &mut buffer,
+            );
             let deque = Slice::<H, U8>::NEW.encode(&VecDeque::from(vec![1_u8; len]), &mut buffer);
             let map = Map::<H, Skip<0>, U8>::NEW.encode(&vec![((), 1_u8); len], &mut buffer);
             let sizes = [
@@ -165,7 +170,16 @@ fn custom_header_widths_are_supported() {
     assert_eq!(wire.decode_exact::<BTreeMap<String, Vec<u16>>>(&bytes).unwrap(), map);
     let long = vec![(); 1 << 24];
     assert!(Slice::<U24, Skip<0>>::NEW.encoded_len(&long).unwrap_err().is_overflow());
-    assert_eq!(Slice::<U24, Skip<0>>::NEW.to_vec(&long[1..]).unwrap(), [0xff; 3]);
+    assert_eq!(
+        Slice::<U24, Skip<0>>::NEW
+            .to_vec_with(
+                tightwire_parco::Options::new()
+                    .limits(tightwire_parco::Limits::new().max_zero_sized(usize::MAX)),
+                &long[1..]
+            )
+            .unwrap(),
+        [0xff; 3]
+    );
 }
 
 #[test]
