@@ -1,6 +1,8 @@
 //! JSON lines of objects and records.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use psrp::client::PipelineEvent;
 use psrp::clixml::Stream;
@@ -10,24 +12,40 @@ use psrp::value::PsString;
 use psrp::{Value, terminal_safe};
 use serde::{Serialize, Serializer};
 use serde_json::json;
-use serde_json::value::RawValue;
+use serde_json::ser::Formatter;
 
 /// Encodes a value, with type names and text forms if `types` is set.
 pub(crate) fn value(value: &Value, types: bool) -> serde_json::Result<String> {
-    let plain = Plain::new(value).numbers(ExactNumbers);
-    serde_json::to_string(&if types { plain.with_type_names() } else { plain }).map(safe)
+    let is_number = Cell::new(false);
+    let plain = Plain::new(value).numbers(ExactNumbers(&is_number));
+    let mut json = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut json, NumberFormatter(&is_number));
+    if types { plain.with_type_names() } else { plain }.serialize(&mut serializer)?;
+    Ok(safe(String::from_utf8_lossy(&json).into_owned()))
 }
 
-/// Writes decimals and big integers as JSON numbers with all digits.
+/// Writes decimals and big integers as JSON numbers with all digits: as strings for which the formatter writes no
+/// quotation marks.
 #[derive(Clone, Copy)]
-struct ExactNumbers;
+struct ExactNumbers<'a>(&'a Cell<bool>);
 
-impl PlainNumbers for ExactNumbers {
+impl PlainNumbers for ExactNumbers<'_> {
     fn serialize<S: Serializer>(self, number: &str, serializer: S) -> Result<S::Ok, S::Error> {
-        match RawValue::from_string(number.to_owned()) {
-            Ok(number) => number.serialize(serializer),
-            Err(_) => serializer.serialize_str(number),
-        }
+        self.0.set(true);
+        serializer.serialize_str(number)
+    }
+}
+
+/// The flag is true for a string that is a number.
+struct NumberFormatter<'a>(&'a Cell<bool>);
+
+impl Formatter for NumberFormatter<'_> {
+    fn begin_string<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        if self.0.get() { Ok(()) } else { writer.write_all(b"\"") }
+    }
+
+    fn end_string<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        if self.0.take() { Ok(()) } else { writer.write_all(b"\"") }
     }
 }
 

@@ -308,10 +308,10 @@ const CLIENT: &str = "
     <- disconnected = > Disconnected [pool Disconnected]: opening, negotiated, connecting, greeted,
         opened, asked, growing; > Disconnected (2, 1) [pool Disconnected]: limited; [pool Disconnected]:
         away, far; ok: closing, closed; > Disconnected Running [pool Disconnected]: running
-    <- failed = > Broken [pool Broken: OperationStopped]: opening, negotiated, connecting, greeted;
-        ! > Broken [pool Broken: ProtocolError]: opened, asked, growing, away, closing; ! > Broken (2,
-        1) [pool Broken: ProtocolError]: limited; ok: closed; ! > Broken [Failed: ProtocolError] [pool
-        Broken: ProtocolError]: running, far
+    <- failed = > Broken [pool Broken: OperationStopped]: opening, negotiated, connecting, greeted,
+        opened, asked, growing, away, closing; > Broken (2, 1) [pool Broken: OperationStopped]:
+        limited; ok: closed; > Broken [Failed: OperationStopped] [pool Broken: OperationStopped]:
+        running, far
     <- yes = ok: opening, negotiated, connecting, greeted, opened, limited, closing, closed, running,
         far; ! > Broken [pool Broken: ProtocolError]: asked, away; > Opened (1, 3) [Accepted(true)]:
         growing

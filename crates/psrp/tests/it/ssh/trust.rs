@@ -3,7 +3,7 @@
 use std::fs;
 
 use psrp::Error;
-use psrp::io::{Connect, Ssh};
+use psrp::io::{Connect, Ssh, SshQuestion};
 
 use crate::ssh::files::{Files, ecdsa_key, key, line};
 use crate::ssh::server::{AuthPolicy, Program, Server, connector};
@@ -80,12 +80,32 @@ async fn no_credentials_are_sent_to_an_untrusted_server() {
     let (files, server) = (Files::new(), server().await);
     let asked = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let flag = std::sync::Arc::clone(&asked);
-    let ssh = connector(server.port).known_hosts([files.path("none")]).ask(move |_| {
-        flag.store(true, std::sync::atomic::Ordering::SeqCst);
+    let ssh = connector(server.port).known_hosts([files.path("none")]).ask(move |question| {
+        let is_secret = !matches!(question, SshQuestion::HostKey { .. });
+        flag.fetch_or(is_secret, std::sync::atomic::Ordering::SeqCst);
         Some(PASSWORD.into())
     });
     assert!(ssh.connect().await.unwrap_err().is_untrusted());
     assert!(!asked.load(std::sync::atomic::Ordering::SeqCst));
+}
+
+#[tokio::test]
+async fn the_user_may_trust_and_save_an_unknown_key() {
+    let (files, server) = (Files::new(), server().await);
+    let ssh = || connector(server.port).known_hosts([files.path("hosts")]);
+    for answer in [None, Some("no"), Some("y"), Some("yes")] {
+        let ssh = ssh().ask(move |question| match question {
+            SshQuestion::HostKey { fingerprint, .. } => {
+                assert!(fingerprint.starts_with("SHA256:"));
+                answer.map(Into::into)
+            }
+            _ => None,
+        });
+        let is_untrusted = ssh.connect().await.err().is_some_and(|error| error.is_untrusted());
+        assert_eq!(is_untrusted, answer != Some("yes"), "{answer:?}");
+    }
+    // The key was saved.
+    assert!(!ssh().connect().await.err().is_some_and(|error| error.is_untrusted()));
 }
 
 #[tokio::test]
