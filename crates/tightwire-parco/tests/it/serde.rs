@@ -262,7 +262,7 @@ fn encoding_errors_name_the_value() {
     fails(to_vec(&Unknown(Unknown(Newtype(Failing)))), format!("{failed} at [0][0].0 (byte 2)"));
     let error = fails(
         tightwire_parco::to_vec(&Holder { before: 1, value: Tuple(2, Failing), after: 3 }),
-        format!("{failed} at .value.1 (byte 1)"),
+        format!("{failed} at .value.1 (byte 3)"),
     );
     assert_eq!(error.path().len(), 2);
     assert!(tightwire_parco::encoded_len(&Holder { before: 1, value: Failing, after: 3 }).is_err());

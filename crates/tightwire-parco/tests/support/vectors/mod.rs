@@ -354,7 +354,7 @@ fn decode_error(case: &Case<'_>) -> Outcome {
     // the start of the header, id or value.
     expect!(offset <= used, "the error is at byte {offset}");
     expect!(!error.is_unexpected_end() || used == bytes.len(), "the input ends behind byte {used}");
-    let again = case.decode(lenient(), &bytes)?;
+    let again = case.decode(if is_bytes { lenient().limits(limits) } else { lenient() }, &bytes)?;
     expect!(again.is_err_and(|again| same_kind(&again, &error)), "lenient decoding differs");
     Ok(None)
 }
