@@ -210,6 +210,8 @@ async fn credentials_apply_to_the_folder_of_the_index() {
         "/team/simple/demo/" => {
             respond(200, &[JSON], page("demo", &[(WHEEL, "../../packages/x/demo-1.0-py3-none-any.whl")]))
         }
+        // The page has its size, so that it is not checked.
+        path if path.contains("/x/") => respond(200, &[], "x"),
         path if path.ends_with(".whl") => respond(200, &[], content(100)),
         _ => respond(404, &[], ""),
     });
