@@ -419,8 +419,8 @@ fn wrappers_have_the_bytes_of_their_value() {
         (1_u8, 2_u8, 3_u8, 4_u8, 5_u8, 6_u8, 7_u8, 8_u8, 9_u8, 10_u8, 11_u8, 12_u8),
         &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
     );
-    let wide: (u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u16) =
-        decode_exact(&[1; 17]).unwrap();
+    type Wide = (u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u8, u16);
+    let wide: Wide = decode_exact(&[1; 17]).unwrap();
     assert_eq!((wide.15, to_vec(&wide).unwrap()), (0x0101, vec![1; 17]));
 }
 
