@@ -169,6 +169,13 @@ pub(crate) fn spaces(bytes: &[u8; BLOCK]) -> u32 {
     engine::spaces(bytes)
 }
 
+/// Same as [`spaces`] for 32 bytes.
+#[inline(always)]
+pub(crate) fn spaces32(bytes: &[u8; 2 * BLOCK]) -> u32 {
+    let (halves, _) = bytes.as_chunks::<BLOCK>();
+    spaces(&halves[0]) | spaces(&halves[1]) << BLOCK
+}
+
 /// Returns the text of two numbers below 10^8, each with eight digits, and a mask whose bit `i` is set if digit `i` is not
 /// zero.
 #[inline(always)]
