@@ -1,8 +1,9 @@
 //! Conversion of `mantissa * 10^exponent` to the nearest `f64`, measured by the benchmark rows
 //! `json/canada_*_decode`.
 //!
-//! The mantissa is multiplied by a 128-bit approximation of the power of ten, and the product is rounded. If the bits
-//! that the approximation lacks could change the result, or if the exponent is outside the table, the caller converts
+//! The mantissa is multiplied by the upper half of a 128-bit approximation of the power of ten, and by all of it if the
+//! product is almost halfway between two floats; then the product is rounded. If the bits that the approximation lacks
+//! could change the result, or if the exponent is outside the table, the caller converts
 //! the number with the standard library. Because every product is tested for this, the correctness does not depend on
 //! a proof for each power of ten.
 

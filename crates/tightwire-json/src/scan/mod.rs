@@ -199,8 +199,7 @@ pub(crate) fn digits_of(value: u32) -> u64 {
 /// Returns the `N` bytes at the offset `at`, or `None` if fewer follow. Executes fewer instructions than two slices.
 #[inline(always)]
 pub(crate) fn chunk<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
-    const { assert!(N > 0) };
-    if bytes.len().saturating_sub(at) < N {
+    if at > bytes.len().checked_sub(N)? {
         return None;
     }
     // SAFETY: `at + N` is at most the length, and an array of bytes needs no alignment.
