@@ -106,12 +106,14 @@ impl<'a> Block<'a> {
         if *self.bytes.get(self.point)? != b'.' || !is_short || matches!(self.bytes.get(end)?, b'e' | b'E') {
             return None;
         }
-        let fraction = match decimals {
-            1..=8 => value_of(self.word(self.point + 1)?, decimals),
-            9..=16 if whole + decimals <= 19 => {
-                value_of_two(self.word(self.point + 1)?, self.word(self.point + 9)?, decimals)
-            }
-            _ => return None,
+        if !(1..=16).contains(&decimals) || whole + decimals > 19 {
+            return None;
+        }
+        let digits = scan::chunk(self.bytes, self.point + 1)?;
+        let fraction = match scan::value(digits, decimals) {
+            Some(value) => value,
+            None if decimals <= 8 => value_of(self.word(self.point + 1)?, decimals),
+            None => value_of_two(self.word(self.point + 1)?, self.word(self.point + 9)?, decimals),
         };
         let mantissa = value_of(self.word(self.first)?, whole) * POWERS[decimals] + fraction;
         let magnitude = if mantissa <= 1 << 53 {

@@ -139,6 +139,11 @@ impl Portable {
     }
 
     #[inline(always)]
+    fn value(_bytes: &[u8; BLOCK], _count: usize) -> Option<u64> {
+        None
+    }
+
+    #[inline(always)]
     fn spaces(bytes: &[u8; BLOCK]) -> u32 {
         Self::gather(bytes, |word| {
             [b' ', b'\n', b'\r', b'\t'].iter().fold(0, |tops, byte| tops | Self::equal(word, *byte))
@@ -167,6 +172,12 @@ pub(crate) fn digits(bytes: &[u8; BLOCK]) -> u32 {
 #[inline(always)]
 pub(crate) fn spaces(bytes: &[u8; BLOCK]) -> u32 {
     engine::spaces(bytes)
+}
+
+/// Returns the value of the first `count` digits of a block, from 1 to 16; `None` if the build has no instructions for it.
+#[inline(always)]
+pub(crate) fn value(bytes: &[u8; BLOCK], count: usize) -> Option<u64> {
+    engine::value(bytes, count)
 }
 
 /// Same as [`spaces`] for 32 bytes.
@@ -401,8 +412,14 @@ mod tests {
     fn decimals_agree(high: u32, low: u32) {
         let text = format!("{high:08}{low:08}");
         let mask = text.bytes().enumerate().map(|(at, digit)| u32::from(digit != b'0') << at).sum();
-        let expected = (text.as_bytes().try_into().unwrap(), mask);
+        let expected: ([u8; BLOCK], u32) = (text.as_bytes().try_into().unwrap(), mask);
         assert_eq!(Portable::decimals(high, low), expected);
+        for count in 1..=BLOCK {
+            let value_of_first = text[..count].parse().unwrap();
+            for value in [value(&expected.0, count), Portable::value(&expected.0, count)] {
+                assert_eq!(value.unwrap_or(value_of_first), value_of_first);
+            }
+        }
         assert_eq!(decimals(high, low), expected);
     }
 
