@@ -1,8 +1,9 @@
 //! Conversion of `mantissa * 10^exponent` to the nearest `f64`, measured by the benchmark rows
 //! `json/canada_*_decode`.
 //!
-//! The mantissa is multiplied by a 128-bit approximation of the power of ten, and the product is rounded. If the bits
-//! that the approximation lacks could change the result, or if the exponent is outside the table, the caller converts
+//! The mantissa is multiplied by the upper half of a 128-bit approximation of the power of ten, and by all of it if the
+//! product is almost halfway between two floats; then the product is rounded. If the bits that the approximation lacks
+//! could change the result, or if the exponent is outside the table, the caller converts
 //! the number with the standard library. Because every product is tested for this, the correctness does not depend on
 //! a proof for each power of ten.
 
@@ -56,34 +57,43 @@ const fn reciprocal(divisor: u128) -> Power {
 }
 
 /// Returns the float nearest to `mantissa * 10^exponent`, or `None` if 128 bits are not enough to decide.
-#[inline]
+#[inline(always)]
 pub(super) fn nearest(mantissa: u64, exponent: i64) -> Option<f64> {
-    /// Bits of the product that do not fit into the mantissa of a float.
-    const CUT: u32 = 128 - 53;
-    const HALF: u128 = 1 << (CUT - 1);
-
     if mantissa == 0 {
         return Some(0.0);
     }
     let power = POWERS.get(usize::try_from(exponent - FIRST).ok()?)?;
     let shift = mantissa.leading_zeros();
-    let factor = u128::from(mantissa << shift);
+    let factor = mantissa << shift;
+    // The upper halves of the power and of the product, which both are truncated: the exact product is in
+    // `high..high + 2`.
+    let high = ((u128::from(factor) * (power.bits >> 64)) >> 64) as u64;
+    let cut = 10 + (high >> 63) as u32;
+    let (rest, half) = (high & ((1 << cut) - 1), 1 << (cut - 1));
+    let up = if rest.wrapping_sub(half - 1) > 1 { rest > half } else { is_above_half(factor, power)? };
+    // 53 bits, or 2^53 after rounding up; the addition below then carries into the exponent, which is correct.
+    let rounded = (high >> cut) + u64::from(up);
+    let binary = i64::from(cut) + 128 - i64::from(shift) - power.scale + exponent;
+    // With the powers of the table, the result is always a normal number.
+    let biased = u64::try_from(binary + 1023 + 52).ok()?;
+    Some(f64::from_bits((biased << 52) + (rounded - (1 << 52))))
+}
+
+/// Returns whether a product is nearer to the float above it than to the one below, if it is almost halfway between them.
+#[cold]
+#[inline(never)]
+fn is_above_half(factor: u64, power: &Power) -> Option<bool> {
+    /// Bits of the product that do not fit into the mantissa of a float.
+    const CUT: u32 = 128 - 53;
+    const HALF: u128 = 1 << (CUT - 1);
+
+    let factor = u128::from(factor);
     let low = factor * (power.bits & u128::from(u64::MAX));
     let product = factor * (power.bits >> 64) + (low >> 64);
     // Truncating the power and `low` makes the product too small by less than one each: the exact product is in
     // `product..product + 2`. If the first bit is zero, the shift below doubles this error.
-    let lost = product.leading_zeros();
-    let product = product << lost;
-    let rest = product & ((1 << CUT) - 1);
-    if rest + 4 > 1 << CUT || (rest <= HALF && HALF <= rest + 4) {
-        return None;
-    }
-    // 53 bits, or 2^53 after rounding up; the addition below then carries into the exponent, which is correct.
-    let rounded = (product >> CUT) as u64 + u64::from(rest > HALF);
-    let binary = i64::from(CUT) + 64 - i64::from(lost) - i64::from(shift) - power.scale + exponent;
-    // With the powers of the table, the result is always a normal number.
-    let biased = u64::try_from(binary + 1023 + 52).ok()?;
-    Some(f64::from_bits((biased << 52) + (rounded - (1 << 52))))
+    let rest = product << product.leading_zeros() & ((1 << CUT) - 1);
+    (rest > HALF || rest + 4 < HALF).then_some(rest > HALF)
 }
 
 #[cfg(test)]

@@ -106,12 +106,14 @@ impl<'a> Block<'a> {
         if *self.bytes.get(self.point)? != b'.' || !is_short || matches!(self.bytes.get(end)?, b'e' | b'E') {
             return None;
         }
-        let fraction = match decimals {
-            1..=8 => value_of(self.word(self.point + 1)?, decimals),
-            9..=16 if whole + decimals <= 19 => {
-                value_of_two(self.word(self.point + 1)?, self.word(self.point + 9)?, decimals)
-            }
-            _ => return None,
+        if !(1..=16).contains(&decimals) || whole + decimals > 19 {
+            return None;
+        }
+        let digits = scan::chunk(self.bytes, self.point + 1)?;
+        let fraction = match scan::value(digits, decimals) {
+            Some(value) => value,
+            None if decimals <= 8 => value_of(self.word(self.point + 1)?, decimals),
+            None => value_of_two(self.word(self.point + 1)?, self.word(self.point + 9)?, decimals),
         };
         let mantissa = value_of(self.word(self.first)?, whole) * POWERS[decimals] + fraction;
         let magnitude = if mantissa <= 1 << 53 {
@@ -337,10 +339,26 @@ impl<M> Parser<'_, '_, M> {
         Ok(())
     }
 
-    /// Reads a number as `f32`. Going through `f64` would round twice.
+    /// Reads a number as `f32`.
+    #[inline]
     pub(super) fn float32(&mut self) -> Result<f32> {
         let start = self.at;
-        self.skip_number()?;
+        let value = match self.fraction() {
+            Some(value) => value,
+            None => match self.number()? {
+                Number::Unsigned(value) => return Ok(value as f32),
+                Number::Signed(value) => return Ok(value as f32),
+                Number::Float(value) => value,
+            },
+        };
+        match single(value) {
+            Some(value) => Ok(value),
+            None => self.single_with_std(start),
+        }
+    }
+
+    #[cold]
+    fn single_with_std(&self, start: usize) -> Result<f32> {
         match self.text[start..self.at].parse() {
             Ok(value) if f32::is_finite(value) => Ok(value),
             _ => Err(out_of_range(start)),
@@ -373,6 +391,15 @@ impl Parts {
         };
         Some(if self.negative { -value } else { value })
     }
+}
+
+/// Returns the `f32` nearest to a number from the nearest `f64`. `None` if the result is not normal, or if the `f64` is halfway
+/// between two `f32`: it may have been rounded to there, and every other number is on the same side as before.
+#[inline(always)]
+fn single(value: f64) -> Option<f32> {
+    const BELOW: u64 = (1 << 29) - 1;
+    let is_normal = (f64::from(f32::MIN_POSITIVE)..f64::from(f32::MAX)).contains(&value.abs());
+    ((is_normal || value == 0.0) && value.to_bits() & BELOW != 1 << 28).then_some(value as f32)
 }
 
 #[cold]
@@ -438,6 +465,8 @@ mod tests {
             assert_eq!(bits(result.as_ref().ok().copied()), bits(expected), "{document:?}");
             assert!(result.is_ok_and(|_| parser.at == text.len()) || expected.is_none(), "{document:?}");
         }
+        let expected_single = text.parse::<f32>().ok().filter(|value| value.is_finite()).map(f32::to_bits);
+        assert_eq!(parser().float32().ok().map(f32::to_bits), expected_single, "{document:?}");
         let mut parser = parser();
         if let Some(value) = parser.fraction() {
             assert_eq!(
@@ -517,6 +546,37 @@ mod tests {
     }
 
     #[test]
+    fn singles_next_to_the_middle_of_two_are_rounded_once() {
+        for exponent in -160..130 {
+            for value in [1.0_f32, 1.5, 1.0 + f32::EPSILON, 2.0 - f32::EPSILON] {
+                let low = f64::from(value) * 2_f64.powi(exponent);
+                let middle = low + f64::from(f32::EPSILON) / 2.0 * 2_f64.powi(exponent);
+                for value in [low, middle, middle.next_up(), middle.next_down()] {
+                    // All digits of the double, and a little more or less than it.
+                    let digits = format!("{value:.80e}");
+                    let (mantissa, power) = digits.split_once('e').unwrap();
+                    for text in [
+                        format!("{value:e}"),
+                        digits.clone(),
+                        format!("{mantissa}1e{power}"),
+                        format!("{value:.18e}"),
+                        format!("{value:.30}"),
+                        format!("{value}"),
+                    ] {
+                        let expected: f32 = text.parse().unwrap();
+                        let actual = Codec::strict().from_str::<f32>(&text).ok().map(f32::to_bits);
+                        assert_eq!(
+                            actual,
+                            Some(expected.to_bits()).filter(|_| expected.is_finite()),
+                            "{text}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn errors_of_malformed_numbers_have_the_offset_of_the_first_wrong_byte() {
         for (text, offset) in [
             ("01", 1),
@@ -553,6 +613,9 @@ mod tests {
             padding in "[ ]{0,9}",
         ) {
             let expected: f64 = text.parse().unwrap();
+            let single: f32 = text.parse().unwrap();
+            let actual = Codec::strict().from_str::<f32>(&format!("{text}{padding}"));
+            prop_assert_eq!(actual.ok().map(f32::to_bits), Some(single.to_bits()).filter(|_| single.is_finite()));
             match number(&format!("{text}{padding}")) {
                 Ok(Number::Float(value)) => prop_assert_eq!(value.to_bits(), expected.to_bits()),
                 Ok(Number::Unsigned(value)) => prop_assert_eq!(value.to_string(), text),

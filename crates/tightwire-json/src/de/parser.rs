@@ -102,13 +102,13 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Not inlined, so that the code for documents without white space is short. Does not change the parser, so that the
     /// compiler keeps the position in a register: loading it from memory after each token takes longer than the token.
     #[inline(never)]
-    fn after_space(&self, mut at: usize) -> usize {
+    pub(super) fn after_space(&self, mut at: usize) -> usize {
         // A single space, for which a block takes longer.
         if self.bytes.get(at) == Some(&b' ') && self.bytes.get(at + 1).is_some_and(|byte| *byte > b' ') {
             return at + 1;
         }
-        while let Some(block) = scan::chunk::<16>(self.bytes, at) {
-            let count = (!scan::spaces(block)).trailing_zeros() as usize;
+        while let Some(block) = scan::chunk::<32>(self.bytes, at) {
+            let count = (!scan::spaces32(block)).trailing_zeros() as usize;
             if count < block.len() {
                 return at + count;
             }

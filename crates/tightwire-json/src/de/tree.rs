@@ -101,11 +101,21 @@ impl<M> Tree<'_, '_, '_, M> {
         }
     }
 
-    #[inline(never)]
-    fn skip_space(&mut self, at: usize) -> Result<(usize, u8)> {
-        self.parser.at = at;
-        let byte = self.parser.expect()?;
-        Ok((self.parser.at, byte))
+    /// Skips white space, usually a line break and the indentation, of which most are shorter than a block.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn skip_space(&mut self, mut at: usize) -> Result<(usize, u8)> {
+        if let Some(block) = scan::chunk(self.bytes, at) {
+            let count = (!scan::spaces32(block)).trailing_zeros() as usize;
+            if let Some(&byte) = block.get(count) {
+                return Ok((at + count, byte));
+            }
+            at += block.len();
+        }
+        self.parser.at = self.parser.after_space(at);
+        match self.bytes.get(self.parser.at) {
+            Some(&byte) => Ok((self.parser.at, byte)),
+            None => Err(self.parser.eof()),
+        }
     }
 
     #[cold]
@@ -202,7 +212,8 @@ impl<M> Tree<'_, '_, '_, M> {
                 None => self.key(at + 1, &mut object)?,
             };
             match scan::chunk(self.bytes, at) {
-                Some([b':', next]) if *next > b' ' => (at, byte) = (at + 1, *next),
+                Some([b':', next, _]) if *next > b' ' => (at, byte) = (at + 1, *next),
+                Some([b':', b' ', next]) if *next > b' ' => (at, byte) = (at + 2, *next),
                 _ => (at, byte) = self.colon(at)?,
             }
             at = self.value(at, byte, levels, |tree| tree.builder.context(&object))?;

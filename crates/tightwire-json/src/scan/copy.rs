@@ -37,6 +37,27 @@ pub(crate) fn push_block<const N: usize>(out: &mut Vec<u8>, block: [u8; N], len:
     }
 }
 
+/// Appends the first `len` bytes of a block, at most 8, and the first `len_of_second` bytes of another one, at most `N`.
+#[inline(always)]
+pub(crate) fn push_blocks<const N: usize>(
+    out: &mut Vec<u8>,
+    first: [u8; 8],
+    len: usize,
+    second: [u8; N],
+    len_of_second: usize,
+) {
+    let len = len.min(8);
+    out.reserve(8 + N);
+    // SAFETY: `reserve` guarantees capacity for both blocks, and at most their bytes are added to the length. The second one
+    // begins in the first one or at its end.
+    unsafe {
+        let to = out.as_mut_ptr().add(out.len());
+        to.cast::<[u8; 8]>().write_unaligned(first);
+        to.add(len).cast::<[u8; N]>().write_unaligned(second);
+        out.set_len(out.len() + len + len_of_second.min(N));
+    }
+}
+
 /// Appends a text, fast if it has at most 32 bytes.
 #[inline(always)]
 pub(crate) fn push_short(out: &mut Vec<u8>, text: &[u8]) {
@@ -282,6 +303,11 @@ mod tests {
             push_short(&mut out, &bytes[..len]);
             push_block::<40>(&mut out, bytes, len);
             assert_eq!(out, [b"a", &bytes[..len], &bytes[..len]].concat());
+        }
+        for (len, len_of_second) in (0..=9).flat_map(|len| (0..=5).map(move |other| (len, other))) {
+            let mut out = vec![b'a'];
+            push_blocks(&mut out, *b"01234567", len, *b"abcd", len_of_second);
+            assert_eq!(out, [b"a", &b"01234567"[..len.min(8)], &b"abcd"[..len_of_second.min(4)]].concat());
         }
         let mut out = Vec::new();
         push_block(&mut out, *b"abc", usize::MAX);

@@ -19,7 +19,7 @@ mod structure;
 mod x86;
 
 pub(crate) use copy::{
-    SHORT_ESCAPES, push_block, push_body, push_entry, push_short, push_string, push_unescaped,
+    SHORT_ESCAPES, push_block, push_blocks, push_body, push_entry, push_short, push_string, push_unescaped,
 };
 pub(crate) use structure::{PART, Structure, Tokens};
 
@@ -139,6 +139,11 @@ impl Portable {
     }
 
     #[inline(always)]
+    fn value(_bytes: &[u8; BLOCK], _count: usize) -> Option<u64> {
+        None
+    }
+
+    #[inline(always)]
     fn spaces(bytes: &[u8; BLOCK]) -> u32 {
         Self::gather(bytes, |word| {
             [b' ', b'\n', b'\r', b'\t'].iter().fold(0, |tops, byte| tops | Self::equal(word, *byte))
@@ -169,6 +174,19 @@ pub(crate) fn spaces(bytes: &[u8; BLOCK]) -> u32 {
     engine::spaces(bytes)
 }
 
+/// Returns the value of the first `count` digits of a block, from 1 to 16; `None` if the build has no instructions for it.
+#[inline(always)]
+pub(crate) fn value(bytes: &[u8; BLOCK], count: usize) -> Option<u64> {
+    engine::value(bytes, count)
+}
+
+/// Same as [`spaces`] for 32 bytes.
+#[inline(always)]
+pub(crate) fn spaces32(bytes: &[u8; 2 * BLOCK]) -> u32 {
+    let (halves, _) = bytes.as_chunks::<BLOCK>();
+    spaces(&halves[0]) | spaces(&halves[1]) << BLOCK
+}
+
 /// Returns the text of two numbers below 10^8, each with eight digits, and a mask whose bit `i` is set if digit `i` is not
 /// zero.
 #[inline(always)]
@@ -192,8 +210,7 @@ pub(crate) fn digits_of(value: u32) -> u64 {
 /// Returns the `N` bytes at the offset `at`, or `None` if fewer follow. Executes fewer instructions than two slices.
 #[inline(always)]
 pub(crate) fn chunk<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
-    const { assert!(N > 0) };
-    if bytes.len().saturating_sub(at) < N {
+    if at > bytes.len().checked_sub(N)? {
         return None;
     }
     // SAFETY: `at + N` is at most the length, and an array of bytes needs no alignment.
@@ -395,8 +412,14 @@ mod tests {
     fn decimals_agree(high: u32, low: u32) {
         let text = format!("{high:08}{low:08}");
         let mask = text.bytes().enumerate().map(|(at, digit)| u32::from(digit != b'0') << at).sum();
-        let expected = (text.as_bytes().try_into().unwrap(), mask);
+        let expected: ([u8; BLOCK], u32) = (text.as_bytes().try_into().unwrap(), mask);
         assert_eq!(Portable::decimals(high, low), expected);
+        for count in 1..=BLOCK {
+            let value_of_first = text[..count].parse().unwrap();
+            for value in [value(&expected.0, count), Portable::value(&expected.0, count)] {
+                assert_eq!(value.unwrap_or(value_of_first), value_of_first);
+            }
+        }
         assert_eq!(decimals(high, low), expected);
     }
 

@@ -1,12 +1,13 @@
 //! Vector engines of x86-64.
 
 use core::arch::x86_64::{
-    __m128i, __m256i, _mm_add_epi8, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_loadu_si128, _mm_min_epu8,
-    _mm_movemask_epi8, _mm_mul_epu32, _mm_mulhi_epu16, _mm_mullo_epi16, _mm_or_si128, _mm_set_epi32,
-    _mm_set1_epi8, _mm_set1_epi16, _mm_set1_epi64x, _mm_setzero_si128, _mm_slli_epi16, _mm_slli_epi32,
-    _mm_slli_epi64, _mm_srli_epi16, _mm_srli_epi64, _mm_storeu_si128, _mm_sub_epi16, _mm_sub_epi64,
-    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
-    _mm256_set1_epi8,
+    __m128i, __m256i, _mm_add_epi8, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_cvtsi128_si64, _mm_loadu_si128,
+    _mm_madd_epi16, _mm_maddubs_epi16, _mm_min_epu8, _mm_movemask_epi8, _mm_mul_epu32, _mm_mulhi_epu16,
+    _mm_mullo_epi16, _mm_or_si128, _mm_packs_epi32, _mm_set_epi32, _mm_set1_epi8, _mm_set1_epi16,
+    _mm_set1_epi32, _mm_set1_epi64x, _mm_setzero_si128, _mm_shuffle_epi8, _mm_slli_epi16, _mm_slli_epi32,
+    _mm_slli_epi64, _mm_srli_epi16, _mm_srli_epi64, _mm_storeu_si128, _mm_sub_epi8, _mm_sub_epi16,
+    _mm_sub_epi64, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8,
+    _mm256_or_si256, _mm256_set1_epi8,
 };
 
 use super::{BLOCK, Json, Set, find_by_blocks};
@@ -41,16 +42,56 @@ pub(super) fn digits(bytes: &[u8; BLOCK]) -> u32 {
     }
 }
 
+/// White space by its lower half.
+const SPACES: &[u8; BLOCK] = b" \0\0\0\0\0\0\0\0\t\n\0\0\r\0\0";
+
 /// Returns a mask whose bit `i` is set if byte `i` is white space.
 #[inline(always)]
 pub(super) fn spaces(bytes: &[u8; BLOCK]) -> u32 {
-    // SAFETY: as in `mask16`.
+    // SAFETY: as in `mask16`; SSSE3 is used if the build requires it.
     unsafe {
         let bytes = _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>());
+        if cfg!(target_feature = "ssse3") {
+            // The lower half of each byte selects the only white space with this half.
+            let table = _mm_loadu_si128(SPACES.as_ptr().cast::<__m128i>());
+            return _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_shuffle_epi8(table, bytes))).cast_unsigned();
+        }
         let equal = |byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte.cast_signed()));
         let lines = _mm_or_si128(equal(b'\n'), equal(b'\r'));
         let spaces = _mm_or_si128(equal(b' '), equal(b'\t'));
         _mm_movemask_epi8(_mm_or_si128(lines, spaces)).cast_unsigned()
+    }
+}
+
+/// Returns the value of the first `count` digits of a block, from 1 to 16; `None` if the build has no SSSE3.
+#[inline(always)]
+pub(super) fn value(bytes: &[u8; BLOCK], count: usize) -> Option<u64> {
+    /// Moves the digits to the end, and fills with zeros in front.
+    const ORDER: &[u8; 2 * BLOCK] = &{
+        let mut order = [0x80; 2 * BLOCK];
+        let mut at = 0;
+        while at < BLOCK {
+            order[BLOCK + at] = at as u8;
+            at += 1;
+        }
+        order
+    };
+    if !cfg!(target_feature = "ssse3") {
+        return None;
+    }
+    let order = super::chunk::<BLOCK>(ORDER, count)?;
+    // SAFETY: as in `spaces`.
+    unsafe {
+        let bytes = _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>());
+        let digits = _mm_sub_epi8(bytes, _mm_set1_epi8(b'0'.cast_signed()));
+        let digits = _mm_shuffle_epi8(digits, _mm_loadu_si128(order.as_ptr().cast::<__m128i>()));
+        // Each step joins two neighbours. The first is multiplied by the power of ten in the lower half.
+        let pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(1 << 8 | 10));
+        let fours = _mm_madd_epi16(pairs, _mm_set1_epi32(1 << 16 | 100));
+        let fours = _mm_packs_epi32(fours, fours);
+        let eights = _mm_cvtsi128_si64(_mm_madd_epi16(fours, _mm_set1_epi32(1 << 16 | 10_000)));
+        let eights = eights.cast_unsigned();
+        Some((eights & 0xffff_ffff) * 100_000_000 + (eights >> 32))
     }
 }
 

@@ -1,8 +1,10 @@
 //! Formatting of numbers.
 
+use std::hint::select_unpredictable;
+
 use super::style::{Canonical, Style};
-use crate::powers::{EXACT_POWERS, POWERS};
-use crate::scan::{decimals, digits_of, push_block, push_short};
+use crate::powers::POWERS;
+use crate::scan::{decimals, digits_of, push_block, push_blocks, push_short};
 
 const E8: u64 = 100_000_000;
 /// The digit 0 in each byte.
@@ -75,58 +77,172 @@ pub(super) fn is_double(out: &mut Vec<u8>, start: usize) -> bool {
     is_same
 }
 
-/// Exponents of the floats that [`push_float`] formats itself. All of them are written without an exponent.
-const FIRST: u64 = 1023 - 16;
-const LAST: u64 = 1023 + 51;
+/// Exponents of the floats that are formatted here. All of them are written without an exponent.
+const FIRST: i32 = -16;
+const LAST: i32 = 18;
 const EXPONENTS: usize = (LAST - FIRST + 1) as usize;
 
-/// Number of decimals for each exponent from [`FIRST`] on: as many as possible, so that two numbers with this number of
-/// decimals differ by more than two adjacent floats do, but at most 16.
-const PLACES: [u8; EXPONENTS] = {
-    let mut table = [0; EXPONENTS];
+/// Floats with the same exponent: multiples of a power of two.
+#[derive(Clone, Copy)]
+struct Scale {
+    /// The power of two multiplied by `10^places`, which is from 1 to 10, with 124 bits after the point. It is exact.
+    high: u64,
+    low: u64,
+    places: u32,
+    /// Bits of the mantissa after the point.
+    fraction: u32,
+}
+
+const fn scales(bits: i32) -> [Scale; EXPONENTS] {
+    let mut scales = [Scale { high: 0, low: 0, places: 0, fraction: 63 }; EXPONENTS];
     let mut index = 0;
-    while index < table.len() {
-        let mut places = 0;
-        while places < 16 && (POWERS[places + 1] as u128) < 1 << (LAST + 1 - FIRST - index as u64) {
+    while index < EXPONENTS {
+        let fraction = bits - FIRST - index as i32;
+        let (mut power, mut places) = (1_u128 << (124 - fraction), 0);
+        while power < 1 << 124 {
+            power *= 10;
             places += 1;
         }
-        table[index] = places as u8;
+        let scale = &mut scales[index];
+        (scale.high, scale.low, scale.places) = ((power >> 64) as u64, power as u64, places);
+        if fraction < 63 {
+            scale.fraction = fraction as u32;
+        }
         index += 1;
     }
-    table
+    scales
+}
+
+static DOUBLES: [Scale; EXPONENTS] = scales(52);
+/// The lower halves are zero.
+static SINGLES: [Scale; EXPONENTS] = scales(23);
+
+/// Texts of the first whole numbers with a point.
+static WHOLES: [u32; 1000] = {
+    let mut texts = [b'.' as u32; 1000];
+    let mut whole = 0;
+    while whole < texts.len() {
+        let mut rest = whole;
+        loop {
+            texts[whole] = texts[whole] << 8 | (b'0' as u32 + rest as u32 % 10);
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        whole += 1;
+    }
+    texts
 };
 
-/// Appends a finite float with the shortest digits that round-trip.
-///
-/// Most floats come from decimals with at most 16 digits. The nearest number with as many decimals as the table permits
-/// is the shortest one if it rounds to the float: no other number with at most as many decimals does. The calculation is
-/// verified by the division, which is rounded once because both operands are exact. Measured by the benchmark rows
+/// Appends a finite float with the shortest digits that round-trip. Measured by the benchmark rows
 /// `json/canada_*_encode`.
 #[inline]
 pub(super) fn push_float(out: &mut Vec<u8>, value: f64) {
-    let magnitude = value.abs();
-    let Some(places) = PLACES.get(((magnitude.to_bits() >> 52).wrapping_sub(FIRST)) as usize) else {
-        return push_any_float(out, value);
-    };
-    let places = usize::from(*places).min(16);
-    let power = EXACT_POWERS[places];
-    let scaled = (magnitude * power + 0.5) as i64;
-    let whole = (magnitude as i64).cast_unsigned();
-    if scaled as f64 / power != magnitude || whole >= 1_000_000 {
-        return push_any_float(out, value);
+    let bits = value.to_bits();
+    let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
+    if let Some(scale) = DOUBLES.get((bits >> 52 & 0x7ff).wrapping_sub((1023 + FIRST) as u64) as usize) {
+        let whole = mantissa >> (scale.fraction & 63);
+        let wide = u128::from(mantissa << 4);
+        let product = wide * u128::from(scale.high) + ((wide * u128::from(scale.low)) >> 64);
+        // The float below a power of two is nearer than the one above. Whole numbers are exact all the same.
+        if (mantissa != 1 << 52 || whole != 0)
+            && let Some(digits) = shortest::<false>(product, scale.high)
+        {
+            return push_decimal::<16>(out, value.is_sign_negative(), whole, digits, scale.places as usize);
+        }
     }
-    let (text, len) = short_text(whole as u32);
-    let sign = usize::from(value < 0.0);
-    let text = (text | u64::from(b'.') << (8 * len)) << (8 * sign);
-    let text = text | (u64::from(b'-') * sign as u64);
-    push_block(out, text.to_le_bytes(), len + 1 + sign);
-    let fraction = (scaled.cast_unsigned() - whole * POWERS[places]) * POWERS[16 - places];
-    let (text, mask) = decimals((fraction / E8) as u32, (fraction % E8) as u32);
-    push_block(out, text, (mask | 1).ilog2() as usize + 1);
+    push_any_float(out, value);
+}
+
+/// Same as [`push_float`].
+#[inline]
+pub(super) fn push_float32(out: &mut Vec<u8>, value: f32) {
+    let bits = value.to_bits();
+    let mantissa = u64::from(bits & ((1 << 23) - 1) | 1 << 23);
+    if let Some(scale) = SINGLES.get((bits >> 23 & 0xff).wrapping_sub((127 + FIRST) as u32) as usize) {
+        let whole = mantissa >> (scale.fraction & 63);
+        let product = u128::from(mantissa << 4) * u128::from(scale.high);
+        if (mantissa != 1 << 23 || whole != 0)
+            && let Some(digits) = shortest::<true>(product, scale.high)
+        {
+            return push_decimal::<8>(out, value.is_sign_negative(), whole, digits, scale.places as usize);
+        }
+    }
+    push_any_float(out, value);
+}
+
+/// Returns the shortest whole number nearer to `product` than the next float is, `None` if two are equally near or if the
+/// last bits decide.
+///
+/// `product` has 64 bits after the point. `distance` is that between two floats, from 1 to 10, with 60 bits after the point.
+/// Therefore the numbers that are near enough include at least one whole number and at most one multiple of ten, which is
+/// the shortest if it exists: further zeros are removed later.
+///
+/// `EXACT` is for `f32`, of which no bits are lost. The middle between two of them has more bits after the point than
+/// there are places, so that it is no whole number.
+#[inline(always)]
+fn shortest<const EXACT: bool>(product: u128, distance: u64) -> Option<u64> {
+    const TEN: u64 = 10 << 60;
+    let (whole, rest) = ((product >> 64) as u64, product as u64);
+    let digit = whole % 10;
+    let (last, half) = (digit << 60 | rest >> 4, distance / 2);
+    // Both sides of each comparison are truncated.
+    let is_unclear = |one: u64, other: u64| one.wrapping_sub(other).wrapping_add(2) <= 4;
+    let is_unclear = match EXACT {
+        true => rest == 1 << 63,
+        false => is_unclear(last, half) | is_unclear(last + half, TEN) | is_unclear(rest >> 4, 1 << 59),
+    };
+    if is_unclear {
+        return None;
+    }
+    let is_above = last + half > TEN;
+    let tens = whole - digit + select_unpredictable(is_above, 10, 0);
+    Some(select_unpredictable(is_above | (last < half), tens, whole + (rest >> 63)))
+}
+
+/// Appends `digits / 10^places`, which is `whole` and a fraction. `WIDTH` is 8 or 16; the number has at most one digit more
+/// after the zeros, and at most 5 decimals more.
+#[inline(always)]
+fn push_decimal<const WIDTH: usize>(
+    out: &mut Vec<u8>,
+    negative: bool,
+    whole: u64,
+    digits: u64,
+    places: usize,
+) {
+    let is_wide = places > WIDTH;
+    let (text, len, fraction) = if is_wide {
+        // Less than 1/2: zeros and the first digit precede the others.
+        let zeros = places - WIDTH - 1;
+        let first = (digits / POWERS[WIDTH]) << (8 * (zeros + 2));
+        (u64::from_le_bytes(*b"0.000000") | first, zeros + 3, digits % POWERS[WIDTH])
+    } else {
+        let (text, len) = match WHOLES.get(whole as usize) {
+            Some(text) => (u64::from(*text), 4 - text.leading_zeros() as usize / 8),
+            None => {
+                let (text, len) = short_text(whole as u32);
+                (text | u64::from(b'.') << (8 * len), len + 1)
+            }
+        };
+        (text, len, (digits - whole * POWERS[places]) * POWERS[WIDTH - places])
+    };
+    let sign = usize::from(negative);
+    let text = ((text << (8 * sign)) | (u64::from(b'-') * sign as u64)).to_le_bytes();
+    // Without zeros at the end, but with one decimal at least.
+    let least = u32::from(!is_wide);
+    if WIDTH == 16 {
+        let (fraction, mask) = decimals((fraction / E8) as u32, (fraction % E8) as u32);
+        push_blocks(out, text, len + sign, fraction, 32 - (mask | least).leading_zeros() as usize);
+    } else {
+        let fraction = digits_of(fraction as u32);
+        let len_of_fraction = 8 - (fraction | u64::from(least)).leading_zeros() as usize / 8;
+        push_blocks(out, text, len + sign, (fraction | ZEROS).to_le_bytes(), len_of_fraction);
+    }
 }
 
 #[inline(never)]
-fn push_any_float(out: &mut Vec<u8>, value: f64) {
+fn push_any_float(out: &mut Vec<u8>, value: impl zmij::Float) {
     push_short(out, zmij::Buffer::new().format_finite(value).as_bytes());
 }
 
@@ -204,6 +320,20 @@ mod tests {
         let expected = format!("[{}", zmij::Buffer::new().format_finite(value));
         assert_eq!(text(|out| push_float(out, value)), expected);
         assert_eq!(text(|out| push_any_float(out, value)), expected);
+        if value.is_finite() && (value as f32).is_finite() {
+            float32_agrees(value as f32);
+        }
+    }
+
+    fn float32_agrees(value: f32) {
+        let actual = text(|out| push_float32(out, value));
+        assert_eq!(actual, format!("[{}", zmij::Buffer::new().format_finite(value)));
+        // The standard library chooses another one of two equally near numbers.
+        let standard = format!("[{value:?}");
+        assert_eq!(actual[1..].parse::<f32>().unwrap().to_bits(), value.to_bits());
+        if (1e-4..1e6).contains(&value.abs()) {
+            assert_eq!(actual.len(), standard.len(), "{actual}");
+        }
     }
 
     fn integer_agrees(value: u64) {
@@ -227,7 +357,21 @@ mod tests {
                     float_agrees(value);
                     float_agrees(-value);
                 }
+                let value = power as f32;
+                for value in
+                    [value, value.next_down(), value.next_up()].into_iter().filter(|value| value.is_finite())
+                {
+                    float32_agrees(value);
+                    float32_agrees(-value);
+                }
             }
+        }
+    }
+
+    #[test]
+    fn floats_of_32_bits_from_the_whole_range_have_the_same_text_as_in_other_crates() {
+        for value in (0..=u32::MAX).step_by(99_991).map(f32::from_bits).filter(|value| value.is_finite()) {
+            float32_agrees(value);
         }
     }
 
@@ -335,6 +479,8 @@ mod tests {
             float_agrees(if value.is_finite() { value } else { 0.0 });
             // Exponents of common numbers.
             float_agrees(f64::from_bits(bits % (80 << 52) + (1000 << 52)));
+            float32_agrees(f32::from_bits(bits as u32 % (40 << 23) + (108 << 23)));
+            float32_agrees((mantissa >> 20 >> shift.min(39)) as f32 / 10_f32.powi(decimals % 11));
             float_agrees((mantissa >> shift) as f64 / 10_f64.powi(decimals));
         }
     }

@@ -6,7 +6,7 @@ use serde::ser::Serializer as _;
 use super::sort::Order;
 use super::{VecSerializer, number};
 use crate::error::Result;
-use crate::scan::{Html, Json, Set, push_block, push_short};
+use crate::scan::{Html, Json, Set, push_block};
 
 /// Differences between the output styles. The defaults are those of serde_json.
 pub(crate) trait Style: Sized {
@@ -24,7 +24,7 @@ pub(crate) trait Style: Sized {
     /// Appends a finite number.
     #[inline]
     fn push_f32(out: &mut Vec<u8>, value: f32) {
-        push_short(out, zmij::Buffer::new().format_finite(value).as_bytes());
+        number::push_float32(out, value);
     }
 
     /// Appends a finite number.

@@ -57,6 +57,32 @@ proptest! {
         prop_assert_eq!(to_string(&tree).unwrap(), to_string(&expected).unwrap());
     }
 
+    /// Objects with optional fields, in one order or in any, with duplicates.
+    #[test]
+    fn kinds_of_objects_alternate(
+        kinds in prop::collection::vec(prop::collection::vec(0..24_usize, 1..30), 4),
+        sorted: bool,
+        order in prop::collection::vec(0..4_usize, 0..16),
+    ) {
+        let objects = order.iter().enumerate().map(|(at, kind)| {
+            let mut keys = kinds[*kind].clone();
+            if sorted {
+                keys.sort_unstable();
+                keys.dedup();
+            }
+            // Some keys are longer than 22 bytes.
+            let entries = keys.iter().map(|key| format!(r#""{}{key}":{at}"#, "key ".repeat(key % 7)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
+        });
+        let document = format!("[{}]", objects.collect::<Vec<_>>().join(","));
+        let (tree, expected) = (from_str::<Value>(&document).unwrap(), owned(&document));
+        prop_assert_eq!(to_string(&tree).unwrap(), to_string(&expected).unwrap());
+        for object in tree.as_array().into_iter().flatten().filter_map(Value::as_object) {
+            prop_assert!(object.iter().all(|(key, value)| object.get(key.as_str()) == Some(value)));
+        }
+        prop_assert_eq!(to_value(&expected).unwrap(), tree);
+    }
+
     #[test]
     fn changes_equal_those_of_owned_trees(document in document()) {
         let original = from_str::<Value>(&document);

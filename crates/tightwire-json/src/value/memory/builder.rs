@@ -58,6 +58,9 @@ impl Object {
     }
 }
 
+/// Expected keys after a missing one with which a key is compared, with the missing one.
+const MAX_MISSING: usize = 4;
+
 /// Slots that a thread keeps, at most.
 const MAX_SLOTS: usize = 1 << 14;
 
@@ -366,6 +369,21 @@ impl<'de> Builder<'de> {
             let keys = unsafe { object.shape.keys() };
             self.keys.extend_from_slice(&keys[..self.slots.len() - object.from]);
         }
+        // Expected keys may be missing. Those after this one are expected again.
+        let mut next = object.next;
+        for _ in 0..MAX_MISSING {
+            if next == object.end {
+                break;
+            }
+            // SAFETY: the key is in the memory, before the end of the keys of the shape.
+            let expected = unsafe { next.as_ref() };
+            // SAFETY: as above.
+            next = unsafe { next.add(1) };
+            if is_same(&key, expected) {
+                object.next = next;
+                break;
+            }
+        }
         self.keys.push(key);
     }
 
@@ -458,6 +476,18 @@ impl<'de> Builder<'de> {
     /// memory.
     #[inline(never)]
     fn new_shape(&mut self, object: &Object, from: usize) -> Shape {
+        if let Some(shapes) = &mut self.shapes
+            && shapes.previous[object.context].0 == shapes.document
+        {
+            let (previous, keys) = (&mut shapes.previous[object.context], &self.keys[from..]);
+            // SAFETY: it is a shape of this document, so that its keys are in the memory.
+            let known = unsafe { previous.1.keys() };
+            if known.len() == keys.len() && known.iter().zip(keys).all(|(known, key)| is_same(known, key)) {
+                std::mem::swap(&mut shapes.current[object.context], previous);
+                self.keys.truncate(from);
+                return shapes.current[object.context].1;
+            }
+        }
         let mut index = UNINDEXED;
         let len = self.keys.len() - from;
         if len >= INDEXED || !self.are_distinct(from) {
@@ -484,7 +514,8 @@ impl<'de> Builder<'de> {
         if let Some(shapes) = &mut self.shapes
             && !object.has_escapes
         {
-            shapes.current[object.context] = (shapes.document, shape);
+            let current = &mut shapes.current[object.context];
+            shapes.previous[object.context] = std::mem::replace(current, (shapes.document, shape));
             shapes.new |= 1 << object.context;
         }
         shape

@@ -40,6 +40,8 @@ impl Shape {
 pub(super) struct Shapes {
     /// Last object in each context, with the number of the document whose memory has its keys.
     pub(super) current: [(u64, Shape); SHAPES],
+    /// Objects with other keys before them. Optional fields make objects of two kinds alternate.
+    pub(super) previous: [(u64, Shape); SHAPES],
     /// Objects of earlier documents.
     pub(super) kept: [Kept; SHAPES],
     /// Bits of the contexts with new keys in the current document.
@@ -65,6 +67,7 @@ impl Shapes {
     pub(super) fn new() -> Box<Self> {
         Box::new(Self {
             current: [(0, Shape::EMPTY); SHAPES],
+            previous: [(0, Shape::EMPTY); SHAPES],
             kept: std::array::from_fn(|_| Kept::default()),
             new: 0,
             document: 0,

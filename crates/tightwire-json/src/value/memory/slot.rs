@@ -54,7 +54,9 @@ pub(super) fn hash(key: &Slot) -> u64 {
 pub(super) fn is_text(key: &Slot, words: [u64; 3]) -> bool {
     // SAFETY: all words of slots are initialized.
     let [first, second, third] = key.map(|word| u64::from_le(unsafe { word.bits }));
-    ((first ^ words[0]) >> 16) | (second ^ words[1]) | (third ^ words[2]) == 0
+    // Two words as one number remain in general registers; the compiler would extract both halves of a vector.
+    let rest = |second: u64, third: u64| u128::from(second) | u128::from(third) << 64;
+    ((first ^ words[0]) >> 16 == 0) & (rest(second, third) == rest(words[1], words[2]))
 }
 
 /// Returns the words from two bytes before `start` on.
