@@ -291,7 +291,10 @@ impl<K: Into<JsonString>> FromIterator<(K, Value)> for Map<String, Value> {
 impl<K: Into<JsonString>> Extend<(K, Value)> for Map<String, Value> {
     fn extend<I: IntoIterator<Item = (K, Value)>>(&mut self, entries: I) {
         let entries = entries.into_iter();
-        self.to_mut().reserve(entries.size_hint().0);
+        // `json!` adds one entry at a time.
+        if let count @ 2.. = entries.size_hint().0 {
+            self.to_mut().reserve(count);
+        }
         for (key, value) in entries {
             self.set(key.into(), value);
         }
