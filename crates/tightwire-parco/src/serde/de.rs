@@ -54,6 +54,7 @@ pub(crate) trait Origin<'de> {
 pub(crate) enum Octets<'s, 'de> {
     /// They live as long as the value that is decoded.
     Borrowed(&'de [u8]),
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "streams need std"))]
     Buffered(&'s [u8]),
 }
 
