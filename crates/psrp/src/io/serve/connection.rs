@@ -27,6 +27,8 @@ const PACKETS_PER_TURN: usize = 64;
 const PACKET_OVERHEAD: usize = 64;
 /// Turns per poll before the task yields.
 const TURNS_PER_POLL: usize = 16;
+/// Time for a client that has closed the pool to close the connection before the server does.
+const CLIENT_FIRST: Duration = Duration::from_secs(1);
 
 /// Options for serving a session, with limits in addition to those of the [`Config`].
 ///
@@ -50,9 +52,8 @@ pub struct Options {
     /// Maximum time for a handler that uses [`Pipeline::stopping`](super::Pipeline::stopping) to end after a stop request.
     /// Then its future is dropped. Default: 30 seconds, which is half of PowerShell's timeout.
     pub stop_timeout: Duration,
-    /// Timeout of each of three steps at the end of a session: sending the remaining packets, waiting for handlers that
-    /// block, and waiting for the client to close the connection after it has closed the pool. Default: 30 seconds, which
-    /// is half of PowerShell's timeout.
+    /// Timeout of each step at the end of a session: sending the remaining packets, waiting for handlers that block, closing
+    /// the connection, and waiting for the client to close it after it has closed the pool. Default: 5 seconds.
     pub close_timeout: Duration,
 }
 
@@ -70,7 +71,7 @@ impl Default for Options {
             max_unsent_bytes: 1 << 20,
             max_input_bytes: 1 << 20,
             stop_timeout: Duration::from_secs(30),
-            close_timeout: Duration::from_secs(30),
+            close_timeout: Duration::from_secs(5),
         }
     }
 }
@@ -114,9 +115,14 @@ pub async fn serve<T: Transport, H: Handler>(
     connection.dispatcher.handler.closed(&ended).await;
     if is_closed {
         // PowerShell's client handles the acknowledgement and the end of the connection on different threads. If the
-        // connection or the process ends first, it reports the session as broken. Therefore the client closes first.
-        let _ = timeout(close_timeout, poll_fn(|cx| connection.poll_disconnected(cx))).await;
+        // connection or the process ends first, it reports the session as broken. Therefore the client closes first,
+        // unless it waits for the server.
+        let left =
+            timeout(close_timeout.min(CLIENT_FIRST), poll_fn(|cx| connection.poll_disconnected(cx))).await;
         let _ = timeout(close_timeout, poll_fn(|cx| connection.poll_close(cx, true))).await;
+        if left.is_err() {
+            let _ = timeout(close_timeout, poll_fn(|cx| connection.poll_disconnected(cx))).await;
+        }
     }
     ended
 }
