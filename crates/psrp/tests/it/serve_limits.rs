@@ -104,6 +104,20 @@ impl RawClient {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_server_closes_the_connection_soon_after_its_client() {
+    let mut raw = RawClient::opened(Options::default()).await;
+    raw.machine.close().unwrap();
+    raw.send_all().await;
+    while let Ok(is_open) = timeout(WHILE, raw.receive()).await {
+        assert!(is_open, "the client has time to close it first");
+    }
+    assert_eq!(raw.machine.state(), RunspacePoolState::Closed);
+    assert!(!raw.receive().await);
+    drop(raw.lines);
+    assert_eq!(raw.ended.await.unwrap().unwrap(), SessionEnd::Closed);
+}
+
+#[tokio::test(start_paused = true)]
 async fn pending_output_is_limited_and_can_be_cancelled() {
     let mut raw = RawClient::opened(Options { max_unsent_bytes: 100_000, ..Options::default() }).await;
     let id = raw.start("count 1000000").await;
