@@ -65,7 +65,7 @@
 //!
 //! # Limits
 //!
-//! The [`Limits`](crate::Limits) are those of derived types, with these differences:
+//! The [`Limits`] are those of derived types, with these differences:
 //!
 //! - Options, sequences, maps, tuples and arrays count towards [`max_depth`](crate::Limits::max_depth) as structs and
 //!   enums do, both when encoding and when decoding, because a recursive serde type may consist of them alone.
