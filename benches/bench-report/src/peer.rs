@@ -18,7 +18,7 @@ pub struct Program {
     pub command: Vec<String>,
     /// Folder that it is started in.
     pub directory: PathBuf,
-    /// What it implements.
+    /// Libraries that it measures.
     pub implementations: Vec<Implementation>,
 }
 

@@ -372,7 +372,7 @@ impl Error {
     }
 }
 
-/// What an [`Error`] knows in addition to serde_json's error.
+/// Details of an [`Error`] that serde_json's error does not have.
 ///
 /// It is a trait, so that a program with an extension trait for serde_json's error can have methods with these names.
 ///

@@ -10,7 +10,7 @@ use crate::{Error, ProjectName};
 /// Maximum length of a title in bytes; the rest is ignored.
 const MAX_TITLE: usize = 1024;
 
-/// What a document says about itself.
+/// Signs that a document is an index page, or another one.
 #[derive(Default)]
 pub(super) struct Evidence {
     /// Whether it declares a version of the simple repository API.

@@ -20,7 +20,7 @@ fn is_zip(name: &str) -> bool {
     has_extension(name, &[".whl", ".zip", ".egg"])
 }
 
-/// Checks the first bytes of a file. Returns what is wrong with them.
+/// Checks the first bytes of a file, and returns the problem if there is one.
 pub(super) fn problem_at_start(name: &str, start: &[u8]) -> Option<&'static str> {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     if text.starts_with(b"<") {
@@ -30,7 +30,7 @@ pub(super) fn problem_at_start(name: &str, start: &[u8]) -> Option<&'static str>
     (is_zip(name) && start[..len] != ZIP[..len]).then_some("it is not a ZIP archive")
 }
 
-/// Checks whether a file of this length is complete. Returns what is wrong with it. Blocks the thread.
+/// Checks whether a file of this length is complete, and returns the problem if it is not. Blocks the thread.
 pub(super) fn problem_at_end(name: &str, file: &File, len: u64) -> io::Result<Option<&'static str>> {
     let truncated = Some("it is truncated");
     if is_zip(name) {

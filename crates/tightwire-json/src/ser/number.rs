@@ -145,7 +145,8 @@ pub(super) fn push_float(out: &mut Vec<u8>, value: f64) {
         let whole = mantissa >> (scale.fraction & 63);
         let wide = u128::from(mantissa << 4);
         let product = wide * u128::from(scale.high) + ((wide * u128::from(scale.low)) >> 64);
-        // The float below a power of two is nearer than the one above. Whole numbers are exact all the same.
+        // The float below a power of two is nearer than the one above, which `shortest` does not know. A whole number is
+        // found exactly, whatever the distances are.
         if (mantissa != 1 << 52 || whole != 0)
             && let Some(digits) = shortest::<false>(product, scale.high)
         {

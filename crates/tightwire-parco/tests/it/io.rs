@@ -116,7 +116,7 @@ fn write_errors_are_returned() {
     assert_eq!(source.kind(), io::ErrorKind::WriteZero);
 }
 
-/// No message follows one that was written in part.
+/// After an incomplete message no other one is written.
 #[test]
 fn an_encoder_that_failed_stays_failed() {
     let mut sink = Sink::new();

@@ -44,7 +44,7 @@ pub(crate) struct Plan {
     pub(crate) label: Label,
 }
 
-/// What the caller set for the call, except its body.
+/// Options that the caller set for the call. The body is separate.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Options {
     pub(super) query: Vec<QueryParam>,

@@ -58,7 +58,7 @@ impl Subscribers {
         if self.next_key == 0 && matches!(event, PoolEvent::Record(_)) {
             self.early_bytes += size;
             if self.early_bytes <= MAX_EARLY_BYTES {
-                // The limit of buffered bytes does not apply: nobody may ever read these.
+                // The limit of buffered bytes does not apply: these may never be read.
                 self.early.push_back((event.clone(), 0));
             }
         }
