@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::os::unix::fs::FileExt as _;
 
+use super::read_at;
+
 /// Signature of all records of a ZIP archive.
 const ZIP: &[u8] = b"PK";
 /// Signature of the record at the end of a ZIP archive, and its length without the comment.
@@ -36,7 +38,7 @@ pub(super) fn problem_at_end(name: &str, file: &File, len: u64) -> io::Result<Op
     if is_zip(name) {
         let tail_len = len.min((ZIP_END_LEN + usize::from(u16::MAX)) as u64);
         let mut tail = vec![0; usize::try_from(tail_len).unwrap_or_default()];
-        file.read_exact_at(&mut tail, len - tail_len)?;
+        read_at(file, &mut tail, len - tail_len)?;
         let is_end = |at: usize| {
             let comment = tail.get(at + ZIP_END_LEN - 2..at + ZIP_END_LEN);
             let comment = comment.map(|len| usize::from(u16::from_le_bytes([len[0], len[1]])));
@@ -47,7 +49,7 @@ pub(super) fn problem_at_end(name: &str, file: &File, len: u64) -> io::Result<Op
     let mut start = [0; GZIP.len()];
     let is_gzip = has_extension(name, &[".tar.gz", ".tgz"]) && len >= GZIP.len() as u64;
     if is_gzip {
-        file.read_exact_at(&mut start, 0)?;
+        read_at(file, &mut start, 0)?;
     }
     if start != *GZIP {
         return Ok(None);
