@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -213,7 +214,8 @@ fn no_std(gate: &Gate) -> Result<Skipped> {
     pass(command)
 }
 
-/// Runs `cargo test`, the full gate with the installed programs in other languages and with more simulations.
+/// Runs `cargo test`, the full gate with the installed programs in other languages and with more simulations. The error
+/// has the output of the tests that failed: it may be all that is left of a long log.
 fn tests(gate: &Gate) -> Result<Skipped> {
     let mut command = cargo::command(&gate.workspace, &["test", "--no-fail-fast"]);
     // Most tests of servers and timeouts wait.
@@ -223,7 +225,19 @@ fn tests(gate: &Gate) -> Result<Skipped> {
         command.env("SIMULATION_SEEDS", "2000");
         command.envs(gate.installed().variables.iter().map(|(variable, path)| (variable, path)));
     }
-    pass(command)
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+    let (mut is_failure, mut failures) = (false, String::new());
+    for line in BufReader::new(child.stdout.take().context("cargo has no output")?).lines() {
+        let line = line?;
+        say(&format!("{line}\n"));
+        is_failure = (is_failure || line == "failures:") && !line.starts_with("test result:");
+        if is_failure {
+            failures += &format!("{line}\n");
+        }
+    }
+    let status = child.wait()?;
+    ensure!(status.success(), "cargo: {status}\n{failures}");
+    Ok(None)
 }
 
 fn docs(gate: &Gate) -> Result<Skipped> {
@@ -268,7 +282,7 @@ fn peers(gate: &Gate) -> Result<Skipped> {
 
 fn deny(gate: &Gate) -> Result<Skipped> {
     match lacks("cargo-deny") {
-        None => pass(cargo::command(&gate.workspace, &["deny", "check", "bans", "licenses", "sources"])),
+        None => pass(cargo::command(&gate.workspace, &["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"])),
         missing => Ok(missing),
     }
 }
