@@ -1,4 +1,4 @@
-//! The `client` suite: the HTTP table of the Go benchmark, and a streamed chat completion, each with live peers.
+//! The `client` suite: the HTTP table of the Go benchmark, and streamed answers, each with live peers.
 //!
 //! Client and server share a process, as in the Go benchmark, and one thread, so that a row can run on one core; only the
 //! concurrent row uses all. This workspace's client is built on reqwest, so the difference to it is the cost of the
@@ -12,7 +12,7 @@ use crate::ours::Ours;
 use crate::peers::{HyperUtil, Reqwest};
 use crate::repeat::{Operation, Operations, concurrent, sequential};
 use crate::server::Server;
-use crate::stream::AsyncOpenai;
+use crate::stream::{Api, AsyncOpenai};
 use crate::workload::Workload;
 
 mod ours;
@@ -58,7 +58,8 @@ fn rows(suite: &mut Suite) -> anyhow::Result<()> {
         );
     }
     with_retry(suite);
-    streamed(suite);
+    streamed(suite, Api::Agent);
+    streamed(suite, Api::Chat);
     Ok(())
 }
 
@@ -96,21 +97,20 @@ fn with_retry(suite: &mut Suite) {
     with_peers(suite.row(workload.row), &workload, Ours::without_sleep);
 }
 
-/// A chat completion of 10,000 chunks.
-fn streamed(suite: &mut Suite) {
-    const ROW: &str = "client_stream_10k";
-    let answer = stream::answer(suite.selects(ROW));
+/// A streamed answer of 10,000 pieces.
+fn streamed(suite: &mut Suite, api: Api) {
+    let answer = api.answer(suite.selects(api.row()));
     let ours =
-        |is_text| sequential(answer.clone(), Box::new(move |server| stream::Ours::new(is_text, server)));
+        |is_text| sequential(answer.clone(), Box::new(move |server| stream::Ours::new(api, is_text, server)));
     suite
-        .row(ROW)
-        .payload(stream::LEN)
-        .elements(stream::CHUNKS)
+        .row(api.row())
+        .payload(api.len())
+        .elements(stream::PIECES)
         .run_batches(Impl::ours("chunks").class(TYPED), stream::VALUE, ours(false))
         .run_batches(Impl::ours("text").class(TEXT), stream::VALUE, ours(true))
         .run_batches(
             Impl::peer("async-openai", ASYNC_OPENAI).class(TYPED),
             stream::VALUE,
-            sequential(answer.clone(), Box::new(AsyncOpenai::new)),
+            sequential(answer.clone(), Box::new(move |server| AsyncOpenai::new(api, server))),
         );
 }

@@ -51,14 +51,15 @@ impl Input {
     }
 }
 
-/// Returns a chat stream of at least `bytes` bytes: chunks of about 207 bytes with one token each, then `[DONE]`.
-/// Three of 24 tokens are not ASCII.
+/// Text pieces of streamed answers, as they stand in JSON. Three of 24 are not ASCII.
+pub const TOKENS: [&str; 24] = [
+    " the", " quick", " brown", " fox", " jumps", " over", " a", " lazy", " dog", ".", ",", " Rust",
+    " stream", " of", " tokens", " that", " arrive", " one", " at", " time", " café", " naïve", "\\n\\n",
+    " —",
+];
+
+/// Returns a chat stream of at least `bytes` bytes: chunks of about 207 bytes with one of [`TOKENS`] each, then `[DONE]`.
 pub fn chat_stream(bytes: usize) -> Vec<u8> {
-    const TOKENS: [&str; 24] = [
-        " the", " quick", " brown", " fox", " jumps", " over", " a", " lazy", " dog", ".", ",", " Rust",
-        " stream", " of", " tokens", " that", " arrive", " one", " at", " time", " café", " naïve", "\\n\\n",
-        " —",
-    ];
     let mut out = String::with_capacity(bytes + 256);
     for token in TOKENS.iter().cycle() {
         if out.len() >= bytes {

@@ -282,7 +282,10 @@ fn peers(gate: &Gate) -> Result<Skipped> {
 
 fn deny(gate: &Gate) -> Result<Skipped> {
     match lacks("cargo-deny") {
-        None => pass(cargo::command(&gate.workspace, &["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"])),
+        None => pass(cargo::command(
+            &gate.workspace,
+            &["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"],
+        )),
         missing => Ok(missing),
     }
 }
