@@ -80,7 +80,7 @@ impl<W: Write> Encoder<W> {
         Self::with_options(writer, Options::new())
     }
 
-    /// Creates an encoder with the limits of these options.
+    /// Creates an encoder with these options.
     pub const fn with_options(writer: W, options: Options) -> Self {
         Self { writer, buffer: Vec::new(), options, fingerprint: None, has_failed: false }
     }

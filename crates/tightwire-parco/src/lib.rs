@@ -45,6 +45,7 @@
 //! | types of other crates, several schemas of one type | [`builder()`], or [`compiler`] and [`parser`] | |
 //! | types that derive serde's traits | the module `serde`, and `#[parco(serde)]` on a field | `serde` |
 //! | other limits, the lenient mode of Go | [`Options`], [`Limits`] | |
+//! | equal values as equal bytes, for hashes and signatures | `Options::canonical` | `alloc` |
 //! | exchange messages with the Go library | `#[parco(go)]` on each type: lengths of two bytes, as in Go |  |
 //! | encode a value with another wire type | [`WireExt`] with the types of [`wire`] | |
 //! | add fields while old readers exist | `#[parco(evolve)]` on a struct: its length precedes its fields; [`schema::evolution`] | |
@@ -108,15 +109,15 @@
 //! - A decoder never returns a value from the middle of a message: after a timeout it continues, after a malformed message
 //!   whose end is unknown it stays failed.
 //! - An encoding error leaves a vector or buffer unchanged. The contents of a slice are then unspecified.
-//! - Encoding to a reused vector does not allocate, except to sort a [`wire::SortedMap`] and for evolve structs of 128
-//!   bytes or more inside of others.
+//! - Encoding to a reused vector does not allocate, except to sort maps and sets ([`wire::SortedMap`],
+//!   [`wire::SortedSlice`], `Options::canonical`) and for evolve structs of 128 bytes or more inside of others.
 //!
 //! # Limitations
 //!
 //! - The format is not self-describing: a message decoded with the wrong schema may yield wrong values instead of an
 //!   error. [`schema::evolution`] lists the compatible changes, and [`schema::Fingerprint`] detects a changed schema.
-//! - Maps and sets are encoded in iteration order. Use the attribute `sorted` ([`wire::SortedMap`], [`wire::SortedSlice`]) for
-//!   reproducible bytes.
+//! - Maps and sets are encoded in iteration order by default. For reproducible bytes, use the option `Options::canonical`, which
+//!   sorts all of them, or the attribute `sorted` ([`wire::SortedMap`], [`wire::SortedSlice`]) of single fields.
 //! - Invalid input that the Go library tolerates is an error, unless [`Mode::Compat`] is set. Truncated input, which
 //!   the Go library partly decodes without an error, is always an error.
 

@@ -73,6 +73,8 @@
 //!   because serde does not tell the encoder their size in memory. A collection may reserve
 //!   memory before, for at most as many elements as the message has bytes, and 1 MiB.
 //! - [`DuplicateKeys::Reject`](crate::DuplicateKeys::Reject) compares encoded keys, and applies to every map of serde.
+//!   [`Options::canonical`](crate::Options::canonical) applies to maps, but not to sets, which serde does not distinguish from
+//!   sequences.
 
 #[cfg(feature = "codec")]
 mod codec;
@@ -108,13 +110,13 @@ pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
     to_vec_with(Options::new(), value)
 }
 
-/// Same as [`to_vec`], with the limits of these options.
+/// Same as [`to_vec`], with these options.
 ///
 /// # Errors
 ///
 /// Same as [`to_vec`].
 pub fn to_vec_with<T: Serialize + ?Sized>(options: Options, value: &T) -> Result<Vec<u8>, Error> {
-    write::to_vec(&options.limits, |writer| ser::put(value, writer))
+    write::to_vec(&options, |writer| ser::put(value, writer))
 }
 
 /// Encodes a value and appends it to a vector.
@@ -126,7 +128,7 @@ pub fn encode<T: Serialize + ?Sized>(value: &T, vec: &mut Vec<u8>) -> Result<(),
     encode_with(Options::new(), value, vec)
 }
 
-/// Same as [`encode`], with the limits of these options.
+/// Same as [`encode`], with these options.
 ///
 /// # Errors
 ///
@@ -136,7 +138,7 @@ pub fn encode_with<T: Serialize + ?Sized>(
     value: &T,
     vec: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    write::append(vec, &options.limits, |writer| ser::put(value, writer))
+    write::append(vec, &options, |writer| ser::put(value, writer))
 }
 
 /// Encodes a value to the start of a slice and returns the number of bytes written.

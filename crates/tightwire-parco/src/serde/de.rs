@@ -11,7 +11,7 @@ use serde::de::{self, DeserializeSeed, IntoDeserializer as _, Visitor};
 use super::{Failure, Sizes, position};
 use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::DuplicateKeys;
-use crate::read::{Input, Reader};
+use crate::read::{Input, Reader, check_order};
 use crate::text::text;
 use crate::wire::{Header as _, Varint};
 
@@ -202,7 +202,13 @@ impl<'de, S: Origin<'de>> Source<S> {
             let promised = count.min(source.unpromised).min(options.limits.allocation);
             source.unpromised -= promised;
             let start = source.origin.position();
-            let keys = (options.duplicates == DuplicateKeys::Reject).then(BTreeSet::new);
+            let keys = if options.canonical {
+                Keys::Sorted(Vec::new())
+            } else if options.duplicates == DuplicateKeys::Reject {
+                Keys::Distinct(BTreeSet::new())
+            } else {
+                Keys::Any
+            };
             let is_checked = Sizes::need_check(count, &options.limits);
             let mut elements = Elements {
                 source,
@@ -423,9 +429,17 @@ struct Elements<'a, 'de, S> {
     /// Whether the sizes of the elements are checked.
     is_checked: bool,
     sizes: Sizes,
-    /// The encoded keys, if duplicates are rejected.
-    keys: Option<BTreeSet<Vec<u8>>>,
+    keys: Keys,
     lifetime: PhantomData<&'de ()>,
+}
+
+/// The check of the keys of a map.
+enum Keys {
+    Any,
+    /// Duplicates are rejected: the encoded keys.
+    Distinct(BTreeSet<Vec<u8>>),
+    /// The canonical mode: the last encoded key.
+    Sorted(Vec<u8>),
 }
 
 impl<'de, S: Origin<'de>> Elements<'_, 'de, S> {
@@ -462,14 +476,28 @@ impl<'de, S: Origin<'de>> Elements<'_, 'de, S> {
         )
     }
 
-    /// Fails if the key of the current entry has the same bytes as an earlier one.
+    /// Fails if the key of the current entry has the same bytes as an earlier one, or is not in canonical order.
     fn check_key(&mut self, index: usize) -> Result<(), Failure> {
-        let Some(keys) = &mut self.keys else { return Ok(()) };
-        if keys.insert(self.source.origin.since(self.start).to_vec()) {
-            return Ok(());
-        }
-        let fault = self.source.fail_at(self.start, Fault(ErrorKind::DuplicateKey));
-        Err(self.source.input().locate(fault, Segment::Key(index)).into())
+        let key = || self.source.origin.since(self.start);
+        let result = match &mut self.keys {
+            Keys::Any => return Ok(()),
+            Keys::Distinct(keys) => {
+                if keys.insert(key().to_vec()) {
+                    return Ok(());
+                }
+                Err(Fault(ErrorKind::DuplicateKey))
+            }
+            Keys::Sorted(last) => {
+                let result = if index == 0 { Ok(()) } else { check_order(last, key()) };
+                last.clear();
+                last.extend_from_slice(key());
+                result
+            }
+        };
+        result.map_err(|fault| {
+            let fault = self.source.fail_at(self.start, fault);
+            self.source.input().locate(fault, Segment::Key(index)).into()
+        })
     }
 }
 

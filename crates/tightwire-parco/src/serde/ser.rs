@@ -1,6 +1,8 @@
 //! The serializer.
 
+use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 
 use serde::ser::{self, Serialize};
 
@@ -52,7 +54,16 @@ impl<'a, 'w> Serializer<'a, 'w> {
             None => (Err(self.0.begin_length()), true),
         };
         let start = self.0.written();
-        Ok(Collection { writer: self.0, len, count: 0, is_checked, start, sizes, has_literal_key: false })
+        Ok(Collection {
+            writer: self.0,
+            len,
+            count: 0,
+            is_checked,
+            start,
+            sizes,
+            has_literal_key: false,
+            keys: Vec::new(),
+        })
     }
 }
 
@@ -234,6 +245,8 @@ struct Collection<'a, 'w> {
     sizes: Sizes,
     /// Whether the first key is a literal.
     has_literal_key: bool,
+    /// Positions of the keys of a map in the canonical mode.
+    keys: Vec<Range<usize>>,
 }
 
 impl Collection<'_, '_> {
@@ -261,6 +274,9 @@ impl Collection<'_, '_> {
     }
 
     fn end(self) -> Result<(), Failure> {
+        if !self.keys.is_empty() {
+            self.writer.sort_parts(&self.keys, Segment::Key)?;
+        }
         match self.len {
             Ok(len) if len != self.count => return Err(Fault::INVALID_LENGTH.into()),
             Ok(_) => {}
@@ -299,7 +315,10 @@ impl ser::SerializeMap for Collection<'_, '_> {
                 return Err(Fault(ErrorKind::NotSelfDescribing).into());
             }
         }
-        self.put(key, || Segment::Key(index))
+        let start = self.writer.position();
+        self.put(key, || Segment::Key(index))?;
+        self.keys.extend(self.writer.is_canonical().then(|| start..self.writer.position()));
+        Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {

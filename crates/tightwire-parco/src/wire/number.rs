@@ -537,7 +537,7 @@ mod tests {
         fn check<H: Header>() {
             let max = usize::try_from(H::MAX).unwrap();
             let mut bytes = Vec::new();
-            crate::write::append(&mut bytes, &crate::Limits::new(), |writer| H::put_length(max, writer))
+            crate::write::append(&mut bytes, &crate::Options::new(), |writer| H::put_length(max, writer))
                 .unwrap();
             assert_eq!(bytes.len(), H::width(H::MAX));
             let mut context = Context::new(&bytes, crate::Options::new());
@@ -586,7 +586,7 @@ mod tests {
         let numbers = (0..64).flat_map(|bits| [(1 << bits) - 1, 1 << bits]).chain([u64::MAX]);
         for number in numbers {
             let mut bytes = Vec::new();
-            crate::write::append(&mut bytes, &crate::Limits::new(), |writer| Varint.put(&number, writer))
+            crate::write::append(&mut bytes, &crate::Options::new(), |writer| Varint.put(&number, writer))
                 .unwrap();
             assert_eq!(Varint.size(&number, Levels::default()), Ok(bytes.len()));
             let bits = (64 - number.leading_zeros()).max(1) as usize;

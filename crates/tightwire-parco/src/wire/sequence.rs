@@ -127,7 +127,8 @@ mod owned;
 /// A [`Slice`] whose elements are encoded in ascending order, so that equal sets have equal bytes: the attribute `sorted` of a
 /// `HashSet`.
 ///
-/// Encoding collects and sorts references to all elements. Decoding accepts any order.
+/// Encoding collects and sorts references to all elements. Decoding accepts any order. With
+/// [`Options::canonical`](crate::Options::canonical), the order is that of the encoded elements instead, as in every set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SortedSlice<H, E>(Slice<H, E>);
 

@@ -12,7 +12,7 @@ use super::SortedMap;
 use super::{Get, Header, Map, Put, Wire};
 use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::Levels;
-use crate::read::{Input as _, Reader};
+use crate::read::{Input as _, KeyOrder, Reader};
 use crate::write::Writer;
 
 impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
@@ -22,6 +22,31 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         let count = self.count(reader)?;
         reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
         Ok(count)
+    }
+
+    /// Encodes entries, and then sorts them by the bytes of their keys.
+    #[cold]
+    pub(super) fn put_canonical<'a, A: 'a, B: 'a>(
+        &self,
+        entries: impl Iterator<Item = (&'a A, &'a B)>,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), Fault>
+    where
+        K: Put<A>,
+        V: Put<B>,
+    {
+        let mut keys = Vec::new();
+        for (index, (key, value)) in entries.enumerate() {
+            let start = writer.position();
+            if let Err(fault) = self.key.put(key, writer) {
+                return Err(writer.locate(fault, Segment::Key(index)));
+            }
+            keys.push(start..writer.position());
+            if let Err(fault) = self.value.put(value, writer) {
+                return Err(writer.locate(fault, Segment::Value(index)));
+            }
+        }
+        writer.sort_parts(&keys, Segment::Key)
     }
 
     /// Decodes entries and passes them to `insert`, which returns false for a duplicate key. `spare` has old entries,
@@ -38,11 +63,13 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         K: Get<'de, A>,
         V: Get<'de, B>,
     {
+        let mut order = KeyOrder::new(reader);
         for index in 0..count {
             let start = reader.rest();
             let (key, value) = match spare.pop() {
                 Some((mut key, mut value)) => {
-                    if let Err(fault) = self.key.get_into(reader, &mut key) {
+                    let read = self.key.get_into(reader, &mut key);
+                    if let Err(fault) = read.and_then(|()| order.check(start, reader)) {
                         return Err(reader.locate(fault, Segment::Key(index)));
                     }
                     if let Err(fault) = self.value.get_into(reader, &mut value) {
@@ -50,7 +77,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
                     }
                     (key, value)
                 }
-                None => self.get_entry(index, reader)?,
+                None => self.get_entry(index, &mut order, reader)?,
             };
             if !insert(key, value) && reader.rejects_duplicates() {
                 let fault = reader.fail_at(start, Fault(ErrorKind::DuplicateKey));
@@ -81,8 +108,9 @@ impl<'de, A, B, H: Header, K: Get<'de, A>, V: Get<'de, B>> Get<'de, Vec<(A, B)>>
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<(A, B)>, Fault> {
         let count = self.count_with_allocation::<A, B>(reader)?;
         let mut entries = Vec::with_capacity(count);
+        let mut order = KeyOrder::new(reader);
         for index in 0..count {
-            entries.push(self.get_entry(index, reader)?);
+            entries.push(self.get_entry(index, &mut order, reader)?);
         }
         Ok(entries)
     }
