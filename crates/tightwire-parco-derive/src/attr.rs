@@ -327,6 +327,20 @@ fn id_wire(meta: &ParseNestedMeta<'_>) -> Result<IdWire> {
     Ok(IdWire::Type(Box::new(wire)))
 }
 
+impl IdWire {
+    /// Returns the encoded size of an id, if it depends on the id.
+    pub(crate) fn width(&self, id: &str) -> Option<usize> {
+        match self {
+            Self::Number(Number { wire: "Varint", .. }) => {
+                let bits = id.parse::<u64>().map_or(64, |id| 64 - (id | 1).leading_zeros());
+                Some(bits.div_ceil(7) as usize)
+            }
+            Self::Small => Some(1 + id.len()),
+            Self::Number(_) | Self::Type(_) => None,
+        }
+    }
+}
+
 impl Default for IdWire {
     fn default() -> Self {
         Self::Number(Number { wire: "Varint", ordered: false, order: None, span: Span::call_site() })

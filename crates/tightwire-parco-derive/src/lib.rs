@@ -3,6 +3,7 @@
 mod attr;
 mod decode;
 mod encode;
+mod max_size;
 mod model;
 mod shape;
 mod wire_type;
@@ -299,6 +300,28 @@ pub fn encode(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Decode, attributes(parco))]
 pub fn decode(input: TokenStream) -> TokenStream {
     derive(parse_macro_input!(input as DeriveInput), decode::derive)
+}
+
+/// Derives the maximum encoded size of a struct or enum that derives [`Encode`](macro@Encode): `MaxSize`.
+///
+/// All fields need a maximum: strings and collections have the attribute `max`, a header of at most two bytes, or a type of fixed
+/// capacity. The size of an enum is that of its largest variant. A type that contains itself has no maximum.
+///
+/// ```
+/// use tightwire_parco::{Encode, MaxSize};
+///
+/// #[derive(Encode, MaxSize)]
+/// enum Command {
+///     Stop,
+///     Move(i32, i32),
+///     Say(#[parco(max = 100)] String),
+/// }
+///
+/// assert_eq!(Command::MAX_SIZE, 1 + 1 + 100);
+/// ```
+#[proc_macro_derive(MaxSize, attributes(parco))]
+pub fn max_size(input: TokenStream) -> TokenStream {
+    derive(parse_macro_input!(input as DeriveInput), max_size::derive)
 }
 
 fn derive(input: DeriveInput, output: fn(&Model) -> proc_macro2::TokenStream) -> TokenStream {

@@ -17,6 +17,8 @@ use crate::wire::logical::{self, Logical};
 use crate::wire::{
     Array, Bool, Either, Endian, Format, Get, I8, I16, I32, I64, Order, Put, Skip, U8, U16, U32, U64,
 };
+#[cfg(any(feature = "glam", feature = "ordered-float"))]
+use crate::wire::{F32, F64};
 use crate::write::Writer;
 
 /// Implements the traits for types that are converted. The parameter in brackets is the byte order; the name after `as` is
@@ -210,15 +212,15 @@ impl<T: ?Sized> Get<'_, PhantomData<T>> for Skip<0> {
 }
 
 /// Wire type of a date: year, month and day.
-#[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "jiff02", feature = "time"))]
 type Date<O> = (I32<O>, U8, U8);
 
 /// Wire type of a time of day: hour, minute, second and nanosecond.
-#[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "jiff02", feature = "time"))]
 type Time<O> = (U8, U8, U8, U32<O>);
 
 /// Returns whether seconds and nanoseconds are a duration: less than a second, and of the same sign.
-#[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "jiff02", feature = "time"))]
 fn is_duration(seconds: i64, nanos: i32) -> bool {
     nanos.unsigned_abs() < NANOS_PER_SECOND && i64::from(nanos.signum()) * seconds.signum() >= 0
 }
@@ -267,42 +269,57 @@ mod chrono {
     }
 }
 
+/// Implements the traits for the types of a version of `jiff`.
+#[cfg(any(feature = "jiff", feature = "jiff02"))]
+macro_rules! jiff {
+    ($jiff:ident) => {
+        use ::$jiff::SignedDuration;
+        use ::$jiff::civil::{self, DateTime};
+
+        use super::*;
+
+        converted! {
+            [O] civil::Date: (i32, u8, u8) = Date<O> as Date,
+                |value| (value.year().into(), value.month() as u8, value.day() as u8),
+                |(year, month, day)| valid(date(year, month, day));
+            [O] civil::Time: (u8, u8, u8, u32) = Time<O> as TimeOfDay,
+                |value| (
+                    value.hour() as u8,
+                    value.minute() as u8,
+                    value.second() as u8,
+                    value.subsec_nanosecond() as u32,
+                ),
+                |(hour, minute, second, nano)| valid(time(hour, minute, second, nano));
+            [O] DateTime: (civil::Date, civil::Time) = (Date<O>, Time<O>) as DateTime,
+                |value| (value.date(), value.time()),
+                |(date, time)| Ok(DateTime::from_parts(date, time));
+            [O] SignedDuration: (i64, i32) = (I64<O>, I32<O>) as SignedDuration,
+                |value| (value.as_secs(), value.subsec_nanos()),
+                |(seconds, nanos)| valid(
+                    is_duration(seconds, nanos).then(|| SignedDuration::new(seconds, nanos))
+                );
+        }
+
+        fn date(year: i32, month: u8, day: u8) -> Option<civil::Date> {
+            civil::Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()
+        }
+
+        fn time(hour: u8, minute: u8, second: u8, nano: u32) -> Option<civil::Time> {
+            let (hour, minute, second) =
+                (hour.try_into().ok()?, minute.try_into().ok()?, second.try_into().ok()?);
+            civil::Time::new(hour, minute, second, nano.try_into().ok()?).ok()
+        }
+    };
+}
+
 #[cfg(feature = "jiff")]
 mod jiff {
-    use ::jiff::SignedDuration;
-    use ::jiff::civil::{self, DateTime};
+    jiff!(jiff1);
+}
 
-    use super::*;
-
-    converted! {
-        [O] civil::Date: (i32, u8, u8) = Date<O> as Date,
-            |value| (value.year().into(), value.month() as u8, value.day() as u8),
-            |(year, month, day)| valid(date(year, month, day));
-        [O] civil::Time: (u8, u8, u8, u32) = Time<O> as TimeOfDay,
-            |value| (
-                value.hour() as u8,
-                value.minute() as u8,
-                value.second() as u8,
-                value.subsec_nanosecond() as u32,
-            ),
-            |(hour, minute, second, nano)| valid(time(hour, minute, second, nano));
-        [O] DateTime: (civil::Date, civil::Time) = (Date<O>, Time<O>) as DateTime, |value| (value.date(), value.time()),
-            |(date, time)| Ok(DateTime::from_parts(date, time));
-        [O] SignedDuration: (i64, i32) = (I64<O>, I32<O>) as SignedDuration, |value| (value.as_secs(), value.subsec_nanos()),
-            |(seconds, nanos)| valid(
-                is_duration(seconds, nanos).then(|| SignedDuration::new(seconds, nanos))
-            );
-    }
-
-    fn date(year: i32, month: u8, day: u8) -> Option<civil::Date> {
-        civil::Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()
-    }
-
-    fn time(hour: u8, minute: u8, second: u8, nano: u32) -> Option<civil::Time> {
-        let (hour, minute, second) =
-            (hour.try_into().ok()?, minute.try_into().ok()?, second.try_into().ok()?);
-        civil::Time::new(hour, minute, second, nano.try_into().ok()?).ok()
-    }
+#[cfg(feature = "jiff02")]
+mod jiff02 {
+    jiff!(jiff);
 }
 
 #[cfg(feature = "time")]
@@ -348,4 +365,60 @@ converted! {
         let value = rust_decimal::Decimal::deserialize(bytes);
         valid((value.serialize() == bytes).then_some(value))
     };
+}
+
+#[cfg(feature = "ordered-float")]
+converted! {
+    [O] ordered_float::OrderedFloat<f32>: f32 = F32<O>, |value| value.0, |number| Ok(ordered_float::OrderedFloat(number));
+    [O] ordered_float::OrderedFloat<f64>: f64 = F64<O>, |value| value.0, |number| Ok(ordered_float::OrderedFloat(number));
+    [O] ordered_float::NotNan<f32>: f32 = F32<O>, |value| value.into_inner(),
+        |number| valid(ordered_float::NotNan::new(number).ok());
+    [O] ordered_float::NotNan<f64>: f64 = F64<O>, |value| value.into_inner(),
+        |number| valid(ordered_float::NotNan::new(number).ok());
+}
+
+/// Implements the traits for types that are converted to and from arrays of numbers.
+#[cfg(feature = "glam")]
+macro_rules! arrays {
+    (
+        $to:ident, |$array:ident| $from:ident($numbers:expr):
+        $($type:ident = [$number:ty; $count:literal] as $wire:ident;)*
+    ) => {converted! {$(
+        [O] glam::$type: [$number; $count] = Array<$count, $wire<O>>, |value| value.$to(),
+            |$array| Ok(glam::$type::$from($numbers));
+    )*}};
+}
+
+#[cfg(feature = "glam")]
+arrays! { to_array, |array| from_array(array):
+    Vec2 = [f32; 2] as F32;
+    Vec3 = [f32; 3] as F32;
+    Vec3A = [f32; 3] as F32;
+    Vec4 = [f32; 4] as F32;
+    Quat = [f32; 4] as F32;
+    DVec2 = [f64; 2] as F64;
+    DVec3 = [f64; 3] as F64;
+    DVec4 = [f64; 4] as F64;
+    DQuat = [f64; 4] as F64;
+    IVec2 = [i32; 2] as I32;
+    IVec3 = [i32; 3] as I32;
+    IVec4 = [i32; 4] as I32;
+    UVec2 = [u32; 2] as U32;
+    UVec3 = [u32; 3] as U32;
+    UVec4 = [u32; 4] as U32;
+}
+
+#[cfg(feature = "glam")]
+arrays! { to_cols_array, |array| from_cols_array(&array):
+    Mat2 = [f32; 4] as F32;
+    Mat3 = [f32; 9] as F32;
+    Mat3A = [f32; 9] as F32;
+    Mat4 = [f32; 16] as F32;
+    Affine2 = [f32; 6] as F32;
+    Affine3A = [f32; 12] as F32;
+    DMat2 = [f64; 4] as F64;
+    DMat3 = [f64; 9] as F64;
+    DMat4 = [f64; 16] as F64;
+    DAffine2 = [f64; 6] as F64;
+    DAffine3 = [f64; 12] as F64;
 }

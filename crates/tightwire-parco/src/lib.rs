@@ -37,7 +37,7 @@
 //! | the bytes of each type of the standard library and of other crates | the table of [`EncodeAs`] | |
 //! | encode and decode your own types | [`#[derive(Encode, Decode)]`](derive@Encode), with a list of all attributes | `derive` (default) |
 //! | messages in memory | [`to_vec`], [`encode`], [`decode_exact`], [`decode`] | |
-//! | messages without an allocator | [`encode_to_slice`] and types that borrow, such as `&str` and [`Seq`] | none |
+//! | messages without an allocator | [`encode_to_slice`] and types that borrow, such as `&str` and [`Seq`]; [`MaxSize`] for the size of buffers | none |
 //! | borrow from the input | fields such as `&str`, [`Seq`] and [`Entries`] | |
 //! | messages on a `std::io` stream | [`Encoder`], [`Decoder`] | `std` (default) |
 //! | messages on a tokio stream | `StreamCodec`, `FrameCodec` | `codec` |
@@ -64,8 +64,8 @@
 //! | `derive` (default) | the derive macros |
 //! | `bytes` | `Bytes` and `BytesMut`; `encode_to_buf` for `BytesMut` and other buffers |
 //! | `codec` | codecs for `tokio_util::codec` |
-//! | `chrono`, `jiff`, `time` | timestamps, dates, times of day and durations of these crates |
-//! | `indexmap`, `rust_decimal`, `smallvec`, `uuid` | the types of these crates |
+//! | `chrono`, `jiff` (version 1), `jiff02` (version 0.2), `time` | timestamps, dates, times of day and durations of these crates |
+//! | `arrayvec`, `compact_str`, `glam`, `hashbrown`, `heapless`, `indexmap`, `ordered-float`, `rust_decimal`, `smallvec`, `uuid` | the types of these crates |
 //! | `serde` | the module `serde` for types that implement `Serialize` and `Deserialize` |
 //! | `schema-json` | schemas and values as JSON |
 //!
@@ -81,7 +81,7 @@
 //! | [`to_vec`], [`encode`]; `String`, `Vec`, `Box`, `Rc`, `Arc`, `Cow`, `BTreeMap` and so on | yes | yes | no |
 //! | [`builder`](mod@builder), [`Registry`], [`schema`] | yes | yes | no |
 //! | [`Encoder`], [`Decoder`]; `HashMap`, `HashSet`, `SystemTime`, `Path` | yes | no | no |
-//! | features | all | all but `codec` | `derive`, `chrono`, `time`, `uuid` |
+//! | features | all | all but `codec` and `glam` | `derive`, `arrayvec`, `chrono`, `heapless`, `ordered-float`, `time`, `uuid` |
 //!
 //! ```
 //! use tightwire_parco::{Decode, Encode};
@@ -159,7 +159,7 @@ pub use self::time::{Timestamp, ZonedTimestamp};
 pub use builder::{builder, builder_with, compiler, parser, parser_with};
 #[cfg(feature = "codec")]
 pub use codec::{FrameCodec, StreamCodec};
-pub use default_wire::{Decode, DecodeAs, DecodeOwned, Encode, EncodeAs};
+pub use default_wire::{Decode, DecodeAs, DecodeOwned, Encode, EncodeAs, MaxSize};
 pub use error::{Error, Fault, Segment};
 #[cfg(feature = "std")]
 pub use io::{Decoder, Encoder, decode_from_reader, encode_to_writer};
@@ -173,7 +173,7 @@ pub use read::{Input, Reader};
 #[cfg(feature = "alloc")]
 pub use registry::{Frame, Frames, HasId, Registry};
 #[cfg(feature = "derive")]
-pub use tightwire_parco_derive::{Decode, Encode};
+pub use tightwire_parco_derive::{Decode, Encode, MaxSize};
 pub use view::{Entries, EntriesIter, Seq, SeqIter};
 pub use wire::{Get, Put};
 #[cfg(feature = "bytes")]

@@ -8,9 +8,9 @@
 
 use super::logical::Logical;
 use super::{
-    Array, Bool, Either, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Pointer, Put, Skip,
-    Slice, SortedMap, SortedSlice, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Varint,
-    Wrapped,
+    Array, Bool, Either, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Pointer, Put,
+    RangeBound, Skip, Slice, SortedMap, SortedSlice, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32,
+    U64, Varint, Wrapped,
 };
 use crate::error::Fault;
 use crate::read::Input;
@@ -157,6 +157,7 @@ wires! {
 
     [O, A: WithOrder<O>, B: WithOrder<O>] Either<A, B>: WithOrder<O> => Either<A::Wire, B::Wire>;
     [O, W: WithOrder<O>] Opt<W>: WithOrder<O> => Opt<W::Wire>;
+    [O, W: WithOrder<O>] RangeBound<W>: WithOrder<O> => RangeBound<W::Wire>;
     [O, W: WithOrder<O>] Pointer<W>: WithOrder<O> => Pointer<W::Wire>;
     [O, W: WithOrder<O>] Wrapped<W>: WithOrder<O> => Wrapped<W::Wire>;
     [O, L, W: WithOrder<O>] Logical<L, W>: WithOrder<O> => Logical<L, W::Wire>;

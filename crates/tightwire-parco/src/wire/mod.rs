@@ -102,6 +102,7 @@ macro_rules! same_wire {
 }
 
 pub mod adjust;
+mod bounded;
 mod bytes;
 pub mod logical;
 mod map;
@@ -120,6 +121,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
+#[doc(hidden)]
+pub use bounded::largest;
+pub use bounded::{Bounded, BoundedFields, BoundedHeader};
 pub use bytes::{Blob, FromOctets, LongText, Octets, Skip, SmallVarchar, Str, Text, Varchar};
 pub use map::{Map, SortedMap};
 #[cfg(feature = "alloc")]
@@ -128,7 +132,7 @@ pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape
 pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Max, U8, U16, U32, U64, Varint};
 pub use sequence::{Array, Slice, SortedSlice};
 pub use time::{TimeLocation, TimeUtc};
-pub use tuple::Either;
+pub use tuple::{Either, RangeBound};
 pub use wrapped::Wrapped;
 pub use wrapper::{Converted, HeaderInt, Opt, OrDefault, Pointer, WireOf};
 

@@ -473,9 +473,9 @@ impl Get<'_, bool> for Bool {
 /// `Str<Max<4096, U16<Le>>>` is a string of at most 4096 bytes. Longer strings fail with
 /// [`Error::is_limit`](crate::Error::is_limit); the decoder checks this before it allocates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Max<const N: u64, H>(H);
+pub struct Max<const N: usize, H>(H);
 
-impl<const N: u64, H: Header> Wire for Max<N, H> {
+impl<const N: usize, H: Header> Wire for Max<N, H> {
     same_sizes!(|max| max.0);
 
     #[inline]
@@ -489,13 +489,13 @@ impl<const N: u64, H: Header> Wire for Max<N, H> {
     }
 }
 
-impl<const N: u64, H: Header> StaticWire for Max<N, H> {
+impl<const N: usize, H: Header> StaticWire for Max<N, H> {
     const NEW: Self = Self(H::NEW);
 }
 
-impl<const N: u64, H: Header> Header for Max<N, H> {
+impl<const N: usize, H: Header> Header for Max<N, H> {
     const WIDTH: usize = H::WIDTH;
-    const MAX: u64 = if N < H::MAX { N } else { H::MAX };
+    const MAX: u64 = if (N as u64) < H::MAX { N as u64 } else { H::MAX };
     const MAX_SHORT: u64 = H::MAX_SHORT;
 
     #[inline(always)]
@@ -511,17 +511,13 @@ impl<const N: u64, H: Header> Header for Max<N, H> {
     #[inline]
     fn length<I: Input>(input: &mut I) -> Result<usize, Fault> {
         let len = H::length(input)?;
-        if len as u64 <= N {
-            Ok(len)
-        } else {
-            Err(input.state_mut().exceed(Limit::Attribute, len, N as usize))
-        }
+        if len <= N { Ok(len) } else { Err(input.state_mut().exceed(Limit::Attribute, len, N)) }
     }
 
     #[inline]
     fn check(len: usize) -> Result<(), Fault> {
         H::check(len)?;
-        if len as u64 <= N { Ok(()) } else { Err(Fault::LIMIT) }
+        if len <= N { Ok(()) } else { Err(Fault::LIMIT) }
     }
 }
 

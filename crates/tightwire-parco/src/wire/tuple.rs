@@ -1,6 +1,6 @@
-//! Wire types of tuples and ranges, and of types with two alternatives.
+//! Wire types of tuples, ranges and their bounds, and of types with two alternatives.
 
-use core::ops::{Range, RangeInclusive};
+use core::ops::{Bound, Range, RangeInclusive};
 
 use super::adjust::Id as _;
 #[cfg(feature = "alloc")]
@@ -254,5 +254,93 @@ impl<'de, T, E, A: Get<'de, T>, B: Get<'de, E>> Get<'de, Result<T, E>> for Eithe
             if U8::find(&IDS, reader)? == 0 { Ok(self.0.get(reader)?) } else { Err(self.1.get(reader)?) };
         reader.leave();
         Ok(value)
+    }
+}
+
+/// An end of a range: the byte 0 if there is none, or a value of the wire type `W` after the byte 1 if it is included, or 2 if it
+/// is excluded.
+///
+/// It is the wire type of `Bound`. Other bytes fail with [`Error::is_unknown_type`](crate::Error::is_unknown_type).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RangeBound<W>(pub W);
+
+const BOUNDS: [u8; 3] = [0, 1, 2];
+
+impl<W: Wire> Wire for RangeBound<W> {
+    #[inline]
+    fn min_size(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        input.walk_parts(1, |input, _| {
+            input.enter()?;
+            if U8::find(&BOUNDS, input)? > 0 {
+                self.0.walk(input)?;
+            }
+            input.leave();
+            Ok(())
+        })
+    }
+
+    #[cfg(feature = "alloc")]
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        let header = U8.schema(context);
+        context.enclosed("", |context| {
+            let unbounded = context.enclosed("", |_| structure([]));
+            let (included, excluded) = (self.0.schema(context), self.0.schema(context));
+            multi(
+                header,
+                [("0", "Unbounded", unbounded), ("1", "Included", included), ("2", "Excluded", excluded)],
+            )
+        })
+    }
+}
+
+impl<W: StaticWire> StaticWire for RangeBound<W> {
+    const NEW: Self = Self(W::NEW);
+}
+
+impl<T, W: Put<T>> Put<Bound<T>> for RangeBound<W> {
+    #[inline]
+    fn put(&self, bound: &Bound<T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.enter()?;
+        match bound {
+            Bound::Unbounded => writer.array([0]),
+            Bound::Included(value) => {
+                writer.array([1]);
+                self.0.put(value, writer)?;
+            }
+            Bound::Excluded(value) => {
+                writer.array([2]);
+                self.0.put(value, writer)?;
+            }
+        }
+        writer.leave();
+        Ok(())
+    }
+
+    #[inline]
+    fn size(&self, bound: &Bound<T>, levels: Levels) -> Result<usize, Fault> {
+        let levels = levels.deeper()?;
+        match bound {
+            Bound::Unbounded => Ok(1),
+            Bound::Included(value) | Bound::Excluded(value) => Ok(1 + self.0.size(value, levels)?),
+        }
+    }
+}
+
+impl<'de, T, W: Get<'de, T>> Get<'de, Bound<T>> for RangeBound<W> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Bound<T>, Fault> {
+        reader.enter()?;
+        let bound = match U8::find(&BOUNDS, reader)? {
+            0 => Bound::Unbounded,
+            1 => Bound::Included(self.0.get(reader)?),
+            _ => Bound::Excluded(self.0.get(reader)?),
+        };
+        reader.leave();
+        Ok(bound)
     }
 }

@@ -5,10 +5,8 @@ use alloc::collections::{BTreeSet, BinaryHeap, LinkedList, VecDeque};
 use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-#[cfg(feature = "std")]
-use std::collections::HashSet;
 
-#[cfg(feature = "std")]
+#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
 use super::SortedSlice;
 use super::{Array, Get, Header, Put, Slice, Wire};
 use crate::error::{ErrorKind, Fault, Segment};
@@ -148,28 +146,46 @@ iterable! { put_set:
     [T] BTreeSet<T>;
 }
 
-#[cfg(feature = "std")]
-impl<T: Ord, S, H: Header, E: Put<T>> Put<HashSet<T, S>> for SortedSlice<H, E> {
-    fn put(&self, set: &HashSet<T, S>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        let mut values: Vec<&T> = set.iter().collect();
-        values.sort_unstable();
-        self.0.put_set(values.len(), values.into_iter(), writer)
-    }
+/// Implements the traits for a set of hashed elements.
+#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
+macro_rules! hash_set {
+    ($type:ty) => {
+        iterable! { put_set: [T, S] $type; }
 
-    fn size(&self, set: &HashSet<T, S>, levels: Levels) -> Result<usize, Fault> {
-        Put::size(&self.0, set, levels)
-    }
+        impl<T: Ord, S, H: Header, E: Put<T>> Put<$type> for SortedSlice<H, E> {
+            fn put(&self, set: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                let mut values: Vec<&T> = set.iter().collect();
+                values.sort_unstable();
+                self.0.put_set(values.len(), values.into_iter(), writer)
+            }
+
+            fn size(&self, set: &$type, levels: Levels) -> Result<usize, Fault> {
+                Put::size(&self.0, set, levels)
+            }
+        }
+
+        impl<'de, T, S, H, E> Get<'de, $type> for Slice<H, E>
+        where
+            T: Eq + core::hash::Hash,
+            S: core::hash::BuildHasher + Default,
+            H: Header,
+            E: Get<'de, T>,
+        {
+            fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<$type, Fault> {
+                let mut values = <$type>::default();
+                self.get_set(reader, |value| values.insert(value))?;
+                Ok(values)
+            }
+        }
+    };
 }
 
+#[cfg(feature = "hashbrown")]
+hash_set!(hashbrown::HashSet<T, S>);
 #[cfg(feature = "indexmap")]
-iterable! { put_set:
-    [T, S] indexmap::IndexSet<T, S>;
-}
-
+hash_set!(indexmap::IndexSet<T, S>);
 #[cfg(feature = "std")]
-iterable! { put_set:
-    [T, S] HashSet<T, S>;
-}
+hash_set!(std::collections::HashSet<T, S>);
 
 impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
     #[inline]
@@ -233,36 +249,6 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, LinkedList<T>> for Slice<H, E> 
 impl<'de, T: Ord, H: Header, E: Get<'de, T>> Get<'de, BTreeSet<T>> for Slice<H, E> {
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<BTreeSet<T>, Fault> {
         let mut values = BTreeSet::new();
-        self.get_set(reader, |value| values.insert(value))?;
-        Ok(values)
-    }
-}
-
-#[cfg(feature = "std")]
-impl<'de, T, S, H, E> Get<'de, HashSet<T, S>> for Slice<H, E>
-where
-    T: Eq + core::hash::Hash,
-    S: core::hash::BuildHasher + Default,
-    H: Header,
-    E: Get<'de, T>,
-{
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<HashSet<T, S>, Fault> {
-        let mut values = HashSet::default();
-        self.get_set(reader, |value| values.insert(value))?;
-        Ok(values)
-    }
-}
-
-#[cfg(feature = "indexmap")]
-impl<'de, T, S, H, E> Get<'de, indexmap::IndexSet<T, S>> for Slice<H, E>
-where
-    T: Eq + core::hash::Hash,
-    S: core::hash::BuildHasher + Default,
-    H: Header,
-    E: Get<'de, T>,
-{
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<indexmap::IndexSet<T, S>, Fault> {
-        let mut values = indexmap::IndexSet::default();
         self.get_set(reader, |value| values.insert(value))?;
         Ok(values)
     }
