@@ -15,26 +15,26 @@ use crate::options::Levels;
 use crate::read::Reader;
 use crate::wire::logical::{self, Logical};
 use crate::wire::{
-    Array, Bool, Either, Endian, Format, Get, I8, I16, I32, I64, Order, Put, Skip, U8, U16, U32, U64,
+    Array, Bool, Either, Format, Get, I8, I16, I32, I64, Native, Order, Put, Skip, U8, U16, U32, U64, U128,
 };
 #[cfg(any(feature = "glam", feature = "ordered-float"))]
 use crate::wire::{F32, F64};
 use crate::write::Writer;
 
-/// Implements the traits for types that are converted. The parameter in brackets is the byte order; the name after `as` is
-/// the logical type.
+/// Implements the traits for types that are converted. The trait before the rows is that of the formats in which the types have
+/// this wire type. The parameter in brackets is the byte order; the name after `as` is the logical type.
 macro_rules! converted {
-    ($(
+    ($format:ident: $(
         $(#[$cfg:meta])* [$($order:ident)?] $type:ty: $other:ty = $wire:ty $(as $logical:ident)?,
         |$value:ident| $to:expr, |$from:pat_param| $back:expr;
     )*) => {$(
         $(#[$cfg])*
-        impl<$($order: Order,)? __F: Format<$(Order = $order)?>> EncodeAs<__F> for $type {
+        impl<$($order: Order,)? __F: $format<$(Order = $order)?>> EncodeAs<__F> for $type {
             type Wire = converted!(wire: $wire $(, $logical)?);
         }
 
         $(#[$cfg])*
-        impl<$($order: Order,)? __F: Format<$(Order = $order)?>> DecodeAs<'_, __F> for $type {
+        impl<$($order: Order,)? __F: $format<$(Order = $order)?>> DecodeAs<'_, __F> for $type {
             type Wire = converted!(wire: $wire $(, $logical)?);
         }
 
@@ -80,20 +80,16 @@ fn valid<T>(value: Option<T>) -> Result<T, Fault> {
 
 const NANOS_PER_SECOND: u32 = 1_000_000_000;
 
-converted! {
-    [O] char: u32 = U32<O> as Char, |value| u32::from(*value), |number| valid(char::from_u32(number));
+converted! { Format:
     [O] usize: u64 = U64<O>, |value| *value as u64,
         |number| usize::try_from(number).map_err(|_| Fault::OVERFLOW);
     [O] isize: i64 = I64<O>, |value| *value as i64,
         |number| isize::try_from(number).map_err(|_| Fault::OVERFLOW);
-    // The halves are in the byte order as well, so that the bytes are those of the whole number.
-    [O] u128: (u64, u64) = (U64<O>, U64<O>) as Uint128, |value| halves::<O>(*value), |parts| Ok(whole::<O>(parts));
-    [O] i128: u128 = (U64<O>, U64<O>) as Int128, |value| *value as u128, |number| Ok(number as i128);
     [O] Duration: (u64, u32) = (U64<O>, U32<O>) as Duration, |value| (value.as_secs(), value.subsec_nanos()),
         |(seconds, nanos)| valid((nanos < NANOS_PER_SECOND).then(|| Duration::new(seconds, nanos)));
     [] Ipv4Addr: [u8; 4] = Array<4, U8> as Ipv4, |value| value.octets(), |octets| Ok(octets.into());
     [] Ipv6Addr: [u8; 16] = Array<16, U8> as Ipv6, |value| value.octets(), |octets| Ok(octets.into());
-    [] IpAddr: Result<Ipv4Addr, Ipv6Addr> = Either<Array<4, U8>, Array<16, U8>> as Ip,
+    [O] IpAddr: Result<Ipv4Addr, Ipv6Addr> = Either<Array<4, U8>, Array<16, U8>, O> as Ip,
         |value| match value {
             IpAddr::V4(address) => Ok(*address),
             IpAddr::V6(address) => Err(*address),
@@ -101,11 +97,15 @@ converted! {
         |address| Ok(address.map_or_else(IpAddr::V6, IpAddr::V4));
     [O] SocketAddrV4: (Ipv4Addr, u16) = (Array<4, U8>, U16<O>) as SocketV4, |value| (*value.ip(), value.port()),
         |(address, port)| Ok(SocketAddrV4::new(address, port));
+}
+
+// bincode and postcard do not encode flow information and scope ids.
+converted! { Native:
     [O] SocketAddrV6: (Ipv6Addr, u16, u32, u32) = (Array<16, U8>, U16<O>, U32<O>, U32<O>) as SocketV6,
         |value| (*value.ip(), value.port(), value.flowinfo(), value.scope_id()),
         |(address, port, flow, scope)| Ok(SocketAddrV6::new(address, port, flow, scope));
     [O] SocketAddr: Result<SocketAddrV4, SocketAddrV6>
-        = Either<(Array<4, U8>, U16<O>), (Array<16, U8>, U16<O>, U32<O>, U32<O>)> as Socket,
+        = Either<(Array<4, U8>, U16<O>), (Array<16, U8>, U16<O>, U32<O>, U32<O>), O> as Socket,
         |value| match value {
             SocketAddr::V4(address) => Ok(*address),
             SocketAddr::V6(address) => Err(*address),
@@ -113,25 +113,9 @@ converted! {
         |address| Ok(address.map_or_else(SocketAddr::V6, SocketAddr::V4));
 }
 
-fn halves<O: Order>(number: u128) -> (u64, u64) {
-    let (low, high) = (number as u64, (number >> 64) as u64);
-    match O::ENDIAN {
-        Endian::Little => (low, high),
-        Endian::Big => (high, low),
-    }
-}
-
-fn whole<O: Order>((one, other): (u64, u64)) -> u128 {
-    let (low, high) = match O::ENDIAN {
-        Endian::Little => (one, other),
-        Endian::Big => (other, one),
-    };
-    u128::from(high) << 64 | u128::from(low)
-}
-
 /// Implements the traits for the wrappers of integers.
 macro_rules! integers {
-    ($([$($order:ident)?] $type:ty = $wire:ty $(as $logical:ident)?;)*) => {converted! {$(
+    ($([$($order:ident)?] $type:ty = $wire:ty $(as $logical:ident)?;)*) => {converted! { Format: $(
         [$($order)?] NonZero<$type>: $type = $wire $(as $logical)?, |value| value.get(), |number| valid(NonZero::new(number));
         [$($order)?] Wrapping<$type>: $type = $wire $(as $logical)?, |value| value.0, |number| Ok(Wrapping(number));
     )*}};
@@ -146,15 +130,15 @@ integers! {
     [O] i32 = I32<O>;
     [O] u64 = U64<O>;
     [O] i64 = I64<O>;
-    [O] u128 = (U64<O>, U64<O>) as Uint128;
-    [O] i128 = (U64<O>, U64<O>) as Int128;
+    [O] u128 = U128<O> as Uint128;
+    [O] i128 = U128<O> as Int128;
     [O] usize = U64<O>;
     [O] isize = I64<O>;
 }
 
 /// Implements the traits for atomic numbers and flags.
 macro_rules! atomics {
-    ($($(#[$cfg:meta])* [$($order:ident)?] $type:ident: $value:ty = $wire:ty;)*) => {converted! {$(
+    ($($(#[$cfg:meta])* [$($order:ident)?] $type:ident: $value:ty = $wire:ty;)*) => {converted! { Format: $(
         $(#[$cfg])* [$($order)?] $type: $value = $wire, |value| value.load(Ordering::Relaxed), |value| Ok($type::new(value));
     )*}};
 }
@@ -234,7 +218,7 @@ mod chrono {
 
     use super::*;
 
-    converted! {
+    converted! { Native:
         [O] NaiveDate: (i32, u8, u8) = Date<O> as Date,
             |value| (value.year(), value.month() as u8, value.day() as u8),
             |(year, month, day)| valid(NaiveDate::from_ymd_opt(year, month.into(), day.into()));
@@ -278,7 +262,7 @@ macro_rules! jiff {
 
         use super::*;
 
-        converted! {
+        converted! { Native:
             [O] civil::Date: (i32, u8, u8) = Date<O> as Date,
                 |value| (value.year().into(), value.month() as u8, value.day() as u8),
                 |(year, month, day)| valid(date(year, month, day));
@@ -328,7 +312,7 @@ mod time {
 
     use super::*;
 
-    converted! {
+    converted! { Native:
         [O] ::time::Date: (i32, u8, u8) = Date<O> as Date,
             |value| (value.year(), value.month().into(), value.day()),
             |(year, month, day)| valid(date(year, month, day));
@@ -355,7 +339,7 @@ mod time {
     }
 }
 
-converted! {
+converted! { Native:
     #[cfg(feature = "uuid")]
     [] uuid::Uuid: [u8; 16] = Array<16, U8> as Uuid, |value| *value.as_bytes(),
         |bytes| Ok(uuid::Uuid::from_bytes(bytes));
@@ -368,7 +352,7 @@ converted! {
 }
 
 #[cfg(feature = "ordered-float")]
-converted! {
+converted! { Format:
     [O] ordered_float::OrderedFloat<f32>: f32 = F32<O>, |value| value.0, |number| Ok(ordered_float::OrderedFloat(number));
     [O] ordered_float::OrderedFloat<f64>: f64 = F64<O>, |value| value.0, |number| Ok(ordered_float::OrderedFloat(number));
     [O] ordered_float::NotNan<f32>: f32 = F32<O>, |value| value.into_inner(),
@@ -383,7 +367,7 @@ macro_rules! arrays {
     (
         $to:ident, |$array:ident| $from:ident($numbers:expr):
         $($type:ident = [$number:ty; $count:literal] as $wire:ident;)*
-    ) => {converted! {$(
+    ) => {converted! { Format: $(
         [O] glam::$type: [$number; $count] = Array<$count, $wire<O>>, |value| value.$to(),
             |$array| Ok(glam::$type::$from($numbers));
     )*}};

@@ -10,28 +10,29 @@ use crate::time::{Timestamp, ZonedTimestamp};
 use crate::view::{Entries, Seq};
 #[cfg(any(doc, feature = "arrayvec", feature = "heapless"))]
 use crate::wire::Max;
+use crate::wire::logical::{self, Logical};
 use crate::wire::{
-    Array, Blob, Bool, Bounded, Either, F32, F64, Format, FromOctets, Get, I8, I16, I32, I64, Le, Map,
-    Octets, Opt, Pointer, Put, RangeBound, Skip, Slice, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32,
-    U64, Wrapped,
+    Array, Blob, Bool, Bounded, Char, Either, F32, F64, Format, FromOctets, Get, I8, I16, I32, I64, Le, Map,
+    Native, Octets, Opt, Pointer, Put, RangeBound, Skip, Slice, StaticWire, Str, TimeLocation, TimeUtc, U8,
+    U16, U32, U64, U128, Wrapped,
 };
 
 /// Default wire type of a Rust type for encoding, with the byte order and headers of the format `F`.
 ///
-/// Implement it with `#[derive(Encode)]`, or by hand: see [below](#implementation-by-hand). Headers are [`Varint`](crate::wire::Varint)s, or [`U16`] in the format
-/// [`Go`](crate::wire::Go), which `#[parco(go)]` selects.
+/// Implement it with `#[derive(Encode)]`, or by hand: see [below](#implementation-by-hand). Headers are
+/// [`Varint`](crate::wire::Varint)s, or [`U16`] in the format [`Go`](crate::wire::Go), which `#[parco(go)]` selects.
 ///
 /// | Rust type | wire type | bytes |
 /// |---|---|---|
 /// | `bool` | [`Bool`] | 0 or 1 |
 /// | `u8` to `u64`, `i8` to `i64`, `f32`, `f64` | the type of the same name, such as [`U16`] | fixed width, in the byte order of the field |
-/// | `u128`, `i128` | two [`U64`] | 16 bytes, in the byte order of the field |
+/// | `u128`, `i128` | [`U128`] | 16 bytes, in the byte order of the field |
 /// | `usize`, `isize` | [`U64`], [`I64`] | 8 bytes; decoding fails with [`Error::is_overflow`] if the value does not fit |
 /// | `NonZero<N>`, `Wrapping<N>` of these integers | that of `N` | zero is not a valid `NonZero` |
 /// | `AtomicU8` to `AtomicU64`, `AtomicI8` to `AtomicI64`, `AtomicUsize`, `AtomicIsize`, `AtomicBool` | that of the number or flag | the value at the time of encoding |
 /// | `Cell<T>`, `RefCell<T>`, `Mutex<T>`, `RwLock<T>`, `Reverse<T>` | [`Wrapped`](crate::wire::Wrapped) | those of `T`; a `RefCell` that is mutably borrowed fails with [`Error::is_invalid_value`] |
 /// | `CString` | [`Blob`] | header, the bytes without the last zero |
-/// | `char` | [`U32`] | 4 bytes: the Unicode scalar value |
+/// | `char` | [`Char`] | 4 bytes: the Unicode scalar value |
 /// | `String`, `&str`, `Box<str>`, `Rc<str>`, `Arc<str>`, `Cow<str>`, `compact_str::CompactString` | [`Str`] | header, UTF-8 |
 /// | `String<N>` of `heapless`, `ArrayString<N>` of `arrayvec` | [`Str`] with [`Max`] | header of at most `N`, UTF-8 |
 /// | `Vec<T, N>` of `heapless`, `ArrayVec<T, N>` of `arrayvec` | [`Slice`] with [`Max`] | header of at most `N`, elements |
@@ -73,11 +74,15 @@ use crate::wire::{
 /// the schema. Points in time with the attribute `time` are encoded as [`TimeUtc`] instead, without offset; leap seconds fail
 /// with [`Error::is_overflow`].
 ///
+/// The bytes are those of [`Native`] formats. [`Bincode1`](crate::wire::Bincode1), [`Bincode2`](crate::wire::Bincode2) and
+/// [`Postcard`](crate::wire::Postcard) have the bytes of these libraries. Types that these libraries encode in another way,
+/// such as `SystemTime`, `SocketAddrV6`, `SocketAddr`, `uuid::Uuid`, dates and times, have no default wire type there.
+///
 /// Invalid bytes fail with [`Error::is_invalid_value`] if no other error is named, and with [`Error::is_unknown_type`] if
-/// the first byte of an [`Either`] is neither 0 nor 1. Types of other crates need the feature of the same name, and those of version
-/// 0.2 of `jiff` the feature `jiff02`. Elements of
-/// all collections count with their size in memory against [`Limits::max_allocation`](crate::Limits::max_allocation).
-/// Structs, enums, tuples and results count against [`Limits::max_depth`](crate::Limits::max_depth).
+/// the first byte of an [`Either`] is neither 0 nor 1. Types of other crates need the feature of the same name, and those of
+/// version 0.2 of `jiff` the feature `jiff02`. Elements of all collections count with their size in memory against
+/// [`Limits::max_allocation`](crate::Limits::max_allocation). Structs, enums, tuples and results count against
+/// [`Limits::max_depth`](crate::Limits::max_depth).
 ///
 /// # Implementation by hand
 ///
@@ -129,7 +134,8 @@ use crate::wire::{
     note = "add `#[derive(tightwire_parco::Encode)]` to the type",
     note = "for a type of another crate: enable the feature of `tightwire-parco` with the name of the crate, if there is one; or add \
             `#[parco(serde)]` to the field and enable the feature `serde`, if the type has serde's traits; or add \
-            `#[parco(with = ..)]` to the field"
+            `#[parco(with = ..)]` to the field",
+    note = "in a type with `#[parco(format = ..)]`: add the same attribute to the types of fields that derive the codec"
 )]
 pub trait EncodeAs<F: Format = Le> {
     /// Wire type used to encode.
@@ -147,7 +153,8 @@ pub trait EncodeAs<F: Format = Le> {
     note = "add `#[derive(tightwire_parco::Decode)]` to the type",
     note = "for a type of another crate: enable the feature of `tightwire-parco` with the name of the crate, if there is one; or add \
             `#[parco(serde)]` to the field and enable the feature `serde`, if the type has serde's traits; or add \
-            `#[parco(with = ..)]` to the field"
+            `#[parco(with = ..)]` to the field",
+    note = "in a type with `#[parco(format = ..)]`: add the same attribute to the types of fields that derive the codec"
 )]
 pub trait DecodeAs<'de, F: Format = Le>: Sized {
     /// Wire type used to decode.
@@ -205,21 +212,22 @@ impl<T: EncodeAs<Le, Wire: Bounded> + ?Sized> MaxSize for T {
     const MAX_SIZE: usize = <<T as EncodeAs<Le>>::Wire as Bounded>::MAX_SIZE;
 }
 
+/// Implements the traits for the formats that implement a trait.
 macro_rules! both {
-    ($($(#[$cfg:meta])* $type:ty => $wire:ty;)*) => {$(
+    ($format:ident: $($(#[$cfg:meta])* $type:ty => $wire:ty;)*) => {$(
         $(#[$cfg])*
-        impl<F: Format> EncodeAs<F> for $type {
+        impl<F: $format> EncodeAs<F> for $type {
             type Wire = $wire;
         }
 
         $(#[$cfg])*
-        impl<F: Format> DecodeAs<'_, F> for $type {
+        impl<F: $format> DecodeAs<'_, F> for $type {
             type Wire = $wire;
         }
     )*};
 }
 
-both! {
+both! { Format:
     bool => Bool;
     u8 => U8;
     i8 => I8;
@@ -232,6 +240,12 @@ both! {
     f32 => F32<F::Order>;
     f64 => F64<F::Order>;
     () => Skip<0>;
+    char => Logical<logical::Char, Char<F::Order>>;
+    u128 => Logical<logical::Uint128, U128<F::Order>>;
+    i128 => Logical<logical::Int128, U128<F::Order>>;
+}
+
+both! { Native:
     Timestamp => TimeUtc;
     #[cfg(feature = "std")]
     std::time::SystemTime => TimeUtc;
@@ -274,16 +288,15 @@ encode! {
     [E: StaticWire, T] Seq<'_, E, T> => Slice<F::Header, E>;
     [T: EncodeAs<F>, const N: usize] [T; N] => Array<N, T::Wire>;
     [T: EncodeAs<F>] Option<T> => Opt<T::Wire>;
-    [T: EncodeAs<F>, E: EncodeAs<F>] Result<T, E> => Either<T::Wire, E::Wire>;
+    [T: EncodeAs<F>, E: EncodeAs<F>] Result<T, E> => Either<T::Wire, E::Wire, F::Order>;
     [T: EncodeAs<F>] Range<T> => (T::Wire, T::Wire);
     [T: EncodeAs<F>] RangeInclusive<T> => (T::Wire, T::Wire);
-    [T: EncodeAs<F>] Bound<T> => RangeBound<T::Wire>;
+    [T: EncodeAs<F>] Bound<T> => RangeBound<T::Wire, F::Order>;
     [K: StaticWire, V: StaticWire, A, B] Entries<'_, K, V, A, B> => Map<F::Header, K, V>;
     [T: EncodeAs<F>] &T => Pointer<T::Wire>;
     [T: EncodeAs<F> + Copy] Cell<T> => Wrapped<T::Wire>;
     [T: EncodeAs<F>] RefCell<T> => Wrapped<T::Wire>;
     [T: EncodeAs<F>] Reverse<T> => Wrapped<T::Wire>;
-    [Z: Octets] ZonedTimestamp<Z> => TimeLocation;
 }
 
 decode! {
@@ -292,16 +305,23 @@ decode! {
     [E: StaticWire + Get<'de, T>, T] Seq<'de, E, T> => Slice<F::Header, E>;
     [T: DecodeAs<'de, F>, const N: usize] [T; N] => Array<N, T::Wire>;
     [T: DecodeAs<'de, F>] Option<T> => Opt<T::Wire>;
-    [T: DecodeAs<'de, F>, E: DecodeAs<'de, F>] Result<T, E> => Either<T::Wire, E::Wire>;
+    [T: DecodeAs<'de, F>, E: DecodeAs<'de, F>] Result<T, E> => Either<T::Wire, E::Wire, F::Order>;
     [T: DecodeAs<'de, F>] Cell<T> => Wrapped<T::Wire>;
     [T: DecodeAs<'de, F>] RefCell<T> => Wrapped<T::Wire>;
     [T: DecodeAs<'de, F>] Reverse<T> => Wrapped<T::Wire>;
     [T: DecodeAs<'de, F>] Range<T> => (T::Wire, T::Wire);
     [T: DecodeAs<'de, F>] RangeInclusive<T> => (T::Wire, T::Wire);
-    [T: DecodeAs<'de, F>] Bound<T> => RangeBound<T::Wire>;
+    [T: DecodeAs<'de, F>] Bound<T> => RangeBound<T::Wire, F::Order>;
     [K: StaticWire + Get<'de, A>, V: StaticWire + Get<'de, B>, A, B] Entries<'de, K, V, A, B>
         => Map<F::Header, K, V>;
-    [Z: FromOctets<'de>] ZonedTimestamp<Z> => TimeLocation;
+}
+
+impl<F: Native, Z: Octets> EncodeAs<F> for ZonedTimestamp<Z> {
+    type Wire = TimeLocation;
+}
+
+impl<'de, F: Native, Z: FromOctets<'de>> DecodeAs<'de, F> for ZonedTimestamp<Z> {
+    type Wire = TimeLocation;
 }
 
 #[cfg(feature = "arrayvec")]

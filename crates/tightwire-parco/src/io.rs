@@ -305,10 +305,12 @@ impl<R: Read> Decoder<R> {
         source.finish(walked, offset)
     }
 
-    /// Reads and decodes a message of a serde type.
+    /// Reads and decodes a message of a serde type in the format `F`.
     #[cfg(feature = "serde")]
-    pub(crate) fn decode_serde<T: serde::de::DeserializeOwned>(&mut self) -> Result<T, Error> {
-        let decoded = self.read(|input| crate::serde::de::get_from(input, CHUNK))?;
+    pub(crate) fn decode_serde<F: crate::wire::Format, T: serde::de::DeserializeOwned>(
+        &mut self,
+    ) -> Result<T, Error> {
+        let decoded = self.read(|input| crate::serde::de::get_from::<F, T>(input, CHUNK))?;
         decoded.ok_or_else(|| Error::at(ErrorKind::UnexpectedEnd, 0))
     }
 

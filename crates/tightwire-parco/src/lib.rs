@@ -46,6 +46,7 @@
 //! | types that derive serde's traits | the module `serde`, and `#[parco(serde)]` on a field | `serde` |
 //! | other limits, the lenient mode of Go | [`Options`], [`Limits`] | |
 //! | equal values as equal bytes, for hashes and signatures | `Options::canonical` | `alloc` |
+//! | read and write the bytes of bincode 1, bincode 2 and postcard | `#[parco(format = bincode1)]`, `bincode2` or `postcard` on each type; `serde::to_vec_as` and `decode_as` | |
 //! | exchange messages with the Go library | `#[parco(go)]` on each type: lengths of two bytes, as in Go |  |
 //! | encode a value with another wire type | [`WireExt`] with the types of [`wire`] | |
 //! | add fields while old readers exist | `#[parco(evolve)]` on a struct: its length precedes its fields; [`schema::evolution`] | |

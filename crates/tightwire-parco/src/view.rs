@@ -322,7 +322,6 @@ where
 impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
     fn put(&self, view: &Seq<'de, E, T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
         self.size(view, writer.levels())?;
-        #[cfg(feature = "alloc")]
         if writer.is_canonical() && !view.canonical {
             return Err(Fault(ErrorKind::WrongOrder));
         }

@@ -430,11 +430,10 @@ impl<'a> Writer<'a> {
         debug_assert_eq!(from, to, "all lengths are inserted");
     }
 
-    /// Returns whether maps and sets are sorted.
-    #[cfg(feature = "alloc")]
+    /// Returns whether maps and sets are sorted, which needs an allocator.
     #[inline(always)]
     pub(crate) fn is_canonical(&self) -> bool {
-        self.options.canonical
+        cfg!(feature = "alloc") && self.options.canonical
     }
 
     /// Sorts the parts at the end of the output by the bytes of their keys, which are at these positions. Each part starts with

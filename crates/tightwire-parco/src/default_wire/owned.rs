@@ -17,7 +17,7 @@ use super::{DecodeAs, EncodeAs};
 use crate::wire::Wrapped;
 use crate::wire::{Blob, Format, Map, Pointer, Slice, Str};
 
-both! {
+both! { Format:
     String => Str<F::Header>;
     Box<str> => Str<F::Header>;
     Rc<str> => Str<F::Header>;

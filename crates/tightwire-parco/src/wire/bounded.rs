@@ -1,10 +1,11 @@
 //! The maximum encoded size of a wire type.
 
+use super::dialect::{Dialect, tag_width};
 use super::logical::Logical;
 use super::{
-    Array, Blob, Bool, Converted, Either, Encoding, F32, F64, GoInt, GoUint, Header, HeaderInt, I8, I16, I32,
-    I64, Map, Max, Message, Opt, Order, Pointer, RangeBound, Shape, Skip, Slice, SortedMap, SortedSlice, Str,
-    TimeLocation, TimeUtc, U8, U16, U32, U64, Varint, Wire, Wrapped,
+    Array, Blob, Bool, Char, Converted, Either, Encoding, F32, F64, GoInt, GoUint, Header, HeaderInt, I8,
+    I16, I32, I64, Map, Max, Message, Opt, Order, Pointer, RangeBound, Shape, Skip, Slice, SortedMap,
+    SortedSlice, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, U128, Varint, Wire, Wrapped,
 };
 
 /// A wire type whose values have a maximum encoded size.
@@ -12,9 +13,7 @@ use super::{
 /// Strings, blobs and collections have one if their header is [`Max`], [`U8`], [`I8`], [`U16`] or [`I16`].
 #[diagnostic::on_unimplemented(
     message = "values of the wire type `{Self}` have no maximum encoded size",
-    label = "no maximum encoded size",
-    note = "add `#[parco(max = ..)]` or `#[parco(header = u8)]` to strings and collections",
-    note = "add `#[derive(tightwire_parco::MaxSize)]` to the types of fields"
+    label = "no maximum encoded size"
 )]
 pub trait Bounded: Wire {
     /// Maximum encoded size in bytes.
@@ -22,6 +21,11 @@ pub trait Bounded: Wire {
 }
 
 /// A header of strings, blobs and collections that have a maximum encoded size.
+#[diagnostic::on_unimplemented(
+    message = "strings and collections with the header `{Self}` have no maximum encoded size",
+    label = "no maximum encoded size",
+    note = "add `#[parco(max = ..)]` or `#[parco(header = u8)]` to the field"
+)]
 pub trait BoundedHeader: Header {
     /// Width of the header of the maximum length in bytes.
     const MAX_WIDTH: usize;
@@ -52,14 +56,17 @@ bounded! {
     [] Bool = 1;
     [] U8 = 1;
     [] I8 = 1;
-    [O: Order] U16<O> = 2;
-    [O: Order] I16<O> = 2;
-    [O: Order] U32<O> = 4;
-    [O: Order] I32<O> = 4;
-    [O: Order] U64<O> = 8;
-    [O: Order] I64<O> = 8;
-    [O: Order] GoInt<O> = 8;
-    [O: Order] GoUint<O> = 8;
+    [O: Order] U16<O> = O::DIALECT.max_width(2);
+    [O: Order] I16<O> = O::DIALECT.max_width(2);
+    [O: Order] U32<O> = O::DIALECT.max_width(4);
+    [O: Order] I32<O> = O::DIALECT.max_width(4);
+    [O: Order] U64<O> = O::DIALECT.max_width(8);
+    [O: Order] I64<O> = O::DIALECT.max_width(8);
+    [O: Order] U128<O> = O::DIALECT.max_width(16);
+    [O: Order] GoInt<O> = O::DIALECT.max_width(8);
+    [O: Order] GoUint<O> = O::DIALECT.max_width(8);
+    // A string of four bytes in the format of postcard.
+    [O: Order] Char<O> = if matches!(O::DIALECT, Dialect::Postcard) { 5 } else { 4 };
     [O: Order] F32<O> = 4;
     [O: Order] F64<O> = 8;
     [] Varint = 10;
@@ -71,8 +78,8 @@ bounded! {
     [W: Bounded] Opt<W> = 1 + W::MAX_SIZE;
     [W: Bounded] Pointer<W> = W::MAX_SIZE;
     [W: Bounded] Wrapped<W> = W::MAX_SIZE;
-    [W: Bounded] RangeBound<W> = 1 + W::MAX_SIZE;
-    [A: Bounded, B: Bounded] Either<A, B> = 1 + largest(&[A::MAX_SIZE, B::MAX_SIZE]);
+    [W: Bounded, O: Order] RangeBound<W, O> = tag_width::<O>() + W::MAX_SIZE;
+    [A: Bounded, B: Bounded, O: Order] Either<A, B, O> = tag_width::<O>() + largest(&[A::MAX_SIZE, B::MAX_SIZE]);
     [L: super::logical::LogicalType, W: Bounded] Logical<L, W> = W::MAX_SIZE;
     [T, W: Bounded] Converted<T, W> = W::MAX_SIZE;
     [const N: usize, E: Bounded] Array<N, E> = N * E::MAX_SIZE;
@@ -110,26 +117,43 @@ tuples! {
     A B C D E F G H I J K L M N P Q;
 }
 
-/// Implements [`BoundedHeader`] for headers of fixed width, if they are short, and for their maxima.
+/// Implements [`BoundedHeader`] for headers, if they are short, and for their maxima.
 macro_rules! headers {
-    ($($header:ident $(<$order:ident>)?),*: $($short:ident $(<$of_short:ident>)?),*) => {
-        $(
-            impl<const N: usize, $($order: Order)?> BoundedHeader for Max<N, $header $(<$order>)?> {
-                const MAX_WIDTH: usize = <$header $(<$order>)? as Header>::WIDTH;
-            }
-        )*
-        $(
-            impl $(<$of_short: Order>)? BoundedHeader for $short $(<$of_short>)? {
-                const MAX_WIDTH: usize = Self::WIDTH;
-            }
-        )*
-    };
+    (maxima: $($header:ident $(<$order:ident>)? = $dialect:expr;)*) => {$(
+        impl<const N: usize, $($order: Order)?> BoundedHeader for Max<N, $header $(<$order>)?> {
+            const MAX_WIDTH: usize = if $dialect.is_variable() {
+                $dialect.width(N as u64)
+            } else {
+                <$header $(<$order>)? as Header>::WIDTH
+            };
+        }
+    )*};
+    (short: $($header:ident $(<$order:ident>)? = $width:expr;)*) => {$(
+        impl $(<$order: Order>)? BoundedHeader for $header $(<$order>)? {
+            const MAX_WIDTH: usize = $width;
+        }
+    )*};
 }
 
-headers!(
-    U8, I8, U16<O>, I16<O>, U32<O>, I32<O>, U64<O>, I64<O>, GoInt<O>, GoUint<O>:
-    U8, I8, U16<O>, I16<O>
-);
+headers! { maxima:
+    U8 = Dialect::Native;
+    I8 = Dialect::Native;
+    U16<O> = O::DIALECT;
+    I16<O> = O::DIALECT;
+    U32<O> = O::DIALECT;
+    I32<O> = O::DIALECT;
+    U64<O> = O::DIALECT;
+    I64<O> = O::DIALECT;
+    GoInt<O> = O::DIALECT;
+    GoUint<O> = O::DIALECT;
+}
+
+headers! { short:
+    U8 = 1;
+    I8 = 1;
+    U16<O> = O::DIALECT.max_width(2);
+    I16<O> = O::DIALECT.max_width(2);
+}
 
 impl<const N: usize> BoundedHeader for Max<N, Varint> {
     const MAX_WIDTH: usize = Varint::width_of(N as u64);
