@@ -197,7 +197,7 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        self.to_vec_with(Options::new(), value)
+        write::to_vec(Options::DEFAULT, |writer| self.put(value, writer))
     }
 
     /// Same as [`to_vec`](Self::to_vec), with these options.
@@ -224,7 +224,7 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        self.encode_with(Options::new(), value, vec)
+        write::append(vec, Options::DEFAULT, |writer| self.put(value, writer))
     }
 
     /// Same as [`encode`](Self::encode), with these options.

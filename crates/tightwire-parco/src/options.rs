@@ -223,6 +223,9 @@ pub struct Options {
 }
 
 impl Options {
+    /// The default in static memory, so that calls without options do not write them to the stack.
+    pub(crate) const DEFAULT: &Self = &Self::new();
+
     /// Creates the default options: strict, last duplicate key wins, [`Limits::default`].
     pub const fn new() -> Self {
         Self {

@@ -142,7 +142,7 @@ impl<W: IdWire<I>, I: Ord + fmt::Display> Registry<W, I> {
         W: Put<Q>,
         T: Any,
     {
-        write::append(vec, &Options::new(), |writer| self.put_frame(id, item, writer))
+        write::append(vec, Options::DEFAULT, |writer| self.put_frame(id, item, writer))
     }
 
     /// Decodes a frame from the start of a slice and returns the remaining bytes.

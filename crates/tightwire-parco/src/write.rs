@@ -35,8 +35,9 @@ pub struct Writer<'a> {
     levels: Levels,
     /// Number of enclosing evolve structs.
     sized: u32,
-    /// Memory that a decoder counts for the bytes and elements so far.
-    allocated: usize,
+    /// Memory that a decoder counts for the bytes and elements so far. In 64 bits, the sum of sizes in memory does not overflow,
+    /// also if a value refers to the same memory many times.
+    allocated: u64,
     options: &'a Options,
     buffer: &'a mut Buffer,
 }
@@ -208,7 +209,7 @@ impl<'a> Writer<'a> {
     /// Counts memory that a decoder allocates. It is checked when the message is complete.
     #[inline(always)]
     pub(crate) fn count(&mut self, bytes: usize) {
-        self.allocated = self.allocated.saturating_add(bytes);
+        self.allocated = self.allocated.wrapping_add(bytes as u64);
     }
 
     #[cold]
@@ -216,14 +217,15 @@ impl<'a> Writer<'a> {
         self.buffer.trace.exceed(exceeded)
     }
 
-    /// Checks the size of the complete message, and the memory to decode it.
+    /// Checks the memory to decode a complete message of this size.
     #[inline]
-    fn check_message(&mut self, result: Result<(), Fault>) -> Result<(), Fault> {
-        let (needed, most) = (self.written().max(self.allocated), self.options.limits.allocation);
-        match result {
-            Ok(()) if needed > most => Err(self.exceed(Exceeded::new(Limit::Allocation, needed, most))),
-            result => result,
+    fn check_message(&mut self, written: usize) -> Result<(), Fault> {
+        let (needed, most) = (self.allocated.max(written as u64), self.options.limits.allocation);
+        if needed <= most as u64 {
+            return Ok(());
         }
+        let needed = usize::try_from(needed).unwrap_or(usize::MAX);
+        Err(self.exceed(Exceeded::new(Limit::Allocation, needed, most)))
     }
 
     /// Returns the number of bytes written so far.
@@ -586,8 +588,8 @@ pub(crate) fn fill(
     let mut buffer = Buffer::new(spare, Memory::Region);
     let mut writer = Writer::new(&mut buffer, end, options);
     let result = put(&mut writer);
-    let result = writer.check_message(result);
     let written = writer.written();
+    let result = result.and_then(|()| writer.check_message(written));
     match (result, buffer.memory) {
         (Err(fault), _) => Err(buffer.trace.into_error(fault, written)),
         #[cfg(not(feature = "alloc"))]
@@ -609,7 +611,7 @@ pub(crate) fn to_slice(
 ) -> Result<usize, Error> {
     #[cfg(feature = "alloc")]
     let room = slice.len();
-    match fill(as_uninit(slice), &Options::new(), put)? {
+    match fill(as_uninit(slice), Options::DEFAULT, put)? {
         FillResult::InPlace(written) => Ok(written),
         #[cfg(feature = "alloc")]
         FillResult::Spilled(message) if message.len() <= room => {
@@ -655,8 +657,8 @@ pub(crate) fn append(
     let mut buffer = Buffer::new(spare, Memory::Vec(vec));
     let mut writer = Writer::new(&mut buffer, end, options);
     let result = put(&mut writer);
-    let result = writer.check_message(result);
     let written = writer.written();
+    let result = result.and_then(|()| writer.check_message(written));
     match (result, buffer.memory) {
         (Ok(()), Memory::Vec(vec)) => {
             // SAFETY: the pointer is the argument `vec`, which was not used otherwise since; the `written` bytes after
