@@ -128,6 +128,7 @@ fn contradict(one: &str, other: &str) -> bool {
             || (matches!(one, "int" | "uint") && LENGTHY.contains(&other))
             || (one == "inner" && SHAPING.contains(&other) && !matches!(other, "be" | "le"))
             || (one == "skip" && other == "default_on_eof")
+            || (one == "format" && matches!(other, "be" | "le" | "evolve" | "go" | "into" | "try_from"))
     };
     one == other
         || pair(one, other)
@@ -264,6 +265,8 @@ pub(crate) struct ContainerAttrs {
     pub(crate) order: Option<Order>,
     /// Whether the defaults are those of the Go library.
     pub(crate) go: bool,
+    /// The format of another library.
+    pub(crate) format: Option<Type>,
     /// Whether the length of a struct precedes its fields.
     pub(crate) evolve: bool,
     pub(crate) krate: Option<Path>,
@@ -282,6 +285,7 @@ impl ContainerAttrs {
                 "be" => container.order = Some(Order::Be),
                 "le" => container.order = Some(Order::Le),
                 "go" => container.go = true,
+                "format" => container.format = Some(meta.value()?.parse()?),
                 "crate" => container.krate = Some(meta.value()?.call(Path::parse_mod_style)?),
                 "evolve" => container.evolve = true,
                 "into" => container.into = Some(type_of(&meta)?),
@@ -290,13 +294,13 @@ impl ContainerAttrs {
                 _ if is_enum => {
                     return Err(
                         meta.error(
-                            "unknown enum attribute; expected one of `id`, `evolve`, `go`, `be`, `le`, `into`, `try_from`, `crate`",
+                            "unknown enum attribute; expected one of `id`, `evolve`, `go`, `format`, `be`, `le`, `into`, `try_from`, `crate`",
                         )
                     );
                 }
                 _ => {
                     return Err(meta.error(
-                        "unknown struct attribute; expected one of `evolve`, `go`, `be`, `le`, `into`, `try_from`, `crate`",
+                        "unknown struct attribute; expected one of `evolve`, `go`, `format`, `be`, `le`, `into`, `try_from`, `crate`",
                     ));
                 }
             }
@@ -325,6 +329,20 @@ fn id_wire(meta: &ParseNestedMeta<'_>) -> Result<IdWire> {
         }
     }
     Ok(IdWire::Type(Box::new(wire)))
+}
+
+impl IdWire {
+    /// Returns the encoded size of an id, if it depends on the id.
+    pub(crate) fn width(&self, id: &str) -> Option<usize> {
+        match self {
+            Self::Number(Number { wire: "Varint", .. }) => {
+                let bits = id.parse::<u64>().map_or(64, |id| 64 - (id | 1).leading_zeros());
+                Some(bits.div_ceil(7) as usize)
+            }
+            Self::Small => Some(1 + id.len()),
+            Self::Number(_) | Self::Type(_) => None,
+        }
+    }
 }
 
 impl Default for IdWire {

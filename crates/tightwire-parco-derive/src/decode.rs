@@ -19,13 +19,22 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
     let ident = &model.ident;
     let (generics, _, clause) = output.generics.split_for_impl();
     let (_, arguments, _) = model.generics.split_for_impl();
-    let any_format = output.generics_and_format();
-    let (generics_and_format, _, _) = any_format.split_for_impl();
     let shape = output.shape();
     let get = output.by_id(&quote!(reader), |variant| output.get(de, variant));
     let get_into = output.by_id(&quote!(reader), |variant| output.get_into(de, variant));
+    let formats = output.formats().into_iter().map(|(generics, format)| {
+        let (generics, _, _) = generics.split_for_impl();
+        quote! {
+            #[automatically_derived]
+            impl #generics #krate::DecodeAs<#de, #format> for #ident #arguments #clause {
+                type Wire = #krate::wire::Message<Self, #krate::wire::Decoding<#de>>;
+            }
+        }
+    });
     quote! {
         #shape
+
+        #(#formats)*
 
         #[automatically_derived]
         impl #generics #krate::wire::DecodeFields<#de> for #ident #arguments #clause {
@@ -49,11 +58,6 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
                 #get_into
                 ::core::result::Result::Ok(())
             }
-        }
-
-        #[automatically_derived]
-        impl #generics_and_format #krate::DecodeAs<#de, __F> for #ident #arguments #clause {
-            type Wire = #krate::wire::Message<Self, #krate::wire::Decoding<#de>>;
         }
     }
 }

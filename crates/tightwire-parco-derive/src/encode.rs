@@ -15,14 +15,23 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
     }
     let ident = &model.ident;
     let (generics, arguments, clause) = output.generics.split_for_impl();
-    let any_format = output.generics_and_format();
-    let (generics_and_format, _, _) = any_format.split_for_impl();
     let shape = output.shape();
     let ids = output.ids();
     let puts = output.each_variant(|index, variant| output.put(index, variant));
     let sizes = output.each_variant(|index, variant| output.size(index, variant));
+    let formats = output.formats().into_iter().map(|(generics, format)| {
+        let (generics, _, _) = generics.split_for_impl();
+        quote! {
+            #[automatically_derived]
+            impl #generics #krate::EncodeAs<#format> for #ident #arguments #clause {
+                type Wire = #krate::wire::Message<Self, #krate::wire::Encoding>;
+            }
+        }
+    });
     quote! {
         #shape
+
+        #(#formats)*
 
         #[automatically_derived]
         impl #generics #krate::wire::EncodeFields for #ident #arguments #clause {
@@ -45,11 +54,6 @@ pub(crate) fn derive(model: &Model) -> TokenStream {
                 #ids
                 ::core::result::Result::Ok(match self { #(#sizes)* })
             }
-        }
-
-        #[automatically_derived]
-        impl #generics_and_format #krate::EncodeAs<__F> for #ident #arguments #clause {
-            type Wire = #krate::wire::Message<Self, #krate::wire::Encoding>;
         }
     }
 }

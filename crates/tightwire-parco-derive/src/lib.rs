@@ -3,6 +3,7 @@
 mod attr;
 mod decode;
 mod encode;
+mod max_size;
 mod model;
 mod shape;
 mod wire_type;
@@ -113,6 +114,7 @@ use crate::model::Model;
 /// |---|---|
 /// | `be`, `le` | byte order of numbers and headers in all fields; little endian by default |
 /// | `go` | lengths have the type `u16` by default, as in the Go library |
+/// | `format = bincode1` | the bytes of another library: `bincode1`, `bincode2`, `postcard`, or a type such as `tightwire_parco::wire::Bincode1<Be>`; see below. Not with `go`, `evolve`, `be`, `le`, `into` and `try_from` |
 /// | `evolve` | the length of the fields in bytes, a varint, precedes them; see below. Not with `go` |
 /// | `into = Type` | encoded as this type, which implements `From<Self>`; needs `Clone` |
 /// | `try_from = Type` | decoded as this type, then converted with `TryFrom`; a failed conversion is `Error::is_invalid_value` |
@@ -144,6 +146,39 @@ use crate::model::Model;
 /// assert_eq!(tightwire_parco::to_vec(&Note { text: "x".into() })?, [1, 0, b'x']);
 /// let error = tightwire_parco::to_vec(&Note { text: "x".repeat(70_000) }).unwrap_err();
 /// assert_eq!(error.path(), [tightwire_parco::Segment::Field("text")]);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+///
+/// # The bytes of bincode and postcard
+///
+/// A type with `format` has the bytes that bincode 1, bincode 2 or postcard write for it, so that files and messages of programs that
+/// use these libraries can be read and written. Nested types with derived codecs need the same attribute. Explicit attributes, such
+/// as `header` and `id`, keep their own encoding.
+///
+/// ```
+/// use tightwire_parco::{Decode, Encode};
+///
+/// #[derive(Debug, PartialEq, Encode, Decode)]
+/// #[parco(format = bincode2)]
+/// struct Entry {
+///     id: u64,
+///     offset: i32,
+///     name: String,
+///     kind: Kind,
+/// }
+///
+/// #[derive(Debug, PartialEq, Encode, Decode)]
+/// #[parco(format = bincode2)]
+/// enum Kind {
+///     File,
+///     Link(char),
+/// }
+///
+/// let entry = Entry { id: 300, offset: -2, name: "a".into(), kind: Kind::Link('é') };
+/// // What `bincode::encode_to_vec` writes with `config::standard()`.
+/// let bytes = [251, 44, 1, 3, 1, b'a', 1, 0xc3, 0xa9];
+/// assert_eq!(tightwire_parco::to_vec(&entry)?, bytes);
+/// assert_eq!(tightwire_parco::decode_exact::<Entry>(&bytes)?, entry);
 /// # Ok::<(), tightwire_parco::Error>(())
 /// ```
 ///
@@ -198,7 +233,7 @@ use crate::model::Model;
 /// | `rename = "name"` | a variant | its name in schemas and error paths |
 /// | `evolve` | the enum | the length of the id and the fields in bytes, a varint, precedes them, so that readers can skip unknown variants |
 /// | `other` | the last variant, without fields, with `evolve` | what unknown ids are decoded as; it has no id and cannot be encoded |
-/// | `go`, `be`, `le`, `into`, `try_from`, `crate = path` | the enum | as for a struct |
+/// | `go`, `format`, `be`, `le`, `into`, `try_from`, `crate = path` | the enum | as for a struct |
 ///
 /// Fields of variants have the same attributes as fields of structs.
 ///
@@ -299,6 +334,28 @@ pub fn encode(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Decode, attributes(parco))]
 pub fn decode(input: TokenStream) -> TokenStream {
     derive(parse_macro_input!(input as DeriveInput), decode::derive)
+}
+
+/// Derives the maximum encoded size of a struct or enum that derives [`Encode`](macro@Encode): `MaxSize`.
+///
+/// All fields need a maximum: strings and collections have the attribute `max`, a header of at most two bytes, or a type of fixed
+/// capacity. The size of an enum is that of its largest variant. A type that contains itself has no maximum.
+///
+/// ```
+/// use tightwire_parco::{Encode, MaxSize};
+///
+/// #[derive(Encode, MaxSize)]
+/// enum Command {
+///     Stop,
+///     Move(i32, i32),
+///     Say(#[parco(max = 100)] String),
+/// }
+///
+/// assert_eq!(Command::MAX_SIZE, 1 + 1 + 100);
+/// ```
+#[proc_macro_derive(MaxSize, attributes(parco))]
+pub fn max_size(input: TokenStream) -> TokenStream {
+    derive(parse_macro_input!(input as DeriveInput), max_size::derive)
 }
 
 fn derive(input: DeriveInput, output: fn(&Model) -> proc_macro2::TokenStream) -> TokenStream {

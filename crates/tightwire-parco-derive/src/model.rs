@@ -15,6 +15,8 @@ pub(crate) struct Model {
     pub(crate) order: Order,
     /// Whether the defaults are those of the Go library.
     pub(crate) go: bool,
+    /// The format of another library.
+    pub(crate) format: Option<Type>,
     /// Whether the length precedes the fields, and in an enum the id.
     pub(crate) evolve: bool,
     /// The types that are encoded and decoded instead.
@@ -123,6 +125,25 @@ impl Field {
     }
 }
 
+/// Returns the type of a format, which may be a short name.
+fn resolved(format: Type, krate: &Path) -> Type {
+    let mut named = &format;
+    // A type that is a parameter of a macro.
+    while let Type::Group(group) = named {
+        named = &group.elem;
+    }
+    let name = match named {
+        Type::Path(path) => path.path.get_ident().map(Ident::to_string),
+        _ => None,
+    };
+    match name.as_deref() {
+        Some("bincode1") => parse_quote!(#krate::wire::Bincode1),
+        Some("bincode2") => parse_quote!(#krate::wire::Bincode2),
+        Some("postcard") => parse_quote!(#krate::wire::Postcard),
+        _ => format,
+    }
+}
+
 /// Returns the name without the `r#` of raw identifiers.
 fn plain(ident: &Ident) -> String {
     let text = ident.to_string();
@@ -132,6 +153,8 @@ fn plain(ident: &Ident) -> String {
 impl Model {
     pub(crate) fn parse(input: DeriveInput) -> Result<Self> {
         let mut attrs = ContainerAttrs::parse(&input.attrs, matches!(input.data, Data::Enum(_)))?;
+        let krate = attrs.krate.unwrap_or_else(|| parse_quote!(::tightwire_parco));
+        let format = attrs.format.map(|format| resolved(format, &krate));
         let variants = match &input.data {
             Data::Struct(data) => vec![Variant::of_struct(&data.fields)?],
             Data::Enum(data) => {
@@ -141,7 +164,10 @@ impl Model {
                         "an enum with `go` needs the wire type of its ids, such as `#[parco(id = u8)]`",
                     ));
                 }
-                let id = attrs.id.get_or_insert_with(IdWire::default);
+                let id = attrs.id.get_or_insert_with(|| match &format {
+                    Some(format) => IdWire::Type(parse_quote!(#krate::wire::U32<#format>)),
+                    None => IdWire::default(),
+                });
                 variants(&input.ident, id, attrs.evolve, data)?
             }
             Data::Union(data) => {
@@ -151,9 +177,10 @@ impl Model {
         Ok(Self {
             ident: input.ident,
             generics: input.generics,
-            krate: attrs.krate.unwrap_or_else(|| parse_quote!(::tightwire_parco)),
+            krate,
             order: attrs.order.unwrap_or(Order::Le),
             go: attrs.go,
+            format,
             evolve: attrs.evolve,
             into: attrs.into,
             try_from: attrs.try_from,

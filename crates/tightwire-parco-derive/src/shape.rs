@@ -84,6 +84,26 @@ impl<'a> Expansion<'a> {
         generics
     }
 
+    /// Returns the formats in which the type has a default wire type, and the generics of each implementation. The formats are
+    /// listed for a type of another format, because one implementation for all native formats could overlap with that of its own.
+    pub(crate) fn formats(&self) -> Vec<(Generics, TokenStream)> {
+        let krate = self.krate();
+        let Some(own) = &self.model.format else {
+            let mut generics = self.generics.clone();
+            generics.params.push(parse_quote!(__F: #krate::wire::Native));
+            return vec![(generics, quote!(__F))];
+        };
+        let (le, be) = (quote!(#krate::wire::Le), quote!(#krate::wire::Be));
+        let formats = [
+            quote!(#own),
+            le.clone(),
+            be.clone(),
+            quote!(#krate::wire::Go<#le>),
+            quote!(#krate::wire::Go<#be>),
+        ];
+        formats.map(|format| (self.generics.clone(), format)).into()
+    }
+
     pub(crate) fn krate(&self) -> &Path {
         &self.model.krate
     }

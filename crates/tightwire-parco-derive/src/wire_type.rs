@@ -37,7 +37,7 @@ impl Role {
         // The format is a parameter of the type's default wire type, which applies it to nested types.
         let order = adjust.order.unwrap_or(model.order);
         let base = |bounds: &mut Vec<TokenStream>| {
-            let default = self.default_wire(model, order, span);
+            let default = self.default_wire(model, adjust.order, span);
             bounds.push(quote!(#ty: #default));
             quote_spanned!(span=> <#ty as #default>::Wire)
         };
@@ -66,7 +66,7 @@ impl Role {
             if model.is_recursive(ty) {
                 // A bound on a field that contains the type itself would be cyclic, so the parameters are bounded instead.
                 if !field.attrs.ignore {
-                    let default = self.default_wire(model, model.order, Span::call_site());
+                    let default = self.default_wire(model, None, Span::call_site());
                     let parameters = model.generics.type_params().map(|parameter| &parameter.ident);
                     bounds.extend(parameters.map(|parameter| quote!(#parameter: #default)));
                 }
@@ -85,10 +85,15 @@ impl Role {
     }
 
     /// Returns the trait that a Rust type implements if it has a default wire type.
-    fn default_wire(&self, model: &Model, order: Order, span: Span) -> TokenStream {
+    fn default_wire(&self, model: &Model, order: Option<Order>, span: Span) -> TokenStream {
         let krate = &model.krate;
-        let order = order.tokens(krate);
-        let format = if model.go { quote!(#krate::wire::Go<#order>) } else { order };
+        let format = match (order, &model.format) {
+            (None, Some(format)) => quote!(#format),
+            (order, _) => {
+                let order = order.unwrap_or(model.order).tokens(krate);
+                if model.go { quote!(#krate::wire::Go<#order>) } else { order }
+            }
+        };
         match self {
             Self::Encode => quote_spanned!(span=> #krate::EncodeAs<#format>),
             Self::Decode(de) => quote_spanned!(span=> #krate::DecodeAs<#de, #format>),

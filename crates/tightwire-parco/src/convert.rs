@@ -15,24 +15,26 @@ use crate::options::Levels;
 use crate::read::Reader;
 use crate::wire::logical::{self, Logical};
 use crate::wire::{
-    Array, Bool, Either, Endian, Format, Get, I8, I16, I32, I64, Order, Put, Skip, U8, U16, U32, U64,
+    Array, Bool, Either, Format, Get, I8, I16, I32, I64, Native, Order, Put, Skip, U8, U16, U32, U64, U128,
 };
+#[cfg(any(feature = "glam", feature = "ordered-float"))]
+use crate::wire::{F32, F64};
 use crate::write::Writer;
 
-/// Implements the traits for types that are converted. The parameter in brackets is the byte order; the name after `as` is
-/// the logical type.
+/// Implements the traits for types that are converted. The trait before the rows is that of the formats in which the types have
+/// this wire type. The parameter in brackets is the byte order; the name after `as` is the logical type.
 macro_rules! converted {
-    ($(
+    ($format:ident: $(
         $(#[$cfg:meta])* [$($order:ident)?] $type:ty: $other:ty = $wire:ty $(as $logical:ident)?,
         |$value:ident| $to:expr, |$from:pat_param| $back:expr;
     )*) => {$(
         $(#[$cfg])*
-        impl<$($order: Order,)? __F: Format<$(Order = $order)?>> EncodeAs<__F> for $type {
+        impl<$($order: Order,)? __F: $format<$(Order = $order)?>> EncodeAs<__F> for $type {
             type Wire = converted!(wire: $wire $(, $logical)?);
         }
 
         $(#[$cfg])*
-        impl<$($order: Order,)? __F: Format<$(Order = $order)?>> DecodeAs<'_, __F> for $type {
+        impl<$($order: Order,)? __F: $format<$(Order = $order)?>> DecodeAs<'_, __F> for $type {
             type Wire = converted!(wire: $wire $(, $logical)?);
         }
 
@@ -78,20 +80,16 @@ fn valid<T>(value: Option<T>) -> Result<T, Fault> {
 
 const NANOS_PER_SECOND: u32 = 1_000_000_000;
 
-converted! {
-    [O] char: u32 = U32<O> as Char, |value| u32::from(*value), |number| valid(char::from_u32(number));
+converted! { Format:
     [O] usize: u64 = U64<O>, |value| *value as u64,
         |number| usize::try_from(number).map_err(|_| Fault::OVERFLOW);
     [O] isize: i64 = I64<O>, |value| *value as i64,
         |number| isize::try_from(number).map_err(|_| Fault::OVERFLOW);
-    // The halves are in the byte order as well, so that the bytes are those of the whole number.
-    [O] u128: (u64, u64) = (U64<O>, U64<O>) as Uint128, |value| halves::<O>(*value), |parts| Ok(whole::<O>(parts));
-    [O] i128: u128 = (U64<O>, U64<O>) as Int128, |value| *value as u128, |number| Ok(number as i128);
     [O] Duration: (u64, u32) = (U64<O>, U32<O>) as Duration, |value| (value.as_secs(), value.subsec_nanos()),
         |(seconds, nanos)| valid((nanos < NANOS_PER_SECOND).then(|| Duration::new(seconds, nanos)));
     [] Ipv4Addr: [u8; 4] = Array<4, U8> as Ipv4, |value| value.octets(), |octets| Ok(octets.into());
     [] Ipv6Addr: [u8; 16] = Array<16, U8> as Ipv6, |value| value.octets(), |octets| Ok(octets.into());
-    [] IpAddr: Result<Ipv4Addr, Ipv6Addr> = Either<Array<4, U8>, Array<16, U8>> as Ip,
+    [O] IpAddr: Result<Ipv4Addr, Ipv6Addr> = Either<Array<4, U8>, Array<16, U8>, O> as Ip,
         |value| match value {
             IpAddr::V4(address) => Ok(*address),
             IpAddr::V6(address) => Err(*address),
@@ -99,11 +97,15 @@ converted! {
         |address| Ok(address.map_or_else(IpAddr::V6, IpAddr::V4));
     [O] SocketAddrV4: (Ipv4Addr, u16) = (Array<4, U8>, U16<O>) as SocketV4, |value| (*value.ip(), value.port()),
         |(address, port)| Ok(SocketAddrV4::new(address, port));
+}
+
+// bincode and postcard do not encode flow information and scope ids.
+converted! { Native:
     [O] SocketAddrV6: (Ipv6Addr, u16, u32, u32) = (Array<16, U8>, U16<O>, U32<O>, U32<O>) as SocketV6,
         |value| (*value.ip(), value.port(), value.flowinfo(), value.scope_id()),
         |(address, port, flow, scope)| Ok(SocketAddrV6::new(address, port, flow, scope));
     [O] SocketAddr: Result<SocketAddrV4, SocketAddrV6>
-        = Either<(Array<4, U8>, U16<O>), (Array<16, U8>, U16<O>, U32<O>, U32<O>)> as Socket,
+        = Either<(Array<4, U8>, U16<O>), (Array<16, U8>, U16<O>, U32<O>, U32<O>), O> as Socket,
         |value| match value {
             SocketAddr::V4(address) => Ok(*address),
             SocketAddr::V6(address) => Err(*address),
@@ -111,25 +113,9 @@ converted! {
         |address| Ok(address.map_or_else(SocketAddr::V6, SocketAddr::V4));
 }
 
-fn halves<O: Order>(number: u128) -> (u64, u64) {
-    let (low, high) = (number as u64, (number >> 64) as u64);
-    match O::ENDIAN {
-        Endian::Little => (low, high),
-        Endian::Big => (high, low),
-    }
-}
-
-fn whole<O: Order>((one, other): (u64, u64)) -> u128 {
-    let (low, high) = match O::ENDIAN {
-        Endian::Little => (one, other),
-        Endian::Big => (other, one),
-    };
-    u128::from(high) << 64 | u128::from(low)
-}
-
 /// Implements the traits for the wrappers of integers.
 macro_rules! integers {
-    ($([$($order:ident)?] $type:ty = $wire:ty $(as $logical:ident)?;)*) => {converted! {$(
+    ($([$($order:ident)?] $type:ty = $wire:ty $(as $logical:ident)?;)*) => {converted! { Format: $(
         [$($order)?] NonZero<$type>: $type = $wire $(as $logical)?, |value| value.get(), |number| valid(NonZero::new(number));
         [$($order)?] Wrapping<$type>: $type = $wire $(as $logical)?, |value| value.0, |number| Ok(Wrapping(number));
     )*}};
@@ -144,15 +130,15 @@ integers! {
     [O] i32 = I32<O>;
     [O] u64 = U64<O>;
     [O] i64 = I64<O>;
-    [O] u128 = (U64<O>, U64<O>) as Uint128;
-    [O] i128 = (U64<O>, U64<O>) as Int128;
+    [O] u128 = U128<O> as Uint128;
+    [O] i128 = U128<O> as Int128;
     [O] usize = U64<O>;
     [O] isize = I64<O>;
 }
 
 /// Implements the traits for atomic numbers and flags.
 macro_rules! atomics {
-    ($($(#[$cfg:meta])* [$($order:ident)?] $type:ident: $value:ty = $wire:ty;)*) => {converted! {$(
+    ($($(#[$cfg:meta])* [$($order:ident)?] $type:ident: $value:ty = $wire:ty;)*) => {converted! { Format: $(
         $(#[$cfg])* [$($order)?] $type: $value = $wire, |value| value.load(Ordering::Relaxed), |value| Ok($type::new(value));
     )*}};
 }
@@ -210,15 +196,15 @@ impl<T: ?Sized> Get<'_, PhantomData<T>> for Skip<0> {
 }
 
 /// Wire type of a date: year, month and day.
-#[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "jiff02", feature = "time"))]
 type Date<O> = (I32<O>, U8, U8);
 
 /// Wire type of a time of day: hour, minute, second and nanosecond.
-#[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "jiff02", feature = "time"))]
 type Time<O> = (U8, U8, U8, U32<O>);
 
 /// Returns whether seconds and nanoseconds are a duration: less than a second, and of the same sign.
-#[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "jiff02", feature = "time"))]
 fn is_duration(seconds: i64, nanos: i32) -> bool {
     nanos.unsigned_abs() < NANOS_PER_SECOND && i64::from(nanos.signum()) * seconds.signum() >= 0
 }
@@ -232,7 +218,7 @@ mod chrono {
 
     use super::*;
 
-    converted! {
+    converted! { Native:
         [O] NaiveDate: (i32, u8, u8) = Date<O> as Date,
             |value| (value.year(), value.month() as u8, value.day() as u8),
             |(year, month, day)| valid(NaiveDate::from_ymd_opt(year, month.into(), day.into()));
@@ -267,42 +253,57 @@ mod chrono {
     }
 }
 
+/// Implements the traits for the types of a version of `jiff`.
+#[cfg(any(feature = "jiff", feature = "jiff02"))]
+macro_rules! jiff {
+    ($jiff:ident) => {
+        use ::$jiff::SignedDuration;
+        use ::$jiff::civil::{self, DateTime};
+
+        use super::*;
+
+        converted! { Native:
+            [O] civil::Date: (i32, u8, u8) = Date<O> as Date,
+                |value| (value.year().into(), value.month() as u8, value.day() as u8),
+                |(year, month, day)| valid(date(year, month, day));
+            [O] civil::Time: (u8, u8, u8, u32) = Time<O> as TimeOfDay,
+                |value| (
+                    value.hour() as u8,
+                    value.minute() as u8,
+                    value.second() as u8,
+                    value.subsec_nanosecond() as u32,
+                ),
+                |(hour, minute, second, nano)| valid(time(hour, minute, second, nano));
+            [O] DateTime: (civil::Date, civil::Time) = (Date<O>, Time<O>) as DateTime,
+                |value| (value.date(), value.time()),
+                |(date, time)| Ok(DateTime::from_parts(date, time));
+            [O] SignedDuration: (i64, i32) = (I64<O>, I32<O>) as SignedDuration,
+                |value| (value.as_secs(), value.subsec_nanos()),
+                |(seconds, nanos)| valid(
+                    is_duration(seconds, nanos).then(|| SignedDuration::new(seconds, nanos))
+                );
+        }
+
+        fn date(year: i32, month: u8, day: u8) -> Option<civil::Date> {
+            civil::Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()
+        }
+
+        fn time(hour: u8, minute: u8, second: u8, nano: u32) -> Option<civil::Time> {
+            let (hour, minute, second) =
+                (hour.try_into().ok()?, minute.try_into().ok()?, second.try_into().ok()?);
+            civil::Time::new(hour, minute, second, nano.try_into().ok()?).ok()
+        }
+    };
+}
+
 #[cfg(feature = "jiff")]
 mod jiff {
-    use ::jiff::SignedDuration;
-    use ::jiff::civil::{self, DateTime};
+    jiff!(jiff1);
+}
 
-    use super::*;
-
-    converted! {
-        [O] civil::Date: (i32, u8, u8) = Date<O> as Date,
-            |value| (value.year().into(), value.month() as u8, value.day() as u8),
-            |(year, month, day)| valid(date(year, month, day));
-        [O] civil::Time: (u8, u8, u8, u32) = Time<O> as TimeOfDay,
-            |value| (
-                value.hour() as u8,
-                value.minute() as u8,
-                value.second() as u8,
-                value.subsec_nanosecond() as u32,
-            ),
-            |(hour, minute, second, nano)| valid(time(hour, minute, second, nano));
-        [O] DateTime: (civil::Date, civil::Time) = (Date<O>, Time<O>) as DateTime, |value| (value.date(), value.time()),
-            |(date, time)| Ok(DateTime::from_parts(date, time));
-        [O] SignedDuration: (i64, i32) = (I64<O>, I32<O>) as SignedDuration, |value| (value.as_secs(), value.subsec_nanos()),
-            |(seconds, nanos)| valid(
-                is_duration(seconds, nanos).then(|| SignedDuration::new(seconds, nanos))
-            );
-    }
-
-    fn date(year: i32, month: u8, day: u8) -> Option<civil::Date> {
-        civil::Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()
-    }
-
-    fn time(hour: u8, minute: u8, second: u8, nano: u32) -> Option<civil::Time> {
-        let (hour, minute, second) =
-            (hour.try_into().ok()?, minute.try_into().ok()?, second.try_into().ok()?);
-        civil::Time::new(hour, minute, second, nano.try_into().ok()?).ok()
-    }
+#[cfg(feature = "jiff02")]
+mod jiff02 {
+    jiff!(jiff);
 }
 
 #[cfg(feature = "time")]
@@ -311,7 +312,7 @@ mod time {
 
     use super::*;
 
-    converted! {
+    converted! { Native:
         [O] ::time::Date: (i32, u8, u8) = Date<O> as Date,
             |value| (value.year(), value.month().into(), value.day()),
             |(year, month, day)| valid(date(year, month, day));
@@ -338,7 +339,7 @@ mod time {
     }
 }
 
-converted! {
+converted! { Native:
     #[cfg(feature = "uuid")]
     [] uuid::Uuid: [u8; 16] = Array<16, U8> as Uuid, |value| *value.as_bytes(),
         |bytes| Ok(uuid::Uuid::from_bytes(bytes));
@@ -348,4 +349,60 @@ converted! {
         let value = rust_decimal::Decimal::deserialize(bytes);
         valid((value.serialize() == bytes).then_some(value))
     };
+}
+
+#[cfg(feature = "ordered-float")]
+converted! { Format:
+    [O] ordered_float::OrderedFloat<f32>: f32 = F32<O>, |value| value.0, |number| Ok(ordered_float::OrderedFloat(number));
+    [O] ordered_float::OrderedFloat<f64>: f64 = F64<O>, |value| value.0, |number| Ok(ordered_float::OrderedFloat(number));
+    [O] ordered_float::NotNan<f32>: f32 = F32<O>, |value| value.into_inner(),
+        |number| valid(ordered_float::NotNan::new(number).ok());
+    [O] ordered_float::NotNan<f64>: f64 = F64<O>, |value| value.into_inner(),
+        |number| valid(ordered_float::NotNan::new(number).ok());
+}
+
+/// Implements the traits for types that are converted to and from arrays of numbers.
+#[cfg(feature = "glam")]
+macro_rules! arrays {
+    (
+        $to:ident, |$array:ident| $from:ident($numbers:expr):
+        $($type:ident = [$number:ty; $count:literal] as $wire:ident;)*
+    ) => {converted! { Format: $(
+        [O] glam::$type: [$number; $count] = Array<$count, $wire<O>>, |value| value.$to(),
+            |$array| Ok(glam::$type::$from($numbers));
+    )*}};
+}
+
+#[cfg(feature = "glam")]
+arrays! { to_array, |array| from_array(array):
+    Vec2 = [f32; 2] as F32;
+    Vec3 = [f32; 3] as F32;
+    Vec3A = [f32; 3] as F32;
+    Vec4 = [f32; 4] as F32;
+    Quat = [f32; 4] as F32;
+    DVec2 = [f64; 2] as F64;
+    DVec3 = [f64; 3] as F64;
+    DVec4 = [f64; 4] as F64;
+    DQuat = [f64; 4] as F64;
+    IVec2 = [i32; 2] as I32;
+    IVec3 = [i32; 3] as I32;
+    IVec4 = [i32; 4] as I32;
+    UVec2 = [u32; 2] as U32;
+    UVec3 = [u32; 3] as U32;
+    UVec4 = [u32; 4] as U32;
+}
+
+#[cfg(feature = "glam")]
+arrays! { to_cols_array, |array| from_cols_array(&array):
+    Mat2 = [f32; 4] as F32;
+    Mat3 = [f32; 9] as F32;
+    Mat3A = [f32; 9] as F32;
+    Mat4 = [f32; 16] as F32;
+    Affine2 = [f32; 6] as F32;
+    Affine3A = [f32; 12] as F32;
+    DMat2 = [f64; 4] as F64;
+    DMat3 = [f64; 9] as F64;
+    DMat4 = [f64; 16] as F64;
+    DAffine2 = [f64; 6] as F64;
+    DAffine3 = [f64; 12] as F64;
 }

@@ -55,6 +55,7 @@ pub(crate) enum ErrorKind {
     UnknownType,
     AlreadyRegistered,
     DuplicateKey,
+    WrongOrder,
     TrailingBytes,
     Limit,
     Depth,
@@ -82,7 +83,8 @@ impl ErrorKind {
             Self::SchemaMismatch => "the fingerprint is that of another schema",
             Self::UnknownType => "unknown id or type",
             Self::AlreadyRegistered => "the id is already registered",
-            Self::DuplicateKey => "a map contains a key twice",
+            Self::DuplicateKey => "a map or set contains a key twice",
+            Self::WrongOrder => "a map or set is not in canonical order",
             Self::TrailingBytes => "bytes follow the value",
             Self::Limit => "a limit is exceeded",
             Self::Depth => "structs are nested too deeply",
@@ -378,8 +380,11 @@ predicates! { Error, ErrorKind:
     is_unknown_type: UnknownType;
     /// True if the id is already registered.
     is_already_registered: AlreadyRegistered;
-    /// True if a map contains a key twice and the options reject duplicates.
+    /// True if a map contains a key twice, or a set an element, and the options reject duplicates.
     is_duplicate_key: DuplicateKey;
+    /// True if a map or set is not in the order that [`Options::canonical`](crate::Options::canonical) requires, or a view was
+    /// decoded without it.
+    is_not_canonical: WrongOrder;
     /// True if bytes remain after a value that must use the whole input.
     is_trailing_bytes: TrailingBytes;
     /// True if one of the [`Limits`](crate::Limits) is exceeded.

@@ -80,7 +80,7 @@ impl<W: Write> Encoder<W> {
         Self::with_options(writer, Options::new())
     }
 
-    /// Creates an encoder with the limits of these options.
+    /// Creates an encoder with these options.
     pub const fn with_options(writer: W, options: Options) -> Self {
         Self { writer, buffer: Vec::new(), options, fingerprint: None, has_failed: false }
     }
@@ -305,10 +305,12 @@ impl<R: Read> Decoder<R> {
         source.finish(walked, offset)
     }
 
-    /// Reads and decodes a message of a serde type.
+    /// Reads and decodes a message of a serde type in the format `F`.
     #[cfg(feature = "serde")]
-    pub(crate) fn decode_serde<T: serde::de::DeserializeOwned>(&mut self) -> Result<T, Error> {
-        let decoded = self.read(|input| crate::serde::de::get_from(input, CHUNK))?;
+    pub(crate) fn decode_serde<F: crate::wire::Format, T: serde::de::DeserializeOwned>(
+        &mut self,
+    ) -> Result<T, Error> {
+        let decoded = self.read(|input| crate::serde::de::get_from::<F, T>(input, CHUNK))?;
         decoded.ok_or_else(|| Error::at(ErrorKind::UnexpectedEnd, 0))
     }
 

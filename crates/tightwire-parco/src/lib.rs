@@ -37,7 +37,7 @@
 //! | the bytes of each type of the standard library and of other crates | the table of [`EncodeAs`] | |
 //! | encode and decode your own types | [`#[derive(Encode, Decode)]`](derive@Encode), with a list of all attributes | `derive` (default) |
 //! | messages in memory | [`to_vec`], [`encode`], [`decode_exact`], [`decode`] | |
-//! | messages without an allocator | [`encode_to_slice`] and types that borrow, such as `&str` and [`Seq`] | none |
+//! | messages without an allocator | [`encode_to_slice`] and types that borrow, such as `&str` and [`Seq`]; [`MaxSize`] for the size of buffers | none |
 //! | borrow from the input | fields such as `&str`, [`Seq`] and [`Entries`] | |
 //! | messages on a `std::io` stream | [`Encoder`], [`Decoder`] | `std` (default) |
 //! | messages on a tokio stream | `StreamCodec`, `FrameCodec` | `codec` |
@@ -45,6 +45,8 @@
 //! | types of other crates, several schemas of one type | [`builder()`], or [`compiler`] and [`parser`] | |
 //! | types that derive serde's traits | the module `serde`, and `#[parco(serde)]` on a field | `serde` |
 //! | other limits, the lenient mode of Go | [`Options`], [`Limits`] | |
+//! | equal values as equal bytes, for hashes and signatures | `Options::canonical` | `alloc` |
+//! | read and write the bytes of bincode 1, bincode 2 and postcard | `#[parco(format = bincode1)]`, `bincode2` or `postcard` on each type; `serde::to_vec_as` and `decode_as` | |
 //! | exchange messages with the Go library | `#[parco(go)]` on each type: lengths of two bytes, as in Go |  |
 //! | encode a value with another wire type | [`WireExt`] with the types of [`wire`] | |
 //! | add fields while old readers exist | `#[parco(evolve)]` on a struct: its length precedes its fields; [`schema::evolution`] | |
@@ -63,8 +65,8 @@
 //! | `derive` (default) | the derive macros |
 //! | `bytes` | `Bytes` and `BytesMut`; `encode_to_buf` for `BytesMut` and other buffers |
 //! | `codec` | codecs for `tokio_util::codec` |
-//! | `chrono`, `jiff`, `time` | timestamps, dates, times of day and durations of these crates |
-//! | `indexmap`, `rust_decimal`, `smallvec`, `uuid` | the types of these crates |
+//! | `chrono`, `jiff` (version 1), `jiff02` (version 0.2), `time` | timestamps, dates, times of day and durations of these crates |
+//! | `arrayvec`, `compact_str`, `glam`, `hashbrown`, `heapless`, `indexmap`, `ordered-float`, `rust_decimal`, `smallvec`, `uuid` | the types of these crates |
 //! | `serde` | the module `serde` for types that implement `Serialize` and `Deserialize` |
 //! | `schema-json` | schemas and values as JSON |
 //!
@@ -80,7 +82,7 @@
 //! | [`to_vec`], [`encode`]; `String`, `Vec`, `Box`, `Rc`, `Arc`, `Cow`, `BTreeMap` and so on | yes | yes | no |
 //! | [`builder`](mod@builder), [`Registry`], [`schema`] | yes | yes | no |
 //! | [`Encoder`], [`Decoder`]; `HashMap`, `HashSet`, `SystemTime`, `Path` | yes | no | no |
-//! | features | all | all but `codec` | `derive`, `chrono`, `time`, `uuid` |
+//! | features | all | all but `codec` and `glam` | `derive`, `arrayvec`, `chrono`, `heapless`, `ordered-float`, `time`, `uuid` |
 //!
 //! ```
 //! use tightwire_parco::{Decode, Encode};
@@ -108,15 +110,15 @@
 //! - A decoder never returns a value from the middle of a message: after a timeout it continues, after a malformed message
 //!   whose end is unknown it stays failed.
 //! - An encoding error leaves a vector or buffer unchanged. The contents of a slice are then unspecified.
-//! - Encoding to a reused vector does not allocate, except to sort a [`wire::SortedMap`] and for evolve structs of 128
-//!   bytes or more inside of others.
+//! - Encoding to a reused vector does not allocate, except to sort maps and sets ([`wire::SortedMap`],
+//!   [`wire::SortedSlice`], `Options::canonical`) and for evolve structs of 128 bytes or more inside of others.
 //!
 //! # Limitations
 //!
 //! - The format is not self-describing: a message decoded with the wrong schema may yield wrong values instead of an
 //!   error. [`schema::evolution`] lists the compatible changes, and [`schema::Fingerprint`] detects a changed schema.
-//! - Maps and sets are encoded in iteration order. Use the attribute `sorted` ([`wire::SortedMap`], [`wire::SortedSlice`]) for
-//!   reproducible bytes.
+//! - Maps and sets are encoded in iteration order by default. For reproducible bytes, use the option `Options::canonical`, which
+//!   sorts all of them, or the attribute `sorted` ([`wire::SortedMap`], [`wire::SortedSlice`]) of single fields.
 //! - Invalid input that the Go library tolerates is an error, unless [`Mode::Compat`] is set. Truncated input, which
 //!   the Go library partly decodes without an error, is always an error.
 
@@ -158,7 +160,7 @@ pub use self::time::{Timestamp, ZonedTimestamp};
 pub use builder::{builder, builder_with, compiler, parser, parser_with};
 #[cfg(feature = "codec")]
 pub use codec::{FrameCodec, StreamCodec};
-pub use default_wire::{Decode, DecodeAs, DecodeOwned, Encode, EncodeAs};
+pub use default_wire::{Decode, DecodeAs, DecodeOwned, Encode, EncodeAs, MaxSize};
 pub use error::{Error, Fault, Segment};
 #[cfg(feature = "std")]
 pub use io::{Decoder, Encoder, decode_from_reader, encode_to_writer};
@@ -172,7 +174,7 @@ pub use read::{Input, Reader};
 #[cfg(feature = "alloc")]
 pub use registry::{Frame, Frames, HasId, Registry};
 #[cfg(feature = "derive")]
-pub use tightwire_parco_derive::{Decode, Encode};
+pub use tightwire_parco_derive::{Decode, Encode, MaxSize};
 pub use view::{Entries, EntriesIter, Seq, SeqIter};
 pub use wire::{Get, Put};
 #[cfg(feature = "bytes")]

@@ -111,7 +111,7 @@ pub fn decode_into<'de, T: Decode<'de>>(bytes: &'de [u8], value: &mut T) -> Resu
 }
 
 impl Options {
-    /// Same as [`to_vec`], with the limits of these options.
+    /// Same as [`to_vec`], with these options.
     ///
     /// # Errors
     ///
@@ -121,7 +121,7 @@ impl Options {
         T::Wire::NEW.to_vec_with(self, value)
     }
 
-    /// Same as [`encode`], with the limits of these options.
+    /// Same as [`encode`], with these options.
     ///
     /// # Errors
     ///
@@ -197,10 +197,10 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        self.to_vec_with(Options::new(), value)
+        write::to_vec(Options::DEFAULT, |writer| self.put(value, writer))
     }
 
-    /// Same as [`to_vec`](Self::to_vec), with the limits of these options.
+    /// Same as [`to_vec`](Self::to_vec), with these options.
     ///
     /// # Errors
     ///
@@ -210,7 +210,7 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        write::to_vec(&options.limits, |writer| self.put(value, writer))
+        write::to_vec(&options, |writer| self.put(value, writer))
     }
 
     /// Same as [`encode`].
@@ -224,10 +224,10 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        self.encode_with(Options::new(), value, vec)
+        write::append(vec, Options::DEFAULT, |writer| self.put(value, writer))
     }
 
-    /// Same as [`encode`](Self::encode), with the limits of these options.
+    /// Same as [`encode`](Self::encode), with these options.
     ///
     /// # Errors
     ///
@@ -238,7 +238,7 @@ pub trait WireExt {
     where
         Self: Put<T>,
     {
-        write::append(vec, &options.limits, |writer| self.put(value, writer))
+        write::append(vec, &options, |writer| self.put(value, writer))
     }
 
     /// Same as [`encode_to_slice`].
@@ -253,7 +253,7 @@ pub trait WireExt {
         write::to_slice(slice, |writer| self.put(value, writer))
     }
 
-    /// Same as [`encode_to_buf`], with the limits of these options.
+    /// Same as [`encode_to_buf`], with these options.
     ///
     /// # Errors
     ///
@@ -270,7 +270,7 @@ pub trait WireExt {
     {
         // If the size cannot be computed, encoding fails below and reports the path.
         let size = self.size(value, options.levels()).unwrap_or(0);
-        write::append_to_buf(buf, size, &options.limits, |writer| self.put(value, writer))
+        write::append_to_buf(buf, size, &options, |writer| self.put(value, writer))
     }
 
     /// Same as [`encoded_len`].

@@ -167,11 +167,17 @@ impl Levels {
 }
 
 impl Levels {
-    /// Returns the limits of a nested message whose other limits are checked elsewhere.
+    /// Returns the options of a nested message whose other limits are checked elsewhere.
     #[cfg(feature = "alloc")]
-    pub(crate) const fn alone(self) -> Limits {
+    pub(crate) const fn alone(self) -> Options {
         let most = usize::MAX;
-        Limits { bytes: most, elements: most, zero_sized: most, allocation: most, depth: self.0 }
+        Options::new().limits(Limits {
+            bytes: most,
+            elements: most,
+            zero_sized: most,
+            allocation: most,
+            depth: self.0,
+        })
     }
 }
 
@@ -193,7 +199,7 @@ pub enum Mode {
     Compat,
 }
 
-/// How a map that contains a key more than once is decoded.
+/// How a map that contains a key more than once is decoded, and a set that contains an element more than once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DuplicateKeys {
@@ -201,11 +207,11 @@ pub enum DuplicateKeys {
     #[default]
     LastWins,
     /// Decoding fails with [`Error::is_duplicate_key`](crate::Error::is_duplicate_key). Targets that store all entries,
-    /// such as `Vec<(K, V)>`, are not checked for duplicates.
+    /// such as `Vec<(K, V)>`, are not checked for duplicates, except with [`Options::canonical`].
     Reject,
 }
 
-/// Options: limits, and for decoding strictness and duplicate keys.
+/// Options: limits, canonical order, and for decoding strictness and duplicate keys.
 ///
 /// The functions of the crate root use the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -213,12 +219,21 @@ pub struct Options {
     pub(crate) limits: Limits,
     pub(crate) mode: Mode,
     pub(crate) duplicates: DuplicateKeys,
+    pub(crate) canonical: bool,
 }
 
 impl Options {
+    /// The default in static memory, so that calls without options do not write them to the stack.
+    pub(crate) const DEFAULT: &Self = &Self::new();
+
     /// Creates the default options: strict, last duplicate key wins, [`Limits::default`].
     pub const fn new() -> Self {
-        Self { limits: Limits::new(), mode: Mode::Strict, duplicates: DuplicateKeys::LastWins }
+        Self {
+            limits: Limits::new(),
+            mode: Mode::Strict,
+            duplicates: DuplicateKeys::LastWins,
+            canonical: false,
+        }
     }
 
     pub(crate) const fn levels(&self) -> Levels {
@@ -243,6 +258,40 @@ impl Options {
     #[must_use]
     pub const fn duplicate_keys(mut self, duplicates: DuplicateKeys) -> Self {
         self.duplicates = duplicates;
+        self
+    }
+
+    /// Selects the canonical mode: equal maps and sets have equal bytes, for signatures, hashes and comparisons of messages.
+    ///
+    /// Maps are encoded in the order of the bytes of their encoded keys, and sets in that of their encoded elements, compared
+    /// as unsigned numbers from the first byte, a prefix first. The order does not depend on the Rust type, so that a
+    /// `HashMap`, a `BTreeMap` and an `IndexMap` have the same bytes. Decoders refuse another order
+    /// ([`Error::is_not_canonical`](crate::Error::is_not_canonical)) and duplicates
+    /// ([`Error::is_duplicate_key`](crate::Error::is_duplicate_key)), and so do encoders of a type that can contain duplicates,
+    /// such as `Vec<(K, V)>`.
+    ///
+    /// Sets are `BTreeSet`, `HashSet` and those of other crates. They are not recognized by serde, which encodes them as
+    /// sequences, nor by a [schema](crate::schema) without Rust types; a `BinaryHeap` is not a set. Views of the input
+    /// ([`Seq`](crate::Seq), [`Entries`](crate::Entries)) are only encoded if they were decoded in this mode. Use it together
+    /// with [`Mode::Strict`].
+    ///
+    /// Encoding copies the bytes of each map and set once per level of nesting.
+    ///
+    /// ```
+    /// use std::collections::{BTreeSet, HashSet};
+    ///
+    /// let options = tightwire_parco::Options::new().canonical();
+    /// let set: HashSet<u16> = [256, 3, 2].into();
+    /// assert_eq!(options.to_vec(&set)?, [3, 0, 1, 2, 0, 3, 0]);
+    /// assert_eq!(options.decode_exact::<HashSet<u16>>(&[3, 0, 1, 2, 0, 3, 0])?, set);
+    /// assert!(options.decode_exact::<BTreeSet<u8>>(&[2, 1, 1]).unwrap_err().is_duplicate_key());
+    /// assert!(options.decode_exact::<BTreeSet<u8>>(&[2, 2, 1]).unwrap_err().is_not_canonical());
+    /// # Ok::<(), tightwire_parco::Error>(())
+    /// ```
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub const fn canonical(mut self) -> Self {
+        self.canonical = true;
         self
     }
 }

@@ -1,5 +1,6 @@
 //! [`Reader`], a cursor over a slice, and [`Input`], which also covers streams.
 
+use core::cmp::Ordering;
 use core::fmt;
 use core::mem;
 
@@ -32,6 +33,49 @@ pub struct State {
     allocated: usize,
     depth: u32,
     pub(crate) trace: Trace,
+}
+
+/// Checks the order of the keys of a map, or of the elements of a set, in the canonical mode.
+#[derive(Debug)]
+pub(crate) struct KeyOrder<'de> {
+    is_checked: bool,
+    /// The bytes of the last key.
+    last: Option<&'de [u8]>,
+}
+
+impl<'de> KeyOrder<'de> {
+    #[inline]
+    pub(crate) fn new(reader: &Reader<'_, 'de>) -> Self {
+        Self { is_checked: reader.options().canonical, last: None }
+    }
+
+    /// Checks the key that was read since [`rest`](Reader::rest) was `start`.
+    #[inline(always)]
+    pub(crate) fn check(&mut self, start: &'de [u8], reader: &mut Reader<'_, 'de>) -> Result<(), Fault> {
+        if !self.is_checked {
+            return Ok(());
+        }
+        let key = &start[..start.len() - reader.rest().len()];
+        self.compare(key).map_err(|fault| reader.fail_at(start, fault))
+    }
+
+    #[cold]
+    fn compare(&mut self, key: &'de [u8]) -> Result<(), Fault> {
+        self.last.replace(key).map_or(Ok(()), |last| check_order(last, key))
+    }
+}
+
+/// Checks that a key can follow the last one in the canonical mode.
+///
+/// # Errors
+///
+/// Fails if it is the same, or less.
+pub(crate) fn check_order(last: &[u8], key: &[u8]) -> Result<(), Fault> {
+    match last.cmp(key) {
+        Ordering::Less => Ok(()),
+        Ordering::Equal => Err(Fault(ErrorKind::DuplicateKey)),
+        Ordering::Greater => Err(Fault(ErrorKind::WrongOrder)),
+    }
 }
 
 /// A source of bytes that wire types can walk over without building values.
@@ -364,7 +408,7 @@ impl<'c, 'de> Reader<'c, 'de> {
         self.context.state.count_allocation(bytes)
     }
 
-    /// Returns whether a duplicate map key is an error.
+    /// Returns whether a duplicate key of a map, or element of a set, is an error.
     #[inline]
     pub fn rejects_duplicates(&self) -> bool {
         self.options().duplicates == DuplicateKeys::Reject

@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 use crate::default_wire::{DecodeOwned, Encode};
 use crate::error::{Error, ErrorKind, Fault};
 use crate::message::WireExt;
-use crate::options::{Levels, Limits, Options};
+use crate::options::{Levels, Options};
 use crate::read::{Context, Input, Reader, State};
 use crate::schema::{Schema, SchemaContext, Variant};
 use crate::wire::{Get, Put, StaticWire, Wire, WireOf};
@@ -142,7 +142,7 @@ impl<W: IdWire<I>, I: Ord + fmt::Display> Registry<W, I> {
         W: Put<Q>,
         T: Any,
     {
-        write::append(vec, &Limits::new(), |writer| self.put_frame(id, item, writer))
+        write::append(vec, Options::DEFAULT, |writer| self.put_frame(id, item, writer))
     }
 
     /// Decodes a frame from the start of a slice and returns the remaining bytes.

@@ -73,6 +73,8 @@
 //!   because serde does not tell the encoder their size in memory. A collection may reserve
 //!   memory before, for at most as many elements as the message has bytes, and 1 MiB.
 //! - [`DuplicateKeys::Reject`](crate::DuplicateKeys::Reject) compares encoded keys, and applies to every map of serde.
+//!   [`Options::canonical`](crate::Options::canonical) applies to maps, but not to sets, which serde does not distinguish from
+//!   sequences.
 
 #[cfg(feature = "codec")]
 mod codec;
@@ -96,7 +98,7 @@ use crate::options::{Levels, Limits, Options};
 use crate::read::{Context, Input, Reader};
 use crate::schema::{Schema, SchemaContext};
 use crate::wire::adjust::structure;
-use crate::wire::{Blob, Get, Header as _, Put, StaticWire, Varint, Wire, sized};
+use crate::wire::{Blob, Format, Get, Header as _, Le, Put, StaticWire, Varint, Wire, sized};
 use crate::write::{self, Writer};
 
 /// Encodes a value into a new vector.
@@ -108,13 +110,13 @@ pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
     to_vec_with(Options::new(), value)
 }
 
-/// Same as [`to_vec`], with the limits of these options.
+/// Same as [`to_vec`], with these options.
 ///
 /// # Errors
 ///
 /// Same as [`to_vec`].
 pub fn to_vec_with<T: Serialize + ?Sized>(options: Options, value: &T) -> Result<Vec<u8>, Error> {
-    write::to_vec(&options.limits, |writer| ser::put(value, writer))
+    to_vec_as::<Le, T>(options, value)
 }
 
 /// Encodes a value and appends it to a vector.
@@ -126,7 +128,7 @@ pub fn encode<T: Serialize + ?Sized>(value: &T, vec: &mut Vec<u8>) -> Result<(),
     encode_with(Options::new(), value, vec)
 }
 
-/// Same as [`encode`], with the limits of these options.
+/// Same as [`encode`], with these options.
 ///
 /// # Errors
 ///
@@ -136,7 +138,7 @@ pub fn encode_with<T: Serialize + ?Sized>(
     value: &T,
     vec: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    write::append(vec, &options.limits, |writer| ser::put(value, writer))
+    write::append(vec, &options, |writer| ser::put::<Le, T>(value, writer))
 }
 
 /// Encodes a value to the start of a slice and returns the number of bytes written.
@@ -145,7 +147,7 @@ pub fn encode_with<T: Serialize + ?Sized>(
 ///
 /// Same as [`to_vec`], and fails if the message does not fit the slice. The contents of the slice are then unspecified.
 pub fn encode_to_slice<T: Serialize + ?Sized>(value: &T, slice: &mut [u8]) -> Result<usize, Error> {
-    write::to_slice(slice, |writer| ser::put(value, writer))
+    write::to_slice(slice, |writer| ser::put::<Le, T>(value, writer))
 }
 
 /// Encodes a value to a stream with one `write_all`, and returns the number of bytes written.
@@ -202,7 +204,43 @@ pub fn decode_from_reader_with<T: DeserializeOwned>(
     options: Options,
     reader: impl std::io::Read,
 ) -> Result<T, Error> {
-    crate::io::Decoder::with_options(reader, options).decode_serde()
+    decode_from_reader_as::<Le, T>(options, reader)
+}
+
+/// Encodes a value in a format: [`Bincode1`](crate::wire::Bincode1), [`Bincode2`](crate::wire::Bincode2) and
+/// [`Postcard`](crate::wire::Postcard) write the bytes of these libraries.
+///
+/// # Errors
+///
+/// Same as [`to_vec`]. A sequence or map that does not know its length fails in the formats of other libraries, as it does there.
+///
+/// ```
+/// use tightwire_parco::Options;
+/// use tightwire_parco::serde::{decode_exact, decode_exact_as, to_vec, to_vec_as};
+/// use tightwire_parco::wire::Bincode1;
+///
+/// // What `bincode::serialize` writes.
+/// let stored = to_vec_as::<Bincode1, _>(Options::new(), &("ana", 80_u16))?;
+/// assert_eq!(stored, b"\x03\0\0\0\0\0\0\0ana\x50\0");
+/// let value: (String, u16) = decode_exact_as::<Bincode1, _>(Options::new(), &stored)?;
+/// assert_eq!(decode_exact::<(String, u16)>(&to_vec(&value)?)?, value);
+/// # Ok::<(), tightwire_parco::Error>(())
+/// ```
+pub fn to_vec_as<F: Format, T: Serialize + ?Sized>(options: Options, value: &T) -> Result<Vec<u8>, Error> {
+    write::to_vec(&options, |writer| ser::put::<F, T>(value, writer))
+}
+
+/// Same as [`decode_from_reader`], in the format `F` and with options; see [`to_vec_as`].
+///
+/// # Errors
+///
+/// Same as [`decode_from_reader`].
+#[cfg(feature = "std")]
+pub fn decode_from_reader_as<F: Format, T: DeserializeOwned>(
+    options: Options,
+    reader: impl std::io::Read,
+) -> Result<T, Error> {
+    crate::io::Decoder::with_options(reader, options).decode_serde::<F, T>()
 }
 
 /// Decodes a value from the start of a slice and returns the remaining bytes.
@@ -223,9 +261,21 @@ pub fn decode_with<'de, T: Deserialize<'de>>(
     options: Options,
     bytes: &'de [u8],
 ) -> Result<(T, &'de [u8]), Error> {
+    decode_as::<Le, T>(options, bytes)
+}
+
+/// Same as [`decode`], in the format `F` and with options; see [`to_vec_as`].
+///
+/// # Errors
+///
+/// Same as [`decode`].
+pub fn decode_as<'de, F: Format, T: Deserialize<'de>>(
+    options: Options,
+    bytes: &'de [u8],
+) -> Result<(T, &'de [u8]), Error> {
     let mut context = Context::new(bytes, options);
     let mut reader = Reader::new(bytes, &mut context);
-    match de::get(&mut reader) {
+    match de::get::<F, T>(&mut reader) {
         Ok(value) => Ok((value, reader.rest())),
         Err(fault) => Err(reader.into_error(fault)),
     }
@@ -246,7 +296,19 @@ pub fn decode_exact<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, Err
 ///
 /// Same as [`decode_exact`].
 pub fn decode_exact_with<'de, T: Deserialize<'de>>(options: Options, bytes: &'de [u8]) -> Result<T, Error> {
-    match decode_with(options, bytes)? {
+    decode_exact_as::<Le, T>(options, bytes)
+}
+
+/// Same as [`decode_exact`], in the format `F` and with options; see [`to_vec_as`].
+///
+/// # Errors
+///
+/// Same as [`decode_exact`].
+pub fn decode_exact_as<'de, F: Format, T: Deserialize<'de>>(
+    options: Options,
+    bytes: &'de [u8],
+) -> Result<T, Error> {
+    match decode_as::<F, T>(options, bytes)? {
         (value, []) => Ok(value),
         (_, rest) => Err(Error::at(ErrorKind::TrailingBytes, bytes.len() - rest.len())),
     }
@@ -309,14 +371,14 @@ impl StaticWire for Serde {
 impl<T: Serialize + ?Sized> Put<T> for Serde {
     fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
         writer.enter()?;
-        writer.put_sized(|writer| ser::put(value, writer))?;
+        writer.put_sized(|writer| ser::put::<Le, T>(value, writer))?;
         writer.leave();
         Ok(())
     }
 
     fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault> {
         let mut bytes = Vec::new();
-        write::append(&mut bytes, &levels.deeper()?.alone(), |writer| ser::put(value, writer))
+        write::append(&mut bytes, &levels.deeper()?.alone(), |writer| ser::put::<Le, T>(value, writer))
             .map_err(|error| error.fault())?;
         Ok(sized(bytes.len()))
     }
@@ -328,7 +390,7 @@ impl<'de, T: Deserialize<'de>> Get<'de, T> for Serde {
         let len = Varint::length(reader)?;
         reader.expect(len)?;
         let start = reader.rest();
-        let value = de::get(reader)?;
+        let value = de::get::<Le, T>(reader)?;
         match (start.len() - reader.rest().len()).cmp(&len) {
             Ordering::Less => return Err(Fault(ErrorKind::TrailingBytes)),
             Ordering::Equal => {}

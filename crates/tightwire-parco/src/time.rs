@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::error::Fault;
 
-#[cfg(feature = "jiff")]
+#[cfg(any(feature = "jiff", feature = "jiff02"))]
 mod jiff;
 
 /// A point in time in nanoseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
@@ -169,6 +169,9 @@ instants! {
     i128: |instant| *instant, |nanos| Ok(nanos.into());
     Timestamp: |instant| instant.0.into(), |nanos| Ok(Self(nanos));
     #[cfg(feature = "jiff")]
+    ::jiff1::Timestamp: |instant| instant.as_nanosecond(),
+        |nanos| Self::from_nanosecond(nanos.into()).map_err(|_| Fault::INVALID_VALUE);
+    #[cfg(feature = "jiff02")]
     ::jiff::Timestamp: |instant| instant.as_nanosecond(),
         |nanos| Self::from_nanosecond(nanos.into()).map_err(|_| Fault::INVALID_VALUE);
     #[cfg(feature = "time")]

@@ -8,7 +8,7 @@ use core::ops::Deref;
 
 use crate::error::{ErrorKind, Fault};
 use crate::options::{ElementSize, Levels, Limits, Mode, Options};
-use crate::read::{Context, Input, Reader};
+use crate::read::{Context, Input, KeyOrder, Reader};
 #[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
 use crate::wire::{Get, Header, Map, Put, Slice, StaticWire, Wire, both};
@@ -45,6 +45,8 @@ pub struct Seq<'de, E, T> {
     bytes: &'de [u8],
     len: usize,
     mode: Mode,
+    /// Whether the canonical order was checked.
+    canonical: bool,
     /// Remaining nesting levels when the view was decoded.
     levels: Levels,
     wire: PhantomData<fn() -> (E, T)>,
@@ -121,7 +123,20 @@ where
     }
 }
 
-impl<E, T> Seq<'_, E, T> {
+impl<'de, E, T> Seq<'de, E, T> {
+    /// Creates a view of `len` elements, which were read since [`rest`](Reader::rest) was `start`.
+    #[inline]
+    fn new(start: &'de [u8], len: usize, reader: &Reader<'_, 'de>) -> Self {
+        Self {
+            bytes: &start[..start.len() - reader.rest().len()],
+            len,
+            mode: reader.mode(),
+            canonical: reader.options().canonical,
+            levels: reader.levels(),
+            wire: PhantomData,
+        }
+    }
+
     /// Returns the number of elements.
     pub const fn len(&self) -> usize {
         self.len
@@ -206,7 +221,7 @@ impl<E, T> fmt::Debug for SeqIter<'_, E, T> {
 
 impl<E, T> Default for Seq<'_, E, T> {
     fn default() -> Self {
-        Self { bytes: &[], len: 0, mode: Mode::Strict, levels: Levels(0), wire: PhantomData }
+        Self { bytes: &[], len: 0, mode: Mode::Strict, canonical: true, levels: Levels(0), wire: PhantomData }
     }
 }
 
@@ -280,8 +295,7 @@ impl<'de, H: Header, E: StaticWire + Get<'de, T>, T> Get<'de, Seq<'de, E, T>> fo
         let len = self.count(reader)?;
         let start = reader.rest();
         self.element().check_all(len, reader)?;
-        let bytes = &start[..start.len() - reader.rest().len()];
-        Ok(Seq { bytes, len, mode: reader.mode(), levels: reader.levels(), wire: PhantomData })
+        Ok(Seq::new(start, len, reader))
     }
 }
 
@@ -295,20 +309,22 @@ where
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Entries<'de, K, V, A, B>, Fault> {
         let len = self.count(reader)?;
         let start = reader.rest();
+        let mut order = KeyOrder::new(reader);
         for index in 0..len {
-            let _: (A, B) = self.get_entry(index, reader)?;
+            let _: (A, B) = self.get_entry(index, &mut order, reader)?;
         }
-        let bytes = &start[..start.len() - reader.rest().len()];
-        let (mode, levels) = (reader.mode(), reader.levels());
-        Ok(Entries(Seq { bytes, len, mode, levels, wire: PhantomData }))
+        Ok(Entries(Seq::new(start, len, reader)))
     }
 }
 
 /// Copies the bytes of the view. Rejects views decoded with [`Mode::Compat`], which may contain bytes that no encoder
-/// writes.
+/// writes, and with [`Options::canonical`] those decoded without it.
 impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
     fn put(&self, view: &Seq<'de, E, T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
         self.size(view, writer.levels())?;
+        if writer.is_canonical() && !view.canonical {
+            return Err(Fault(ErrorKind::WrongOrder));
+        }
         writer.check_elements(view.len, ElementSize::of(self.element()), 0)?;
         H::put_length(view.len, writer)?;
         writer.bytes(view.bytes);
@@ -329,7 +345,7 @@ impl<'de, H: Header, E: StaticWire, T> Put<Seq<'de, E, T>> for Slice<H, E> {
 }
 
 /// Copies the bytes of the view. Rejects views decoded with [`Mode::Compat`], which may contain bytes that no encoder
-/// writes.
+/// writes, and with [`Options::canonical`] those decoded without it.
 impl<'de, H, K, V, A, B> Put<Entries<'de, K, V, A, B>> for Map<H, K, V>
 where
     H: Header,

@@ -19,7 +19,9 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use crate::error::{Error, ErrorKind, Exceeded, Fault, Limit, Segment, Trace};
-use crate::options::{ElementSize, Levels, Limits};
+#[cfg(feature = "serde")]
+use crate::options::Limits;
+use crate::options::{ElementSize, Levels, Options};
 use crate::wire::{Header as _, Varint};
 
 /// Destination of encoded bytes; implementations of [`Put`](crate::Put) write to it.
@@ -33,9 +35,10 @@ pub struct Writer<'a> {
     levels: Levels,
     /// Number of enclosing evolve structs.
     sized: u32,
-    /// Memory that a decoder counts for the bytes and elements so far.
-    allocated: usize,
-    limits: &'a Limits,
+    /// Memory that a decoder counts for the bytes and elements so far. In 64 bits, the sum of sizes in memory does not overflow,
+    /// also if a value refers to the same memory many times.
+    allocated: u64,
+    options: &'a Options,
     buffer: &'a mut Buffer,
 }
 
@@ -135,9 +138,9 @@ impl Buffer {
 
 impl<'a> Writer<'a> {
     #[inline]
-    fn new(buffer: &'a mut Buffer, end: *mut MaybeUninit<u8>, limits: &'a Limits) -> Self {
-        let levels = Levels(limits.depth);
-        Self { at: buffer.start, end: end.cast(), levels, sized: 0, allocated: 0, limits, buffer }
+    fn new(buffer: &'a mut Buffer, end: *mut MaybeUninit<u8>, options: &'a Options) -> Self {
+        let levels = options.levels();
+        Self { at: buffer.start, end: end.cast(), levels, sized: 0, allocated: 0, options, buffer }
     }
 
     /// Enters a struct.
@@ -153,7 +156,7 @@ impl<'a> Writer<'a> {
                 Ok(())
             }
             Err(_) => {
-                let most = self.limits.depth as usize;
+                let most = self.options.limits.depth as usize;
                 Err(self.exceed(Exceeded::new(Limit::Depth, most + 1, most)))
             }
         }
@@ -174,7 +177,7 @@ impl<'a> Writer<'a> {
     #[cfg(feature = "serde")]
     #[inline]
     pub(crate) fn limits(&self) -> &'a Limits {
-        self.limits
+        &self.options.limits
     }
 
     /// Checks the length of a string or blob against the limits.
@@ -185,7 +188,7 @@ impl<'a> Writer<'a> {
     #[inline(always)]
     pub fn check_bytes(&mut self, len: usize) -> Result<(), Fault> {
         self.count(len);
-        let most = self.limits.bytes;
+        let most = self.options.limits.bytes;
         if len <= most { Ok(()) } else { Err(self.exceed(Exceeded::new(Limit::Bytes, len, most))) }
     }
 
@@ -197,7 +200,7 @@ impl<'a> Writer<'a> {
     #[inline(always)]
     pub fn check_elements(&mut self, count: usize, size: ElementSize, memory: usize) -> Result<(), Fault> {
         self.count(count.saturating_mul(memory));
-        match self.limits.exceeded(count, size) {
+        match self.options.limits.exceeded(count, size) {
             None => Ok(()),
             Some(exceeded) => Err(self.exceed(exceeded)),
         }
@@ -206,7 +209,7 @@ impl<'a> Writer<'a> {
     /// Counts memory that a decoder allocates. It is checked when the message is complete.
     #[inline(always)]
     pub(crate) fn count(&mut self, bytes: usize) {
-        self.allocated = self.allocated.saturating_add(bytes);
+        self.allocated = self.allocated.wrapping_add(bytes as u64);
     }
 
     #[cold]
@@ -214,14 +217,15 @@ impl<'a> Writer<'a> {
         self.buffer.trace.exceed(exceeded)
     }
 
-    /// Checks the size of the complete message, and the memory to decode it.
+    /// Checks the memory to decode a complete message of this size.
     #[inline]
-    fn check_message(&mut self, result: Result<(), Fault>) -> Result<(), Fault> {
-        let (needed, most) = (self.written().max(self.allocated), self.limits.allocation);
-        match result {
-            Ok(()) if needed > most => Err(self.exceed(Exceeded::new(Limit::Allocation, needed, most))),
-            result => result,
+    fn check_message(&mut self, written: usize) -> Result<(), Fault> {
+        let (needed, most) = (self.allocated.max(written as u64), self.options.limits.allocation);
+        if needed <= most as u64 {
+            return Ok(());
         }
+        let needed = usize::try_from(needed).unwrap_or(usize::MAX);
+        Err(self.exceed(Exceeded::new(Limit::Allocation, needed, most)))
     }
 
     /// Returns the number of bytes written so far.
@@ -230,8 +234,9 @@ impl<'a> Writer<'a> {
         self.position() + self.extra()
     }
 
+    /// Returns the number of bytes in the buffer, without the pending lengths.
     #[inline]
-    fn position(&self) -> usize {
+    pub(crate) fn position(&self) -> usize {
         self.at.addr() - self.buffer.start.addr()
     }
 
@@ -390,7 +395,7 @@ impl<'a> Writer<'a> {
     #[inline(never)]
     fn put_long(&mut self, start: usize, len: usize) {
         #[cfg(feature = "alloc")]
-        if self.sized > 0 {
+        if self.sized > 0 && !self.options.canonical {
             let lengths = self.buffer.lengths.get_or_insert_default();
             lengths.pending.push((start, len));
             lengths.extra += Varint::width(len as u64) - 1;
@@ -425,6 +430,44 @@ impl<'a> Writer<'a> {
             from = start;
         }
         debug_assert_eq!(from, to, "all lengths are inserted");
+    }
+
+    /// Returns whether maps and sets are sorted, which needs an allocator.
+    #[inline(always)]
+    pub(crate) fn is_canonical(&self) -> bool {
+        cfg!(feature = "alloc") && self.options.canonical
+    }
+
+    /// Sorts the parts at the end of the output by the bytes of their keys, which are at these positions. Each part starts with
+    /// its key. In the canonical mode no length is pending, so all bytes are final.
+    ///
+    /// # Errors
+    ///
+    /// Fails if two keys have the same bytes, at the segment of the later one.
+    #[cfg(feature = "alloc")]
+    #[cold]
+    pub(crate) fn sort_parts(
+        &mut self,
+        keys: &[Range<usize>],
+        segment: fn(usize) -> Segment,
+    ) -> Result<(), Fault> {
+        let Some(first) = keys.first() else { return Ok(()) };
+        let (base, end) = (first.start, self.position());
+        // SAFETY: all bytes up to the cursor are initialized, and nothing else accesses them while the slice is in use.
+        let parts = unsafe { core::slice::from_raw_parts_mut(self.buffer.start.add(base), end - base) };
+        let key = |index: usize| &parts[keys[index].start - base..keys[index].end - base];
+        let mut order: Vec<usize> = (0..keys.len()).collect();
+        order.sort_unstable_by(|one, other| key(*one).cmp(key(*other)));
+        if let Some(same) = order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
+            return Err(self.locate(Fault(ErrorKind::DuplicateKey), segment(same[0].max(same[1]))));
+        }
+        let mut sorted = Vec::with_capacity(parts.len());
+        for index in order {
+            let next = keys.get(index + 1).map_or(end, |next| next.start);
+            sorted.extend_from_slice(&parts[keys[index].start - base..next - base]);
+        }
+        parts.copy_from_slice(&sorted);
+        Ok(())
     }
 
     /// Writes `count` zero bytes.
@@ -537,16 +580,16 @@ impl fmt::Debug for Writer<'_> {
 /// Encodes into a region, or into a new vector if the region is too small. Without the feature `alloc`, it fails then.
 pub(crate) fn fill(
     region: &mut [MaybeUninit<u8>],
-    limits: &Limits,
+    options: &Options,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<FillResult, Error> {
     let spare = region.as_mut_ptr_range();
     let end = spare.end;
     let mut buffer = Buffer::new(spare, Memory::Region);
-    let mut writer = Writer::new(&mut buffer, end, limits);
+    let mut writer = Writer::new(&mut buffer, end, options);
     let result = put(&mut writer);
-    let result = writer.check_message(result);
     let written = writer.written();
+    let result = result.and_then(|()| writer.check_message(written));
     match (result, buffer.memory) {
         (Err(fault), _) => Err(buffer.trace.into_error(fault, written)),
         #[cfg(not(feature = "alloc"))]
@@ -568,7 +611,7 @@ pub(crate) fn to_slice(
 ) -> Result<usize, Error> {
     #[cfg(feature = "alloc")]
     let room = slice.len();
-    match fill(as_uninit(slice), &Limits::new(), put)? {
+    match fill(as_uninit(slice), Options::DEFAULT, put)? {
         FillResult::InPlace(written) => Ok(written),
         #[cfg(feature = "alloc")]
         FillResult::Spilled(message) if message.len() <= room => {
@@ -588,11 +631,11 @@ const STACK: usize = 1024;
 #[cfg(feature = "alloc")]
 #[inline]
 pub(crate) fn to_vec(
-    limits: &Limits,
+    options: &Options,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<Vec<u8>, Error> {
     let mut stack = [const { MaybeUninit::uninit() }; STACK];
-    match fill(&mut stack, limits, put)? {
+    match fill(&mut stack, options, put)? {
         FillResult::InPlace(written) => {
             // SAFETY: the first `written` bytes of the stack are initialized.
             Ok(unsafe { core::slice::from_raw_parts(stack.as_ptr().cast::<u8>(), written) }.to_vec())
@@ -606,16 +649,16 @@ pub(crate) fn to_vec(
 #[inline(always)]
 pub(crate) fn append(
     vec: &mut Vec<u8>,
-    limits: &Limits,
+    options: &Options,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<(), Error> {
     let spare = vec.spare_capacity_mut().as_mut_ptr_range();
     let end = spare.end;
     let mut buffer = Buffer::new(spare, Memory::Vec(vec));
-    let mut writer = Writer::new(&mut buffer, end, limits);
+    let mut writer = Writer::new(&mut buffer, end, options);
     let result = put(&mut writer);
-    let result = writer.check_message(result);
     let written = writer.written();
+    let result = result.and_then(|()| writer.check_message(written));
     match (result, buffer.memory) {
         (Ok(()), Memory::Vec(vec)) => {
             // SAFETY: the pointer is the argument `vec`, which was not used otherwise since; the `written` bytes after
@@ -691,13 +734,13 @@ const SLACK: usize = 8;
 pub(crate) fn append_to_buf(
     buf: &mut impl Reserve,
     size: usize,
-    limits: &Limits,
+    options: &Options,
     put: impl FnOnce(&mut Writer<'_>) -> Result<(), Fault>,
 ) -> Result<(), Error> {
     buf.reserve(size.saturating_add(SLACK));
     // SAFETY: a `Writer` only writes initialized bytes.
     let chunk = unsafe { buf.chunk_mut().as_uninit_slice_mut() };
-    match fill(chunk, limits, put)? {
+    match fill(chunk, options, put)? {
         // SAFETY: the first `written` bytes of the chunk are initialized.
         FillResult::InPlace(written) => unsafe { buf.advance_mut(written) },
         FillResult::Spilled(message) if message.len() <= buf.remaining_mut() => buf.put_slice(&message),

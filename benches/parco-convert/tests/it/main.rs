@@ -1,4 +1,5 @@
 //! Tests with files and messages written by the other libraries.
 
 mod convert;
+mod formats;
 mod same_bytes;

@@ -53,6 +53,22 @@ struct Container(u8);
 #[parco(go, evolve)]
 struct Go(u8);
 
+#[derive(Encode)]
+#[parco(format = bincode1, be)]
+struct FormatAndOrder(u8);
+
+#[derive(Encode)]
+#[parco(go, format = bincode2)]
+struct FormatAndGo(u8);
+
+#[derive(Encode)]
+#[parco(format = postcard, evolve)]
+struct FormatAndLength(u8);
+
+#[derive(Encode)]
+#[parco(format = postcard, into = u8)]
+struct FormatAndOther(u8);
+
 #[derive(Decode)]
 struct NotTrailing {
     #[parco(default_on_eof)]

@@ -1,6 +1,6 @@
 //! Fields whose types have no wire type, or one that the attributes do not apply to.
 
-use tightwire_parco::{Decode, Encode};
+use tightwire_parco::{Decode, Encode, MaxSize};
 
 #[derive(Encode)]
 struct Header {
@@ -67,6 +67,17 @@ struct Duration {
 struct Address {
     #[parco(inner(be))]
     field: std::net::IpAddr,
+}
+
+#[derive(Encode)]
+#[parco(format = bincode1)]
+struct OtherBytes {
+    field: std::time::SystemTime,
+}
+
+#[derive(Encode, MaxSize)]
+struct NoMaximum {
+    field: String,
 }
 
 fn main() {}

@@ -17,7 +17,7 @@ use super::{DecodeAs, EncodeAs};
 use crate::wire::Wrapped;
 use crate::wire::{Blob, Format, Map, Pointer, Slice, Str};
 
-both! {
+both! { Format:
     String => Str<F::Header>;
     Box<str> => Str<F::Header>;
     Rc<str> => Str<F::Header>;
@@ -27,6 +27,8 @@ both! {
     bytes::Bytes => Blob<F::Header>;
     #[cfg(feature = "bytes")]
     bytes::BytesMut => Blob<F::Header>;
+    #[cfg(feature = "compact_str")]
+    compact_str::CompactString => Str<F::Header>;
     #[cfg(feature = "std")]
     PathBuf => Str<F::Header>;
 }
@@ -82,6 +84,23 @@ decode! {
     ] indexmap::IndexMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
     [T: DecodeAs<'de, F> + Eq + core::hash::Hash, S: core::hash::BuildHasher + Default]
         indexmap::IndexSet<T, S> => Slice<F::Header, T::Wire>;
+}
+
+#[cfg(feature = "hashbrown")]
+encode! {
+    [K: EncodeAs<F>, V: EncodeAs<F>, S] hashbrown::HashMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
+    [T: EncodeAs<F>, S] hashbrown::HashSet<T, S> => Slice<F::Header, T::Wire>;
+}
+
+#[cfg(feature = "hashbrown")]
+decode! {
+    [
+        K: DecodeAs<'de, F> + Eq + core::hash::Hash,
+        V: DecodeAs<'de, F>,
+        S: core::hash::BuildHasher + Default
+    ] hashbrown::HashMap<K, V, S> => Map<F::Header, K::Wire, V::Wire>;
+    [T: DecodeAs<'de, F> + Eq + core::hash::Hash, S: core::hash::BuildHasher + Default]
+        hashbrown::HashSet<T, S> => Slice<F::Header, T::Wire>;
 }
 
 #[cfg(feature = "smallvec")]

@@ -11,23 +11,24 @@ use serde::de::{self, DeserializeSeed, IntoDeserializer as _, Visitor};
 use super::{Failure, Sizes, position};
 use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::DuplicateKeys;
-use crate::read::{Input, Reader};
+use crate::read::{Input, Reader, check_order};
 use crate::text::text;
-use crate::wire::{Header as _, Varint};
+use crate::wire::dialect::{get_char, get_number, get_wide, signed};
+use crate::wire::{Dialect, Format, Header as _, Order as _};
 
 /// Decodes a value.
-pub(super) fn get<'de, T: Deserialize<'de>>(reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
+pub(super) fn get<'de, F: Format, T: Deserialize<'de>>(reader: &mut Reader<'_, 'de>) -> Result<T, Fault> {
     let whole = reader.rest();
-    get_from(Slice { reader, whole }, whole.len())
+    get_from::<F, T>(Slice { reader, whole }, whole.len())
 }
 
 /// Decodes a value. Size hints promise at most `unpromised` elements.
-pub(crate) fn get_from<'de, T: Deserialize<'de>>(
+pub(crate) fn get_from<'de, F: Format, T: Deserialize<'de>>(
     origin: impl Origin<'de>,
     unpromised: usize,
 ) -> Result<T, Fault> {
     let start = origin.position();
-    let mut source = Source { unpromised, origin };
+    let mut source = Source { unpromised, origin: As::<F, _>(origin, PhantomData) };
     T::deserialize(Deserializer(&mut source)).map_err(|failure| {
         let failure = source.locate(start, failure, None);
         failure.explain(|message| source.input().state_mut().trace.message = message)
@@ -49,6 +50,44 @@ pub(crate) trait Origin<'de> {
     /// Reads bytes.
     fn bytes(&mut self, len: usize) -> Result<Octets<'_, 'de>, Fault>;
 }
+
+/// An origin of values in a format.
+trait Formatted<'de>: Origin<'de> {
+    type Format: Format;
+}
+
+/// An origin of values in the format `F`.
+struct As<F, S>(S, PhantomData<F>);
+
+impl<'de, F: Format, S: Origin<'de>> Formatted<'de> for As<F, S> {
+    type Format = F;
+}
+
+impl<'de, F, S: Origin<'de>> Origin<'de> for As<F, S> {
+    type Input = S::Input;
+
+    #[inline]
+    fn input(&mut self) -> &mut S::Input {
+        self.0.input()
+    }
+
+    #[inline]
+    fn position(&self) -> usize {
+        self.0.position()
+    }
+
+    fn since(&self, position: usize) -> &[u8] {
+        self.0.since(position)
+    }
+
+    #[inline]
+    fn bytes(&mut self, len: usize) -> Result<Octets<'_, 'de>, Fault> {
+        self.0.bytes(len)
+    }
+}
+
+/// The byte order of an origin, and its encoding of numbers.
+type OrderOf<'de, S> = <<S as Formatted<'de>>::Format as Format>::Order;
 
 /// Bytes of the input.
 pub(crate) enum Octets<'s, 'de> {
@@ -94,7 +133,7 @@ struct Source<S> {
     unpromised: usize,
 }
 
-impl<'de, S: Origin<'de>> Source<S> {
+impl<'de, S: Formatted<'de>> Source<S> {
     #[inline]
     fn input(&mut self) -> &mut S::Input {
         self.origin.input()
@@ -124,7 +163,7 @@ impl<'de, S: Origin<'de>> Source<S> {
     #[inline]
     fn length(&mut self, is_owned: bool) -> Result<usize, Failure> {
         let input = self.input();
-        let len = Varint::length(input)?;
+        let len = <S::Format as Format>::Header::length(input)?;
         input.check_bytes(len)?;
         if is_owned {
             input.state_mut().count_allocation(len)?;
@@ -193,7 +232,7 @@ impl<'de, S: Origin<'de>> Source<S> {
         visit: impl FnOnce(&mut Elements<'_, 'de, S>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         self.level(|source| {
-            let count = Varint::length(source.input())?;
+            let count = <S::Format as Format>::Header::length(source.input())?;
             let options = *source.input().options();
             let sizes = Sizes::default();
             if let Err(exceeded) = sizes.start(count, &options.limits) {
@@ -202,7 +241,13 @@ impl<'de, S: Origin<'de>> Source<S> {
             let promised = count.min(source.unpromised).min(options.limits.allocation);
             source.unpromised -= promised;
             let start = source.origin.position();
-            let keys = (options.duplicates == DuplicateKeys::Reject).then(BTreeSet::new);
+            let keys = if options.canonical {
+                Keys::Sorted(Vec::new())
+            } else if options.duplicates == DuplicateKeys::Reject {
+                Keys::Distinct(BTreeSet::new())
+            } else {
+                Keys::Any
+            };
             let is_checked = Sizes::need_check(count, &options.limits);
             let mut elements = Elements {
                 source,
@@ -223,12 +268,12 @@ impl<'de, S: Origin<'de>> Source<S> {
 
 struct Deserializer<'a, S>(&'a mut Source<S>);
 
-/// Methods that read a little-endian number.
+/// Methods that read a number.
 macro_rules! numbers {
     ($($method:ident, $visit:ident: $number:ty;)*) => {$(
         #[inline]
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-            visitor.$visit(<$number>::from_le_bytes(self.0.input().array()?))
+            visitor.$visit(get_number::<OrderOf<'de, S>, $number>(self.0.input())?)
         }
     )*};
 }
@@ -242,7 +287,7 @@ macro_rules! unsupported {
     )*};
 }
 
-impl<'de, S: Origin<'de>> de::Deserializer<'de> for Deserializer<'_, S> {
+impl<'de, S: Formatted<'de>> de::Deserializer<'de> for Deserializer<'_, S> {
     type Error = Failure;
 
     numbers! {
@@ -254,10 +299,16 @@ impl<'de, S: Origin<'de>> de::Deserializer<'de> for Deserializer<'_, S> {
         deserialize_i32, visit_i32: i32;
         deserialize_u64, visit_u64: u64;
         deserialize_i64, visit_i64: i64;
-        deserialize_u128, visit_u128: u128;
-        deserialize_i128, visit_i128: i128;
         deserialize_f32, visit_f32: f32;
         deserialize_f64, visit_f64: f64;
+    }
+
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        visitor.visit_u128(get_wide::<OrderOf<'de, S>>(self.0.input())?)
+    }
+
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        visitor.visit_i128(signed::<OrderOf<'de, S>>(get_wide::<OrderOf<'de, S>>(self.0.input())?))
     }
 
     unsupported! { deserialize_any deserialize_ignored_any deserialize_identifier }
@@ -271,10 +322,7 @@ impl<'de, S: Origin<'de>> de::Deserializer<'de> for Deserializer<'_, S> {
     }
 
     fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        match char::from_u32(u32::from_le_bytes(self.0.input().array()?)) {
-            Some(char) => visitor.visit_char(char),
-            None => Err(self.0.input().rewind_fault(Fault::INVALID_VALUE, 4).into()),
-        }
+        visitor.visit_char(get_char::<OrderOf<'de, S>>(self.0.input())?)
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
@@ -391,7 +439,7 @@ struct Parts<'a, S> {
     names: Names,
 }
 
-impl<'de, S: Origin<'de>> de::SeqAccess<'de> for Parts<'_, S> {
+impl<'de, S: Formatted<'de>> de::SeqAccess<'de> for Parts<'_, S> {
     type Error = Failure;
 
     #[inline]
@@ -423,12 +471,20 @@ struct Elements<'a, 'de, S> {
     /// Whether the sizes of the elements are checked.
     is_checked: bool,
     sizes: Sizes,
-    /// The encoded keys, if duplicates are rejected.
-    keys: Option<BTreeSet<Vec<u8>>>,
+    keys: Keys,
     lifetime: PhantomData<&'de ()>,
 }
 
-impl<'de, S: Origin<'de>> Elements<'_, 'de, S> {
+/// The check of the keys of a map.
+enum Keys {
+    Any,
+    /// Duplicates are rejected: the encoded keys.
+    Distinct(BTreeSet<Vec<u8>>),
+    /// The canonical mode: the last encoded key.
+    Sorted(Vec<u8>),
+}
+
+impl<'de, S: Formatted<'de>> Elements<'_, 'de, S> {
     /// Starts the next element and returns its index.
     #[inline]
     fn start(&mut self) -> Result<Option<usize>, Failure> {
@@ -462,18 +518,32 @@ impl<'de, S: Origin<'de>> Elements<'_, 'de, S> {
         )
     }
 
-    /// Fails if the key of the current entry has the same bytes as an earlier one.
+    /// Fails if the key of the current entry has the same bytes as an earlier one, or is not in canonical order.
     fn check_key(&mut self, index: usize) -> Result<(), Failure> {
-        let Some(keys) = &mut self.keys else { return Ok(()) };
-        if keys.insert(self.source.origin.since(self.start).to_vec()) {
-            return Ok(());
-        }
-        let fault = self.source.fail_at(self.start, Fault(ErrorKind::DuplicateKey));
-        Err(self.source.input().locate(fault, Segment::Key(index)).into())
+        let key = || self.source.origin.since(self.start);
+        let result = match &mut self.keys {
+            Keys::Any => return Ok(()),
+            Keys::Distinct(keys) => {
+                if keys.insert(key().to_vec()) {
+                    return Ok(());
+                }
+                Err(Fault(ErrorKind::DuplicateKey))
+            }
+            Keys::Sorted(last) => {
+                let result = if index == 0 { Ok(()) } else { check_order(last, key()) };
+                last.clear();
+                last.extend_from_slice(key());
+                result
+            }
+        };
+        result.map_err(|fault| {
+            let fault = self.source.fail_at(self.start, fault);
+            self.source.input().locate(fault, Segment::Key(index)).into()
+        })
     }
 }
 
-impl<'de, S: Origin<'de>> de::SeqAccess<'de> for &mut Elements<'_, 'de, S> {
+impl<'de, S: Formatted<'de>> de::SeqAccess<'de> for &mut Elements<'_, 'de, S> {
     type Error = Failure;
 
     #[inline]
@@ -487,7 +557,7 @@ impl<'de, S: Origin<'de>> de::SeqAccess<'de> for &mut Elements<'_, 'de, S> {
     }
 }
 
-impl<'de, S: Origin<'de>> de::MapAccess<'de> for &mut Elements<'_, 'de, S> {
+impl<'de, S: Formatted<'de>> de::MapAccess<'de> for &mut Elements<'_, 'de, S> {
     type Error = Failure;
 
     #[inline]
@@ -514,14 +584,17 @@ struct Enum<'a, S> {
     names: &'static [&'static str],
 }
 
-impl<'a, 'de, S: Origin<'de>> de::EnumAccess<'de> for Enum<'a, S> {
+impl<'a, 'de, S: Formatted<'de>> de::EnumAccess<'de> for Enum<'a, S> {
     type Error = Failure;
     type Variant = Variant<'a, S>;
 
     fn variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<(T::Value, Self::Variant), Failure> {
         let Self { source, names } = self;
         let start = source.origin.position();
-        let id = source.input().varint()?;
+        let id = match OrderOf::<'de, S>::DIALECT {
+            Dialect::Native => source.input().varint()?,
+            _ => get_number::<OrderOf<'de, S>, u32>(source.input())?.into(),
+        };
         let variant = u32::try_from(id).ok().and_then(|index| {
             let identifier: de::value::U32Deserializer<Failure> = index.into_deserializer();
             seed.deserialize(identifier).ok()
@@ -543,13 +616,13 @@ struct Variant<'a, S> {
 impl<'a, S> Variant<'a, S> {
     fn get<'de, T>(self, decode: impl FnOnce(&mut Source<S>) -> Result<T, Failure>) -> Result<T, Failure>
     where
-        S: Origin<'de>,
+        S: Formatted<'de>,
     {
         self.source.part(|| self.name.map(Segment::Field), decode)
     }
 }
 
-impl<'de, S: Origin<'de>> de::VariantAccess<'de> for Variant<'_, S> {
+impl<'de, S: Formatted<'de>> de::VariantAccess<'de> for Variant<'_, S> {
     type Error = Failure;
 
     fn unit_variant(self) -> Result<(), Failure> {

@@ -1,17 +1,24 @@
 //! The serializer.
 
+use alloc::vec::Vec;
 use core::fmt;
+use core::marker::PhantomData;
+use core::ops::Range;
 
 use serde::ser::{self, Serialize};
 
 use super::{Failure, Sizes, position};
 use crate::error::{ErrorKind, Fault, Segment};
-use crate::wire::{Blob, Header as _, Put as _, StaticWire as _, Str, Varint};
+use crate::wire::dialect::{put_wide, unsigned};
+use crate::wire::{
+    Blob, Char, Dialect, F32, F64, Format, Header as _, I8, I16, I32, I64, Order as _, Put as _,
+    StaticWire as _, Str, U8, U16, U32, U64, Varint,
+};
 use crate::write::{Reserved, Writer};
 
 /// Encodes a value.
-pub(super) fn put<T: Serialize + ?Sized>(value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
-    match value.serialize(Serializer(writer)) {
+pub(super) fn put<F: Format, T: Serialize + ?Sized>(value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
+    match value.serialize(Serializer::<F>(writer, PhantomData)) {
         Ok(()) => Ok(()),
         Err(failure) => Err(failure.explain(|message| writer.explain(message))),
     }
@@ -19,78 +26,104 @@ pub(super) fn put<T: Serialize + ?Sized>(value: &T, writer: &mut Writer<'_>) -> 
 
 /// Encodes a part of a value.
 #[inline]
-fn part<T: Serialize + ?Sized>(
+fn part<F: Format, T: Serialize + ?Sized>(
     value: &T,
     writer: &mut Writer<'_>,
     segment: impl FnOnce() -> Segment,
 ) -> Result<(), Failure> {
-    value.serialize(Serializer(writer)).inspect_err(|failure| {
+    value.serialize(Serializer::<F>(writer, PhantomData)).inspect_err(|failure| {
         writer.locate(failure.fault(), segment());
     })
 }
 
-struct Serializer<'a, 'w>(&'a mut Writer<'w>);
+struct Serializer<'a, 'w, F>(&'a mut Writer<'w>, PhantomData<F>);
 
-impl<'a, 'w> Serializer<'a, 'w> {
-    fn parts(self, len: usize, variant: Option<(u32, &'static str)>) -> Result<Parts<'a, 'w>, Failure> {
+/// Whether the format is one of this crate.
+const fn is_native<F: Format>() -> bool {
+    matches!(F::Order::DIALECT, Dialect::Native)
+}
+
+impl<'a, 'w, F: Format> Serializer<'a, 'w, F> {
+    fn parts(self, len: usize, variant: Option<(u32, &'static str)>) -> Result<Parts<'a, 'w, F>, Failure> {
         self.0.enter()?;
-        if let Some((index, _)) = variant {
-            Varint::write(index.into(), self.0);
+        match variant {
+            Some((index, _)) if is_native::<F>() => Varint::write(index.into(), self.0),
+            Some((index, _)) => U32::<F::Order>::NEW.put(&index, self.0)?,
+            None => {}
         }
-        Ok(Parts { writer: self.0, len, variant: variant.map(|(_, name)| name), index: 0 })
+        let variant = variant.map(|(_, name)| name);
+        Ok(Parts { writer: self.0, len, variant, index: 0, format: PhantomData })
     }
 
-    fn collection(self, len: Option<usize>) -> Result<Collection<'a, 'w>, Failure> {
+    fn collection(self, len: Option<usize>) -> Result<Collection<'a, 'w, F>, Failure> {
         self.0.enter()?;
         let (limits, sizes) = (self.0.limits(), Sizes::default());
         let (len, is_checked) = match len {
             Some(len) => {
                 sizes.start(len, limits).map_err(|exceeded| self.0.exceed(exceeded))?;
-                Varint::put_length(len, self.0)?;
+                F::Header::put_length(len, self.0)?;
                 (Ok(len), Sizes::need_check(len, limits))
             }
+            // Other libraries do not support it either.
+            None if !is_native::<F>() => return Err(Fault::INVALID_LENGTH.into()),
             None => (Err(self.0.begin_length()), true),
         };
         let start = self.0.written();
-        Ok(Collection { writer: self.0, len, count: 0, is_checked, start, sizes, has_literal_key: false })
+        Ok(Collection {
+            writer: self.0,
+            len,
+            count: 0,
+            is_checked,
+            start,
+            sizes,
+            has_literal_key: false,
+            keys: Vec::new(),
+            format: PhantomData,
+        })
     }
 }
 
-/// Methods that write the little-endian bytes of a number.
+/// Methods that write a number.
 macro_rules! numbers {
-    ($($method:ident: $number:ty;)*) => {$(
+    ($($method:ident: $number:ty = $wire:ty;)*) => {$(
         #[inline]
         fn $method(self, number: $number) -> Result<(), Failure> {
-            self.0.array(number.to_le_bytes());
-            Ok(())
+            Ok(<$wire>::NEW.put(&number, self.0)?)
         }
     )*};
 }
 
-impl<'a, 'w> ser::Serializer for Serializer<'a, 'w> {
+impl<'a, 'w, F: Format> ser::Serializer for Serializer<'a, 'w, F> {
     type Ok = ();
     type Error = Failure;
-    type SerializeSeq = Collection<'a, 'w>;
-    type SerializeTuple = Parts<'a, 'w>;
-    type SerializeTupleStruct = Parts<'a, 'w>;
-    type SerializeTupleVariant = Parts<'a, 'w>;
-    type SerializeMap = Collection<'a, 'w>;
-    type SerializeStruct = Parts<'a, 'w>;
-    type SerializeStructVariant = Parts<'a, 'w>;
+    type SerializeSeq = Collection<'a, 'w, F>;
+    type SerializeTuple = Parts<'a, 'w, F>;
+    type SerializeTupleStruct = Parts<'a, 'w, F>;
+    type SerializeTupleVariant = Parts<'a, 'w, F>;
+    type SerializeMap = Collection<'a, 'w, F>;
+    type SerializeStruct = Parts<'a, 'w, F>;
+    type SerializeStructVariant = Parts<'a, 'w, F>;
 
     numbers! {
-        serialize_u8: u8;
-        serialize_i8: i8;
-        serialize_u16: u16;
-        serialize_i16: i16;
-        serialize_u32: u32;
-        serialize_i32: i32;
-        serialize_u64: u64;
-        serialize_i64: i64;
-        serialize_u128: u128;
-        serialize_i128: i128;
-        serialize_f32: f32;
-        serialize_f64: f64;
+        serialize_u8: u8 = U8;
+        serialize_i8: i8 = I8;
+        serialize_u16: u16 = U16<F::Order>;
+        serialize_i16: i16 = I16<F::Order>;
+        serialize_u32: u32 = U32<F::Order>;
+        serialize_i32: i32 = I32<F::Order>;
+        serialize_u64: u64 = U64<F::Order>;
+        serialize_i64: i64 = I64<F::Order>;
+        serialize_f32: f32 = F32<F::Order>;
+        serialize_f64: f64 = F64<F::Order>;
+    }
+
+    fn serialize_u128(self, number: u128) -> Result<(), Failure> {
+        put_wide::<F::Order>(number, self.0);
+        Ok(())
+    }
+
+    fn serialize_i128(self, number: i128) -> Result<(), Failure> {
+        self.serialize_u128(unsigned::<F::Order>(number))
     }
 
     fn is_human_readable(&self) -> bool {
@@ -102,15 +135,15 @@ impl<'a, 'w> ser::Serializer for Serializer<'a, 'w> {
     }
 
     fn serialize_char(self, char: char) -> Result<(), Failure> {
-        self.serialize_u32(char.into())
+        Ok(Char::<F::Order>::NEW.put(&char, self.0)?)
     }
 
     fn serialize_str(self, text: &str) -> Result<(), Failure> {
-        Ok(Str::<Varint>::NEW.put(text, self.0)?)
+        Ok(Str::<F::Header>::NEW.put(text, self.0)?)
     }
 
     fn serialize_bytes(self, bytes: &[u8]) -> Result<(), Failure> {
-        Ok(Blob::<Varint>::NEW.put(bytes, self.0)?)
+        Ok(Blob::<F::Header>::NEW.put(bytes, self.0)?)
     }
 
     fn serialize_none(self) -> Result<(), Failure> {
@@ -120,7 +153,7 @@ impl<'a, 'w> ser::Serializer for Serializer<'a, 'w> {
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Failure> {
         self.0.array([1]);
         self.0.enter()?;
-        value.serialize(Serializer(self.0))?;
+        value.serialize(Serializer::<F>(self.0, PhantomData))?;
         self.0.leave();
         Ok(())
     }
@@ -160,7 +193,7 @@ impl<'a, 'w> ser::Serializer for Serializer<'a, 'w> {
         value: &T,
     ) -> Result<(), Failure> {
         let parts = self.parts(0, Some((index, variant)))?;
-        part(value, parts.writer, || Segment::Field(variant))?;
+        part::<F, _>(value, parts.writer, || Segment::Field(variant))?;
         ser::SerializeTuple::end(parts)
     }
 
@@ -221,7 +254,7 @@ fn is_literal<T: ?Sized>() -> bool {
 }
 
 /// The elements of a sequence, or the entries of a map.
-struct Collection<'a, 'w> {
+struct Collection<'a, 'w, F> {
     writer: &'a mut Writer<'w>,
     /// The announced number of elements, or the place of the number.
     len: Result<usize, Reserved>,
@@ -234,16 +267,19 @@ struct Collection<'a, 'w> {
     sizes: Sizes,
     /// Whether the first key is a literal.
     has_literal_key: bool,
+    /// Positions of the keys of a map in the canonical mode.
+    keys: Vec<Range<usize>>,
+    format: PhantomData<F>,
 }
 
-impl Collection<'_, '_> {
+impl<F: Format> Collection<'_, '_, F> {
     #[inline]
     fn put<T: Serialize + ?Sized>(
         &mut self,
         value: &T,
         segment: impl FnOnce() -> Segment,
     ) -> Result<(), Failure> {
-        part(value, self.writer, segment)
+        part::<F, _>(value, self.writer, segment)
     }
 
     /// Counts an element or entry that is complete.
@@ -261,6 +297,9 @@ impl Collection<'_, '_> {
     }
 
     fn end(self) -> Result<(), Failure> {
+        if !self.keys.is_empty() {
+            self.writer.sort_parts(&self.keys, Segment::Key)?;
+        }
         match self.len {
             Ok(len) if len != self.count => return Err(Fault::INVALID_LENGTH.into()),
             Ok(_) => {}
@@ -271,7 +310,7 @@ impl Collection<'_, '_> {
     }
 }
 
-impl ser::SerializeSeq for Collection<'_, '_> {
+impl<F: Format> ser::SerializeSeq for Collection<'_, '_, F> {
     type Ok = ();
     type Error = Failure;
 
@@ -287,7 +326,7 @@ impl ser::SerializeSeq for Collection<'_, '_> {
     }
 }
 
-impl ser::SerializeMap for Collection<'_, '_> {
+impl<F: Format> ser::SerializeMap for Collection<'_, '_, F> {
     type Ok = ();
     type Error = Failure;
 
@@ -299,7 +338,10 @@ impl ser::SerializeMap for Collection<'_, '_> {
                 return Err(Fault(ErrorKind::NotSelfDescribing).into());
             }
         }
-        self.put(key, || Segment::Key(index))
+        let start = self.writer.position();
+        self.put(key, || Segment::Key(index))?;
+        self.keys.extend(self.writer.is_canonical().then(|| start..self.writer.position()));
+        Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
@@ -317,22 +359,23 @@ impl ser::SerializeMap for Collection<'_, '_> {
 }
 
 /// The parts of a struct, tuple or variant.
-struct Parts<'a, 'w> {
+struct Parts<'a, 'w, F> {
     writer: &'a mut Writer<'w>,
     /// Announced number of parts.
     len: usize,
     variant: Option<&'static str>,
     index: usize,
+    format: PhantomData<F>,
 }
 
-impl Parts<'_, '_> {
+impl<F: Format> Parts<'_, '_, F> {
     #[inline]
     fn put<T: Serialize + ?Sized>(
         &mut self,
         value: &T,
         segment: impl FnOnce(usize) -> Segment,
     ) -> Result<(), Failure> {
-        if let Err(failure) = part(value, self.writer, || segment(self.index)) {
+        if let Err(failure) = part::<F, _>(value, self.writer, || segment(self.index)) {
             return Err(self.within_variant(failure));
         }
         self.index += 1;
@@ -353,7 +396,7 @@ impl Parts<'_, '_> {
     }
 }
 
-impl ser::SerializeTuple for Parts<'_, '_> {
+impl<F: Format> ser::SerializeTuple for Parts<'_, '_, F> {
     type Ok = ();
     type Error = Failure;
 
@@ -371,7 +414,7 @@ impl ser::SerializeTuple for Parts<'_, '_> {
     }
 }
 
-impl ser::SerializeTupleStruct for Parts<'_, '_> {
+impl<F: Format> ser::SerializeTupleStruct for Parts<'_, '_, F> {
     type Ok = ();
     type Error = Failure;
 
@@ -384,7 +427,7 @@ impl ser::SerializeTupleStruct for Parts<'_, '_> {
     }
 }
 
-impl ser::SerializeTupleVariant for Parts<'_, '_> {
+impl<F: Format> ser::SerializeTupleVariant for Parts<'_, '_, F> {
     type Ok = ();
     type Error = Failure;
 
@@ -397,7 +440,7 @@ impl ser::SerializeTupleVariant for Parts<'_, '_> {
     }
 }
 
-impl ser::SerializeStruct for Parts<'_, '_> {
+impl<F: Format> ser::SerializeStruct for Parts<'_, '_, F> {
     type Ok = ();
     type Error = Failure;
 
@@ -422,7 +465,7 @@ impl ser::SerializeStruct for Parts<'_, '_> {
     }
 }
 
-impl ser::SerializeStructVariant for Parts<'_, '_> {
+impl<F: Format> ser::SerializeStructVariant for Parts<'_, '_, F> {
     type Ok = ();
     type Error = Failure;
 

@@ -8,9 +8,9 @@
 
 use super::logical::Logical;
 use super::{
-    Array, Bool, Either, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Pointer, Put, Skip,
-    Slice, SortedMap, SortedSlice, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32, U64, Varint,
-    Wrapped,
+    Array, Bool, Char, Either, F32, F64, GoInt, GoUint, I8, I16, I32, I64, Map, Message, Opt, Pointer, Put,
+    RangeBound, Skip, Slice, SortedMap, SortedSlice, StaticWire, Str, TimeLocation, TimeUtc, U8, U16, U32,
+    U64, U128, Varint, Wrapped,
 };
 use crate::error::Fault;
 use crate::read::Input;
@@ -135,6 +135,8 @@ wires! {
     [O, Old] I64<Old>: WithOrder<O> => I64<O>;
     [O, Old] GoInt<Old>: WithOrder<O> => GoInt<O>;
     [O, Old] GoUint<Old>: WithOrder<O> => GoUint<O>;
+    [O, Old] U128<Old>: WithOrder<O> => U128<O>;
+    [O, Old] Char<Old>: WithOrder<O> => Char<O>;
     [O, Old] F32<Old>: WithOrder<O> => F32<O>;
     [O, Old] F64<Old>: WithOrder<O> => F64<O>;
     [O, H: WithOrder<O>] Str<H>: WithOrder<O> => Str<H::Wire>;
@@ -155,8 +157,9 @@ wires! {
     [H, K, Old, V] Map<H, Old, V>: Replace<Key, K> => Map<H, K, V>;
     [H, K, Old, V] Map<H, K, Old>: Replace<Value, V> => Map<H, K, V>;
 
-    [O, A: WithOrder<O>, B: WithOrder<O>] Either<A, B>: WithOrder<O> => Either<A::Wire, B::Wire>;
+    [O, Old, A: WithOrder<O>, B: WithOrder<O>] Either<A, B, Old>: WithOrder<O> => Either<A::Wire, B::Wire, O>;
     [O, W: WithOrder<O>] Opt<W>: WithOrder<O> => Opt<W::Wire>;
+    [O, Old, W: WithOrder<O>] RangeBound<W, Old>: WithOrder<O> => RangeBound<W::Wire, O>;
     [O, W: WithOrder<O>] Pointer<W>: WithOrder<O> => Pointer<W::Wire>;
     [O, W: WithOrder<O>] Wrapped<W>: WithOrder<O> => Wrapped<W::Wire>;
     [O, L, W: WithOrder<O>] Logical<L, W>: WithOrder<O> => Logical<L, W::Wire>;

@@ -100,6 +100,38 @@ impl<'de> FromOctets<'de> for &'de [u8] {
     }
 }
 
+/// Implements the traits for strings and bytes of fixed capacity. More bytes fail with
+/// [`Error::is_invalid_length`](crate::Error::is_invalid_length).
+#[cfg(any(feature = "arrayvec", feature = "heapless"))]
+macro_rules! fixed_capacity {
+    ($($type:ty: |$value:ident| $octets:expr, |$bytes:ident| $contents:expr, $extend:ident;)*) => {$(
+        octets! { [const N: usize] $type: |$value| $octets; }
+
+        impl<const N: usize> FromOctets<'_> for $type {
+            const OWNED: bool = false;
+
+            #[inline]
+            fn from_octets($bytes: &[u8]) -> Result<Self, Fault> {
+                let mut value = Self::new();
+                value.$extend($contents).map_err(|_| Fault::INVALID_LENGTH)?;
+                Ok(value)
+            }
+        }
+    )*};
+}
+
+#[cfg(feature = "arrayvec")]
+fixed_capacity! {
+    arrayvec::ArrayString<N>: |value| value.as_bytes(), |bytes| text(bytes)?, try_push_str;
+    arrayvec::ArrayVec<u8, N>: |value| value, |bytes| bytes, try_extend_from_slice;
+}
+
+#[cfg(feature = "heapless")]
+fixed_capacity! {
+    heapless::String<N>: |value| value.as_bytes(), |bytes| text(bytes)?, push_str;
+    heapless::Vec<u8, N>: |value| value, |bytes| bytes, extend_from_slice;
+}
+
 macro_rules! wire {
     ($name:ident, $schema:ident) => {
         impl<H: Header> Wire for $name<H> {

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use super::{Get, Header, Put, StaticWire, Wire};
 use crate::error::{Fault, Segment};
 use crate::options::{ElementSize, Levels};
-use crate::read::{Input, Reader};
+use crate::read::{Input, KeyOrder, Reader};
 #[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
@@ -13,7 +13,7 @@ use crate::write::Writer;
 /// A map: a header with the number of entries, then the entries in iteration order.
 ///
 /// The format does not specify an order: the Go library writes entries in iteration order, and decoders accept any
-/// order. Use [`SortedMap`] for reproducible bytes.
+/// order. Use [`SortedMap`] or [`Options::canonical`](crate::Options::canonical) for reproducible bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Map<H, K, V> {
     key: K,
@@ -49,6 +49,10 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         let size = ElementSize::of_entry(&self.key, &self.value);
         writer.check_elements(count, size, size_of::<(A, B)>())?;
         H::put_length(count, writer)?;
+        #[cfg(feature = "alloc")]
+        if writer.is_canonical() {
+            return self.put_canonical(entries, writer);
+        }
         // The index is computed from the iterator only for a fault, because a counter takes a register of the loop.
         while let Some((key, value)) = entries.next() {
             if let Err(fault) = self.key.put(key, writer) {
@@ -83,16 +87,21 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
     pub(crate) fn get_entry<'de, A, B>(
         &self,
         index: usize,
+        order: &mut KeyOrder<'de>,
         reader: &mut Reader<'_, 'de>,
     ) -> Result<(A, B), Fault>
     where
         K: Get<'de, A>,
         V: Get<'de, B>,
     {
+        let start = reader.rest();
         let key = match self.key.get(reader) {
             Ok(key) => key,
             Err(fault) => return Err(reader.locate(fault, Segment::Key(index))),
         };
+        if let Err(fault) = order.check(start, reader) {
+            return Err(reader.locate(fault, Segment::Key(index)));
+        }
         match self.value.get(reader) {
             Ok(value) => Ok((key, value)),
             Err(fault) => Err(reader.locate(fault, Segment::Value(index))),
@@ -160,7 +169,8 @@ mod owned;
 /// A [`Map`] whose entries are encoded in the order of their keys, so that equal maps have equal bytes.
 ///
 /// Encoding collects and sorts references to all entries. A `BTreeMap` is already sorted, so [`Map`] is enough.
-/// Decoding accepts any order.
+/// Decoding accepts any order. With [`Options::canonical`](crate::Options::canonical), the order is that of the encoded keys
+/// instead, as in every map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SortedMap<H, K, V>(Map<H, K, V>);
 

@@ -102,7 +102,9 @@ macro_rules! same_wire {
 }
 
 pub mod adjust;
+mod bounded;
 mod bytes;
+pub(crate) mod dialect;
 pub mod logical;
 mod map;
 mod message;
@@ -120,7 +122,11 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
+#[doc(hidden)]
+pub use bounded::largest;
+pub use bounded::{Bounded, BoundedFields, BoundedHeader};
 pub use bytes::{Blob, FromOctets, LongText, Octets, Skip, SmallVarchar, Str, Text, Varchar};
+pub use dialect::{Bincode1, Bincode2, Char, Dialect, Native, Postcard, U128};
 pub use map::{Map, SortedMap};
 #[cfg(feature = "alloc")]
 pub(crate) use message::sized;
@@ -128,7 +134,7 @@ pub use message::{DecodeFields, Decoding, EncodeFields, Encoding, Message, Shape
 pub use number::{Bool, F32, F64, GoInt, GoUint, Header, I8, I16, I32, I64, Max, U8, U16, U32, U64, Varint};
 pub use sequence::{Array, Slice, SortedSlice};
 pub use time::{TimeLocation, TimeUtc};
-pub use tuple::Either;
+pub use tuple::{Either, RangeBound};
 pub use wrapped::Wrapped;
 pub use wrapper::{Converted, HeaderInt, Opt, OrDefault, Pointer, WireOf};
 
@@ -141,13 +147,17 @@ use crate::read::{Input, Reader};
 use crate::schema::{Schema, SchemaContext};
 use crate::write::Writer;
 
-/// A byte order as a type parameter.
+/// A byte order as a type parameter, and the encoding of integers, characters and tags.
 pub trait Order: Copy + Default + fmt::Debug + Send + Sync + 'static {
     /// The byte order as a value.
     const ENDIAN: Endian;
+
+    /// The encoding of integers, characters and tags. Default: that of this crate.
+    const DIALECT: Dialect = Dialect::Native;
 }
 
-/// A choice of default wire types: the byte order, and the type of headers. [`Le`], [`Be`] and [`Go`] implement it.
+/// A choice of default wire types: the byte order, and the type of headers. [`Le`], [`Be`] and [`Go`] implement it, and for the
+/// bytes of other libraries [`Bincode1`], [`Bincode2`] and [`Postcard`].
 pub trait Format: Copy + Default + fmt::Debug + Send + Sync + 'static {
     /// Byte order of numbers.
     type Order: Order;
@@ -234,17 +244,23 @@ pub trait Wire {
     /// Returns the fault of the first invalid value.
     #[inline]
     fn walk_all<I: Input>(&self, count: usize, input: &mut I) -> Result<(), Fault> {
-        let size = self.min_size();
-        input.announce(count.wrapping_mul(size));
-        input.walk_parts(count, |input, index| {
-            input.start(size);
-            self.walk(input).map_err(|fault| input.locate(fault, Segment::Index(index)))
-        })
+        walk_each(self, count, input)
     }
 
     /// Returns the schema.
     #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema;
+}
+
+/// Walks over `count` values one by one.
+#[inline]
+fn walk_each<W: Wire + ?Sized, I: Input>(wire: &W, count: usize, input: &mut I) -> Result<(), Fault> {
+    let size = wire.min_size();
+    input.announce(count.wrapping_mul(size));
+    input.walk_parts(count, |input, index| {
+        input.start(size);
+        wire.walk(input).map_err(|fault| input.locate(fault, Segment::Index(index)))
+    })
 }
 
 /// A wire type without run-time state, fully determined by its type.

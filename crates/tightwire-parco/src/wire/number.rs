@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use super::adjust::Id;
-use super::{Endian, Get, Order, Put, StaticWire, Wire};
-use crate::error::{ErrorKind, Exceeded, Fault, Limit};
+use super::dialect::{Dialect, Scalar as _};
+use super::{Endian, Get, Order, Put, StaticWire, Wire, walk_each};
+use crate::error::{ErrorKind, Exceeded, Fault, Limit, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
 #[cfg(feature = "alloc")]
@@ -100,27 +101,41 @@ fn too_long<H: Header>(len: usize, fault: Fault, writer: &mut Writer<'_>) -> Fau
 }
 
 macro_rules! wire {
-    ($name:ident $(<$order:ident>)?, $value:ty, $width:literal, $endian:expr, $number:expr, $new:expr) => {
+    (
+        $name:ident $(<$order:ident>)?, $value:ty, $width:literal, $endian:expr, $dialect:expr, $number:expr, $new:expr
+    ) => {
         impl $(<$order: Order>)? Wire for $name $(<$order>)? {
             #[inline]
+            fn min_size(&self) -> usize {
+                if $dialect.is_variable() { 1 } else { $width }
+            }
+
+            #[inline]
             fn fixed_size(&self) -> Option<usize> {
-                Some($width)
+                if $dialect.is_variable() { None } else { Some($width) }
             }
 
             #[inline]
             fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
-                input.skip($width)
+                if $dialect.is_variable() { $dialect.read($endian, input).map(|_| ()) } else { input.skip($width) }
             }
 
             #[inline]
             fn walk_all<I: Input>(&self, count: usize, input: &mut I) -> Result<(), Fault> {
+                if $dialect.is_variable() {
+                    return walk_each(self, count, input);
+                }
                 let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
                 input.skip(size)
             }
 
             #[cfg(feature = "alloc")]
             fn schema(&self, _: &mut SchemaContext) -> Schema {
-                Schema::Number($number, $endian)
+                if $dialect.is_variable() {
+                    $dialect.schema($number.is_signed())
+                } else {
+                    Schema::Number($number, $endian)
+                }
             }
         }
 
@@ -131,6 +146,10 @@ macro_rules! wire {
         impl $(<$order: Order>)? Put<$value> for $name $(<$order>)? {
             #[inline(always)]
             fn put(&self, value: &$value, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                if $dialect.is_variable() {
+                    $dialect.write($endian, value.to_unsigned(), writer);
+                    return Ok(());
+                }
                 writer.array(match $endian {
                     Endian::Little => value.to_le_bytes(),
                     Endian::Big => value.to_be_bytes(),
@@ -139,12 +158,15 @@ macro_rules! wire {
             }
 
             #[inline]
-            fn size(&self, _: &$value, _: Levels) -> Result<usize, Fault> {
-                Ok($width)
+            fn size(&self, value: &$value, _: Levels) -> Result<usize, Fault> {
+                Ok(if $dialect.is_variable() { $dialect.width(value.to_unsigned()) } else { $width })
             }
 
             #[inline]
             fn put_all(&self, values: &[$value], writer: &mut Writer<'_>) -> Result<(), Fault> {
+                if $dialect.is_variable() {
+                    return values.iter().try_for_each(|value| self.put(value, writer));
+                }
                 match $endian {
                     #[cfg(target_endian = "little")]
                     Endian::Little => writer.native(values),
@@ -159,6 +181,11 @@ macro_rules! wire {
         impl $(<$order: Order>)? Get<'_, $value> for $name $(<$order>)? {
             #[inline(always)]
             fn get(&self, reader: &mut Reader<'_, '_>) -> Result<$value, Fault> {
+                if $dialect.is_variable() {
+                    let number = $dialect.read($endian, reader)?;
+                    return <$value>::from_unsigned(number)
+                        .ok_or_else(|| reader.rewind_fault(Fault::OVERFLOW, $dialect.width(number)));
+                }
                 let bytes = reader.array::<$width>()?;
                 Ok(match $endian {
                     Endian::Little => <$value>::from_le_bytes(bytes),
@@ -174,6 +201,12 @@ macro_rules! wire {
                 reader: &mut Reader<'_, '_>,
                 values: &mut Vec<$value>,
             ) -> Result<(), Fault> {
+                if $dialect.is_variable() {
+                    for index in 0..count {
+                        values.push(self.get(reader).map_err(|fault| reader.locate(fault, Segment::Index(index)))?);
+                    }
+                    return Ok(());
+                }
                 let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
                 let (chunks, _) = reader.bytes(size)?.as_chunks::<$width>();
                 match $endian {
@@ -185,6 +218,12 @@ macro_rules! wire {
 
             #[inline]
             fn check_all(&self, count: usize, reader: &mut Reader<'_, '_>) -> Result<(), Fault> {
+                if $dialect.is_variable() {
+                    for index in 0..count {
+                        let _: $value = self.get(reader).map_err(|fault| reader.locate(fault, Segment::Index(index)))?;
+                    }
+                    return Ok(());
+                }
                 let Some(size) = count.checked_mul($width) else { return Err(Fault(ErrorKind::Overflow)) };
                 reader.skip(size)
             }
@@ -193,13 +232,17 @@ macro_rules! wire {
 }
 
 macro_rules! header {
-    ($name:ident $(<$order:ident>)?, $value:ty, $width:literal, $endian:expr, $max:expr) => {
+    ($name:ident $(<$order:ident>)?, $value:ty, $width:literal, $endian:expr, $dialect:expr, $max:expr) => {
         impl $(<$order: Order>)? Header for $name $(<$order>)? {
-            const WIDTH: usize = $width;
-            const MAX: u64 = $max as u64;
+            const WIDTH: usize = if $dialect.is_variable() { 1 } else { $width };
+            const MAX: u64 = $dialect.max($max as u64);
+            const MAX_SHORT: u64 = $dialect.max_short($max as u64);
 
             #[inline(always)]
             fn header(len: u64) -> [u8; 8] {
+                if $dialect.is_variable() {
+                    return $dialect.header($endian, len);
+                }
                 match $endian {
                     Endian::Little => len.to_le_bytes(),
                     Endian::Big => (len << (64 - 8 * $width)).to_be_bytes(),
@@ -207,7 +250,17 @@ macro_rules! header {
             }
 
             #[inline(always)]
+            fn width(len: u64) -> usize {
+                if $dialect.is_variable() { $dialect.width(len) } else { $width }
+            }
+
+            #[inline(always)]
             fn length<I: Input>(input: &mut I) -> Result<usize, Fault> {
+                if $dialect.is_variable() {
+                    let len = $dialect.read($endian, input)?;
+                    return usize::try_from(len)
+                        .map_err(|_| input.rewind_fault(Fault(ErrorKind::Overflow), $dialect.width(len)));
+                }
                 let bytes = input.array::<$width>()?;
                 let number = match $endian {
                     Endian::Little => <$value>::from_le_bytes(bytes),
@@ -222,6 +275,14 @@ macro_rules! header {
 
             #[inline]
             fn find<I: Input>(known: &[$value], input: &mut I) -> Result<usize, Fault> {
+                if $dialect.is_variable() {
+                    let number = $dialect.read($endian, input)?;
+                    let id = <$value>::from_unsigned(number);
+                    return known
+                        .iter()
+                        .position(|other| Some(*other) == id)
+                        .ok_or_else(|| input.rewind_fault(Fault::UNKNOWN_TYPE, $dialect.width(number)));
+                }
                 let bytes = input.array::<$width>()?;
                 let id = match $endian {
                     Endian::Little => <$value>::from_le_bytes(bytes),
@@ -242,19 +303,22 @@ macro_rules! byte {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct $name;
 
-        wire!($name, $value, 1, Endian::Little, Number::$number, $name);
-        header!($name, $value, 1, Endian::Little, <$value>::MAX);
+        wire!($name, $value, 1, Endian::Little, Dialect::Native, Number::$number, $name);
+        header!($name, $value, 1, Endian::Little, Dialect::Native, <$value>::MAX);
     )*};
 }
 
 macro_rules! ordered {
+    // Floats have the same bytes in all dialects.
+    (dialect:) => { Dialect::Native };
+    (dialect: $max:expr) => { O::DIALECT };
     ($($(#[$doc:meta])* $name:ident: $value:ty = $number:ident, $width:literal $(, $max:expr)?;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct $name<O>(PhantomData<O>);
 
-        wire!($name<O>, $value, $width, O::ENDIAN, Number::$number, $name(PhantomData));
-        $(header!($name<O>, $value, $width, O::ENDIAN, $max);)?
+        wire!($name<O>, $value, $width, O::ENDIAN, ordered!(dialect: $($max)?), Number::$number, $name(PhantomData));
+        $(header!($name<O>, $value, $width, O::ENDIAN, O::DIALECT, $max);)?
     )*};
 }
 
@@ -473,9 +537,9 @@ impl Get<'_, bool> for Bool {
 /// `Str<Max<4096, U16<Le>>>` is a string of at most 4096 bytes. Longer strings fail with
 /// [`Error::is_limit`](crate::Error::is_limit); the decoder checks this before it allocates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Max<const N: u64, H>(H);
+pub struct Max<const N: usize, H>(H);
 
-impl<const N: u64, H: Header> Wire for Max<N, H> {
+impl<const N: usize, H: Header> Wire for Max<N, H> {
     same_sizes!(|max| max.0);
 
     #[inline]
@@ -489,13 +553,13 @@ impl<const N: u64, H: Header> Wire for Max<N, H> {
     }
 }
 
-impl<const N: u64, H: Header> StaticWire for Max<N, H> {
+impl<const N: usize, H: Header> StaticWire for Max<N, H> {
     const NEW: Self = Self(H::NEW);
 }
 
-impl<const N: u64, H: Header> Header for Max<N, H> {
+impl<const N: usize, H: Header> Header for Max<N, H> {
     const WIDTH: usize = H::WIDTH;
-    const MAX: u64 = if N < H::MAX { N } else { H::MAX };
+    const MAX: u64 = if (N as u64) < H::MAX { N as u64 } else { H::MAX };
     const MAX_SHORT: u64 = H::MAX_SHORT;
 
     #[inline(always)]
@@ -511,17 +575,13 @@ impl<const N: u64, H: Header> Header for Max<N, H> {
     #[inline]
     fn length<I: Input>(input: &mut I) -> Result<usize, Fault> {
         let len = H::length(input)?;
-        if len as u64 <= N {
-            Ok(len)
-        } else {
-            Err(input.state_mut().exceed(Limit::Attribute, len, N as usize))
-        }
+        if len <= N { Ok(len) } else { Err(input.state_mut().exceed(Limit::Attribute, len, N)) }
     }
 
     #[inline]
     fn check(len: usize) -> Result<(), Fault> {
         H::check(len)?;
-        if len as u64 <= N { Ok(()) } else { Err(Fault::LIMIT) }
+        if len <= N { Ok(()) } else { Err(Fault::LIMIT) }
     }
 }
 
@@ -537,7 +597,7 @@ mod tests {
         fn check<H: Header>() {
             let max = usize::try_from(H::MAX).unwrap();
             let mut bytes = Vec::new();
-            crate::write::append(&mut bytes, &crate::Limits::new(), |writer| H::put_length(max, writer))
+            crate::write::append(&mut bytes, &crate::Options::new(), |writer| H::put_length(max, writer))
                 .unwrap();
             assert_eq!(bytes.len(), H::width(H::MAX));
             let mut context = Context::new(&bytes, crate::Options::new());
@@ -561,6 +621,8 @@ mod tests {
         check::<I64<Be>>();
         check::<GoInt<Le>>();
         check::<GoUint<Be>>();
+        check::<U64<super::super::Bincode2<Be>>>();
+        check::<U64<super::super::Postcard>>();
         check::<Varint>();
     }
 
@@ -586,7 +648,7 @@ mod tests {
         let numbers = (0..64).flat_map(|bits| [(1 << bits) - 1, 1 << bits]).chain([u64::MAX]);
         for number in numbers {
             let mut bytes = Vec::new();
-            crate::write::append(&mut bytes, &crate::Limits::new(), |writer| Varint.put(&number, writer))
+            crate::write::append(&mut bytes, &crate::Options::new(), |writer| Varint.put(&number, writer))
                 .unwrap();
             assert_eq!(Varint.size(&number, Levels::default()), Ok(bytes.len()));
             let bits = (64 - number.leading_zeros()).max(1) as usize;

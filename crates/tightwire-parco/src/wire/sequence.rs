@@ -121,13 +121,44 @@ contiguous! {
     [const N: usize] Array<N, E>: [T; N];
 }
 
+/// Implements the traits for vectors of fixed capacity. More elements fail with
+/// [`Error::is_invalid_length`](crate::Error::is_invalid_length).
+#[cfg(any(feature = "arrayvec", feature = "heapless"))]
+macro_rules! fixed_capacity {
+    ($type:ty: $push:ident) => {
+        contiguous! { [const N: usize, H: Header] Slice<H, E>: $type; }
+
+        impl<'de, T, const N: usize, H: Header, E: Get<'de, T>> Get<'de, $type> for Slice<H, E> {
+            #[inline]
+            fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<$type, Fault> {
+                let mut values = <$type>::new();
+                for index in 0..self.count(reader)? {
+                    let value = self.element.get(reader);
+                    let pushed =
+                        value.and_then(|value| values.$push(value).map_err(|_| Fault::INVALID_LENGTH));
+                    if let Err(fault) = pushed {
+                        return Err(reader.locate(fault, Segment::Index(index)));
+                    }
+                }
+                Ok(values)
+            }
+        }
+    };
+}
+
+#[cfg(feature = "arrayvec")]
+fixed_capacity!(arrayvec::ArrayVec<T, N>: try_push);
+#[cfg(feature = "heapless")]
+fixed_capacity!(heapless::Vec<T, N>: push);
+
 #[cfg(feature = "alloc")]
 mod owned;
 
 /// A [`Slice`] whose elements are encoded in ascending order, so that equal sets have equal bytes: the attribute `sorted` of a
 /// `HashSet`.
 ///
-/// Encoding collects and sorts references to all elements. Decoding accepts any order.
+/// Encoding collects and sorts references to all elements. Decoding accepts any order. With
+/// [`Options::canonical`](crate::Options::canonical), the order is that of the encoded elements instead, as in every set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SortedSlice<H, E>(Slice<H, E>);
 

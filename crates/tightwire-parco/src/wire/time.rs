@@ -20,7 +20,7 @@ pub struct TimeUtc;
 
 /// A point in time as [`TimeUtc`], then an optional [`SmallVarchar`] with the name of a time zone.
 ///
-/// Encodes and decodes [`ZonedTimestamp`], and `jiff::Zoned` behind the feature `jiff`. The flag before the name is
+/// Encodes and decodes [`ZonedTimestamp`], and `jiff::ZonedDateTime` behind the feature `jiff`. The flag before the name is
 /// always written as 1, because a Go time always has a zone. An absent name is decoded as UTC, and with
 /// [`Mode::Compat`] as UTC at [`Timestamp::GO_ZERO`], whatever the encoded time. An empty name also means UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

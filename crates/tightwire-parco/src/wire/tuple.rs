@@ -1,11 +1,14 @@
-//! Wire types of tuples and ranges, and of types with two alternatives.
+//! Wire types of tuples, ranges and their bounds, and of types with two alternatives.
 
-use core::ops::{Range, RangeInclusive};
+use core::marker::PhantomData;
+use core::ops::{Bound, Range, RangeInclusive};
 
-use super::adjust::Id as _;
 #[cfg(feature = "alloc")]
 use super::adjust::{multi, structure};
-use super::{Get, Put, StaticWire, U8, Wire, both};
+#[cfg(feature = "alloc")]
+use super::dialect::tag_schema;
+use super::dialect::{find_tag, put_tag, tag_width};
+use super::{Get, Le, Order, Put, StaticWire, Wire, both};
 use crate::error::{Fault, Segment};
 use crate::options::Levels;
 use crate::read::{Input, Reader};
@@ -175,27 +178,26 @@ macro_rules! range {
 range!(Range, |range| &range.start, &range.end; |(start, end)| start..end);
 range!(RangeInclusive, |range| range.start(), range.end(); |(start, end)| start..=end);
 
-/// One of two values: a byte, then a value of the wire type `A` if the byte is 0, or `B` if it is 1.
+/// One of two values: a byte, then a value of the wire type `A` if the byte is 0, or `B` if it is 1. In the formats of other
+/// libraries, a [`U32`](super::U32) takes the place of the byte.
 ///
 /// It is the wire type of `Result`. Other bytes fail with [`Error::is_unknown_type`](crate::Error::is_unknown_type), as
 /// the unknown ids of an enum do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Either<A, B>(pub A, pub B);
+pub struct Either<A, B, O = Le>(A, B, PhantomData<O>);
 
-const IDS: [u8; 2] = [0, 1];
-
-impl<A: Wire, B: Wire> Wire for Either<A, B> {
-    /// The size of the byte, because the values may contain the type itself.
+impl<A: Wire, B: Wire, O: Order> Wire for Either<A, B, O> {
+    /// The size of the tag, because the values may contain the type itself.
     #[inline]
     fn min_size(&self) -> usize {
-        1
+        tag_width::<O>()
     }
 
     #[inline]
     fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
         input.walk_parts(1, |input, _| {
             input.enter()?;
-            if U8::find(&IDS, input)? == 0 {
+            if find_tag::<O, _>(2, input)? == 0 {
                 self.0.walk(input)?
             } else {
                 self.1.walk(input)?
@@ -207,28 +209,28 @@ impl<A: Wire, B: Wire> Wire for Either<A, B> {
 
     #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema {
-        let header = U8.schema(context);
+        let header = tag_schema::<O>(context);
         context.enclosed("", |context| {
             multi(header, [("0", "Ok", self.0.schema(context)), ("1", "Err", self.1.schema(context))])
         })
     }
 }
 
-impl<A: StaticWire, B: StaticWire> StaticWire for Either<A, B> {
-    const NEW: Self = Self(A::NEW, B::NEW);
+impl<A: StaticWire, B: StaticWire, O: Order> StaticWire for Either<A, B, O> {
+    const NEW: Self = Self(A::NEW, B::NEW, PhantomData);
 }
 
-impl<T, E, A: Put<T>, B: Put<E>> Put<Result<T, E>> for Either<A, B> {
+impl<T, E, A: Put<T>, B: Put<E>, O: Order> Put<Result<T, E>> for Either<A, B, O> {
     #[inline]
     fn put(&self, value: &Result<T, E>, writer: &mut Writer<'_>) -> Result<(), Fault> {
         writer.enter()?;
         match value {
             Ok(value) => {
-                writer.array([0]);
+                put_tag::<O>(0, writer)?;
                 self.0.put(value, writer)?;
             }
             Err(value) => {
-                writer.array([1]);
+                put_tag::<O>(1, writer)?;
                 self.1.put(value, writer)?;
             }
         }
@@ -239,20 +241,112 @@ impl<T, E, A: Put<T>, B: Put<E>> Put<Result<T, E>> for Either<A, B> {
     #[inline]
     fn size(&self, value: &Result<T, E>, levels: Levels) -> Result<usize, Fault> {
         let levels = levels.deeper()?;
-        Ok(1 + match value {
-            Ok(value) => self.0.size(value, levels)?,
-            Err(value) => self.1.size(value, levels)?,
+        Ok(tag_width::<O>()
+            + match value {
+                Ok(value) => self.0.size(value, levels)?,
+                Err(value) => self.1.size(value, levels)?,
+            })
+    }
+}
+
+impl<'de, T, E, A: Get<'de, T>, B: Get<'de, E>, O: Order> Get<'de, Result<T, E>> for Either<A, B, O> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Result<T, E>, Fault> {
+        reader.enter()?;
+        let value = if find_tag::<O, _>(2, reader)? == 0 {
+            Ok(self.0.get(reader)?)
+        } else {
+            Err(self.1.get(reader)?)
+        };
+        reader.leave();
+        Ok(value)
+    }
+}
+
+/// An end of a range: the byte 0 if there is none, or a value of the wire type `W` after the byte 1 if it is included, or 2 if it
+/// is excluded. In the formats of other libraries, a [`U32`](super::U32) takes the place of the byte.
+///
+/// It is the wire type of `Bound`. Other bytes fail with [`Error::is_unknown_type`](crate::Error::is_unknown_type).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RangeBound<W, O = Le>(W, PhantomData<O>);
+
+impl<W: Wire, O: Order> Wire for RangeBound<W, O> {
+    #[inline]
+    fn min_size(&self) -> usize {
+        tag_width::<O>()
+    }
+
+    #[inline]
+    fn walk<I: Input>(&self, input: &mut I) -> Result<(), Fault> {
+        input.walk_parts(1, |input, _| {
+            input.enter()?;
+            if find_tag::<O, _>(3, input)? > 0 {
+                self.0.walk(input)?;
+            }
+            input.leave();
+            Ok(())
+        })
+    }
+
+    #[cfg(feature = "alloc")]
+    fn schema(&self, context: &mut SchemaContext) -> Schema {
+        let header = tag_schema::<O>(context);
+        context.enclosed("", |context| {
+            let unbounded = context.enclosed("", |_| structure([]));
+            let (included, excluded) = (self.0.schema(context), self.0.schema(context));
+            multi(
+                header,
+                [("0", "Unbounded", unbounded), ("1", "Included", included), ("2", "Excluded", excluded)],
+            )
         })
     }
 }
 
-impl<'de, T, E, A: Get<'de, T>, B: Get<'de, E>> Get<'de, Result<T, E>> for Either<A, B> {
+impl<W: StaticWire, O: Order> StaticWire for RangeBound<W, O> {
+    const NEW: Self = Self(W::NEW, PhantomData);
+}
+
+impl<T, W: Put<T>, O: Order> Put<Bound<T>> for RangeBound<W, O> {
     #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Result<T, E>, Fault> {
+    fn put(&self, bound: &Bound<T>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        writer.enter()?;
+        match bound {
+            Bound::Unbounded => put_tag::<O>(0, writer)?,
+            Bound::Included(value) => {
+                put_tag::<O>(1, writer)?;
+                self.0.put(value, writer)?;
+            }
+            Bound::Excluded(value) => {
+                put_tag::<O>(2, writer)?;
+                self.0.put(value, writer)?;
+            }
+        }
+        writer.leave();
+        Ok(())
+    }
+
+    #[inline]
+    fn size(&self, bound: &Bound<T>, levels: Levels) -> Result<usize, Fault> {
+        let levels = levels.deeper()?;
+        match bound {
+            Bound::Unbounded => Ok(tag_width::<O>()),
+            Bound::Included(value) | Bound::Excluded(value) => {
+                Ok(tag_width::<O>() + self.0.size(value, levels)?)
+            }
+        }
+    }
+}
+
+impl<'de, T, W: Get<'de, T>, O: Order> Get<'de, Bound<T>> for RangeBound<W, O> {
+    #[inline]
+    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Bound<T>, Fault> {
         reader.enter()?;
-        let value =
-            if U8::find(&IDS, reader)? == 0 { Ok(self.0.get(reader)?) } else { Err(self.1.get(reader)?) };
+        let bound = match find_tag::<O, _>(3, reader)? {
+            0 => Bound::Unbounded,
+            1 => Bound::Included(self.0.get(reader)?),
+            _ => Bound::Excluded(self.0.get(reader)?),
+        };
         reader.leave();
-        Ok(value)
+        Ok(bound)
     }
 }

@@ -142,7 +142,8 @@ impl<P: Deref, W: Put<P::Target>> Put<P> for Pointer<W> {
 #[cfg(feature = "alloc")]
 mod owned;
 
-/// A value that is encoded and decoded as a `T`, with the wire type `W` of that type: the attributes `into` and `try_from`.
+/// A value that is encoded and decoded as a `T`, with the wire type `W` of that type: the attributes `into` and `try_from`. The
+/// documentation of [`EncodeAs`] has an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Converted<T, W>(W, PhantomData<fn() -> T>);
 

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::{FillResult, STACK, Writer, append, as_uninit, fill, to_vec};
 use crate::error::{Error, Fault, Segment};
-use crate::options::Limits;
+use crate::options::Options;
 use crate::wire::{
     Be, F32, F64, GoInt, Header as _, I8, I16, I32, I64, Le, Put, StaticWire, U8, U16, U32, U64, Varint,
 };
@@ -171,14 +171,14 @@ proptest! {
     #[test]
     fn vector_matches_the_reference(steps in steps(), (before, spare) in contents()) {
         let mut vec = vector(&before, spare);
-        append(&mut vec, &Limits::new(), |writer| write(&steps, writer)).unwrap();
+        append(&mut vec, &Options::new(), |writer| write(&steps, writer)).unwrap();
         prop_assert_eq!(vec, [before, reference(&steps)].concat());
     }
 
     #[test]
     fn new_vector_matches_the_reference(steps in steps(), len in 0..=STACK) {
         let steps = [vec![Step::Zeros(len)], steps].concat();
-        prop_assert_eq!(to_vec(&Limits::new(), |writer| write(&steps, writer)).unwrap(), reference(&steps));
+        prop_assert_eq!(to_vec(&Options::new(), |writer| write(&steps, writer)).unwrap(), reference(&steps));
     }
 
     #[test]
@@ -187,7 +187,7 @@ proptest! {
         // From nothing to more than enough.
         let size = (expected.len() + 20) * share / 24;
         let mut region = vec![0xaa; size];
-        let found = match fill(as_uninit(&mut region), &Limits::new(), |writer| write(&steps, writer)).unwrap() {
+        let found = match fill(as_uninit(&mut region), &Options::new(), |writer| write(&steps, writer)).unwrap() {
             FillResult::InPlace(written) => region[..written].to_vec(),
             FillResult::Spilled(message) => message,
         };
@@ -208,9 +208,9 @@ proptest! {
             assert_eq!(error.path(), [Segment::Field("list"), Segment::Index(3)]);
         };
         let mut vec = vector(&before, spare);
-        check(append(&mut vec, &Limits::new(), failing).unwrap_err());
+        check(append(&mut vec, &Options::new(), failing).unwrap_err());
         prop_assert_eq!(&vec, &before);
-        check(fill(&mut [MaybeUninit::uninit(); 40], &Limits::new(), failing).err().unwrap());
+        check(fill(&mut [MaybeUninit::uninit(); 40], &Options::new(), failing).err().unwrap());
     }
 
     #[test]
@@ -221,11 +221,11 @@ proptest! {
             resume_unwind(Box::new("from a value"))
         };
         let mut vec = vector(&before, spare);
-        catch_unwind(AssertUnwindSafe(|| append(&mut vec, &Limits::new(), panicking))).unwrap_err();
+        catch_unwind(AssertUnwindSafe(|| append(&mut vec, &Options::new(), panicking))).unwrap_err();
         prop_assert_eq!(&vec, &before);
-        catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 40], &Limits::new(), panicking).is_ok()).unwrap_err();
+        catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 40], &Options::new(), panicking).is_ok()).unwrap_err();
         // The vector is still usable.
-        append(&mut vec, &Limits::new(), |writer| write(&steps, writer)).unwrap();
+        append(&mut vec, &Options::new(), |writer| write(&steps, writer)).unwrap();
         prop_assert_eq!(vec, [before, reference(&steps)].concat());
     }
 }
@@ -237,7 +237,7 @@ fn every_length_is_copied_with_every_header_width() {
         let steps: Vec<Step> =
             (0..=8).map(|width| Step::Prefixed(*b"headers!", width, bytes.clone())).collect();
         let mut vec = Vec::new();
-        append(&mut vec, &Limits::new(), |writer| write(&steps, writer)).unwrap();
+        append(&mut vec, &Options::new(), |writer| write(&steps, writer)).unwrap();
         assert_eq!(vec, reference(&steps), "{len}");
     }
 }
@@ -254,7 +254,7 @@ fn new_vectors_match_the_reference() {
             Step::Array1(*b"x"),
             Step::Numbers(3, vec![1, 2, 3]),
         ];
-        let found = to_vec(&Limits::new(), |writer| write(&steps, writer)).unwrap();
+        let found = to_vec(&Options::new(), |writer| write(&steps, writer)).unwrap();
         assert_eq!(found, reference(&steps), "{len}");
     }
 }
@@ -270,7 +270,7 @@ fn every_region_fits_or_spills() {
     let expected = reference(&steps);
     for size in 0..=expected.len() + 10 {
         let mut region = vec![0xaa; size];
-        match fill(as_uninit(&mut region), &Limits::new(), |writer| write(&steps, writer)).unwrap() {
+        match fill(as_uninit(&mut region), &Options::new(), |writer| write(&steps, writer)).unwrap() {
             FillResult::InPlace(written) => assert_eq!(region[..written], expected),
             FillResult::Spilled(message) => {
                 assert_eq!(message, expected);
@@ -294,14 +294,14 @@ fn reserving_more_than_isize_max_panics() {
             }
             Ok(())
         };
-        append(&mut vec, &Limits::new(), asking).unwrap();
+        append(&mut vec, &Options::new(), asking).unwrap();
         assert_eq!(vec, [b"before".as_slice(), &[1; 16]].concat());
     }
     let huge = |writer: &mut Writer<'_>| {
         writer.reserve(usize::MAX);
         Ok(())
     };
-    assert!(catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 4], &Limits::new(), huge).is_ok()).is_err());
+    assert!(catch_unwind(|| fill(&mut [MaybeUninit::uninit(); 4], &Options::new(), huge).is_ok()).is_err());
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn header_wider_than_eight_bytes_panics() {
         writer.prefixed([0; 8], 9, &[]);
         Ok(())
     };
-    assert!(catch_unwind(|| append(&mut Vec::new(), &Limits::new(), wide).is_ok()).is_err());
+    assert!(catch_unwind(|| append(&mut Vec::new(), &Options::new(), wide).is_ok()).is_err());
 }
 
 #[cfg(feature = "bytes")]
@@ -326,10 +326,10 @@ mod buffers {
             let expected = [before.clone(), reference(&steps)].concat();
             let mut buffer = BytesMut::with_capacity(before.len() + spare);
             buffer.extend_from_slice(&before);
-            append_to_buf(&mut buffer, steps.len(), &Limits::new(), |writer| write(&steps, writer)).unwrap();
+            append_to_buf(&mut buffer, steps.len(), &Options::new(), |writer| write(&steps, writer)).unwrap();
             prop_assert_eq!(&buffer[..], &expected);
             let mut vec = vector(&before, spare);
-            append_to_buf(&mut vec, expected.len(), &Limits::new(), |writer| write(&steps, writer)).unwrap();
+            append_to_buf(&mut vec, expected.len(), &Options::new(), |writer| write(&steps, writer)).unwrap();
             prop_assert_eq!(vec, expected);
         }
 
@@ -350,7 +350,7 @@ mod buffers {
 
             let mut region = vec![0xaa; size];
             let mut slice = &mut region[..];
-            check(append_to_buf(&mut slice, expected.len(), &Limits::new(), put));
+            check(append_to_buf(&mut slice, expected.len(), &Options::new(), put));
             let left = slice.len();
             prop_assert_eq!(left, if fits { size - expected.len() } else { size });
             if fits {
@@ -361,12 +361,12 @@ mod buffers {
             }
 
             let mut limited = BytesMut::new().limit(size);
-            check(append_to_buf(&mut limited, expected.len(), &Limits::new(), put));
+            check(append_to_buf(&mut limited, expected.len(), &Options::new(), put));
             prop_assert_eq!(&limited.into_inner()[..], if fits { &expected[..] } else { &[] });
 
             let (mut one, mut other) = (vec![0; size * cut / 24], vec![0; size - size * cut / 24]);
             let mut chain = one.as_mut_slice().chain_mut(other.as_mut_slice());
-            check(append_to_buf(&mut chain, expected.len(), &Limits::new(), put));
+            check(append_to_buf(&mut chain, expected.len(), &Options::new(), put));
             prop_assert_eq!(chain.remaining_mut(), left);
             if fits {
                 let all = [one, other].concat();
@@ -379,13 +379,13 @@ mod buffers {
             let mut buffer = BytesMut::with_capacity(before.len() + spare);
             buffer.extend_from_slice(&before);
             let failing = |writer: &mut Writer<'_>| write(&steps, writer).and(Err(Fault::OVERFLOW));
-            let error = append_to_buf(&mut buffer, steps.len(), &Limits::new(), failing).unwrap_err();
+            let error = append_to_buf(&mut buffer, steps.len(), &Options::new(), failing).unwrap_err();
             prop_assert!(error.is_overflow());
             prop_assert_eq!(error.offset(), Some(reference(&steps).len()));
             prop_assert_eq!(&buffer[..], &before);
             let panicking =
                 |writer: &mut Writer<'_>| write(&steps, writer).and_then(|()| resume_unwind(Box::new(())));
-            catch_unwind(AssertUnwindSafe(|| append_to_buf(&mut buffer, steps.len(), &Limits::new(), panicking))).unwrap_err();
+            catch_unwind(AssertUnwindSafe(|| append_to_buf(&mut buffer, steps.len(), &Options::new(), panicking))).unwrap_err();
             prop_assert_eq!(&buffer[..], &before);
         }
     }
@@ -407,7 +407,7 @@ fn lengths_of_every_width_are_inserted() {
         let pair = Step::Sized(vec![chain.clone(), Step::Array8([9; 8]), chain.clone()]);
         let steps = [Step::Array1([1]), chain, pair, Step::Array1([2])];
         let mut vec = vec![5];
-        append(&mut vec, &Limits::new(), |writer| write(&steps, writer)).unwrap();
+        append(&mut vec, &Options::new(), |writer| write(&steps, writer)).unwrap();
         assert_eq!(vec, [vec![5], reference(&steps)].concat(), "{len}");
     }
 }

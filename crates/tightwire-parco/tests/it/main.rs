@@ -17,6 +17,8 @@ mod vector_runner;
 
 mod alloc;
 mod builder;
+#[cfg(all(feature = "serde", feature = "derive"))]
+mod canonical;
 mod chunking;
 mod codec;
 #[cfg(feature = "derive")]

@@ -527,8 +527,10 @@ fn duplicate_keys_are_rejected_if_the_options_say_so() {
     let bytes = [3, 1, b'a', 1, 1, b'b', 2, 1, b'a', 3];
     assert_eq!(decode_exact::<Map>(&bytes).unwrap(), HashMap::from([("a".into(), 3), ("b".into(), 2)]));
     let reject = Options::new().duplicate_keys(DuplicateKeys::Reject);
-    let error =
-        fails(decode_exact_with::<Map>(reject, &bytes), "a map contains a key twice at [key 2] (byte 7)");
+    let error = fails(
+        decode_exact_with::<Map>(reject, &bytes),
+        "a map or set contains a key twice at [key 2] (byte 7)",
+    );
     assert!(error.is_duplicate_key());
     decode_exact_with::<Map>(reject, &[2, 1, b'a', 1, 1, b'b', 2]).unwrap();
 }

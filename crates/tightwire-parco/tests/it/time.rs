@@ -82,68 +82,77 @@ fn zoned_timestamps_encode_as_time_utc() {
     assert_eq!(TimeUtc.to_vec(&located).unwrap(), [7, 0, 0, 0, 0, 0, 0, 0]);
 }
 
-#[cfg(feature = "jiff")]
-mod jiff {
-    use ::jiff::tz::{self, TimeZone};
-    use ::jiff::{Timestamp, Zoned};
-    use tightwire_parco::Mode;
+/// The tests of a version of `jiff`.
+macro_rules! jiff {
+    ($module:ident: $jiff:ident::$zoned:ident, $to_zoned:ident) => {
+        mod $module {
+            use ::$jiff::tz::{self, TimeZone};
+            use ::$jiff::{Timestamp, $zoned as Zoned};
+            use tightwire_parco::Mode;
 
-    use super::*;
+            use super::*;
 
-    #[test]
-    fn jiff_zoned_matches_the_vectors() {
-        for (id, text) in [
-            ("timeloc-ny", "2024-06-15T12:30:45.123456789-04:00[America/New_York]"),
-            ("timeloc-utc", "2024-12-31T23:59:59.999999999+00:00[UTC]"),
-            ("timeloc-kolkata", "2025-01-01T05:29:59.999999999+05:30[Asia/Kolkata]"),
-        ] {
-            let bytes = golden::bytes("roundtrip", id);
-            let zoned: Zoned = tightwire_parco::decode_exact(&bytes).unwrap();
-            assert_eq!(zoned.to_string(), text);
-            assert_eq!(tightwire_parco::to_vec(&zoned).unwrap(), bytes);
-            assert_eq!(tightwire_parco::encoded_len(&zoned).unwrap(), bytes.len());
+            #[test]
+            fn jiff_zoned_matches_the_vectors() {
+                for (id, text) in [
+                    ("timeloc-ny", "2024-06-15T12:30:45.123456789-04:00[America/New_York]"),
+                    ("timeloc-utc", "2024-12-31T23:59:59.999999999+00:00[UTC]"),
+                    ("timeloc-kolkata", "2025-01-01T05:29:59.999999999+05:30[Asia/Kolkata]"),
+                ] {
+                    let bytes = golden::bytes("roundtrip", id);
+                    let zoned: Zoned = tightwire_parco::decode_exact(&bytes).unwrap();
+                    assert_eq!(zoned.to_string(), text);
+                    assert_eq!(tightwire_parco::to_vec(&zoned).unwrap(), bytes);
+                    assert_eq!(tightwire_parco::encoded_len(&zoned).unwrap(), bytes.len());
+                }
+            }
+
+            #[test]
+            fn unknown_zones_are_rejected() {
+                let bytes = golden::bytes("decode_errors", "timeloc-bad-zone");
+                assert!(tightwire_parco::decode_exact::<Zoned>(&bytes).unwrap_err().is_unknown_zone());
+                let bytes = b"\0\0\0\0\0\0\0\0\x01\x01\xff";
+                assert!(tightwire_parco::decode_exact::<Zoned>(bytes).unwrap_err().is_unknown_zone());
+            }
+
+            #[test]
+            fn unnamed_zones_are_rejected() {
+                let zoned = Timestamp::UNIX_EPOCH.$to_zoned(TimeZone::fixed(tz::offset(5)));
+                assert!(tightwire_parco::to_vec(&zoned).unwrap_err().is_unknown_zone());
+            }
+
+            #[test]
+            fn absent_and_empty_zones_are_utc() {
+                for bytes in [&b"\x01\0\0\0\0\0\0\0\0"[..], b"\x01\0\0\0\0\0\0\0\x01\0"] {
+                    let zoned: Zoned = tightwire_parco::decode_exact(bytes).unwrap();
+                    assert_eq!(zoned.to_string(), "1970-01-01T00:00:00.000000001+00:00[UTC]");
+                }
+                let compat = Options::new().mode(Mode::Compat);
+                let zoned: Zoned = compat.decode_exact(b"\x01\0\0\0\0\0\0\0\0").unwrap();
+                assert_eq!(zoned.timestamp().to_string(), "1754-08-30T22:43:41.128654848Z");
+            }
+
+            #[test]
+            fn jiff_timestamps_round_trip() {
+                let time: Timestamp = "1990-01-01T00:00:00Z".parse().unwrap();
+                let bytes = golden::bytes("roundtrip", "time-1990");
+                assert_eq!(tightwire_parco::to_vec(&time).unwrap(), bytes);
+                assert_eq!(tightwire_parco::decode_exact::<Timestamp>(&bytes).unwrap(), time);
+                assert!(tightwire_parco::to_vec(&Timestamp::MAX).unwrap_err().is_overflow());
+                let range = [tightwire_parco::Timestamp::MIN, tightwire_parco::Timestamp::MAX].map(|limit| {
+                    let bytes = tightwire_parco::to_vec(&limit).unwrap();
+                    tightwire_parco::decode_exact::<Timestamp>(&bytes).unwrap().to_string()
+                });
+                assert_eq!(range, ["1677-09-21T00:12:43.145224192Z", "2262-04-11T23:47:16.854775807Z"]);
+            }
         }
-    }
-
-    #[test]
-    fn unknown_zones_are_rejected() {
-        let bytes = golden::bytes("decode_errors", "timeloc-bad-zone");
-        assert!(tightwire_parco::decode_exact::<Zoned>(&bytes).unwrap_err().is_unknown_zone());
-        let bytes = b"\0\0\0\0\0\0\0\0\x01\x01\xff";
-        assert!(tightwire_parco::decode_exact::<Zoned>(bytes).unwrap_err().is_unknown_zone());
-    }
-
-    #[test]
-    fn unnamed_zones_are_rejected() {
-        let zoned = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::fixed(tz::offset(5)));
-        assert!(tightwire_parco::to_vec(&zoned).unwrap_err().is_unknown_zone());
-    }
-
-    #[test]
-    fn absent_and_empty_zones_are_utc() {
-        for bytes in [&b"\x01\0\0\0\0\0\0\0\0"[..], b"\x01\0\0\0\0\0\0\0\x01\0"] {
-            let zoned: Zoned = tightwire_parco::decode_exact(bytes).unwrap();
-            assert_eq!(zoned.to_string(), "1970-01-01T00:00:00.000000001+00:00[UTC]");
-        }
-        let compat = Options::new().mode(Mode::Compat);
-        let zoned: Zoned = compat.decode_exact(b"\x01\0\0\0\0\0\0\0\0").unwrap();
-        assert_eq!(zoned.timestamp().to_string(), "1754-08-30T22:43:41.128654848Z");
-    }
-
-    #[test]
-    fn jiff_timestamps_round_trip() {
-        let time: Timestamp = "1990-01-01T00:00:00Z".parse().unwrap();
-        let bytes = golden::bytes("roundtrip", "time-1990");
-        assert_eq!(tightwire_parco::to_vec(&time).unwrap(), bytes);
-        assert_eq!(tightwire_parco::decode_exact::<Timestamp>(&bytes).unwrap(), time);
-        assert!(tightwire_parco::to_vec(&Timestamp::MAX).unwrap_err().is_overflow());
-        let range = [tightwire_parco::Timestamp::MIN, tightwire_parco::Timestamp::MAX].map(|limit| {
-            let bytes = tightwire_parco::to_vec(&limit).unwrap();
-            tightwire_parco::decode_exact::<Timestamp>(&bytes).unwrap().to_string()
-        });
-        assert_eq!(range, ["1677-09-21T00:12:43.145224192Z", "2262-04-11T23:47:16.854775807Z"]);
-    }
+    };
 }
+
+#[cfg(feature = "jiff")]
+jiff!(jiff_1: jiff1::ZonedDateTime, to_zoned_datetime);
+#[cfg(feature = "jiff02")]
+jiff!(jiff_02: jiff::Zoned, to_zoned);
 
 #[cfg(feature = "chrono")]
 #[test]

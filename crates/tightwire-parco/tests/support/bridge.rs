@@ -238,7 +238,10 @@ fn check_input<T: Serialize + DeserializeOwned + Encode + DecodeOwned>(input: &[
                 let _ = tightwire_parco::to_vec(&value).expect("it was decoded");
             }
             (Ok(_), Err(error)) => assert!(error.is_limit(), "{error}"),
-            (Err(error), Ok(_)) => panic!("the derived decoder rejects it: {error}"),
+            // Serde does not distinguish sets from sequences.
+            (Err(error), Ok(_)) => {
+                assert!(error.is_duplicate_key(), "the derived decoder rejects it: {error}")
+            }
             (Err(one), Err(other)) => {
                 assert!(other.offset().is_some_and(|offset| offset <= input.len()), "{other}");
                 // The derived decoder finds wrong counts earlier, and duplicate keys only after their values. In the

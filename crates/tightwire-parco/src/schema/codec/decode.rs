@@ -9,7 +9,7 @@ use super::super::{Number, Value};
 use super::{Depth, model, read_header, read_integer};
 use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::DuplicateKeys;
-use crate::read::{Input, Reader};
+use crate::read::{Input, Reader, check_order};
 use crate::time::ZonedTimestamp;
 use crate::wire::{Get as _, TimeLocation, Varint, Wire as _};
 
@@ -20,10 +20,13 @@ const MAX_RESERVED: usize = 4096;
 pub(super) trait Reading {
     type Input: Input;
 
+    /// Bytes of the input.
+    type Bytes: AsRef<[u8]>;
+
     const IS_BUILDING: bool;
 
-    /// Returns the number of bytes read so far, if values are built.
-    fn offset(input: &Self::Input) -> usize;
+    /// Returns the unread part of the input, if values are built.
+    fn rest(input: &Self::Input) -> Self::Bytes;
 
     /// Reads a string or blob of this length.
     fn bytes(len: usize, input: &mut Self::Input) -> Result<Value, Fault>;
@@ -37,11 +40,12 @@ pub(super) struct Build<'c, 'de>(PhantomData<Reader<'c, 'de>>);
 
 impl<'c, 'de> Reading for Build<'c, 'de> {
     type Input = Reader<'c, 'de>;
+    type Bytes = &'de [u8];
 
     const IS_BUILDING: bool = true;
 
-    fn offset(reader: &Reader<'c, 'de>) -> usize {
-        reader.offset()
+    fn rest(reader: &Reader<'c, 'de>) -> &'de [u8] {
+        reader.rest()
     }
 
     fn bytes(len: usize, reader: &mut Reader<'c, 'de>) -> Result<Value, Fault> {
@@ -60,11 +64,12 @@ pub(super) struct Walk<I>(PhantomData<I>);
 
 impl<I: Input> Reading for Walk<I> {
     type Input = I;
+    type Bytes = [u8; 0];
 
     const IS_BUILDING: bool = false;
 
-    fn offset(_: &I) -> usize {
-        0
+    fn rest(_: &I) -> [u8; 0] {
+        []
     }
 
     fn bytes(len: usize, input: &mut I) -> Result<Value, Fault> {
@@ -238,12 +243,27 @@ impl Dynamic {
         depth: Depth,
     ) -> Result<Value, Fault> {
         let mut entries = list::<R, _>(count, input)?;
-        // Offsets of the entries, recorded only if duplicates are rejected.
+        // The lengths of the rest before the entries, recorded only if duplicates are rejected.
         let mut starts = Vec::new();
         let is_rejecting = R::IS_BUILDING && input.options().duplicates == DuplicateKeys::Reject;
+        let is_canonical = R::IS_BUILDING && input.options().canonical;
+        // The rest of the input before the last key, and the length of the key.
+        let mut last: Option<(R::Bytes, usize)> = None;
         input.walk_parts(count, |input, index| {
-            starts.extend(is_rejecting.then(|| R::offset(input)));
+            let rest = R::rest(input);
+            let before = rest.as_ref().len();
+            starts.extend(is_rejecting.then_some(before));
             let key = self.read_part::<R>(key, Segment::Key(index), input, depth)?;
+            if is_canonical {
+                let len = before - R::rest(input).as_ref().len();
+                if let Some((last, last_len)) = &last
+                    && let Err(fault) = check_order(&last.as_ref()[..*last_len], &rest.as_ref()[..len])
+                {
+                    let fault = input.rewind_fault(fault, len);
+                    return Err(input.locate(fault, Segment::Key(index)));
+                }
+                last = Some((rest, len));
+            }
             let value = self.read_part::<R>(value, Segment::Value(index), input, depth)?;
             entries.extend(R::IS_BUILDING.then_some((key, value)));
             Ok(())
@@ -251,7 +271,7 @@ impl Dynamic {
         let repeated = repeated(&entries);
         let first = repeated.iter().map(|(_, index)| *index).min();
         if let Some((index, start)) = first.and_then(|index| Some((index, starts.get(index)?))) {
-            let consumed = R::offset(input) - start;
+            let consumed = start - R::rest(input).as_ref().len();
             let fault = input.rewind_fault(Fault(ErrorKind::DuplicateKey), consumed);
             return Err(input.locate(fault, Segment::Key(index)));
         }

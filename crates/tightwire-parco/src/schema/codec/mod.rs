@@ -220,10 +220,14 @@ impl Dynamic {
                     size_of::<(Value, Value)>(),
                 )?;
                 header.write(entries.len(), writer)?;
+                let mut keys = Vec::new();
                 for (index, (a_key, a_value)) in entries.iter().enumerate() {
+                    let start = writer.position();
                     self.put_part(*key, a_key, Segment::Key(index), writer, depth)?;
+                    keys.extend(writer.is_canonical().then(|| start..writer.position()));
                     self.put_part(*value, a_value, Segment::Value(index), writer, depth)?;
                 }
+                writer.sort_parts(&keys, Segment::Key)?;
             }
             (NodeKind::Option(inner), Value::Option(value)) => {
                 writer.array([u8::from(value.is_some())]);

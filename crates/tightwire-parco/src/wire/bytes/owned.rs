@@ -29,6 +29,11 @@ octets! {
     [T: Octets + ToOwned + ?Sized] Cow<'_, T>: |value| (**value).octets();
 }
 
+#[cfg(feature = "compact_str")]
+octets! {
+    [] compact_str::CompactString: |value| value.as_bytes();
+}
+
 #[cfg(feature = "bytes")]
 octets! {
     [] bytes::Bytes: |value| value;
@@ -100,6 +105,11 @@ from_octets! {
     Rc<[u8]>: true, &'de [u8];
     Arc<str>: true, &'de str;
     Arc<[u8]>: true, &'de [u8];
+}
+
+#[cfg(feature = "compact_str")]
+from_octets! {
+    compact_str::CompactString: true, &'de str;
 }
 
 #[cfg(feature = "std")]

@@ -2,17 +2,15 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-#[cfg(any(feature = "indexmap", feature = "std"))]
+#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
 use core::hash::{BuildHasher, Hash};
-#[cfg(feature = "std")]
-use std::collections::HashMap;
 
-#[cfg(feature = "std")]
+#[cfg(any(feature = "hashbrown", feature = "std"))]
 use super::SortedMap;
 use super::{Get, Header, Map, Put, Wire};
 use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::Levels;
-use crate::read::{Input as _, Reader};
+use crate::read::{Input as _, KeyOrder, Reader};
 use crate::write::Writer;
 
 impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
@@ -22,6 +20,31 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         let count = self.count(reader)?;
         reader.count_allocation(count.saturating_mul(size_of::<(A, B)>()))?;
         Ok(count)
+    }
+
+    /// Encodes entries, and then sorts them by the bytes of their keys.
+    #[cold]
+    pub(super) fn put_canonical<'a, A: 'a, B: 'a>(
+        &self,
+        entries: impl Iterator<Item = (&'a A, &'a B)>,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), Fault>
+    where
+        K: Put<A>,
+        V: Put<B>,
+    {
+        let mut keys = Vec::new();
+        for (index, (key, value)) in entries.enumerate() {
+            let start = writer.position();
+            if let Err(fault) = self.key.put(key, writer) {
+                return Err(writer.locate(fault, Segment::Key(index)));
+            }
+            keys.push(start..writer.position());
+            if let Err(fault) = self.value.put(value, writer) {
+                return Err(writer.locate(fault, Segment::Value(index)));
+            }
+        }
+        writer.sort_parts(&keys, Segment::Key)
     }
 
     /// Decodes entries and passes them to `insert`, which returns false for a duplicate key. `spare` has old entries,
@@ -38,11 +61,13 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         K: Get<'de, A>,
         V: Get<'de, B>,
     {
+        let mut order = KeyOrder::new(reader);
         for index in 0..count {
             let start = reader.rest();
             let (key, value) = match spare.pop() {
                 Some((mut key, mut value)) => {
-                    if let Err(fault) = self.key.get_into(reader, &mut key) {
+                    let read = self.key.get_into(reader, &mut key);
+                    if let Err(fault) = read.and_then(|()| order.check(start, reader)) {
                         return Err(reader.locate(fault, Segment::Key(index)));
                     }
                     if let Err(fault) = self.value.get_into(reader, &mut value) {
@@ -50,7 +75,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
                     }
                     (key, value)
                 }
-                None => self.get_entry(index, reader)?,
+                None => self.get_entry(index, &mut order, reader)?,
             };
             if !insert(key, value) && reader.rejects_duplicates() {
                 let fault = reader.fail_at(start, Fault(ErrorKind::DuplicateKey));
@@ -71,18 +96,14 @@ put! {
     [S] indexmap::IndexMap<A, B, S>: |map| map.iter();
 }
 
-#[cfg(feature = "std")]
-put! {
-    [S] HashMap<A, B, S>: |map| map.iter();
-}
-
 impl<'de, A, B, H: Header, K: Get<'de, A>, V: Get<'de, B>> Get<'de, Vec<(A, B)>> for Map<H, K, V> {
     #[inline]
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<Vec<(A, B)>, Fault> {
         let count = self.count_with_allocation::<A, B>(reader)?;
         let mut entries = Vec::with_capacity(count);
+        let mut order = KeyOrder::new(reader);
         for index in 0..count {
-            entries.push(self.get_entry(index, reader)?);
+            entries.push(self.get_entry(index, &mut order, reader)?);
         }
         Ok(entries)
     }
@@ -115,45 +136,58 @@ where
     }
 }
 
-#[cfg(feature = "std")]
-impl<'de, A, B, S, H, K, V> Get<'de, HashMap<A, B, S>> for Map<H, K, V>
-where
-    A: Eq + Hash,
-    S: BuildHasher + Default,
-    H: Header,
-    K: Get<'de, A>,
-    V: Get<'de, B>,
-{
-    #[inline]
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<HashMap<A, B, S>, Fault> {
-        let count = self.count_with_allocation::<A, B>(reader)?;
-        let mut map = HashMap::with_capacity_and_hasher(count, S::default());
-        self.get_entries(count, reader, Vec::new(), |key, value| map.insert(key, value).is_none())?;
-        Ok(map)
-    }
-
-    /// Reuses the table and the allocations of keys and values, which are moved to a temporary vector.
-    fn get_into(&self, reader: &mut Reader<'_, 'de>, map: &mut HashMap<A, B, S>) -> Result<(), Fault> {
-        let count = self.count_with_allocation::<A, B>(reader)?;
-        let mut spare: Vec<(A, B)> = Vec::new();
-        if core::mem::needs_drop::<(A, B)>() {
-            spare.extend(map.drain().take(count));
+/// Implements the traits for a map of hashed keys.
+#[cfg(any(feature = "hashbrown", feature = "std"))]
+macro_rules! hash_map {
+    ($type:ty) => {
+        put! {
+            [S] $type: |map| map.iter();
         }
-        map.clear();
-        map.reserve(count);
-        self.get_entries(count, reader, spare, |key, value| map.insert(key, value).is_none())
-    }
+
+        impl<'de, A, B, S, H, K, V> Get<'de, $type> for Map<H, K, V>
+        where
+            A: Eq + Hash,
+            S: BuildHasher + Default,
+            H: Header,
+            K: Get<'de, A>,
+            V: Get<'de, B>,
+        {
+            #[inline]
+            fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<$type, Fault> {
+                let count = self.count_with_allocation::<A, B>(reader)?;
+                let mut map = <$type>::with_capacity_and_hasher(count, S::default());
+                self.get_entries(count, reader, Vec::new(), |key, value| map.insert(key, value).is_none())?;
+                Ok(map)
+            }
+
+            /// Reuses the table and the allocations of keys and values, which are moved to a temporary vector.
+            fn get_into(&self, reader: &mut Reader<'_, 'de>, map: &mut $type) -> Result<(), Fault> {
+                let count = self.count_with_allocation::<A, B>(reader)?;
+                let mut spare: Vec<(A, B)> = Vec::new();
+                if core::mem::needs_drop::<(A, B)>() {
+                    spare.extend(map.drain().take(count));
+                }
+                map.clear();
+                map.reserve(count);
+                self.get_entries(count, reader, spare, |key, value| map.insert(key, value).is_none())
+            }
+        }
+
+        impl<A: Ord, B, S, H: Header, K: Put<A>, V: Put<B>> Put<$type> for SortedMap<H, K, V> {
+            fn put(&self, map: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                let mut entries: Vec<(&A, &B)> = map.iter().collect();
+                entries.sort_unstable_by_key(|(key, _)| *key);
+                self.0.put_entries(entries.len(), entries.into_iter(), writer)
+            }
+
+            fn size(&self, map: &$type, levels: Levels) -> Result<usize, Fault> {
+                Put::size(&self.0, map, levels)
+            }
+        }
+    };
 }
 
+#[cfg(feature = "hashbrown")]
+hash_map!(hashbrown::HashMap<A, B, S>);
 #[cfg(feature = "std")]
-impl<A: Ord, B, S, H: Header, K: Put<A>, V: Put<B>> Put<HashMap<A, B, S>> for SortedMap<H, K, V> {
-    fn put(&self, map: &HashMap<A, B, S>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        let mut entries: Vec<(&A, &B)> = map.iter().collect();
-        entries.sort_unstable_by_key(|(key, _)| *key);
-        self.0.put_entries(entries.len(), entries.into_iter(), writer)
-    }
-
-    fn size(&self, map: &HashMap<A, B, S>, levels: Levels) -> Result<usize, Fault> {
-        Put::size(&self.0, map, levels)
-    }
-}
+hash_map!(std::collections::HashMap<A, B, S>);

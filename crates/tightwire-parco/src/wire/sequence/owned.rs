@@ -5,15 +5,13 @@ use alloc::collections::{BTreeSet, BinaryHeap, LinkedList, VecDeque};
 use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-#[cfg(feature = "std")]
-use std::collections::HashSet;
 
-#[cfg(feature = "std")]
+#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
 use super::SortedSlice;
 use super::{Array, Get, Header, Put, Slice, Wire};
-use crate::error::{Fault, Segment};
+use crate::error::{ErrorKind, Fault, Segment};
 use crate::options::{ElementSize, Levels};
-use crate::read::{Input as _, Reader};
+use crate::read::{Input as _, KeyOrder, Reader};
 use crate::write::Writer;
 
 impl<H: Header, E: Wire> Slice<H, E> {
@@ -45,6 +43,60 @@ impl<H: Header, E: Wire> Slice<H, E> {
         Ok(())
     }
 
+    /// Encodes the elements of a set, and in the canonical mode sorts them by their bytes.
+    #[inline]
+    fn put_set<'a, T: 'a>(
+        &self,
+        count: usize,
+        values: impl Iterator<Item = &'a T>,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), Fault>
+    where
+        E: Put<T>,
+    {
+        if !writer.is_canonical() {
+            return self.put_iter(count, values, writer);
+        }
+        writer.check_elements(count, ElementSize::of(&self.element), size_of::<T>())?;
+        H::put_length(count, writer)?;
+        let mut elements = Vec::with_capacity(count);
+        for (index, value) in values.enumerate() {
+            let start = writer.position();
+            if let Err(fault) = self.element.put(value, writer) {
+                return Err(writer.locate(fault, Segment::Index(index)));
+            }
+            elements.push(start..writer.position());
+        }
+        writer.sort_parts(&elements, Segment::Index)
+    }
+
+    /// Decodes the elements of a set and passes them to `insert`, which returns false for a duplicate.
+    #[inline]
+    fn get_set<'de, T>(
+        &self,
+        reader: &mut Reader<'_, 'de>,
+        mut insert: impl FnMut(T) -> bool,
+    ) -> Result<(), Fault>
+    where
+        E: Get<'de, T>,
+    {
+        let mut order = KeyOrder::new(reader);
+        for index in 0..self.count_with_allocation::<T>(reader)? {
+            let start = reader.rest();
+            let mut result = match self.element.get(reader) {
+                Ok(value) => order.check(start, reader).map(|()| insert(value)),
+                Err(fault) => Err(fault),
+            };
+            if result == Ok(false) && reader.rejects_duplicates() {
+                result = Err(reader.fail_at(start, Fault(ErrorKind::DuplicateKey)));
+            }
+            if let Err(fault) = result {
+                return Err(reader.locate(fault, Segment::Index(index)));
+            }
+        }
+        Ok(())
+    }
+
     #[inline]
     fn get_each<'de, T>(&self, reader: &mut Reader<'_, 'de>, mut take: impl FnMut(T)) -> Result<(), Fault>
     where
@@ -69,11 +121,11 @@ contiguous! {
 }
 
 macro_rules! iterable {
-    ($([$($generic:ident),*] $type:ty;)*) => {$(
+    ($put:ident: $([$($generic:ident),*] $type:ty;)*) => {$(
         impl<$($generic,)* H: Header, E: Put<T>> Put<$type> for Slice<H, E> {
             #[inline]
             fn put(&self, values: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
-                self.put_iter(values.len(), values.iter(), writer)
+                self.$put(values.len(), values.iter(), writer)
             }
 
             #[inline]
@@ -84,35 +136,56 @@ macro_rules! iterable {
     )*};
 }
 
-iterable! {
+iterable! { put_iter:
     [T] VecDeque<T>;
-    [T] BTreeSet<T>;
     [T] LinkedList<T>;
     [T] BinaryHeap<T>;
 }
 
-#[cfg(feature = "std")]
-impl<T: Ord, S, H: Header, E: Put<T>> Put<HashSet<T, S>> for SortedSlice<H, E> {
-    fn put(&self, set: &HashSet<T, S>, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        let mut values: Vec<&T> = set.iter().collect();
-        values.sort_unstable();
-        self.0.put_iter(values.len(), values.into_iter(), writer)
-    }
-
-    fn size(&self, set: &HashSet<T, S>, levels: Levels) -> Result<usize, Fault> {
-        Put::size(&self.0, set, levels)
-    }
+iterable! { put_set:
+    [T] BTreeSet<T>;
 }
 
+/// Implements the traits for a set of hashed elements.
+#[cfg(any(feature = "hashbrown", feature = "indexmap", feature = "std"))]
+macro_rules! hash_set {
+    ($type:ty) => {
+        iterable! { put_set: [T, S] $type; }
+
+        impl<T: Ord, S, H: Header, E: Put<T>> Put<$type> for SortedSlice<H, E> {
+            fn put(&self, set: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
+                let mut values: Vec<&T> = set.iter().collect();
+                values.sort_unstable();
+                self.0.put_set(values.len(), values.into_iter(), writer)
+            }
+
+            fn size(&self, set: &$type, levels: Levels) -> Result<usize, Fault> {
+                Put::size(&self.0, set, levels)
+            }
+        }
+
+        impl<'de, T, S, H, E> Get<'de, $type> for Slice<H, E>
+        where
+            T: Eq + core::hash::Hash,
+            S: core::hash::BuildHasher + Default,
+            H: Header,
+            E: Get<'de, T>,
+        {
+            fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<$type, Fault> {
+                let mut values = <$type>::default();
+                self.get_set(reader, |value| values.insert(value))?;
+                Ok(values)
+            }
+        }
+    };
+}
+
+#[cfg(feature = "hashbrown")]
+hash_set!(hashbrown::HashSet<T, S>);
 #[cfg(feature = "indexmap")]
-iterable! {
-    [T, S] indexmap::IndexSet<T, S>;
-}
-
+hash_set!(indexmap::IndexSet<T, S>);
 #[cfg(feature = "std")]
-iterable! {
-    [T, S] HashSet<T, S>;
-}
+hash_set!(std::collections::HashSet<T, S>);
 
 impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
     #[inline]
@@ -176,37 +249,7 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, LinkedList<T>> for Slice<H, E> 
 impl<'de, T: Ord, H: Header, E: Get<'de, T>> Get<'de, BTreeSet<T>> for Slice<H, E> {
     fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<BTreeSet<T>, Fault> {
         let mut values = BTreeSet::new();
-        self.get_each(reader, |value| values.extend([value]))?;
-        Ok(values)
-    }
-}
-
-#[cfg(feature = "std")]
-impl<'de, T, S, H, E> Get<'de, HashSet<T, S>> for Slice<H, E>
-where
-    T: Eq + core::hash::Hash,
-    S: core::hash::BuildHasher + Default,
-    H: Header,
-    E: Get<'de, T>,
-{
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<HashSet<T, S>, Fault> {
-        let mut values = HashSet::default();
-        self.get_each(reader, |value| values.extend([value]))?;
-        Ok(values)
-    }
-}
-
-#[cfg(feature = "indexmap")]
-impl<'de, T, S, H, E> Get<'de, indexmap::IndexSet<T, S>> for Slice<H, E>
-where
-    T: Eq + core::hash::Hash,
-    S: core::hash::BuildHasher + Default,
-    H: Header,
-    E: Get<'de, T>,
-{
-    fn get(&self, reader: &mut Reader<'_, 'de>) -> Result<indexmap::IndexSet<T, S>, Fault> {
-        let mut values = indexmap::IndexSet::default();
-        self.get_each(reader, |value| values.extend([value]))?;
+        self.get_set(reader, |value| values.insert(value))?;
         Ok(values)
     }
 }

@@ -268,7 +268,7 @@ struct Limited {
     list: Vec<String>,
 }
 
-const LIMIT: u64 = 2;
+const LIMIT: usize = 2;
 
 #[test]
 fn max_limits_lengths_and_counts() {

@@ -11,6 +11,7 @@ mod errors;
 mod evolve;
 mod generics;
 mod into;
+mod max_size;
 mod types;
 
 /// Checks that a value has these bytes, in both directions and with every function that computes sizes.

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::num::{NonZero, Wrapping};
-use std::ops::{Range, RangeInclusive};
+use std::ops::{Bound, Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -96,6 +96,13 @@ fn tuples_ranges_and_results_are_their_parts() {
     check(3_u8..7, &[3, 7]);
     check(Range { start: "a".to_owned(), end: String::new() }, &[1, b'a', 0]);
     check(-1_i16..=3, &[0xff, 0xff, 3, 0]);
+    check(Bound::<u16>::Unbounded, &[0]);
+    check(Bound::Included(1_u16), &[1, 1, 0]);
+    check((Bound::Excluded("a".to_owned()), Bound::Unbounded::<u8>), &[2, 1, b'a', 0]);
+    #[cfg(feature = "serde")]
+    for bound in [Bound::Unbounded, Bound::Included(7_u8), Bound::Excluded(7)] {
+        assert_eq!(tightwire_parco::serde::to_vec(&bound).unwrap(), to_vec(&bound).unwrap());
+    }
     check(Ok::<u8, String>(5), &[0, 5]);
     check(Err::<u8, String>("a".into()), &[1, 1, b'a']);
     check(vec![(1_u8, true), (2, false)], &[2, 1, 1, 2, 0]);
@@ -175,12 +182,95 @@ fn types_of_other_crates() {
         let set: indexmap::IndexSet<u8, State> = [2, 1].into_iter().collect();
         check(set, &[2, 2, 1]);
     }
+    #[cfg(feature = "hashbrown")]
+    {
+        type State = std::hash::RandomState;
+        check(hashbrown::HashMap::<u8, char, State>::from_iter([(2, 'a')]), &[1, 2, b'a', 0, 0, 0]);
+        check(hashbrown::HashSet::<u8, State>::from_iter([2]), &[1, 2]);
+    }
+    #[cfg(feature = "compact_str")]
+    check(compact_str::CompactString::from("ab"), &[2, b'a', b'b']);
+    #[cfg(feature = "ordered-float")]
+    {
+        check(ordered_float::OrderedFloat(-1.5_f32), &(-1.5_f32).to_le_bytes());
+        check(ordered_float::OrderedFloat(-1.5_f64), &(-1.5_f64).to_le_bytes());
+        check(ordered_float::NotNan::new(1.5_f32).unwrap(), &1.5_f32.to_le_bytes());
+        check(ordered_float::NotNan::new(1.5_f64).unwrap(), &1.5_f64.to_le_bytes());
+        rejected::<ordered_float::NotNan<f32>>(&f32::NAN.to_le_bytes(), Error::is_invalid_value, 0);
+        rejected::<ordered_float::NotNan<f64>>(&f64::NAN.to_le_bytes(), Error::is_invalid_value, 0);
+    }
+    #[cfg(feature = "glam")]
+    {
+        let bytes =
+            |numbers: &[f32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>();
+        check(glam::Vec2::new(1.0, 2.0), &bytes(&[1.0, 2.0]));
+        check(glam::Vec3A::new(1.0, 2.0, 3.0), &bytes(&[1.0, 2.0, 3.0]));
+        check(glam::Quat::from_xyzw(1.0, 2.0, 3.0, 4.0), &bytes(&[1.0, 2.0, 3.0, 4.0]));
+        check(glam::IVec2::new(-1, 2), &[0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0]);
+        check(glam::DVec2::new(1.0, 2.0), &[1.0_f64.to_le_bytes(), 2.0_f64.to_le_bytes()].concat());
+        let columns = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        check(glam::Mat2::from_cols_array(&[1.0, 2.0, 3.0, 4.0]), &bytes(&columns[..4]));
+        check(glam::Affine2::from_cols_array(&columns), &bytes(&columns));
+    }
     #[cfg(feature = "rust_decimal")]
     {
         // The sign and the scale, then the digits.
         let bytes = [0, 0, 2, 0x80, 0x39, 0x30, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         check(rust_decimal::Decimal::new(-12_345, 2), &bytes);
     }
+}
+
+/// The headers of default wire types have the capacity as a maximum. With other headers it is checked afterwards.
+macro_rules! fixed_capacity {
+    ($test:ident: $text:ty, |$letters:ident| $new_text:expr; $list:ty, |$numbers:ident| $new_list:expr;) => {
+        #[test]
+        fn $test() {
+            #[derive(Debug, PartialEq, Encode, Decode)]
+            struct Short {
+                #[parco(small)]
+                text: $text,
+                #[parco(header = u16be)]
+                list: $list,
+                #[parco(blob)]
+                blob: $list,
+            }
+
+            let ($letters, $numbers) = ("ab", &[1_u8, 2]);
+            check::<$text>($new_text, b"\x02ab");
+            check::<$list>($new_list, &[2, 1, 2]);
+            let short = Short { text: $new_text, list: $new_list, blob: $new_list };
+            check(short, &[2, b'a', b'b', 0, 2, 1, 2, 2, 1, 2]);
+            for error in [
+                decode_exact::<$text>(b"\x03abc").unwrap_err(),
+                decode_exact::<$list>(&[3, 1, 2, 3]).unwrap_err(),
+                decode_exact::<Short>(&[0, 0, 0, 3, 1, 2, 3]).unwrap_err(),
+            ] {
+                assert!(error.is_limit(), "{error}");
+            }
+            for (bytes, path) in [
+                (&b"\x03abc"[..], &[Segment::Field("text")][..]),
+                (&[0, 0, 3, 1, 2, 3][..], &[Segment::Field("list"), Segment::Index(2)][..]),
+            ] {
+                let error = decode_exact::<Short>(bytes).unwrap_err();
+                assert!(error.is_invalid_length(), "{error}");
+                assert_eq!(error.path(), path);
+            }
+        }
+    };
+}
+
+#[cfg(feature = "arrayvec")]
+fixed_capacity! {
+    arrayvec_has_a_fixed_capacity:
+    arrayvec::ArrayString<2>, |letters| letters.try_into().unwrap();
+    arrayvec::ArrayVec<u8, 2>, |numbers| numbers[..].try_into().unwrap();
+}
+
+#[cfg(feature = "heapless")]
+fixed_capacity! {
+    heapless_has_a_fixed_capacity:
+    heapless::String<2>, |letters| letters.try_into().unwrap();
+    heapless::Vec<u8, 2>, |numbers| heapless::Vec::from_slice(numbers).unwrap();
 }
 
 /// The same date, time of day and duration for each crate.
@@ -212,21 +302,26 @@ fn dates_are_the_same_for_all_crates() {
             6,
         );
     }
-    #[cfg(feature = "jiff")]
-    {
-        let (day, hour) = (jiff::civil::date(2024, 2, 29), jiff::civil::time(23, 59, 58, 1));
-        check(day, &date);
-        check(hour, &time);
-        check(jiff::civil::DateTime::from_parts(day, hour), &both);
-        check(jiff::SignedDuration::new(-3, -5), &duration);
-        rejected::<jiff::civil::Date>(&[0, 0, 1, 0, 2, 1], Error::is_invalid_value, 0);
-        rejected::<jiff::civil::Time>(&[0, 0, 0, 0, 0xca, 0x9a, 0x3b], Error::is_invalid_value, 0);
-        rejected::<jiff::SignedDuration>(
-            &[1, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff],
-            Error::is_invalid_value,
-            0,
-        );
+    macro_rules! jiff {
+        ($jiff:ident) => {{
+            let (day, hour) = (::$jiff::civil::date(2024, 2, 29), ::$jiff::civil::time(23, 59, 58, 1));
+            check(day, &date);
+            check(hour, &time);
+            check(::$jiff::civil::DateTime::from_parts(day, hour), &both);
+            check(::$jiff::SignedDuration::new(-3, -5), &duration);
+            rejected::<::$jiff::civil::Date>(&[0, 0, 1, 0, 2, 1], Error::is_invalid_value, 0);
+            rejected::<::$jiff::civil::Time>(&[0, 0, 0, 0, 0xca, 0x9a, 0x3b], Error::is_invalid_value, 0);
+            rejected::<::$jiff::SignedDuration>(
+                &[1, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff],
+                Error::is_invalid_value,
+                0,
+            );
+        }};
     }
+    #[cfg(feature = "jiff")]
+    jiff!(jiff1);
+    #[cfg(feature = "jiff02")]
+    jiff!(jiff);
     #[cfg(feature = "time")]
     {
         let day = time::Date::from_calendar_date(2024, time::Month::February, 29).unwrap();
@@ -265,6 +360,7 @@ fn malformed_values_are_rejected() {
     rejected::<Vec<NonZero<i16>>>(&[2, 1, 0, 0, 0], Error::is_invalid_value, 3);
     rejected::<Duration>(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0xca, 0x9a, 0x3b], Error::is_invalid_value, 0);
     rejected::<Result<u8, u8>>(&[2, 0], Error::is_unknown_type, 0);
+    rejected::<Bound<u8>>(&[3, 0], Error::is_unknown_type, 0);
     rejected::<IpAddr>(&[4, 1, 2, 3, 4], Error::is_unknown_type, 0);
     rejected::<SocketAddr>(&[9; 30], Error::is_unknown_type, 0);
     rejected::<PathBuf>(&[2, b'a', 0xff], Error::is_invalid_utf8, 1);
