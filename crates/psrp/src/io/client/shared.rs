@@ -259,14 +259,16 @@ impl SessionState {
         }
         let Ok(mut pipeline) = self.machine.pipeline(id) else { return };
         match pipeline.state() {
-            PipelineState::Running => {
-                self.stop(id);
-            }
+            PipelineState::Running => self.stop(id),
             // The stop was sent: close after its acknowledgement.
-            _ if matches!(slot.stop_state, StopState::Sent(_)) => return,
-            _ => slot.is_closing = pipeline.close().is_ok(),
+            _ if matches!(slot.stop_state, StopState::Sent(_)) => {}
+            _ => {
+                slot.is_closing = pipeline.close().is_ok();
+                if slot.is_closing {
+                    self.wake_task();
+                }
+            }
         }
-        self.wake_task();
     }
 
     pub(super) fn close_unneeded(&mut self) {
@@ -285,6 +287,7 @@ impl SessionState {
         if let Some(created) = slot.created {
             self.set_timer(id, created + self.limits.stop_delay, StopState::Scheduled);
         }
+        self.wake_task();
     }
 
     pub(super) fn record_creation(&mut self, id: Uuid) {
