@@ -113,6 +113,8 @@ mod hosts;
 mod lines;
 mod remote;
 pub mod serve;
+#[cfg(test)]
+mod simulation;
 mod task;
 mod transport;
 

@@ -167,7 +167,10 @@ impl SharedSession {
         state.connection_change = None;
         state.calls.clear();
         state.subscribers.wake();
-        let wakers: Vec<_> = state.slots.values_mut().filter_map(|slot| slot.waker.take()).collect();
+        let mut waiting: Vec<_> = state.slots.iter_mut().filter(|(_, slot)| slot.waker.is_some()).collect();
+        // Simulations repeat the order.
+        waiting.sort_unstable_by_key(|(id, _)| **id);
+        let wakers: Vec<_> = waiting.into_iter().filter_map(|(_, slot)| slot.waker.take()).collect();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
         self.changed.notify_waiters();
@@ -272,7 +275,9 @@ impl SessionState {
     }
 
     pub(super) fn close_unneeded(&mut self) {
-        let all: Vec<_> = self.slots.keys().copied().collect();
+        let mut all: Vec<_> = self.slots.keys().copied().collect();
+        // Simulations repeat the order.
+        all.sort_unstable();
         all.into_iter().for_each(|id| self.close_if_unneeded(id));
     }
 
@@ -343,6 +348,15 @@ impl SessionState {
         if self.slots.get(&id).is_some_and(|slot| slot.is_dropped && slot.is_closed) {
             self.slots.remove(&id);
         }
+    }
+}
+
+#[cfg(test)]
+impl super::RunspacePool {
+    /// Returns the bytes of unread events, and of unsent messages.
+    pub(in crate::io) fn queued_bytes(&self) -> (usize, usize) {
+        let state = self.shared().lock();
+        (state.buffered, state.machine.pending_bytes())
     }
 }
 

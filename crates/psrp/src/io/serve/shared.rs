@@ -336,6 +336,15 @@ impl ServerState {
     }
 }
 
+#[cfg(test)]
+impl super::Session {
+    /// Returns the bytes of unread input, and of unsent messages.
+    pub(in crate::io) fn queued_bytes(&self) -> (usize, usize) {
+        let state = self.shared.lock();
+        (state.input_bytes, state.pool.pending_bytes())
+    }
+}
+
 /// Request of the client to stop a pipeline.
 #[derive(Debug, Default)]
 pub(super) struct StopRequest {
