@@ -1,6 +1,7 @@
 //! Command line arguments.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -15,6 +16,7 @@ Examples:
   psrp run --ssh ada@server.example.org 'Get-Process'  over SSH, subsystem `powershell`
   psrp run --wsman https://server.example.org --user ada 'Get-Service'
   psrp run --pid 4242 '$PID'                           in a running PowerShell process
+  psrp run --hosts servers.txt 'Get-Date'              on many servers
   psrp run --json 'Get-ChildItem' | jq .Name           one JSON value per output object
   cat names | psrp run --input lines '$input | ForEach-Object { $_.ToUpper() }'
   psrp shell --ssh ada@server.example.org              interactive session
@@ -28,6 +30,7 @@ Exit codes:
   2    invalid command line, input, or local file
   3    connection failed or lost
   130  Ctrl+C: the first stops the pipeline, the second exits at once
+  With --hosts: 0 if all hosts succeeded, else 3 if a connection failed, else 1.
   A script that calls `exit N` exits the program with N.";
 
 /// Run PowerShell scripts over child processes, SSH, WSMan or sockets
@@ -87,6 +90,24 @@ pub(crate) struct RunArgs {
     /// Format objects as text on the server (`Out-String -Stream`)
     #[arg(long, conflicts_with = "json")]
     pub(crate) out_string: bool,
+
+    /// Run the script on all hosts of a file, one per line
+    ///
+    /// A host is `[USER@]HOST[:PORT]` for SSH, a URL for WSMan, or the path of a socket, which has a slash. Empty lines
+    /// and lines that start with `#` are skipped. Each line of output starts with its host. A summary with exit codes
+    /// follows.
+    #[arg(
+        long,
+        value_name = "FILE",
+        groups = ["server", "over_ssh", "over_wsman"],
+        conflicts_with_all = ["input", "foreground"],
+        help_heading = "Server"
+    )]
+    pub(crate) hosts: Option<PathBuf>,
+
+    /// Maximum number of hosts at a time
+    #[arg(long, value_name = "COUNT", requires = "hosts", default_value = "16", help_heading = "Server")]
+    pub(crate) parallel: NonZeroUsize,
 
     #[command(flatten)]
     pub(crate) display: DisplayArgs,
@@ -160,7 +181,7 @@ pub(crate) struct DisplayArgs {
 }
 
 /// Server options. The default is PowerShell on this machine.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct TargetArgs {
     /// Start a command as the server [default: pwsh -s -NoLogo -NoProfile]
@@ -174,15 +195,15 @@ pub(crate) struct TargetArgs {
     pub(crate) foreground: bool,
 
     /// Connect over SSH to the subsystem `powershell`
-    #[arg(long, value_name = "[USER@]HOST[:PORT]", group = "server")]
+    #[arg(long, value_name = "[USER@]HOST[:PORT]", groups = ["server", "over_ssh"])]
     pub(crate) ssh: Option<String>,
 
     /// Private key file for SSH [default: the agent and the usual files]
-    #[arg(long, value_name = "FILE", requires = "ssh")]
+    #[arg(long, value_name = "FILE", requires = "over_ssh")]
     pub(crate) identity: Vec<PathBuf>,
 
     /// Trust and save unknown SSH host keys on first use
-    #[arg(long, requires = "ssh")]
+    #[arg(long, requires = "over_ssh")]
     pub(crate) accept_new: bool,
 
     /// Connect to a socket
@@ -196,21 +217,21 @@ pub(crate) struct TargetArgs {
     /// Connect over WSMan (WinRM): https://HOST or http://HOST
     ///
     /// The default ports are 5986 for HTTPS and 5985 for HTTP, the default path is /wsman.
-    #[arg(long, value_name = "URL", group = "server", requires = "user")]
+    #[arg(long, value_name = "URL", groups = ["server", "over_wsman"], requires = "user")]
     pub(crate) wsman: Option<String>,
 
     /// WSMan authentication
-    #[arg(long, value_name = "HOW", requires = "wsman", default_value = "kerberos")]
+    #[arg(long, value_name = "HOW", requires = "over_wsman", default_value = "kerberos")]
     pub(crate) auth: WsmanAuth,
 
     /// PEM file of trusted certificates for WSMan instead of the default authorities
     ///
     /// The certificates of authorities, or the server's own certificate.
-    #[arg(long, value_name = "FILE", requires = "wsman")]
+    #[arg(long, value_name = "FILE", requires = "over_wsman")]
     pub(crate) ca: Option<PathBuf>,
 
     /// Accept any certificate of a WSMan server: anyone on the network path can impersonate it
-    #[arg(long, requires = "wsman", conflicts_with = "ca")]
+    #[arg(long, requires = "over_wsman", conflicts_with = "ca")]
     pub(crate) insecure_skip_verify: bool,
 
     /// User name for SSH and WSMan
@@ -295,6 +316,19 @@ mod tests {
         assert!(parse("run --wsman https://example.org 1").is_err(), "--user is required");
         assert!(parse("run --identity key 1").is_err());
         assert!(parse("run --ssh a@b --foreground 1").is_err());
+    }
+
+    #[test]
+    fn hosts_replace_the_server() {
+        let Command::Run(args) = parse("run --hosts a --user b --auth basic --accept-new 1").unwrap().command
+        else {
+            panic!()
+        };
+        assert_eq!((args.hosts, args.parallel.get()), (Some("a".into()), 16));
+        for line in ["--hosts a --ssh b", "--hosts a --input lines", "--parallel 2", "--hosts a --parallel 0"]
+        {
+            assert!(parse(&format!("run {line} 1")).is_err(), "{line}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::encoding;
 use crate::exit::Failure;
 use crate::interrupts::Interrupts;
 
-const PASSWORD_VARIABLE: &str = "PSRP_PASSWORD";
+pub(crate) const PASSWORD_VARIABLE: &str = "PSRP_PASSWORD";
 
 pub(crate) async fn open(
     target: &TargetArgs,
@@ -220,6 +220,11 @@ impl WsmanUrl {
         let path = Some(url.path()).filter(|path| !matches!(*path, "" | "/")).map(ToOwned::to_owned);
         Ok(Self { is_tls, host, port: authority.port_u16(), path })
     }
+}
+
+/// Returns whether a file or the environment has the password.
+pub(crate) fn has_password(target: &TargetArgs) -> anyhow::Result<bool> {
+    Ok(configured_password(target)?.is_some())
 }
 
 /// Returns the password from the file or the environment.

@@ -65,7 +65,7 @@ pub(crate) async fn copy(args: CopyArgs) -> Result<Exit, Failure> {
         () = host.interrupted() => Err(Failure::interrupted()),
     };
     bar.finish_and_clear();
-    let runner = PipelineRunner { host, interrupts, json: None, types: false };
+    let runner = PipelineRunner::new(host, interrupts);
     // Closing waits for the script to remove an incomplete file.
     runner.close(&pool).await;
     result.map(|_| Exit::Ok)

@@ -11,11 +11,11 @@ use psrp::message::{
     Command, CreatePipeline, PipelineState, PowerShell, RemoteStreamOptions, RunspacePoolState,
 };
 
-use crate::args::{ColorWhen, DisplayArgs, JsonStreams, RunArgs};
+use crate::args::{ColorWhen, DisplayArgs, JsonStreams, RunArgs, TargetArgs};
 use crate::console::{Channel, ConsoleHost, ConsoleOptions};
 use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
-use crate::{connect, json, script};
+use crate::{connect, hosts, json, script};
 
 /// Timeout of the query for the status of the last command.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -25,16 +25,29 @@ const BATCH: usize = 64 * 1024;
 
 pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
-    let text = script::read(&args)?;
+    let script = script::read(&args)?;
     let options = ConsoleOptions {
         text_to_errors: args.json.is_some(),
         // If standard input is the script or its input, prompts cannot read it.
         without_input: args.input.is_some() || args.script.as_deref() == Some("-"),
         ..console(&args.display)
     };
-    let host = options.stdio();
-    let pool = connect::open(&args.target, &host, &interrupts).await?;
-    let mut shell = PowerShell::script(text);
+    if args.hosts.is_some() {
+        return hosts::run(args, script, &options, &interrupts).await;
+    }
+    let runner = PipelineRunner::new(options.stdio(), interrupts).json(&args);
+    run_script(&args, &args.target, script, &runner).await
+}
+
+/// Runs a script on one server.
+pub(crate) async fn run_script(
+    args: &RunArgs,
+    target: &TargetArgs,
+    script: String,
+    runner: &PipelineRunner,
+) -> Result<Exit, Failure> {
+    let pool = connect::open(target, &runner.host, &runner.interrupts).await?;
+    let mut shell = PowerShell::script(script);
     if args.out_string {
         shell = shell.command(Command::new("Out-String").switch("Stream"));
     }
@@ -43,7 +56,6 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     create.no_input = args.input.is_none();
     // Otherwise PowerShell restores `$?` at the end.
     create.add_to_history = true;
-    let runner = PipelineRunner { host, interrupts, json: args.json, types: args.types };
     let mut exit = runner.pipeline(&pool, create, args.input).await;
     if matches!(exit, Ok(Exit::Ok)) && runner.host.exit_code().is_none() && has_failed(&pool).await {
         exit = Ok(Exit::Errors);
@@ -76,9 +88,21 @@ pub(crate) struct PipelineRunner {
     pub(crate) json: Option<JsonStreams>,
     /// Adds type names and text forms to JSON.
     pub(crate) types: bool,
+    /// Name of the server in JSON, if there are several.
+    pub(crate) name: Option<String>,
 }
 
 impl PipelineRunner {
+    /// Creates a runner that prints text.
+    pub(crate) fn new(host: Arc<ConsoleHost>, interrupts: Interrupts) -> Self {
+        Self { host, interrupts, json: None, types: false, name: None }
+    }
+
+    /// Prints the JSON that the options select.
+    pub(crate) fn json(self, args: &RunArgs) -> Self {
+        Self { json: args.json, types: args.types, ..self }
+    }
+
     pub(crate) async fn pipeline(
         &self,
         pool: &RunspacePool,
@@ -168,14 +192,16 @@ impl PipelineRunner {
 
     /// Returns the line to print for an event, `None` if the host shows the event.
     fn line(&self, event: &PipelineEvent) -> Option<serde_json::Result<Option<String>>> {
-        match (self.json, event) {
-            (None, PipelineEvent::Output(value)) => Some(Ok(self.host.text(value))),
+        let json = match (self.json, event) {
+            (None, PipelineEvent::Output(value)) => return Some(Ok(self.host.text(value))),
             (Some(JsonStreams::Output), PipelineEvent::Output(value)) => {
-                Some(json::value(value, self.types).map(Some))
+                json::value(value, self.types).map(Some)
             }
-            (Some(JsonStreams::All), event) => Some(json::event(event, self.types)),
-            _ => None,
-        }
+            (Some(JsonStreams::All), event) => json::event(event, self.types),
+            _ => return None,
+        };
+        let (Some(name), Some(streams)) = (&self.name, self.json) else { return Some(json) };
+        Some(json.and_then(|json| json.map(|json| json::with_host(name, streams, &json)).transpose()))
     }
 
     /// Waits for Ctrl+C. At a prompt it is received as a key, not as a signal.

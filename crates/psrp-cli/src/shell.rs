@@ -79,7 +79,7 @@ pub(crate) async fn shell(args: ShellArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
     let host = console(&args.display).stdio();
     let pool = connect::open(&args.target, &host, &interrupts).await?;
-    let runner = PipelineRunner { host, interrupts, json: None, types: false };
+    let runner = PipelineRunner::new(host, interrupts);
     let result = lines(&runner, &pool, &args).await;
     runner.close(&pool).await;
     Ok(runner.exit(result?))

@@ -314,6 +314,57 @@ async fn errors_set_exit_codes() {
 }
 
 #[tokio::test]
+async fn a_script_runs_on_many_hosts() {
+    let servers = [Server::start(), Server::start(), Server::start()];
+    let paths = servers.each_ref().map(|server| server.path.to_str().unwrap().to_owned());
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hosts-{}", std::process::id()));
+    std::fs::write(&file, format!("# three servers\n{}\n\n", paths.join("\n"))).unwrap();
+    let run = async |arguments: &[&str]| {
+        Run::of(psrp("run").arg("--hosts").arg(&file).args(["--parallel", "2"]).args(arguments), "").await
+    };
+    let sorted = |text: &str| {
+        let mut lines: Vec<_> = text.lines().map(ToOwned::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    let of_each = |lines: &[&str]| {
+        let lines = lines.iter().flat_map(|line| paths.iter().map(move |path| format!("{path}: {line}\n")));
+        sorted(&lines.collect::<String>())
+    };
+
+    let text = run(&["say one\nask name?\nsay two"]).await;
+    // Prompts have no input.
+    assert_eq!(sorted(&text.out), of_each(&["one", "name?"]));
+    assert!(text.err.ends_with(&format!("  {}: exit code 1\n", sorted(&paths.join("\n"))[2])), "{text:?}");
+    assert!(text.err.contains("psrp: 0 of 3 hosts succeeded\n") && text.code == Some(1), "{text:?}");
+
+    let text = run(&["say one\nwarn careful"]).await;
+    assert_eq!((sorted(&text.out), text.code), (of_each(&["one"]), Some(0)));
+    let (warnings, summary) = text.err.rsplit_once("psrp: ").unwrap();
+    assert_eq!((sorted(warnings), summary), (of_each(&["WARNING: careful"]), "3 of 3 hosts succeeded\n"));
+
+    let json = run(&["--json", "object"]).await;
+    let expected = paths
+        .iter()
+        .map(|path| format!("{{\"host\":\"{path}\",\"value\":{{\"Name\":\"sshd\",\"Id\":4242}}}}\n"));
+    assert_eq!(sorted(&json.out), sorted(&expected.collect::<String>()));
+
+    std::fs::write(&file, format!("{}\n/no/such/socket\n", paths[0])).unwrap();
+    let json = run(&["--json=all", "say one\nexit 7"]).await;
+    for (host, exit) in [(&*paths[0], 7), ("/no/such/socket", 3)] {
+        let line = format!("{{\"host\":\"{host}\",\"stream\":\"exit\",\"value\":{exit}}}");
+        assert!(json.out.lines().any(|other| other == line), "{json:?}");
+        assert!(json.err.contains(&format!("  {host}: exit code {exit}\n")), "{json:?}");
+    }
+    assert!(json.err.contains("/no/such/socket: psrp: can't open a session: "), "{json:?}");
+    assert_eq!(json.code, Some(3));
+    std::fs::write(&file, "https://server.example.org\n").unwrap();
+    let usage = run(&["1"]).await;
+    assert!(usage.code == Some(2) && usage.err.contains("--user"), "{usage:?}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[tokio::test]
 async fn help_has_examples_and_exit_codes() {
     let mut command = psrp("--help");
     let run = Run::of(&mut command, "").await;
