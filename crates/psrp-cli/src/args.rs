@@ -18,6 +18,7 @@ Examples:
   psrp run --pid 4242 '$PID'                           in a running PowerShell process
   psrp run --hosts servers.txt 'Get-Date'              on many servers
   psrp run --json 'Get-ChildItem' | jq .Name           one JSON value per output object
+  psrp run --file deploy.ps1 -- -Target web1 -Force    with arguments
   cat names | psrp run --input lines '$input | ForEach-Object { $_.ToUpper() }'
   psrp shell --ssh ada@server.example.org              interactive session
   psrp copy --ssh ada@server.example.org app.zip :/srv/deploy    upload
@@ -67,9 +68,20 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Script to run; `-` reads it from standard input
-    #[arg(required_unless_present = "file", conflicts_with = "file")]
+    /// Script to run; `-` reads it from standard input. With --file, the first argument
+    #[arg(required_unless_present = "file")]
     pub(crate) script: Option<String>,
+
+    /// Arguments of the script, as strings
+    ///
+    /// After `--`, `-Name VALUE` and `-Name:VALUE` are named parameters. A name that is followed by another one or by
+    /// nothing is a switch, like `-Name:$true`.
+    #[arg(value_name = "ARGUMENT")]
+    pub(crate) arguments: Vec<String>,
+
+    /// More arguments, as a JSON array: `[1, true, {"Name": "sshd"}]`
+    #[arg(long, value_name = "JSON")]
+    pub(crate) argument_list: Option<String>,
 
     /// Read the script from a file
     #[arg(long, value_name = "FILE")]
@@ -114,6 +126,13 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+}
+
+impl RunArgs {
+    /// Returns the script of the command line, or `-`.
+    pub(crate) fn inline_script(&self) -> Option<&str> {
+        self.script.as_deref().filter(|_| self.file.is_none())
+    }
 }
 
 #[derive(Debug, Args)]
@@ -306,7 +325,8 @@ mod tests {
         assert!(parse("run 1").is_ok());
         assert!(parse("run --file a.ps1").is_ok());
         assert!(parse("run").is_err());
-        assert!(parse("run --file a.ps1 1").is_err());
+        let Command::Run(args) = parse("run --file a.ps1 1 2").unwrap().command else { panic!() };
+        assert_eq!((args.inline_script(), args.arguments.len()), (None, 1));
     }
 
     #[test]

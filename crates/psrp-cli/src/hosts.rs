@@ -5,6 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::{Context, ensure};
+use psrp::message::Command;
 use tokio::task::{JoinSet, LocalSet};
 
 use crate::args::{JsonStreams, RunArgs, TargetArgs};
@@ -25,7 +26,7 @@ struct Server {
 /// Runs the script on all servers of the file. Prints a summary.
 pub(crate) async fn run(
     args: RunArgs,
-    script: String,
+    script: Command,
     options: &ConsoleOptions,
     interrupts: &Interrupts,
 ) -> Result<Exit, Failure> {
@@ -84,7 +85,7 @@ fn parse(text: &str, base: &TargetArgs) -> anyhow::Result<Vec<Server>> {
 async fn run_all(
     args: &Rc<RunArgs>,
     servers: Vec<Server>,
-    script: &str,
+    script: &Command,
     options: &ConsoleOptions,
     interrupts: &Interrupts,
 ) -> Result<Vec<(String, Exit)>, Failure> {
@@ -100,7 +101,7 @@ async fn run_all(
             let console = options.clone().prefixed(format!("{}: ", server.name));
             let runner = PipelineRunner::new(console, own).json(args);
             let runner = PipelineRunner { name: Some(server.name), ..runner };
-            running.spawn_local(run_one(Rc::clone(args), server.target, script.to_owned(), runner));
+            running.spawn_local(run_one(Rc::clone(args), server.target, script.clone(), runner));
         }
         tokio::select! {
             ended = running.join_next() => match ended {
@@ -121,7 +122,7 @@ async fn run_all(
 async fn run_one(
     args: Rc<RunArgs>,
     target: TargetArgs,
-    script: String,
+    script: Command,
     runner: PipelineRunner,
 ) -> Result<(String, Exit), Failure> {
     let exit = match run_script(&args, &target, script, &runner).await {
@@ -168,13 +169,14 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::args::{Cli, Command};
+    use crate::args;
 
     #[test]
     fn each_line_is_a_server() {
         let base = |line: &str| {
             let words = ["psrp", "run", "--hosts", "a", "1"].into_iter().chain(line.split_whitespace());
-            let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else { panic!() };
+            let cli = args::Cli::try_parse_from(words).unwrap();
+            let args::Command::Run(args) = cli.command else { panic!() };
             args.target
         };
         let text = "# web\r\nada@web1:2222\n\n  https://web2\n./web3\n";

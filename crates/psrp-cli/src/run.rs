@@ -29,7 +29,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let options = ConsoleOptions {
         text_to_errors: args.json.is_some(),
         // If standard input is the script or its input, prompts cannot read it.
-        without_input: args.input.is_some() || args.script.as_deref() == Some("-"),
+        without_input: args.input.is_some() || args.inline_script() == Some("-"),
         ..console(&args.display)
     };
     if args.hosts.is_some() {
@@ -43,11 +43,11 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
 pub(crate) async fn run_script(
     args: &RunArgs,
     target: &TargetArgs,
-    script: String,
+    script: Command,
     runner: &PipelineRunner,
 ) -> Result<Exit, Failure> {
     let pool = connect::open(target, &runner.host, &runner.interrupts).await?;
-    let mut shell = PowerShell::script(script);
+    let mut shell = PowerShell::new().command(script);
     if args.out_string {
         shell = shell.command(Command::new("Out-String").switch("Stream"));
     }

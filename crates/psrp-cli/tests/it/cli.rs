@@ -40,6 +40,14 @@ impl Handler for CommandServer {
             }
             for line in command.text.to_string().lines() {
                 let (command_name, argument) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+                if command_name == "arguments" {
+                    for parameter in &command.parameters {
+                        let name = parameter.name.clone().map_or(Value::Nil, Value::from);
+                        let builder = Object::builder().extended("Name", name);
+                        pipeline.output(builder.extended("Value", parameter.value.clone()).build()).await?;
+                    }
+                    continue;
+                }
                 run_command(command_name, argument, &pipeline, &mut input).await?;
             }
         }
@@ -397,6 +405,30 @@ async fn completions_and_manual_pages_contain_every_command() {
     std::fs::remove_dir_all(&folder).unwrap();
     let run = Run::of(psrp("man").arg(&folder).arg("2026-11-26"), "").await;
     assert!(run.code == Some(2) && run.err.contains("psrp-man-"), "{}", run.err);
+}
+
+#[tokio::test]
+async fn scripts_have_arguments() {
+    let server = Server::start();
+    let list = r#"[1, {"a": [true]}]"#;
+    let run = server
+        .run(&["--json", "--argument-list", list, "arguments", "a", "--", "-Name", "b", "-Force"])
+        .await;
+    let expected = [
+        r#"{"Name":null,"Value":"a"}"#,
+        r#"{"Name":"Name","Value":"b"}"#,
+        r#"{"Name":"Force","Value":true}"#,
+        r#"{"Name":null,"Value":1}"#,
+        r#"{"Name":null,"Value":{"a":[true]}}"#,
+        "",
+    ];
+    run.is(0, &expected.join("\n"), "");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli arguments.ps1");
+    std::fs::write(&file, "arguments").unwrap();
+    let run = server.run(&["--json", "--file", file.to_str().unwrap(), "a"]).await;
+    run.is(0, &format!("{}\n", expected[0]), "");
+    let usage = server.run(&["--argument-list", "{}", "arguments"]).await;
+    assert!(usage.code == Some(2) && usage.err.contains("--argument-list"), "{usage:?}");
 }
 
 #[tokio::test]

@@ -111,6 +111,15 @@ fn failed_programs_and_exit_codes_are_no_success() {
 }
 
 #[test]
+fn scripts_have_arguments() {
+    let Some(pwsh) = optional::powershell() else { return };
+    let server = format!("{} -s", pwsh.display());
+    let script = "param($A, [switch]$B, [int]$C) \"$A $B $($C + 1)\"";
+    let run = psrp().args(["run", "--child", &server, script, "--", "x", "-C", "2", "-B"]).output().unwrap();
+    assert_eq!(String::from_utf8(run.stdout).unwrap(), "x True 3\n");
+}
+
+#[test]
 fn the_program_copies_files() {
     let Some(pwsh) = optional::powershell() else { return };
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("copies-{}", std::process::id()));
