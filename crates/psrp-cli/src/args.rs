@@ -80,15 +80,15 @@ pub(crate) struct RunArgs {
     pub(crate) arguments: Vec<String>,
 
     /// More arguments, as a JSON array: `[1, true, {"Name": "sshd"}]`
-    #[arg(long, value_name = "JSON")]
+    #[arg(short, long, value_name = "JSON")]
     pub(crate) argument_list: Option<String>,
 
     /// Read the script from a file
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
     /// Print JSON, one value per line: the output, or `all` streams
-    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "output")]
+    #[arg(short, long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "output")]
     pub(crate) json: Option<JsonStreams>,
 
     /// Add type names and text forms to JSON objects
@@ -100,7 +100,7 @@ pub(crate) struct RunArgs {
     pub(crate) input: Option<InputFormat>,
 
     /// Format objects as text on the server (`Out-String -Stream`)
-    #[arg(long, conflicts_with = "json")]
+    #[arg(short, long, conflicts_with = "json")]
     pub(crate) out_string: bool,
 
     /// Run the script on all hosts of a file, one per line
@@ -109,7 +109,7 @@ pub(crate) struct RunArgs {
     /// and lines that start with `#` are skipped. Each line of output starts with its host. A summary with exit codes
     /// follows.
     #[arg(
-        long,
+        short = 'H', long,
         value_name = "FILE",
         groups = ["server", "over_ssh", "over_wsman"],
         conflicts_with_all = ["input", "foreground"],
@@ -118,7 +118,14 @@ pub(crate) struct RunArgs {
     pub(crate) hosts: Option<PathBuf>,
 
     /// Maximum number of hosts at a time
-    #[arg(long, value_name = "COUNT", requires = "hosts", default_value = "16", help_heading = "Server")]
+    #[arg(
+        short = 'P',
+        long,
+        value_name = "COUNT",
+        requires = "hosts",
+        default_value = "16",
+        help_heading = "Server"
+    )]
     pub(crate) parallel: NonZeroUsize,
 
     #[command(flatten)]
@@ -165,7 +172,7 @@ pub(crate) struct CopyArgs {
     pub(crate) destination: OsString,
 
     /// Overwrite an existing file
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) force: bool,
 
     #[command(flatten)]
@@ -214,11 +221,11 @@ pub(crate) struct TargetArgs {
     pub(crate) foreground: bool,
 
     /// Connect over SSH to the subsystem `powershell`
-    #[arg(long, value_name = "[USER@]HOST[:PORT]", groups = ["server", "over_ssh"])]
+    #[arg(short, long, value_name = "[USER@]HOST[:PORT]", groups = ["server", "over_ssh"])]
     pub(crate) ssh: Option<String>,
 
     /// Private key file for SSH [default: the agent and the usual files]
-    #[arg(long, value_name = "FILE", requires = "over_ssh")]
+    #[arg(short, long, value_name = "FILE", requires = "over_ssh")]
     pub(crate) identity: Vec<PathBuf>,
 
     /// Trust and save unknown SSH host keys on first use
@@ -236,7 +243,7 @@ pub(crate) struct TargetArgs {
     /// Connect over WSMan (WinRM): https://HOST or http://HOST
     ///
     /// The default ports are 5986 for HTTPS and 5985 for HTTP, the default path is /wsman.
-    #[arg(long, value_name = "URL", groups = ["server", "over_wsman"], requires = "user")]
+    #[arg(short, long, value_name = "URL", groups = ["server", "over_wsman"], requires = "user")]
     pub(crate) wsman: Option<String>,
 
     /// WSMan authentication
@@ -254,7 +261,7 @@ pub(crate) struct TargetArgs {
     pub(crate) insecure_skip_verify: bool,
 
     /// User name for SSH and WSMan
-    #[arg(long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME")]
     pub(crate) user: Option<String>,
 
     /// File with the password in its first line [default: $PSRP_PASSWORD or a prompt]
@@ -336,6 +343,19 @@ mod tests {
         assert!(parse("run --wsman https://example.org 1").is_err(), "--user is required");
         assert!(parse("run --identity key 1").is_err());
         assert!(parse("run --ssh a@b --foreground 1").is_err());
+    }
+
+    #[test]
+    fn short_options_equal_long_ones() {
+        for (short, long) in [
+            ("run -s a -i b -u c -j=all 1", "run --ssh a --identity b --user c --json=all 1"),
+            ("run -H a -P 2 -f b -o", "run --hosts a --parallel 2 --file b --out-string"),
+            ("run -w http://a -u b -j -a [] 1", "run --wsman http://a --user b --json --argument-list [] 1"),
+            ("shell -s a", "shell --ssh a"),
+            ("copy -f -s a b :c", "copy --force --ssh a b :c"),
+        ] {
+            assert_eq!(format!("{:?}", parse(short).unwrap()), format!("{:?}", parse(long).unwrap()));
+        }
     }
 
     #[test]
