@@ -30,6 +30,7 @@ Exit codes:
   1    the pipeline failed, wrote errors, or was stopped by the server
   2    invalid command line, input, or local file
   3    connection failed or lost
+  124  stopped because of --timeout
   130  Ctrl+C: the first stops the pipeline, the second exits at once
   With --hosts: 0 if all hosts succeeded, else 3 if a connection failed, else 1.
   A script that calls `exit N` exits the program with N.";
@@ -94,6 +95,10 @@ pub(crate) struct RunArgs {
     /// Add type names and text forms to JSON objects
     #[arg(long, requires = "json")]
     pub(crate) types: bool,
+
+    /// Stop the script after this time, in seconds
+    #[arg(short, long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
 
     /// Send standard input to the pipeline
     #[arg(long, value_name = "FORM")]
@@ -174,6 +179,10 @@ pub(crate) struct CopyArgs {
     /// Overwrite an existing file
     #[arg(short, long)]
     pub(crate) force: bool,
+
+    /// Stop copying after this time, in seconds
+    #[arg(short, long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
 
     #[command(flatten)]
     pub(crate) display: DisplayArgs,

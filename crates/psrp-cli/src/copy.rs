@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -12,7 +13,7 @@ use crate::args::CopyArgs;
 use crate::connect;
 use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
-use crate::run::{PipelineRunner, console};
+use crate::run::{PipelineRunner, console, deadline, expired};
 
 #[derive(Debug, PartialEq, Eq)]
 enum Direction<'a> {
@@ -59,8 +60,12 @@ pub(crate) async fn copy(args: CopyArgs) -> Result<Exit, Failure> {
             Direction::From { remote, local } => copy_from(&pool, remote.as_str(), local, options).await,
         }
     };
+    let deadline = deadline(args.timeout.map(Duration::from_secs));
     let result = tokio::select! {
         copied = copying => copied.map_err(failure),
+        () = expired(deadline) => {
+            Err(Failure::new(Exit::TimedOut, anyhow::anyhow!("the copy takes longer than --timeout")))
+        }
         () = interrupts.wait() => Err(Failure::interrupted()),
         () = host.interrupted() => Err(Failure::interrupted()),
     };

@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     Connection,
     /// Stopped by Ctrl+C.
     Interrupted,
+    /// Stopped because of `--timeout`.
+    TimedOut,
     /// Exit code set by a script.
     Code(i32),
 }
@@ -25,6 +27,8 @@ impl Exit {
             Self::Usage => 2,
             Self::Connection => 3,
             Self::Interrupted => crate::interrupts::EXIT_CODE.into(),
+            // As of the program `timeout`.
+            Self::TimedOut => 124,
             Self::Code(code) => code,
         }
     }

@@ -99,7 +99,7 @@ async fn run_all(
             let own = Interrupts::default();
             started.push(own.clone());
             let console = options.clone().prefixed(format!("{}: ", server.name));
-            let runner = PipelineRunner::new(console, own).json(args);
+            let runner = PipelineRunner::new(console, own).options(args);
             let runner = PipelineRunner { name: Some(server.name), ..runner };
             running.spawn_local(run_one(Rc::clone(args), server.target, script.clone(), runner));
         }

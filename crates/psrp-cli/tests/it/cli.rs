@@ -408,6 +408,17 @@ async fn completions_and_manual_pages_contain_every_command() {
 }
 
 #[tokio::test]
+async fn scripts_have_a_timeout() {
+    let server = Server::start();
+    let run = server.run(&["--timeout", "1", "say a\nsleep 30"]).await;
+    run.is(124, "a\n", "psrp: stopped after 1 s (--timeout)\n");
+    // Output that never pauses.
+    let run = server.run(&["-t", "1", "count 100000000"]).await;
+    assert!(run.code == Some(124) && run.err.contains("--timeout"), "{:?} {}", run.code, run.err);
+    server.run(&["-t", "60", "say a"]).await.is(0, "a\n", "");
+}
+
+#[tokio::test]
 async fn scripts_have_arguments() {
     let server = Server::start();
     let list = r#"[1, {"a": [true]}]"#;
