@@ -23,6 +23,7 @@ Examples:
   psrp shell --ssh ada@server.example.org              interactive session
   psrp copy --ssh ada@server.example.org app.zip :/srv/deploy    upload
   psrp copy --ssh ada@server.example.org :/var/log/app.log .     download
+  psrp copy -r -s ada@server.example.org site docs :/srv         directories
   pwsh -NoProfile -Command - < a.ps1 2>&1 | psrp clixml
 
 Exit codes:
@@ -49,7 +50,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run scripts interactively (Tab completes, Ctrl+D or `exit` leaves)
     Shell(ShellArgs),
-    /// Copy a file to or from the server and verify its SHA-256
+    /// Copy files to or from the server and verify their SHA-256
     Copy(CopyArgs),
     /// Convert `#< CLIXML` documents on standard input to text
     Clixml(ClixmlArgs),
@@ -168,13 +169,18 @@ pub(crate) struct ShellArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CopyArgs {
-    /// Source file; `:PATH` is on the server, `./:NAME` a local name with a colon
-    pub(crate) source: OsString,
+    /// Source files; `:PATH` is on the server, `./:NAME` a local name with a colon, `-` standard input
+    #[arg(required = true, value_name = "SOURCE")]
+    pub(crate) sources: Vec<OsString>,
 
-    /// New file or existing directory; `:PATH` is on the server
+    /// New file or existing directory; `:PATH` is on the server, `-` standard output
     ///
-    /// Either the source or the destination must be on the server.
+    /// Either all sources or the destination must be on the server.
     pub(crate) destination: OsString,
+
+    /// Copy directories with their contents
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
 
     /// Overwrite an existing file
     #[arg(short, long)]
@@ -361,7 +367,7 @@ mod tests {
             ("run -H a -P 2 -f b -o", "run --hosts a --parallel 2 --file b --out-string"),
             ("run -w http://a -u b -j -a [] 1", "run --wsman http://a --user b --json --argument-list [] 1"),
             ("shell -s a", "shell --ssh a"),
-            ("copy -f -s a b :c", "copy --force --ssh a b :c"),
+            ("copy -f -r -s a b c :d", "copy --force --recursive --ssh a b c :d"),
         ] {
             assert_eq!(format!("{:?}", parse(short).unwrap()), format!("{:?}", parse(long).unwrap()));
         }
