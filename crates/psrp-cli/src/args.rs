@@ -13,7 +13,7 @@ const EXAMPLES: &str = "\
 Examples:
   psrp run 'Get-Date'                                  on this machine, with `pwsh -s`
   psrp run --child 'pwsh-preview -s -NoLogo' '1..3'    with another command
-  psrp run --ssh ada@server.example.org 'Get-Process'  over SSH, subsystem `powershell`
+  psrp run --ssh ada@server.example.org 'Get-Process'  over SSH
   psrp run --wsman https://server.example.org --user ada 'Get-Service'
   psrp run --pid 4242 '$PID'                           in a running PowerShell process
   psrp run --hosts servers.txt 'Get-Date'              on many servers
@@ -235,13 +235,27 @@ pub(crate) struct TargetArgs {
     #[arg(long, conflicts_with_all = ["ssh", "socket", "pid", "wsman"])]
     pub(crate) foreground: bool,
 
-    /// Connect over SSH to the subsystem `powershell`
+    /// Connect over SSH, with the settings of ~/.ssh/config for the host
     #[arg(short, long, value_name = "[USER@]HOST[:PORT]", groups = ["server", "over_ssh"])]
     pub(crate) ssh: Option<String>,
 
     /// Private key file for SSH [default: the agent and the usual files]
     #[arg(short, long, value_name = "FILE", requires = "over_ssh")]
     pub(crate) identity: Vec<PathBuf>,
+
+    /// Name of the SSH subsystem [default: powershell]
+    #[arg(long, value_name = "NAME", requires = "over_ssh")]
+    pub(crate) subsystem: Option<String>,
+
+    /// Connect to the SSH server through another one
+    #[arg(short = 'J', long, value_name = "[USER@]HOST[:PORT]", requires = "over_ssh")]
+    pub(crate) jump: Option<String>,
+
+    /// OpenSSH configuration file [default: ~/.ssh/config]
+    ///
+    /// `HostName`, `User`, `Port`, `IdentityFile`, `ProxyJump` and `Include` are read.
+    #[arg(short = 'F', long, value_name = "FILE", requires = "over_ssh")]
+    pub(crate) ssh_config: Option<PathBuf>,
 
     /// Trust and save unknown SSH host keys on first use
     #[arg(long, requires = "over_ssh")]
@@ -366,7 +380,7 @@ mod tests {
             ("run -s a -i b -u c -j=all 1", "run --ssh a --identity b --user c --json=all 1"),
             ("run -H a -P 2 -f b -o", "run --hosts a --parallel 2 --file b --out-string"),
             ("run -w http://a -u b -j -a [] 1", "run --wsman http://a --user b --json --argument-list [] 1"),
-            ("shell -s a", "shell --ssh a"),
+            ("shell -s a -J b -F c", "shell --ssh a --jump b --ssh-config c"),
             ("copy -f -r -s a b c :d", "copy --force --recursive --ssh a b c :d"),
         ] {
             assert_eq!(format!("{:?}", parse(short).unwrap()), format!("{:?}", parse(long).unwrap()));

@@ -82,13 +82,19 @@ fn child(target: &TargetArgs) -> anyhow::Result<Child> {
 }
 
 fn ssh(target: &TargetArgs, destination: &str, host: &Arc<ConsoleHost>) -> anyhow::Result<Ssh> {
-    let SshDestination { user, host: name, port } = SshDestination::parse(destination)?;
-    let mut ssh = Ssh::new(name).connect_timeout(Duration::from_secs(target.connect_timeout));
-    if let Some(port) = port {
-        ssh = ssh.port(port);
+    let configured = |destination: &str| {
+        let ssh = Ssh::from_config(destination, target.ssh_config.as_deref())?;
+        anyhow::Ok(ssh.connect_timeout(Duration::from_secs(target.connect_timeout)))
+    };
+    let mut ssh = configured(destination)?;
+    if let Some(jump) = &target.jump {
+        ssh = ssh.jump(configured(jump)?);
     }
-    if let Some(user) = target.user.as_deref().or(user) {
+    if let Some(user) = &target.user {
         ssh = ssh.user(user);
+    }
+    if let Some(name) = &target.subsystem {
+        ssh = ssh.subsystem(name);
     }
     for file in &target.identity {
         ssh = ssh.key_file(file);
@@ -124,41 +130,6 @@ fn ssh(target: &TargetArgs, destination: &str, host: &Arc<ConsoleHost>) -> anyho
         // Without an answer the login fails with an error that lists the attempted methods.
         runtime.block_on(host.ask(question, echo)).ok().map(|answer| answer.to_string())
     }))
-}
-
-/// SSH destination `[USER@]HOST[:PORT]`. An IPv6 address with a port is in brackets.
-#[derive(Debug, PartialEq, Eq)]
-struct SshDestination<'a> {
-    user: Option<&'a str>,
-    host: &'a str,
-    port: Option<u16>,
-}
-
-impl<'a> SshDestination<'a> {
-    fn parse(text: &'a str) -> anyhow::Result<Self> {
-        let (user, place) = match text.rsplit_once('@') {
-            Some((user, place)) => (Some(user), place),
-            None => (None, text),
-        };
-        let (host, port) = if let Some(rest) = place.strip_prefix('[') {
-            let (host, port) = rest.split_once(']').context("--ssh has an unclosed bracket")?;
-            let port = port.strip_prefix(':').or_else(|| port.is_empty().then_some(""));
-            (host, port.context("--ssh has no valid port after the bracket")?)
-        } else {
-            match place.split_once(':') {
-                // More than one colon: an IPv6 address without a port.
-                Some((_, port)) if port.contains(':') => (place, ""),
-                Some((host, port)) => (host, port),
-                None => (place, ""),
-            }
-        };
-        ensure!(!host.is_empty() && user != Some(""), "--ssh must have the form [USER@]HOST[:PORT]");
-        let port = match port {
-            "" => None,
-            port => Some(port.parse().ok().context("the port of --ssh is not valid")?),
-        };
-        Ok(Self { user, host, port })
-    }
 }
 
 async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Result<Wsman> {
@@ -246,23 +217,6 @@ fn configured_password(target: &TargetArgs) -> anyhow::Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ssh_destinations_are_parsed() {
-        for (text, user, host, port) in [
-            ("server", None, "server", None),
-            ("ada@server", Some("ada"), "server", None),
-            ("ada@corp@server:2222", Some("ada@corp"), "server", Some(2222)),
-            ("::1", None, "::1", None),
-            ("ada@[::1]:22", Some("ada"), "::1", Some(22)),
-            ("[::1]", None, "::1", None),
-        ] {
-            assert_eq!(SshDestination::parse(text).unwrap(), SshDestination { user, host, port }, "{text}");
-        }
-        for text in ["", "@server", "ada@", "server:ssh", "server:70000", "[::1", "[::1]22"] {
-            assert!(SshDestination::parse(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn wsman_urls_are_parsed() {

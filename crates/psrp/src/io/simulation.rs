@@ -1,13 +1,13 @@
-//! Simulation of a client and a server on a paused clock. They are connected by a pipe that transfers a few bytes at a time,
-//! pauses and can end; several pipelines use all streams, input and the host; readers are slow, operations are cancelled,
-//! and pipelines are stopped, dropped and closed together with their pool. All decisions come from a seed: all tasks of a
-//! session run on one thread, and the pauses decide which of them continues.
+//! Simulation of a client and a server on a paused clock. They are connected by a pipe that transfers a few bytes at a
+//! time, pauses and can end. Several pipelines use the output, input and the host; readers are slow, operations are
+//! cancelled, and pipelines are stopped, dropped and closed together with their pool. All decisions come from a seed: all
+//! tasks of a session run on one thread, and the pauses decide which of them continues.
 //!
-//! The invariants: no session hangs, no object of a stream is lost, repeated or moved, each pipeline ends once with the state
-//! that its handler decided, and the queues of both sides stay within their limits.
+//! The invariants: no session hangs; no object is lost, repeated or moved; each pipeline ends once, with the state that
+//! its handler decided; and the queues of both sides stay within their limits.
 //!
-//! The simulation finds the deadlock of servers that stopped reading while their packets were unsent, and did not continue:
-//! it hangs without the line `is_active |= was_full && !self.is_full();` of `serve/connection.rs`.
+//! The simulation finds the deadlock of servers that stopped reading while their packets were unsent and did not
+//! continue: it hangs without the line `is_active |= was_full && !self.is_full();` of `serve/connection.rs`.
 //!
 //! Two documented limits apply to all pipelines of a pool together, so that a pipeline that waits for a runspace can stop
 //! the input of a running one: a server reads nothing at four times [`serve::Options::max_input_bytes`], and input waits
