@@ -64,6 +64,7 @@ fn completion() -> Object {
 
 async fn run_command(command_name: &str, argument: &str, pipeline: &Pipeline, input: &mut Input) -> Outcome {
     match command_name {
+        "\"$PWD\"" => pipeline.output("/srv").await?,
         "say" => pipeline.output(argument).await?,
         "count" => {
             for number in 0..argument.parse().unwrap() {
@@ -682,25 +683,25 @@ async fn a_terminal_has_colours_progress_bars_and_hidden_passwords() {
 
     // In a shell, Ctrl+C discards the typed line or stops the running script.
     let (child, mut stdin, mut stdout) = terminal("shell", "--plain");
-    read_until(&mut stdout, "psrp> ").await;
+    read_until(&mut stdout, "psrp /srv> ").await;
     stdin.write_all(b"say lost\x03").await.unwrap();
-    read_until(&mut stdout, "psrp> ").await;
+    read_until(&mut stdout, "psrp /srv> ").await;
     stdin.write_all(b"ask Name:\r").await.unwrap();
     read_until(&mut stdout, "\r\nName:").await;
     wait_for_raw_mode(&tty).await;
     stdin.write_all(b"Grace\r").await.unwrap();
-    read_until(&mut stdout, "psrp> ").await;
+    read_until(&mut stdout, "psrp /srv> ").await;
     stdin.write_all(b"stall 600\r").await.unwrap();
     read_until(&mut stdout, "stalled").await;
     stdin.write_all(b"\x03").await.unwrap();
-    read_until(&mut stdout, "psrp> ").await;
+    read_until(&mut stdout, "psrp /srv> ").await;
     stdin.write_all(b"\x04").await.unwrap();
     assert_eq!(exit_code(child).await, Some(130), "what the last script ended with");
 
     // The server completes, and the next shell loads the history.
     for keys in [&b"sa\tkept\r"[..], b"\x10\r"] {
         let (child, mut stdin, mut stdout) = terminal("shell", "--plain");
-        read_until(&mut stdout, "psrp> ").await;
+        read_until(&mut stdout, "psrp /srv> ").await;
         stdin.write_all(keys).await.unwrap();
         read_until(&mut stdout, "\r\nkept\r\n").await;
         drop(stdin);
