@@ -275,6 +275,10 @@ pub(crate) struct TargetArgs {
     #[arg(short, long, value_name = "URL", groups = ["server", "over_wsman"], requires = "user")]
     pub(crate) wsman: Option<String>,
 
+    /// WSMan session configuration (endpoint), such as PowerShell.7 [default: Microsoft.PowerShell]
+    #[arg(long, value_name = "NAME", requires = "over_wsman")]
+    pub(crate) configuration: Option<String>,
+
     /// WSMan authentication
     #[arg(long, value_name = "HOW", requires = "over_wsman", default_value = "kerberos")]
     pub(crate) auth: WsmanAuth,
@@ -372,6 +376,8 @@ mod tests {
         assert!(parse("run --wsman https://example.org 1").is_err(), "--user is required");
         assert!(parse("run --identity key 1").is_err());
         assert!(parse("run --ssh a@b --foreground 1").is_err());
+        assert!(parse("run --ssh a@b --configuration c 1").is_err());
+        assert!(parse("run --wsman https://a --user b --configuration c 1").is_ok());
     }
 
     #[test]

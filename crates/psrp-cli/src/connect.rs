@@ -159,6 +159,9 @@ async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Re
     if let Some(path) = url.path {
         wsman = wsman.path(path);
     }
+    if let Some(name) = &target.configuration {
+        wsman = wsman.configuration(name);
+    }
     if let Some(file) = &target.ca {
         let pem = fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
         wsman = wsman.trusted_certificates(pem);
