@@ -279,6 +279,14 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "NAME", requires = "over_wsman")]
     pub(crate) configuration: Option<String>,
 
+    /// Time for which a WSMan service may hold a request without output, in seconds
+    #[arg(long, value_name = "SECONDS", requires = "over_wsman", default_value_t = 20)]
+    pub(crate) operation_timeout: u64,
+
+    /// Further attempts to connect to a WSMan service, also in the middle of a session
+    #[arg(long, value_name = "COUNT", requires = "over_wsman", default_value_t = 0)]
+    pub(crate) connect_retries: u32,
+
     /// WSMan authentication
     #[arg(long, value_name = "HOW", requires = "over_wsman", default_value = "kerberos")]
     pub(crate) auth: WsmanAuth,

@@ -152,7 +152,10 @@ async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Re
         true => Wsman::https(url.host, credentials),
         false => Wsman::http(url.host, credentials),
     };
-    wsman = wsman.connect_timeout(Duration::from_secs(target.connect_timeout));
+    wsman = wsman
+        .connect_timeout(Duration::from_secs(target.connect_timeout))
+        .operation_timeout(Duration::from_secs(target.operation_timeout))
+        .connect_retries(target.connect_retries);
     if let Some(port) = url.port {
         wsman = wsman.port(port);
     }

@@ -84,7 +84,8 @@
 //! | WS-Management response, in bytes | 16 MiB | `Wsman::max_response_size` | the request fails |
 //! | nesting depth of a WS-Management response; its elements and attributes | 32; 65,536 | fixed | the request fails |
 //! | pages of a list of shells or pipelines | 64 | fixed | the list fails |
-//! | time to connect to a WS-Management service | 30 seconds | `Wsman::connect_timeout` | the request fails |
+//! | time to connect to a WS-Management service | 30 seconds | `Wsman::connect_timeout` | another attempt, or the request fails |
+//! | further attempts to connect | 0 | `Wsman::connect_retries` | the request fails |
 //! | time the service may hold a request | 20 seconds | `Wsman::operation_timeout` | the service says so, and the request is repeated |
 //! | time for the response beyond that | 30 seconds | `Wsman::grace` | the request fails |
 //! | round trips of an authentication | 8 | fixed | the request fails |

@@ -15,6 +15,7 @@ use psrp::io::{Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
 use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -70,6 +71,27 @@ async fn pools_open_run_stop_and_close() {
     let actions: Vec<_> = shell.actions().into_iter().filter(|action| action != "Receive").collect();
     // Each pipeline is created and deleted, and one is interrupted.
     assert_eq!(actions, ["Create", "Command", "Signal", "Command", "Signal", "Signal", "Delete"]);
+}
+
+#[tokio::test]
+async fn connections_are_opened_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let error = wsman(address).shells().await.unwrap_err();
+    assert!(error.is_io(), "{error}");
+    let serving = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let listener = TcpListener::bind(address).await.unwrap();
+        let (mut stream, _) = listener.accept().await.unwrap();
+        // A request that was sent is not repeated.
+        stream.shutdown().await.unwrap();
+        drop(stream);
+        assert!(tokio::time::timeout(Duration::from_secs(2), listener.accept()).await.is_err());
+    };
+    let retrying = wsman(address).connect_retries(3).connect_timeout(Duration::from_secs(1));
+    let (result, ()) = tokio::join!(retrying.shells(), serving);
+    assert!(result.unwrap_err().is_io());
 }
 
 #[tokio::test]

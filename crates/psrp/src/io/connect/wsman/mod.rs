@@ -75,6 +75,7 @@ pub struct Wsman {
     max_response_size: usize,
     operation_timeout: Duration,
     connect_timeout: Duration,
+    connect_retries: u32,
     grace: Duration,
     idle_timeout: Option<Duration>,
 }
@@ -96,6 +97,7 @@ impl Wsman {
             max_response_size: 16 << 20,
             operation_timeout: Duration::from_secs(20),
             connect_timeout: Duration::from_secs(30),
+            connect_retries: 0,
             grace: Duration::from_secs(30),
             idle_timeout: None,
         }
@@ -140,6 +142,10 @@ impl Wsman {
         operation_timeout(time: Duration) => operation_timeout = time;
         /// Sets the timeout for opening a connection. Default: 30 seconds.
         connect_timeout(time: Duration) => connect_timeout = time;
+        /// Sets how many times opening a connection is repeated if it fails, also in the middle of a session: after one
+        /// second, then after twice as long each time, up to 30 seconds. A request that was sent is never repeated, and
+        /// neither is a connection to a server with an untrusted certificate. Default: 0.
+        connect_retries(count: u32) => connect_retries = count;
         /// Sets the time added to the operation timeout after which an unanswered request fails. Default: 30 seconds.
         grace(time: Duration) => grace = time;
         /// Sets how long the service retains a shell that is disconnected or idle. Default: the setting of the service,
