@@ -287,6 +287,12 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "COUNT", requires = "over_wsman", default_value_t = 0)]
     pub(crate) connect_retries: u32,
 
+    /// HTTP proxy for WSMan: http://[USER:PASSWORD@]HOST:PORT [default: $PSRP_PROXY]
+    ///
+    /// Set the variable if there is a password, because other users can read the command line.
+    #[arg(long, value_name = "URL", requires = "over_wsman")]
+    pub(crate) proxy: Option<String>,
+
     /// WSMan authentication
     #[arg(long, value_name = "HOW", requires = "over_wsman", default_value = "kerberos")]
     pub(crate) auth: WsmanAuth,

@@ -18,6 +18,7 @@ use crate::exit::Failure;
 use crate::interrupts::Interrupts;
 
 pub(crate) const PASSWORD_VARIABLE: &str = "PSRP_PASSWORD";
+const PROXY_VARIABLE: &str = "PSRP_PROXY";
 
 pub(crate) async fn open(
     target: &TargetArgs,
@@ -76,8 +77,8 @@ fn child(target: &TargetArgs) -> anyhow::Result<Child> {
             Child::new(&words[0]).args(&words[1..])
         }
     };
-    // Scripts must not see the password.
-    let child = child.env_remove(PASSWORD_VARIABLE);
+    // Scripts must not see the passwords.
+    let child = child.env_remove(PASSWORD_VARIABLE).env_remove(PROXY_VARIABLE);
     Ok(if target.foreground { child } else { child.own_process_group() })
 }
 
@@ -161,6 +162,9 @@ async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Re
     }
     if let Some(path) = url.path {
         wsman = wsman.path(path);
+    }
+    if let Some(proxy) = target.proxy.clone().or_else(|| std::env::var(PROXY_VARIABLE).ok()) {
+        wsman = wsman.proxy(proxy);
     }
     if let Some(name) = &target.configuration {
         wsman = wsman.configuration(name);

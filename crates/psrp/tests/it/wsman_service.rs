@@ -74,6 +74,39 @@ async fn pools_open_run_stop_and_close() {
 }
 
 #[tokio::test]
+async fn requests_are_sent_through_a_proxy() {
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&heads);
+    let record = move |request: &Request| {
+        seen.lock().unwrap().push(request.head.clone());
+        None
+    };
+    // The proxy responds itself.
+    let address = Shell::default().serve(record).await;
+    let wsman = Wsman::http("server.invalid", credentials())
+        .danger_allow_basic_without_tls()
+        .operation_timeout(SHORT)
+        .proxy(format!("http://ada:s3cret@{address}"));
+    let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
+    let output = pool.invoke(PowerShell::script("hello")).await.unwrap();
+    assert_eq!(output.output, [Value::from("hello")]);
+    pool.close().await.unwrap();
+    for head in heads.lock().unwrap().iter() {
+        assert!(head.starts_with("POST http://server.invalid:5985/wsman HTTP/1.1\r\n"), "{head}");
+        // `ada:s3cret` and `user:secret` in Base64.
+        for (name, token) in
+            [("proxy-authorization", "YWRhOnMzY3JldA=="), ("authorization", "dXNlcjpzZWNyZXQ=")]
+        {
+            let is_sent = |line: &str| {
+                let value = line.split_once(": ").filter(|(key, _)| key.eq_ignore_ascii_case(name));
+                value.is_some_and(|(_, value)| value == format!("Basic {token}"))
+            };
+            assert!(head.lines().any(is_sent), "{name}: {head}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn connections_are_opened_again() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::StatusCode;
 use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::redirect::Policy;
-use reqwest::{Client, ClientBuilder, Response, Url};
+use reqwest::{Client, ClientBuilder, Proxy, Response, Url};
 use zeroize::Zeroizing;
 
 use super::Wsman;
@@ -119,6 +119,10 @@ impl HttpEndpoint {
             .user_agent(concat!("psrp/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(self.wsman.connect_timeout)
             .timeout(self.wsman.operation_timeout.saturating_add(self.wsman.grace));
+        let builder = match &self.wsman.proxy {
+            Some(url) => builder.proxy(proxy(url)?),
+            None => builder,
+        };
         let builder = match &self.wsman.trust {
             CertificateTrust::Platform => builder,
             CertificateTrust::Only(pem) => builder.tls_backend_preconfigured(trust_only(pem)?),
@@ -224,6 +228,16 @@ impl HttpResponse {
             format!("the service does not offer {scheme} authentication, only {offered}"),
         )
     }
+}
+
+/// Parses the URL of a proxy. The error does not contain it, because it can have a password.
+fn proxy(url: &str) -> Result<Proxy, Error> {
+    let invalid = || Error::with(Kind::Unsupported, "the proxy must have the form http://HOST:PORT");
+    let parsed = Url::parse(url).map_err(|_| invalid())?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return Err(invalid());
+    }
+    Proxy::all(parsed).map_err(|_| invalid())
 }
 
 fn request_error(error: reqwest::Error) -> Error {
