@@ -1,6 +1,7 @@
 //! Command line arguments.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -12,14 +13,17 @@ const EXAMPLES: &str = "\
 Examples:
   psrp run 'Get-Date'                                  on this machine, with `pwsh -s`
   psrp run --child 'pwsh-preview -s -NoLogo' '1..3'    with another command
-  psrp run --ssh ada@server.example.org 'Get-Process'  over SSH, subsystem `powershell`
+  psrp run --ssh ada@server.example.org 'Get-Process'  over SSH
   psrp run --wsman https://server.example.org --user ada 'Get-Service'
   psrp run --pid 4242 '$PID'                           in a running PowerShell process
+  psrp run --hosts servers.txt 'Get-Date'              on many servers
   psrp run --json 'Get-ChildItem' | jq .Name           one JSON value per output object
+  psrp run --file deploy.ps1 -- -Target web1 -Force    with arguments
   cat names | psrp run --input lines '$input | ForEach-Object { $_.ToUpper() }'
   psrp shell --ssh ada@server.example.org              interactive session
   psrp copy --ssh ada@server.example.org app.zip :/srv/deploy    upload
   psrp copy --ssh ada@server.example.org :/var/log/app.log .     download
+  psrp copy -r -s ada@server.example.org site docs :/srv         directories
   pwsh -NoProfile -Command - < a.ps1 2>&1 | psrp clixml
 
 Exit codes:
@@ -27,7 +31,9 @@ Exit codes:
   1    the pipeline failed, wrote errors, or was stopped by the server
   2    invalid command line, input, or local file
   3    connection failed or lost
+  124  stopped because of --timeout
   130  Ctrl+C: the first stops the pipeline, the second exits at once
+  With --hosts: 0 if all hosts succeeded, else 3 if a connection failed, else 1.
   A script that calls `exit N` exits the program with N.";
 
 /// Run PowerShell scripts over child processes, SSH, WSMan or sockets
@@ -44,7 +50,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run scripts interactively (Tab completes, Ctrl+D or `exit` leaves)
     Shell(ShellArgs),
-    /// Copy a file to or from the server and verify its SHA-256
+    /// Copy files to or from the server and verify their SHA-256
     Copy(CopyArgs),
     /// Convert `#< CLIXML` documents on standard input to text
     Clixml(ClixmlArgs),
@@ -64,35 +70,82 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Script to run; `-` reads it from standard input
-    #[arg(required_unless_present = "file", conflicts_with = "file")]
+    /// Script to run; `-` reads it from standard input. With --file, the first argument
+    #[arg(required_unless_present = "file")]
     pub(crate) script: Option<String>,
 
+    /// Arguments of the script, as strings
+    ///
+    /// After `--`, `-Name VALUE` and `-Name:VALUE` are named parameters. A name that is followed by another one or by
+    /// nothing is a switch, like `-Name:$true`.
+    #[arg(value_name = "ARGUMENT")]
+    pub(crate) arguments: Vec<String>,
+
+    /// More arguments, as a JSON array: `[1, true, {"Name": "sshd"}]`
+    #[arg(short, long, value_name = "JSON")]
+    pub(crate) argument_list: Option<String>,
+
     /// Read the script from a file
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
     /// Print JSON, one value per line: the output, or `all` streams
-    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "output")]
+    #[arg(short, long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "output")]
     pub(crate) json: Option<JsonStreams>,
 
     /// Add type names and text forms to JSON objects
     #[arg(long, requires = "json")]
     pub(crate) types: bool,
 
+    /// Stop the script after this time, in seconds
+    #[arg(short, long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
+
     /// Send standard input to the pipeline
     #[arg(long, value_name = "FORM")]
     pub(crate) input: Option<InputFormat>,
 
     /// Format objects as text on the server (`Out-String -Stream`)
-    #[arg(long, conflicts_with = "json")]
+    #[arg(short, long, conflicts_with = "json")]
     pub(crate) out_string: bool,
+
+    /// Run the script on all hosts of a file, one per line
+    ///
+    /// A host is `[USER@]HOST[:PORT]` for SSH, a URL for WSMan, or the path of a socket, which has a slash. Empty lines
+    /// and lines that start with `#` are skipped. Each line of output starts with its host. A summary with exit codes
+    /// follows.
+    #[arg(
+        short = 'H', long,
+        value_name = "FILE",
+        groups = ["server", "over_ssh", "over_wsman"],
+        conflicts_with_all = ["input", "foreground"],
+        help_heading = "Server"
+    )]
+    pub(crate) hosts: Option<PathBuf>,
+
+    /// Maximum number of hosts at a time
+    #[arg(
+        short = 'P',
+        long,
+        value_name = "COUNT",
+        requires = "hosts",
+        default_value = "16",
+        help_heading = "Server"
+    )]
+    pub(crate) parallel: NonZeroUsize,
 
     #[command(flatten)]
     pub(crate) display: DisplayArgs,
 
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+}
+
+impl RunArgs {
+    /// Returns the script of the command line, or `-`.
+    pub(crate) fn inline_script(&self) -> Option<&str> {
+        self.script.as_deref().filter(|_| self.file.is_none())
+    }
 }
 
 #[derive(Debug, Args)]
@@ -116,17 +169,26 @@ pub(crate) struct ShellArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CopyArgs {
-    /// Source file; `:PATH` is on the server, `./:NAME` a local name with a colon
-    pub(crate) source: OsString,
+    /// Source files; `:PATH` is on the server, `./:NAME` a local name with a colon, `-` standard input
+    #[arg(required = true, value_name = "SOURCE")]
+    pub(crate) sources: Vec<OsString>,
 
-    /// New file or existing directory; `:PATH` is on the server
+    /// New file or existing directory; `:PATH` is on the server, `-` standard output
     ///
-    /// Either the source or the destination must be on the server.
+    /// Either all sources or the destination must be on the server.
     pub(crate) destination: OsString,
 
+    /// Copy directories with their contents
+    #[arg(short, long)]
+    pub(crate) recursive: bool,
+
     /// Overwrite an existing file
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) force: bool,
+
+    /// Stop copying after this time, in seconds
+    #[arg(short, long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
 
     #[command(flatten)]
     pub(crate) display: DisplayArgs,
@@ -160,7 +222,7 @@ pub(crate) struct DisplayArgs {
 }
 
 /// Server options. The default is PowerShell on this machine.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Server")]
 pub(crate) struct TargetArgs {
     /// Start a command as the server [default: pwsh -s -NoLogo -NoProfile]
@@ -173,16 +235,30 @@ pub(crate) struct TargetArgs {
     #[arg(long, conflicts_with_all = ["ssh", "socket", "pid", "wsman"])]
     pub(crate) foreground: bool,
 
-    /// Connect over SSH to the subsystem `powershell`
-    #[arg(long, value_name = "[USER@]HOST[:PORT]", group = "server")]
+    /// Connect over SSH, with the settings of ~/.ssh/config for the host
+    #[arg(short, long, value_name = "[USER@]HOST[:PORT]", groups = ["server", "over_ssh"])]
     pub(crate) ssh: Option<String>,
 
     /// Private key file for SSH [default: the agent and the usual files]
-    #[arg(long, value_name = "FILE", requires = "ssh")]
+    #[arg(short, long, value_name = "FILE", requires = "over_ssh")]
     pub(crate) identity: Vec<PathBuf>,
 
+    /// Name of the SSH subsystem [default: powershell]
+    #[arg(long, value_name = "NAME", requires = "over_ssh")]
+    pub(crate) subsystem: Option<String>,
+
+    /// Connect to the SSH server through another one
+    #[arg(short = 'J', long, value_name = "[USER@]HOST[:PORT]", requires = "over_ssh")]
+    pub(crate) jump: Option<String>,
+
+    /// OpenSSH configuration file [default: ~/.ssh/config]
+    ///
+    /// `HostName`, `User`, `Port`, `IdentityFile`, `ProxyJump` and `Include` are read.
+    #[arg(short = 'F', long, value_name = "FILE", requires = "over_ssh")]
+    pub(crate) ssh_config: Option<PathBuf>,
+
     /// Trust and save unknown SSH host keys on first use
-    #[arg(long, requires = "ssh")]
+    #[arg(long, requires = "over_ssh")]
     pub(crate) accept_new: bool,
 
     /// Connect to a socket
@@ -196,25 +272,43 @@ pub(crate) struct TargetArgs {
     /// Connect over WSMan (WinRM): https://HOST or http://HOST
     ///
     /// The default ports are 5986 for HTTPS and 5985 for HTTP, the default path is /wsman.
-    #[arg(long, value_name = "URL", group = "server", requires = "user")]
+    #[arg(short, long, value_name = "URL", groups = ["server", "over_wsman"], requires = "user")]
     pub(crate) wsman: Option<String>,
 
+    /// WSMan session configuration (endpoint), such as PowerShell.7 [default: Microsoft.PowerShell]
+    #[arg(long, value_name = "NAME", requires = "over_wsman")]
+    pub(crate) configuration: Option<String>,
+
+    /// Time for which a WSMan service may hold a request without output, in seconds
+    #[arg(long, value_name = "SECONDS", requires = "over_wsman", default_value_t = 20)]
+    pub(crate) operation_timeout: u64,
+
+    /// Further attempts to connect to a WSMan service, also in the middle of a session
+    #[arg(long, value_name = "COUNT", requires = "over_wsman", default_value_t = 0)]
+    pub(crate) connect_retries: u32,
+
+    /// HTTP proxy for WSMan: http://[USER:PASSWORD@]HOST:PORT [default: $PSRP_PROXY]
+    ///
+    /// Set the variable if there is a password, because other users can read the command line.
+    #[arg(long, value_name = "URL", requires = "over_wsman")]
+    pub(crate) proxy: Option<String>,
+
     /// WSMan authentication
-    #[arg(long, value_name = "HOW", requires = "wsman", default_value = "kerberos")]
+    #[arg(long, value_name = "HOW", requires = "over_wsman", default_value = "kerberos")]
     pub(crate) auth: WsmanAuth,
 
     /// PEM file of trusted certificates for WSMan instead of the default authorities
     ///
     /// The certificates of authorities, or the server's own certificate.
-    #[arg(long, value_name = "FILE", requires = "wsman")]
+    #[arg(long, value_name = "FILE", requires = "over_wsman")]
     pub(crate) ca: Option<PathBuf>,
 
     /// Accept any certificate of a WSMan server: anyone on the network path can impersonate it
-    #[arg(long, requires = "wsman", conflicts_with = "ca")]
+    #[arg(long, requires = "over_wsman", conflicts_with = "ca")]
     pub(crate) insecure_skip_verify: bool,
 
     /// User name for SSH and WSMan
-    #[arg(long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME")]
     pub(crate) user: Option<String>,
 
     /// File with the password in its first line [default: $PSRP_PASSWORD or a prompt]
@@ -285,7 +379,8 @@ mod tests {
         assert!(parse("run 1").is_ok());
         assert!(parse("run --file a.ps1").is_ok());
         assert!(parse("run").is_err());
-        assert!(parse("run --file a.ps1 1").is_err());
+        let Command::Run(args) = parse("run --file a.ps1 1 2").unwrap().command else { panic!() };
+        assert_eq!((args.inline_script(), args.arguments.len()), (None, 1));
     }
 
     #[test]
@@ -295,6 +390,34 @@ mod tests {
         assert!(parse("run --wsman https://example.org 1").is_err(), "--user is required");
         assert!(parse("run --identity key 1").is_err());
         assert!(parse("run --ssh a@b --foreground 1").is_err());
+        assert!(parse("run --ssh a@b --configuration c 1").is_err());
+        assert!(parse("run --wsman https://a --user b --configuration c 1").is_ok());
+    }
+
+    #[test]
+    fn short_options_equal_long_ones() {
+        for (short, long) in [
+            ("run -s a -i b -u c -j=all 1", "run --ssh a --identity b --user c --json=all 1"),
+            ("run -H a -P 2 -f b -o", "run --hosts a --parallel 2 --file b --out-string"),
+            ("run -w http://a -u b -j -a [] 1", "run --wsman http://a --user b --json --argument-list [] 1"),
+            ("shell -s a -J b -F c", "shell --ssh a --jump b --ssh-config c"),
+            ("copy -f -r -s a b c :d", "copy --force --recursive --ssh a b c :d"),
+        ] {
+            assert_eq!(format!("{:?}", parse(short).unwrap()), format!("{:?}", parse(long).unwrap()));
+        }
+    }
+
+    #[test]
+    fn hosts_replace_the_server() {
+        let Command::Run(args) = parse("run --hosts a --user b --auth basic --accept-new 1").unwrap().command
+        else {
+            panic!()
+        };
+        assert_eq!((args.hosts, args.parallel.get()), (Some("a".into()), 16));
+        for line in ["--hosts a --ssh b", "--hosts a --input lines", "--parallel 2", "--hosts a --parallel 0"]
+        {
+            assert!(parse(&format!("run {line} 1")).is_err(), "{line}");
+        }
     }
 
     #[test]

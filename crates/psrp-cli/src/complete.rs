@@ -1,4 +1,4 @@
-//! Tab completion by the server.
+//! Queries of the shell: tab completion by the server, and the location of the session.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use psrp::message::{Command, CreatePipeline, HostInfo, PowerShell};
 use psrp::terminal_safe;
 use rustyline::completion::Pair;
 
-/// Completion timeout. The user cannot type meanwhile.
+/// Timeout of a query. The user cannot type meanwhile.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
@@ -27,12 +27,25 @@ pub(crate) async fn complete(pool: &RunspacePool, script: &str, cursor: usize) -
     };
     let command =
         Command::new("TabExpansion2").parameter("inputScript", script).parameter("cursorColumn", column);
+    let found = query(pool, command).await;
+    found.and_then(|found| completions(&found, script, cursor)).unwrap_or_default()
+}
+
+/// Returns the current location of the session, safe for the terminal. `None` if the session allows no scripts or the
+/// server fails or exceeds the timeout.
+pub(crate) async fn location(pool: &RunspacePool) -> Option<String> {
+    // The command `Get-Location` is in a module, which a session may not have.
+    let found = query(pool, Command::script("\"$PWD\"")).await?;
+    found.as_str().map(|path| terminal_safe(path).replace(['\t', '\n'], " "))
+}
+
+/// Runs a command without a host and returns its first object.
+async fn query(pool: &RunspacePool, command: Command) -> Option<Value> {
     let mut create = CreatePipeline::new(PowerShell::new().command(command));
     // Completers must not show or ask anything while the user types.
     create.host_info = HostInfo { use_runspace_host: false, ..HostInfo::none() };
-    let output = tokio::time::timeout(TIMEOUT, pool.invoke(create)).await;
-    let output = output.ok().and_then(Result::ok).map(|output| output.output).unwrap_or_default();
-    output.first().and_then(|found| completions(found, script, cursor)).unwrap_or_default()
+    let output = tokio::time::timeout(TIMEOUT, pool.invoke(create)).await.ok()?.ok()?;
+    output.output.into_iter().next()
 }
 
 /// Converts a `CommandCompletion`. Candidates with control characters are omitted.
@@ -137,6 +150,7 @@ mod tests {
         let near = Lines::new(Role::Client, read, write);
         let pool = RunspacePool::over(near, Options::new()).await.unwrap();
         assert!(complete(&pool, "x", 1).await.candidates.is_empty());
+        assert_eq!(location(&pool).await, None);
         pool.close().await.unwrap();
     }
 
@@ -178,6 +192,10 @@ mod tests {
         }
         assert!(complete(&pool, "Write-", 6).await.candidates.len() > 1);
         assert!(complete(&pool, "no-such-command-at-al", 21).await.candidates.is_empty());
+        pool.invoke(PowerShell::script("$ExecutionContext.SessionState.Path.SetLocation('/')"))
+            .await
+            .unwrap();
+        assert_eq!(location(&pool).await.as_deref(), Some("/"));
         pool.close().await.unwrap();
         assert_eq!(host.calls(), []);
     }

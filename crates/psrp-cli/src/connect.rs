@@ -17,7 +17,8 @@ use crate::encoding;
 use crate::exit::Failure;
 use crate::interrupts::Interrupts;
 
-const PASSWORD_VARIABLE: &str = "PSRP_PASSWORD";
+pub(crate) const PASSWORD_VARIABLE: &str = "PSRP_PASSWORD";
+const PROXY_VARIABLE: &str = "PSRP_PROXY";
 
 pub(crate) async fn open(
     target: &TargetArgs,
@@ -76,19 +77,25 @@ fn child(target: &TargetArgs) -> anyhow::Result<Child> {
             Child::new(&words[0]).args(&words[1..])
         }
     };
-    // Scripts must not see the password.
-    let child = child.env_remove(PASSWORD_VARIABLE);
+    // Scripts must not see the passwords.
+    let child = child.env_remove(PASSWORD_VARIABLE).env_remove(PROXY_VARIABLE);
     Ok(if target.foreground { child } else { child.own_process_group() })
 }
 
 fn ssh(target: &TargetArgs, destination: &str, host: &Arc<ConsoleHost>) -> anyhow::Result<Ssh> {
-    let SshDestination { user, host: name, port } = SshDestination::parse(destination)?;
-    let mut ssh = Ssh::new(name).connect_timeout(Duration::from_secs(target.connect_timeout));
-    if let Some(port) = port {
-        ssh = ssh.port(port);
+    let configured = |destination: &str| {
+        let ssh = Ssh::from_config(destination, target.ssh_config.as_deref())?;
+        anyhow::Ok(ssh.connect_timeout(Duration::from_secs(target.connect_timeout)))
+    };
+    let mut ssh = configured(destination)?;
+    if let Some(jump) = &target.jump {
+        ssh = ssh.jump(configured(jump)?);
     }
-    if let Some(user) = target.user.as_deref().or(user) {
+    if let Some(user) = &target.user {
         ssh = ssh.user(user);
+    }
+    if let Some(name) = &target.subsystem {
+        ssh = ssh.subsystem(name);
     }
     for file in &target.identity {
         ssh = ssh.key_file(file);
@@ -126,41 +133,6 @@ fn ssh(target: &TargetArgs, destination: &str, host: &Arc<ConsoleHost>) -> anyho
     }))
 }
 
-/// SSH destination `[USER@]HOST[:PORT]`. An IPv6 address with a port is in brackets.
-#[derive(Debug, PartialEq, Eq)]
-struct SshDestination<'a> {
-    user: Option<&'a str>,
-    host: &'a str,
-    port: Option<u16>,
-}
-
-impl<'a> SshDestination<'a> {
-    fn parse(text: &'a str) -> anyhow::Result<Self> {
-        let (user, place) = match text.rsplit_once('@') {
-            Some((user, place)) => (Some(user), place),
-            None => (None, text),
-        };
-        let (host, port) = if let Some(rest) = place.strip_prefix('[') {
-            let (host, port) = rest.split_once(']').context("--ssh has an unclosed bracket")?;
-            let port = port.strip_prefix(':').or_else(|| port.is_empty().then_some(""));
-            (host, port.context("--ssh has no valid port after the bracket")?)
-        } else {
-            match place.split_once(':') {
-                // More than one colon: an IPv6 address without a port.
-                Some((_, port)) if port.contains(':') => (place, ""),
-                Some((host, port)) => (host, port),
-                None => (place, ""),
-            }
-        };
-        ensure!(!host.is_empty() && user != Some(""), "--ssh must have the form [USER@]HOST[:PORT]");
-        let port = match port {
-            "" => None,
-            port => Some(port.parse().ok().context("the port of --ssh is not valid")?),
-        };
-        Ok(Self { user, host, port })
-    }
-}
-
 async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Result<Wsman> {
     let url = WsmanUrl::parse(url)?;
     let user = target.user.clone().unwrap_or_default();
@@ -181,12 +153,21 @@ async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Re
         true => Wsman::https(url.host, credentials),
         false => Wsman::http(url.host, credentials),
     };
-    wsman = wsman.connect_timeout(Duration::from_secs(target.connect_timeout));
+    wsman = wsman
+        .connect_timeout(Duration::from_secs(target.connect_timeout))
+        .operation_timeout(Duration::from_secs(target.operation_timeout))
+        .connect_retries(target.connect_retries);
     if let Some(port) = url.port {
         wsman = wsman.port(port);
     }
     if let Some(path) = url.path {
         wsman = wsman.path(path);
+    }
+    if let Some(proxy) = target.proxy.clone().or_else(|| std::env::var(PROXY_VARIABLE).ok()) {
+        wsman = wsman.proxy(proxy);
+    }
+    if let Some(name) = &target.configuration {
+        wsman = wsman.configuration(name);
     }
     if let Some(file) = &target.ca {
         let pem = fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
@@ -222,6 +203,11 @@ impl WsmanUrl {
     }
 }
 
+/// Returns whether a file or the environment has the password.
+pub(crate) fn has_password(target: &TargetArgs) -> anyhow::Result<bool> {
+    Ok(configured_password(target)?.is_some())
+}
+
 /// Returns the password from the file or the environment.
 fn configured_password(target: &TargetArgs) -> anyhow::Result<Option<String>> {
     if let Some(file) = &target.password_file {
@@ -241,23 +227,6 @@ fn configured_password(target: &TargetArgs) -> anyhow::Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ssh_destinations_are_parsed() {
-        for (text, user, host, port) in [
-            ("server", None, "server", None),
-            ("ada@server", Some("ada"), "server", None),
-            ("ada@corp@server:2222", Some("ada@corp"), "server", Some(2222)),
-            ("::1", None, "::1", None),
-            ("ada@[::1]:22", Some("ada"), "::1", Some(22)),
-            ("[::1]", None, "::1", None),
-        ] {
-            assert_eq!(SshDestination::parse(text).unwrap(), SshDestination { user, host, port }, "{text}");
-        }
-        for text in ["", "@server", "ada@", "server:ssh", "server:70000", "[::1", "[::1]22"] {
-            assert!(SshDestination::parse(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn wsman_urls_are_parsed() {

@@ -13,24 +13,35 @@ pub(crate) enum Exit {
     Connection,
     /// Stopped by Ctrl+C.
     Interrupted,
+    /// Stopped because of `--timeout`.
+    TimedOut,
     /// Exit code set by a script.
     Code(i32),
 }
 
+impl Exit {
+    pub(crate) fn code(self) -> i32 {
+        match self {
+            Self::Ok => 0,
+            Self::Errors => 1,
+            Self::Usage => 2,
+            Self::Connection => 3,
+            Self::Interrupted => crate::interrupts::EXIT_CODE.into(),
+            // As of the program `timeout`.
+            Self::TimedOut => 124,
+            Self::Code(code) => code,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Ok => 0,
-            Exit::Errors => 1,
-            Exit::Usage => 2,
-            Exit::Connection => 3,
-            Exit::Interrupted => crate::interrupts::EXIT_CODE,
-            #[cfg(windows)]
-            Exit::Code(code) => std::process::exit(code),
-            // Other systems have only the lowest byte, and a failure must not become a success.
-            #[cfg(not(windows))]
-            Exit::Code(code) => code.to_le_bytes()[0].max((code != 0).into()),
-        })
+        let code = exit.code();
+        #[cfg(windows)]
+        std::process::exit(code);
+        // Other systems have only the lowest byte, and a failure must not become a success.
+        #[cfg(not(windows))]
+        Self::from(code.to_le_bytes()[0].max((code != 0).into()))
     }
 }
 

@@ -68,7 +68,8 @@ fn state_folder() -> Option<PathBuf> {
     named.or_else(|| Some(env::home_dir()?.join(".local/state")))
 }
 
-fn create_folder(folder: &Path) -> std::io::Result<()> {
+/// Creates a directory and its parents, readable only by this user.
+pub(crate) fn create_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

@@ -14,6 +14,8 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 use serde_json::ser::Formatter;
 
+use crate::args::JsonStreams;
+
 /// Encodes a value, with type names and text forms if `types` is set.
 pub(crate) fn value(value: &Value, types: bool) -> serde_json::Result<String> {
     let is_number = Cell::new(false);
@@ -92,6 +94,16 @@ pub(crate) fn event(event: &PipelineEvent, types: bool) -> serde_json::Result<Op
 /// Encodes a value with its stream.
 pub(crate) fn tagged(stream: Stream, value: &Value, types: bool) -> serde_json::Result<String> {
     line(&stream.name().to_ascii_lowercase(), &self::value(value, types)?)
+}
+
+/// Adds the name of the server to an encoded value or event.
+pub(crate) fn with_host(name: &str, streams: JsonStreams, json: &str) -> serde_json::Result<String> {
+    let name = safe(serde_json::to_string(name)?);
+    Ok(match streams {
+        JsonStreams::Output => format!("{{\"host\":{name},\"value\":{json}}}"),
+        // An event is an object.
+        JsonStreams::All => format!("{{\"host\":{name},{}", &json[1..]),
+    })
 }
 
 /// Returns a JSON object of a stream name and an encoded value.

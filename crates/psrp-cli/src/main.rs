@@ -11,6 +11,7 @@ mod documents;
 mod encoding;
 mod exit;
 mod history;
+mod hosts;
 mod interrupts;
 mod json;
 mod printable;

@@ -10,12 +10,13 @@ use psrp::io::RunspacePool;
 use psrp::message::{
     Command, CreatePipeline, PipelineState, PowerShell, RemoteStreamOptions, RunspacePoolState,
 };
+use tokio::time::Instant;
 
-use crate::args::{ColorWhen, DisplayArgs, JsonStreams, RunArgs};
+use crate::args::{ColorWhen, DisplayArgs, JsonStreams, RunArgs, TargetArgs};
 use crate::console::{Channel, ConsoleHost, ConsoleOptions};
 use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
-use crate::{connect, json, script};
+use crate::{connect, hosts, json, script};
 
 /// Timeout of the query for the status of the last command.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -23,18 +24,37 @@ const STATUS_TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes of output written at a time.
 const BATCH: usize = 64 * 1024;
 
+/// Number of events after which a request to stop is noticed if further events are ready.
+const STOP_CHECK_INTERVAL: usize = 4096;
+
+/// Time that the server has to stop a script, and again to close the pool, after `--timeout`.
+const STOP_GRACE: Duration = Duration::from_secs(5);
+
 pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
-    let text = script::read(&args)?;
+    let script = script::read(&args)?;
     let options = ConsoleOptions {
         text_to_errors: args.json.is_some(),
         // If standard input is the script or its input, prompts cannot read it.
-        without_input: args.input.is_some() || args.script.as_deref() == Some("-"),
+        without_input: args.input.is_some() || args.inline_script() == Some("-"),
         ..console(&args.display)
     };
-    let host = options.stdio();
-    let pool = connect::open(&args.target, &host, &interrupts).await?;
-    let mut shell = PowerShell::script(text);
+    if args.hosts.is_some() {
+        return hosts::run(args, script, &options, &interrupts).await;
+    }
+    let runner = PipelineRunner::new(options.stdio(), interrupts).options(&args);
+    run_script(&args, &args.target, script, &runner).await
+}
+
+/// Runs a script on one server.
+pub(crate) async fn run_script(
+    args: &RunArgs,
+    target: &TargetArgs,
+    script: Command,
+    runner: &PipelineRunner,
+) -> Result<Exit, Failure> {
+    let pool = connect::open(target, &runner.host, &runner.interrupts).await?;
+    let mut shell = PowerShell::new().command(script);
     if args.out_string {
         shell = shell.command(Command::new("Out-String").switch("Stream"));
     }
@@ -43,12 +63,13 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     create.no_input = args.input.is_none();
     // Otherwise PowerShell restores `$?` at the end.
     create.add_to_history = true;
-    let runner = PipelineRunner { host, interrupts, json: args.json, types: args.types };
     let mut exit = runner.pipeline(&pool, create, args.input).await;
     if matches!(exit, Ok(Exit::Ok)) && runner.host.exit_code().is_none() && has_failed(&pool).await {
         exit = Ok(Exit::Errors);
     }
-    runner.close(&pool).await;
+    let has_hung = exit.as_ref().is_err_and(|failure| failure.exit == Exit::TimedOut);
+    let time = if has_hung { STOP_GRACE } else { Duration::MAX };
+    let _ = tokio::time::timeout(time, runner.close(&pool)).await;
     Ok(runner.exit(exit?))
 }
 
@@ -76,9 +97,24 @@ pub(crate) struct PipelineRunner {
     pub(crate) json: Option<JsonStreams>,
     /// Adds type names and text forms to JSON.
     pub(crate) types: bool,
+    /// Name of the server in JSON, if there are several.
+    pub(crate) name: Option<String>,
+    /// Time after which a pipeline is stopped.
+    pub(crate) timeout: Option<Duration>,
 }
 
 impl PipelineRunner {
+    /// Creates a runner that prints text.
+    pub(crate) fn new(host: Arc<ConsoleHost>, interrupts: Interrupts) -> Self {
+        Self { host, interrupts, json: None, types: false, name: None, timeout: None }
+    }
+
+    /// Sets the form of the output and the timeout.
+    pub(crate) fn options(self, args: &RunArgs) -> Self {
+        let timeout = args.timeout.map(Duration::from_secs);
+        Self { json: args.json, types: args.types, timeout, ..self }
+    }
+
     pub(crate) async fn pipeline(
         &self,
         pool: &RunspacePool,
@@ -87,22 +123,40 @@ impl PipelineRunner {
     ) -> Result<Exit, Failure> {
         let mut pipeline = pool.start(create).await.map_err(Failure::connection)?;
         let mut input = input.map(|form| script::send_stdin(form, pipeline.handle()));
-        let (mut exit, mut is_stopped) = (Exit::Ok, false);
+        let mut exit = Exit::Ok;
+        let mut stopped = None;
+        let mut deadline = deadline(self.timeout);
         let mut lines = String::new();
+        let mut rounds = 0_usize;
         loop {
-            let next = match poll_once(pipeline.next()).await {
+            rounds += 1;
+            // Endless output that is always ready can be stopped, too.
+            let is_check = rounds.is_multiple_of(STOP_CHECK_INTERVAL);
+            let ready = if is_check { None } else { poll_once(pipeline.next()).await };
+            let next = match ready {
                 Some(next) => next,
                 None => {
                     self.print(&mut lines).await?;
                     tokio::select! {
-                        next = pipeline.next() => next,
-                        () = self.interrupted(), if !is_stopped => {
-                            is_stopped = true;
+                        biased;
+                        reason = self.stop_request(stopped.is_some(), deadline) => {
+                            if stopped.is_some() {
+                                let error = anyhow::anyhow!("the server does not stop the script");
+                                return Err(Failure::new(Exit::TimedOut, error));
+                            }
+                            stopped = Some(reason);
+                            deadline = None;
+                            if let (Exit::TimedOut, Some(time)) = (reason, self.timeout) {
+                                deadline = Some(Instant::now() + STOP_GRACE);
+                                let text = format!("psrp: stopped after {} s (--timeout)", time.as_secs());
+                                self.host.print_error(text).await.map_err(Failure::output)?;
+                            }
                             let handle = pipeline.handle();
                             // Fails if the pipeline has just ended.
                             tokio::spawn(async move { handle.stop().await });
                             continue;
                         }
+                        next = pipeline.next() => next,
                     }
                 }
             };
@@ -120,9 +174,10 @@ impl PipelineRunner {
                 // Ctrl+C at a prompt may fail the script before it can be stopped.
                 PipelineEvent::State(info) => match info.state {
                     PipelineState::Failed | PipelineState::Stopped => {
-                        exit = match is_stopped || poll_once(self.host.interrupted()).await.is_some() {
-                            true => Exit::Interrupted,
-                            false => Exit::Errors,
+                        exit = match stopped {
+                            Some(reason) => reason,
+                            None if poll_once(self.host.interrupted()).await.is_some() => Exit::Interrupted,
+                            None => Exit::Errors,
                         };
                     }
                     _ => {}
@@ -168,13 +223,23 @@ impl PipelineRunner {
 
     /// Returns the line to print for an event, `None` if the host shows the event.
     fn line(&self, event: &PipelineEvent) -> Option<serde_json::Result<Option<String>>> {
-        match (self.json, event) {
-            (None, PipelineEvent::Output(value)) => Some(Ok(self.host.text(value))),
+        let json = match (self.json, event) {
+            (None, PipelineEvent::Output(value)) => return Some(Ok(self.host.text(value))),
             (Some(JsonStreams::Output), PipelineEvent::Output(value)) => {
-                Some(json::value(value, self.types).map(Some))
+                json::value(value, self.types).map(Some)
             }
-            (Some(JsonStreams::All), event) => Some(json::event(event, self.types)),
-            _ => None,
+            (Some(JsonStreams::All), event) => json::event(event, self.types),
+            _ => return None,
+        };
+        let (Some(name), Some(streams)) = (&self.name, self.json) else { return Some(json) };
+        Some(json.and_then(|json| json.map(|json| json::with_host(name, streams, &json)).transpose()))
+    }
+
+    /// Waits until the pipeline has to be stopped and returns the reason. After the first time, only the deadline counts.
+    async fn stop_request(&self, is_stopped: bool, deadline: Option<Instant>) -> Exit {
+        tokio::select! {
+            () = self.interrupted(), if !is_stopped => Exit::Interrupted,
+            () = expired(deadline) => Exit::TimedOut,
         }
     }
 
@@ -210,6 +275,19 @@ impl PipelineRunner {
             Some(code) => Exit::Code(code),
             None => exit,
         }
+    }
+}
+
+/// Returns the end of a time that starts now, `None` if it is not limited.
+pub(crate) fn deadline(time: Option<Duration>) -> Option<Instant> {
+    Instant::now().checked_add(time?)
+}
+
+/// Waits until a deadline, or forever if there is none.
+pub(crate) async fn expired(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
     }
 }
 

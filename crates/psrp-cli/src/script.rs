@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use psrp::Value;
 use psrp::io::PipelineHandle;
+use psrp::message::Command;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -13,7 +14,39 @@ use crate::args::{InputFormat, RunArgs};
 use crate::encoding;
 use crate::exit::Failure;
 
-pub(crate) fn read(args: &RunArgs) -> Result<String, Failure> {
+/// Reads the script and adds its arguments.
+pub(crate) fn read(args: &RunArgs) -> Result<Command, Failure> {
+    let first = args.script.iter().filter(|_| args.file.is_some());
+    let script = add_arguments(Command::script(text(args)?), first.chain(&args.arguments));
+    let Some(list) = &args.argument_list else { return Ok(script) };
+    let list = serde_json::from_str::<Vec<Value>>(list).context("--argument-list is not a JSON array");
+    Ok(list.map_err(Failure::usage)?.into_iter().fold(script, Command::argument))
+}
+
+/// Adds arguments and, if they begin with a hyphen and a letter, named parameters.
+fn add_arguments<'a>(mut script: Command, words: impl Iterator<Item = &'a String>) -> Command {
+    let mut words = words.peekable();
+    while let Some(word) = words.next() {
+        script = match parameter(word).map(|name| name.split_once(':').ok_or(name)) {
+            None => script.argument(word.as_str()),
+            Some(Ok((name, "$true"))) => script.switch(name),
+            Some(Ok((name, "$false"))) => script.parameter(name, false),
+            Some(Ok((name, value))) => script.parameter(name, value),
+            Some(Err(name)) => match words.next_if(|next| parameter(next).is_none()) {
+                Some(value) => script.parameter(name, value.as_str()),
+                None => script.switch(name),
+            },
+        };
+    }
+    script
+}
+
+/// Returns the text behind the hyphen of a named parameter. A negative number is none.
+fn parameter(word: &str) -> Option<&str> {
+    word.strip_prefix('-').filter(|name| name.starts_with(|char: char| char.is_alphabetic() || char == '_'))
+}
+
+fn text(args: &RunArgs) -> Result<String, Failure> {
     match (&args.file, args.script.as_deref()) {
         (Some(file), _) => file_text(file).map_err(Failure::usage),
         (None, Some("-")) if args.input.is_some() => {
@@ -22,7 +55,7 @@ pub(crate) fn read(args: &RunArgs) -> Result<String, Failure> {
         (None, Some("-")) => {
             let mut bytes = Vec::new();
             let read = io::stdin().lock().read_to_end(&mut bytes).context("the script can't be read");
-            read.and_then(|_| text(bytes)).map_err(Failure::usage)
+            read.and_then(|_| decode(bytes)).map_err(Failure::usage)
         }
         (None, script) => Ok(script.unwrap_or_default().to_owned()),
     }
@@ -30,11 +63,11 @@ pub(crate) fn read(args: &RunArgs) -> Result<String, Failure> {
 
 fn file_text(file: &Path) -> anyhow::Result<String> {
     let bytes = std::fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
-    text(bytes).with_context(|| file.display().to_string())
+    decode(bytes).with_context(|| file.display().to_string())
 }
 
 /// Decodes a script.
-fn text(bytes: Vec<u8>) -> anyhow::Result<String> {
+fn decode(bytes: Vec<u8>) -> anyhow::Result<String> {
     encoding::decode(&bytes).context("the script is not valid UTF-8 or UTF-16")
 }
 
@@ -77,4 +110,25 @@ pub(crate) fn send_stdin(form: InputFormat, pipeline: PipelineHandle) -> oneshot
         }
     });
     failure
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_arguments_or_parameters() {
+        let words = ["a", "-1", "-Name", "sshd", "-Force", "-Wait:$false", "-Path:C:\\x", "-", "-All"];
+        let words: Vec<_> = words.map(ToOwned::to_owned).into();
+        let expected = Command::script("1")
+            .argument("a")
+            .argument("-1")
+            .parameter("Name", "sshd")
+            .switch("Force")
+            .parameter("Wait", false)
+            .parameter("Path", "C:\\x")
+            .argument("-")
+            .switch("All");
+        assert_eq!(add_arguments(Command::script("1"), words.iter()), expected);
+    }
 }

@@ -19,7 +19,7 @@ use tokio::runtime::Handle;
 
 use crate::args::ShellArgs;
 use crate::balance::is_unfinished;
-use crate::complete::complete;
+use crate::complete::{complete, location};
 use crate::connect;
 use crate::exit::{Exit, Failure};
 use crate::history::{self, History};
@@ -79,7 +79,7 @@ pub(crate) async fn shell(args: ShellArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
     let host = console(&args.display).stdio();
     let pool = connect::open(&args.target, &host, &interrupts).await?;
-    let runner = PipelineRunner { host, interrupts, json: None, types: false };
+    let runner = PipelineRunner::new(host, interrupts);
     let result = lines(&runner, &pool, &args).await;
     runner.close(&pool).await;
     Ok(runner.exit(result?))
@@ -96,8 +96,13 @@ async fn lines(runner: &PipelineRunner, pool: &RunspacePool, args: &ShellArgs) -
         let _ = editor.add_history_entry(line);
     }
     let mut last = Exit::Ok;
+    let mut has_location = is_interactive;
     loop {
-        let (returned, line) = read_line(editor, runner, pool).await?;
+        let location = if has_location { location(pool).await } else { None };
+        // A server that does not tell it is not asked again.
+        has_location = location.is_some();
+        let prompt = location.map_or_else(|| "psrp> ".to_owned(), |location| format!("psrp {location}> "));
+        let (returned, line) = read_line(editor, prompt, runner, pool).await?;
         editor = returned;
         let line = match line {
             Ok(line) => line,
@@ -135,11 +140,12 @@ async fn lines(runner: &PipelineRunner, pool: &RunspacePool, args: &ShellArgs) -
 /// Reads a line on a blocking thread, until the connection ends.
 async fn read_line(
     mut editor: LineEditor,
+    prompt: String,
     runner: &PipelineRunner,
     pool: &RunspacePool,
 ) -> Result<(LineEditor, Result<String, ReadlineError>), Failure> {
     let reading = tokio::task::spawn_blocking(move || {
-        let line = editor.readline("psrp> ");
+        let line = editor.readline(&prompt);
         (editor, line)
     });
     tokio::select! {

@@ -1,4 +1,4 @@
-//! Parsing of GUIDs in the text formats of .NET.
+//! Parsing of GUIDs in the text formats of .NET, and new ones.
 
 use uuid::Uuid;
 
@@ -11,6 +11,22 @@ pub(crate) fn parse(text: &[u8]) -> Option<Uuid> {
     };
     // Other lengths are formats that only `Uuid` reads.
     if matches!(text.len(), 32 | 36) { Uuid::try_parse_ascii(text).ok() } else { None }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Next identifier of a simulation, whose identifiers and their order only depend on its seed.
+    pub(crate) static SIMULATED: std::cell::Cell<Option<u128>> = const { std::cell::Cell::new(None) };
+}
+
+/// Returns a random GUID.
+pub(crate) fn random() -> Uuid {
+    #[cfg(test)]
+    if let Some(next) = SIMULATED.get() {
+        SIMULATED.set(Some(next + 1));
+        return Uuid::from_u128(next);
+    }
+    Uuid::new_v4()
 }
 
 #[cfg(test)]

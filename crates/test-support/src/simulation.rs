@@ -1,7 +1,11 @@
 //! Deterministic simulations: all decisions of a run come from one seed.
 
-use std::env;
-use std::thread;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+use std::{env, process, thread};
+
+/// Time of a run after which it hangs, in a loop that no simulated clock interrupts.
+const HANG: Duration = Duration::from_secs(300);
 
 /// Random numbers that only depend on the seed (SplitMix64).
 #[derive(Debug, Clone)]
@@ -49,11 +53,17 @@ impl Random {
 /// Prints the seed of a run that panics.
 struct PrintSeed(u64);
 
-impl Drop for PrintSeed {
+impl PrintSeed {
     #[allow(clippy::print_stderr, reason = "the output of a failed test")]
+    fn print(&self) {
+        eprintln!("rerun with SIMULATION_SEED={}", self.0);
+    }
+}
+
+impl Drop for PrintSeed {
     fn drop(&mut self) {
         if thread::panicking() {
-            eprintln!("rerun with SIMULATION_SEED={}", self.0);
+            self.print();
         }
     }
 }
@@ -63,7 +73,8 @@ impl Drop for PrintSeed {
 ///
 /// # Panics
 ///
-/// If a run panics, or a variable is not a number. The seed of the failed run is printed.
+/// If a run panics, or a variable is not a number. The seed of the failed run is printed, also if a run takes five
+/// minutes. This aborts the process.
 pub fn simulate(count: u64, run: impl Fn(Random)) {
     let variable =
         |name| env::var(name).ok().map(|value| value.parse::<u64>().expect("the variable is a number"));
@@ -73,6 +84,14 @@ pub fn simulate(count: u64, run: impl Fn(Random)) {
     };
     for seed in seeds {
         let _seed = PrintSeed(seed);
+        let (running, ended) = mpsc::channel::<()>();
+        thread::spawn(move || {
+            if ended.recv_timeout(HANG) == Err(RecvTimeoutError::Timeout) {
+                PrintSeed(seed).print();
+                process::abort();
+            }
+        });
         run(Random::new(seed));
+        drop(running);
     }
 }

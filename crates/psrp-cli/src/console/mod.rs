@@ -32,7 +32,7 @@ use self::dedup::Deduplicator;
 use self::progress::ProgressBars;
 pub(crate) use self::session::CallError;
 use self::session::Session;
-use self::stdio::Stdio;
+use self::stdio::{PrefixedStdio, Stdio};
 use self::style::Style;
 use self::terminal::Terminal;
 pub(crate) use self::terminal::{Channel, Echo};
@@ -83,10 +83,21 @@ pub(crate) struct ConsoleOptions {
 impl ConsoleOptions {
     /// Creates a host on the standard streams of this process.
     pub(crate) fn stdio(self) -> Arc<ConsoleHost> {
+        let stdio = Box::new(self.streams());
+        Arc::new(self.at(stdio))
+    }
+
+    /// Creates a host that writes whole lines to the standard streams, each with a prefix. Prompts fail.
+    pub(crate) fn prefixed(self, prefix: String) -> Arc<ConsoleHost> {
+        let stdio = Box::new(PrefixedStdio::new(self.streams(), prefix));
+        Arc::new(self.at(stdio))
+    }
+
+    fn streams(&self) -> Stdio {
         let mut stdio = Stdio::new();
         stdio.all_to_errors = self.text_to_errors;
         stdio.reads_input = !self.without_input;
-        Arc::new(self.at(Box::new(stdio)))
+        stdio
     }
 
     fn at(self, terminal: Box<dyn Terminal>) -> ConsoleHost {

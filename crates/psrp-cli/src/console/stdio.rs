@@ -88,6 +88,56 @@ impl Stdio {
     }
 }
 
+/// Standard output and error for one of several hosts: whole lines, each with the name of the host. Output of the program
+/// itself has no prefix.
+pub(super) struct PrefixedStdio {
+    stdio: Stdio,
+    prefix: String,
+    /// Unfinished line, and its channel.
+    line: String,
+    channel: Channel,
+}
+
+impl PrefixedStdio {
+    pub(super) fn new(stdio: Stdio, prefix: String) -> Self {
+        Self { stdio, prefix, line: String::new(), channel: Channel::Messages }
+    }
+
+    /// Adds the prefix to each line.
+    fn prefixed(&self, lines: &str) -> String {
+        lines.split_inclusive('\n').flat_map(|line| [self.prefix.as_str(), line]).collect()
+    }
+}
+
+impl Terminal for PrefixedStdio {
+    fn has_colors(&self, channel: Channel) -> bool {
+        self.stdio.has_colors(channel)
+    }
+
+    fn write(&mut self, channel: Channel, mut text: &str) -> io::Result<()> {
+        if channel == Channel::Program {
+            return self.stdio.write(channel, text);
+        }
+        if channel != self.channel && !self.line.is_empty() {
+            let line = std::mem::take(&mut self.line) + "\n";
+            let line = self.prefixed(&line);
+            self.stdio.write(self.channel, &line)?;
+            text = text.strip_prefix('\n').unwrap_or(text);
+        }
+        self.channel = channel;
+        self.line += text;
+        let Some(end) = self.line.rfind('\n') else { return Ok(()) };
+        let rest = self.line.split_off(end + 1);
+        let lines = std::mem::replace(&mut self.line, rest);
+        let lines = self.prefixed(&lines);
+        self.stdio.write(channel, &lines)
+    }
+
+    fn read_line(&mut self, _: &str, _: &str, _: Echo, _: &Cancel) -> io::Result<Line> {
+        Ok(Line::End)
+    }
+}
+
 impl Terminal for Stdio {
     fn has_colors(&self, channel: Channel) -> bool {
         self.allows_colors && self.is_terminal(channel)

@@ -40,6 +40,14 @@ impl Handler for CommandServer {
             }
             for line in command.text.to_string().lines() {
                 let (command_name, argument) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+                if command_name == "arguments" {
+                    for parameter in &command.parameters {
+                        let name = parameter.name.clone().map_or(Value::Nil, Value::from);
+                        let builder = Object::builder().extended("Name", name);
+                        pipeline.output(builder.extended("Value", parameter.value.clone()).build()).await?;
+                    }
+                    continue;
+                }
                 run_command(command_name, argument, &pipeline, &mut input).await?;
             }
         }
@@ -56,6 +64,7 @@ fn completion() -> Object {
 
 async fn run_command(command_name: &str, argument: &str, pipeline: &Pipeline, input: &mut Input) -> Outcome {
     match command_name {
+        "\"$PWD\"" => pipeline.output("/srv").await?,
         "say" => pipeline.output(argument).await?,
         "count" => {
             for number in 0..argument.parse().unwrap() {
@@ -314,6 +323,57 @@ async fn errors_set_exit_codes() {
 }
 
 #[tokio::test]
+async fn a_script_runs_on_many_hosts() {
+    let servers = [Server::start(), Server::start(), Server::start()];
+    let paths = servers.each_ref().map(|server| server.path.to_str().unwrap().to_owned());
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hosts-{}", std::process::id()));
+    std::fs::write(&file, format!("# three servers\n{}\n\n", paths.join("\n"))).unwrap();
+    let run = async |arguments: &[&str]| {
+        Run::of(psrp("run").arg("--hosts").arg(&file).args(["--parallel", "2"]).args(arguments), "").await
+    };
+    let sorted = |text: &str| {
+        let mut lines: Vec<_> = text.lines().map(ToOwned::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    let of_each = |lines: &[&str]| {
+        let lines = lines.iter().flat_map(|line| paths.iter().map(move |path| format!("{path}: {line}\n")));
+        sorted(&lines.collect::<String>())
+    };
+
+    let text = run(&["say one\nask name?\nsay two"]).await;
+    // Prompts have no input.
+    assert_eq!(sorted(&text.out), of_each(&["one", "name?"]));
+    assert!(text.err.ends_with(&format!("  {}: exit code 1\n", sorted(&paths.join("\n"))[2])), "{text:?}");
+    assert!(text.err.contains("psrp: 0 of 3 hosts succeeded\n") && text.code == Some(1), "{text:?}");
+
+    let text = run(&["say one\nwarn careful"]).await;
+    assert_eq!((sorted(&text.out), text.code), (of_each(&["one"]), Some(0)));
+    let (warnings, summary) = text.err.rsplit_once("psrp: ").unwrap();
+    assert_eq!((sorted(warnings), summary), (of_each(&["WARNING: careful"]), "3 of 3 hosts succeeded\n"));
+
+    let json = run(&["--json", "object"]).await;
+    let expected = paths
+        .iter()
+        .map(|path| format!("{{\"host\":\"{path}\",\"value\":{{\"Name\":\"sshd\",\"Id\":4242}}}}\n"));
+    assert_eq!(sorted(&json.out), sorted(&expected.collect::<String>()));
+
+    std::fs::write(&file, format!("{}\n/no/such/socket\n", paths[0])).unwrap();
+    let json = run(&["--json=all", "say one\nexit 7"]).await;
+    for (host, exit) in [(&*paths[0], 7), ("/no/such/socket", 3)] {
+        let line = format!("{{\"host\":\"{host}\",\"stream\":\"exit\",\"value\":{exit}}}");
+        assert!(json.out.lines().any(|other| other == line), "{json:?}");
+        assert!(json.err.contains(&format!("  {host}: exit code {exit}\n")), "{json:?}");
+    }
+    assert!(json.err.contains("/no/such/socket: psrp: can't open a session: "), "{json:?}");
+    assert_eq!(json.code, Some(3));
+    std::fs::write(&file, "https://server.example.org\n").unwrap();
+    let usage = run(&["1"]).await;
+    assert!(usage.code == Some(2) && usage.err.contains("--user"), "{usage:?}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[tokio::test]
 async fn help_has_examples_and_exit_codes() {
     let mut command = psrp("--help");
     let run = Run::of(&mut command, "").await;
@@ -346,6 +406,41 @@ async fn completions_and_manual_pages_contain_every_command() {
     std::fs::remove_dir_all(&folder).unwrap();
     let run = Run::of(psrp("man").arg(&folder).arg("2026-11-26"), "").await;
     assert!(run.code == Some(2) && run.err.contains("psrp-man-"), "{}", run.err);
+}
+
+#[tokio::test]
+async fn scripts_have_a_timeout() {
+    let server = Server::start();
+    let run = server.run(&["--timeout", "1", "say a\nsleep 30"]).await;
+    run.is(124, "a\n", "psrp: stopped after 1 s (--timeout)\n");
+    // Output that never pauses.
+    let run = server.run(&["-t", "1", "count 100000000"]).await;
+    assert!(run.code == Some(124) && run.err.contains("--timeout"), "{:?} {}", run.code, run.err);
+    server.run(&["-t", "60", "say a"]).await.is(0, "a\n", "");
+}
+
+#[tokio::test]
+async fn scripts_have_arguments() {
+    let server = Server::start();
+    let list = r#"[1, {"a": [true]}]"#;
+    let run = server
+        .run(&["--json", "--argument-list", list, "arguments", "a", "--", "-Name", "b", "-Force"])
+        .await;
+    let expected = [
+        r#"{"Name":null,"Value":"a"}"#,
+        r#"{"Name":"Name","Value":"b"}"#,
+        r#"{"Name":"Force","Value":true}"#,
+        r#"{"Name":null,"Value":1}"#,
+        r#"{"Name":null,"Value":{"a":[true]}}"#,
+        "",
+    ];
+    run.is(0, &expected.join("\n"), "");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli arguments.ps1");
+    std::fs::write(&file, "arguments").unwrap();
+    let run = server.run(&["--json", "--file", file.to_str().unwrap(), "a"]).await;
+    run.is(0, &format!("{}\n", expected[0]), "");
+    let usage = server.run(&["--argument-list", "{}", "arguments"]).await;
+    assert!(usage.code == Some(2) && usage.err.contains("--argument-list"), "{usage:?}");
 }
 
 #[tokio::test]
@@ -588,25 +683,25 @@ async fn a_terminal_has_colours_progress_bars_and_hidden_passwords() {
 
     // In a shell, Ctrl+C discards the typed line or stops the running script.
     let (child, mut stdin, mut stdout) = terminal("shell", "--plain");
-    read_until(&mut stdout, "psrp> ").await;
+    read_until(&mut stdout, "psrp /srv> ").await;
     stdin.write_all(b"say lost\x03").await.unwrap();
-    read_until(&mut stdout, "psrp> ").await;
+    read_until(&mut stdout, "psrp /srv> ").await;
     stdin.write_all(b"ask Name:\r").await.unwrap();
     read_until(&mut stdout, "\r\nName:").await;
     wait_for_raw_mode(&tty).await;
     stdin.write_all(b"Grace\r").await.unwrap();
-    read_until(&mut stdout, "psrp> ").await;
+    read_until(&mut stdout, "psrp /srv> ").await;
     stdin.write_all(b"stall 600\r").await.unwrap();
     read_until(&mut stdout, "stalled").await;
     stdin.write_all(b"\x03").await.unwrap();
-    read_until(&mut stdout, "psrp> ").await;
+    read_until(&mut stdout, "psrp /srv> ").await;
     stdin.write_all(b"\x04").await.unwrap();
     assert_eq!(exit_code(child).await, Some(130), "what the last script ended with");
 
     // The server completes, and the next shell loads the history.
     for keys in [&b"sa\tkept\r"[..], b"\x10\r"] {
         let (child, mut stdin, mut stdout) = terminal("shell", "--plain");
-        read_until(&mut stdout, "psrp> ").await;
+        read_until(&mut stdout, "psrp /srv> ").await;
         stdin.write_all(keys).await.unwrap();
         read_until(&mut stdout, "\r\nkept\r\n").await;
         drop(stdin);

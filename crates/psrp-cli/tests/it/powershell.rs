@@ -1,8 +1,9 @@
 //! Runs the program with a PowerShell server, if PowerShell is installed; see `docs/psrp.md`.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use test_support::optional;
 
@@ -111,6 +112,15 @@ fn failed_programs_and_exit_codes_are_no_success() {
 }
 
 #[test]
+fn scripts_have_arguments() {
+    let Some(pwsh) = optional::powershell() else { return };
+    let server = format!("{} -s", pwsh.display());
+    let script = "param($A, [switch]$B, [int]$C) \"$A $B $($C + 1)\"";
+    let run = psrp().args(["run", "--child", &server, script, "--", "x", "-C", "2", "-B"]).output().unwrap();
+    assert_eq!(String::from_utf8(run.stdout).unwrap(), "x True 3\n");
+}
+
+#[test]
 fn the_program_copies_files() {
     let Some(pwsh) = optional::powershell() else { return };
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("copies-{}", std::process::id()));
@@ -134,5 +144,36 @@ fn the_program_copies_files() {
     let (code, error) = copy(&[&path("a"), &path("d")]);
     assert!(code == Some(2) && error.contains("begin with `:`"), "{error}");
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 3);
+
+    // Several files, directories, and standard streams.
+    fs::create_dir_all(directory.join("tree/empty/below")).unwrap();
+    fs::write(directory.join("tree/empty/f [1]"), b"1").unwrap();
+    fs::write(directory.join("tree/g"), b"2").unwrap();
+    for name in ["up", "down"] {
+        fs::create_dir(directory.join(name)).unwrap();
+    }
+    let up = format!(":{}", path("up"));
+    assert_eq!(copy(&["-r", &path("a"), &path("tree"), &up]), (Some(0), String::new()));
+    assert_eq!(copy(&["-r", &path("tree"), &format!("{up}/new")]), (Some(0), String::new()));
+    assert_eq!(copy(&["-r", &up, &path("down")]), (Some(0), String::new()));
+    assert_eq!(copy(&["-r", &up, &path("other")]), (Some(0), String::new()));
+    for root in ["up", "down/up", "other"] {
+        assert_eq!(fs::read(directory.join(root).join("a")).unwrap(), b"abc");
+        for tree in ["tree", "new"] {
+            let tree = directory.join(root).join(tree);
+            assert_eq!(fs::read(tree.join("empty/f [1]")).unwrap(), b"1");
+            assert_eq!(fs::read(tree.join("g")).unwrap(), b"2");
+            assert!(tree.join("empty/below").is_dir());
+        }
+    }
+    let (code, error) = copy(&[&path("a"), &path("c"), &format!(":{}", path("none"))]);
+    assert!(code == Some(1) && error.contains("does not exist"), "{error}");
+    let mut upload = psrp();
+    upload.args(["copy", "--child", &server, "-", &format!("{up}/piped")]).stdin(Stdio::piped());
+    let mut upload = upload.spawn().unwrap();
+    upload.stdin.take().unwrap().write_all(b"from a pipe").unwrap();
+    assert!(upload.wait().unwrap().success());
+    let run = psrp().args(["copy", "--child", &server, &format!("{up}/piped"), "-"]).output().unwrap();
+    assert_eq!((run.stdout, run.status.code()), (b"from a pipe".to_vec(), Some(0)));
     fs::remove_dir_all(directory).unwrap();
 }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 #[cfg(feature = "crypto")]
 use crate::crypto::ClientKey;
 use crate::fragment::Fragmenter;
+use crate::guid;
 use crate::link::{Key, SessionLimits};
 use crate::message::{HostInfo, InitRunspacePool, SessionCapability};
 
@@ -24,7 +25,7 @@ impl Config {
     /// Returns the default configuration: random identifier, one runspace, no host, default limits.
     pub fn new() -> Self {
         Self {
-            pool_id: Uuid::new_v4(),
+            pool_id: guid::random(),
             capability: SessionCapability::default(),
             init: InitRunspacePool::default(),
             fragment_size: Fragmenter::DEFAULT_FRAGMENT_SIZE,

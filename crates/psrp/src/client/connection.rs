@@ -146,7 +146,10 @@ impl RunspacePool {
         self.link.outbox.discard_packets();
         self.host_calls.clear();
         self.requests.clear();
-        for (id, entry) in self.pipelines.drain() {
+        let mut pipelines: Vec<_> = self.pipelines.drain().collect();
+        // Simulations repeat the order.
+        pipelines.sort_unstable_by_key(|(id, _)| *id);
+        for (id, entry) in pipelines {
             let event = if entry.is_closing {
                 PipelineEvent::Closed
             } else if entry.is_terminal() {

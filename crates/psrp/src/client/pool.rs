@@ -8,6 +8,7 @@ use super::pipeline::{Pipeline, PipelineEntry, PipelineRequest};
 use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
+use crate::guid;
 use crate::host::{HostOutcome, HostResponse};
 use crate::link::{
     DeferredMessage, EventQueue, HostCalls, Link, PoolRequest, Quota, SessionLimits, invalid_state,
@@ -112,7 +113,7 @@ impl RunspacePool {
     /// Fails if the pool is not open ([`Error::is_state`]) and if the maximum number of pipelines exists
     /// ([`Error::is_limit`]).
     pub fn create_pipeline(&mut self, request: impl Into<PipelineRequest>) -> Result<Uuid, Error> {
-        let id = Uuid::new_v4();
+        let id = guid::random();
         self.create_pipeline_with_id(id, request)?;
         Ok(id)
     }

@@ -44,7 +44,7 @@
 //! stops reading for the whole pool, which slows the server down by backpressure; no event is dropped. An unread
 //! pipeline can therefore block the other pipelines of its pool: read it, stop it or drop it. Sent messages wait for
 //! acknowledgements of the server. While more than [`ClientLimits::max_pending_bytes`] are pending, methods that send
-//! wait.
+//! wait, except for one message per pipeline.
 //!
 //! Dropping a [`Pipeline`] stops and closes it in the background; dropping the last handle of a pool closes the pool.
 //! There is no idle timeout: only opening, stopping and closing have a deadline. When a connection ends, all pending
@@ -84,7 +84,8 @@
 //! | WS-Management response, in bytes | 16 MiB | `Wsman::max_response_size` | the request fails |
 //! | nesting depth of a WS-Management response; its elements and attributes | 32; 65,536 | fixed | the request fails |
 //! | pages of a list of shells or pipelines | 64 | fixed | the list fails |
-//! | time to connect to a WS-Management service | 30 seconds | `Wsman::connect_timeout` | the request fails |
+//! | time to connect to a WS-Management service | 30 seconds | `Wsman::connect_timeout` | another attempt, or the request fails |
+//! | further attempts to connect | 0 | `Wsman::connect_retries` | the request fails |
 //! | time the service may hold a request | 20 seconds | `Wsman::operation_timeout` | the service says so, and the request is repeated |
 //! | time for the response beyond that | 30 seconds | `Wsman::grace` | the request fails |
 //! | round trips of an authentication | 8 | fixed | the request fails |
@@ -96,7 +97,7 @@
 //! | server limit | default | setting | when exceeded |
 //! | --- | --- | --- | --- |
 //! | bytes written by handlers and not yet sent | 1 MiB | [`serve::Options::max_unsent_bytes`] | handlers wait; the same amount may be read meanwhile |
-//! | memory of input not read by a handler, in bytes | 1 MiB | [`serve::Options::max_input_bytes`] | acknowledgements stop; above four times the limit, over all pipelines, reading stops |
+//! | memory of input not read by a handler, in bytes | 1 MiB | [`serve::Options::max_input_bytes`] | acknowledgements stop; above 64 times the limit over all pipelines, or four times if the client ignores acknowledgements, reading stops |
 //! | time for a handler to stop by itself | 30 seconds | [`serve::Options::stop_timeout`] | its future is dropped |
 //! | time to send pending output at the end | 5 seconds | [`serve::Options::close_timeout`] | the output is dropped |
 //!
@@ -113,6 +114,8 @@ mod hosts;
 mod lines;
 mod remote;
 pub mod serve;
+#[cfg(test)]
+mod simulation;
 mod task;
 mod transport;
 

@@ -202,7 +202,9 @@ impl RunspacePool {
 
     /// Removes all pipelines and pending requests and calls.
     fn remove_all_pipelines(&mut self) {
-        let ids: Vec<_> = self.pipelines.keys().copied().collect();
+        let mut ids: Vec<_> = self.pipelines.keys().copied().collect();
+        // Simulations repeat the order.
+        ids.sort_unstable();
         for id in ids {
             self.remove(id);
         }

@@ -3,6 +3,7 @@
 #![cfg(all(feature = "tokio", feature = "crypto"))]
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use psrp::client::{Config, PipelineEvent};
 use psrp::host::{HostMethod, HostRequest, HostResult};
@@ -11,6 +12,7 @@ use psrp::message::{HostInfo, PipelineState, PowerShell};
 use psrp::record::{ErrorCategory, ErrorRecord};
 use psrp::value::Value;
 use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
 use crate::handler::TestSession;
@@ -114,6 +116,29 @@ async fn other_pipelines_continue_during_a_host_call() {
     assert_eq!(pool.invoke(PowerShell::script("count 1")).await.unwrap().output, [Value::from(0)]);
     host.go_on.notify_one();
     assert_eq!(slow.output().await.unwrap().output, [Value::from("at last")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn responses_arrive_behind_unread_input() {
+    // The server accepts four times its limit before a response.
+    for (count, expected) in [(40, PipelineState::Completed), (200, PipelineState::Failed)] {
+        let host = Arc::new(BlockingHost::default());
+        let options = Options::new().host(Arc::clone(&host) as _);
+        let server = serve::Options { max_input_bytes: 20_000, ..serve::Options::default() };
+        let served = TestSession::with(Config::new(), options, server).await;
+        let run = served.pool.start_with_input(PowerShell::script("ask")).await.unwrap();
+        host.called.notified().await;
+        for _ in 0..count {
+            // Fails if the pipeline has already failed.
+            let _ = run.send("x".repeat(1000)).await;
+        }
+        // Until all input is sent that the server accepts.
+        sleep(Duration::from_secs(1)).await;
+        host.go_on.notify_one();
+        let output = timeout(Duration::from_secs(60), run.output()).await.expect("no deadlock").unwrap();
+        assert_eq!(output.state, expected);
+        served.close().await;
+    }
 }
 
 #[tokio::test]

@@ -160,6 +160,34 @@ async fn input_is_acknowledged_when_the_handler_reads_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn input_of_waiting_pipelines_does_not_block_the_running_one() {
+    let client = io::Options::new()
+        .limits(io::ClientLimits { max_pending_bytes: 10_000, ..io::ClientLimits::default() });
+    let server = Options { max_input_bytes: 20_000, ..Options::default() };
+    let served = TestSession::with(client::Config::new(), client, server).await;
+    let mut runs = Vec::new();
+    for _ in 0..8 {
+        runs.push(served.pool.start_with_input(PowerShell::script("echo")).await.unwrap());
+    }
+    // Until the queues of client and server are full.
+    for run in &runs[1..] {
+        while timeout(WHILE, run.send("x".repeat(1000))).await.is_ok_and(|sent| sent.is_ok()) {}
+    }
+    let complete = async {
+        for run in runs {
+            for _ in 0..50 {
+                run.send("x".repeat(1000)).await.unwrap();
+            }
+            run.end_input().await.unwrap();
+            let output = run.output().await.unwrap();
+            assert!(output.state == PipelineState::Completed && output.output.len() >= 50);
+        }
+    };
+    timeout(Duration::from_secs(60), complete).await.expect("no deadlock");
+    served.close().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn backpressure_applies_without_acknowledgements() {
     let mut raw = RawClient::opened(Options { max_input_bytes: 100_000, ..Options::default() }).await;
     let id = raw.start("slow").await;

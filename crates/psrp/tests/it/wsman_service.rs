@@ -15,6 +15,7 @@ use psrp::io::{Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
 use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -70,6 +71,60 @@ async fn pools_open_run_stop_and_close() {
     let actions: Vec<_> = shell.actions().into_iter().filter(|action| action != "Receive").collect();
     // Each pipeline is created and deleted, and one is interrupted.
     assert_eq!(actions, ["Create", "Command", "Signal", "Command", "Signal", "Signal", "Delete"]);
+}
+
+#[tokio::test]
+async fn requests_are_sent_through_a_proxy() {
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&heads);
+    let record = move |request: &Request| {
+        seen.lock().unwrap().push(request.head.clone());
+        None
+    };
+    // The proxy responds itself.
+    let address = Shell::default().serve(record).await;
+    let wsman = Wsman::http("server.invalid", credentials())
+        .danger_allow_basic_without_tls()
+        .operation_timeout(SHORT)
+        .proxy(format!("http://ada:s3cret@{address}"));
+    let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
+    let output = pool.invoke(PowerShell::script("hello")).await.unwrap();
+    assert_eq!(output.output, [Value::from("hello")]);
+    pool.close().await.unwrap();
+    for head in heads.lock().unwrap().iter() {
+        assert!(head.starts_with("POST http://server.invalid:5985/wsman HTTP/1.1\r\n"), "{head}");
+        // `ada:s3cret` and `user:secret` in Base64.
+        for (name, token) in
+            [("proxy-authorization", "YWRhOnMzY3JldA=="), ("authorization", "dXNlcjpzZWNyZXQ=")]
+        {
+            let is_sent = |line: &str| {
+                let value = line.split_once(": ").filter(|(key, _)| key.eq_ignore_ascii_case(name));
+                value.is_some_and(|(_, value)| value == format!("Basic {token}"))
+            };
+            assert!(head.lines().any(is_sent), "{name}: {head}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn connections_are_opened_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let error = wsman(address).shells().await.unwrap_err();
+    assert!(error.is_io(), "{error}");
+    let serving = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let listener = TcpListener::bind(address).await.unwrap();
+        let (mut stream, _) = listener.accept().await.unwrap();
+        // A request that was sent is not repeated.
+        stream.shutdown().await.unwrap();
+        drop(stream);
+        assert!(tokio::time::timeout(Duration::from_secs(2), listener.accept()).await.is_err());
+    };
+    let retrying = wsman(address).connect_retries(3).connect_timeout(Duration::from_secs(1));
+    let (result, ()) = tokio::join!(retrying.shells(), serving);
+    assert!(result.unwrap_err().is_io());
 }
 
 #[tokio::test]

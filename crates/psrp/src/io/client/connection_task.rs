@@ -260,6 +260,7 @@ async fn run_host_calls(shared: Arc<SharedSession>, host: Arc<dyn Host>, pipelin
             shared.wait_until(|state| is_due(state).then_some(())).await;
         }
         let response = tokio::select! {
+            biased;
             response = call_host(&*host, pipeline, &call) => Some(response),
             // Calls that return nothing run to completion after the pipeline's end, so that the user sees their output.
             Err(_) = cancelled, if !call.is_void() => None,

@@ -35,7 +35,8 @@ pub struct ClientLimits {
     /// Maximum bytes of buffered events. Each event counts its decoded size plus 64 bytes. Above the limit the session
     /// stops reading; one more message may be buffered. Default: 4 MiB.
     pub max_buffered_bytes: usize,
-    /// Size of the send queue, in bytes, above which sending input and starting pipelines wait. Default: 1 MiB.
+    /// Size of the send queue, in bytes, above which sending input and starting pipelines wait. Each pipeline can queue
+    /// one message in addition, because the input of other pipelines may have to wait for its end. Default: 1 MiB.
     pub max_pending_bytes: usize,
     /// Maximum decoded size of a collected [`Output`](super::Output), plus 64 bytes per message. Default: 256 MiB.
     pub max_output_bytes: usize,

@@ -259,7 +259,6 @@ impl PipelineHandle {
                 PipelineState::Stopping => {}
                 other => return Err(invalid_state("stop", "pipeline", other)),
             }
-            state.wake_task();
         }
         let ended = |state: &mut SessionState| match state.check_alive() {
             _ if self.has_ended(state) => Some(Ok(())),

@@ -1,6 +1,6 @@
 //! Session state shared by the handles and the connection task, and its lock.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -54,7 +54,8 @@ pub(super) struct SessionState {
     pub(super) connection_change: Option<(ConnectionChange, oneshot::Sender<Result<(), Error>>)>,
     /// True if [`SharedSession::changed`] has to be notified.
     pub(super) needs_notify: bool,
-    is_waiting_for_room: bool,
+    /// Callers that wait for room in the send queue: the pipeline, `None` to start one.
+    waiting_for_room: HashSet<Option<Uuid>>,
     pub(super) reason: Option<Box<str>>,
     pub(super) ended: Option<SessionOutcome>,
 }
@@ -101,7 +102,7 @@ impl SharedSession {
             adopted: Vec::new(),
             connection_change: None,
             needs_notify: false,
-            is_waiting_for_room: false,
+            waiting_for_room: HashSet::new(),
             reason: None,
             ended: None,
         };
@@ -115,11 +116,11 @@ impl SharedSession {
 
     /// Notifies waiting tasks if the state has changed.
     pub(super) fn notify_waiters(&self, mut state: MutexGuard<'_, SessionState>) {
-        let has_send_room = state.is_waiting_for_room && state.has_send_room();
-        if has_send_room {
-            state.is_waiting_for_room = false;
+        let has_room = state.waiting_for_room.iter().any(|pipeline| state.has_send_room(*pipeline));
+        if has_room {
+            state.waiting_for_room.clear();
         }
-        if std::mem::take(&mut state.needs_notify) || has_send_room {
+        if std::mem::take(&mut state.needs_notify) || has_room {
             drop(state);
             self.changed.notify_waiters();
         }
@@ -140,13 +141,15 @@ impl SharedSession {
         }
     }
 
-    /// Waits until the send queue is below its limit, or the session or pipeline has ended.
+    /// Waits until a message may be queued, or the session or pipeline has ended.
     pub(super) async fn wait_for_room(&self, pipeline: Option<Uuid>) {
         self.wait_until(|state| {
             let is_over = |id| state.slots.get(&id).is_none_or(|slot: &PipelineSlot| slot.is_over);
-            let found = state.ended.is_some() || state.has_send_room() || pipeline.is_some_and(is_over);
-            state.is_waiting_for_room |= !found;
-            found.then_some(())
+            if state.ended.is_some() || state.has_send_room(pipeline) || pipeline.is_some_and(is_over) {
+                return Some(());
+            }
+            state.waiting_for_room.insert(pipeline);
+            None
         })
         .await;
     }
@@ -167,7 +170,10 @@ impl SharedSession {
         state.connection_change = None;
         state.calls.clear();
         state.subscribers.wake();
-        let wakers: Vec<_> = state.slots.values_mut().filter_map(|slot| slot.waker.take()).collect();
+        let mut waiting: Vec<_> = state.slots.iter_mut().filter(|(_, slot)| slot.waker.is_some()).collect();
+        // Simulations repeat the order.
+        waiting.sort_unstable_by_key(|(id, _)| **id);
+        let wakers: Vec<_> = waiting.into_iter().filter_map(|(_, slot)| slot.waker.take()).collect();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
         self.changed.notify_waiters();
@@ -204,8 +210,11 @@ impl SessionState {
         Ok(())
     }
 
-    pub(super) fn has_send_room(&self) -> bool {
+    /// Returns whether a message of a pipeline may be queued. One per pipeline always may: those of other pipelines can
+    /// remain in the queue until this one has ended, because they wait for its runspace.
+    fn has_send_room(&self, pipeline: Option<Uuid>) -> bool {
         self.machine.pending_bytes() <= self.limits.max_pending_bytes
+            || (pipeline.is_some() && self.machine.pending_bytes_of(pipeline) == 0)
     }
 
     pub(super) fn wake_task(&mut self) {
@@ -259,18 +268,22 @@ impl SessionState {
         }
         let Ok(mut pipeline) = self.machine.pipeline(id) else { return };
         match pipeline.state() {
-            PipelineState::Running => {
-                self.stop(id);
-            }
+            PipelineState::Running => self.stop(id),
             // The stop was sent: close after its acknowledgement.
-            _ if matches!(slot.stop_state, StopState::Sent(_)) => return,
-            _ => slot.is_closing = pipeline.close().is_ok(),
+            _ if matches!(slot.stop_state, StopState::Sent(_)) => {}
+            _ => {
+                slot.is_closing = pipeline.close().is_ok();
+                if slot.is_closing {
+                    self.wake_task();
+                }
+            }
         }
-        self.wake_task();
     }
 
     pub(super) fn close_unneeded(&mut self) {
-        let all: Vec<_> = self.slots.keys().copied().collect();
+        let mut all: Vec<_> = self.slots.keys().copied().collect();
+        // Simulations repeat the order.
+        all.sort_unstable();
         all.into_iter().for_each(|id| self.close_if_unneeded(id));
     }
 
@@ -285,6 +298,7 @@ impl SessionState {
         if let Some(created) = slot.created {
             self.set_timer(id, created + self.limits.stop_delay, StopState::Scheduled);
         }
+        self.wake_task();
     }
 
     pub(super) fn record_creation(&mut self, id: Uuid) {
@@ -340,6 +354,15 @@ impl SessionState {
         if self.slots.get(&id).is_some_and(|slot| slot.is_dropped && slot.is_closed) {
             self.slots.remove(&id);
         }
+    }
+}
+
+#[cfg(test)]
+impl super::RunspacePool {
+    /// Returns the bytes of unread events, and of unsent messages.
+    pub(in crate::io) fn queued_bytes(&self) -> (usize, usize) {
+        let state = self.shared().lock();
+        (state.buffered, state.machine.pending_bytes())
     }
 }
 

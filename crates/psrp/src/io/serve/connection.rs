@@ -45,9 +45,13 @@ pub struct Options {
     /// Maximum bytes of unsent messages of all pipelines, above which writers wait. Each pipeline can exceed it by one
     /// message of any size. While sending is blocked, at most the same amount is read. Default: 1 MiB.
     pub max_unsent_bytes: usize,
-    /// Maximum decoded bytes of a pipeline's unread input. Above it, the server withholds acknowledgements, for which
-    /// clients wait before they send more. At four times the limit, over all pipelines, the server stops reading until
-    /// handlers have read some input; until then it does not receive stop requests either. Default: 1 MiB.
+    /// Maximum decoded bytes of a pipeline's unread input. Above it, and above twice the limit over all pipelines, the
+    /// server withholds acknowledgements, for which clients wait before they send more of this pipeline.
+    ///
+    /// At 64 times the limit over all pipelines, or four times if the client sends without waiting for acknowledgements,
+    /// the server stops reading until handlers have read some input; until then it does not receive stop requests either.
+    /// While a handler waits for the response to a host call, which is behind the input, up to four times the limit of
+    /// its pipeline are acknowledged; then the call fails. Default: 1 MiB.
     pub max_input_bytes: usize,
     /// Maximum time for a handler that uses [`Pipeline::stopping`](super::Pipeline::stopping) to end after a stop request.
     /// Then its future is dropped. Default: 30 seconds, which is half of PowerShell's timeout.

@@ -39,7 +39,8 @@
 //!
 //! Writers wait while more than [`Options::max_unsent_bytes`] are unsent; reading of packets that cause responses waits
 //! as well. Input is acknowledged only while at most [`Options::max_input_bytes`] of a pipeline are unread. If a client
-//! sends without waiting for acknowledgements, reading stops at four times that limit.
+//! sends without waiting for acknowledgements, reading stops at four times that limit, otherwise at 64 times. A host call
+//! fails if four times the limit arrive before its response.
 //! [`server::Config`](crate::server::Config) has further limits. There is no idle timeout.
 //!
 //! As with PowerShell, an acknowledgement from the client or an invalid packet breaks the pool: the client receives the

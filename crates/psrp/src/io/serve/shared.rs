@@ -17,6 +17,11 @@ use crate::record::ErrorRecord;
 use crate::server::{self, RunspacePool};
 use crate::value::Value;
 
+/// Factors on the limit of unread input at which the server stops reading: for a client that sends without waiting for
+/// acknowledgements, and for others.
+const MAX_INPUT_FACTOR: usize = 4;
+const MAX_ACKNOWLEDGED_FACTOR: usize = 64;
+
 /// One run of a pipeline. A client can reuse the identifier of a pipeline for another run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PipelineRun {
@@ -63,6 +68,8 @@ pub(super) struct ServerState {
     pub(super) acknowledgements: VecDeque<Option<Uuid>>,
     input_bytes: usize,
     max_input: usize,
+    /// The client has sent input without waiting for the acknowledgement before it.
+    ignores_acks: bool,
     connection_waker: Option<Waker>,
     has_ended: bool,
 }
@@ -83,6 +90,7 @@ impl SharedServerState {
             acknowledgements: VecDeque::new(),
             input_bytes: 0,
             max_input,
+            ignores_acks: false,
             connection_waker: None,
             has_ended: false,
         };
@@ -163,12 +171,18 @@ impl SharedServerState {
                     let (sender, receiver) = oneshot::channel();
                     state.calls.retain(|_, (_, sender)| !sender.is_closed());
                     state.calls.insert(number, (run, sender));
+                    if let Some(run) = run {
+                        state.release_ack(run);
+                    }
                     receiver
                 }))
             })
             .await?;
         let Some(response) = response else { return Ok(HostResult::Nothing) };
-        let response = response.await.map_err(|_| closed_error())?;
+        let response = response.await.map_err(|_| {
+            let limit = || Error::with(Kind::Limit, "input before the response to a host call");
+            self.lock().check_open(run).err().unwrap_or_else(limit)
+        })?;
         match response.outcome {
             HostOutcome::Error(record) => Err(record),
             _ => Ok(response.result()?),
@@ -190,7 +204,7 @@ impl SharedServerState {
     /// withheld acknowledgement or to resume reading.
     pub(super) fn next_input(&self, run: PipelineRun, waker: &Waker) -> Option<Option<Value>> {
         let mut state = self.lock();
-        let (total, max_input) = (state.input_bytes, state.max_input);
+        let (could_read, max_input) = (state.may_read(), state.max_input);
         let run_state = state.runs.get_mut(&run.id).filter(|run_state| run_state.number == run.number);
         let Some(run_state) = run_state else { return Some(None) };
         let Some((value, bytes)) = run_state.input.pop_front() else {
@@ -206,8 +220,8 @@ impl SharedServerState {
             run_state.is_ack_withheld = false;
             state.acknowledgements.push_back(Some(run.id));
         }
-        state.input_bytes = total - bytes;
-        let resume = total >= max_input.saturating_mul(4) && state.may_read();
+        state.input_bytes -= bytes;
+        let resume = !could_read && state.may_read();
         let mut waker = if acknowledge || resume { state.connection_waker.take() } else { None };
         drop(state);
         wake(&mut waker);
@@ -274,8 +288,11 @@ impl ServerState {
         self.connection_waker.get_or_insert_with(|| waker.clone()).clone_from(waker);
     }
 
+    /// Returns whether reading may continue. For a client that waits for acknowledgements the limit is so high that only
+    /// large messages reach it: the input of a running pipeline can be behind that of pipelines that wait for its end.
     pub(super) fn may_read(&self) -> bool {
-        self.input_bytes < self.max_input.saturating_mul(4)
+        let factor = if self.ignores_acks { MAX_INPUT_FACTOR } else { MAX_ACKNOWLEDGED_FACTOR };
+        self.input_bytes < self.max_input.saturating_mul(factor)
     }
 
     pub(super) fn insert(&mut self, id: Uuid, run_state: RunState) {
@@ -295,22 +312,48 @@ impl ServerState {
         if self.run_state(run).is_none() {
             return;
         }
+        self.release_ack(run);
         let Some(run_state) = self.runs.remove(&run.id) else { return };
         self.input_bytes -= run_state.input_bytes;
         self.calls.retain(|_, (caller, _)| *caller != Some(run));
-        if run_state.is_ack_withheld {
-            self.acknowledgements.push_back(Some(run.id));
-        }
         run_state.end();
     }
 
     /// Acknowledges data, or withholds the acknowledgement while too much input is unread.
     pub(super) fn acknowledge(&mut self, target: Option<Uuid>) {
-        match target.and_then(|id| self.runs.get_mut(&id)) {
-            Some(run_state) if run_state.input_bytes > self.max_input && !run_state.is_ack_withheld => {
-                run_state.is_ack_withheld = true
-            }
-            _ => self.acknowledgements.push_back(target),
+        let is_withheld =
+            target.and_then(|id| self.current_run(id)).is_some_and(|run| self.withhold_ack(run));
+        if !is_withheld {
+            self.acknowledgements.push_back(target);
+        }
+    }
+
+    /// Returns whether the acknowledgement of the last data of a run is withheld.
+    fn withhold_ack(&mut self, run: PipelineRun) -> bool {
+        let (total, max) = (self.input_bytes, self.max_input);
+        let Some(run_state) = self.runs.get_mut(&run.id) else { return false };
+        let bytes = run_state.input_bytes;
+        if run_state.is_ack_withheld {
+            self.ignores_acks = true;
+            return false;
+        }
+        if bytes >= max.saturating_mul(MAX_INPUT_FACTOR) {
+            // Their responses are behind more input.
+            self.calls.retain(|_, (caller, _)| *caller != Some(run));
+        }
+        let is_full = bytes > max || (bytes > 0 && total > max.saturating_mul(2));
+        let is_call =
+            |(caller, sender): &(_, oneshot::Sender<_>)| *caller == Some(run) && !sender.is_closed();
+        run_state.is_ack_withheld = is_full && !self.calls.values().any(is_call);
+        run_state.is_ack_withheld
+    }
+
+    /// Sends the acknowledgement that was withheld for unread input.
+    fn release_ack(&mut self, run: PipelineRun) {
+        if let Some(run_state) = self.run_state(run)
+            && std::mem::take(&mut run_state.is_ack_withheld)
+        {
+            self.acknowledgements.push_back(Some(run.id));
         }
     }
 
@@ -333,6 +376,15 @@ impl ServerState {
             // The caller may have dropped its future.
             let _ = sender.send(response);
         }
+    }
+}
+
+#[cfg(test)]
+impl super::Session {
+    /// Returns the bytes of unread input, and of unsent messages.
+    pub(in crate::io) fn queued_bytes(&self) -> (usize, usize) {
+        let state = self.shared.lock();
+        (state.input_bytes, state.pool.pending_bytes())
     }
 }
 

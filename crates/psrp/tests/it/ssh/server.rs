@@ -13,7 +13,7 @@ use russh::server::{Auth, ChannelOpenHandle, Config, Handle, Handler, Msg, Respo
 use russh::server::{VerifiedPublicKey, run_stream};
 use russh::{Channel, ChannelId, ChannelStream, MethodKind, MethodSet};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
@@ -197,6 +197,25 @@ impl Handler for Connection {
     ) -> Result<(), russh::Error> {
         self.channel = Some(channel);
         reply.accept().await;
+        Ok(())
+    }
+
+    async fn channel_open_direct_tcpip(
+        &mut self,
+        channel: Channel<Msg>,
+        host: &str,
+        port: u32,
+        _: &str,
+        _: u32,
+        reply: ChannelOpenHandle,
+        _: &mut Session,
+    ) -> Result<(), russh::Error> {
+        // Dropping the handle refuses the channel.
+        let Ok(mut target) = TcpStream::connect((host, port as u16)).await else { return Ok(()) };
+        reply.accept().await;
+        tokio::spawn(async move {
+            let _ = tokio::io::copy_bidirectional(&mut channel.into_stream(), &mut target).await;
+        });
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use psrp::{Error, Value};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
-use crate::ssh::files::Files;
+use crate::ssh::files::{Files, line};
 use crate::ssh::server::{AuthPolicy, Program, Server};
 
 async fn server(program: Program) -> Server {
@@ -70,8 +70,14 @@ async fn a_pipeline_with_unread_output_can_be_stopped() {
     let (files, server) = (Files::new(), server(Program::Serve).await);
     // A client that does not read is not mistaken for a silent server.
     let ssh = connector(&server, &files).max_unread(64 << 10).keep_alive(Duration::from_millis(50));
+    let through_jump_host = ssh.clone().jump(ssh.clone());
+    tokio::join!(stop_unread(&ssh), stop_unread(&through_jump_host));
+}
+
+/// Runs a pipeline whose output is not read, and stops it.
+async fn stop_unread(ssh: &Ssh) {
     let pool = RunspacePool::open(
-        &ssh,
+        ssh,
         Options::new().limits(ClientLimits { max_buffered_bytes: 256 << 10, ..ClientLimits::default() }),
     )
     .await
@@ -92,6 +98,38 @@ async fn a_pipeline_with_unread_output_can_be_stopped() {
     assert_eq!(state, Some(PipelineState::Stopped));
     stop.await.unwrap().unwrap();
     pool.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_session_runs_through_jump_hosts() {
+    let (files, front, back) = (Files::new(), server(Program::Hang).await, server(Program::Serve).await);
+    let known = |server: &Server| format!("[127.0.0.1]:{} {}\n", server.port, line(server.key.public_key()));
+    let known = files.write("both", &(known(&front) + &known(&back)));
+    // The jump host has the known hosts of its target.
+    let jump = Ssh::new("127.0.0.1").port(front.port).user("alice").without_agent().without_key_files();
+    let jump = jump.password("s3cret");
+    let target = connector(&back, &files).known_hosts([&known]);
+    for hops in 1..=2 {
+        let ssh = match hops {
+            1 => target.clone().jump(jump.clone()),
+            _ => target.clone().jump(jump.clone().jump(jump.clone())),
+        };
+        let pool = open(&ssh).await;
+        let input = ["x".repeat(3_000_000)];
+        let output = pool.invoke_with_input(PowerShell::script("echo"), input.clone()).await.unwrap();
+        assert_eq!(output.output, input.map(Value::from));
+        pool.close().await.unwrap();
+        back.idle().await;
+        front.idle().await;
+    }
+
+    let error = failure(target.clone().jump(jump.clone().password("wrong"))).await;
+    assert!(error.is_denied(), "{error:?}");
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let error = failure(target.port(closed).jump(jump)).await;
+    assert!(error.is_io(), "{error:?}");
+    assert!(std::error::Error::source(&error).unwrap().to_string().contains("jump host"), "{error:?}");
+    front.idle().await;
 }
 
 #[tokio::test]

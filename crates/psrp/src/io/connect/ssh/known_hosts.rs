@@ -210,18 +210,23 @@ impl<'a> Line<'a> {
         if let Some(hashed) = self.hosts.strip_prefix("|1|") {
             return is_hash_of(hashed, name).unwrap_or(false);
         }
-        let matches = |pattern| WildMatch::new_case_insensitive(pattern).matches(name);
-        let mut found = false;
-        for pattern in self.hosts.split(',') {
-            match pattern.strip_prefix('!') {
-                // A negated pattern excludes the host even if others match.
-                Some(pattern) if matches(pattern) => return false,
-                Some(_) => {}
-                None => found |= matches(pattern),
-            }
-        }
-        found
+        is_listed(self.hosts.split(','), name)
     }
+}
+
+/// Returns whether a host matches a list of patterns.
+pub(super) fn is_listed<'a>(patterns: impl Iterator<Item = &'a str>, name: &str) -> bool {
+    let matches = |pattern| WildMatch::new_case_insensitive(pattern).matches(name);
+    let mut found = false;
+    for pattern in patterns {
+        match pattern.strip_prefix('!') {
+            // A negated pattern excludes the host even if others match.
+            Some(pattern) if matches(pattern) => return false,
+            Some(_) => {}
+            None => found |= matches(pattern),
+        }
+    }
+    found
 }
 
 /// Returns whether `hashed` (`salt|hash` in Base64) is the hash of the name.

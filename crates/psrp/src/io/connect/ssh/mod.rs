@@ -1,6 +1,7 @@
 //! Connector for PowerShell over SSH.
 
 mod auth;
+mod config;
 mod handler;
 mod host_key;
 mod keys;
@@ -11,11 +12,13 @@ mod transport;
 
 use std::future::Future;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use russh::ChannelWriteHalf;
 use russh::client::{self, Handle, Msg};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -23,10 +26,11 @@ pub use self::prompt::SshQuestion;
 pub use self::transport::SshTransport;
 
 use self::auth::{AgentSocket, SshAuthentication};
-use self::handler::{ClientHandler, SshError};
+use self::handler::{ClientHandler, SshError, error_text};
 use self::host_key::{HostKeyPolicy, HostKeyVerifier};
 use self::prompt::{PromptHandler, Secret, secret};
 use self::state::{BackpressureSocket, SharedConnection};
+use self::transport::halves;
 use crate::Error;
 use crate::error::Kind;
 use crate::io::Connect;
@@ -84,8 +88,8 @@ use crate::outofproc::ReaderOptions;
 ///
 /// # OpenSSH configuration
 ///
-/// `~/.ssh/config` is not read. If you need its aliases, jump hosts or certificates, run the program `ssh` instead,
-/// which can transport the same session:
+/// [`from_config`](Self::from_config) reads names, users, ports, keys and jump hosts of `~/.ssh/config`. If you need its
+/// other settings or certificates, run the program `ssh` instead, which can transport the same session:
 ///
 /// ```
 /// use psrp::io::Child;
@@ -105,6 +109,7 @@ pub struct Ssh {
     passphrase: Option<Secret>,
     password: Option<Secret>,
     ask: Option<PromptHandler>,
+    jump: Option<Box<Self>>,
     connect_timeout: Duration,
     auth_timeout: Duration,
     close_timeout: Duration,
@@ -128,6 +133,7 @@ impl Ssh {
             passphrase: None,
             password: None,
             ask: None,
+            jump: None,
             connect_timeout: Duration::from_secs(30),
             auth_timeout: Duration::from_secs(120),
             close_timeout: Duration::from_secs(5),
@@ -158,6 +164,10 @@ impl Ssh {
         /// Sets the socket of the SSH agent (a named pipe on Windows). Default: `SSH_AUTH_SOCK`; on Windows without it,
         /// the pipe of the OpenSSH agent service.
         agent(socket: impl Into<PathBuf>) => agent = AgentSocket::Path(socket.into());
+        /// Connects through another server, like `ssh -J`, with the credentials of its connector. If that has no function
+        /// to [`ask`](Self::ask), no [`known_hosts`](Self::known_hosts) or no policy for unknown keys, those of this
+        /// connector apply. Default: none.
+        jump(server: Self) => jump = Some(Box::new(server));
         /// Disables the SSH agent.
         without_agent() => agent = AgentSocket::Disabled;
     }
@@ -209,7 +219,11 @@ impl Ssh {
         }
     }
 
-    async fn handshake(&self, shared: &Arc<SharedConnection>) -> Result<Handle<ClientHandler>, Error> {
+    async fn handshake(
+        &self,
+        jump: Option<&Login>,
+        shared: &Arc<SharedConnection>,
+    ) -> Result<Handle<ClientHandler>, Error> {
         let files = self.known_hosts.clone().unwrap_or_else(known_hosts::default_files);
         let verifier =
             HostKeyVerifier::read(self.policy, files, &self.host, self.port, self.ask.clone()).await?;
@@ -218,16 +232,65 @@ impl Ssh {
             preferred: russh::Preferred { key: verifier.algorithms(), ..russh::Preferred::DEFAULT },
             ..client::Config::default()
         };
-        let socket = TcpStream::connect((self.host.as_str(), self.port)).await?;
-        // The layer above already combines small writes.
-        socket.set_nodelay(true)?;
+        let socket = BackpressureSocket::new(self.socket(jump).await?, Arc::clone(shared));
         let handler = ClientHandler { shared: Arc::clone(shared), verifier };
-        Ok(client::connect_stream(
-            config.into(),
-            BackpressureSocket::new(socket, Arc::clone(shared)),
-            handler,
-        )
-        .await?)
+        Ok(client::connect_stream(config.into(), socket, handler).await?)
+    }
+
+    /// Connects directly, or through the jump host.
+    async fn socket(&self, jump: Option<&Login>) -> Result<Box<dyn Socket>, Error> {
+        let Some(jump) = jump else {
+            let socket = TcpStream::connect((self.host.as_str(), self.port)).await?;
+            // The layer above already combines small writes.
+            socket.set_nodelay(true)?;
+            return Ok(Box::new(socket));
+        };
+        let opening = jump.handle.channel_open_direct_tcpip(&*self.host, self.port.into(), "127.0.0.1", 0);
+        let channel = opening.await.map_err(|error| {
+            Error::with(Kind::Io, "the jump host refuses the connection").caused_by(error_text(&error))
+        })?;
+        // Dropping the read half leaves incoming data to the handler.
+        let (_, channel) = channel.split();
+        let (reader, writer) = halves(&jump.abandon.0, &channel);
+        Ok(Box::new(tokio::io::join(reader, writer)))
+    }
+
+    /// Connects and authenticates, first at the jump host.
+    fn log_in(&self) -> LoginFuture<'_> {
+        Box::pin(async move {
+            let Some(user) = self.user.clone().or_else(local_user) else {
+                return Err(Error::with(Kind::State, "no user name (set it with Ssh::user)"));
+            };
+            let jump = match &self.jump {
+                Some(jump) => Some(Box::new(jump.with_defaults_of(self).log_in().await?)),
+                None => None,
+            };
+            let shared = SharedConnection::new(self.max_unread);
+            // Ends the connection's task on errors and if this future is dropped.
+            let abandon = AbandonOnDrop(Arc::clone(&shared));
+            let mut handle = self
+                .within(self.connect_timeout, "connect to", self.handshake(jump.as_deref(), &shared))
+                .await
+                .map_err(|error| self.unreachable(error))?;
+            self.within(
+                self.auth_timeout,
+                "authenticate at",
+                SshAuthentication::new(self, &user, &mut handle, &shared).run(),
+            )
+            .await?;
+            Ok(Login { handle, abandon, jump })
+        })
+    }
+
+    /// Returns the connector of a jump host, with the settings of its target that it lacks.
+    fn with_defaults_of(&self, target: &Self) -> Self {
+        let mut jump = self.clone();
+        jump.ask = jump.ask.or_else(|| target.ask.clone());
+        jump.known_hosts = jump.known_hosts.or_else(|| target.known_hosts.clone());
+        if jump.policy == HostKeyPolicy::default() {
+            jump.policy = target.policy;
+        }
+        jump
     }
 
     async fn start_subsystem(
@@ -279,28 +342,31 @@ impl Connect for Ssh {
     type Transport = SshTransport;
 
     async fn connect(&self) -> Result<SshTransport, Error> {
-        let name = || std::env::var("USER").or_else(|_| std::env::var("USERNAME")).ok();
-        let Some(user) = self.user.clone().or_else(name) else {
-            return Err(Error::with(Kind::State, "no user name (set it with Ssh::user)"));
-        };
-        let shared = SharedConnection::new(self.max_unread);
-        // Ends the connection's task on errors and if this future is dropped.
-        let abandon = AbandonOnDrop(Arc::clone(&shared));
-        let mut handle = self
-            .within(self.connect_timeout, "connect to", self.handshake(&shared))
-            .await
-            .map_err(|error| self.unreachable(error))?;
-        self.within(
-            self.auth_timeout,
-            "authenticate at",
-            SshAuthentication::new(self, &user, &mut handle, &shared).run(),
-        )
-        .await?;
-        let channel = self
-            .within(self.connect_timeout, "start the subsystem at", self.start_subsystem(&handle, &shared))
-            .await?;
-        Ok(SshTransport::new(self, abandon, handle, &channel))
+        let login = self.log_in().await?;
+        let starting = self.start_subsystem(&login.handle, &login.abandon.0);
+        let channel = self.within(self.connect_timeout, "start the subsystem at", starting).await?;
+        Ok(SshTransport::new(self, login, &channel))
     }
+}
+
+/// Connection with an authenticated user.
+struct Login {
+    handle: Handle<ClientHandler>,
+    abandon: AbandonOnDrop,
+    /// Connection that carries this one.
+    jump: Option<Box<Self>>,
+}
+
+type LoginFuture<'a> = Pin<Box<dyn Future<Output = Result<Login, Error>> + Send + 'a>>;
+
+/// Stream below a connection: a socket or a channel of a jump host.
+trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Socket for T {}
+
+/// Returns the name of the user of this process.
+fn local_user() -> Option<String> {
+    std::env::var("USER").or_else(|_| std::env::var("USERNAME")).ok()
 }
 
 impl Ssh {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use russh::client::Handle;
+use russh::client::{Handle, Msg};
 use russh::{ChannelWriteHalf, Disconnect};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::timeout;
@@ -14,7 +14,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::handler::ClientHandler;
 use super::state::{ConnectionError, ConnectionState, SharedConnection};
-use super::{AbandonOnDrop, Ssh};
+use super::{AbandonOnDrop, Login, Ssh};
 use crate::Error;
 use crate::io::{Lines, Transport};
 use crate::outofproc::{Packet, Role};
@@ -39,18 +39,15 @@ pub struct SshTransport {
     close_wait: Option<EndFuture>,
     _keep_alive: Option<AbortOnDropHandle<()>>,
     _abandon: AbandonOnDrop,
+    /// Connection that carries this one.
+    _jump: Option<Box<Login>>,
 }
 
 impl SshTransport {
-    pub(super) fn new(
-        ssh: &Ssh,
-        abandon: AbandonOnDrop,
-        handle: Handle<ClientHandler>,
-        channel: &ChannelWriteHalf<russh::client::Msg>,
-    ) -> Self {
+    pub(super) fn new(ssh: &Ssh, login: Login, channel: &ChannelWriteHalf<Msg>) -> Self {
+        let Login { handle, abandon, jump } = login;
         let shared = Arc::clone(&abandon.0);
-        let output = ChannelReader(Arc::clone(&shared));
-        let input = ChannelWriter { channel: Box::pin(channel.make_writer()), shared: Arc::clone(&shared) };
+        let (output, input) = halves(&shared, channel);
         let handle = Arc::new(handle);
         let keep_alive = ssh.keep_alive.map(|interval| {
             let task = send_keep_alive(Arc::clone(&handle), Arc::clone(&shared), interval);
@@ -67,6 +64,7 @@ impl SshTransport {
             close_wait: None,
             _keep_alive: keep_alive,
             _abandon: abandon,
+            _jump: jump,
         }
     }
 
@@ -144,7 +142,16 @@ fn is_closed(state: &ConnectionState) -> Option<()> {
     state.closed.then_some(())
 }
 
-struct ChannelReader(Arc<SharedConnection>);
+/// Returns the output and the input of the only channel of a connection.
+pub(super) fn halves(
+    shared: &Arc<SharedConnection>,
+    channel: &ChannelWriteHalf<Msg>,
+) -> (ChannelReader, ChannelWriter) {
+    let channel = Box::pin(channel.make_writer());
+    (ChannelReader(Arc::clone(shared)), ChannelWriter { channel, shared: Arc::clone(shared) })
+}
+
+pub(super) struct ChannelReader(Arc<SharedConnection>);
 
 impl AsyncRead for ChannelReader {
     fn poll_read(
@@ -156,7 +163,7 @@ impl AsyncRead for ChannelReader {
     }
 }
 
-struct ChannelWriter {
+pub(super) struct ChannelWriter {
     channel: Pin<Box<dyn AsyncWrite + Send>>,
     shared: Arc<SharedConnection>,
 }

@@ -1,5 +1,6 @@
 //! Pool of HTTP connections that are authenticated once each (NTLM and Kerberos).
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use base64_simd::STANDARD;
@@ -8,7 +9,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::Client;
 
 use super::credentials::Mechanisms;
-use super::encryption;
+use super::encryption::{self, Scheme};
 use super::http::{HttpEndpoint, HttpResponse, SOAP};
 use super::negotiate::{SecurityContext, channel_bindings};
 use crate::error::{Error, Kind};
@@ -23,6 +24,8 @@ const MAX_ROUND_TRIPS: usize = 8;
 /// connection.
 pub(super) struct ConnectionPool {
     mechanisms: Mechanisms,
+    /// The service offers `Kerberos` and not `Negotiate`.
+    is_kerberos_only: AtomicBool,
     idle: Mutex<Vec<PooledConnection>>,
 }
 
@@ -34,7 +37,8 @@ struct PooledConnection {
 impl ConnectionPool {
     /// `client` has no connection yet.
     pub(super) fn new(mechanisms: Mechanisms, client: Client) -> Self {
-        Self { mechanisms, idle: Mutex::new(vec![PooledConnection { client, context: None }]) }
+        let idle = Mutex::new(vec![PooledConnection { client, context: None }]);
+        Self { mechanisms, is_kerberos_only: AtomicBool::new(false), idle }
     }
 
     fn take_idle(&self) -> Option<PooledConnection> {
@@ -84,8 +88,9 @@ impl ConnectionPool {
             headers.insert(CONTENT_TYPE, SOAP);
             return endpoint.exchange(client, headers, envelope.to_vec()).await;
         }
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(encryption::CONTENT_TYPE));
-        let body = encryption::encode(&context.encrypt(envelope)?, envelope.len());
+        let scheme = context.scheme();
+        headers.insert(CONTENT_TYPE, header_value(&scheme.content_type())?);
+        let body = encryption::encode(scheme, &context.encrypt(envelope)?, envelope.len());
         let mut response = endpoint.exchange(client, headers, body).await?;
         if response.status == StatusCode::UNAUTHORIZED {
             return Ok(response);
@@ -110,24 +115,53 @@ impl ConnectionPool {
 
     /// Authenticates a connection by requests without a body.
     async fn authenticate(&self, client: &Client, endpoint: &HttpEndpoint) -> Result<SecurityContext, Error> {
-        let host = endpoint.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         // Kerberos needs the certificate for its first token.
-        let certificate = match endpoint.wsman.is_tls {
-            true => endpoint.exchange(client, HeaderMap::new(), Vec::new()).await?.certificate,
-            false => None,
-        };
-        let bindings = certificate.as_deref().map(channel_bindings);
-        let mut context = SecurityContext::new(self.mechanisms, &endpoint.wsman.credentials, host, bindings)?;
+        let mut bindings = None;
+        if endpoint.wsman.is_tls {
+            let response = endpoint.exchange(client, HeaderMap::new(), Vec::new()).await?;
+            self.check_schemes(&response);
+            bindings = response.certificate.as_deref().map(channel_bindings);
+        }
+        if !self.is_kerberos_only.load(Ordering::Relaxed) {
+            let result = self.authenticate_by(Scheme::Negotiate, client, endpoint, bindings.clone()).await;
+            if !self.is_kerberos_only.load(Ordering::Relaxed) {
+                return result;
+            }
+        }
+        self.authenticate_by(Scheme::Kerberos, client, endpoint, bindings).await
+    }
+
+    /// Remembers whether the service rejects `Negotiate` and offers `Kerberos`.
+    fn check_schemes(&self, response: &HttpResponse) {
+        let is_kerberos_only = response.status == StatusCode::UNAUTHORIZED
+            && self.mechanisms != Mechanisms::Ntlm
+            && response.challenge(Scheme::Negotiate.name()).is_none()
+            && response.challenge(Scheme::Kerberos.name()).is_some();
+        self.is_kerberos_only.fetch_or(is_kerberos_only, Ordering::Relaxed);
+    }
+
+    async fn authenticate_by(
+        &self,
+        scheme: Scheme,
+        client: &Client,
+        endpoint: &HttpEndpoint,
+        bindings: Option<Vec<u8>>,
+    ) -> Result<SecurityContext, Error> {
+        let host = endpoint.url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let credentials = &endpoint.wsman.credentials;
+        let mut context = SecurityContext::new(self.mechanisms, scheme, credentials, host, bindings)?;
         let mut token = context.step(Vec::new()).await?;
         for _ in 0..MAX_ROUND_TRIPS {
             let mut headers = HeaderMap::new();
             let mut value =
-                HeaderValue::from_str(&format!("Negotiate {}", STANDARD.encode_to_string(&token)))
-                    .map_err(|_| Error::new(Kind::Denied))?;
+                header_value(&format!("{} {}", scheme.name(), STANDARD.encode_to_string(&token)))?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
             let response = endpoint.exchange(client, headers, Vec::new()).await?;
-            let challenge = response.challenge("Negotiate").unwrap_or_default();
+            if scheme == Scheme::Negotiate {
+                self.check_schemes(&response);
+            }
+            let challenge = response.challenge(scheme.name()).unwrap_or_default();
             let server_token = STANDARD
                 .decode_to_vec(challenge)
                 .map_err(|_| Error::with(Kind::Protocol, "an authentication token that is not Base64"))?;
@@ -143,7 +177,7 @@ impl ConnectionPool {
             if !server_token.is_empty() {
                 token = context.step(server_token).await?;
             } else if !is_success {
-                return Err(response.denied("Negotiate"));
+                return Err(response.denied(scheme.name()));
             }
             if is_success {
                 return match context.is_complete() {
@@ -154,4 +188,8 @@ impl ConnectionPool {
         }
         Err(Error::with(Kind::Protocol, "an authentication with too many round trips"))
     }
+}
+
+fn header_value(text: &str) -> Result<HeaderValue, Error> {
+    HeaderValue::from_str(text).map_err(|_| Error::new(Kind::Denied))
 }

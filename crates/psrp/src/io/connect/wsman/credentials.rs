@@ -44,8 +44,8 @@ impl WsmanCredentials {
         Self::new(AuthMethod::Basic, user, password)
     }
 
-    /// Kerberos (RFC 4559), never NTLM. The user is `DOMAIN\user`, `user@domain.example.org` or `user`. Requires the
-    /// feature `negotiate`.
+    /// Kerberos (RFC 4559), never NTLM. The user is `DOMAIN\user`, `user@domain.example.org` or `user`. The HTTP scheme is
+    /// `Negotiate`, or `Kerberos` if the service offers only that. Requires the feature `negotiate`.
     ///
     /// The key distribution centre is configured by the environment variable `SSPI_KDC_URL` or `/etc/krb5.conf`.
     /// Authentication fails with [`Error::is_denied`](crate::Error::is_denied) if none is known for the user's domain.

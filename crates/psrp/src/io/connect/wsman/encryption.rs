@@ -6,11 +6,38 @@ use std::ops::Range;
 use crate::error::{Error, Kind};
 
 const BOUNDARY: &str = "Encrypted Boundary";
-const PROTOCOL: &str = "application/HTTP-SPNEGO-session-encrypted";
 const ORIGINAL: &str = "application/soap+xml;charset=UTF-8";
 
-/// Content type of an encrypted request.
-pub(super) const CONTENT_TYPE: &str = "multipart/encrypted;protocol=\"application/HTTP-SPNEGO-session-encrypted\";boundary=\"Encrypted Boundary\"";
+/// Authentication scheme of HTTP, which determines the format of its tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scheme {
+    /// Tokens of SPNEGO (RFC 4559).
+    Negotiate,
+    /// Tokens of Kerberos alone, of services that do not allow `Negotiate`.
+    Kerberos,
+}
+
+impl Scheme {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Negotiate => "Negotiate",
+            Self::Kerberos => "Kerberos",
+        }
+    }
+
+    /// Media type of an encrypted message.
+    fn protocol(self) -> &'static str {
+        match self {
+            Self::Negotiate => "application/HTTP-SPNEGO-session-encrypted",
+            Self::Kerberos => "application/HTTP-Kerberos-session-encrypted",
+        }
+    }
+
+    /// Content type of an encrypted request.
+    pub(super) fn content_type(self) -> String {
+        format!("multipart/encrypted;protocol=\"{}\";boundary=\"{BOUNDARY}\"", self.protocol())
+    }
+}
 
 /// Encrypted message: the signature (or another security trailer) and the encrypted content.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,9 +47,10 @@ pub(super) struct EncryptedMessage {
 }
 
 /// Encodes a body for an encrypted message whose content had `length` bytes.
-pub(super) fn encode(encrypted: &EncryptedMessage, length: usize) -> Vec<u8> {
+pub(super) fn encode(scheme: Scheme, encrypted: &EncryptedMessage, length: usize) -> Vec<u8> {
+    let protocol = scheme.protocol();
     let head = format!(
-        "--{BOUNDARY}\r\n\tContent-Type: {PROTOCOL}\r\n\tOriginalContent: type={ORIGINAL};Length={length}\r\n\
+        "--{BOUNDARY}\r\n\tContent-Type: {protocol}\r\n\tOriginalContent: type={ORIGINAL};Length={length}\r\n\
          --{BOUNDARY}\r\n\tContent-Type: application/octet-stream\r\n"
     );
     let tail = format!("--{BOUNDARY}--\r\n");
@@ -92,7 +120,7 @@ mod tests {
 
     #[test]
     fn encoded_body_is_decoded() {
-        let body = encode(&encrypted(), 1234);
+        let body = encode(Scheme::Negotiate, &encrypted(), 1234);
         assert_eq!(decode(&body).unwrap(), (encrypted(), 1234));
         // Exchange writes boundaries like this.
         let text = String::from_utf8(body).unwrap().replacen("--Encrypted", "-- Encrypted", 2);
@@ -101,7 +129,7 @@ mod tests {
 
     #[test]
     fn truncated_body_is_rejected() {
-        let body = encode(&encrypted(), 1234);
+        let body = encode(Scheme::Negotiate, &encrypted(), 1234);
         let whole = body.len() - b"--\r\n".len();
         for end in 0..whole {
             let result = decode(&body[..end]);
@@ -115,7 +143,12 @@ mod tests {
 
     #[test]
     fn content_type_is_recognized() {
-        assert!(is_encrypted(CONTENT_TYPE) && is_encrypted("Multipart/Encrypted;boundary=x"));
+        for scheme in [Scheme::Negotiate, Scheme::Kerberos] {
+            let body = String::from_utf8(encode(scheme, &encrypted(), 1)).unwrap();
+            assert!(is_encrypted(&scheme.content_type()) && body.contains(scheme.protocol()));
+            assert_eq!(decode(body.as_bytes()).unwrap(), (encrypted(), 1));
+        }
+        assert!(is_encrypted("Multipart/Encrypted;boundary=x"));
         assert!(!is_encrypted("application/soap+xml") && !is_encrypted(""));
     }
 

@@ -1,11 +1,12 @@
 //! Sends envelopes over HTTP.
 
 use std::error::Error as _;
+use std::time::Duration;
 
 use http::StatusCode;
 use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::redirect::Policy;
-use reqwest::{Client, ClientBuilder, Response, Url};
+use reqwest::{Client, ClientBuilder, Proxy, Response, Url};
 use zeroize::Zeroizing;
 
 use super::Wsman;
@@ -15,6 +16,10 @@ use super::credentials::{AuthMethod, CertificateTrust, trust_only};
 use crate::b64;
 use crate::error::{Error, Kind};
 use crate::io::remote::remote_text;
+
+/// Delays before a connection is opened again.
+const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(30);
 
 pub(super) const SOAP: HeaderValue = HeaderValue::from_static("application/soap+xml;charset=UTF-8");
 
@@ -114,6 +119,10 @@ impl HttpEndpoint {
             .user_agent(concat!("psrp/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(self.wsman.connect_timeout)
             .timeout(self.wsman.operation_timeout.saturating_add(self.wsman.grace));
+        let builder = match &self.wsman.proxy {
+            Some(url) => builder.proxy(proxy(url)?),
+            None => builder,
+        };
         let builder = match &self.wsman.trust {
             CertificateTrust::Platform => builder,
             CertificateTrust::Only(pem) => builder.tls_backend_preconfigured(trust_only(pem)?),
@@ -130,8 +139,7 @@ impl HttpEndpoint {
     ) -> Result<HttpResponse, Error> {
         // The size limit would not bound a compressed response.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        let request = client.post(self.url.clone()).headers(headers).body(body);
-        let mut response = request.send().await.map_err(request_error)?;
+        let mut response = self.send(client, headers, body).await?;
         let body = self.body(&mut response).await?;
         Ok(HttpResponse {
             status: response.status(),
@@ -143,6 +151,23 @@ impl HttpEndpoint {
                 .get::<reqwest::tls::TlsInfo>()
                 .and_then(|info| info.peer_certificate().map(Into::into)),
         })
+    }
+
+    /// Sends a request. Repeats it while no connection can be opened, because nothing was sent then.
+    async fn send(&self, client: &Client, headers: HeaderMap, mut body: Vec<u8>) -> Result<Response, Error> {
+        let (mut retries, mut delay) = (self.wsman.connect_retries, MIN_RETRY_DELAY);
+        loop {
+            let content = if retries > 0 { body.clone() } else { std::mem::take(&mut body) };
+            let request = client.post(self.url.clone()).headers(headers.clone()).body(content);
+            match request.send().await {
+                Err(error) if retries > 0 && error.is_connect() && !is_certificate(&error) => {
+                    tokio::time::sleep(delay).await;
+                    retries -= 1;
+                    delay = (2 * delay).min(MAX_RETRY_DELAY);
+                }
+                result => return result.map_err(request_error),
+            }
+        }
     }
 
     async fn body(&self, response: &mut Response) -> Result<Vec<u8>, Error> {
@@ -203,6 +228,16 @@ impl HttpResponse {
             format!("the service does not offer {scheme} authentication, only {offered}"),
         )
     }
+}
+
+/// Parses the URL of a proxy. The error does not contain it, because it can have a password.
+fn proxy(url: &str) -> Result<Proxy, Error> {
+    let invalid = || Error::with(Kind::Unsupported, "the proxy must have the form http://HOST:PORT");
+    let parsed = Url::parse(url).map_err(|_| invalid())?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return Err(invalid());
+    }
+    Proxy::all(parsed).map_err(|_| invalid())
 }
 
 fn request_error(error: reqwest::Error) -> Error {

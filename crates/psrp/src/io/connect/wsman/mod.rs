@@ -35,6 +35,7 @@ use self::credentials::{AuthMethod, CertificateTrust};
 use self::session::WsmanSession;
 use crate::Error;
 use crate::io::Connect;
+use crate::redacted::Redacted;
 
 /// Minimum envelope size, in bytes. Smaller envelopes have no room for data.
 const MIN_ENVELOPE_SIZE: usize = 8192;
@@ -42,7 +43,7 @@ const MIN_ENVELOPE_SIZE: usize = 8192;
 /// Connects to runspace pools over WS-Management, the protocol of Windows Remote Management (MS-WSMV, DSP0226).
 ///
 /// [`Connect::connect`] does not open a connection yet. The first packet does: depending on its message, it creates a
-/// shell or connects to an existing one. Proxies are not used, and redirects are not followed.
+/// shell or connects to an existing one. Redirects are not followed.
 ///
 /// # Security
 ///
@@ -75,6 +76,8 @@ pub struct Wsman {
     max_response_size: usize,
     operation_timeout: Duration,
     connect_timeout: Duration,
+    connect_retries: u32,
+    proxy: Option<Redacted<String>>,
     grace: Duration,
     idle_timeout: Option<Duration>,
 }
@@ -96,6 +99,8 @@ impl Wsman {
             max_response_size: 16 << 20,
             operation_timeout: Duration::from_secs(20),
             connect_timeout: Duration::from_secs(30),
+            connect_retries: 0,
+            proxy: None,
             grace: Duration::from_secs(30),
             idle_timeout: None,
         }
@@ -140,6 +145,14 @@ impl Wsman {
         operation_timeout(time: Duration) => operation_timeout = time;
         /// Sets the timeout for opening a connection. Default: 30 seconds.
         connect_timeout(time: Duration) => connect_timeout = time;
+        /// Sets how many times opening a connection is repeated if it fails, also in the middle of a session: after one
+        /// second, then after twice as long each time, up to 30 seconds. A request that was sent is never repeated, and
+        /// neither is a connection to a server with an untrusted certificate. Default: 0.
+        connect_retries(count: u32) => connect_retries = count;
+        /// Connects through an HTTP proxy: `http://proxy.example.org:3128`, with `user:password@` before the host if it
+        /// requires a login. NTLM and Kerberos then need TLS, because they authenticate a connection, not a request. Key
+        /// distribution centres are contacted directly. Default: none; the environment is not used.
+        proxy(url: impl Into<String>) => proxy = Some(Redacted(url.into()));
         /// Sets the time added to the operation timeout after which an unanswered request fails. Default: 30 seconds.
         grace(time: Duration) => grace = time;
         /// Sets how long the service retains a shell that is disconnected or idle. Default: the setting of the service,
@@ -198,8 +211,9 @@ impl Connect for Wsman {
 
     /// # Errors
     ///
-    /// Fails with [`Error::is_unsupported`] if host and path do not form a valid URL, with [`Error::is_untrusted`] if
-    /// the trusted certificates are not valid, and with [`Error::is_denied`] if the password would be sent without TLS.
+    /// Fails with [`Error::is_unsupported`] if host and path do not form a valid URL or the proxy cannot be used, with
+    /// [`Error::is_untrusted`] if the trusted certificates are not valid, and with [`Error::is_denied`] if the password
+    /// would be sent without TLS.
     fn connect(&self) -> impl Future<Output = Result<Self::Transport, Error>> + Send {
         std::future::ready(self.session().map(WsmanTransport::new))
     }
@@ -227,6 +241,8 @@ mod tests {
         let wsman = Wsman::http("a.example.org", WsmanCredentials::basic("someone", "pa55word"));
         let shown = format!("{wsman:?}");
         assert!(!shown.contains("pa55word") && !shown.contains("someone"), "{shown}");
+        let shown = format!("{:?}", wsman.proxy("http://someone:pa55word@proxy"));
+        assert!(!shown.contains("pa55word") && !shown.contains("someone"), "{shown}");
     }
 
     #[tokio::test]
@@ -235,6 +251,22 @@ mod tests {
         assert!(wsman.connect().await.unwrap_err().is_denied());
         assert!(wsman.shells().await.unwrap_err().is_denied());
         assert!(wsman.danger_allow_basic_without_tls().connect().await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn unusable_proxies_are_errors() {
+        let wsman = || Wsman::https("a.example.org", WsmanCredentials::basic("user", "secret"));
+        assert!(wsman().proxy("http://user:secret@proxy:3128").connect().await.is_ok());
+        for url in ["proxy:3128", "socks5://proxy", "http://", "http://user:secret@"] {
+            let error = wsman().proxy(url).connect().await.unwrap_err();
+            assert!(error.is_unsupported() && !format!("{error:?}").contains("secret"), "{error:?}");
+        }
+        #[cfg(feature = "negotiate")]
+        for is_tls in [true, false] {
+            let credentials = WsmanCredentials::ntlm("user", "secret");
+            let wsman = Wsman { is_tls, ..Wsman::https("a.example.org", credentials) };
+            assert_eq!(wsman.proxy("http://proxy").connect().await.is_ok(), is_tls);
+        }
     }
 
     #[tokio::test]

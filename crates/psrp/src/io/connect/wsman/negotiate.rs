@@ -1,21 +1,22 @@
-//! NTLM and Kerberos by SPNEGO (RFC 4178), with one security context per connection.
+//! NTLM and Kerberos, by SPNEGO (RFC 4178) or Kerberos alone, with one security context per connection.
 
 use std::time::Duration;
 
 use aws_lc_rs::digest::{self, Algorithm, SHA256, SHA384, SHA512};
+use sspi::credssp::SspiContext;
 use sspi::generator::{GeneratorState, NetworkRequest};
 use sspi::network_client::NetworkProtocol;
 use sspi::ntlm::NtlmConfig;
 use sspi::{
     AuthIdentity, BufferType, ClientRequestFlags, CredentialUse, Credentials, CredentialsBuffers,
-    DataRepresentation, EncryptionFlags, ErrorKind, Negotiate, NegotiateConfig, SecurityBuffer,
-    SecurityBufferRef, SecurityStatus, Sspi, SspiImpl, Username,
+    DataRepresentation, EncryptionFlags, ErrorKind, KdcResolution, Kerberos, KerberosConfig, Negotiate,
+    NegotiateConfig, SecurityBuffer, SecurityBufferRef, SecurityStatus, Sspi, SspiImpl, Username,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::credentials::{Mechanisms, WsmanCredentials};
-use super::encryption::EncryptedMessage;
+use super::encryption::{EncryptedMessage, Scheme};
 use crate::error::{Error, Kind};
 
 /// Timeout of a request to a key distribution centre.
@@ -46,7 +47,8 @@ impl Mechanisms {
 /// Security context: the state of an authentication, then the keys for encrypting messages.
 pub(super) struct SecurityContext {
     mechanisms: Mechanisms,
-    negotiate: Negotiate,
+    scheme: Scheme,
+    package: SspiContext,
     credentials: Option<CredentialsBuffers>,
     target: String,
     bindings: Option<Vec<u8>>,
@@ -57,6 +59,7 @@ impl SecurityContext {
     /// Creates a context for the service on a host, bound to its certificate.
     pub(super) fn new(
         mechanisms: Mechanisms,
+        scheme: Scheme,
         credentials: &WsmanCredentials,
         host: &str,
         bindings: Option<Vec<u8>>,
@@ -64,23 +67,21 @@ impl SecurityContext {
         let username = Username::parse(&credentials.user)
             .map_err(|error| Error::with(Kind::Denied, "the user name is not valid").caused_by(error))?;
         let identity = AuthIdentity { username, password: credentials.password.to_string().into() };
-        let config = NegotiateConfig::new(
-            Box::new(NtlmConfig::default()),
-            Some(mechanisms.list().into()),
-            // Windows logs this name. The machine's real name is not disclosed.
-            "psrp".into(),
-        );
-        let mut negotiate = Negotiate::new_client(config).map_err(|error| mechanisms.auth_error(error))?;
+        let mut package = new_package(mechanisms, scheme).map_err(|error| mechanisms.auth_error(error))?;
         let credentials = Credentials::from(identity);
-        let handle = negotiate
+        let handle = package
             .acquire_credentials_handle()
             .with_credential_use(CredentialUse::Outbound)
             .with_auth_data(&credentials)
-            .execute(&mut negotiate)
+            .execute(&mut package)
             .map_err(|error| mechanisms.auth_error(error))?
             .credentials_handle;
         let target = format!("HTTP/{host}");
-        Ok(Self { mechanisms, negotiate, credentials: handle, target, bindings, is_complete: false })
+        Ok(Self { mechanisms, scheme, package, credentials: handle, target, bindings, is_complete: false })
+    }
+
+    pub(super) fn scheme(&self) -> Scheme {
+        self.scheme
     }
 
     /// Returns whether the client's part of the authentication has succeeded.
@@ -99,7 +100,7 @@ impl SecurityContext {
         let mut output = [SecurityBuffer::new(Vec::new(), BufferType::Token)];
         let status = {
             let mut builder = self
-                .negotiate
+                .package
                 .initialize_security_context()
                 .with_credentials_handle(&mut self.credentials)
                 .with_context_requirements(
@@ -113,9 +114,8 @@ impl SecurityContext {
                 .with_target_name(&self.target)
                 .with_input(&mut input)
                 .with_output(&mut output);
-            let mut generator = self
-                .negotiate
-                .initialize_security_context_impl(&mut builder)
+            // The type has a private method with the same name.
+            let mut generator = SspiImpl::initialize_security_context_impl(&mut self.package, &mut builder)
                 .map_err(|error| mechanisms.auth_error(error))?;
             let mut state = generator.start();
             loop {
@@ -130,7 +130,7 @@ impl SecurityContext {
             }
         };
         if matches!(status, SecurityStatus::CompleteNeeded | SecurityStatus::CompleteAndContinue) {
-            self.negotiate.complete_auth_token(&mut output).map_err(|error| mechanisms.auth_error(error))?;
+            self.package.complete_auth_token(&mut output).map_err(|error| mechanisms.auth_error(error))?;
         }
         self.is_complete = matches!(status, SecurityStatus::Ok | SecurityStatus::CompleteNeeded);
         let [token] = output;
@@ -140,7 +140,7 @@ impl SecurityContext {
     pub(super) fn encrypt(&mut self, message: &[u8]) -> Result<EncryptedMessage, Error> {
         let mechanisms = self.mechanisms;
         let trailer = self
-            .negotiate
+            .package
             .query_context_sizes()
             .map_err(|error| mechanisms.auth_error(error))?
             .security_trailer;
@@ -149,7 +149,7 @@ impl SecurityContext {
             SecurityBufferRef::token_buf(&mut encrypted.signature),
             SecurityBufferRef::data_buf(&mut encrypted.data),
         ];
-        self.negotiate
+        self.package
             .encrypt_message(EncryptionFlags::empty(), &mut buffers)
             .map_err(|error| mechanisms.auth_error(error))?;
         Ok(encrypted)
@@ -163,10 +163,27 @@ impl SecurityContext {
             SecurityBufferRef::data_buf(&mut encrypted.data),
         ];
         // Do not reveal which check failed.
-        self.negotiate.decrypt_message(&mut buffers).map_err(|_| Error::new(Kind::Crypto))?;
+        self.package.decrypt_message(&mut buffers).map_err(|_| Error::new(Kind::Crypto))?;
         let [_, data] = buffers;
         Ok(data.data().to_vec())
     }
+}
+
+fn new_package(mechanisms: Mechanisms, scheme: Scheme) -> sspi::Result<SspiContext> {
+    // Windows logs this name. The machine's real name is not disclosed.
+    let client_computer_name = "psrp".to_owned();
+    Ok(match scheme {
+        Scheme::Negotiate => {
+            let ntlm = Box::new(NtlmConfig::default());
+            let config = NegotiateConfig::new(ntlm, Some(mechanisms.list().into()), client_computer_name);
+            SspiContext::Negotiate(Negotiate::new_client(config)?)
+        }
+        Scheme::Kerberos => {
+            let kdc_resolution = KdcResolution::KdcUrl(None);
+            let config = KerberosConfig { kdc_resolution, client_computer_name };
+            SspiContext::Kerberos(Kerberos::new_client_from_config(config)?)
+        }
+    })
 }
 
 /// Sends a request to a key distribution centre over TCP (RFC 4120 7.2.2): a 4-byte length, then the message.
@@ -259,19 +276,25 @@ mod tests {
     use super::*;
 
     /// Creates the first token for a user whose domain has no key distribution centre.
-    async fn first_token(mechanisms: Mechanisms) -> Result<Vec<u8>, Error> {
+    async fn first_token(mechanisms: Mechanisms, scheme: Scheme) -> Result<Vec<u8>, Error> {
         let credentials = WsmanCredentials::basic("user@nowhere.invalid", "secret");
-        SecurityContext::new(mechanisms, &credentials, "server.invalid", None).unwrap().step(Vec::new()).await
+        let context = SecurityContext::new(mechanisms, scheme, &credentials, "server.invalid", None);
+        context.unwrap().step(Vec::new()).await
     }
 
     #[tokio::test]
     async fn ntlm_is_used_only_if_requested() {
         let offers_ntlm = |token: &[u8]| token.windows(7).any(|window| window == b"NTLMSSP");
         for mechanisms in [Mechanisms::Ntlm, Mechanisms::KerberosOrNtlm] {
-            assert!(offers_ntlm(&first_token(mechanisms).await.unwrap()), "{mechanisms:?}");
+            assert!(
+                offers_ntlm(&first_token(mechanisms, Scheme::Negotiate).await.unwrap()),
+                "{mechanisms:?}"
+            );
         }
-        let error = first_token(Mechanisms::Kerberos).await.unwrap_err();
-        assert!(error.is_denied() && error.to_string().contains("only if it is requested"), "{error}");
+        for scheme in [Scheme::Negotiate, Scheme::Kerberos] {
+            let error = first_token(Mechanisms::Kerberos, scheme).await.unwrap_err();
+            assert!(error.is_denied() && error.to_string().contains("only if it is requested"), "{error}");
+        }
     }
 
     fn certificate(algorithm: &'static SignatureAlgorithm) -> Vec<u8> {

@@ -5,6 +5,7 @@ use std::error::Error as _;
 use uuid::Uuid;
 
 use super::Wsman;
+use super::credentials::AuthMethod;
 use super::fault::WsmanFault;
 use super::http::HttpClient;
 use super::response::{Page, Response, ResponseEnvelope, WsmanShell, violation};
@@ -28,6 +29,9 @@ impl WsmanSession {
                 Kind::Denied,
                 "basic authentication without TLS would expose the password",
             ));
+        }
+        if wsman.proxy.is_some() && !wsman.is_tls && wsman.credentials.method != AuthMethod::Basic {
+            return Err(Error::with(Kind::Unsupported, "NTLM and Kerberos through a proxy require TLS"));
         }
         if soap::max_data(&wsman) < Fragmenter::MIN_FRAGMENT_SIZE {
             return Err(Error::with(Kind::Limit, "max_envelope_size leaves no room for data"));
