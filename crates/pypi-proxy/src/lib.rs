@@ -47,7 +47,7 @@
 //!
 //! - Uploads are not supported.
 //! - HTML pages have no file sizes and upload times. The proxy adds them for files with a hash, after the file was
-//!   downloaded or requested.
+//!   downloaded or requested, or from the JSON API of the index.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

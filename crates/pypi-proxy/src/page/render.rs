@@ -66,7 +66,7 @@ impl Page {
         let files = pages.iter().flat_map(|page| page.files());
         write_files(&mut out, files.filter(|file| is_included(file) && names.insert(file.name())));
         merged.write_end(&mut out);
-        Self::parse(out, Links::Unchanged, |_, _| None)
+        Self::parse(out, Links::Unchanged, &json::NoFacts)
     }
 
     /// Returns the page in the format `application/vnd.pypi.simple.v1+html`. That format is frozen: later fields exist

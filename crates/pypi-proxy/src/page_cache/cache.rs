@@ -125,14 +125,16 @@ impl PageCache {
     }
 
     /// Creates a cache with other upstreams and another configuration, which continues the counters of this one. It
-    /// keeps the pages in memory if the rules, `wheel_metadata`, the use of several upstreams, and the URLs and TTLs of the
-    /// upstreams and their JSON APIs are the same. Otherwise they are loaded from disk. Failures and negative entries are forgotten.
+    /// keeps the pages in memory if the rules, `wheel_metadata`, `upload_times`, the use of several upstreams, and the URLs
+    /// and TTLs of the upstreams and their JSON APIs are the same. Otherwise they are loaded from disk. Failures and negative
+    /// entries are forgotten.
     #[must_use]
     pub fn reconfigure(&self, upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let (old, new) = (&self.0.config, &config);
         let key = |upstream: &Arc<Upstream>| (upstream.id(), upstream.ttl(), upstream.json_api().cloned());
         let is_same_page = self.upstreams().iter().map(key).eq(upstreams.iter().map(key))
-            && (&old.rules, old.wheel_metadata) == (&new.rules, new.wheel_metadata)
+            && (&old.rules, old.wheel_metadata, old.upload_times)
+                == (&new.rules, new.wheel_metadata, new.upload_times)
             && (old.strategy, &old.merge_projects, &old.private)
                 == (new.strategy, &new.merge_projects, &new.private);
         let slots = if is_same_page { self.0.slots.clone() } else { Arc::default() };
@@ -406,6 +408,7 @@ impl PageCache {
             slot,
             disk: self.0.disk.as_ref(),
             bucket: self.0.bucket.as_ref(),
+            failures: self.0.config.upload_times.then_some(&*self.0.failures),
             is_allowed: slot.document.as_ref().is_none_or(|document| document.is_offered(index, upstream))
                 && slot.name.as_ref().is_none_or(|name| self.is_index_allowed(name, index)),
         }

@@ -8,10 +8,12 @@ use tokio::task::spawn_blocking;
 
 use super::disk::{DiskCache, StoredPage};
 use super::slot::{Slot, UpstreamContent, UpstreamPage, is_older, parse_body, parse_stored};
-use crate::Error;
 use crate::bucket::{Bucket, PageLease, PageTurn};
 use crate::error::{Chain, Kind};
+use crate::failures::FailureLog;
+use crate::json_api;
 use crate::upstream::{PageResponse, Upstream, Validators};
+use crate::{Error, ProjectName};
 
 /// Page of one upstream.
 pub(super) struct Source<'a> {
@@ -19,6 +21,8 @@ pub(super) struct Source<'a> {
     pub(super) slot: &'a Arc<Slot>,
     pub(super) disk: Option<&'a DiskCache>,
     pub(super) bucket: Option<&'a Bucket>,
+    /// Log of failed requests for upload times; `None` if they are not requested.
+    pub(super) failures: Option<&'a FailureLog>,
     /// Whether the rules allow requesting the page from this upstream.
     pub(super) is_allowed: bool,
 }
@@ -99,11 +103,13 @@ impl Source<'_> {
         }
         // Fresh on disk, or from an upstream with a longer time to live than the others.
         if part.age() < self.upstream.ttl() {
-            return Ok(part);
+            let has_new_times = self.request_times(&part).await;
+            return Ok(if has_new_times { self.reparse_with_facts(part).await } else { part });
         }
         let id = self.upstream.id();
         let body = match self.request(&part.validators).await? {
             PageResponse::NotModified if part.content.is_some() => {
+                self.request_times(&part).await;
                 let mut part = self.reparse_with_facts(UpstreamPage { checked: Some(now), ..part }).await;
                 if let (Some(disk), slot) = (self.disk.cloned(), self.slot.clone()) {
                     let work = move || disk.touch(id, &slot.entry(), now);
@@ -136,7 +142,14 @@ impl Source<'_> {
                 }
                 return Ok(UpstreamPage::missing());
             }
-            PageResponse::Page(body) => body,
+            PageResponse::Page(body) => {
+                let lacks_times =
+                    || !body.is_json || memchr::memmem::find(&body.bytes, b"\"upload-time\"").is_none();
+                if self.failures.is_some() && lacks_times() {
+                    self.record_times().await;
+                }
+                body
+            }
         };
         let (validators, is_redirected) = (body.validators.clone(), body.is_redirected);
         let (disk, slot, old) = (self.disk.cloned(), self.slot.clone(), part.content.clone());
@@ -189,6 +202,59 @@ impl Source<'_> {
             },
             (name, _) => self.upstream.page(name.as_ref(), known).await,
         }
+    }
+
+    /// Requests upload times if a file of the page has a hash and no time. Returns whether there are new ones.
+    async fn request_times(&self, part: &UpstreamPage) -> bool {
+        let Some(UpstreamContent::Project(page)) = part.content.as_ref().filter(|_| self.failures.is_some())
+        else {
+            return false;
+        };
+        let lacks_time = page.files().any(|file| {
+            let details = file.details();
+            details.sha256.is_some() && details.upload_time.is_none()
+        });
+        lacks_time && self.record_times().await
+    }
+
+    /// Requests upload times from the JSON API, if they are enabled, and records them as facts about files. Returns whether
+    /// there are new ones.
+    async fn record_times(&self) -> bool {
+        let (Some(failures), Some(project), None) = (self.failures, &self.slot.name, &self.slot.document)
+        else {
+            return false;
+        };
+        self.try_record_times(project).await.unwrap_or_else(|error| {
+            failures.record(&format!("{project} (upload times)"), Some(self.upstream.to_string()), &error);
+            false
+        })
+    }
+
+    async fn try_record_times(&self, project: &ProjectName) -> Result<bool, Error> {
+        let Some(url) = self.upstream.json_url(project, None) else { return Ok(false) };
+        let known = Validators::default();
+        // An index may have no JSON API, or no description of this project.
+        let PageResponse::Page(body) = self.upstream.document(&url, self.upstream.max_page(), &known).await?
+        else {
+            return Ok(false);
+        };
+        let (disk, slot, project) = (self.disk.cloned(), self.slot.clone(), project.clone());
+        let work = move || {
+            let uploads = json_api::uploads(&body.bytes)?;
+            let changed = {
+                let mut facts = slot.facts.lock();
+                let is_changed = uploads.fold(false, |any, (file, fact)| facts.0.record(&file, fact) || any);
+                facts.1 += u64::from(is_changed);
+                is_changed.then(|| facts.0.clone())
+            };
+            if let (Some(facts), Some(disk)) = (&changed, disk) {
+                // If this fails, the times are requested again after the next start.
+                let _ = disk.store_facts(&project, facts);
+            }
+            Ok(changed.is_some())
+        };
+        let aborted = |_| Err(Error::with(Kind::Page, "parsing was aborted"));
+        spawn_blocking(work).await.unwrap_or_else(aborted)
     }
 
     /// Parses the page again if facts about its files were recorded since.
