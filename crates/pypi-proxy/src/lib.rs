@@ -91,6 +91,8 @@ pub mod page_cache;
 pub mod provenance;
 mod range;
 #[cfg(feature = "proxy")]
+mod resource;
+#[cfg(feature = "proxy")]
 pub mod rules;
 #[cfg(feature = "proxy")]
 pub mod serve;

@@ -16,7 +16,6 @@ use tokio::time::Instant;
 
 use super::claims::{ClaimedNames, Claims};
 use super::disk::DiskCache;
-use super::document::{Document, DocumentKey};
 use super::queue::FetchQueue;
 use super::slot::{Content, Merging, Slot, State, UpstreamContent, UpstreamPage, parse_stored};
 use super::source::Source;
@@ -26,6 +25,7 @@ use crate::error::Kind;
 use crate::failures::FailureLog;
 use crate::metrics::Counters;
 use crate::page::{FileFacts, Page};
+use crate::resource::Resource;
 use crate::rules::Rules;
 use crate::store::Digest;
 use crate::upstream::{PAUSED, Upstream};
@@ -65,7 +65,7 @@ pub(super) struct Slots {
     list: Option<Arc<Slot>>,
     projects: LinkedHashMap<ProjectName, Arc<Slot>>,
     /// Evicted before projects, because few clients request documents.
-    pub(super) documents: LinkedHashMap<DocumentKey, Arc<Slot>>,
+    pub(super) documents: LinkedHashMap<Resource, Arc<Slot>>,
     /// Total size of all entries, in bytes.
     bytes: u64,
 }
@@ -73,11 +73,20 @@ pub(super) struct Slots {
 impl Slots {
     /// Returns whether the slot was neither purged nor evicted.
     fn has(&self, slot: &Arc<Slot>) -> bool {
-        let cached = match slot.document_key() {
-            Some(key) => self.documents.get(&key),
-            None => slot.name.as_ref().map_or(self.list.as_ref(), |name| self.projects.get(name)),
+        let cached = match &slot.resource {
+            Resource::List => self.list.as_ref(),
+            Resource::Page(project) => self.projects.get(project),
+            document => self.documents.get(document),
         };
         cached.is_some_and(|cached| Arc::ptr_eq(cached, slot))
+    }
+
+    fn remove(&mut self, resource: &Resource) -> Option<Arc<Slot>> {
+        match resource {
+            Resource::List => self.list.take(),
+            Resource::Page(project) => self.projects.remove(project),
+            document => self.documents.remove(document),
+        }
     }
 }
 
@@ -235,7 +244,7 @@ impl PageCache {
     pub async fn list(&self) -> Result<CachedPage, Error> {
         let slot = {
             let mut slots = self.0.slots.lock();
-            slots.list.get_or_insert_with(|| Arc::new(Slot::new(None))).clone()
+            slots.list.get_or_insert_with(|| Arc::new(Slot::new(Resource::List))).clone()
         };
         self.get(slot).await
     }
@@ -243,7 +252,7 @@ impl PageCache {
     /// Returns the page of a project from each index, without rules about files: a fresh copy on disk, otherwise a response
     /// of the index. Contacts the same indexes as a request for the page. Changes nothing in memory and on disk.
     pub async fn inspect(&self, name: &ProjectName) -> Vec<IndexPage> {
-        let slot = Arc::new(Slot::new(Some(name.clone())));
+        let slot = Arc::new(Slot::new(Resource::Page(name.clone())));
         let mut parts = self.load(&slot).await;
         let mut pages: Vec<_> = parts.iter().map(|_| IndexPage::excluded()).collect();
         for group in self.groups(&slot) {
@@ -296,18 +305,18 @@ impl PageCache {
         }
         let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
-        let (slot, ids) = (Slot::new(project.cloned()), indexes.clone());
+        let (page, ids) = (Resource::page(project), indexes.clone());
         let work = move || {
-            slot.name.iter().for_each(|name| disk.remove_facts(name));
+            page.project().into_iter().for_each(|name| disk.remove_facts(name));
             ids.into_iter().try_for_each(|index| {
-                disk.remove(index, &slot.entry())?;
-                slot.name.iter().try_for_each(|name| disk.remove_documents(index, name))
+                disk.remove(index, &page.entry())?;
+                page.project().into_iter().try_for_each(|name| disk.remove_documents(index, name))
             })
         };
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
             for index in indexes {
-                bucket.purge_page(index, &Slot::new(project.cloned()).entry()).await?;
+                bucket.purge_page(index, &Resource::page(project).entry()).await?;
                 if let Some(project) = project {
                     bucket.purge_documents(index, project).await?;
                 }
@@ -319,15 +328,11 @@ impl PageCache {
     /// Removes a page from memory.
     fn forget(&self, project: Option<&ProjectName>) {
         let mut slots = self.0.slots.lock();
-        let slot = match project {
-            Some(name) => slots.projects.remove(name),
-            None => slots.list.take(),
-        };
-        let of_project = |key: &DocumentKey| project == Some(&key.project);
-        let keys: Vec<_> = slots.documents.keys().filter(|key| of_project(key)).cloned().collect();
-        let documents: Vec<_> = keys.iter().filter_map(|key| slots.documents.remove(key)).collect();
-        for slot in slot.into_iter().chain(documents) {
-            slots.bytes -= std::mem::take(&mut slot.state.lock().size_in_memory);
+        let documents = slots.documents.keys().filter(|document| document.project() == project).cloned();
+        for resource in documents.chain([Resource::page(project)]).collect::<Vec<_>>() {
+            if let Some(slot) = slots.remove(&resource) {
+                slots.bytes -= std::mem::take(&mut slot.state.lock().size_in_memory);
+            }
         }
     }
 
@@ -409,8 +414,8 @@ impl PageCache {
             disk: self.0.disk.as_ref(),
             bucket: self.0.bucket.as_ref(),
             failures: self.0.config.upload_times.then_some(&*self.0.failures),
-            is_allowed: slot.document.as_ref().is_none_or(|document| document.is_offered(index, upstream))
-                && slot.name.as_ref().is_none_or(|name| self.is_index_allowed(name, index)),
+            is_allowed: slot.resource.is_offered(index, upstream)
+                && slot.resource.project().is_none_or(|name| self.is_index_allowed(name, index)),
         }
     }
 
@@ -423,7 +428,8 @@ impl PageCache {
     /// Returns the groups of upstreams to contact for a page in sequence.
     fn groups(&self, slot: &Slot) -> Vec<Vec<usize>> {
         // The project list has the projects of all upstreams.
-        if slot.name.is_none() { vec![(0..self.upstreams().len()).collect()] } else { self.0.groups.clone() }
+        let is_list = slot.resource == Resource::List;
+        if is_list { vec![(0..self.upstreams().len()).collect()] } else { self.0.groups.clone() }
     }
 
     /// Returns whether a project of this group is not taken from any later group.
@@ -445,14 +451,14 @@ impl PageCache {
     async fn claim(&self, index: usize, slot: &Arc<Slot>, part: &UpstreamPage) {
         let Some((_, names)) = self.0.private.iter().find(|(at, _)| *at == index) else { return };
         let Some(content) = part.content.clone().filter(|_| !part.is_redirected) else { return };
-        if slot.name.as_ref().is_some_and(|name| names.contains(name.as_str())) {
+        let project = slot.resource.project().cloned();
+        if project.as_ref().is_some_and(|name| names.contains(name.as_str())) {
             return;
         }
         let (names, url) = (names.clone(), self.upstreams()[index].page_url(None));
-        let slot = slot.clone();
-        let work = move || match (&slot.name, &content) {
-            (Some(name), _) => names.add(url.as_str(), std::iter::once(name.clone())),
-            (None, content) => names.add(url.as_str(), content.names()),
+        let work = move || match project {
+            Some(name) => names.add(url.as_str(), std::iter::once(name)),
+            None => names.add(url.as_str(), content.names()),
         };
         let _ = tokio::task::spawn_blocking(work).await;
     }
@@ -497,13 +503,7 @@ impl PageCache {
         if error.is_offline() || error.detail() == Some(PAUSED) {
             return;
         }
-        let subject = match (&slot.name, &slot.document) {
-            (None, _) => "list of projects".to_owned(),
-            (Some(name), None) => name.to_string(),
-            (Some(name), Some(Document::Json { .. })) => format!("{name} (JSON API)"),
-            (Some(name), Some(Document::Provenance { .. })) => format!("{name} (provenance)"),
-        };
-        self.0.failures.record(&subject, Some(upstream.to_string()), error);
+        self.0.failures.record(&slot.resource.to_string(), Some(upstream.to_string()), error);
     }
 
     /// Returns the projects whose pages are in memory, with the times of their last uses, accurate to the minute.
@@ -540,7 +540,7 @@ impl PageCache {
         if let Some(slot) = slots.projects.to_back(name) {
             return slot.clone();
         }
-        let slot = Arc::new(Slot::new(Some(name.clone())));
+        let slot = Arc::new(Slot::new(Resource::Page(name.clone())));
         slots.projects.insert(name.clone(), slot.clone());
         slot
     }
@@ -645,7 +645,7 @@ impl PageCache {
         let Some(disk) = self.0.disk.clone() else { return };
         let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let slot = slot.clone();
-        tokio::task::spawn_blocking(move || disk.record_use(&indexes, &slot));
+        tokio::task::spawn_blocking(move || disk.record_use(&indexes, &slot.resource));
     }
 
     /// Returns the result of a completed refresh, even if the page is stale again by now.
@@ -675,15 +675,11 @@ impl PageCache {
 
     /// Removes a slot that was created for a rejected request.
     fn drop_unused(&self, slot: &Arc<Slot>) {
-        let Some(name) = &slot.name else { return };
         let mut slots = self.0.slots.lock();
         let state = slot.state.lock();
         let has_content = !matches!(state.content, Content::NotLoaded);
         if slots.has(slot) && !has_content && state.in_flight.is_none() && state.failure.is_none() {
-            match slot.document_key() {
-                Some(key) => slots.documents.remove(&key),
-                None => slots.projects.remove(name),
-            };
+            slots.remove(&slot.resource);
         }
     }
 
@@ -710,12 +706,12 @@ impl PageCache {
 /// Returns the names that a private upstream has listed, from its pages and its project list on disk.
 fn known_names(disk: &DiskCache, upstream: &Upstream) -> Vec<ProjectName> {
     let page = |name: Option<ProjectName>| {
-        let slot = Slot::new(name);
-        let (document, touched) = disk.open(upstream.id(), &slot.entry())?;
+        let slot = Slot::new(Resource::page(name.as_ref()));
+        let (document, touched) = disk.open(upstream.id(), &slot.resource.entry())?;
         let page = DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())?;
-        let part = parse_stored(page, &slot, upstream.page_url(slot.name.as_ref()).path())?;
+        let part = parse_stored(page, &slot, upstream.page_url(name.as_ref()).path())?;
         let content = part.content.filter(|_| !part.is_redirected)?;
-        Some(slot.name.clone().into_iter().chain(content.names()).collect::<Vec<_>>())
+        Some(name.into_iter().chain(content.names()).collect::<Vec<_>>())
     };
     disk.projects(upstream.id()).into_iter().filter_map(page).flatten().collect()
 }

@@ -20,7 +20,6 @@ use crate::store::PagesDir;
 pub use cache::{CachedPage, IndexPage, PageCache};
 pub use claims::Claims;
 pub(crate) use disk::{MAX_FACTS, StoredPage, is_document, stored_provenance, unix_seconds};
-pub(crate) use document::Document;
 pub(crate) use rendered::{MemoryFile, encode};
 pub use rendered::{PageBytes, RenderedPage, Variant};
 

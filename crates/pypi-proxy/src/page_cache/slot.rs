@@ -1,6 +1,5 @@
 //! State of one page in the cache.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,14 +10,15 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::disk::{LIST, StoredPage};
-use super::document::{Document, DocumentBody, DocumentKey};
+use super::disk::StoredPage;
+use super::document::DocumentBody;
 use super::namespace::is_one_project;
 use super::rendered::{AppliedRules, MergedContent};
 use super::{CacheStatus, IndexStrategy, RenderedPage};
 use crate::error::Kind;
 use crate::file_name;
 use crate::page::{Links, Page, ProjectFacts, ProjectList};
+use crate::resource::Resource;
 use crate::rules::{FilteredPage, ProjectPattern, Removed, Rules};
 use crate::upstream::{PageBody, Upstream, Validators};
 use crate::{Error, ProjectName};
@@ -32,10 +32,9 @@ const ALLOCATIONS: usize = 5;
 /// Estimated overhead of the allocator, in bytes per allocation.
 const ALLOCATOR_OVERHEAD: usize = 16;
 
-/// Cache slot of a project's page or of another document of the project, or of the project list if there is no name.
+/// Cache slot of a document.
 pub(super) struct Slot {
-    pub(super) name: Option<ProjectName>,
-    pub(super) document: Option<Document>,
+    pub(super) resource: Resource,
     pub(super) state: Mutex<State>,
     /// The upstreams' pages. Locked while a refresh is running.
     pub(super) parts: tokio::sync::Mutex<Option<Vec<UpstreamPage>>>,
@@ -145,7 +144,7 @@ impl State {
 }
 
 impl Slot {
-    pub(super) fn new(name: Option<ProjectName>) -> Self {
+    pub(super) fn new(resource: Resource) -> Self {
         let state = State {
             content: Content::NotLoaded,
             fresh_until: Instant::now(),
@@ -155,32 +154,12 @@ impl Slot {
             status: CacheStatus::Miss,
         };
         Self {
-            name,
-            document: None,
+            resource,
             state: Mutex::new(state),
             parts: tokio::sync::Mutex::new(None),
             facts: Mutex::default(),
             created: Instant::now(),
             used: AtomicU64::new(0),
-        }
-    }
-
-    pub(super) fn of_document(DocumentKey { project, document }: DocumentKey) -> Self {
-        Self { document: Some(document), ..Self::new(Some(project)) }
-    }
-
-    pub(super) fn document_key(&self) -> Option<DocumentKey> {
-        let document = self.document.clone()?;
-        Some(DocumentKey { project: self.name.clone()?, document })
-    }
-
-    /// Returns the name of the page's file on disk and in the bucket. Project names do not start with `@`, so `@list`
-    /// can't collide with one.
-    pub(super) fn entry(&self) -> Cow<'_, str> {
-        match (&self.name, &self.document) {
-            (None, _) => Cow::Borrowed(LIST),
-            (Some(name), None) => Cow::Borrowed(name.as_str()),
-            (Some(name), Some(document)) => Cow::Owned(document.entry(name)),
         }
     }
 
@@ -202,9 +181,8 @@ impl Slot {
 
     /// Returns the bytes in memory without the page: the slot, its map entry, and the state per upstream.
     pub(super) fn size_in_memory(&self, state: &State, indexes: usize) -> u64 {
-        // The name is in the slot and in the map key.
-        let text = self.document.as_ref().map_or(0, Document::text_len);
-        let names = self.name.as_ref().map_or(0, |name| 2 * (name.as_str().len() + text));
+        // The texts are in the slot and in the map key.
+        let names = 2 * self.resource.text_len();
         let entry = size_of::<(ProjectName, Arc<Self>)>() + 2 * size_of::<usize>() + HASH_ENTRY;
         let parts = indexes * size_of::<UpstreamPage>();
         let failure = if state.failure.is_some() { FAILURE_SIZE } else { 0 };
@@ -344,7 +322,7 @@ pub(super) fn combine(
 pub(super) fn parse_stored(stored: StoredPage, slot: &Slot, page: &str) -> Option<UpstreamPage> {
     let (facts, facts_version) = slot.facts.lock().clone();
     let (validators, is_redirected) = (stored.body.validators.clone(), stored.body.is_redirected);
-    let content = parse_body(stored.body, slot, page, &facts).ok()?;
+    let content = parse_body(stored.body, &slot.resource, page, &facts).ok()?;
     let (checked, modified) = (Some(stored.checked), Some(stored.modified));
     Some(UpstreamPage {
         content: Some(content),
@@ -362,19 +340,23 @@ pub(super) fn parse_stored(stored: StoredPage, slot: &Slot, page: &str) -> Optio
 /// path of the page at the index.
 pub(super) fn parse_body(
     body: PageBody,
-    slot: &Slot,
+    resource: &Resource,
     page: &str,
     facts: &ProjectFacts,
 ) -> Result<UpstreamContent, Error> {
-    if slot.document.is_some() {
-        return DocumentBody::parse(body.bytes, body.serial).map(UpstreamContent::Document);
+    match resource {
+        Resource::List => {
+            let list = ProjectList::parse(body.bytes, body.is_json, page);
+            list.map(|list| UpstreamContent::List(Arc::new(list)))
+        }
+        Resource::Page(project) => {
+            let page = body.into_page(Links::Paths { project, page }, facts);
+            page.map(|page| UpstreamContent::Project(Arc::new(page)))
+        }
+        Resource::Json(..) | Resource::Provenance(_) => {
+            DocumentBody::parse(body.bytes, body.serial).map(UpstreamContent::Document)
+        }
     }
-    let Some(project) = &slot.name else {
-        let list = ProjectList::parse(body.bytes, body.is_json, page);
-        return list.map(|list| UpstreamContent::List(Arc::new(list)));
-    };
-    let links = Links::Paths { project, page };
-    body.into_page(links, facts).map(|page| UpstreamContent::Project(Arc::new(page)))
 }
 
 #[cfg(test)]
@@ -383,7 +365,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_use_is_recorded_once_a_minute() {
-        let slot = Slot::new(None);
+        let slot = Slot::new(Resource::List);
         let mut recorded = 0;
         for _ in 0..181 {
             recorded += usize::from(slot.record_use(Instant::now()));

@@ -12,6 +12,7 @@ use crate::bucket::{Bucket, PageLease, PageTurn};
 use crate::error::{Chain, Kind};
 use crate::failures::FailureLog;
 use crate::json_api;
+use crate::resource::Resource;
 use crate::upstream::{PageResponse, Upstream, Validators};
 use crate::{Error, ProjectName};
 
@@ -50,7 +51,7 @@ impl Source<'_> {
         if is_fresh(&newer) {
             return (newer, None);
         }
-        let lease = match bucket.claim_page(self.upstream.id(), &self.slot.entry()).await {
+        let lease = match bucket.claim_page(self.upstream.id(), &self.slot.resource.entry()).await {
             PageTurn::Owner(lease) => Some(lease),
             PageTurn::Released => None,
             PageTurn::Unavailable => return (newer, None),
@@ -64,7 +65,7 @@ impl Source<'_> {
     async fn read_bucket(&self, bucket: &Bucket, part: &UpstreamPage) -> Result<UpstreamPage, Error> {
         let Some(disk) = self.disk.cloned() else { return Ok(part.clone()) };
         let (id, max, checked) = (self.upstream.id(), self.upstream.max_page(), part.checked);
-        let Some(page) = bucket.page(id, &self.slot.entry(), max).await? else {
+        let Some(page) = bucket.page(id, &self.slot.resource.entry(), max).await? else {
             return Ok(UpstreamPage { bucket_version: None, ..part.clone() });
         };
         if part.bucket_version.as_ref() == Some(&page.version) {
@@ -85,7 +86,7 @@ impl Source<'_> {
                 return None;
             }
             // If this fails, the disk keeps an older copy.
-            let _ = disk.store(id, &slot.entry(), &document);
+            let _ = disk.store(id, &slot.resource.entry(), &document);
             Some(UpstreamPage { bucket_version: before.bucket_version, ..new })
         };
         Ok(spawn_blocking(work).await.ok().flatten().unwrap_or(old))
@@ -112,7 +113,7 @@ impl Source<'_> {
                 self.request_times(&part).await;
                 let mut part = self.reparse_with_facts(UpstreamPage { checked: Some(now), ..part }).await;
                 if let (Some(disk), slot) = (self.disk.cloned(), self.slot.clone()) {
-                    let work = move || disk.touch(id, &slot.entry(), now);
+                    let work = move || disk.touch(id, &slot.resource.entry(), now);
                     if !spawn_blocking(work).await.unwrap_or(true) {
                         // The next request gets the whole page, to store it again.
                         part.validators = Validators::default();
@@ -122,7 +123,8 @@ impl Source<'_> {
                     && let Some(stored) = self.read().await
                 {
                     let slot = self.slot.clone();
-                    let work = move || DiskCache::document(&stored.body, &slot, now, stored.modified).ok();
+                    let work =
+                        move || DiskCache::document(&stored.body, &slot.resource, now, stored.modified).ok();
                     let document = spawn_blocking(work).await.ok().flatten();
                     self.publish(document, part.bucket_version.clone(), lease);
                 }
@@ -134,10 +136,10 @@ impl Source<'_> {
             PageResponse::NotFound => {
                 if part.content.is_some() {
                     // Otherwise the page would be back after the next start.
-                    self.with_disk(move |disk, slot| drop(disk.remove(id, &slot.entry()))).await;
+                    self.with_disk(move |disk, slot| drop(disk.remove(id, &slot.resource.entry()))).await;
                     if let Some(bucket) = self.bucket {
                         // If this fails, the copy in the bucket is revalidated like any other.
-                        let _ = bucket.purge_page(id, &self.slot.entry()).await;
+                        let _ = bucket.purge_page(id, &self.slot.resource.entry()).await;
                     }
                 }
                 return Ok(UpstreamPage::missing());
@@ -157,22 +159,23 @@ impl Source<'_> {
         let work = move || {
             // The page takes over the memory of the response body, so the disk copy is made first. A failure to store
             // it is not an error of the request.
-            let document = disk.as_ref().and_then(|_| DiskCache::document(&body, &slot, now, now).ok());
+            let document =
+                disk.as_ref().and_then(|_| DiskCache::document(&body, &slot.resource, now, now).ok());
             let (facts, facts_version) = slot.facts.lock().clone();
-            let content = parse_body(body, &slot, &path, &facts)?;
+            let content = parse_body(body, &slot.resource, &path, &facts)?;
             if let UpstreamContent::Project(page) = &content
                 && page.skipped() > 0
             {
-                let (project, count) = (slot.entry(), page.skipped());
+                let (project, count) = (slot.resource.entry(), page.skipped());
                 tracing::warn!(%project, count, "files are left out because of invalid names or URLs");
             }
             if is_older(&content, old.as_ref()) {
                 return Ok((None, facts_version, None));
             }
             if let (Some(disk), Some(document)) = (disk, &document)
-                && let Err(error) = disk.store(id, &slot.entry(), document)
+                && let Err(error) = disk.store(id, &slot.resource.entry(), document)
             {
-                tracing::warn!(page = %slot.entry(), error = %Chain(&error), "a page can't be stored");
+                tracing::warn!(page = %slot.resource.entry(), error = %Chain(&error), "a page can't be stored");
             }
             Ok((Some(content), facts_version, document))
         };
@@ -190,17 +193,18 @@ impl Source<'_> {
 
     /// Returns the path of the page at the upstream.
     fn path(&self) -> String {
-        self.upstream.page_url(self.slot.name.as_ref()).path().to_owned()
+        self.upstream.page_url(self.slot.resource.project()).path().to_owned()
     }
 
     /// Requests the page or document from the upstream.
     async fn request(&self, known: &Validators) -> Result<PageResponse, Error> {
-        match (&self.slot.name, &self.slot.document) {
-            (Some(name), Some(document)) => match document.url(name, self.upstream) {
-                Some(url) => self.upstream.document(&url, document.max_len(self.upstream), known).await,
-                None => Ok(PageResponse::NotFound),
-            },
-            (name, _) => self.upstream.page(name.as_ref(), known).await,
+        let resource = &self.slot.resource;
+        if resource.is_page() {
+            return self.upstream.page(resource.project(), known).await;
+        }
+        match resource.url(self.upstream) {
+            Some(url) => self.upstream.document(&url, resource.max_len(self.upstream), known).await,
+            None => Ok(PageResponse::NotFound),
         }
     }
 
@@ -220,8 +224,7 @@ impl Source<'_> {
     /// Requests upload times from the JSON API, if they are enabled, and records them as facts about files. Returns whether
     /// there are new ones.
     async fn record_times(&self) -> bool {
-        let (Some(failures), Some(project), None) = (self.failures, &self.slot.name, &self.slot.document)
-        else {
+        let (Some(failures), Resource::Page(project)) = (self.failures, &self.slot.resource) else {
             return false;
         };
         self.try_record_times(project).await.unwrap_or_else(|error| {
@@ -266,7 +269,7 @@ impl Source<'_> {
         let part = UpstreamPage { facts_version, ..part };
         let Some(stored) = self.read().await else { return part };
         let (slot, path) = (self.slot.clone(), self.path());
-        let parse = move || parse_body(stored.body, &slot, &path, &facts).ok();
+        let parse = move || parse_body(stored.body, &slot.resource, &path, &facts).ok();
         match spawn_blocking(parse).await.ok().flatten() {
             // Keep the page without the new facts.
             None => part,
@@ -278,7 +281,8 @@ impl Source<'_> {
     async fn read(&self) -> Option<StoredPage> {
         let (disk, slot) = (self.disk?.clone(), self.slot.clone());
         let (id, max) = (self.upstream.id(), self.upstream.max_page());
-        let (document, touched) = spawn_blocking(move || disk.open(id, &slot.entry())).await.ok()??;
+        let (document, touched) =
+            spawn_blocking(move || disk.open(id, &slot.resource.entry())).await.ok()??;
         let mut reservation = self.upstream.budget().reserve();
         reservation.grow(DiskCache::page_len(&document)?.min(max)).await;
         spawn_blocking(move || DiskCache::read(&document, max, touched, reservation)).await.ok()?
@@ -298,6 +302,6 @@ impl Source<'_> {
         let Some(own) = DiskCache::age(&document) else { return };
         let is_as_new = move |other: &[u8]| DiskCache::age(other).is_some_and(|other| other >= own);
         let (id, max_page) = (self.upstream.id(), self.upstream.max_page());
-        bucket.store_page(id, &self.slot.entry(), document, version, lease, max_page, is_as_new);
+        bucket.store_page(id, &self.slot.resource.entry(), document, version, lease, max_page, is_as_new);
     }
 }

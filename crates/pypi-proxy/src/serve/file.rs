@@ -16,7 +16,8 @@ use super::target::{FileTarget, UpstreamSource};
 use crate::error::{Chain, Kind};
 use crate::metadata::MetadataSource;
 use crate::page::{Details, FileFacts, Metadata};
-use crate::page_cache::{CacheStatus, CachedPage, Document, RenderedPage};
+use crate::page_cache::{CacheStatus, CachedPage, RenderedPage};
+use crate::resource::{FileId, Resource};
 use crate::rules::Violation;
 use crate::store::{Digest, Download, FetchState, FileInfo, Key, StoredFile};
 use crate::{ByteRange, Coding, Error, ProjectName, file_name, index_path};
@@ -226,7 +227,7 @@ impl FileRequest<'_> {
             return Ok(self.stored(stored, is_metadata_unknown).await);
         }
         if let Some(document) = self.provenance()? {
-            let cached = &proxy.pages.document(project, document).await?;
+            let cached = &proxy.pages.resource(&document).await?;
             return Ok(service::document(self.fields, cached, PROVENANCE_TYPE).await);
         }
         self.respond_from(FileTarget::of(cached, project, name, proxy)?, is_metadata_unknown).await
@@ -311,7 +312,7 @@ impl FileRequest<'_> {
     }
 
     /// Returns the provenance that is requested, if it is one.
-    fn provenance(&self) -> Result<Option<Document>, Error> {
+    fn provenance(&self) -> Result<Option<Resource>, Error> {
         let Self { proxy, project, name, cached, .. } = *self;
         let Some(base) = name.strip_suffix(".provenance").filter(|_| cached.page.file(name).is_none()) else {
             return Ok(None);
@@ -321,7 +322,8 @@ impl FileRequest<'_> {
         let upstream = proxy.upstreams.get(index).ok_or_else(missing)?;
         let url = upstream.resolve(project, file.provenance().ok_or_else(missing)?)?;
         let sha256 = file.details().sha256.map(Digest);
-        Ok(Some(Document::Provenance { file: base.into(), sha256, index, url }))
+        let (project, name) = (project.clone(), base.into());
+        Ok(Some(Resource::Provenance(Box::new(FileId { project, name, sha256, index, url }))))
     }
 
     /// Responds with a stored file. Metadata is compressed as the client prefers.

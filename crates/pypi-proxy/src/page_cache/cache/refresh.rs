@@ -14,6 +14,7 @@ use crate::page_cache::queue::FetchPermit;
 use crate::page_cache::slot::{Content, Slot, UpstreamPage, combine};
 use crate::page_cache::source::Source;
 use crate::page_cache::{CacheStatus, RefreshOutcome};
+use crate::resource::Resource;
 
 struct Fetched {
     content: Content,
@@ -79,7 +80,7 @@ impl PageCache {
         self.account_and_evict(&slot);
         drop(done);
         // Encode the variants that nearly all clients request in advance.
-        if let Some(page) = page.filter(|_| slot.document.is_none()) {
+        if let Some(page) = page.filter(|_| slot.resource.is_page()) {
             page.variant(crate::Form::Json, crate::Coding::Zstd).await;
             page.variant(crate::Form::Json, crate::Coding::Gzip).await;
         }
@@ -191,7 +192,7 @@ impl PageCache {
 
     /// Loads the copies of a page, one per upstream, and the facts about its files from disk.
     pub(super) async fn load(&self, slot: &Arc<Slot>) -> Vec<UpstreamPage> {
-        if let (Some(name), None, Some(disk)) = (slot.name.clone(), &slot.document, self.0.disk.clone()) {
+        if let (Resource::Page(name), Some(disk)) = (slot.resource.clone(), self.0.disk.clone()) {
             let work = move || disk.load_facts(&name);
             let mut facts = tokio::task::spawn_blocking(work).await.unwrap_or_default();
             if !self.extracts_metadata() {
@@ -252,12 +253,12 @@ impl PageCache {
     ) -> Result<(Content, Duration), Error> {
         let merging = self.0.merging.clone();
         let is_merged = parts.iter().filter(|part| part.content.is_some()).count() > 1;
-        if slot.document.is_some() || !self.0.has_rules && !is_merged {
-            return combine(parts, slot.name.as_ref(), &merging);
+        if !slot.resource.is_page() || !self.0.has_rules && !is_merged {
+            return combine(parts, slot.resource.project(), &merging);
         }
         // Merging and rules may have to look at every file of a page, so they run on a blocking thread.
         let (parts, slot) = (parts.to_vec(), slot.clone());
-        let work = move || combine(&parts, slot.name.as_ref(), &merging);
+        let work = move || combine(&parts, slot.resource.project(), &merging);
         let failed = |_| Err(Error::with(Kind::Page, "merging pages was aborted"));
         tokio::task::spawn_blocking(work).await.unwrap_or_else(failed)
     }
