@@ -16,8 +16,9 @@ use tokio::time::Instant;
 
 use super::claims::{ClaimedNames, Claims};
 use super::disk::DiskCache;
+use super::merge::Merging;
 use super::queue::FetchQueue;
-use super::slot::{Content, Merging, Slot, State, UpstreamContent, UpstreamPage, parse_stored};
+use super::slot::{Content, Slot, State, UpstreamContent, UpstreamPage, parse_stored};
 use super::source::Source;
 use super::{CacheStatus, Config, IndexStrategy, RefreshOutcome, RenderedPage};
 use crate::bucket::Bucket;
@@ -209,11 +210,18 @@ impl PageCache {
     ///
     /// # Errors
     ///
-    /// Fails if no upstream has the project ([`Error::is_not_found`]). Fails if an upstream fails and no page is young
-    /// enough for `stale_if_error` ([`Error::is_upstream`], [`Error::is_timeout`], [`Error::is_forbidden`],
-    /// [`Error::is_page`], [`Error::is_limit`]), or if there is no such page and the fetch queue is full
-    /// ([`Error::is_limit`] with [`Error::retry_after`]).
+    /// Fails if the rules forbid the project ([`Error::is_forbidden`]), or if no upstream has it
+    /// ([`Error::is_not_found`]). Fails if an upstream fails and no page is young enough for `stale_if_error`
+    /// ([`Error::is_upstream`], [`Error::is_timeout`], [`Error::is_forbidden`], [`Error::is_page`],
+    /// [`Error::is_limit`]), or if there is no such page and the fetch queue is full ([`Error::is_limit`] with
+    /// [`Error::retry_after`]).
     pub async fn project(&self, name: &ProjectName) -> Result<CachedPage, Error> {
+        self.rules().check_project(name)?;
+        self.page(name).await
+    }
+
+    /// Returns the page of a project, even if the rules forbid the project.
+    pub(crate) async fn page(&self, name: &ProjectName) -> Result<CachedPage, Error> {
         let served = self.get(self.slot(name)).await?;
         if self.is_current(name, &served) {
             return Ok(served);

@@ -4,6 +4,7 @@ mod cache;
 mod claims;
 mod disk;
 mod document;
+mod merge;
 mod namespace;
 mod queue;
 mod rendered;

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use http::header::{CONTENT_ENCODING, HeaderValue, LOCATION};
 use http::{Method, StatusCode};
@@ -10,15 +10,14 @@ use url::Url;
 
 use super::ResponseBody;
 use super::message::{ProxyResponse, RequestFields, RequestParts};
-use super::respond::{FileHeaders, Selection, X_CACHE, is_metadata, rule_rejection};
+use super::respond::{FileHeaders, Selection, X_CACHE, is_metadata};
 use super::service::{self, Proxy, State};
 use super::target::{FileTarget, UpstreamSource};
 use crate::error::{Chain, Kind};
 use crate::metadata::MetadataSource;
-use crate::page::{Details, FileFacts, Metadata};
+use crate::page::{FileFacts, Metadata};
 use crate::page_cache::{CacheStatus, CachedPage, RenderedPage};
 use crate::resource::{FileId, Resource};
-use crate::rules::Violation;
 use crate::store::{Digest, Download, FetchState, FileInfo, Key, StoredFile};
 use crate::{ByteRange, Coding, Error, ProjectName, file_name, index_path};
 
@@ -48,13 +47,10 @@ impl Proxy {
         name: &str,
         request: &RequestParts<'_>,
     ) -> Result<ProxyResponse, Error> {
-        if let Err(violation) = self.check_project(project) {
-            return Ok(self.reject(rule_rejection(&violation)));
-        }
         let cached = &self.0.pages.project(project).await?;
         let (is_head, fields) = (*request.method == Method::HEAD, &request.fields);
         FileRequest { proxy: &self.0, project, name, cached, is_head, fields, has_facts: true }
-            .checked(self)
+            .respond()
             .await
     }
 
@@ -80,7 +76,7 @@ impl Proxy {
                 match index.file_by_path(path, name, request, is_unlisted_served).await {
                     Err(error) if error.is_not_found() => {}
                     // The rules of another index may allow the project.
-                    Ok(other) if other.status == StatusCode::FORBIDDEN => response = Ok(other),
+                    Err(error) if error.violation().is_some() => response = Err(error),
                     other => return other,
                 }
             }
@@ -105,12 +101,12 @@ impl Proxy {
         let (mut violation, mut candidates) = (None, Vec::new());
         for project in file_name::projects(base) {
             let Ok(project) = ProjectName::parse(project) else { continue };
-            if let Err(violated) = self.check_project(&project) {
-                violation = violation.or(Some(violated));
-                continue;
-            }
             let cached = match self.0.pages.project(&project).await {
                 Ok(cached) => cached,
+                Err(error) if error.violation().is_some() => {
+                    violation = violation.or(Some(error));
+                    continue;
+                }
                 Err(error) if error.is_not_found() => {
                     candidates.push((project, None));
                     continue;
@@ -126,21 +122,15 @@ impl Proxy {
             let cached = &other.unwrap_or(cached);
             let request =
                 FileRequest { proxy: &self.0, project: &project, name, cached, is_head, fields, has_facts };
-            return request.checked(self).await;
+            return request.respond().await;
         }
         if !is_unlisted_served {
             return Err(Error::new(Kind::NotFound));
         }
         // The file may belong to each of the projects.
-        let rules = self.0.pages.rules();
-        let check = |(project, cached): &(ProjectName, Option<CachedPage>)| {
-            let mut parts = cached.iter().flat_map(|cached| cached.page.parts());
-            parts.try_for_each(|(_, page)| rules.status(page.project_status()))?;
-            rules.file(project, base, &Details::default(), SystemTime::now())
-        };
-        let checked = violation.map_or_else(|| candidates.iter().try_for_each(check), Err);
-        if let Err(violation) = checked {
-            return Ok(self.reject(rule_rejection(&violation)));
+        violation.map_or(Ok(()), Err)?;
+        for (project, cached) in &candidates {
+            self.0.pages.check_unlisted(project, cached.as_ref().map(|cached| &*cached.page), base)?;
         }
         // A project that exists, otherwise the most likely one.
         let at = candidates.iter().position(|(_, cached)| cached.is_some()).unwrap_or(0);
@@ -194,28 +184,10 @@ impl Proxy {
 
 impl FileRequest<'_> {
     /// Responds if the rules allow the file.
-    async fn checked(&self, proxy: &Proxy) -> Result<ProxyResponse, Error> {
-        match self.check() {
-            Ok(()) => self.respond().await,
-            Err(violation) => Ok(proxy.reject(rule_rejection(&violation))),
-        }
-    }
-
-    /// Checks whether the rules allow the file, or the file that metadata, a signature or provenance belongs to.
-    fn check(&self) -> Result<(), Violation> {
-        if !self.cached.page.is_restricted() {
-            return Ok(());
-        }
-        let base = || self.cached.page.file(self.name.rsplit_once('.')?.0);
-        match self.cached.page.file(self.name).or_else(base) {
-            Some((_, file)) => self.proxy.pages.rules().check(self.project, &file, SystemTime::now()),
-            None => Ok(()),
-        }
-    }
-
     async fn respond(&self) -> Result<ProxyResponse, Error> {
         let Self { proxy, project, name, cached, .. } = *self;
         let store = &proxy.store;
+        proxy.pages.check_file(project, &cached.page, name)?;
         cached.page.count_file_request();
         let label = || Arc::from(format!("{project}/{name}"));
         // Fast path: the location of a file that is stored does not matter.

@@ -28,7 +28,7 @@ use crate::guard::{Area, Guard};
 use crate::index_path::is_reserved;
 use crate::page_cache::{self, CacheStatus, CachedPage, PageCache};
 use crate::resource::Resource;
-use crate::rules::{Rules, Violation};
+use crate::rules::Rules;
 use crate::store::Store;
 use crate::upstream::Upstream;
 use crate::{Coding, Error, Form, ProjectName};
@@ -338,10 +338,6 @@ impl Proxy {
         audit::record(event, Refusal { client, user, path, rule, ..Refusal::default() });
     }
 
-    pub(super) fn check_project(&self, name: &ProjectName) -> Result<(), Violation> {
-        self.0.pages.rules().project(name.as_str())
-    }
-
     async fn dispatch(&self, route: Route<'_>, request: &RequestParts<'_>, scope: Scope) -> ProxyResponse {
         let method = request.method;
         let is_purge = matches!(route, Route::Purge(_));
@@ -361,10 +357,13 @@ impl Proxy {
         }
         match self.answer(route, request, scope).await {
             Ok(response) => response,
-            Err(error) if error.is_forbidden() => {
-                self.reject((error_response(&error), RejectionReason::FileHost))
-            }
-            Err(error) => error_response(&error),
+            Err(error) => match error.violation() {
+                Some(violation) => self.reject(rule_rejection(violation)),
+                None if error.is_forbidden() => {
+                    self.reject((error_response(&error), RejectionReason::FileHost))
+                }
+                None => error_response(&error),
+            },
         }
     }
 
@@ -378,16 +377,11 @@ impl Proxy {
         let ok = StatusCode::OK;
         Ok(match route {
             Route::Document(resource) => {
-                match resource.project().map(|project| self.check_project(project)) {
-                    Some(Err(violation)) => self.reject(rule_rejection(&violation)),
-                    _ => {
-                        let cached = self.0.pages.resource(&resource).await?;
-                        if resource.is_page() {
-                            self.page(&cached, request).await
-                        } else {
-                            document(&request.fields, &cached, "application/json").await
-                        }
-                    }
+                let cached = self.0.pages.resource(&resource).await?;
+                if resource.is_page() {
+                    self.page(&cached, request).await
+                } else {
+                    document(&request.fields, &cached, "application/json").await
                 }
             }
             Route::File { project, file } => self.typed(self.file(&project, &file, request).await?),
@@ -467,7 +461,7 @@ impl Proxy {
                 }
             }
             PurgeTarget::File { project, file } => {
-                let cached = self.0.pages.project(&project).await?;
+                let cached = self.0.pages.page(&project).await?;
                 let target = FileTarget::of(&cached, &project, &file, &self.0)?;
                 if let Some(digest) = target.digest(&self.0.store) {
                     let store = self.0.store.clone();
