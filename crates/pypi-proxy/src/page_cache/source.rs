@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 
 use super::disk::{DiskCache, StoredPage};
 use super::slot::{Slot, UpstreamContent, UpstreamPage, is_older, parse_body, parse_stored};
-use crate::bucket::{Bucket, PageLease, PageTurn};
+use crate::bucket::{Bucket, ClaimStep, Lease};
 use crate::error::{Chain, Kind};
 use crate::failures::FailureLog;
 use crate::json_api;
@@ -40,7 +40,7 @@ impl Source<'_> {
 
     /// Returns the copy in the bucket if it is newer than `part`. If it is stale, too, acquires the lease to request
     /// the page, or waits for the proxy that owns the lease.
-    pub(super) async fn newer_in_bucket(&self, part: &UpstreamPage) -> (UpstreamPage, Option<PageLease>) {
+    pub(super) async fn newer_in_bucket(&self, part: &UpstreamPage) -> (UpstreamPage, Option<Lease>) {
         let is_fresh = |part: &UpstreamPage| part.age() < self.upstream.ttl();
         let (Some(bucket), true) = (self.bucket, self.is_allowed && !is_fresh(part)) else {
             return (part.clone(), None);
@@ -52,9 +52,9 @@ impl Source<'_> {
             return (newer, None);
         }
         let lease = match bucket.claim_page(self.upstream.id(), &self.slot.resource.entry()).await {
-            PageTurn::Owner(lease) => Some(lease),
-            PageTurn::Released => None,
-            PageTurn::Unavailable => return (newer, None),
+            ClaimStep::Acquired(lease) => Some(lease),
+            ClaimStep::Released => None,
+            ClaimStep::Wait(_) | ClaimStep::Unavailable => return (newer, None),
         };
         // Another proxy may have written the page since the first read.
         let newest = self.read_bucket(bucket, &newer).await.unwrap_or(newer);
@@ -96,7 +96,7 @@ impl Source<'_> {
     pub(super) async fn fetch(
         &self,
         part: UpstreamPage,
-        lease: Option<PageLease>,
+        lease: Option<Lease>,
     ) -> Result<UpstreamPage, Error> {
         let now = SystemTime::now();
         if !self.is_allowed {
@@ -297,7 +297,7 @@ impl Source<'_> {
     }
 
     /// Uploads a page for other proxies, unless the bucket has one that is at least as new.
-    fn publish(&self, document: Option<Vec<u8>>, version: Option<UpdateVersion>, lease: Option<PageLease>) {
+    fn publish(&self, document: Option<Vec<u8>>, version: Option<UpdateVersion>, lease: Option<Lease>) {
         let (Some(bucket), Some(document)) = (self.bucket, document) else { return };
         let Some(own) = DiskCache::age(&document) else { return };
         let is_as_new = move |other: &[u8]| DiskCache::age(other).is_some_and(|other| other >= own);
