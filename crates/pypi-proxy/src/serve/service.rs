@@ -11,6 +11,7 @@ use http::{Method, Request, Response, StatusCode};
 use super::encoded::EncodedMetadata;
 use super::exposition::Exposition;
 use super::health::{Cached, HealthCache, health, readiness_problems};
+use super::locate::FileTarget;
 use super::message::{ProxyResponse, RequestFields, RequestParts, Value};
 use super::metrics::metrics;
 use super::request_metrics::{RejectionReason, RequestMetrics};
@@ -20,7 +21,6 @@ use super::respond::{
 };
 use super::route::{Own, PurgeTarget, RedirectKind, Route};
 use super::status::{self, View};
-use super::target::FileTarget;
 use super::{Config, ResponseBody};
 use crate::audit::{self, Refusal};
 use crate::error::Kind;
