@@ -16,9 +16,10 @@ use tokio::time::Instant;
 
 use super::claims::{ClaimedNames, Claims};
 use super::disk::DiskCache;
+use super::document::Document;
 use super::merge::Merging;
 use super::queue::FetchQueue;
-use super::slot::{Content, Slot, State, UpstreamContent, UpstreamPage, parse_stored};
+use super::slot::{Content, Slot, State, UpstreamPage, parse_stored};
 use super::source::Source;
 use super::{CacheStatus, Config, IndexStrategy, RefreshOutcome, RenderedPage};
 use crate::bucket::Bucket;
@@ -285,7 +286,7 @@ impl PageCache {
                 is_missing |= part.content.is_none()
                     && error.as_ref().is_some_and(|error| !self.is_skippable(*index, error));
                 let page = match &part.content {
-                    Some(UpstreamContent::Project(page)) => Some(page.clone()),
+                    Some(Document::Project(page)) => Some(page.clone()),
                     _ => None,
                 };
                 pages[*index] = IndexPage { page, checked: part.checked, is_excluded: false, error };

@@ -4,27 +4,48 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::rendered::{AppliedRules, FilteredDocument, MergedContent};
+use super::rendered::{FilteredDocument, Origin};
 use super::slot::Slot;
 use super::{CachedPage, PageCache, RenderedPage};
-use crate::Error;
 use crate::error::Kind;
+use crate::page::{Page, ProjectList};
 use crate::resource::Resource;
+use crate::{Error, ProjectName};
 
-/// Body of a document.
+/// A parsed document, of one index or merged.
 #[derive(Clone, Debug)]
-pub(super) struct DocumentBody {
-    pub(super) json: Bytes,
-    pub(super) serial: Option<u64>,
+pub(super) enum Document {
+    Project(Arc<Page>),
+    List(Arc<ProjectList>),
+    /// Description in the JSON API, or provenance.
+    Json {
+        json: Bytes,
+        serial: Option<u64>,
+    },
 }
 
-impl DocumentBody {
-    /// Checks that the body is JSON.
-    pub(super) fn parse(bytes: Vec<u8>, serial: Option<u64>) -> Result<Self, Error> {
-        match tightwire_json::from_slice::<serde::de::IgnoredAny>(&bytes) {
-            Ok(_) => Ok(Self { json: bytes.into(), serial }),
-            Err(error) => Err(Error::with(Kind::Page, "a document that is not JSON").caused_by(error)),
+impl Document {
+    pub(super) fn json(&self) -> &Bytes {
+        match self {
+            Self::Project(page) => page.json(),
+            Self::List(list) => list.json(),
+            Self::Json { json, .. } => json,
         }
+    }
+
+    /// Returns the serial number, if the index sends one.
+    pub(super) fn serial(&self) -> Option<u64> {
+        match self {
+            Self::Project(page) => page.last_serial(),
+            Self::List(_) => None,
+            Self::Json { serial, .. } => *serial,
+        }
+    }
+
+    /// Returns the valid names of a project list.
+    pub(super) fn names(&self) -> impl Iterator<Item = ProjectName> {
+        let list = if let Self::List(list) = self { Some(list) } else { None };
+        list.into_iter().flat_map(|list| list.names()).filter_map(|name| ProjectName::parse(name).ok())
     }
 }
 
@@ -68,19 +89,19 @@ impl RenderedPage {
     /// Removes the files that are not on the project's page from a document of the JSON API. The result is remembered
     /// for the same page.
     async fn only_listed(self: &Arc<Self>, page: Arc<Self>) -> Result<Arc<Self>, Error> {
-        let MergedContent::Document(body) = &self.content else { return Ok(self.clone()) };
+        let Document::Json { json, serial } = &self.content else { return Ok(self.clone()) };
         if let Some(filtered) = &*self.filtered.lock()
             && std::ptr::eq(filtered.page.as_ptr(), Arc::as_ptr(&page))
         {
             return Ok(filtered.document.clone().unwrap_or_else(|| self.clone()));
         }
-        let (json, of, serial) = (body.json.clone(), Arc::downgrade(&page), body.serial);
+        let (json, of, serial) = (json.clone(), Arc::downgrade(&page), *serial);
         let modified = self.modified().max(page.modified());
         let work = move || {
             let json = crate::json_api::filtered(&json, |file| page.lists(file))?;
             let page = |json: Vec<u8>| {
-                let content = MergedContent::Document(DocumentBody { json: json.into(), serial });
-                Arc::new(Self::new(content, modified, AppliedRules::default()))
+                let content = Document::Json { json: json.into(), serial };
+                Arc::new(Self::new(content, modified, Origin::default()))
             };
             Ok(json.map(page))
         };
@@ -92,9 +113,6 @@ impl RenderedPage {
 
     /// Returns whether the page for clients has a file of this name.
     fn lists(&self, file: &str) -> bool {
-        match &self.content {
-            MergedContent::Project { merged, .. } => merged.file(file).is_some(),
-            MergedContent::List(_) | MergedContent::Document(_) => false,
-        }
+        matches!(&self.content, Document::Project(page) if page.file(file).is_some())
     }
 }

@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use super::document::Document;
 use super::namespace::is_one_project;
-use super::rendered::{AppliedRules, MergedContent};
-use super::slot::{Content, UpstreamContent, UpstreamPage};
+use super::rendered::Origin;
+use super::slot::{Content, UpstreamPage};
 use super::{IndexStrategy, PageCache, RenderedPage};
 use crate::error::Kind;
 use crate::file_name;
@@ -82,16 +83,16 @@ pub(super) fn combine(
     merging: &Merging,
 ) -> Result<(Content, Duration), Error> {
     let rules = &*merging.rules;
-    let mut applied = AppliedRules { generation: rules.generation(), ..AppliedRules::default() };
+    let mut origin = Origin { generation: rules.generation(), ..Origin::default() };
     let mut removed = Removed::default();
     let mut projects = Vec::new();
     let (mut lists, mut document) = (Vec::new(), None);
     for (index, part) in parts.iter().enumerate() {
         match &part.content {
-            Some(UpstreamContent::Project(page)) => projects.push((index, page.clone())),
-            Some(UpstreamContent::List(list)) => lists.push(rules.list(list.clone(), index)?),
+            Some(Document::Project(page)) => projects.push((index, page.clone())),
+            Some(Document::List(list)) => lists.push(rules.list(list.clone(), index)?),
             // The first index that has the document wins.
-            Some(UpstreamContent::Document(body)) => document = document.or(Some(body.clone())),
+            Some(json @ Document::Json { .. }) => document = document.or(Some(json.clone())),
             None => {}
         }
     }
@@ -100,8 +101,8 @@ pub(super) fn combine(
     let content = match (projects.is_empty(), &lists[..]) {
         (false, _) => {
             let is_refused = |page: &Page| rules.status(page.project_status()).is_err();
-            applied.is_restricted = projects.iter().any(|(_, page)| is_refused(page));
-            if applied.is_restricted {
+            origin.is_restricted = projects.iter().any(|(_, page)| is_refused(page));
+            if origin.is_restricted {
                 // A file that another index has as well is taken from there.
                 projects.sort_by_key(|(_, page)| is_refused(page));
             }
@@ -115,22 +116,23 @@ pub(super) fn combine(
                 let filtered = rules.page(name, merged, now, &mut removed)?;
                 let FilteredPage { page, is_restricted, next, last } = filtered;
                 merged = page;
-                applied.is_restricted |= is_restricted;
+                origin.is_restricted |= is_restricted;
                 modified = modified.max(last);
                 time = next.and_then(|next| next.duration_since(now).ok()).unwrap_or(time);
             }
-            applied.removed = removed.text().and_then(|text| text.parse().ok());
-            MergedContent::Project { merged, parts: projects, hidden }
+            origin.removed = removed.text().and_then(|text| text.parse().ok());
+            (origin.parts, origin.hidden) = (projects, hidden);
+            Document::Project(merged)
         }
         (true, []) => match document {
-            Some(body) => MergedContent::Document(body),
+            Some(document) => document,
             None => return Ok((Content::NotFound, time)),
         },
-        (true, [list]) => MergedContent::List(list.clone()),
-        (true, lists) => MergedContent::List(Arc::new(ProjectList::merge(lists.iter().map(|list| &**list))?)),
+        (true, [list]) => Document::List(list.clone()),
+        (true, lists) => Document::List(Arc::new(ProjectList::merge(lists.iter().map(|list| &**list))?)),
     };
     let modified = modified.unwrap_or_else(SystemTime::now);
-    Ok((Content::Page(Arc::new(RenderedPage::new(content, modified, applied))), time))
+    Ok((Content::Page(Arc::new(RenderedPage::new(content, modified, origin))), time))
 }
 
 impl PageCache {

@@ -10,9 +10,10 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::disk::StoredPage;
-use super::document::DocumentBody;
+use super::document::Document;
 use super::{CacheStatus, RenderedPage};
-use crate::page::{Links, Page, ProjectFacts, ProjectList};
+use crate::error::Kind;
+use crate::page::{Links, ProjectFacts, ProjectList};
 use crate::resource::Resource;
 use crate::upstream::{PageBody, Validators};
 use crate::{Error, ProjectName};
@@ -71,7 +72,7 @@ pub(super) enum Content {
 
 #[derive(Clone, Default)]
 pub(super) struct UpstreamPage {
-    pub(super) content: Option<UpstreamContent>,
+    pub(super) content: Option<Document>,
     pub(super) validators: Validators,
     /// When the upstream last sent or confirmed the page; `None` if it never did.
     pub(super) checked: Option<SystemTime>,
@@ -84,24 +85,6 @@ pub(super) struct UpstreamPage {
     pub(super) facts_version: u64,
     /// Version of the object in the bucket when it was last read.
     pub(super) bucket_version: Option<UpdateVersion>,
-}
-
-#[derive(Clone)]
-pub(super) enum UpstreamContent {
-    Project(Arc<Page>),
-    List(Arc<ProjectList>),
-    Document(DocumentBody),
-}
-
-impl UpstreamContent {
-    /// Returns the valid names of a project list.
-    pub(super) fn names(&self) -> impl Iterator<Item = ProjectName> {
-        let list = match self {
-            Self::List(list) => Some(list),
-            Self::Project(_) | Self::Document(_) => None,
-        };
-        list.into_iter().flat_map(|list| list.names()).filter_map(|name| ProjectName::parse(name).ok())
-    }
 }
 
 impl UpstreamPage {
@@ -185,13 +168,8 @@ impl Slot {
 }
 
 /// Returns whether the new page has a lower serial, which means that it comes from an outdated copy of the index.
-pub(super) fn is_older(new: &UpstreamContent, old: Option<&UpstreamContent>) -> bool {
-    let serial = |content: &UpstreamContent| match content {
-        UpstreamContent::Project(page) => page.last_serial(),
-        UpstreamContent::Document(body) => body.serial,
-        UpstreamContent::List(_) => None,
-    };
-    matches!((serial(new), old.and_then(serial)), (Some(new), Some(old)) if new < old)
+pub(super) fn is_older(new: &Document, old: Option<&Document>) -> bool {
+    matches!((new.serial(), old.and_then(Document::serial)), (Some(new), Some(old)) if new < old)
 }
 
 /// `page` is the path of the page at the index.
@@ -219,18 +197,21 @@ pub(super) fn parse_body(
     resource: &Resource,
     page: &str,
     facts: &ProjectFacts,
-) -> Result<UpstreamContent, Error> {
+) -> Result<Document, Error> {
     match resource {
         Resource::List => {
             let list = ProjectList::parse(body.bytes, body.is_json, page);
-            list.map(|list| UpstreamContent::List(Arc::new(list)))
+            list.map(|list| Document::List(Arc::new(list)))
         }
         Resource::Page(project) => {
             let page = body.into_page(Links::Paths { project, page }, facts);
-            page.map(|page| UpstreamContent::Project(Arc::new(page)))
+            page.map(|page| Document::Project(Arc::new(page)))
         }
         Resource::Json(..) | Resource::Provenance(_) => {
-            DocumentBody::parse(body.bytes, body.serial).map(UpstreamContent::Document)
+            match tightwire_json::from_slice::<serde::de::IgnoredAny>(&body.bytes) {
+                Ok(_) => Ok(Document::Json { json: body.bytes.into(), serial: body.serial }),
+                Err(error) => Err(Error::with(Kind::Page, "a document that is not JSON").caused_by(error)),
+            }
         }
     }
 }

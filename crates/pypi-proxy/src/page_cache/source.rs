@@ -7,7 +7,8 @@ use object_store::UpdateVersion;
 use tokio::task::spawn_blocking;
 
 use super::disk::{DiskCache, StoredPage};
-use super::slot::{Slot, UpstreamContent, UpstreamPage, is_older, parse_body, parse_stored};
+use super::document::Document;
+use super::slot::{Slot, UpstreamPage, is_older, parse_body, parse_stored};
 use crate::bucket::{Bucket, ClaimStep, Lease};
 use crate::error::{Chain, Kind};
 use crate::failures::FailureLog;
@@ -163,7 +164,7 @@ impl Source<'_> {
                 disk.as_ref().and_then(|_| DiskCache::document(&body, &slot.resource, now, now).ok());
             let (facts, facts_version) = slot.facts.lock().clone();
             let content = parse_body(body, &slot.resource, &path, &facts)?;
-            if let UpstreamContent::Project(page) = &content
+            if let Document::Project(page) = &content
                 && page.skipped() > 0
             {
                 let (project, count) = (slot.resource.entry(), page.skipped());
@@ -210,8 +211,7 @@ impl Source<'_> {
 
     /// Requests upload times if a file of the page has a hash and no time. Returns whether there are new ones.
     async fn request_times(&self, part: &UpstreamPage) -> bool {
-        let Some(UpstreamContent::Project(page)) = part.content.as_ref().filter(|_| self.failures.is_some())
-        else {
+        let Some(Document::Project(page)) = part.content.as_ref().filter(|_| self.failures.is_some()) else {
             return false;
         };
         let lacks_time = page.files().any(|file| {
