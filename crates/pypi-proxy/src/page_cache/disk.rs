@@ -168,19 +168,15 @@ impl DiskCache {
         Ok(document)
     }
 
-    pub(super) fn store(&self, index: u64, entry: &str, document: &[u8]) -> Result<(), Error> {
-        self.write(&self.path(index, entry), document, None)
-    }
-
-    /// Stores a page that the upstream last confirmed at this time.
-    pub(super) fn store_dated(
+    /// Stores a page that the upstream last confirmed at this time; `None` for now.
+    pub(super) fn store(
         &self,
         index: u64,
         entry: &str,
         document: &[u8],
-        checked: SystemTime,
+        checked: Option<SystemTime>,
     ) -> Result<(), Error> {
-        self.write(&self.path(index, entry), document, Some(checked))
+        self.write(&self.path(index, entry), document, checked)
     }
 
     /// Returns the projects with a page of an upstream, and `None` for the list of projects.
@@ -215,7 +211,7 @@ impl DiskCache {
         if self.open(index, name).is_some_and(is_as_new) {
             return Ok(false);
         }
-        self.store_dated(index, name, document, checked).map(|()| true)
+        self.store(index, name, document, Some(checked)).map(|()| true)
     }
 
     /// Replaces a file. If there is no room for the new one, deletes the old one.

@@ -83,7 +83,11 @@ pub(super) fn combine(
     merging: &Merging,
 ) -> Result<(Content, Duration), Error> {
     let rules = &*merging.rules;
-    let mut origin = Origin { generation: rules.generation(), ..Origin::default() };
+    let mut origin = Origin {
+        generation: rules.generation(),
+        is_offline: merging.upstreams.iter().all(|upstream| upstream.is_offline()),
+        ..Origin::default()
+    };
     let mut removed = Removed::default();
     let mut projects = Vec::new();
     let (mut lists, mut document) = (Vec::new(), None);

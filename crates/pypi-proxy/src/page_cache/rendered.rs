@@ -32,6 +32,8 @@ pub(super) struct Origin {
     /// Number of removed files by rule.
     pub(super) removed: Option<HeaderValue>,
     pub(super) generation: u64,
+    /// Whether no request is sent to any upstream, as the page in HTML says.
+    pub(super) is_offline: bool,
 }
 
 /// Estimated overhead of a name in a set, in bytes.
@@ -52,8 +54,6 @@ pub struct RenderedPage {
     /// The variants in HTML, then those in JSON; one per content coding.
     variants: [OnceCell<Variant>; 2 * CODINGS],
     file_requests: Counter,
-    /// Whether the page in HTML says that the proxy is offline.
-    pub(super) is_offline: bool,
     pub(super) filtered: Mutex<Option<FilteredDocument>>,
 }
 
@@ -92,7 +92,6 @@ impl RenderedPage {
             origin,
             variants: Default::default(),
             file_requests: Counter::default(),
-            is_offline: false,
             filtered: Mutex::default(),
         }
     }
@@ -213,7 +212,7 @@ impl RenderedPage {
         if let Some(variant) = cell.get() {
             return variant.clone();
         }
-        let is_offline = self.is_offline;
+        let is_offline = self.origin.is_offline;
         cell.get_or_init(|| async {
             let work: Box<dyn FnOnce() -> Option<PageBytes> + Send> = match &self.content {
                 Document::Project(page) if !is_json => {
@@ -237,7 +236,7 @@ impl RenderedPage {
     }
 
     fn etag(&self, is_json: bool, coding: Coding) -> HeaderValue {
-        let form = match (is_json, self.is_offline) {
+        let form = match (is_json, self.origin.is_offline) {
             (true, _) => 'j',
             (false, false) => 'h',
             (false, true) => 'o',

@@ -87,7 +87,7 @@ impl Source<'_> {
                 return None;
             }
             // If this fails, the disk keeps an older copy.
-            let _ = disk.store(id, &slot.resource.entry(), &document);
+            let _ = disk.store(id, &slot.resource.entry(), &document, None);
             Some(UpstreamPage { bucket_version: before.bucket_version, ..new })
         };
         Ok(spawn_blocking(work).await.ok().flatten().unwrap_or(old))
@@ -174,7 +174,7 @@ impl Source<'_> {
                 return Ok((None, facts_version, None));
             }
             if let (Some(disk), Some(document)) = (disk, &document)
-                && let Err(error) = disk.store(id, &slot.resource.entry(), document)
+                && let Err(error) = disk.store(id, &slot.resource.entry(), document, None)
             {
                 tracing::warn!(page = %slot.resource.entry(), error = %Chain(&error), "a page can't be stored");
             }

@@ -237,21 +237,6 @@ impl PageCache {
     /// Merges the pages of the upstreams and applies the rules. Returns the page and how long the rules' result is
     /// valid.
     async fn combine(&self, parts: &[UpstreamPage], slot: &Arc<Slot>) -> Result<(Content, Duration), Error> {
-        let (mut content, time) = self.combine_online(parts, slot).await?;
-        if self.upstreams().iter().all(|upstream| upstream.is_offline())
-            && let Content::Page(page) = &mut content
-            && let Some(page) = Arc::get_mut(page)
-        {
-            page.is_offline = true;
-        }
-        Ok((content, time))
-    }
-
-    async fn combine_online(
-        &self,
-        parts: &[UpstreamPage],
-        slot: &Arc<Slot>,
-    ) -> Result<(Content, Duration), Error> {
         let merging = self.0.merging.clone();
         let is_merged = parts.iter().filter(|part| part.content.is_some()).count() > 1;
         if !slot.resource.is_page() || !self.0.has_rules && !is_merged {

@@ -78,7 +78,7 @@ impl PageCache {
         let resource = Resource::page(project);
         let document = DiskCache::document(&body, &resource, checked, modified)?;
         parse_body(body, &resource, upstream.page_url(project).path(), &ProjectFacts::default())?;
-        disk.store_dated(upstream.id(), &resource.entry(), &document, checked)?;
+        disk.store(upstream.id(), &resource.entry(), &document, Some(checked))?;
         self.forget(project);
         Ok(Imported::New)
     }
