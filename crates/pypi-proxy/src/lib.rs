@@ -61,6 +61,8 @@ mod breaker;
 pub mod bucket;
 #[cfg(feature = "proxy")]
 pub mod config;
+#[cfg(feature = "proxy")]
+mod digest;
 mod error;
 #[cfg(feature = "proxy")]
 mod failures;
@@ -70,6 +72,7 @@ mod file_name;
 mod file_watch;
 #[cfg(feature = "proxy")]
 pub mod guard;
+mod hash;
 #[cfg_attr(not(feature = "proxy"), allow(dead_code, reason = "only the proxy serves files"))]
 mod index_path;
 #[cfg(feature = "proxy")]
@@ -107,10 +110,11 @@ pub use error::Error;
 #[cfg(feature = "proxy")]
 #[cfg_attr(docsrs, doc(cfg(feature = "proxy")))]
 pub use file_name::file_version;
+pub use hash::Checksum;
 #[cfg(feature = "proxy")]
 #[doc(hidden)]
 pub use json_api::check as check_json_api;
 pub use name::ProjectName;
 pub use negotiate::{Coding, Form};
-pub use page::{ApiVersion, Checksum, Details, File, Metadata, Page, ProjectList, ProjectStatus};
+pub use page::{ApiVersion, Details, File, Metadata, Page, ProjectList, ProjectStatus};
 pub use range::ByteRange;

@@ -6,7 +6,7 @@ use std::fmt;
 use url::Url;
 
 use crate::ProjectName;
-use crate::store::Digest;
+use crate::digest::Digest;
 use crate::upstream::Upstream;
 
 /// Name of the project list on disk and in the bucket. Project names do not start with `@`.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::bytes_of;
 use super::json::Facts;
+use crate::digest::Digest;
+use crate::hash::bytes_of;
 use crate::name::is_file_name;
-use crate::store::Digest;
 
 /// Maximum number of files per project whose facts are recorded.
 const MAX_FILES: usize = 20_000;

@@ -436,7 +436,7 @@ impl ParsedFile {
     fn inserted_fields(&self) -> [Cow<'static, [u8]>; 3] {
         let metadata = self.extracted.map(|sha256| {
             let mut more = b",\"core-metadata\":{\"sha256\":\"".to_vec();
-            super::file::hex(&mut more, &sha256);
+            crate::hash::append_hex(&mut more, &sha256);
             more.extend_from_slice(b"\"}");
             more
         });

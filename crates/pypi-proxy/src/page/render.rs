@@ -96,7 +96,7 @@ impl Page {
             out.extend_from_slice(file.link().as_bytes());
             if let Some(sha256) = details.sha256 {
                 out.extend_from_slice(b"#sha256=");
-                super::file::hex(&mut out, &sha256);
+                crate::hash::append_hex(&mut out, &sha256);
             } else if let Some(checksum) = details.checksum {
                 let _ = write!(out, "#{checksum}");
             }
@@ -179,7 +179,7 @@ fn attributes(out: &mut Vec<u8>, details: &Details<'_>) {
             match (&sha256, &details.metadata_checksum) {
                 (Some(sha256), _) => {
                     out.extend_from_slice(b"sha256=");
-                    super::file::hex(out, sha256);
+                    crate::hash::append_hex(out, sha256);
                 }
                 (None, Some(checksum)) => {
                     let _ = write!(out, "{checksum}");

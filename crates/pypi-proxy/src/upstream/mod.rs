@@ -17,8 +17,8 @@ use futures_core::Stream;
 use http::HeaderMap;
 use http::header::{ETAG, LAST_MODIFIED};
 
+use crate::digest::Digest;
 use crate::page::{Links, Page, ProjectFacts, ProjectList};
-use crate::store::Digest;
 use crate::{Error, ProjectName};
 
 pub use budget::Budget;
