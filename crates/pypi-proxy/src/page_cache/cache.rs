@@ -30,7 +30,7 @@ use crate::page::{FileFacts, Page};
 use crate::resource::Resource;
 use crate::rules::Rules;
 use crate::store::Digest;
-use crate::upstream::{PAUSED, Upstream};
+use crate::upstream::Upstream;
 use crate::{Error, ProjectName};
 
 /// Minimum time between requests to a failed upstream while a stale page can be served.
@@ -505,14 +505,6 @@ impl PageCache {
     /// Returns the last failures of the upstreams.
     pub(crate) fn failures(&self) -> &FailureLog {
         &self.0.failures
-    }
-
-    pub(super) fn record_failure(&self, slot: &Slot, upstream: &Upstream, error: &Error) {
-        // The failures that caused a pause were recorded.
-        if error.is_offline() || error.detail() == Some(PAUSED) {
-            return;
-        }
-        self.0.failures.record(&slot.resource.to_string(), Some(upstream.to_string()), error);
     }
 
     /// Returns the projects whose pages are in memory, with the times of their last uses, accurate to the minute.

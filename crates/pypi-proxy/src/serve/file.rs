@@ -206,7 +206,6 @@ impl FileRequest<'_> {
             let passed = self.pass_through(&target, headers).await;
             if let Err(error) = &passed
                 && !error.is_not_found()
-                && !error.is_offline()
             {
                 store.failures().record(&label(), Some(target.upstream.to_string()), error);
             }

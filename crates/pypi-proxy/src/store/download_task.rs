@@ -370,7 +370,6 @@ impl<S> DownloadTask<S> {
         // Clients can request any number of files that do not exist.
         if let Err(error) = &result
             && !error.is_not_found()
-            && !error.is_offline()
         {
             self.store.failures.record(
                 self.state.label.as_deref().unwrap_or("a file"),

@@ -144,7 +144,7 @@ impl PageCache {
                 let (part, upstream) = (&mut parts[*index], &self.upstreams()[*index]);
                 *part = before;
                 if let Err(error) = &result {
-                    self.record_failure(slot, upstream, error);
+                    self.0.failures.record(&slot.resource.to_string(), Some(upstream.to_string()), error);
                 }
                 match result {
                     Ok(updated) => {
