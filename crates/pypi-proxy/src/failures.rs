@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 
 use crate::Error;
 use crate::error::Chain;
+use crate::upstream::PAUSED;
 
 /// Maximum number of failures; the oldest ones are dropped.
 pub(crate) const MAX_FAILURES: usize = 50;
@@ -46,9 +47,14 @@ struct State {
 }
 
 impl FailureLog {
-    /// Records and logs a failure. `origin` is the URL of the index with masked credentials, if it is known.
+    /// Records and logs a failure, unless no request was sent. `origin` is the URL of the index with masked credentials, if
+    /// it is known.
     #[cold]
     pub(crate) fn record(&self, subject: &str, origin: Option<String>, error: &Error) {
+        // The failures that caused a pause were recorded.
+        if error.is_offline() || error.detail() == Some(PAUSED) {
+            return;
+        }
         let (subject, chain) = (cut(subject, MAX_TEXT), Chain(error).to_string());
         let cause = match &origin {
             Some(origin) => format!("{origin}: {chain}"),
@@ -124,6 +130,15 @@ mod tests {
         let logged = (0..20).filter(|number| add(61, &format!("p-{number}")).is_some()).count();
         assert_eq!(logged, 9, "and one before in the same interval");
         assert_eq!((add(68, "b"), add(69, "b")), (None, Some(12)));
+    }
+
+    #[test]
+    fn requests_that_were_not_sent_are_not_recorded() {
+        let log = FailureLog::default();
+        for error in [Error::new(Kind::Offline), Error::with(Kind::Upstream, PAUSED)] {
+            log.record("six", None, &error);
+        }
+        assert!(log.all().is_empty());
     }
 
     #[test]

@@ -12,6 +12,14 @@ const MAX_FOLDER: usize = 1024;
 const ENDPOINTS: [&str; 9] =
     ["simple", "index", "cache", "health", "livez", "readyz", "metrics", "status", "status.json"];
 
+/// Names of further paths of indexes that a named index may not have.
+const RESERVED: [&str; 6] = ["files", "integrity", "packages", "project", "pypi", "search"];
+
+/// Returns whether a named index may not have this name, because it is that of another path.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    ENDPOINTS.contains(&name) || RESERVED.contains(&name)
+}
+
 /// Decodes a segment of a path. Returns `None` if it is not UTF-8.
 pub(crate) fn decode(segment: &str) -> Option<Cow<'_, str>> {
     percent_encoding::percent_decode_str(segment).decode_utf8().ok()

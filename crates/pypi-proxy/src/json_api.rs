@@ -1,4 +1,4 @@
-//! Documents of the JSON API: the files that rules forbid are removed from them.
+//! Documents of the JSON API: the files that rules forbid are removed from them, and upload times are read from them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,8 +8,48 @@ use tightwire_json::{RawValue, from_slice, from_str, to_raw_value, to_vec};
 
 use crate::Error;
 use crate::error::Kind;
+use crate::page::FileFacts;
 
 type Files<'d> = Vec<&'d RawValue>;
+
+/// Files of all versions, and those of the newest one.
+#[derive(Deserialize)]
+struct Uploads {
+    releases: Option<BTreeMap<String, Vec<Upload>>>,
+    urls: Option<Vec<Upload>>,
+}
+
+#[derive(Deserialize)]
+struct Upload {
+    filename: String,
+    digests: Option<Digests>,
+    size: Option<u64>,
+    upload_time_iso_8601: Option<String>,
+    /// In UTC, without an offset.
+    upload_time: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Digests {
+    sha256: Option<String>,
+}
+
+/// Returns the names of the files of a project with their lengths and upload times. Files without a SHA-256 or a time are
+/// left out. Fails if the document is malformed ([`Error::is_page`]).
+pub(crate) fn uploads(document: &[u8]) -> Result<impl Iterator<Item = (String, FileFacts)>, Error> {
+    let uploads: Uploads = from_slice(document).map_err(malformed)?;
+    let files = uploads.releases.into_iter().flatten().flat_map(|(_, files)| files);
+    let files = files.chain(uploads.urls.into_iter().flatten());
+    Ok(files.filter_map(|Upload { filename, digests, size, upload_time_iso_8601, upload_time }| {
+        let time = upload_time_iso_8601.or_else(|| upload_time.map(|time| time + "Z"))?;
+        Some((filename, FileFacts::uploaded(&digests?.sha256?, size, &time)?))
+    }))
+}
+
+#[cold]
+fn malformed(error: tightwire_json::Error) -> Error {
+    Error::with(Kind::Page, "a document of the JSON API").caused_by(error)
+}
 
 #[derive(Deserialize)]
 struct FileName<'d> {
@@ -21,8 +61,7 @@ struct FileName<'d> {
 /// their files from `releases`. Returns `None` if nothing is removed. Fails if the document is malformed
 /// ([`Error::is_page`]).
 pub(crate) fn filtered(document: &[u8], is_listed: impl Fn(&str) -> bool) -> Result<Option<Vec<u8>>, Error> {
-    filter(document, is_listed)
-        .map_err(|error| Error::with(Kind::Page, "a document of the JSON API").caused_by(error))
+    filter(document, is_listed).map_err(malformed)
 }
 
 fn filter(document: &[u8], is_listed: impl Fn(&str) -> bool) -> tightwire_json::Result<Option<Vec<u8>>> {
@@ -113,6 +152,33 @@ mod tests {
     }
 
     #[test]
+    fn upload_times_are_read() {
+        let sha256 = "0a".repeat(32);
+        let document = json!({
+            "releases": {"1.0": [
+                {"filename": "a-1.0.zip", "size": 5, "digests": {"sha256": sha256, "md5": "x"},
+                    "upload_time": "2024-01-10T00:00:00", "upload_time_iso_8601": "2024-01-10T00:00:00.5Z"},
+                {"filename": "a-1.0.exe", "digests": {"md5": "x"}, "upload_time": "2024-01-10T00:00:00"},
+                {"filename": "a-1.0.whl", "digests": {"sha256": sha256}},
+            ]},
+            "urls": [{"filename": "a-2.0.zip", "digests": {"sha256": sha256}, "upload_time": "2024-01-11T00:00:00"}],
+        });
+        let found: Vec<_> = uploads(document.to_string().as_bytes()).unwrap().collect();
+        let expected =
+            |name: &str, size, time| (name.to_owned(), FileFacts::uploaded(&sha256, size, time).unwrap());
+        assert_eq!(
+            found,
+            [
+                expected("a-1.0.zip", Some(5), "2024-01-10T00:00:00.5Z"),
+                expected("a-2.0.zip", None, "2024-01-11T00:00:00Z"),
+            ]
+        );
+        for text in ["", "[]", r#"{"urls":{}}"#, r#"{"releases":{"1.0":[{}]}}"#] {
+            assert!(uploads(text.as_bytes()).is_err_and(|error| error.is_page()), "{text}");
+        }
+    }
+
+    #[test]
     fn malformed_documents_are_rejected() {
         for text in [
             "",
@@ -129,6 +195,7 @@ mod tests {
         }
         for text in ["{}", r#"{"urls":null,"releases":null}"#, r#"{"urls":[],"releases":{}}"#] {
             assert!(filtered(text.as_bytes(), |_| true).unwrap().is_none(), "{text}");
+            assert_eq!(uploads(text.as_bytes()).unwrap().count(), 0);
         }
     }
 }

@@ -47,7 +47,7 @@
 //!
 //! - Uploads are not supported.
 //! - HTML pages have no file sizes and upload times. The proxy adds them for files with a hash, after the file was
-//!   downloaded or requested.
+//!   downloaded or requested, or from the JSON API of the index.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -61,6 +61,8 @@ mod breaker;
 pub mod bucket;
 #[cfg(feature = "proxy")]
 pub mod config;
+#[cfg(feature = "proxy")]
+mod digest;
 mod error;
 #[cfg(feature = "proxy")]
 mod failures;
@@ -70,6 +72,7 @@ mod file_name;
 mod file_watch;
 #[cfg(feature = "proxy")]
 pub mod guard;
+mod hash;
 #[cfg_attr(not(feature = "proxy"), allow(dead_code, reason = "only the proxy serves files"))]
 mod index_path;
 #[cfg(feature = "proxy")]
@@ -91,6 +94,8 @@ pub mod page_cache;
 pub mod provenance;
 mod range;
 #[cfg(feature = "proxy")]
+mod resource;
+#[cfg(feature = "proxy")]
 pub mod rules;
 #[cfg(feature = "proxy")]
 pub mod serve;
@@ -105,10 +110,11 @@ pub use error::Error;
 #[cfg(feature = "proxy")]
 #[cfg_attr(docsrs, doc(cfg(feature = "proxy")))]
 pub use file_name::file_version;
+pub use hash::Checksum;
 #[cfg(feature = "proxy")]
 #[doc(hidden)]
 pub use json_api::check as check_json_api;
 pub use name::ProjectName;
 pub use negotiate::{Coding, Form};
-pub use page::{ApiVersion, Checksum, Details, File, Metadata, Page, ProjectList, ProjectStatus};
+pub use page::{ApiVersion, Details, File, Metadata, Page, ProjectList, ProjectStatus};
 pub use range::ByteRange;

@@ -28,9 +28,9 @@ use serde::de::IgnoredAny;
 use tightwire_json::Value;
 use toml::Spanned;
 
+use crate::digest::Digest;
 use crate::error::Kind;
 use crate::name::is_file_name;
-use crate::store::Digest;
 use crate::{Error, ProjectName};
 
 /// Maximum size of a lock file in bytes: several times the size of the largest published ones.

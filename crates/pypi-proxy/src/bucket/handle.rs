@@ -15,7 +15,7 @@ use object_store::{GetRange, ObjectStore, UpdateVersion};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
-use super::lease::PageLease;
+use super::lease::Lease;
 use super::remote::{OperationError, Remote, SmallObject, failed};
 use super::{ConditionalWrites, Config};
 use crate::audit::{self, AuditEvent, Refusal};
@@ -240,7 +240,7 @@ impl Bucket {
         entry: &str,
         document: Vec<u8>,
         version: Option<UpdateVersion>,
-        lease: Option<PageLease>,
+        lease: Option<Lease>,
         max: u64,
         is_as_new: impl Fn(&[u8]) -> bool + Send + Sync + 'static,
     ) {

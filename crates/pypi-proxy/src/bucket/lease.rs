@@ -4,6 +4,7 @@
 //! periodically and deletes it at the end. A proxy that observes the lease unchanged for its whole duration, by the
 //! local clock, takes it over. Clocks of different machines are never compared.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,6 +12,7 @@ use object_store::UpdateVersion;
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::ConditionalWrites;
@@ -58,7 +60,7 @@ pub(super) struct Claim {
     observer: LeaseObserver,
 }
 
-pub(super) enum ClaimStep {
+pub(crate) enum ClaimStep {
     Acquired(Lease),
     /// Another proxy may own the lease: observe it again after this time.
     Wait(Duration),
@@ -68,15 +70,22 @@ pub(super) enum ClaimStep {
     Unavailable,
 }
 
-/// An owned lease, which must be renewed unless it is that of a page.
-pub(super) struct Lease {
+/// An owned lease, which is released when dropped. A task renews it meanwhile, unless it is that of a page.
+pub(crate) struct Lease {
+    /// Whether its previous owner stopped renewing it.
+    pub(super) is_taken_over: bool,
+    /// Closed when the lease is dropped, which ends the task.
+    dropped: oneshot::Sender<Infallible>,
+    task: JoinHandle<()>,
+}
+
+/// State of the task of a lease.
+struct Renewal {
     bucket: Bucket,
     path: Path,
     owner: String,
     duration: Duration,
     is_page: bool,
-    /// Whether its previous owner stopped renewing it.
-    pub(super) is_taken_over: bool,
     version: UpdateVersion,
     beat: u64,
     /// Start of the last successful write.
@@ -85,28 +94,6 @@ pub(super) struct Lease {
     last_attempt: Instant,
     /// Whether another proxy has taken over the lease.
     is_lost: bool,
-}
-
-/// Result of [`Bucket::claim_page`].
-pub(crate) enum PageTurn {
-    /// This proxy requests the page from its index.
-    Owner(PageLease),
-    /// Another proxy has requested the page.
-    Released,
-    /// Leases are unavailable, or another proxy takes too long: request the page without one.
-    Unavailable,
-}
-
-/// Lease of a page, which is released when dropped.
-pub(crate) struct PageLease(Option<Lease>);
-
-impl Drop for PageLease {
-    fn drop(&mut self) {
-        // Without a runtime, the lease expires.
-        if let (Some(lease), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
-            runtime.spawn(lease.release());
-        }
-    }
 }
 
 impl Bucket {
@@ -144,8 +131,8 @@ impl Bucket {
     }
 
     /// Acquires the lease of a page, or waits until another proxy releases it, for at most
-    /// [`Config::page_wait`](super::Config::page_wait).
-    pub(crate) async fn claim_page(&self, index: u64, entry: &str) -> PageTurn {
+    /// [`Config::page_wait`](super::Config::page_wait). Never returns [`ClaimStep::Wait`].
+    pub(crate) async fn claim_page(&self, index: u64, entry: &str) -> ClaimStep {
         let wait = self.0.config.page_wait;
         let path = self.page_path("leases/pages", index, entry);
         let mut claim = self.new_claim(path, wait.mul_f64(PAGE_LEASE_FRACTION), wait, true);
@@ -153,20 +140,15 @@ impl Bucket {
         // The task continues after the timeout, so that the circuit breaker learns the outcome and no lease remains.
         tokio::spawn(async move {
             let mut step = claim.acquire().await;
-            let turn = loop {
-                match step {
-                    ClaimStep::Acquired(lease) => break PageTurn::Owner(PageLease(Some(lease))),
-                    ClaimStep::Released => break PageTurn::Released,
-                    ClaimStep::Unavailable => break PageTurn::Unavailable,
-                    ClaimStep::Wait(interval) => tokio::time::sleep(interval).await,
-                }
+            while let ClaimStep::Wait(interval) = step {
+                tokio::time::sleep(interval).await;
                 step = claim.observe().await;
-            };
-            let _ = sender.send(turn);
+            }
+            let _ = sender.send(step);
         });
         match tokio::time::timeout(wait, turn).await {
-            Ok(Ok(turn)) => turn,
-            _ => PageTurn::Unavailable,
+            Ok(Ok(step)) => step,
+            _ => ClaimStep::Unavailable,
         }
     }
 }
@@ -243,19 +225,21 @@ impl Claim {
 
     fn acquired(&self, version: UpdateVersion, beat: u64) -> ClaimStep {
         self.count(if self.is_taken_over { LeaseOutcome::TakenOver } else { LeaseOutcome::Acquired });
-        ClaimStep::Acquired(Lease {
+        let renewal = Renewal {
             bucket: self.bucket.clone(),
             path: self.path.clone(),
             owner: self.owner.clone(),
             duration: self.duration,
             is_page: self.is_page,
-            is_taken_over: self.is_taken_over,
             version,
             beat,
             last_write: self.last_write,
             last_attempt: self.last_write,
             is_lost: false,
-        })
+        };
+        let (dropped, is_dropped) = oneshot::channel();
+        let task = tokio::spawn(renewal.run(is_dropped));
+        ClaimStep::Acquired(Lease { is_taken_over: self.is_taken_over, dropped, task })
     }
 
     fn unavailable(&self, why: LeaseOutcome) -> ClaimStep {
@@ -265,22 +249,35 @@ impl Claim {
 }
 
 impl Lease {
-    /// Renews the lease while `work` runs, then releases it.
-    pub(super) async fn renew_during<T>(mut self, work: impl Future<Output = T>) -> T {
+    /// Releases the lease, and waits until it is deleted.
+    pub(super) async fn release(self) {
+        drop(self.dropped);
+        let _ = self.task.await;
+    }
+}
+
+impl Renewal {
+    /// Renews the lease until its handle is dropped. Then deletes it, unless another proxy may own it.
+    async fn run(mut self, is_dropped: oneshot::Receiver<Infallible>) {
         let renewing = async {
-            while !self.is_lost {
+            while !self.is_page && !self.is_lost {
                 tokio::time::sleep_until(self.last_attempt + self.duration / 3).await;
                 self.renew().await;
             }
-            std::future::pending().await
+            std::future::pending::<()>().await;
         };
-        let result = tokio::select! {
+        tokio::select! {
             biased;
-            result = work => result,
-            never = renewing => never,
-        };
-        self.release().await;
-        result
+            _ = is_dropped => {}
+            () = renewing => {}
+        }
+        if !self.is_lost && self.last_write.elapsed() > self.duration / 2 {
+            self.renew().await;
+        }
+        if !self.is_lost {
+            // If this fails, the lease expires.
+            let _ = self.bucket.0.remote.delete(&self.path).await;
+        }
     }
 
     async fn renew(&mut self) {
@@ -305,17 +302,6 @@ impl Lease {
                     self.bucket.leases(self.is_page)[LeaseOutcome::Lost].add(1);
                 }
             },
-        }
-    }
-
-    /// Deletes the lease, unless another proxy may own it.
-    pub(super) async fn release(mut self) {
-        if !self.is_lost && self.last_write.elapsed() > self.duration / 2 {
-            self.renew().await;
-        }
-        if !self.is_lost {
-            // If this fails, the lease expires.
-            let _ = self.bucket.0.remote.delete(&self.path).await;
         }
     }
 }
@@ -412,31 +398,33 @@ mod tests {
 
     const DURATION: Duration = Duration::from_secs(10);
 
-    /// A bucket, and a lease of it.
-    async fn leased() -> (Arc<dyn ObjectStore>, Bucket, Lease) {
+    /// A bucket, and a lease of it with its owner.
+    async fn leased() -> (Arc<dyn ObjectStore>, Bucket, Lease, String) {
         let objects: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
         let bucket = Bucket::new(objects.clone(), Config { lease_duration: DURATION, ..Config::default() });
         let mut claim = bucket.new_claim(bucket.lease_path("file"), DURATION, DURATION * 100, false);
         let ClaimStep::Acquired(lease) = claim.acquire().await else { panic!("no other owner") };
-        (objects, bucket, lease)
+        (objects, bucket, lease, claim.owner)
     }
 
     #[tokio::test(start_paused = true)]
     async fn lost_lease_is_not_deleted() {
-        let (objects, bucket, lease) = leased().await;
+        let (objects, bucket, lease, _) = leased().await;
         let (path, other) = (bucket.lease_path("file"), r#"{"owner":"other","seconds":10.0,"beat":3}"#);
         objects.put(&path, other.into()).await.unwrap();
-        lease.renew_during(tokio::time::sleep(DURATION * 2)).await;
+        tokio::time::sleep(DURATION * 2).await;
+        lease.release().await;
         assert_eq!(bucket.0.remote.meter.leases[LeaseOutcome::Lost].get(), 1);
         assert_eq!(objects.get(&path).await.unwrap().bytes().await.unwrap(), other);
     }
 
     #[tokio::test(start_paused = true)]
     async fn renewal_with_lost_response_keeps_the_lease() {
-        let (objects, bucket, lease) = leased().await;
+        let (objects, bucket, lease, owner) = leased().await;
         let path = bucket.lease_path("file");
-        objects.put(&path, Document::encode(&lease.owner, DURATION, 1).into()).await.unwrap();
-        lease.renew_during(tokio::time::sleep(DURATION * 2)).await;
+        objects.put(&path, Document::encode(&owner, DURATION, 1).into()).await.unwrap();
+        tokio::time::sleep(DURATION * 2).await;
+        lease.release().await;
         assert_eq!(bucket.0.remote.meter.leases[LeaseOutcome::Lost].get(), 0);
         assert!(objects.head(&path).await.is_err());
     }
@@ -518,15 +506,15 @@ mod tests {
             let start = Instant::now();
             (bucket.claim_page(1, "@list").await, start.elapsed())
         };
-        let (PageTurn::Owner(mut lease), time) = turn().await else { panic!("no other owner") };
+        let (ClaimStep::Acquired(lease), time) = turn().await else { panic!("no other owner") };
         assert_eq!(time, Duration::ZERO);
         // Its owner is gone.
-        drop(lease.0.take());
+        lease.task.abort();
         let wait = bucket.0.config.page_wait;
-        assert!(matches!(turn().await, (PageTurn::Unavailable, time) if time == wait));
+        assert!(matches!(turn().await, (ClaimStep::Unavailable, time) if time == wait));
         // The lease that was taken over meanwhile is released.
         tokio::time::sleep(wait).await;
-        assert!(matches!(turn().await, (PageTurn::Owner(_), Duration::ZERO)));
+        assert!(matches!(turn().await, (ClaimStep::Acquired(_), Duration::ZERO)));
         tokio::time::sleep(wait).await;
         assert_eq!(objects.list(Some(&"leases".into())).count().await, 0);
     }
@@ -534,12 +522,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn page_lease_is_released_when_dropped() {
         let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
-        let PageTurn::Owner(lease) = bucket.claim_page(1, "@list").await else { panic!("no other owner") };
+        let ClaimStep::Acquired(lease) = bucket.claim_page(1, "@list").await else {
+            panic!("no other owner")
+        };
         let other = bucket.claim_page(1, "@list");
         let owner = async {
             tokio::time::sleep(Duration::from_millis(100)).await;
             drop(lease);
         };
-        assert!(matches!(tokio::join!(other, owner).0, PageTurn::Released));
+        assert!(matches!(tokio::join!(other, owner).0, ClaimStep::Released));
     }
 }

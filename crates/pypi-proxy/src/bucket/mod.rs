@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::metrics::named;
 
 pub use handle::Bucket;
-pub(crate) use lease::{PageLease, PageTurn};
+pub(crate) use lease::{ClaimStep, Lease};
 pub(crate) use remote::Operation;
 pub(crate) use source::TieredSource;
 

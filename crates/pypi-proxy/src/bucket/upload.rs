@@ -75,10 +75,10 @@ impl Bucket {
                     },
                 }
             };
-            let outcome = match lease {
-                Some(lease) => lease.renew_during(work).await,
-                None => work.await,
-            };
+            let outcome = work.await;
+            if let Some(lease) = lease {
+                lease.release().await;
+            }
             bucket.0.remote.meter.uploads[outcome].add(1);
             // The readers of the parts continue with the file.
             if let Some(parts) = parts {

@@ -249,6 +249,7 @@ impl<'s> ProxyBuilder<'s> {
             max_queued: count(settings.max_queued_pages.value),
             max_bytes: settings.response_cache_size.value,
             wheel_metadata: settings.wheel_metadata.value,
+            upload_times: settings.upload_times.value,
             rules: self.rules_with(osv),
             strategy: settings.index_strategy.value,
             merge_projects: settings.merge_projects.value.clone(),

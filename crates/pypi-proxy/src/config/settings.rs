@@ -160,6 +160,8 @@ settings! {
             "Time for which clients and caches between them and the proxy may reuse a page without a request. It delays new releases by this time; `0s` makes them revalidate each page.";
         wheel_metadata: bool = "true", [], [], Plain,
             "Extract metadata from wheels if their index does not offer it. A page refers to the metadata once the wheel has been downloaded and its metadata has been extracted.";
+        upload_times: bool = "false", [], [], Plain,
+            "Read the upload times of files from the JSON API of an index whose pages lack them, see json_api_url. min_age and exclude_newer need them, as do such limits of uv and pip. Each refresh of such a page may cost one more request.";
         response_cache_size: u64 = "128 MiB", ["GROXPI_RESPONSE_CACHE_SIZE"], [], Plain,
             "Maximum memory for pages.";
         response_cache_ttl: Option<Duration> = "", ["GROXPI_RESPONSE_CACHE_TTL"], [], Ineffective,
@@ -215,7 +217,7 @@ settings! {
         min_age_exempt: Vec<ProjectSelector> = "", [], [], Plain,
             "Patterns of projects to which min_age and exclude_newer do not apply. With version specifiers, such as `urllib3 ==2.5.0`, they do not apply to these versions.";
         min_age_unknown: UnknownAge = "deny", [], [], Plain,
-            "How min_age and exclude_newer treat files without an upload time. `deny` is safe and what pip and uv do in their own age checks; an index with HTML pages sends no upload times.";
+            "How min_age and exclude_newer treat files without an upload time. `deny` is safe and what pip and uv do in their own age checks; an index with HTML pages sends no upload times, see upload_times.";
         yanked: Yanked = "keep", [], [], Plain,
             "How yanked files are treated. `keep` lists them with their mark, `hide` removes them from pages but serves their URLs, `refuse` does neither.";
         exclude_newer: Option<LatestUpload> = "", [], [], Plain,

@@ -86,6 +86,7 @@ const INDEX_SETTINGS: &[&str] = &[
     "max_queued_pages",
     "page_max_age",
     "wheel_metadata",
+    "upload_times",
     "response_cache_size",
     "max_page_size",
     "allow_projects",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use aws_lc_rs::digest::{SHA256, digest};
 use sha_crypt::{PasswordVerifier as _, ShaCrypt};
 
-use crate::page::bytes_of;
+use crate::hash::bytes_of;
 
 /// Maximum number of lines of a file.
 const MAX_LINES: usize = 10_000;

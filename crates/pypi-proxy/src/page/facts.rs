@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::bytes_of;
+use super::json::Facts;
+use crate::digest::Digest;
+use crate::hash::bytes_of;
 use crate::name::is_file_name;
-use crate::store::Digest;
 
 /// Maximum number of files per project whose facts are recorded.
 const MAX_FILES: usize = 20_000;
@@ -15,15 +16,19 @@ const MAX_FILES: usize = 20_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProjectFacts(BTreeMap<String, FileFacts>);
 
-/// Facts about one file. Only recorded if the page has the file's hash, so that they can't belong to another file.
+/// Facts about one file. Only used if the page has the file's hash, so that they can't belong to another file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileFacts {
     /// Length in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) size: Option<u64>,
-    /// Value of `Last-Modified` from the file's host, in the format of `upload-time`.
+    /// Upload time from the JSON API, or the value of `Last-Modified` from the file's host, in the format of
+    /// `upload-time`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) time: Option<String>,
+    /// SHA-256 that the JSON API has for a file with this length and time; `None` if they are from another source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
     /// SHA-256 of the wheel that was searched for metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) wheel: Option<String>,
@@ -36,6 +41,19 @@ impl FileFacts {
     /// Creates facts from the length and the value of `Last-Modified`.
     pub(crate) fn new(size: Option<u64>, modified: Option<&str>) -> Self {
         Self { size, time: modified.and_then(upload_time), ..Self::default() }
+    }
+
+    /// Creates facts from the JSON API. Returns `None` if the SHA-256 or the time is malformed.
+    pub(crate) fn uploaded(sha256: &str, size: Option<u64>, time: &str) -> Option<Self> {
+        bytes_of::<32>(sha256)?;
+        let time = format!("{:.6}", time.parse::<jiff::Timestamp>().ok()?);
+        let sha256 = Some(sha256.to_ascii_lowercase());
+        is_time(&time).then(|| Self { size, time: Some(time), sha256, ..Self::default() })
+    }
+
+    /// Returns whether the length and the time are those of a file with this SHA-256, in lower case.
+    pub(crate) fn is_of(&self, sha256: &str) -> bool {
+        self.sha256.as_ref().is_none_or(|own| own == sha256)
     }
 
     /// Adds the SHA-256 of the wheel and of its metadata, or `None` if the metadata can't be read.
@@ -54,24 +72,12 @@ impl ProjectFacts {
         self.get(file).and_then(|fact| bytes_of(fact.wheel.as_ref()?)) == Some(wheel.0)
     }
 
-    /// Returns the SHA-256 of the wheel's metadata, if it could be read.
-    pub(crate) fn metadata(&self, file: &str, wheel: &[u8; 32]) -> Option<[u8; 32]> {
-        if self.is_examined(file, &Digest(*wheel)) {
-            bytes_of(self.get(file)?.metadata.as_ref()?)
-        } else {
-            None
-        }
-    }
-
     /// Returns whether the proxy could have recorded these facts.
     pub(crate) fn is_valid(&self) -> bool {
         let is_hash = |hash: &Option<String>| hash.as_ref().is_none_or(|hash| bytes_of::<32>(hash).is_some());
-        let is_time = |time: &str| {
-            let digits = |byte: u8| if byte.is_ascii_digit() { b'0' } else { byte };
-            time.bytes().map(digits).eq(*b"0000-00-00T00:00:00Z")
-        };
         let is_valid = |(name, fact): (&String, &FileFacts)| {
             is_file_name(name)
+                && is_hash(&fact.sha256)
                 && is_hash(&fact.wheel)
                 && is_hash(&fact.metadata)
                 && fact.time.as_deref().is_none_or(is_time)
@@ -90,14 +96,18 @@ impl ProjectFacts {
         if self.0.len() >= MAX_FILES && !self.0.contains_key(file) {
             return false;
         }
-        let FileFacts { size, time, wheel, metadata } = fact;
+        let FileFacts { size, time, sha256, wheel, metadata } = fact;
         if !self.0.contains_key(file) {
             self.0.insert(file.to_owned(), FileFacts::default());
         }
         let Some(known) = self.0.get_mut(file) else { return false };
         let before = known.clone();
-        known.size = size.or(known.size);
-        known.time = time.or_else(|| known.time.take());
+        if sha256.is_some() {
+            (known.size, known.time, known.sha256) = (size, time, sha256);
+        } else if known.sha256.is_none() {
+            known.size = size.or(known.size);
+            known.time = time.or_else(|| known.time.take());
+        }
         if wheel.is_some() {
             (known.wheel, known.metadata) = (wheel, metadata);
         }
@@ -117,6 +127,32 @@ impl ProjectFacts {
             self.record(&file, own);
         }
     }
+}
+
+impl Facts for ProjectFacts {
+    fn metadata(&self, wheel: &str, sha256: &[u8; 32]) -> Option<[u8; 32]> {
+        if self.is_examined(wheel, &Digest(*sha256)) {
+            bytes_of(self.get(wheel)?.metadata.as_ref()?)
+        } else {
+            None
+        }
+    }
+
+    fn has_times(&self) -> bool {
+        self.0.values().any(|fact| fact.sha256.is_some())
+    }
+
+    fn time(&self, file: &str, sha256: &[u8; 32]) -> Option<&str> {
+        let fact = self.get(file)?;
+        let is_same = bytes_of(fact.sha256.as_ref()?) == Some(*sha256);
+        fact.time.as_deref().filter(|time| is_same && is_time(time))
+    }
+}
+
+/// Returns whether a text has the form of `upload-time` (PEP 700), with or without microseconds.
+fn is_time(text: &str) -> bool {
+    let digits = text.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
+    digits.clone().eq(*b"0000-00-00T00:00:00Z") || digits.eq(*b"0000-00-00T00:00:00.000000Z")
 }
 
 /// Converts an HTTP date (RFC 9110, section 5.6.7) to the format of `upload-time` (PEP 700).
@@ -161,6 +197,26 @@ mod tests {
         facts.record("b.whl", FileFacts::new(Some(2), None));
         facts.retain(|file| file == "b.whl");
         assert!(facts.get("a.whl").is_none() && facts.get("b.whl").is_some());
+    }
+
+    #[test]
+    fn times_of_the_json_api_belong_to_one_file() {
+        let hex = Digest([1; 32]).to_string();
+        let mut facts = ProjectFacts::default();
+        facts.record("a.zip", FileFacts::new(Some(1), Some("Sun, 06 Nov 1994 08:49:37 GMT")));
+        assert!(!facts.has_times());
+        let uploaded = FileFacts::uploaded(&hex, Some(2), "2024-01-10T02:00:00.5+02:00").unwrap();
+        assert!(facts.record("a.zip", uploaded));
+        // The date of the file's host does not replace it.
+        assert!(!facts.record("a.zip", FileFacts::new(Some(3), Some("Sun, 06 Nov 1994 08:49:37 GMT"))));
+        assert!(facts.is_valid() && facts.has_times());
+        assert_eq!(facts.get("a.zip").unwrap().size, Some(2));
+        assert_eq!(facts.time("a.zip", &[1; 32]), Some("2024-01-10T00:00:00.500000Z"));
+        assert_eq!((facts.time("a.zip", &[2; 32]), facts.time("b.zip", &[1; 32])), (None, None));
+        assert_eq!(FileFacts::uploaded("1", None, "2024-01-10T00:00:00Z"), None);
+        for time in ["2024-01-10T00:00:00", "-000001-01-10T00:00:00Z", "yesterday"] {
+            assert_eq!(FileFacts::uploaded(&hex, None, time), None, "{time}");
+        }
     }
 
     #[test]

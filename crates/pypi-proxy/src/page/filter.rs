@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::json::NoFacts;
 use super::links::Links;
 use super::render::{append_items, write_files};
 use super::{File, Page};
@@ -39,7 +40,7 @@ impl Page {
         let mut out = Vec::with_capacity(self.json.len());
         write_files(&mut out, included.iter().copied());
         envelope.write_end(&mut out);
-        Self::parse(out, Links::Unchanged, |_, _| None).map(Some)
+        Self::parse(out, Links::Unchanged, &NoFacts).map(Some)
     }
 }
 

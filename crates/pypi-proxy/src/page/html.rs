@@ -53,14 +53,15 @@ impl Page {
         facts: &super::ProjectFacts,
     ) -> Result<Self, Error> {
         let mut links = Links::parse(document)?;
-        // Without a hash, the file may have been replaced.
-        for link in links.files.iter_mut().filter(|link| matches!(link.hashes.0, Some(("sha256", _)))) {
-            if let Some(fact) = facts.get(&link.filename) {
+        for link in &mut links.files {
+            // Without a hash, the file may have been replaced.
+            let Some(("sha256", sha256)) = &link.hashes.0 else { continue };
+            if let Some(fact) = facts.get(&link.filename).filter(|fact| fact.is_of(sha256)) {
                 link.size = fact.size;
                 link.upload_time.clone_from(&fact.time);
             }
         }
-        Self::parse(links.into_json(), links_to, |wheel, sha256| facts.metadata(wheel, sha256))
+        Self::parse(links.into_json(), links_to, facts)
     }
 }
 

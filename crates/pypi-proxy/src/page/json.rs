@@ -27,6 +27,38 @@ const MAX_LINKED: usize = 1 << 30;
 /// Appended to the name of a file whose provenance is requested.
 const PROVENANCE: &str = ".provenance";
 
+/// Facts about the files of a page, for fields that the index does not send.
+pub(crate) trait Facts {
+    /// Returns the SHA-256 of the metadata of a wheel with this name and SHA-256.
+    fn metadata(&self, _wheel: &str, _sha256: &[u8; 32]) -> Option<[u8; 32]> {
+        None
+    }
+
+    /// Returns whether the upload time of any file is known.
+    fn has_times(&self) -> bool {
+        false
+    }
+
+    /// Returns the upload time of a file with this name and SHA-256.
+    fn time(&self, _file: &str, _sha256: &[u8; 32]) -> Option<&str> {
+        None
+    }
+}
+
+/// No facts.
+pub(crate) struct NoFacts;
+
+impl Facts for NoFacts {}
+
+/// Function that returns the metadata of wheels.
+struct MetadataFn<F>(F);
+
+impl<F: Fn(&str, &[u8; 32]) -> Option<[u8; 32]>> Facts for MetadataFn<F> {
+    fn metadata(&self, wheel: &str, sha256: &[u8; 32]) -> Option<[u8; 32]> {
+        (self.0)(wheel, sha256)
+    }
+}
+
 impl Page {
     /// Parses a page in the format `application/vnd.pypi.simple.v1+json`.
     ///
@@ -39,7 +71,7 @@ impl Page {
     /// or has an object with duplicate keys or a key with an escape, which clients could interpret differently
     /// ([`Error::is_page`]).
     pub fn from_json(document: Vec<u8>) -> Result<Self, Error> {
-        Self::from_json_with_metadata(document, |_, _| None)
+        Self::parse(document, Links::Names, &NoFacts)
     }
 
     /// Like [`Page::from_json`], but links files to their paths at the index, relative to the root of the proxy.
@@ -65,7 +97,7 @@ impl Page {
     /// Same as [`Page::from_json`], or if it is not the page of this project: it has no file of the project, and neither
     /// its name nor an API version.
     pub fn from_json_at(document: Vec<u8>, project: &ProjectName, page: &str) -> Result<Self, Error> {
-        Self::parse(document, Links::Paths { project, page }, |_, _| None)
+        Self::parse(document, Links::Paths { project, page }, &NoFacts)
     }
 
     /// Like [`Page::from_json`], with metadata that was extracted from wheels.
@@ -80,15 +112,12 @@ impl Page {
         document: Vec<u8>,
         metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,
     ) -> Result<Self, Error> {
-        Self::parse(document, Links::Names, metadata)
+        Self::parse(document, Links::Names, &MetadataFn(metadata))
     }
 
-    pub(crate) fn parse(
-        document: Vec<u8>,
-        mut links: Links<'_>,
-        metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,
-    ) -> Result<Self, Error> {
+    pub(crate) fn parse(document: Vec<u8>, mut links: Links<'_>, facts: &impl Facts) -> Result<Self, Error> {
         check(&document)?;
+        let has_times = facts.has_times();
         let project = if let Links::Paths { project, .. } = links { Some(project) } else { None };
         if matches!(links, Links::Paths { .. }) && document.len() > MAX_LINKED {
             links = Links::Names;
@@ -112,7 +141,7 @@ impl Page {
             b"files" => {
                 has_files = true;
                 scanner.array(|scanner| {
-                    files.extend(page.read_file(scanner, links, &metadata)?);
+                    files.extend(page.read_file(scanner, links, facts, has_times)?);
                     Ok(())
                 })
             }
@@ -176,7 +205,8 @@ impl Page {
         &mut self,
         scanner: &mut Scanner<'_>,
         links: Links<'_>,
-        metadata: impl Fn(&str, &[u8; 32]) -> Option<[u8; 32]>,
+        facts: &impl Facts,
+        has_times: bool,
     ) -> Result<Option<ParsedFile>, Error> {
         scanner.peek();
         let start = scanner.position();
@@ -184,7 +214,7 @@ impl Page {
         let mut url_value = 0..0;
         let mut provenance_value = None;
         let mut hashes = None;
-        let mut has_metadata = false;
+        let (mut has_metadata, mut has_time) = (false, false);
         scanner.object(|scanner, key| {
             match key {
                 b"filename" => name = Some(scanner.text()?),
@@ -198,6 +228,7 @@ impl Page {
                 b"provenance" if scanner.peek() == Some(b'"') => provenance_value = Some(scanner.value()?),
                 _ => {
                     has_metadata |= key.ends_with(b"-metadata");
+                    has_time |= key == b"upload-time";
                     scanner.value()?;
                 }
             }
@@ -211,11 +242,14 @@ impl Page {
             self.skipped += 1;
             return Ok(None);
         }
-        let mut extracted = None;
-        if !has_metadata && name.ends_with(".whl") {
+        let (lacks_metadata, lacks_time) = (!has_metadata && name.ends_with(".whl"), has_times && !has_time);
+        let (mut extracted, mut time) = (None, None);
+        if lacks_metadata || lacks_time {
             let hashes = hashes.as_ref().and_then(|place| scanner.slice(place));
             let sha256 = hashes.and_then(|hashes| super::file::sha256(hashes.as_bytes()));
-            extracted = sha256.and_then(|sha256| metadata(&name, &sha256));
+            let sha256 = sha256.as_ref();
+            extracted = sha256.filter(|_| lacks_metadata).and_then(|sha256| facts.metadata(&name, sha256));
+            time = sha256.filter(|_| lacks_time).and_then(|sha256| facts.time(&name, sha256));
         }
         let object = start..scanner.position();
         // The document grows by less than its length.
@@ -240,6 +274,7 @@ impl Page {
             provenance_value,
             has_hashes,
             extracted,
+            time: time.map(Box::from),
             name,
             encoded,
             url,
@@ -343,6 +378,8 @@ struct ParsedFile {
     has_hashes: bool,
     /// SHA-256 of extracted metadata that the upstream does not mention.
     extracted: Option<[u8; 32]>,
+    /// Upload time that the page lacks.
+    time: Option<Box<str>>,
     name: Range<u32>,
     /// Name as a part of a URL.
     encoded: Range<u32>,
@@ -396,15 +433,16 @@ impl ParsedFile {
     }
 
     /// Returns the fields to insert into the file, as JSON text.
-    fn inserted_fields(&self) -> [Cow<'static, [u8]>; 2] {
+    fn inserted_fields(&self) -> [Cow<'static, [u8]>; 3] {
         let metadata = self.extracted.map(|sha256| {
             let mut more = b",\"core-metadata\":{\"sha256\":\"".to_vec();
-            super::file::hex(&mut more, &sha256);
+            crate::hash::append_hex(&mut more, &sha256);
             more.extend_from_slice(b"\"}");
             more
         });
         let no_hashes: &[u8] = if self.has_hashes { b"" } else { NO_HASHES };
-        [no_hashes.into(), metadata.unwrap_or_default().into()]
+        let time = self.time.as_ref().map(|time| format!(",\"upload-time\":\"{time}\"").into_bytes());
+        [no_hashes.into(), metadata.unwrap_or_default().into(), time.unwrap_or_default().into()]
     }
 }
 

@@ -20,13 +20,11 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use file::FileRecord;
 
-pub use file::{Checksum, Details, File, Metadata};
+pub use file::{Details, File, Metadata};
 pub use list::ProjectList;
 
 #[cfg(feature = "proxy")]
 pub(crate) use facts::{FileFacts, ProjectFacts};
-#[cfg(feature = "proxy")]
-pub(crate) use file::{bytes_of, fmt_hash};
 #[cfg(feature = "proxy")]
 pub(crate) use links::Links;
 

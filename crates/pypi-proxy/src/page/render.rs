@@ -66,7 +66,7 @@ impl Page {
         let files = pages.iter().flat_map(|page| page.files());
         write_files(&mut out, files.filter(|file| is_included(file) && names.insert(file.name())));
         merged.write_end(&mut out);
-        Self::parse(out, Links::Unchanged, |_, _| None)
+        Self::parse(out, Links::Unchanged, &json::NoFacts)
     }
 
     /// Returns the page in the format `application/vnd.pypi.simple.v1+html`. That format is frozen: later fields exist
@@ -96,7 +96,7 @@ impl Page {
             out.extend_from_slice(file.link().as_bytes());
             if let Some(sha256) = details.sha256 {
                 out.extend_from_slice(b"#sha256=");
-                super::file::hex(&mut out, &sha256);
+                crate::hash::append_hex(&mut out, &sha256);
             } else if let Some(checksum) = details.checksum {
                 let _ = write!(out, "#{checksum}");
             }
@@ -179,7 +179,7 @@ fn attributes(out: &mut Vec<u8>, details: &Details<'_>) {
             match (&sha256, &details.metadata_checksum) {
                 (Some(sha256), _) => {
                     out.extend_from_slice(b"sha256=");
-                    super::file::hex(out, sha256);
+                    crate::hash::append_hex(out, sha256);
                 }
                 (None, Some(checksum)) => {
                     let _ = write!(out, "{checksum}");

@@ -16,9 +16,10 @@ use tokio::time::Instant;
 
 use super::claims::{ClaimedNames, Claims};
 use super::disk::DiskCache;
-use super::document::{Document, DocumentKey};
+use super::document::Document;
+use super::merge::Merging;
 use super::queue::FetchQueue;
-use super::slot::{Content, Merging, Slot, State, UpstreamContent, UpstreamPage, parse_stored};
+use super::slot::{Content, Slot, State, UpstreamPage, parse_stored};
 use super::source::Source;
 use super::{CacheStatus, Config, IndexStrategy, RefreshOutcome, RenderedPage};
 use crate::bucket::Bucket;
@@ -26,9 +27,10 @@ use crate::error::Kind;
 use crate::failures::FailureLog;
 use crate::metrics::Counters;
 use crate::page::{FileFacts, Page};
+use crate::resource::Resource;
 use crate::rules::Rules;
 use crate::store::Digest;
-use crate::upstream::{PAUSED, Upstream};
+use crate::upstream::Upstream;
 use crate::{Error, ProjectName};
 
 /// Minimum time between requests to a failed upstream while a stale page can be served.
@@ -65,7 +67,7 @@ pub(super) struct Slots {
     list: Option<Arc<Slot>>,
     projects: LinkedHashMap<ProjectName, Arc<Slot>>,
     /// Evicted before projects, because few clients request documents.
-    pub(super) documents: LinkedHashMap<DocumentKey, Arc<Slot>>,
+    pub(super) documents: LinkedHashMap<Resource, Arc<Slot>>,
     /// Total size of all entries, in bytes.
     bytes: u64,
 }
@@ -73,11 +75,20 @@ pub(super) struct Slots {
 impl Slots {
     /// Returns whether the slot was neither purged nor evicted.
     fn has(&self, slot: &Arc<Slot>) -> bool {
-        let cached = match slot.document_key() {
-            Some(key) => self.documents.get(&key),
-            None => slot.name.as_ref().map_or(self.list.as_ref(), |name| self.projects.get(name)),
+        let cached = match &slot.resource {
+            Resource::List => self.list.as_ref(),
+            Resource::Page(project) => self.projects.get(project),
+            document => self.documents.get(document),
         };
         cached.is_some_and(|cached| Arc::ptr_eq(cached, slot))
+    }
+
+    fn remove(&mut self, resource: &Resource) -> Option<Arc<Slot>> {
+        match resource {
+            Resource::List => self.list.take(),
+            Resource::Page(project) => self.projects.remove(project),
+            document => self.documents.remove(document),
+        }
     }
 }
 
@@ -125,14 +136,16 @@ impl PageCache {
     }
 
     /// Creates a cache with other upstreams and another configuration, which continues the counters of this one. It
-    /// keeps the pages in memory if the rules, `wheel_metadata`, the use of several upstreams, and the URLs and TTLs of the
-    /// upstreams and their JSON APIs are the same. Otherwise they are loaded from disk. Failures and negative entries are forgotten.
+    /// keeps the pages in memory if the rules, `wheel_metadata`, `upload_times`, the use of several upstreams, and the URLs
+    /// and TTLs of the upstreams and their JSON APIs are the same. Otherwise they are loaded from disk. Failures and negative
+    /// entries are forgotten.
     #[must_use]
     pub fn reconfigure(&self, upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let (old, new) = (&self.0.config, &config);
         let key = |upstream: &Arc<Upstream>| (upstream.id(), upstream.ttl(), upstream.json_api().cloned());
         let is_same_page = self.upstreams().iter().map(key).eq(upstreams.iter().map(key))
-            && (&old.rules, old.wheel_metadata) == (&new.rules, new.wheel_metadata)
+            && (&old.rules, old.wheel_metadata, old.upload_times)
+                == (&new.rules, new.wheel_metadata, new.upload_times)
             && (old.strategy, &old.merge_projects, &old.private)
                 == (new.strategy, &new.merge_projects, &new.private);
         let slots = if is_same_page { self.0.slots.clone() } else { Arc::default() };
@@ -198,11 +211,18 @@ impl PageCache {
     ///
     /// # Errors
     ///
-    /// Fails if no upstream has the project ([`Error::is_not_found`]). Fails if an upstream fails and no page is young
-    /// enough for `stale_if_error` ([`Error::is_upstream`], [`Error::is_timeout`], [`Error::is_forbidden`],
-    /// [`Error::is_page`], [`Error::is_limit`]), or if there is no such page and the fetch queue is full
-    /// ([`Error::is_limit`] with [`Error::retry_after`]).
+    /// Fails if the rules forbid the project ([`Error::is_forbidden`]), or if no upstream has it
+    /// ([`Error::is_not_found`]). Fails if an upstream fails and no page is young enough for `stale_if_error`
+    /// ([`Error::is_upstream`], [`Error::is_timeout`], [`Error::is_forbidden`], [`Error::is_page`],
+    /// [`Error::is_limit`]), or if there is no such page and the fetch queue is full ([`Error::is_limit`] with
+    /// [`Error::retry_after`]).
     pub async fn project(&self, name: &ProjectName) -> Result<CachedPage, Error> {
+        self.rules().check_project(name)?;
+        self.page(name).await
+    }
+
+    /// Returns the page of a project, even if the rules forbid the project.
+    pub(crate) async fn page(&self, name: &ProjectName) -> Result<CachedPage, Error> {
         let served = self.get(self.slot(name)).await?;
         if self.is_current(name, &served) {
             return Ok(served);
@@ -233,7 +253,7 @@ impl PageCache {
     pub async fn list(&self) -> Result<CachedPage, Error> {
         let slot = {
             let mut slots = self.0.slots.lock();
-            slots.list.get_or_insert_with(|| Arc::new(Slot::new(None))).clone()
+            slots.list.get_or_insert_with(|| Arc::new(Slot::new(Resource::List))).clone()
         };
         self.get(slot).await
     }
@@ -241,7 +261,7 @@ impl PageCache {
     /// Returns the page of a project from each index, without rules about files: a fresh copy on disk, otherwise a response
     /// of the index. Contacts the same indexes as a request for the page. Changes nothing in memory and on disk.
     pub async fn inspect(&self, name: &ProjectName) -> Vec<IndexPage> {
-        let slot = Arc::new(Slot::new(Some(name.clone())));
+        let slot = Arc::new(Slot::new(Resource::Page(name.clone())));
         let mut parts = self.load(&slot).await;
         let mut pages: Vec<_> = parts.iter().map(|_| IndexPage::excluded()).collect();
         for group in self.groups(&slot) {
@@ -266,7 +286,7 @@ impl PageCache {
                 is_missing |= part.content.is_none()
                     && error.as_ref().is_some_and(|error| !self.is_skippable(*index, error));
                 let page = match &part.content {
-                    Some(UpstreamContent::Project(page)) => Some(page.clone()),
+                    Some(Document::Project(page)) => Some(page.clone()),
                     _ => None,
                 };
                 pages[*index] = IndexPage { page, checked: part.checked, is_excluded: false, error };
@@ -294,18 +314,18 @@ impl PageCache {
         }
         let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
-        let (slot, ids) = (Slot::new(project.cloned()), indexes.clone());
+        let (page, ids) = (Resource::page(project), indexes.clone());
         let work = move || {
-            slot.name.iter().for_each(|name| disk.remove_facts(name));
+            page.project().into_iter().for_each(|name| disk.remove_facts(name));
             ids.into_iter().try_for_each(|index| {
-                disk.remove(index, &slot.entry())?;
-                slot.name.iter().try_for_each(|name| disk.remove_documents(index, name))
+                disk.remove(index, &page.entry())?;
+                page.project().into_iter().try_for_each(|name| disk.remove_documents(index, name))
             })
         };
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
             for index in indexes {
-                bucket.purge_page(index, &Slot::new(project.cloned()).entry()).await?;
+                bucket.purge_page(index, &Resource::page(project).entry()).await?;
                 if let Some(project) = project {
                     bucket.purge_documents(index, project).await?;
                 }
@@ -317,15 +337,11 @@ impl PageCache {
     /// Removes a page from memory.
     fn forget(&self, project: Option<&ProjectName>) {
         let mut slots = self.0.slots.lock();
-        let slot = match project {
-            Some(name) => slots.projects.remove(name),
-            None => slots.list.take(),
-        };
-        let of_project = |key: &DocumentKey| project == Some(&key.project);
-        let keys: Vec<_> = slots.documents.keys().filter(|key| of_project(key)).cloned().collect();
-        let documents: Vec<_> = keys.iter().filter_map(|key| slots.documents.remove(key)).collect();
-        for slot in slot.into_iter().chain(documents) {
-            slots.bytes -= std::mem::take(&mut slot.state.lock().size_in_memory);
+        let documents = slots.documents.keys().filter(|document| document.project() == project).cloned();
+        for resource in documents.chain([Resource::page(project)]).collect::<Vec<_>>() {
+            if let Some(slot) = slots.remove(&resource) {
+                slots.bytes -= std::mem::take(&mut slot.state.lock().size_in_memory);
+            }
         }
     }
 
@@ -406,8 +422,9 @@ impl PageCache {
             slot,
             disk: self.0.disk.as_ref(),
             bucket: self.0.bucket.as_ref(),
-            is_allowed: slot.document.as_ref().is_none_or(|document| document.is_offered(index, upstream))
-                && slot.name.as_ref().is_none_or(|name| self.is_index_allowed(name, index)),
+            failures: self.0.config.upload_times.then_some(&*self.0.failures),
+            is_allowed: slot.resource.is_offered(index, upstream)
+                && slot.resource.project().is_none_or(|name| self.is_index_allowed(name, index)),
         }
     }
 
@@ -420,7 +437,8 @@ impl PageCache {
     /// Returns the groups of upstreams to contact for a page in sequence.
     fn groups(&self, slot: &Slot) -> Vec<Vec<usize>> {
         // The project list has the projects of all upstreams.
-        if slot.name.is_none() { vec![(0..self.upstreams().len()).collect()] } else { self.0.groups.clone() }
+        let is_list = slot.resource == Resource::List;
+        if is_list { vec![(0..self.upstreams().len()).collect()] } else { self.0.groups.clone() }
     }
 
     /// Returns whether a project of this group is not taken from any later group.
@@ -442,14 +460,14 @@ impl PageCache {
     async fn claim(&self, index: usize, slot: &Arc<Slot>, part: &UpstreamPage) {
         let Some((_, names)) = self.0.private.iter().find(|(at, _)| *at == index) else { return };
         let Some(content) = part.content.clone().filter(|_| !part.is_redirected) else { return };
-        if slot.name.as_ref().is_some_and(|name| names.contains(name.as_str())) {
+        let project = slot.resource.project().cloned();
+        if project.as_ref().is_some_and(|name| names.contains(name.as_str())) {
             return;
         }
         let (names, url) = (names.clone(), self.upstreams()[index].page_url(None));
-        let slot = slot.clone();
-        let work = move || match (&slot.name, &content) {
-            (Some(name), _) => names.add(url.as_str(), std::iter::once(name.clone())),
-            (None, content) => names.add(url.as_str(), content.names()),
+        let work = move || match project {
+            Some(name) => names.add(url.as_str(), std::iter::once(name)),
+            None => names.add(url.as_str(), content.names()),
         };
         let _ = tokio::task::spawn_blocking(work).await;
     }
@@ -489,20 +507,6 @@ impl PageCache {
         &self.0.failures
     }
 
-    pub(super) fn record_failure(&self, slot: &Slot, upstream: &Upstream, error: &Error) {
-        // The failures that caused a pause were recorded.
-        if error.is_offline() || error.detail() == Some(PAUSED) {
-            return;
-        }
-        let subject = match (&slot.name, &slot.document) {
-            (None, _) => "list of projects".to_owned(),
-            (Some(name), None) => name.to_string(),
-            (Some(name), Some(Document::Json { .. })) => format!("{name} (JSON API)"),
-            (Some(name), Some(Document::Provenance { .. })) => format!("{name} (provenance)"),
-        };
-        self.0.failures.record(&subject, Some(upstream.to_string()), error);
-    }
-
     /// Returns the projects whose pages are in memory, with the times of their last uses, accurate to the minute.
     pub(crate) fn projects_in_memory(&self) -> Vec<(ProjectName, SystemTime)> {
         let slots = self.0.slots.lock();
@@ -537,7 +541,7 @@ impl PageCache {
         if let Some(slot) = slots.projects.to_back(name) {
             return slot.clone();
         }
-        let slot = Arc::new(Slot::new(Some(name.clone())));
+        let slot = Arc::new(Slot::new(Resource::Page(name.clone())));
         slots.projects.insert(name.clone(), slot.clone());
         slot
     }
@@ -642,7 +646,7 @@ impl PageCache {
         let Some(disk) = self.0.disk.clone() else { return };
         let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let slot = slot.clone();
-        tokio::task::spawn_blocking(move || disk.record_use(&indexes, &slot));
+        tokio::task::spawn_blocking(move || disk.record_use(&indexes, &slot.resource));
     }
 
     /// Returns the result of a completed refresh, even if the page is stale again by now.
@@ -672,15 +676,11 @@ impl PageCache {
 
     /// Removes a slot that was created for a rejected request.
     fn drop_unused(&self, slot: &Arc<Slot>) {
-        let Some(name) = &slot.name else { return };
         let mut slots = self.0.slots.lock();
         let state = slot.state.lock();
         let has_content = !matches!(state.content, Content::NotLoaded);
         if slots.has(slot) && !has_content && state.in_flight.is_none() && state.failure.is_none() {
-            match slot.document_key() {
-                Some(key) => slots.documents.remove(&key),
-                None => slots.projects.remove(name),
-            };
+            slots.remove(&slot.resource);
         }
     }
 
@@ -707,12 +707,12 @@ impl PageCache {
 /// Returns the names that a private upstream has listed, from its pages and its project list on disk.
 fn known_names(disk: &DiskCache, upstream: &Upstream) -> Vec<ProjectName> {
     let page = |name: Option<ProjectName>| {
-        let slot = Slot::new(name);
-        let (document, touched) = disk.open(upstream.id(), &slot.entry())?;
+        let slot = Slot::new(Resource::page(name.as_ref()));
+        let (document, touched) = disk.open(upstream.id(), &slot.resource.entry())?;
         let page = DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())?;
-        let part = parse_stored(page, &slot, upstream.page_url(slot.name.as_ref()).path())?;
+        let part = parse_stored(page, &slot, upstream.page_url(name.as_ref()).path())?;
         let content = part.content.filter(|_| !part.is_redirected)?;
-        Some(slot.name.clone().into_iter().chain(content.names()).collect::<Vec<_>>())
+        Some(name.into_iter().chain(content.names()).collect::<Vec<_>>())
     };
     disk.projects(upstream.id()).into_iter().filter_map(page).flatten().collect()
 }

@@ -7,18 +7,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::document::{Document, MAX_PROVENANCE};
-use super::slot::Slot;
 use crate::page::ProjectFacts;
+use crate::resource::{LIST, MAX_PROVENANCE, Resource};
 use crate::store::{CacheDir, Digest, PagesDir};
 use crate::upstream::{PageBody, Reservation, Validators};
 use crate::{Error, ProjectName};
 
 /// Version of the file format. Files of another version are ignored.
 const VERSION: u32 = 1;
-
-/// File name of the list of projects.
-pub(super) const LIST: &str = "@list";
 
 /// Maximum size of the facts of a project, in bytes.
 pub(crate) const MAX_FACTS: u64 = 16 << 20;
@@ -66,7 +62,7 @@ impl DiskCache {
         Self { dir, facts: name.map_or_else(|| "facts".into(), |name| format!("facts@{name}")) }
     }
 
-    /// Returns the path of a page. `entry` is its file name: [`Slot::entry`](super::slot::Slot::entry).
+    /// Returns the path of a page. `entry` is its file name: [`Resource::entry`].
     fn path(&self, index: u64, entry: &str) -> PathBuf {
         self.folder(index).join(entry)
     }
@@ -145,12 +141,12 @@ impl DiskCache {
     /// Encodes a page with its header.
     pub(super) fn document(
         body: &PageBody,
-        slot: &Slot,
+        resource: &Resource,
         checked: SystemTime,
         modified: SystemTime,
     ) -> Result<Vec<u8>, Error> {
-        let (file, sha256) = match &slot.document {
-            Some(Document::Provenance { file, sha256, .. }) => (Some(file.to_string()), *sha256),
+        let (file, sha256) = match resource {
+            Resource::Provenance(file) => (Some(file.name.to_string()), file.sha256),
             _ => (None, None),
         };
         let header = StoredHeader {
@@ -172,19 +168,15 @@ impl DiskCache {
         Ok(document)
     }
 
-    pub(super) fn store(&self, index: u64, entry: &str, document: &[u8]) -> Result<(), Error> {
-        self.write(&self.path(index, entry), document, None)
-    }
-
-    /// Stores a page that the upstream last confirmed at this time.
-    pub(super) fn store_dated(
+    /// Stores a page that the upstream last confirmed at this time; `None` for now.
+    pub(super) fn store(
         &self,
         index: u64,
         entry: &str,
         document: &[u8],
-        checked: SystemTime,
+        checked: Option<SystemTime>,
     ) -> Result<(), Error> {
-        self.write(&self.path(index, entry), document, Some(checked))
+        self.write(&self.path(index, entry), document, checked)
     }
 
     /// Returns the projects with a page of an upstream, and `None` for the list of projects.
@@ -219,7 +211,7 @@ impl DiskCache {
         if self.open(index, name).is_some_and(is_as_new) {
             return Ok(false);
         }
-        self.store_dated(index, name, document, checked).map(|()| true)
+        self.store(index, name, document, Some(checked)).map(|()| true)
     }
 
     /// Replaces a file. If there is no room for the new one, deletes the old one.
@@ -252,9 +244,9 @@ impl DiskCache {
     }
 
     /// Marks the copies of a page, and the facts of its project, as recently used.
-    pub(super) fn record_use(&self, indexes: &[u64], slot: &Slot) {
-        indexes.iter().for_each(|index| self.dir.touch(&self.path(*index, &slot.entry())));
-        slot.name.iter().for_each(|name| self.dir.touch(&self.facts_path(name)));
+    pub(super) fn record_use(&self, indexes: &[u64], resource: &Resource) {
+        indexes.iter().for_each(|index| self.dir.touch(&self.path(*index, &resource.entry())));
+        resource.project().into_iter().for_each(|project| self.dir.touch(&self.facts_path(project)));
     }
 
     /// Returns the path of the facts of a project. The subfolders of upstreams are named by 16 hexadecimal digits, so

@@ -4,6 +4,7 @@ mod cache;
 mod claims;
 mod disk;
 mod document;
+mod merge;
 mod namespace;
 mod queue;
 mod rendered;
@@ -20,7 +21,6 @@ use crate::store::PagesDir;
 pub use cache::{CachedPage, IndexPage, PageCache};
 pub use claims::Claims;
 pub(crate) use disk::{MAX_FACTS, StoredPage, is_document, stored_provenance, unix_seconds};
-pub(crate) use document::Document;
 pub(crate) use rendered::{MemoryFile, encode};
 pub use rendered::{PageBytes, RenderedPage, Variant};
 
@@ -57,6 +57,9 @@ pub struct Config {
     /// Extracts metadata from wheels that an upstream offers without it. A page lists the metadata from the next
     /// refresh after the first download of the wheel on. Default: on.
     pub wheel_metadata: bool,
+    /// Reads the upload times of files from the JSON API of an upstream whose page of the project lacks them. Default:
+    /// off.
+    pub upload_times: bool,
     /// Selects the pages of a project if several upstreams have one. Default: [`IndexStrategy::FirstIndex`].
     pub strategy: IndexStrategy,
     /// Projects whose pages are merged although their indexes do not declare that they are the same project (PEP 708).
@@ -99,6 +102,7 @@ impl Default for Config {
             rules: Rules::default(),
             bucket: None,
             wheel_metadata: true,
+            upload_times: false,
             strategy: IndexStrategy::default(),
             merge_projects: Vec::new(),
             private: Vec::new(),

@@ -14,44 +14,26 @@ use http::HeaderValue;
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
-use super::document::DocumentBody;
+use super::document::Document;
 use crate::metrics::Counter;
-use crate::page::{self, Page, ProjectList};
+use crate::page::{self, Page};
 use crate::store::read_at;
 use crate::{Coding, Form};
 
-#[derive(Debug)]
-pub(super) enum MergedContent {
-    Project {
-        /// Pages of the upstreams that have the project, with the upstreams' numbers.
-        parts: Vec<(usize, Arc<Page>)>,
-        /// The page for clients.
-        merged: Arc<Page>,
-        /// Names of files of these pages that are not on the merged page, because another upstream has the version.
-        hidden: HashSet<Box<str>>,
-    },
-    List(Arc<ProjectList>),
-    Document(DocumentBody),
-}
-
-impl MergedContent {
-    fn json(&self) -> &Bytes {
-        match self {
-            Self::Project { merged, .. } => merged.json(),
-            Self::List(list) => list.json(),
-            Self::Document(body) => &body.json,
-        }
-    }
-}
-
-/// Effect of the rules on a page.
+/// Sources of a merged page, and the effect of the rules.
 #[derive(Default)]
-pub(super) struct AppliedRules {
+pub(super) struct Origin {
+    /// Pages of the upstreams that have the project, with the upstreams' numbers.
+    pub(super) parts: Vec<(usize, Arc<Page>)>,
+    /// Names of files of these pages that are not on the merged page, because another upstream has the version.
+    pub(super) hidden: HashSet<Box<str>>,
     /// Whether rules may refuse files of the project.
     pub(super) is_restricted: bool,
     /// Number of removed files by rule.
     pub(super) removed: Option<HeaderValue>,
     pub(super) generation: u64,
+    /// Whether no request is sent to any upstream, as the page in HTML says.
+    pub(super) is_offline: bool,
 }
 
 /// Estimated overhead of a name in a set, in bytes.
@@ -61,20 +43,17 @@ const CODINGS: usize = 4;
 
 /// A page, with the formats and content codings that were requested so far.
 pub struct RenderedPage {
-    pub(super) content: MergedContent,
+    /// The document for clients.
+    pub(super) content: Document,
+    origin: Origin,
     hash: u128,
     /// Hash of the upstream URLs, which are not part of the page that clients see.
     locations: u64,
     modified: SystemTime,
-    serial: Option<u64>,
-    is_restricted: bool,
-    removed: Option<HeaderValue>,
     rules_generation: AtomicU64,
     /// The variants in HTML, then those in JSON; one per content coding.
     variants: [OnceCell<Variant>; 2 * CODINGS],
     file_requests: Counter,
-    /// Whether the page in HTML says that the proxy is offline.
-    pub(super) is_offline: bool,
     pub(super) filtered: Mutex<Option<FilteredDocument>>,
 }
 
@@ -98,43 +77,29 @@ pub struct Variant {
 }
 
 impl RenderedPage {
-    pub(super) fn new(content: MergedContent, modified: SystemTime, rules: AppliedRules) -> Self {
-        let hash = xxhash_rust::xxh3::xxh3_128(content.json());
+    pub(super) fn new(content: Document, modified: SystemTime, origin: Origin) -> Self {
         let mut locations = xxhash_rust::xxh3::Xxh3Default::new();
-        let mut serial = None;
-        if let MergedContent::Project { parts, merged, .. } = &content {
-            serial = merged.last_serial();
-            for (index, page) in parts {
-                locations.update(&index.to_le_bytes());
-                locations.update(page.locations().as_bytes());
-            }
+        for (index, page) in &origin.parts {
+            locations.update(&index.to_le_bytes());
+            locations.update(page.locations().as_bytes());
         }
-        if let MergedContent::Document(body) = &content {
-            serial = body.serial;
-        }
-        let locations = locations.digest();
         Self {
+            hash: xxhash_rust::xxh3::xxh3_128(content.json()),
+            locations: locations.digest(),
             content,
-            hash,
-            locations,
             modified,
-            serial,
-            is_restricted: rules.is_restricted,
-            removed: rules.removed,
-            rules_generation: AtomicU64::new(rules.generation),
+            rules_generation: AtomicU64::new(origin.generation),
+            origin,
             variants: Default::default(),
             file_requests: Counter::default(),
-            is_offline: false,
             filtered: Mutex::default(),
         }
     }
 
     /// Returns the file of this name and the number of its upstream: the first one that has the file.
     pub fn file(&self, name: &str) -> Option<(usize, page::File<'_>)> {
-        if let MergedContent::Project { hidden, .. } = &self.content
-            && !hidden.is_empty()
-            && hidden.contains(name)
-        {
+        let hidden = &self.origin.hidden;
+        if !hidden.is_empty() && hidden.contains(name) {
             return None;
         }
         self.parts().iter().find_map(|(index, page)| Some((*index, page.file(name)?)))
@@ -142,35 +107,24 @@ impl RenderedPage {
 
     /// Returns the pages of the upstreams that have the project, with the upstreams' numbers.
     pub(crate) fn parts(&self) -> &[(usize, Arc<Page>)] {
-        match &self.content {
-            MergedContent::Project { parts, .. } => parts,
-            MergedContent::List(_) | MergedContent::Document(_) => &[],
-        }
+        &self.origin.parts
     }
 
     /// Returns a page with the files of one upstream.
     pub(crate) fn only(&self, part: &(usize, Arc<Page>)) -> Self {
-        let content = MergedContent::Project {
-            parts: vec![part.clone()],
-            merged: part.1.clone(),
-            hidden: HashSet::new(),
-        };
-        let rules = AppliedRules { is_restricted: self.is_restricted, ..AppliedRules::default() };
-        Self::new(content, self.modified, rules)
+        let (parts, is_restricted) = (vec![part.clone()], self.is_restricted());
+        let origin = Origin { parts, is_restricted, ..Origin::default() };
+        Self::new(Document::Project(part.1.clone()), self.modified, origin)
     }
 
     /// Returns a page of a project that no upstream has.
     pub(crate) fn nothing() -> Self {
-        let content = MergedContent::Project {
-            parts: Vec::new(),
-            merged: Arc::new(Page::empty()),
-            hidden: HashSet::new(),
-        };
-        Self::new(content, SystemTime::UNIX_EPOCH, AppliedRules::default())
+        let content = Document::Project(Arc::new(Page::empty()));
+        Self::new(content, SystemTime::UNIX_EPOCH, Origin::default())
     }
 
     pub(super) fn is_project(&self) -> bool {
-        matches!(self.content, MergedContent::Project { .. })
+        matches!(self.content, Document::Project(_))
     }
 
     /// Returns the numbers of the upstreams whose pages were merged.
@@ -203,17 +157,17 @@ impl RenderedPage {
 
     /// Returns the upstream's serial number of the page, if it sends one.
     pub fn last_serial(&self) -> Option<u64> {
-        self.serial
+        self.content.serial()
     }
 
     /// Returns whether rules may refuse files of the project, so that each request has to be checked.
     pub(crate) fn is_restricted(&self) -> bool {
-        self.is_restricted
+        self.origin.is_restricted
     }
 
     /// Returns how many files each rule removed, such as `min_age=2, yanked=1`; `None` if it is none.
     pub fn removed(&self) -> Option<&HeaderValue> {
-        self.removed.as_ref()
+        self.origin.removed.as_ref()
     }
 
     /// Number of changes of the rules when they were last applied.
@@ -230,18 +184,19 @@ impl RenderedPage {
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.hash == other.hash
             && self.locations == other.locations
-            && (self.is_restricted, &self.removed) == (other.is_restricted, &other.removed)
+            && (self.is_restricted(), self.removed()) == (other.is_restricted(), other.removed())
     }
 
     pub(super) fn size_in_memory(&self) -> u64 {
         let content = match &self.content {
-            MergedContent::List(list) => list.size_in_memory(),
+            Document::List(list) => list.size_in_memory(),
             // With the filtered document.
-            MergedContent::Document(body) => 2 * body.json.len() + size_of::<Self>(),
-            MergedContent::Project { parts, merged, hidden } => {
-                let own = parts.iter().filter(|(_, page)| !Arc::ptr_eq(page, merged));
-                let hidden = hidden.iter().map(|name| name.len() + HIDDEN_NAME).sum::<usize>();
-                merged.size_in_memory() + own.map(|(_, page)| page.size_in_memory()).sum::<usize>() + hidden
+            Document::Json { json, .. } => 2 * json.len() + size_of::<Self>(),
+            Document::Project(merged) => {
+                let own = self.parts().iter().filter(|(_, page)| !Arc::ptr_eq(page, merged));
+                let own = own.map(|(_, page)| page.size_in_memory()).sum::<usize>();
+                let hidden = self.origin.hidden.iter().map(|name| name.len() + HIDDEN_NAME);
+                merged.size_in_memory() + own + hidden.sum::<usize>()
             }
         } as u64;
         // Variants that are not encoded yet are estimated at half of the content.
@@ -257,25 +212,20 @@ impl RenderedPage {
         if let Some(variant) = cell.get() {
             return variant.clone();
         }
-        let is_offline = self.is_offline;
+        let is_offline = self.origin.is_offline;
         cell.get_or_init(|| async {
             let work: Box<dyn FnOnce() -> Option<PageBytes> + Send> = match &self.content {
-                content if is_json => {
-                    let json = content.json().clone();
-                    Box::new(move || encode(iter::once(json), coding).ok())
-                }
-                MergedContent::Project { merged, .. } => {
-                    let page = merged.clone();
+                Document::Project(page) if !is_json => {
+                    let page = page.clone();
                     Box::new(move || encode(with_notice(iter::once(page.to_html()), is_offline), coding).ok())
                 }
-                // It has no other format.
-                MergedContent::Document(body) => {
-                    let json = body.json.clone();
-                    Box::new(move || encode(iter::once(json), coding).ok())
-                }
-                MergedContent::List(list) => {
+                Document::List(list) if !is_json => {
                     let list = list.clone();
                     Box::new(move || encode(with_notice(list.html(), is_offline), coding).ok())
+                }
+                content => {
+                    let json = content.json().clone();
+                    Box::new(move || encode(iter::once(json), coding).ok())
                 }
             };
             let body = encode_on_thread(work).await;
@@ -286,7 +236,7 @@ impl RenderedPage {
     }
 
     fn etag(&self, is_json: bool, coding: Coding) -> HeaderValue {
-        let form = match (is_json, self.is_offline) {
+        let form = match (is_json, self.origin.is_offline) {
             (true, _) => 'j',
             (false, false) => 'h',
             (false, true) => 'o',

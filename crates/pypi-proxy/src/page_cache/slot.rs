@@ -1,7 +1,5 @@
 //! State of one page in the cache.
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -11,16 +9,13 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::disk::{LIST, StoredPage};
-use super::document::{Document, DocumentBody, DocumentKey};
-use super::namespace::is_one_project;
-use super::rendered::{AppliedRules, MergedContent};
-use super::{CacheStatus, IndexStrategy, RenderedPage};
+use super::disk::StoredPage;
+use super::document::Document;
+use super::{CacheStatus, RenderedPage};
 use crate::error::Kind;
-use crate::file_name;
-use crate::page::{Links, Page, ProjectFacts, ProjectList};
-use crate::rules::{FilteredPage, ProjectPattern, Removed, Rules};
-use crate::upstream::{PageBody, Upstream, Validators};
+use crate::page::{Links, ProjectFacts, ProjectList};
+use crate::resource::Resource;
+use crate::upstream::{PageBody, Validators};
 use crate::{Error, ProjectName};
 
 /// Estimated bytes of an entry in a hash table of pointers with the lowest possible load.
@@ -32,10 +27,9 @@ const ALLOCATIONS: usize = 5;
 /// Estimated overhead of the allocator, in bytes per allocation.
 const ALLOCATOR_OVERHEAD: usize = 16;
 
-/// Cache slot of a project's page or of another document of the project, or of the project list if there is no name.
+/// Cache slot of a document.
 pub(super) struct Slot {
-    pub(super) name: Option<ProjectName>,
-    pub(super) document: Option<Document>,
+    pub(super) resource: Resource,
     pub(super) state: Mutex<State>,
     /// The upstreams' pages. Locked while a refresh is running.
     pub(super) parts: tokio::sync::Mutex<Option<Vec<UpstreamPage>>>,
@@ -78,7 +72,7 @@ pub(super) enum Content {
 
 #[derive(Clone, Default)]
 pub(super) struct UpstreamPage {
-    pub(super) content: Option<UpstreamContent>,
+    pub(super) content: Option<Document>,
     pub(super) validators: Validators,
     /// When the upstream last sent or confirmed the page; `None` if it never did.
     pub(super) checked: Option<SystemTime>,
@@ -91,24 +85,6 @@ pub(super) struct UpstreamPage {
     pub(super) facts_version: u64,
     /// Version of the object in the bucket when it was last read.
     pub(super) bucket_version: Option<UpdateVersion>,
-}
-
-#[derive(Clone)]
-pub(super) enum UpstreamContent {
-    Project(Arc<Page>),
-    List(Arc<ProjectList>),
-    Document(DocumentBody),
-}
-
-impl UpstreamContent {
-    /// Returns the valid names of a project list.
-    pub(super) fn names(&self) -> impl Iterator<Item = ProjectName> {
-        let list = match self {
-            Self::List(list) => Some(list),
-            Self::Project(_) | Self::Document(_) => None,
-        };
-        list.into_iter().flat_map(|list| list.names()).filter_map(|name| ProjectName::parse(name).ok())
-    }
 }
 
 impl UpstreamPage {
@@ -145,7 +121,7 @@ impl State {
 }
 
 impl Slot {
-    pub(super) fn new(name: Option<ProjectName>) -> Self {
+    pub(super) fn new(resource: Resource) -> Self {
         let state = State {
             content: Content::NotLoaded,
             fresh_until: Instant::now(),
@@ -155,32 +131,12 @@ impl Slot {
             status: CacheStatus::Miss,
         };
         Self {
-            name,
-            document: None,
+            resource,
             state: Mutex::new(state),
             parts: tokio::sync::Mutex::new(None),
             facts: Mutex::default(),
             created: Instant::now(),
             used: AtomicU64::new(0),
-        }
-    }
-
-    pub(super) fn of_document(DocumentKey { project, document }: DocumentKey) -> Self {
-        Self { document: Some(document), ..Self::new(Some(project)) }
-    }
-
-    pub(super) fn document_key(&self) -> Option<DocumentKey> {
-        let document = self.document.clone()?;
-        Some(DocumentKey { project: self.name.clone()?, document })
-    }
-
-    /// Returns the name of the page's file on disk and in the bucket. Project names do not start with `@`, so `@list`
-    /// can't collide with one.
-    pub(super) fn entry(&self) -> Cow<'_, str> {
-        match (&self.name, &self.document) {
-            (None, _) => Cow::Borrowed(LIST),
-            (Some(name), None) => Cow::Borrowed(name.as_str()),
-            (Some(name), Some(document)) => Cow::Owned(document.entry(name)),
         }
     }
 
@@ -202,9 +158,8 @@ impl Slot {
 
     /// Returns the bytes in memory without the page: the slot, its map entry, and the state per upstream.
     pub(super) fn size_in_memory(&self, state: &State, indexes: usize) -> u64 {
-        // The name is in the slot and in the map key.
-        let text = self.document.as_ref().map_or(0, Document::text_len);
-        let names = self.name.as_ref().map_or(0, |name| 2 * (name.as_str().len() + text));
+        // The texts are in the slot and in the map key.
+        let names = 2 * self.resource.text_len();
         let entry = size_of::<(ProjectName, Arc<Self>)>() + 2 * size_of::<usize>() + HASH_ENTRY;
         let parts = indexes * size_of::<UpstreamPage>();
         let failure = if state.failure.is_some() { FAILURE_SIZE } else { 0 };
@@ -212,139 +167,16 @@ impl Slot {
     }
 }
 
-/// How the pages of several upstreams become one.
-pub(super) struct Merging {
-    pub(super) upstreams: Vec<Arc<Upstream>>,
-    pub(super) strategy: IndexStrategy,
-    /// Projects whose pages need not declare that they are the same project.
-    pub(super) unchecked: Vec<ProjectPattern>,
-    pub(super) rules: Arc<Rules>,
-}
-
-impl Merging {
-    pub(super) fn with_rules(&self, rules: Rules) -> Self {
-        let (upstreams, unchecked) = (self.upstreams.clone(), self.unchecked.clone());
-        Self { upstreams, strategy: self.strategy, unchecked, rules: Arc::new(rules) }
-    }
-
-    /// Merges the pages of a project. Returns the page, and the names of the files that are hidden because an earlier
-    /// upstream has their version. Of files with the same name, the first one wins; lists of versions are united.
-    fn merge(
-        &self,
-        name: Option<&ProjectName>,
-        parts: &[(usize, Arc<Page>)],
-    ) -> Result<(Arc<Page>, HashSet<Box<str>>), Error> {
-        let mut hidden = HashSet::new();
-        if let [(_, page)] = parts {
-            return Ok((page.clone(), hidden));
-        }
-        if let Some(name) = name
-            && !self.unchecked.iter().any(|pattern| pattern.is_match(name))
-        {
-            let url = |index: &usize| self.upstreams[*index].page_url(Some(name));
-            let located: Vec<_> = parts.iter().map(|(index, page)| (url(index), &**page)).collect();
-            if !is_one_project(name.as_str(), &located) {
-                let text = format!(
-                    "{} indexes have the project {name} and do not declare that it is the same one (PEP 708); set \
-                     project_sources or merge_projects",
-                    parts.len()
-                );
-                return Err(Error::with(Kind::Forbidden, text));
-            }
-        }
-        if self.strategy == IndexStrategy::UnsafeFirstMatch {
-            let (mut owners, mut names) = (HashMap::new(), HashSet::new());
-            for (index, page) in parts {
-                for file in page.files().filter(|file| names.insert(file.name())) {
-                    let Some(version) = name.and_then(|name| file_name::version(file.name(), name)) else {
-                        continue;
-                    };
-                    if owners.entry(version).or_insert(*index) != index {
-                        hidden.insert(Box::from(file.name()));
-                    }
-                }
-            }
-        }
-        let pages: Vec<_> = parts.iter().map(|(_, page)| &**page).collect();
-        let merged = Page::merge_files(&pages, |file| !hidden.contains(file.name()))?;
-        Ok((Arc::new(merged), hidden))
-    }
-}
-
 /// Returns whether the new page has a lower serial, which means that it comes from an outdated copy of the index.
-pub(super) fn is_older(new: &UpstreamContent, old: Option<&UpstreamContent>) -> bool {
-    let serial = |content: &UpstreamContent| match content {
-        UpstreamContent::Project(page) => page.last_serial(),
-        UpstreamContent::Document(body) => body.serial,
-        UpstreamContent::List(_) => None,
-    };
-    matches!((serial(new), old.and_then(serial)), (Some(new), Some(old)) if new < old)
-}
-
-/// Merges the pages of all upstreams and applies the rules. Returns the content and how long the result of the rules is
-/// valid.
-pub(super) fn combine(
-    parts: &[UpstreamPage],
-    name: Option<&ProjectName>,
-    merging: &Merging,
-) -> Result<(Content, Duration), Error> {
-    let rules = &*merging.rules;
-    let mut applied = AppliedRules { generation: rules.generation(), ..AppliedRules::default() };
-    let mut removed = Removed::default();
-    let mut projects = Vec::new();
-    let (mut lists, mut document) = (Vec::new(), None);
-    for (index, part) in parts.iter().enumerate() {
-        match &part.content {
-            Some(UpstreamContent::Project(page)) => projects.push((index, page.clone())),
-            Some(UpstreamContent::List(list)) => lists.push(rules.list(list.clone(), index)?),
-            // The first index that has the document wins.
-            Some(UpstreamContent::Document(body)) => document = document.or(Some(body.clone())),
-            None => {}
-        }
-    }
-    let mut modified = parts.iter().filter_map(|part| part.modified).max();
-    let mut time = Duration::MAX;
-    let content = match (projects.is_empty(), &lists[..]) {
-        (false, _) => {
-            let is_refused = |page: &Page| rules.status(page.project_status()).is_err();
-            applied.is_restricted = projects.iter().any(|(_, page)| is_refused(page));
-            if applied.is_restricted {
-                // A file that another index has as well is taken from there.
-                projects.sort_by_key(|(_, page)| is_refused(page));
-            }
-            let mut offered = projects.clone();
-            for (_, page) in &mut offered {
-                *page = rules.offered(page, &mut removed)?;
-            }
-            let (mut merged, hidden) = merging.merge(name, &offered)?;
-            if let Some(name) = name {
-                let now = SystemTime::now();
-                let filtered = rules.page(name, merged, now, &mut removed)?;
-                let FilteredPage { page, is_restricted, next, last } = filtered;
-                merged = page;
-                applied.is_restricted |= is_restricted;
-                modified = modified.max(last);
-                time = next.and_then(|next| next.duration_since(now).ok()).unwrap_or(time);
-            }
-            applied.removed = removed.text().and_then(|text| text.parse().ok());
-            MergedContent::Project { merged, parts: projects, hidden }
-        }
-        (true, []) => match document {
-            Some(body) => MergedContent::Document(body),
-            None => return Ok((Content::NotFound, time)),
-        },
-        (true, [list]) => MergedContent::List(list.clone()),
-        (true, lists) => MergedContent::List(Arc::new(ProjectList::merge(lists.iter().map(|list| &**list))?)),
-    };
-    let modified = modified.unwrap_or_else(SystemTime::now);
-    Ok((Content::Page(Arc::new(RenderedPage::new(content, modified, applied))), time))
+pub(super) fn is_older(new: &Document, old: Option<&Document>) -> bool {
+    matches!((new.serial(), old.and_then(Document::serial)), (Some(new), Some(old)) if new < old)
 }
 
 /// `page` is the path of the page at the index.
 pub(super) fn parse_stored(stored: StoredPage, slot: &Slot, page: &str) -> Option<UpstreamPage> {
     let (facts, facts_version) = slot.facts.lock().clone();
     let (validators, is_redirected) = (stored.body.validators.clone(), stored.body.is_redirected);
-    let content = parse_body(stored.body, slot, page, &facts).ok()?;
+    let content = parse_body(stored.body, &slot.resource, page, &facts).ok()?;
     let (checked, modified) = (Some(stored.checked), Some(stored.modified));
     Some(UpstreamPage {
         content: Some(content),
@@ -362,19 +194,26 @@ pub(super) fn parse_stored(stored: StoredPage, slot: &Slot, page: &str) -> Optio
 /// path of the page at the index.
 pub(super) fn parse_body(
     body: PageBody,
-    slot: &Slot,
+    resource: &Resource,
     page: &str,
     facts: &ProjectFacts,
-) -> Result<UpstreamContent, Error> {
-    if slot.document.is_some() {
-        return DocumentBody::parse(body.bytes, body.serial).map(UpstreamContent::Document);
+) -> Result<Document, Error> {
+    match resource {
+        Resource::List => {
+            let list = ProjectList::parse(body.bytes, body.is_json, page);
+            list.map(|list| Document::List(Arc::new(list)))
+        }
+        Resource::Page(project) => {
+            let page = body.into_page(Links::Paths { project, page }, facts);
+            page.map(|page| Document::Project(Arc::new(page)))
+        }
+        Resource::Json(..) | Resource::Provenance(_) => {
+            match tightwire_json::from_slice::<serde::de::IgnoredAny>(&body.bytes) {
+                Ok(_) => Ok(Document::Json { json: body.bytes.into(), serial: body.serial }),
+                Err(error) => Err(Error::with(Kind::Page, "a document that is not JSON").caused_by(error)),
+            }
+        }
     }
-    let Some(project) = &slot.name else {
-        let list = ProjectList::parse(body.bytes, body.is_json, page);
-        return list.map(|list| UpstreamContent::List(Arc::new(list)));
-    };
-    let links = Links::Paths { project, page };
-    body.into_page(links, facts).map(|page| UpstreamContent::Project(Arc::new(page)))
 }
 
 #[cfg(test)]
@@ -383,7 +222,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_use_is_recorded_once_a_minute() {
-        let slot = Slot::new(None);
+        let slot = Slot::new(Resource::List);
         let mut recorded = 0;
         for _ in 0..181 {
             recorded += usize::from(slot.record_use(Instant::now()));

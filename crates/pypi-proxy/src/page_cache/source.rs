@@ -7,11 +7,15 @@ use object_store::UpdateVersion;
 use tokio::task::spawn_blocking;
 
 use super::disk::{DiskCache, StoredPage};
-use super::slot::{Slot, UpstreamContent, UpstreamPage, is_older, parse_body, parse_stored};
-use crate::Error;
-use crate::bucket::{Bucket, PageLease, PageTurn};
+use super::document::Document;
+use super::slot::{Slot, UpstreamPage, is_older, parse_body, parse_stored};
+use crate::bucket::{Bucket, ClaimStep, Lease};
 use crate::error::{Chain, Kind};
+use crate::failures::FailureLog;
+use crate::json_api;
+use crate::resource::Resource;
 use crate::upstream::{PageResponse, Upstream, Validators};
+use crate::{Error, ProjectName};
 
 /// Page of one upstream.
 pub(super) struct Source<'a> {
@@ -19,6 +23,8 @@ pub(super) struct Source<'a> {
     pub(super) slot: &'a Arc<Slot>,
     pub(super) disk: Option<&'a DiskCache>,
     pub(super) bucket: Option<&'a Bucket>,
+    /// Log of failed requests for upload times; `None` if they are not requested.
+    pub(super) failures: Option<&'a FailureLog>,
     /// Whether the rules allow requesting the page from this upstream.
     pub(super) is_allowed: bool,
 }
@@ -35,7 +41,7 @@ impl Source<'_> {
 
     /// Returns the copy in the bucket if it is newer than `part`. If it is stale, too, acquires the lease to request
     /// the page, or waits for the proxy that owns the lease.
-    pub(super) async fn newer_in_bucket(&self, part: &UpstreamPage) -> (UpstreamPage, Option<PageLease>) {
+    pub(super) async fn newer_in_bucket(&self, part: &UpstreamPage) -> (UpstreamPage, Option<Lease>) {
         let is_fresh = |part: &UpstreamPage| part.age() < self.upstream.ttl();
         let (Some(bucket), true) = (self.bucket, self.is_allowed && !is_fresh(part)) else {
             return (part.clone(), None);
@@ -46,10 +52,10 @@ impl Source<'_> {
         if is_fresh(&newer) {
             return (newer, None);
         }
-        let lease = match bucket.claim_page(self.upstream.id(), &self.slot.entry()).await {
-            PageTurn::Owner(lease) => Some(lease),
-            PageTurn::Released => None,
-            PageTurn::Unavailable => return (newer, None),
+        let lease = match bucket.claim_page(self.upstream.id(), &self.slot.resource.entry()).await {
+            ClaimStep::Acquired(lease) => Some(lease),
+            ClaimStep::Released => None,
+            ClaimStep::Wait(_) | ClaimStep::Unavailable => return (newer, None),
         };
         // Another proxy may have written the page since the first read.
         let newest = self.read_bucket(bucket, &newer).await.unwrap_or(newer);
@@ -60,7 +66,7 @@ impl Source<'_> {
     async fn read_bucket(&self, bucket: &Bucket, part: &UpstreamPage) -> Result<UpstreamPage, Error> {
         let Some(disk) = self.disk.cloned() else { return Ok(part.clone()) };
         let (id, max, checked) = (self.upstream.id(), self.upstream.max_page(), part.checked);
-        let Some(page) = bucket.page(id, &self.slot.entry(), max).await? else {
+        let Some(page) = bucket.page(id, &self.slot.resource.entry(), max).await? else {
             return Ok(UpstreamPage { bucket_version: None, ..part.clone() });
         };
         if part.bucket_version.as_ref() == Some(&page.version) {
@@ -81,7 +87,7 @@ impl Source<'_> {
                 return None;
             }
             // If this fails, the disk keeps an older copy.
-            let _ = disk.store(id, &slot.entry(), &document);
+            let _ = disk.store(id, &slot.resource.entry(), &document, None);
             Some(UpstreamPage { bucket_version: before.bucket_version, ..new })
         };
         Ok(spawn_blocking(work).await.ok().flatten().unwrap_or(old))
@@ -91,7 +97,7 @@ impl Source<'_> {
     pub(super) async fn fetch(
         &self,
         part: UpstreamPage,
-        lease: Option<PageLease>,
+        lease: Option<Lease>,
     ) -> Result<UpstreamPage, Error> {
         let now = SystemTime::now();
         if !self.is_allowed {
@@ -99,14 +105,16 @@ impl Source<'_> {
         }
         // Fresh on disk, or from an upstream with a longer time to live than the others.
         if part.age() < self.upstream.ttl() {
-            return Ok(part);
+            let has_new_times = self.request_times(&part).await;
+            return Ok(if has_new_times { self.reparse_with_facts(part).await } else { part });
         }
         let id = self.upstream.id();
         let body = match self.request(&part.validators).await? {
             PageResponse::NotModified if part.content.is_some() => {
+                self.request_times(&part).await;
                 let mut part = self.reparse_with_facts(UpstreamPage { checked: Some(now), ..part }).await;
                 if let (Some(disk), slot) = (self.disk.cloned(), self.slot.clone()) {
-                    let work = move || disk.touch(id, &slot.entry(), now);
+                    let work = move || disk.touch(id, &slot.resource.entry(), now);
                     if !spawn_blocking(work).await.unwrap_or(true) {
                         // The next request gets the whole page, to store it again.
                         part.validators = Validators::default();
@@ -116,7 +124,8 @@ impl Source<'_> {
                     && let Some(stored) = self.read().await
                 {
                     let slot = self.slot.clone();
-                    let work = move || DiskCache::document(&stored.body, &slot, now, stored.modified).ok();
+                    let work =
+                        move || DiskCache::document(&stored.body, &slot.resource, now, stored.modified).ok();
                     let document = spawn_blocking(work).await.ok().flatten();
                     self.publish(document, part.bucket_version.clone(), lease);
                 }
@@ -128,15 +137,22 @@ impl Source<'_> {
             PageResponse::NotFound => {
                 if part.content.is_some() {
                     // Otherwise the page would be back after the next start.
-                    self.with_disk(move |disk, slot| drop(disk.remove(id, &slot.entry()))).await;
+                    self.with_disk(move |disk, slot| drop(disk.remove(id, &slot.resource.entry()))).await;
                     if let Some(bucket) = self.bucket {
                         // If this fails, the copy in the bucket is revalidated like any other.
-                        let _ = bucket.purge_page(id, &self.slot.entry()).await;
+                        let _ = bucket.purge_page(id, &self.slot.resource.entry()).await;
                     }
                 }
                 return Ok(UpstreamPage::missing());
             }
-            PageResponse::Page(body) => body,
+            PageResponse::Page(body) => {
+                let lacks_times =
+                    || !body.is_json || memchr::memmem::find(&body.bytes, b"\"upload-time\"").is_none();
+                if self.failures.is_some() && lacks_times() {
+                    self.record_times().await;
+                }
+                body
+            }
         };
         let (validators, is_redirected) = (body.validators.clone(), body.is_redirected);
         let (disk, slot, old) = (self.disk.cloned(), self.slot.clone(), part.content.clone());
@@ -144,22 +160,23 @@ impl Source<'_> {
         let work = move || {
             // The page takes over the memory of the response body, so the disk copy is made first. A failure to store
             // it is not an error of the request.
-            let document = disk.as_ref().and_then(|_| DiskCache::document(&body, &slot, now, now).ok());
+            let document =
+                disk.as_ref().and_then(|_| DiskCache::document(&body, &slot.resource, now, now).ok());
             let (facts, facts_version) = slot.facts.lock().clone();
-            let content = parse_body(body, &slot, &path, &facts)?;
-            if let UpstreamContent::Project(page) = &content
+            let content = parse_body(body, &slot.resource, &path, &facts)?;
+            if let Document::Project(page) = &content
                 && page.skipped() > 0
             {
-                let (project, count) = (slot.entry(), page.skipped());
+                let (project, count) = (slot.resource.entry(), page.skipped());
                 tracing::warn!(%project, count, "files are left out because of invalid names or URLs");
             }
             if is_older(&content, old.as_ref()) {
                 return Ok((None, facts_version, None));
             }
             if let (Some(disk), Some(document)) = (disk, &document)
-                && let Err(error) = disk.store(id, &slot.entry(), document)
+                && let Err(error) = disk.store(id, &slot.resource.entry(), document, None)
             {
-                tracing::warn!(page = %slot.entry(), error = %Chain(&error), "a page can't be stored");
+                tracing::warn!(page = %slot.resource.entry(), error = %Chain(&error), "a page can't be stored");
             }
             Ok((Some(content), facts_version, document))
         };
@@ -177,18 +194,70 @@ impl Source<'_> {
 
     /// Returns the path of the page at the upstream.
     fn path(&self) -> String {
-        self.upstream.page_url(self.slot.name.as_ref()).path().to_owned()
+        self.upstream.page_url(self.slot.resource.project()).path().to_owned()
     }
 
     /// Requests the page or document from the upstream.
     async fn request(&self, known: &Validators) -> Result<PageResponse, Error> {
-        match (&self.slot.name, &self.slot.document) {
-            (Some(name), Some(document)) => match document.url(name, self.upstream) {
-                Some(url) => self.upstream.document(&url, document.max_len(self.upstream), known).await,
-                None => Ok(PageResponse::NotFound),
-            },
-            (name, _) => self.upstream.page(name.as_ref(), known).await,
+        let resource = &self.slot.resource;
+        if resource.is_page() {
+            return self.upstream.page(resource.project(), known).await;
         }
+        match resource.url(self.upstream) {
+            Some(url) => self.upstream.document(&url, resource.max_len(self.upstream), known).await,
+            None => Ok(PageResponse::NotFound),
+        }
+    }
+
+    /// Requests upload times if a file of the page has a hash and no time. Returns whether there are new ones.
+    async fn request_times(&self, part: &UpstreamPage) -> bool {
+        let Some(Document::Project(page)) = part.content.as_ref().filter(|_| self.failures.is_some()) else {
+            return false;
+        };
+        let lacks_time = page.files().any(|file| {
+            let details = file.details();
+            details.sha256.is_some() && details.upload_time.is_none()
+        });
+        lacks_time && self.record_times().await
+    }
+
+    /// Requests upload times from the JSON API, if they are enabled, and records them as facts about files. Returns whether
+    /// there are new ones.
+    async fn record_times(&self) -> bool {
+        let (Some(failures), Resource::Page(project)) = (self.failures, &self.slot.resource) else {
+            return false;
+        };
+        self.try_record_times(project).await.unwrap_or_else(|error| {
+            failures.record(&format!("{project} (upload times)"), Some(self.upstream.to_string()), &error);
+            false
+        })
+    }
+
+    async fn try_record_times(&self, project: &ProjectName) -> Result<bool, Error> {
+        let Some(url) = self.upstream.json_url(project, None) else { return Ok(false) };
+        let known = Validators::default();
+        // An index may have no JSON API, or no description of this project.
+        let PageResponse::Page(body) = self.upstream.document(&url, self.upstream.max_page(), &known).await?
+        else {
+            return Ok(false);
+        };
+        let (disk, slot, project) = (self.disk.cloned(), self.slot.clone(), project.clone());
+        let work = move || {
+            let uploads = json_api::uploads(&body.bytes)?;
+            let changed = {
+                let mut facts = slot.facts.lock();
+                let is_changed = uploads.fold(false, |any, (file, fact)| facts.0.record(&file, fact) || any);
+                facts.1 += u64::from(is_changed);
+                is_changed.then(|| facts.0.clone())
+            };
+            if let (Some(facts), Some(disk)) = (&changed, disk) {
+                // If this fails, the times are requested again after the next start.
+                let _ = disk.store_facts(&project, facts);
+            }
+            Ok(changed.is_some())
+        };
+        let aborted = |_| Err(Error::with(Kind::Page, "parsing was aborted"));
+        spawn_blocking(work).await.unwrap_or_else(aborted)
     }
 
     /// Parses the page again if facts about its files were recorded since.
@@ -200,7 +269,7 @@ impl Source<'_> {
         let part = UpstreamPage { facts_version, ..part };
         let Some(stored) = self.read().await else { return part };
         let (slot, path) = (self.slot.clone(), self.path());
-        let parse = move || parse_body(stored.body, &slot, &path, &facts).ok();
+        let parse = move || parse_body(stored.body, &slot.resource, &path, &facts).ok();
         match spawn_blocking(parse).await.ok().flatten() {
             // Keep the page without the new facts.
             None => part,
@@ -212,7 +281,8 @@ impl Source<'_> {
     async fn read(&self) -> Option<StoredPage> {
         let (disk, slot) = (self.disk?.clone(), self.slot.clone());
         let (id, max) = (self.upstream.id(), self.upstream.max_page());
-        let (document, touched) = spawn_blocking(move || disk.open(id, &slot.entry())).await.ok()??;
+        let (document, touched) =
+            spawn_blocking(move || disk.open(id, &slot.resource.entry())).await.ok()??;
         let mut reservation = self.upstream.budget().reserve();
         reservation.grow(DiskCache::page_len(&document)?.min(max)).await;
         spawn_blocking(move || DiskCache::read(&document, max, touched, reservation)).await.ok()?
@@ -227,11 +297,11 @@ impl Source<'_> {
     }
 
     /// Uploads a page for other proxies, unless the bucket has one that is at least as new.
-    fn publish(&self, document: Option<Vec<u8>>, version: Option<UpdateVersion>, lease: Option<PageLease>) {
+    fn publish(&self, document: Option<Vec<u8>>, version: Option<UpdateVersion>, lease: Option<Lease>) {
         let (Some(bucket), Some(document)) = (self.bucket, document) else { return };
         let Some(own) = DiskCache::age(&document) else { return };
         let is_as_new = move |other: &[u8]| DiskCache::age(other).is_some_and(|other| other >= own);
         let (id, max_page) = (self.upstream.id(), self.upstream.max_page());
-        bucket.store_page(id, &self.slot.entry(), document, version, lease, max_page, is_as_new);
+        bucket.store_page(id, &self.slot.resource.entry(), document, version, lease, max_page, is_as_new);
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::certificate::Certificate;
 use crate::Error;
 use crate::error::Kind;
-use crate::page::bytes_of;
+use crate::hash::bytes_of;
 use crate::store::Digest;
 
 /// Type of the payload, which is part of the signed message.

@@ -1,9 +1,12 @@
 //! Reasons for which a rule forbids a project or file.
 
+use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use crate::Error;
+use crate::error::Kind;
 use crate::page::ProjectStatus;
 use crate::units::format_duration;
 
@@ -140,5 +143,21 @@ impl fmt::Display for Violation {
                 f.write_str("this proxy serves files only when they are old enough, and the upload time of this one is unknown")
             }
         }
+    }
+}
+
+impl StdError for Violation {}
+
+impl From<Violation> for Error {
+    /// [`Error::is_forbidden`]
+    fn from(violation: Violation) -> Self {
+        Self::new(Kind::Forbidden).caused_by(violation)
+    }
+}
+
+impl Error {
+    /// Returns the rule that forbids the request, if it is one about projects and files.
+    pub(crate) fn violation(&self) -> Option<&Violation> {
+        self.source()?.downcast_ref()
     }
 }

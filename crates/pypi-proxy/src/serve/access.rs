@@ -31,10 +31,9 @@ struct LogLine {
 /// A request in progress. Updates the metrics and writes the log line when dropped.
 pub(super) struct RequestTracker {
     proxy: Proxy,
-    endpoint: Endpoint,
     started: Instant,
     /// Set when the response starts.
-    status: Option<StatusCode>,
+    status: Option<(StatusCode, Endpoint)>,
     /// Length of the body, if it is known.
     len: Option<u64>,
     bytes: u64,
@@ -55,10 +54,8 @@ impl RequestTracker {
             let method = request.method.clone();
             Box::new(LogLine { client, user: None, method, path: request.path.into(), cache_status: "-" })
         });
-        let endpoint = Endpoint::from_path(proxy.index_of(request.path).1);
         Self {
             proxy,
-            endpoint,
             started: Instant::now(),
             status: None,
             len: None,
@@ -90,13 +87,9 @@ impl RequestTracker {
             Some(Value::Static(cache_status)) => Some(*cache_status),
             _ => None,
         };
-        self.proxy.0.metrics.record_response(
-            self.endpoint,
-            response.status,
-            cache_status,
-            self.started.elapsed(),
-        );
-        self.status = Some(response.status);
+        let (status, endpoint) = (response.status, response.endpoint);
+        self.proxy.0.metrics.record_response(endpoint, status, cache_status, self.started.elapsed());
+        self.status = Some((status, endpoint));
         self.len = response.body.size_hint().exact();
         if let Some(line) = &mut self.line {
             line.user.clone_from(&response.user);
@@ -129,7 +122,8 @@ impl Drop for RequestTracker {
     fn drop(&mut self) {
         let time = self.started.elapsed();
         let is_complete = self.status.is_some() && (self.is_body_sent || self.len == Some(self.bytes));
-        self.proxy.0.metrics.record_end(self.status.map(|_| self.endpoint), self.bytes, time, is_complete);
+        let endpoint = self.status.map(|(_, endpoint)| endpoint);
+        self.proxy.0.metrics.record_end(endpoint, self.bytes, time, is_complete);
         let Some(line) = &self.line else { return };
         #[expect(clippy::cast_precision_loss, reason = "a log needs no more digits")]
         let ms = (time.as_micros() as f64) / 1000.0;
@@ -141,7 +135,7 @@ impl Drop for RequestTracker {
             user = line.user.as_deref(),
             method = %line.method,
             path = &*line.path,
-            status = self.status.map_or(0, |status| status.as_u16()),
+            status = self.status.map_or(0, |(status, _)| status.as_u16()),
             bytes = self.bytes,
             ms,
             cache = line.cache_status,

@@ -2,24 +2,24 @@
 
 use std::io::Write as _;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use http::header::{CONTENT_ENCODING, HeaderValue, LOCATION};
 use http::{Method, StatusCode};
 use url::Url;
 
 use super::ResponseBody;
+use super::locate::{FileTarget, Location, UnlistedProjects, UpstreamSource};
 use super::message::{ProxyResponse, RequestFields, RequestParts};
-use super::respond::{FileHeaders, Selection, X_CACHE, is_metadata, rule_rejection};
+use super::respond::{FileHeaders, Selection, X_CACHE, is_metadata};
 use super::service::{self, Proxy, State};
-use super::target::{FileTarget, UpstreamSource};
 use crate::error::{Chain, Kind};
 use crate::metadata::MetadataSource;
-use crate::page::{Details, FileFacts, Metadata};
-use crate::page_cache::{CacheStatus, CachedPage, Document, RenderedPage};
-use crate::rules::Violation;
+use crate::page::{FileFacts, Metadata};
+use crate::page_cache::{CacheStatus, CachedPage, RenderedPage};
+use crate::resource::{FileId, Resource};
 use crate::store::{Digest, Download, FetchState, FileInfo, Key, StoredFile};
-use crate::{ByteRange, Coding, Error, ProjectName, file_name, index_path};
+use crate::{ByteRange, Coding, Error, ProjectName, file_name};
 
 /// Distance ahead of a download within which a range request waits for it instead of fetching the range separately.
 const WAIT_AHEAD: u64 = 1 << 20;
@@ -47,14 +47,8 @@ impl Proxy {
         name: &str,
         request: &RequestParts<'_>,
     ) -> Result<ProxyResponse, Error> {
-        if let Err(violation) = self.check_project(project) {
-            return Ok(self.reject(rule_rejection(&violation)));
-        }
-        let cached = &self.0.pages.project(project).await?;
-        let (is_head, fields) = (*request.method == Method::HEAD, &request.fields);
-        FileRequest { proxy: &self.0, project, name, cached, is_head, fields, has_facts: true }
-            .checked(self)
-            .await
+        let cached = self.0.pages.project(project).await?;
+        self.request(project, name, &cached, request, true).respond().await
     }
 
     /// Responds with a file, or the metadata or signature of one, by its path at the default index or a named one. An
@@ -65,95 +59,76 @@ impl Proxy {
         name: &str,
         request: &RequestParts<'_>,
     ) -> Result<ProxyResponse, Error> {
-        let named = &self.0.mounted;
-        let is_missing = |response: &Result<_, Error>| response.as_ref().is_err_and(Error::is_not_found);
-        let mut response = self.file_by_path(path, name, request, named.is_empty()).await;
-        for is_unlisted_served in [false, true] {
-            if is_unlisted_served && !named.is_empty() && is_missing(&response) {
-                response = self.file_by_path(path, name, request, true).await;
-            }
-            if !is_missing(&response) {
+        let (mut unlisted, mut refused) = (Vec::new(), None);
+        for index in std::iter::once(self).chain(self.0.mounted.values()) {
+            let found = match index.0.locate(path, name).await? {
+                Location::Unlisted(projects) => {
+                    unlisted.push((index, projects));
+                    continue;
+                }
+                Location::Listed { project, cached, has_facts } => {
+                    index.request(&project, name, &cached, request, has_facts).respond().await
+                }
+            };
+            if let Some(response) = self.final_response(index, found, &mut refused) {
                 return response;
             }
-            for index in named.values() {
-                match index.file_by_path(path, name, request, is_unlisted_served).await {
-                    Err(error) if error.is_not_found() => {}
-                    // The rules of another index may allow the project.
-                    Ok(other) if other.status == StatusCode::FORBIDDEN => response = Ok(other),
-                    other => return other,
+        }
+        if refused.is_none() {
+            for (index, projects) in unlisted {
+                let found = index.unlisted_file(path, name, request, projects).await;
+                if let Some(response) = self.final_response(index, found, &mut refused) {
+                    return response;
                 }
             }
         }
-        response
+        Err(refused.unwrap_or_else(|| Error::new(Kind::NotFound)))
     }
 
-    /// Responds with a file, or the metadata or signature of one, by its path at the index.
-    ///
-    /// The project is derived from the file name. If no page lists the path, the file of the same name on the page of
-    /// the project is the file: indexes change hosts and paths, and file names are unique in an index. A file that is not
-    /// listed at all is requested at the host of the listed files, if `is_unlisted_served`.
-    pub(super) async fn file_by_path(
+    /// Returns the response of an index unless it does not have the file, or is a named index whose rules refuse the file:
+    /// those of another index may allow it.
+    fn final_response(
+        &self,
+        index: &Self,
+        found: Result<ProxyResponse, Error>,
+        refused: &mut Option<Error>,
+    ) -> Option<Result<ProxyResponse, Error>> {
+        match found {
+            Err(error) if error.is_not_found() => None,
+            Err(error) if error.violation().is_some() && !std::ptr::eq(self, index) => {
+                *refused = Some(error);
+                None
+            }
+            found => Some(found),
+        }
+    }
+
+    /// Responds with a file that the pages of these projects do not list. It is requested at the host of the listed files.
+    async fn unlisted_file(
         &self,
         path: &str,
         name: &str,
         request: &RequestParts<'_>,
-        is_unlisted_served: bool,
+        projects: UnlistedProjects,
     ) -> Result<ProxyResponse, Error> {
-        let (is_head, fields) = (*request.method == Method::HEAD, &request.fields);
-        let base = file_name::base(name);
-        let (mut violation, mut candidates) = (None, Vec::new());
-        for project in file_name::projects(base) {
-            let Ok(project) = ProjectName::parse(project) else { continue };
-            if let Err(violated) = self.check_project(&project) {
-                violation = violation.or(Some(violated));
-                continue;
-            }
-            let cached = match self.0.pages.project(&project).await {
-                Ok(cached) => cached,
-                Err(error) if error.is_not_found() => {
-                    candidates.push((project, None));
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
-            if cached.page.file(name).or_else(|| cached.page.file(base)).is_none() {
-                candidates.push((project, Some(cached)));
-                continue;
-            }
-            let other = self.part_with(path, name, &project, &cached);
-            let has_facts = other.is_none();
-            let cached = &other.unwrap_or(cached);
-            let request =
-                FileRequest { proxy: &self.0, project: &project, name, cached, is_head, fields, has_facts };
-            return request.checked(self).await;
-        }
-        if !is_unlisted_served {
-            return Err(Error::new(Kind::NotFound));
-        }
+        let UnlistedProjects { refused, mut candidates } = projects;
         // The file may belong to each of the projects.
-        let rules = self.0.pages.rules();
-        let check = |(project, cached): &(ProjectName, Option<CachedPage>)| {
-            let mut parts = cached.iter().flat_map(|cached| cached.page.parts());
-            parts.try_for_each(|(_, page)| rules.status(page.project_status()))?;
-            rules.file(project, base, &Details::default(), SystemTime::now())
-        };
-        let checked = violation.map_or_else(|| candidates.iter().try_for_each(check), Err);
-        if let Err(violation) = checked {
-            return Ok(self.reject(rule_rejection(&violation)));
+        refused.map_or(Ok(()), Err)?;
+        for (project, cached) in &candidates {
+            let page = cached.as_ref().map(|cached| &*cached.page);
+            self.0.pages.check_unlisted(project, page, file_name::base(name))?;
         }
         // A project that exists, otherwise the most likely one.
-        let at = candidates.iter().position(|(_, cached)| cached.is_some()).unwrap_or(0);
-        let Some((project, cached)) = candidates.into_iter().nth(at) else {
+        candidates.sort_by_key(|(_, cached)| cached.is_none());
+        let Some((project, cached)) = candidates.into_iter().next() else {
             return Err(Error::new(Kind::NotFound));
         };
-        let cached = &cached.unwrap_or_else(|| CachedPage {
+        let cached = cached.unwrap_or_else(|| CachedPage {
             page: Arc::new(RenderedPage::nothing()),
             status: CacheStatus::Miss,
         });
-        let project = &project;
-        let request =
-            FileRequest { proxy: &self.0, project, name, cached, is_head, fields, has_facts: false };
-        for target in FileTarget::unlisted(&cached.page, project, name, path, &self.0)? {
+        let request = self.request(&project, name, &cached, request, false);
+        for target in FileTarget::unlisted(&cached.page, &project, name, path, &self.0)? {
             match request.respond_from(target, false).await {
                 Err(error) if error.is_not_found() => {}
                 result => return result,
@@ -162,59 +137,25 @@ impl Proxy {
         Err(Error::new(Kind::NotFound))
     }
 
-    /// Returns the part of a merged page with this path, unless it is the first one with the file.
-    fn part_with(
-        &self,
-        path: &str,
-        name: &str,
-        project: &ProjectName,
-        cached: &CachedPage,
-    ) -> Option<CachedPage> {
-        // The usual case.
-        if cached.page.parts().len() < 2 {
-            return None;
-        }
-        let base = file_name::base(name);
-        let is_path = |url: &str, index: usize, suffix: &str| {
-            let url = self.0.upstreams.get(index).and_then(|upstream| upstream.resolve(project, url).ok());
-            let paths = url.as_ref().map(Url::path).zip(path.strip_suffix(suffix));
-            paths.is_some_and(|(listed, path)| index_path::decode(listed) == index_path::decode(path))
-        };
-        let parts = cached.page.parts().iter().filter_map(|part| match part.1.file(name) {
-            Some(file) => Some((part, file.url(), "")),
-            None => Some((part, part.1.file(base)?.url(), &name[base.len()..])),
-        });
-        let (at, (part, ..)) =
-            parts.enumerate().find(|(_, (part, url, suffix))| is_path(url, part.0, suffix))?;
-        let page = Arc::new(cached.page.only(part));
-        (at > 0).then_some(CachedPage { page, status: cached.status })
+    fn request<'a>(
+        &'a self,
+        project: &'a ProjectName,
+        name: &'a str,
+        cached: &'a CachedPage,
+        request: &'a RequestParts<'_>,
+        has_facts: bool,
+    ) -> FileRequest<'a> {
+        let (is_head, fields) = (*request.method == Method::HEAD, &request.fields);
+        FileRequest { proxy: &self.0, project, name, cached, is_head, fields, has_facts }
     }
 }
 
 impl FileRequest<'_> {
     /// Responds if the rules allow the file.
-    async fn checked(&self, proxy: &Proxy) -> Result<ProxyResponse, Error> {
-        match self.check() {
-            Ok(()) => self.respond().await,
-            Err(violation) => Ok(proxy.reject(rule_rejection(&violation))),
-        }
-    }
-
-    /// Checks whether the rules allow the file, or the file that metadata, a signature or provenance belongs to.
-    fn check(&self) -> Result<(), Violation> {
-        if !self.cached.page.is_restricted() {
-            return Ok(());
-        }
-        let base = || self.cached.page.file(self.name.rsplit_once('.')?.0);
-        match self.cached.page.file(self.name).or_else(base) {
-            Some((_, file)) => self.proxy.pages.rules().check(self.project, &file, SystemTime::now()),
-            None => Ok(()),
-        }
-    }
-
     async fn respond(&self) -> Result<ProxyResponse, Error> {
         let Self { proxy, project, name, cached, .. } = *self;
         let store = &proxy.store;
+        proxy.pages.check_file(project, &cached.page, name)?;
         cached.page.count_file_request();
         let label = || Arc::from(format!("{project}/{name}"));
         // Fast path: the location of a file that is stored does not matter.
@@ -226,7 +167,7 @@ impl FileRequest<'_> {
             return Ok(self.stored(stored, is_metadata_unknown).await);
         }
         if let Some(document) = self.provenance()? {
-            let cached = &proxy.pages.document(project, document).await?;
+            let cached = &proxy.pages.resource(&document).await?;
             return Ok(service::document(self.fields, cached, PROVENANCE_TYPE).await);
         }
         self.respond_from(FileTarget::of(cached, project, name, proxy)?, is_metadata_unknown).await
@@ -265,7 +206,6 @@ impl FileRequest<'_> {
             let passed = self.pass_through(&target, headers).await;
             if let Err(error) = &passed
                 && !error.is_not_found()
-                && !error.is_offline()
             {
                 store.failures().record(&label(), Some(target.upstream.to_string()), error);
             }
@@ -311,7 +251,7 @@ impl FileRequest<'_> {
     }
 
     /// Returns the provenance that is requested, if it is one.
-    fn provenance(&self) -> Result<Option<Document>, Error> {
+    fn provenance(&self) -> Result<Option<Resource>, Error> {
         let Self { proxy, project, name, cached, .. } = *self;
         let Some(base) = name.strip_suffix(".provenance").filter(|_| cached.page.file(name).is_none()) else {
             return Ok(None);
@@ -321,7 +261,8 @@ impl FileRequest<'_> {
         let upstream = proxy.upstreams.get(index).ok_or_else(missing)?;
         let url = upstream.resolve(project, file.provenance().ok_or_else(missing)?)?;
         let sha256 = file.details().sha256.map(Digest);
-        Ok(Some(Document::Provenance { file: base.into(), sha256, index, url }))
+        let (project, name) = (project.clone(), base.into());
+        Ok(Some(Resource::Provenance(Box::new(FileId { project, name, sha256, index, url }))))
     }
 
     /// Responds with a stored file. Metadata is compressed as the client prefers.

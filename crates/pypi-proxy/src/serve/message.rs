@@ -14,7 +14,7 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::ext::ReasonPhrase;
 
 use super::ResponseBody;
-use super::request_metrics::RejectionReason;
+use super::request_metrics::{Endpoint, RejectionReason};
 
 pub(super) const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -79,6 +79,7 @@ pub(super) struct ProxyResponse {
     pub(super) user: Option<Arc<str>>,
     /// Why the request was refused.
     pub(super) rejected: Option<RejectionReason>,
+    pub(super) endpoint: Endpoint,
 }
 
 /// Value of a header field.
@@ -117,7 +118,8 @@ impl From<SystemTime> for Value {
 impl ProxyResponse {
     pub(super) fn new(status: StatusCode, body: ResponseBody) -> Self {
         // The maximum number of fields of any response.
-        Self { status, reason: None, fields: Vec::with_capacity(10), body, user: None, rejected: None }
+        let (fields, endpoint) = (Vec::with_capacity(10), Endpoint::Unknown);
+        Self { status, reason: None, fields, body, user: None, rejected: None, endpoint }
     }
 
     pub(super) fn text(status: StatusCode, text: impl Into<Bytes>) -> Self {

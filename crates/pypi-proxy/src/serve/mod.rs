@@ -33,6 +33,7 @@ mod file;
 mod health;
 mod http1;
 mod listener;
+mod locate;
 mod message;
 mod metrics;
 mod request_metrics;
@@ -42,7 +43,6 @@ mod server;
 mod service;
 mod status;
 mod stored;
-mod target;
 
 use std::fmt;
 use std::sync::Arc;

@@ -5,7 +5,6 @@ use std::time::Duration;
 use http::StatusCode;
 
 use crate::audit::AuditEvent;
-use crate::file_name::is_distribution;
 use crate::metrics::{Counter, Counters, Histogram, HistogramSnapshot, StatusClass, named};
 
 named! {
@@ -27,33 +26,6 @@ impl Endpoint {
     /// Endpoints that are served from the cache.
     pub(super) const CACHED: [Self; 5] =
         [Self::List, Self::Project, Self::File, Self::Metadata, Self::Document];
-
-    /// Returns the endpoint of a path by a rough look at its segments, without checking names.
-    pub(super) fn from_path(path: &str) -> Self {
-        let mut parts = path.split('/').filter(|part| !part.is_empty());
-        let first = parts.next();
-        match first {
-            None | Some("status" | "status.json") => Self::Status,
-            Some("simple" | "index") => match parts.next_back() {
-                None => Self::List,
-                Some(_) if path.ends_with('/') => Self::Project,
-                Some(file) if file.ends_with(".metadata") => Self::Metadata,
-                Some(file) if file.ends_with(".provenance") => Self::Document,
-                Some(_) if parts.next_back().is_some() => Self::File,
-                Some(_) => Self::Project,
-            },
-            Some("pypi") => Self::Document,
-            Some("cache") => Self::Cache,
-            Some("health" | "livez" | "readyz") => Self::Health,
-            Some("metrics") => Self::Metrics,
-            // Files by their path at the index.
-            Some(first) => match parts.next_back().unwrap_or(first) {
-                file if !is_distribution(file) => Self::Unknown,
-                file if file.ends_with(".metadata") => Self::Metadata,
-                _ => Self::File,
-            },
-        }
-    }
 }
 
 named! {
@@ -194,29 +166,6 @@ impl RequestMetrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn endpoints_are_derived_from_paths() {
-        for (path, endpoint) in [
-            ("/", Endpoint::Status),
-            ("/status", Endpoint::Status),
-            ("/simple/", Endpoint::List),
-            ("//index", Endpoint::List),
-            ("/simple/numpy/", Endpoint::Project),
-            ("/index/simple/numpy/", Endpoint::Project),
-            ("/simple/numpy", Endpoint::Project),
-            ("/simple/six/six-1.0.whl", Endpoint::File),
-            ("/simple/six/six-1.0.whl.metadata", Endpoint::Metadata),
-            ("/cache/list", Endpoint::Cache),
-            ("/readyz", Endpoint::Health),
-            ("/metrics", Endpoint::Metrics),
-            ("/x/simple/", Endpoint::Unknown),
-            ("/packages/ab/six-1.0.whl", Endpoint::File),
-            ("/six-1.0.whl.metadata", Endpoint::Metadata),
-        ] {
-            assert_eq!(Endpoint::from_path(path), endpoint, "{path}");
-        }
-    }
 
     #[test]
     fn responses_without_an_upstream_request_are_hits() {

@@ -11,6 +11,7 @@ use http::{Method, Request, Response, StatusCode};
 use super::encoded::EncodedMetadata;
 use super::exposition::Exposition;
 use super::health::{Cached, HealthCache, health, readiness_problems};
+use super::locate::FileTarget;
 use super::message::{ProxyResponse, RequestFields, RequestParts, Value};
 use super::metrics::metrics;
 use super::request_metrics::{RejectionReason, RequestMetrics};
@@ -18,15 +19,16 @@ use super::respond::{
     CountedRejection, IMMUTABLE, X_OFFLINE, X_RULE, error_response, guard_rejection, page_response,
     purge_rejection, rule_rejection, upload_rejection,
 };
-use super::route::{PurgeTarget, RedirectKind, Route};
+use super::route::{Own, PurgeTarget, RedirectKind, Route};
 use super::status::{self, View};
-use super::target::FileTarget;
 use super::{Config, ResponseBody};
 use crate::audit::{self, Refusal};
 use crate::error::Kind;
 use crate::guard::{Area, Guard};
+use crate::index_path::is_reserved;
 use crate::page_cache::{self, CacheStatus, CachedPage, PageCache};
-use crate::rules::{Rules, Violation};
+use crate::resource::Resource;
+use crate::rules::Rules;
 use crate::store::Store;
 use crate::upstream::Upstream;
 use crate::{Coding, Error, Form, ProjectName};
@@ -49,19 +51,11 @@ pub enum Scope {
 impl Scope {
     fn has(self, route: &Route<'_>) -> bool {
         match route {
-            Route::Live | Route::Ready | Route::Unknown => true,
-            Route::List
-            | Route::Project(_)
-            | Route::File { .. }
-            | Route::IndexPath { .. }
-            | Route::Json { .. }
-            | Route::Moved { .. } => self != Self::Admin,
-            Route::Home
-            | Route::Purge(_)
-            | Route::Health
-            | Route::Metrics
-            | Route::Status
-            | Route::StatusJson => self != Self::Index,
+            Route::Own(Own::Live | Own::Ready) | Route::Unknown => true,
+            Route::Own(_) | Route::Purge(_) => self != Self::Index,
+            Route::Document(_) | Route::File { .. } | Route::IndexPath { .. } | Route::Moved { .. } => {
+                self != Self::Admin
+            }
         }
     }
 }
@@ -85,29 +79,11 @@ pub(super) struct State {
     pub(super) encoded: Arc<EncodedMetadata>,
 }
 
-/// Names of paths that no index may have.
-const RESERVED: [&str; 14] = [
-    "cache",
-    "files",
-    "health",
-    "index",
-    "integrity",
-    "livez",
-    "metrics",
-    "packages",
-    "project",
-    "pypi",
-    "readyz",
-    "search",
-    "simple",
-    "status",
-];
-
 /// Checks the name of an index.
 pub(crate) fn check_index_name(name: &str) -> Result<(), &'static str> {
     match ProjectName::parse(name) {
         Ok(normal) if normal.as_str() != name => Err("expected a normalized name, such as torch-cu128"),
-        Ok(_) if RESERVED.contains(&name) => Err("the name is that of another path of the proxy"),
+        Ok(_) if is_reserved(name) => Err("the name is that of another path of the proxy"),
         Ok(_) => Ok(()),
         Err(_) => Err("expected a name, such as torch-cu128"),
     }
@@ -281,17 +257,18 @@ impl Proxy {
         scope: Scope,
     ) -> ProxyResponse {
         let (index, path) = self.index_of(request.path);
-        let is_served = |route: &Route<'_>| {
-            scope.has(route)
-                && (path.len() == request.path.len() || route.is_of_index() && path != "/status/")
-        };
-        let route = Some(Route::parse(path)).filter(is_served).unwrap_or(Route::Unknown);
+        let is_served =
+            |route: &Route<'_>| scope.has(route) && (path.len() == request.path.len() || route.is_of_index());
+        let route = Route::parse(path);
+        let endpoint = route.endpoint();
+        let route = Some(route).filter(is_served).unwrap_or(Route::Unknown);
         let mut response = match &self.0.config.guard {
-            Some(guard) if !matches!(route, Route::Live | Route::Ready) => {
+            Some(guard) if !matches!(route, Route::Own(Own::Live | Own::Ready)) => {
                 self.respond_with_guard(guard, index, route, request, client, scope).await
             }
             _ => index.dispatch(route, request, scope).await,
         };
+        response.endpoint = endpoint;
         if let Some(reason) = response.rejected {
             self.audit(reason, request, client, &response);
         }
@@ -313,7 +290,7 @@ impl Proxy {
     ) -> ProxyResponse {
         let area = match route {
             Route::Purge(_) if self.0.config.admin_token.is_some() => Area::Admin,
-            Route::Home | Route::Status | Route::StatusJson | Route::Health | Route::Metrics => Area::Metrics,
+            Route::Own(_) => Area::Metrics,
             _ => Area::Index,
         };
         match guard.authorize(area, client, request.fields.authorization).await {
@@ -361,10 +338,6 @@ impl Proxy {
         audit::record(event, Refusal { client, user, path, rule, ..Refusal::default() });
     }
 
-    pub(super) fn check_project(&self, name: &ProjectName) -> Result<(), Violation> {
-        self.0.pages.rules().project(name.as_str())
-    }
-
     async fn dispatch(&self, route: Route<'_>, request: &RequestParts<'_>, scope: Scope) -> ProxyResponse {
         let method = request.method;
         let is_purge = matches!(route, Route::Purge(_));
@@ -372,8 +345,8 @@ impl Proxy {
         if !is_purge && matches!(*method, Method::POST | Method::PUT) {
             return upload_rejection();
         }
-        if route == Route::Unknown || is_purge && is_read && !matches!(route, Route::Purge(PurgeTarget::List))
-        {
+        let is_list = route == Route::Purge(PurgeTarget::Document(Resource::List));
+        if route == Route::Unknown || is_purge && is_read && !is_list {
             return ProxyResponse::text(StatusCode::NOT_FOUND, "Not Found");
         }
         let is_allowed = if is_purge { *method == Method::DELETE } else { is_read };
@@ -384,10 +357,13 @@ impl Proxy {
         }
         match self.answer(route, request, scope).await {
             Ok(response) => response,
-            Err(error) if error.is_forbidden() => {
-                self.reject((error_response(&error), RejectionReason::FileHost))
-            }
-            Err(error) => error_response(&error),
+            Err(error) => match error.violation() {
+                Some(violation) => self.reject(rule_rejection(violation)),
+                None if error.is_forbidden() => {
+                    self.reject((error_response(&error), RejectionReason::FileHost))
+                }
+                None => error_response(&error),
+            },
         }
     }
 
@@ -400,42 +376,29 @@ impl Proxy {
     ) -> Result<ProxyResponse, Error> {
         let ok = StatusCode::OK;
         Ok(match route {
-            Route::List => self.page(&self.0.pages.list().await?, request).await,
-            Route::Project(name) => {
-                let name = ProjectName::parse(&name)?;
-                match self.check_project(&name) {
-                    Ok(()) => self.page(&self.0.pages.project(&name).await?, request).await,
-                    Err(violation) => self.reject(rule_rejection(&violation)),
+            Route::Document(resource) => {
+                let cached = self.0.pages.resource(&resource).await?;
+                if resource.is_page() {
+                    self.page(&cached, request).await
+                } else {
+                    document(&request.fields, &cached, "application/json").await
                 }
             }
-            Route::Json { project, version } => {
-                let name = ProjectName::parse(&project)?;
-                match self.check_project(&name) {
-                    Ok(()) => {
-                        let cached = self.0.pages.json(&name, version).await?;
-                        document(&request.fields, &cached, "application/json").await
-                    }
-                    Err(violation) => self.reject(rule_rejection(&violation)),
-                }
-            }
-            Route::File { project, file } => {
-                let project = ProjectName::parse(&project)?;
-                self.typed(self.file(&project, &file, request).await?)
-            }
+            Route::File { project, file } => self.typed(self.file(&project, &file, request).await?),
             Route::IndexPath { path, file } => {
                 self.typed(self.file_of_any_index(path, &file, request).await?)
             }
             Route::Purge(target) => self.purge(target, &request.fields, scope).await?,
-            Route::Moved { kind, to } => moved(kind, &to, request.query),
-            Route::Home | Route::Status => status::html(&self.0, scope, request.query).await,
-            Route::StatusJson => status::json(&self.0, request.query).await,
-            Route::Health => ProxyResponse::typed(ok, "application/json", health(&self.0).await),
-            Route::Live => ProxyResponse::text(ok, "ok\n"),
-            Route::Ready => match &*readiness_problems(&self.0).await {
+            Route::Moved { kind, to, .. } => moved(kind, &to, request.query),
+            Route::Own(Own::Status) => status::html(&self.0, scope, request.query).await,
+            Route::Own(Own::StatusJson) => status::json(&self.0, request.query).await,
+            Route::Own(Own::Health) => ProxyResponse::typed(ok, "application/json", health(&self.0).await),
+            Route::Own(Own::Live) => ProxyResponse::text(ok, "ok\n"),
+            Route::Own(Own::Ready) => match &*readiness_problems(&self.0).await {
                 [] => ProxyResponse::text(ok, "ok\n"),
                 problems => ProxyResponse::text(StatusCode::SERVICE_UNAVAILABLE, problems.join("\n") + "\n"),
             },
-            Route::Metrics => ProxyResponse::typed(ok, Exposition::CONTENT_TYPE, metrics(&self.0)),
+            Route::Own(Own::Metrics) => ProxyResponse::typed(ok, Exposition::CONTENT_TYPE, metrics(&self.0)),
             Route::Unknown => ProxyResponse::text(StatusCode::NOT_FOUND, "Not Found"),
         })
     }
@@ -491,16 +454,14 @@ impl Proxy {
             return Ok(self.reject(purge_rejection(token.is_some())));
         }
         match target {
-            PurgeTarget::List => self.0.pages.purge(None).await?,
-            PurgeTarget::Project(name) => self.0.pages.purge(Some(&ProjectName::parse(&name)?)).await?,
+            PurgeTarget::Document(resource) => self.0.pages.purge(resource.project()).await?,
             PurgeTarget::All => {
                 for (_, index) in self.0.indexes() {
                     index.pages.purge_all().await?;
                 }
             }
             PurgeTarget::File { project, file } => {
-                let project = ProjectName::parse(&project)?;
-                let cached = self.0.pages.project(&project).await?;
+                let cached = self.0.pages.page(&project).await?;
                 let target = FileTarget::of(&cached, &project, &file, &self.0)?;
                 if let Some(digest) = target.digest(&self.0.store) {
                     let store = self.0.store.clone();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::locate::FileTarget;
 use super::service::Proxy;
-use super::target::FileTarget;
 use crate::page_cache::{CachedPage, PageCache};
 use crate::store::{Digest, Key, StoredFile};
 use crate::upstream::Upstream;

@@ -8,13 +8,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::digest::Hasher;
 use super::download::{DownloadState, FileInfo};
 use super::shared::Inner;
 use super::unverified::{problem_at_end, problem_at_start};
 use super::{Expected, FileSource, Key, StoredFile};
 use crate::Error;
 use crate::audit::{self, AuditEvent, Refusal};
+use crate::digest::Hasher;
 use crate::error::{Chain, Kind};
 use crate::upstream::{FileBody, Validators};
 
@@ -370,7 +370,6 @@ impl<S> DownloadTask<S> {
         // Clients can request any number of files that do not exist.
         if let Err(error) = &result
             && !error.is_not_found()
-            && !error.is_offline()
         {
             self.store.failures.record(
                 self.state.label.as_deref().unwrap_or("a file"),

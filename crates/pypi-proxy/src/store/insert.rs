@@ -3,10 +3,10 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use super::digest::Hasher;
 use super::shared::BLOCK_SIZE;
 use super::{CacheDir, Digest, Expected, Key, Reference, Store, StoredFile, read_at};
 use crate::Error;
+use crate::digest::Hasher;
 
 impl Store {
     /// Maximum bytes of a file.

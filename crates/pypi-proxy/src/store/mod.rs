@@ -1,7 +1,6 @@
 //! Content-addressed file store: concurrent requests for a file share one download, and only verified files are stored.
 
 mod cache_dir;
-mod digest;
 mod disk;
 mod download;
 mod download_task;
@@ -18,8 +17,8 @@ use std::time::Duration;
 
 use crate::bucket::Bucket;
 
+pub use crate::digest::Digest;
 pub(crate) use cache_dir::CacheDir;
-pub use digest::Digest;
 pub use disk::{FetchState, PagesDir, Stats, Store};
 pub(crate) use download::DownloadStatus;
 pub use download::{Download, Expected, FileInfo, FileSource};

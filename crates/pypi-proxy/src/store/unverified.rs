@@ -11,15 +11,20 @@ const ZIP: &[u8] = b"PK";
 /// Signature of the record at the end of a ZIP archive, and its length without the comment.
 const ZIP_END: &[u8] = b"PK\x05\x06";
 const ZIP_END_LEN: usize = 22;
+/// Signatures of compressed files.
 const GZIP: &[u8] = b"\x1f\x8b";
-
-fn has_extension(name: &str, extensions: &[&str]) -> bool {
-    let name = name.to_ascii_lowercase();
-    extensions.iter().any(|end| name.ends_with(end))
-}
+const BZIP2: &[u8] = b"BZh";
+const XZ: &[u8] = b"\xfd7zXZ\0";
+/// Length of the header of an XZ file: the signature and two bytes of flags, which the end repeats.
+const XZ_HEADER: usize = 8;
+/// Maximum length of the end of a bzip2 file in bytes.
+const BZIP2_END: u64 = 11;
+/// Maximum length of the padding after an XZ file that is accepted, in bytes.
+const XZ_PADDING: u64 = 4096;
 
 fn is_zip(name: &str) -> bool {
-    has_extension(name, &[".whl", ".zip", ".egg"])
+    let name = name.to_ascii_lowercase();
+    [".whl", ".zip", ".egg"].iter().any(|end| name.ends_with(end))
 }
 
 /// Checks the first bytes of a file, and returns the problem if there is one.
@@ -34,32 +39,50 @@ pub(super) fn problem_at_start(name: &str, start: &[u8]) -> Option<&'static str>
 
 /// Checks whether a file of this length is complete, and returns the problem if it is not. Blocks the thread.
 pub(super) fn problem_at_end(name: &str, file: &File, len: u64) -> io::Result<Option<&'static str>> {
-    let truncated = Some("it is truncated");
-    if is_zip(name) {
-        let tail_len = len.min((ZIP_END_LEN + usize::from(u16::MAX)) as u64);
+    let tail = |max: u64| {
+        let tail_len = len.min(max);
         let mut tail = vec![0; usize::try_from(tail_len).unwrap_or_default()];
-        read_at(file, &mut tail, len - tail_len)?;
+        read_at(file, &mut tail, len - tail_len).map(|()| tail)
+    };
+    let mut start = [0; XZ_HEADER];
+    let start_len = usize::try_from(len).unwrap_or(usize::MAX).min(start.len());
+    read_at(file, &mut start[..start_len], 0)?;
+    let is_complete = if is_zip(name) {
+        let tail = tail((ZIP_END_LEN + usize::from(u16::MAX)) as u64)?;
         let is_end = |at: usize| {
             let comment = tail.get(at + ZIP_END_LEN - 2..at + ZIP_END_LEN);
             let comment = comment.map(|len| usize::from(u16::from_le_bytes([len[0], len[1]])));
             comment.is_some_and(|comment| at + ZIP_END_LEN + comment == tail.len())
         };
-        return Ok(truncated.filter(|_| !memchr::memmem::find_iter(&tail, ZIP_END).any(is_end)));
-    }
-    let mut start = [0; GZIP.len()];
-    let is_gzip = has_extension(name, &[".tar.gz", ".tgz"]) && len >= GZIP.len() as u64;
-    if is_gzip {
-        read_at(file, &mut start, 0)?;
-    }
-    if start != *GZIP {
-        return Ok(None);
-    }
-    let mut decoder = flate2::read::MultiGzDecoder::new(BufReader::new(FileFromStart(file, 0)));
-    match io::copy(&mut decoder, &mut io::sink()) {
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(truncated),
+        memchr::memmem::find_iter(&tail, ZIP_END).any(is_end)
+    } else if start.starts_with(GZIP) {
+        let mut decoder = flate2::read::MultiGzDecoder::new(BufReader::new(FileFromStart(file, 0)));
         // Installers report other damage.
-        _ => Ok(None),
-    }
+        let end = io::copy(&mut decoder, &mut io::sink());
+        end.map_or_else(|error| error.kind() != ErrorKind::UnexpectedEof, |_| true)
+    } else if start.starts_with(BZIP2) {
+        is_bzip2_end(&tail(BZIP2_END)?)
+    } else if start.starts_with(XZ) {
+        is_xz_end(&start[XZ.len()..], &tail(XZ_PADDING)?)
+    } else {
+        true
+    };
+    Ok((!is_complete).then_some("it is truncated"))
+}
+
+/// Returns whether this is the end of a bzip2 file: a signature of 48 bits and a checksum of 32 bits, at any bit, and
+/// padding to a whole byte.
+fn is_bzip2_end(tail: &[u8]) -> bool {
+    const SIGNATURE: u128 = 0x1772_4538_5090;
+    const MASK: u128 = (1 << 48) - 1;
+    let bits = tail.iter().fold(0_u128, |bits, byte| (bits << 8) | u128::from(*byte));
+    (0..8).any(|padding| (bits >> (32 + padding)) & MASK == SIGNATURE)
+}
+
+/// Returns whether this is the end of an XZ file with these flags: the flags and a signature, possibly followed by zeros.
+fn is_xz_end(flags: &[u8], tail: &[u8]) -> bool {
+    let len = tail.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    tail[..len].strip_suffix(b"YZ").is_some_and(|front| front.ends_with(flags))
 }
 
 /// Reads a file without changing the position of its handle, which others share.

@@ -17,8 +17,8 @@ use futures_core::Stream;
 use http::HeaderMap;
 use http::header::{ETAG, LAST_MODIFIED};
 
+use crate::digest::Digest;
 use crate::page::{Links, Page, ProjectFacts, ProjectList};
-use crate::store::Digest;
 use crate::{Error, ProjectName};
 
 pub use budget::Budget;
@@ -79,7 +79,7 @@ impl PageBody {
     /// Parses the page of a project, and adds facts that the index lacks.
     pub(crate) fn into_page(self, links: Links<'_>, facts: &ProjectFacts) -> Result<Page, Error> {
         let page = if self.is_json {
-            Page::parse(self.bytes, links, |wheel, sha256| facts.metadata(wheel, sha256))
+            Page::parse(self.bytes, links, facts)
         } else {
             Page::from_html_with_facts(&self.bytes, links, facts)
         };

@@ -224,6 +224,15 @@ fn gzip() -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// Compressed files of a few bytes. The end of the first one is not aligned to bytes.
+const BZIP2: &[u8] =
+    b"BZh91AY&SY\x19\x31\x65\x3d\x00\x00\x00\x81\x00\x02\x44\xa0\x00\x21\x9a\x68\x33\x4d\x07\x33\x8b\
+    \xb9\x22\x9c\x28\x48\x0c\x98\xb2\x9e\x80";
+const XZ: &[u8] =
+    b"\xfd7zXZ\0\x00\x04\xe6\xd6\xb4\x46\x02\x00\x21\x01\x16\x00\x00\x00\x74\x2f\xe5\xa3\x01\x00\x04hello\
+    \x00\x00\x00\x00\xb1\x37\xb9\xdb\xe5\xda\x1e\x9b\x00\x01\x1d\x05\xb8\x2d\x80\xaf\x1f\xb6\xf3\x7d\x01\x00\
+    \x00\x00\x00\x04YZ";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn files_without_a_hash_are_checked_before_they_are_stored() {
     let (zip, gzip) = (zip(), gzip());
@@ -232,7 +241,10 @@ async fn files_without_a_hash_are_checked_before_they_are_stored() {
         ("demo-1.0-py3-none-any.whl", zip.clone(), true),
         ("demo-1.0.zip", [&zip[..zip.len() - 2], b"\x03\0abc"].concat(), true),
         ("demo-1.0.tar.gz", gzip.clone(), true),
-        ("demo-1.0.tar.bz2", b"BZh".to_vec(), true),
+        ("demo-1.0.tar.bz2", BZIP2.to_vec(), true),
+        ("demo-1.1.tar.bz2", b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0".to_vec(), true),
+        ("demo-1.0.tar.xz", XZ.to_vec(), true),
+        ("demo-1.1.tar.xz", [XZ, &[0; 4]].concat(), true),
         ("demo-1.1.tar.gz", Vec::new(), true),
         ("demo-2.0-py3-none-any.whl", b"\n<!DOCTYPE html><title>Sign in</title>".to_vec(), false),
         ("demo-2.0.tar.gz", b"<html>blocked</html>".to_vec(), false),
@@ -241,6 +253,10 @@ async fn files_without_a_hash_are_checked_before_they_are_stored() {
         ("demo-2.2-py3-none-any.whl", cut(&zip), false),
         ("demo-2.1.tar.gz", cut(&gzip), false),
         ("demo-2.2.tar.gz", gzip[..20].to_vec(), false),
+        ("demo-2.1.tar.bz2", BZIP2[..BZIP2.len() - 1].to_vec(), false),
+        ("demo-2.2.tar.bz2", b"BZh".to_vec(), false),
+        ("demo-2.1.tar.xz", XZ[..XZ.len() - 1].to_vec(), false),
+        ("demo-2.2.tar.xz", XZ[..30].to_vec(), false),
         ("demo-2.2.zip", Vec::new(), false),
     ];
     let entry = |(name, ..): &(&str, Vec<u8>, bool)| json!({"filename": name, "url": format!("/f/{name}"), "hashes": {}});

@@ -273,6 +273,98 @@ async fn rules_apply_to_documents() {
     }
 }
 
+/// Index with a page without upload times. The times in its JSON API are those of its files, except for the third one. The
+/// API responds with this status.
+fn index_without_times(is_json: bool, status: Arc<AtomicU16>) -> Server {
+    let names = [OLD, NEW, "demo-3.0.tar.gz"];
+    let mut files = names.map(|name| listed(name, &content(1000)));
+    let link = |file: &Value| {
+        let sha256 = file["hashes"]["sha256"].as_str().unwrap();
+        format!("<a href='{}#sha256={sha256}'>x</a>", file["url"].as_str().unwrap())
+    };
+    let html = files.iter().map(link).collect::<String>();
+    let (kind, page) = if is_json { (JSON, page_of(&files)) } else { (HTML, html) };
+    files[2]["hashes"]["sha256"] = digest_of(b"another file").to_string().into();
+    let time =
+        ["2024-01-10T00:00:00.5Z".to_owned(), Timestamp::now().to_string(), "2024-01-10T00:00:00Z".into()];
+    let upload = |(file, time): (&Value, String)| json!({"filename": file["filename"], "digests": file["hashes"], "size": 1000, "upload_time_iso_8601": time});
+    let uploads: Vec<_> = files.iter().zip(time).map(upload).collect();
+    let api =
+        json!({"info": {}, "releases": {"1.0": [uploads[0]], "3.0": [uploads[2]]}, "urls": [uploads[1]]})
+            .to_string();
+    Server::start(move |request| match &*request.path {
+        "/simple/demo/" if request.header("if-none-match").is_empty() => {
+            respond(200, &[kind, ("etag", "\"1\"")], page.clone())
+        }
+        "/simple/demo/" => respond(304, &[], ""),
+        "/pypi/demo/json" => match status.load(Ordering::Relaxed) {
+            200 => respond(200, &[APPLICATION], api.clone()),
+            status => respond(status, &[], ""),
+        },
+        _ => respond(404, &[], ""),
+    })
+}
+
+async fn times(proxy: &RunningProxy) -> Vec<bool> {
+    let page = proxy.json("/simple/demo/", &[("accept", JSON.1)]).await;
+    page["files"].as_array().unwrap().iter().map(|file| file.get("upload-time").is_some()).collect()
+}
+
+#[tokio::test]
+async fn pages_without_upload_times_get_those_of_the_api() {
+    for is_json in [true, false] {
+        let index = index_without_times(is_json, Arc::new(AtomicU16::new(200)));
+        let dir = tempfile::tempdir().unwrap();
+        let setup = |upload_times| {
+            let mut setup = Setup::new(dir.path(), &[index.url("/simple")]);
+            setup.always_revalidate();
+            setup.pages.upload_times = upload_times;
+            setup
+        };
+        let proxy = setup(false).start().await;
+        assert_eq!(times(&proxy).await, [false; 3]);
+        assert_eq!(index.count_of("/pypi/demo/json"), 0);
+        proxy.stop().await;
+        // The index confirms the page on disk.
+        let proxy = setup(true).start().await;
+        assert_eq!(times(&proxy).await, [true, true, false], "{is_json}");
+        let page = proxy.json("/simple/demo/", &[("accept", JSON.1)]).await;
+        assert_eq!(page["files"][0]["upload-time"], "2024-01-10T00:00:00.500000Z");
+        assert_eq!(page["files"][0]["size"], 1000);
+        proxy.stop().await;
+        // They are stored.
+        let requests = index.count_of("/pypi/demo/json");
+        let mut fresh = setup(true);
+        fresh.ttl(Duration::from_secs(3600));
+        let proxy = fresh.start().await;
+        assert_eq!(times(&proxy).await, [true, true, false]);
+        assert!(index.count_of("/pypi/demo/json") <= requests + 1);
+        proxy.stop().await;
+        // Rules use them, also for the first request of a page.
+        let proxy = start_with(&[index.url("/simple")], |setup| {
+            setup.pages.upload_times = true;
+            setup.pages.rules = Rules { min_age: Duration::from_secs(86_400), ..Rules::default() };
+        });
+        let page = proxy.json("/simple/demo/", &[("accept", JSON.1)]).await;
+        assert_eq!(filenames(&page), [OLD], "{is_json}");
+    }
+}
+
+#[tokio::test]
+async fn pages_are_served_without_upload_times_while_the_api_fails() {
+    for failure in [404, 500] {
+        let status = Arc::new(AtomicU16::new(failure));
+        let index = index_without_times(false, status.clone());
+        let proxy = start_with(&[index.url("/simple")], |setup| {
+            setup.always_revalidate();
+            setup.pages.upload_times = true;
+        });
+        assert_eq!(times(&proxy).await, [false; 3]);
+        status.store(200, Ordering::Relaxed);
+        assert_eq!(times(&proxy).await, [true, true, false], "{failure}");
+    }
+}
+
 #[tokio::test]
 async fn documents_are_purged_with_their_project() {
     let index = index();

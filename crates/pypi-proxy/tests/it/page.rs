@@ -165,7 +165,7 @@ proptest! {
 
     #[test]
     fn arbitrary_json_does_not_panic(
-        document in r#"\{"files":\[(\{"filename":"a-1.whl","url":"[a-z/:]{0,5}"(,"[a-z-]{0,9}":[0-9a-z"{}\[\],:]{0,9}){0,2}\},?){0,3}\](,"[a-z]{0,3}":[0-9"a-z\\]{0,6})?\}"#,
+        document in r#"\{"files":\[(\{"filename":"a-1[ .]whl","url":"[a-z/:]{0,5}"(,"[a-z-]{0,9}":[0-9a-z"{}\[\],:]{0,9}){0,2}\},?){0,3}\](,"[a-z]{0,3}":[0-9"a-z\\]{0,6})?\}"#,
     ) {
         page_model::json(document.as_bytes());
     }

@@ -27,6 +27,7 @@ pub(crate) fn json(document: &[u8]) {
         assert_eq!(files.len() + page.skipped(), before["files"].as_array().unwrap().len());
         for (value, file) in files.iter().zip(page.files()) {
             assert_eq!(value["url"], file.link());
+            let encoded = file.name().replace(' ', "%20");
             let path = file.link().strip_prefix("../../").filter(|_| has_paths);
             match path {
                 // The last segment may be encoded.
@@ -35,11 +36,11 @@ pub(crate) fn json(document: &[u8]) {
                     assert!(path.ends_with(file.name()) || path.contains('%'), "{path}");
                     assert!(!path.contains(['"', '<', '>', '&', '\'', '?', '#', '\\', ' ']), "{path}");
                 }
-                None => assert_eq!(file.link(), file.name()),
+                None => assert_eq!(file.link(), encoded),
             }
             assert_eq!(value["filename"], file.name());
             match value.get("provenance").and_then(Value::as_str) {
-                Some(link) => assert_eq!(link.strip_suffix(".provenance"), Some(file.name())),
+                Some(link) => assert_eq!(link.strip_suffix(".provenance"), Some(&*encoded)),
                 None => assert_eq!(file.provenance(), None),
             }
             assert!(value.get("hashes").is_some());

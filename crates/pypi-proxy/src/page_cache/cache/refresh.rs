@@ -10,10 +10,12 @@ use tokio::time::Instant;
 use super::PageCache;
 use crate::Error;
 use crate::error::Kind;
+use crate::page_cache::merge::combine;
 use crate::page_cache::queue::FetchPermit;
-use crate::page_cache::slot::{Content, Slot, UpstreamPage, combine};
+use crate::page_cache::slot::{Content, Slot, UpstreamPage};
 use crate::page_cache::source::Source;
 use crate::page_cache::{CacheStatus, RefreshOutcome};
+use crate::resource::Resource;
 
 struct Fetched {
     content: Content,
@@ -79,7 +81,7 @@ impl PageCache {
         self.account_and_evict(&slot);
         drop(done);
         // Encode the variants that nearly all clients request in advance.
-        if let Some(page) = page.filter(|_| slot.document.is_none()) {
+        if let Some(page) = page.filter(|_| slot.resource.is_page()) {
             page.variant(crate::Form::Json, crate::Coding::Zstd).await;
             page.variant(crate::Form::Json, crate::Coding::Gzip).await;
         }
@@ -142,7 +144,7 @@ impl PageCache {
                 let (part, upstream) = (&mut parts[*index], &self.upstreams()[*index]);
                 *part = before;
                 if let Err(error) = &result {
-                    self.record_failure(slot, upstream, error);
+                    self.0.failures.record(&slot.resource.to_string(), Some(upstream.to_string()), error);
                 }
                 match result {
                     Ok(updated) => {
@@ -191,7 +193,7 @@ impl PageCache {
 
     /// Loads the copies of a page, one per upstream, and the facts about its files from disk.
     pub(super) async fn load(&self, slot: &Arc<Slot>) -> Vec<UpstreamPage> {
-        if let (Some(name), None, Some(disk)) = (slot.name.clone(), &slot.document, self.0.disk.clone()) {
+        if let (Resource::Page(name), Some(disk)) = (slot.resource.clone(), self.0.disk.clone()) {
             let work = move || disk.load_facts(&name);
             let mut facts = tokio::task::spawn_blocking(work).await.unwrap_or_default();
             if !self.extracts_metadata() {
@@ -235,29 +237,14 @@ impl PageCache {
     /// Merges the pages of the upstreams and applies the rules. Returns the page and how long the rules' result is
     /// valid.
     async fn combine(&self, parts: &[UpstreamPage], slot: &Arc<Slot>) -> Result<(Content, Duration), Error> {
-        let (mut content, time) = self.combine_online(parts, slot).await?;
-        if self.upstreams().iter().all(|upstream| upstream.is_offline())
-            && let Content::Page(page) = &mut content
-            && let Some(page) = Arc::get_mut(page)
-        {
-            page.is_offline = true;
-        }
-        Ok((content, time))
-    }
-
-    async fn combine_online(
-        &self,
-        parts: &[UpstreamPage],
-        slot: &Arc<Slot>,
-    ) -> Result<(Content, Duration), Error> {
         let merging = self.0.merging.clone();
         let is_merged = parts.iter().filter(|part| part.content.is_some()).count() > 1;
-        if slot.document.is_some() || !self.0.has_rules && !is_merged {
-            return combine(parts, slot.name.as_ref(), &merging);
+        if !slot.resource.is_page() || !self.0.has_rules && !is_merged {
+            return combine(parts, slot.resource.project(), &merging);
         }
         // Merging and rules may have to look at every file of a page, so they run on a blocking thread.
         let (parts, slot) = (parts.to_vec(), slot.clone());
-        let work = move || combine(&parts, slot.name.as_ref(), &merging);
+        let work = move || combine(&parts, slot.resource.project(), &merging);
         let failed = |_| Err(Error::with(Kind::Page, "merging pages was aborted"));
         tokio::task::spawn_blocking(work).await.unwrap_or_else(failed)
     }

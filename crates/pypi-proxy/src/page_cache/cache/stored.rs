@@ -7,8 +7,10 @@ use super::PageCache;
 use crate::error::Kind;
 use crate::page::ProjectFacts;
 use crate::page_cache::disk::{DiskCache, StoredPage, is_document, unix_seconds};
-use crate::page_cache::slot::{Content, Slot, combine, parse_body};
+use crate::page_cache::merge::combine;
+use crate::page_cache::slot::{Content, Slot, parse_body};
 use crate::page_cache::{CacheStatus, CachedPage, Imported};
+use crate::resource::Resource;
 use crate::rules::Rules;
 use crate::upstream::Upstream;
 use crate::{Error, ProjectName};
@@ -25,7 +27,7 @@ impl PageCache {
         project: Option<&ProjectName>,
     ) -> Option<StoredPage> {
         let (document, touched) =
-            self.0.disk.as_ref()?.open(upstream.id(), &Slot::new(project.cloned()).entry())?;
+            self.0.disk.as_ref()?.open(upstream.id(), &Resource::page(project).entry())?;
         DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())
     }
 
@@ -49,7 +51,7 @@ impl PageCache {
 
     /// Merges the copies of a page on disk, regardless of their age. Applies no rules to files.
     pub(crate) async fn stored_content(&self, project: &ProjectName) -> Option<CachedPage> {
-        let slot = Arc::new(Slot::new(Some(project.clone())));
+        let slot = Arc::new(Slot::new(Resource::Page(project.clone())));
         let parts = self.load(&slot).await;
         let merging = self.0.merging.with_rules(Rules::default());
         match combine(&parts, Some(project), &merging) {
@@ -73,10 +75,10 @@ impl PageCache {
             let is_same = old.body.bytes == body.bytes && old.body.is_json == body.is_json;
             return Ok(if is_same { Imported::Same } else { Imported::Other });
         }
-        let slot = Slot::new(project.cloned());
-        let document = DiskCache::document(&body, &slot, checked, modified)?;
-        parse_body(body, &slot, upstream.page_url(project).path(), &ProjectFacts::default())?;
-        disk.store_dated(upstream.id(), &slot.entry(), &document, checked)?;
+        let resource = Resource::page(project);
+        let document = DiskCache::document(&body, &resource, checked, modified)?;
+        parse_body(body, &resource, upstream.page_url(project).path(), &ProjectFacts::default())?;
+        disk.store(upstream.id(), &resource.entry(), &document, Some(checked))?;
         self.forget(project);
         Ok(Imported::New)
     }

@@ -10,7 +10,82 @@ use crate::page::{Details, Metadata, Page};
 use crate::page_cache::{CachedPage, RenderedPage};
 use crate::store::{Digest, Expected, FileSource, Key, Reference, Store};
 use crate::upstream::{self, Upstream, Validators};
-use crate::{Checksum, Error, ProjectName};
+use crate::{Checksum, Error, ProjectName, file_name, index_path};
+
+/// Result of the search for a file by its path at an index.
+pub(super) enum Location {
+    /// A page lists it.
+    Listed {
+        project: ProjectName,
+        cached: CachedPage,
+        /// Whether facts about the file are facts about the file of this name on the page of the project.
+        has_facts: bool,
+    },
+    /// No page lists it.
+    Unlisted(UnlistedProjects),
+}
+
+/// Projects that a file may belong to, whose pages do not list it.
+pub(super) struct UnlistedProjects {
+    /// The projects with their pages, if an upstream has them.
+    pub(super) candidates: Vec<(ProjectName, Option<CachedPage>)>,
+    /// Rule that forbids another such project.
+    pub(super) refused: Option<Error>,
+}
+
+impl State {
+    /// Searches for a file by its path at the index.
+    ///
+    /// The project is derived from the file name. If no page lists the path, the file of the same name on the page of
+    /// the project is the file: indexes change hosts and paths, and file names are unique in an index.
+    pub(super) async fn locate(&self, path: &str, name: &str) -> Result<Location, Error> {
+        let base = file_name::base(name);
+        let (mut candidates, mut refused) = (Vec::new(), None);
+        for project in file_name::projects(base) {
+            let Ok(project) = ProjectName::parse(project) else { continue };
+            match self.pages.project(&project).await {
+                Ok(cached) if cached.page.file(name).or_else(|| cached.page.file(base)).is_some() => {
+                    let other = self.part_with(path, name, &project, &cached);
+                    let has_facts = other.is_none();
+                    return Ok(Location::Listed { project, cached: other.unwrap_or(cached), has_facts });
+                }
+                Ok(cached) => candidates.push((project, Some(cached))),
+                Err(error) if error.violation().is_some() => refused = refused.or(Some(error)),
+                Err(error) if error.is_not_found() => candidates.push((project, None)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Location::Unlisted(UnlistedProjects { candidates, refused }))
+    }
+
+    /// Returns the part of a merged page with this path, unless it is the first one with the file.
+    fn part_with(
+        &self,
+        path: &str,
+        name: &str,
+        project: &ProjectName,
+        cached: &CachedPage,
+    ) -> Option<CachedPage> {
+        // The usual case.
+        if cached.page.parts().len() < 2 {
+            return None;
+        }
+        let base = file_name::base(name);
+        let is_path = |url: &str, index: usize, suffix: &str| {
+            let url = self.upstreams.get(index).and_then(|upstream| upstream.resolve(project, url).ok());
+            let paths = url.as_ref().map(Url::path).zip(path.strip_suffix(suffix));
+            paths.is_some_and(|(listed, path)| index_path::decode(listed) == index_path::decode(path))
+        };
+        let parts = cached.page.parts().iter().filter_map(|part| match part.1.file(name) {
+            Some(file) => Some((part, file.url(), "")),
+            None => Some((part, part.1.file(base)?.url(), &name[base.len()..])),
+        });
+        let (at, (part, ..)) =
+            parts.enumerate().find(|(_, (part, url, suffix))| is_path(url, part.0, suffix))?;
+        let page = Arc::new(cached.page.only(part));
+        (at > 0).then_some(CachedPage { page, status: cached.status })
+    }
+}
 
 /// A file, metadata or signature that can be requested, and its origin.
 pub(super) struct FileTarget {

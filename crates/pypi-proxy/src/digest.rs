@@ -22,7 +22,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::page::fmt_hash(&self.0, f)
+        crate::hash::fmt_hash(&self.0, f)
     }
 }
 
@@ -39,7 +39,7 @@ impl FromStr for Digest {
     ///
     /// Fails unless the text consists of 64 hexadecimal digits ([`Error::is_name`]).
     fn from_str(text: &str) -> Result<Self, Error> {
-        crate::page::bytes_of(text)
+        crate::hash::bytes_of(text)
             .map(Self)
             .ok_or_else(|| Error::with(Kind::Name, "a SHA-256 in hexadecimal"))
     }
@@ -53,7 +53,7 @@ impl From<digest::Digest> for Digest {
 }
 
 /// Computes the SHA-256 of a file, and compares a second hash with the expected one.
-pub(super) struct Hasher {
+pub(crate) struct Hasher {
     sha256: Context,
     expected: Option<(Checksum, SecondHash)>,
 }
@@ -64,7 +64,7 @@ enum SecondHash {
 }
 
 impl Hasher {
-    pub(super) fn new(expected: Option<Checksum>) -> Self {
+    pub(crate) fn new(expected: Option<Checksum>) -> Self {
         let other = |checksum: Checksum| match checksum.algorithm() {
             "md5" => SecondHash::Md5(Md5::new()),
             "sha1" => SecondHash::Sha(Context::new(&SHA1_FOR_LEGACY_USE_ONLY)),
@@ -76,7 +76,7 @@ impl Hasher {
         Self { sha256: Context::new(&SHA256), expected }
     }
 
-    pub(super) fn update(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.sha256.update(bytes);
         match &mut self.expected {
             Some((_, SecondHash::Md5(md5))) => md5.update(bytes),
@@ -86,7 +86,7 @@ impl Hasher {
     }
 
     /// Returns the SHA-256, and whether the second hash is the expected one.
-    pub(super) fn finish(self) -> (Digest, bool) {
+    pub(crate) fn finish(self) -> (Digest, bool) {
         let is_expected = match self.expected {
             Some((expected, SecondHash::Md5(md5))) => md5.finalize()[..] == *expected.bytes(),
             Some((expected, SecondHash::Sha(sha))) => sha.finish().as_ref() == expected.bytes(),
