@@ -357,6 +357,11 @@ impl Limits {
         self
     }
 
+    /// Returns the maximum size of a document in bytes.
+    pub const fn document(&self) -> usize {
+        self.document
+    }
+
     /// Sets the maximum length of a string or key in bytes, as written between the quotes. Default: no limit.
     #[must_use]
     pub const fn max_string(mut self, bytes: usize) -> Self {

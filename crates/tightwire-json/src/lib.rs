@@ -77,9 +77,6 @@
 //! | --- | --- |
 //! | `stream` | `DocumentStream`: decodes lines, text sequences and elements in asynchronous bodies; `NdjsonSink` and `NdjsonBody` write lines |
 //! | `bytes` | `to_bytes` |
-//! | `envelope` | module `envelope`: response object with code, message and data |
-//! | `axum` | module `axum`: `Json` extractor and response for axum 0.8, with rejections as envelopes; enables `envelope` |
-//! | `validation` | `axum::ValidJson`: validates the body with garde; enables `axum` |
 //! | `serde-json` | conversions between [`Value`], [`Map`] and [`Number`] and those of serde_json |
 //! | `alloc`, `arbitrary_precision`, `float_roundtrip`, `preserve_order`, `raw_value`, `std`, `unbounded_depth` | nothing: they exist for crates that enable these features of serde_json |
 //!
@@ -158,10 +155,6 @@ pub use stream::{
 pub use stream::{DocumentStream, NdjsonBody, NdjsonSink};
 pub use value::{Array, JsonString, Map, Number, Value, from_value, merge_patch, to_value};
 
-#[cfg(feature = "axum")]
-pub mod axum;
-#[cfg(feature = "envelope")]
-pub mod envelope;
 /// Object of a tree, its entries and iterators.
 pub mod map {
     pub use crate::value::Map;
