@@ -18,6 +18,7 @@ use serde::ser;
 
 use self::compound::Tail;
 pub(crate) use self::compound::encode_key;
+pub(crate) use self::number::widen;
 pub(crate) use self::pretty::indent;
 pub(crate) use self::raw::{NUMBER_TOKEN, RawValues, is_token};
 pub use self::serializer::{Compound, Fields, Serializer};
