@@ -131,6 +131,7 @@ mod scan;
 mod sequence;
 pub mod ser;
 mod stream;
+mod tokenizer;
 
 pub use codec::{
     Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits, Mode, config_fastest_mode, config_standard_mode,

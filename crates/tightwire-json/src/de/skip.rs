@@ -20,7 +20,7 @@ pub(super) trait Observer {
 impl Observer for () {}
 
 /// Stack with one bit per open array or object. The first 64 levels need no allocation.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Levels {
     bits: u64,
     len: usize,

@@ -6,8 +6,7 @@ use std::marker::PhantomData;
 use serde::de::DeserializeOwned;
 
 use super::ChunkDecoder;
-use super::capture::Capture;
-use super::scanner::Event;
+use super::capture::{Capture, Event};
 use crate::codec::Codec;
 use crate::error::{Error, Result, Syntax};
 use crate::grammar::is_space;
@@ -110,7 +109,7 @@ impl<T: DeserializeOwned> TextSequenceDecoder<T> {
         let is_document = self.state == State::Document;
         self.state = next;
         let capture = std::mem::replace(&mut self.capture, Capture::new(&self.codec, self.offset));
-        if is_document { capture.scanner.end().err().map(Err) } else { None }
+        if is_document { capture.tokens.end().err().map(Err) } else { None }
     }
 }
 

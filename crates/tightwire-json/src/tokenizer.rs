@@ -1,0 +1,504 @@
+//! Tokens of a document (RFC 8259) that arrives in chunks of any size, in constant memory except for one bit per open array
+//! or object.
+//!
+//! The [`Sink`] of a tokenizer gets the tokens: a tree that grows ([`partial`](crate::partial)), or the boundaries of values
+//! that are decoded afterwards (`stream`).
+
+use std::ops::Range;
+
+use crate::codec::{Codec, Limits};
+use crate::de::{Levels, LoneSurrogate};
+use crate::error::{Error, Kind, Limit, Result, Syntax};
+use crate::grammar::{NumberState, NumberStep, is_space};
+use crate::scan;
+
+/// Context of the next byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Value,
+    /// After `[`: a value or `]`.
+    FirstValue,
+    Key,
+    /// After `{`: a key or `}`.
+    FirstKey,
+    Colon,
+    /// After a value.
+    After,
+    String,
+    /// After a backslash.
+    Escape,
+    /// After `\u` and this number of digits.
+    Hex(u8),
+    Number(NumberState),
+    /// In or after a literal name, of which `len` bytes were read.
+    Literal {
+        name: &'static str,
+        len: usize,
+    },
+}
+
+/// Part of a document.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Token<'c> {
+    /// Start of an array, or of an object if `true`.
+    Open(bool),
+    /// End of the innermost array or object.
+    Close,
+    /// Next part of a key.
+    Key(&'c str),
+    /// Whole string value.
+    String(&'c str),
+    /// Start of a string value, whose text follows in parts.
+    StringStart,
+    Text(&'c str),
+    StringEnd,
+    /// Digits of a number that may continue in the next chunk.
+    NumberPart(&'c [u8]),
+    /// Last digits of a number, and the offset of its end.
+    Number(&'c [u8], u64),
+    /// `true`, `false` or `null`.
+    Literal(&'static str),
+}
+
+/// Receiver of tokens. `depth` is the number of open arrays and objects around a key or value.
+pub(crate) trait Sink {
+    /// Called before the opening quote of a key. Returns whether the tokenizer stops here; it then calls the method again.
+    fn key(&mut self, depth: usize) -> bool;
+
+    /// Same as [`key`](Self::key), before the first byte of a value.
+    fn value(&mut self, first: u8, depth: usize) -> bool;
+
+    /// Called at the end of a key or value. Returns whether the tokenizer stops here. The end of a number or literal name is
+    /// known at the next byte.
+    fn end(&mut self, depth: usize, is_container: bool) -> bool;
+
+    /// Processes a token, after [`key`](Self::key) or [`value`](Self::value) and before [`end`](Self::end).
+    #[inline(always)]
+    fn token(&mut self, _token: Token<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Bytes of a document.
+#[derive(Clone, Copy)]
+struct Chunk<'c> {
+    bytes: &'c [u8],
+    /// Text that begins with the bytes, if they are known to be UTF-8.
+    text: Option<&'c str>,
+}
+
+impl<'c> Chunk<'c> {
+    /// Returns a range as text, `None` if it is not UTF-8.
+    fn text(self, range: Range<usize>) -> Option<&'c str> {
+        match self.text {
+            Some(text) => text.get(range),
+            None => simdutf8::basic::from_utf8(&self.bytes[range]).ok(),
+        }
+    }
+}
+
+/// Tokenizer of one document.
+#[derive(Debug, Clone)]
+pub(crate) struct Tokenizer {
+    limits: Limits,
+    lone_surrogate: LoneSurrogate,
+    /// Offset of the next byte.
+    pub(crate) offset: u64,
+    state: State,
+    levels: Levels,
+    /// Number of open arrays and objects.
+    pub(crate) depth: usize,
+    string: StringState,
+}
+
+/// State inside a string.
+#[derive(Debug, Clone, Default)]
+struct StringState {
+    is_key: bool,
+    /// Offset of the opening quote.
+    quote: u64,
+    /// Offset of the last backslash.
+    backslash: u64,
+    /// Value of the digits of a `\u` escape.
+    unit: u32,
+    /// High surrogate whose low surrogate must follow, and the offset of its escape.
+    high: Option<(u32, u64)>,
+    /// First bytes of a character that continues in the next chunk.
+    partial: [u8; 4],
+    partial_len: usize,
+}
+
+impl Tokenizer {
+    /// Returns a tokenizer of a document that begins at this offset.
+    pub(crate) fn new(codec: &Codec, offset: u64) -> Self {
+        let rules = codec.rules();
+        Self {
+            limits: rules.limits,
+            lone_surrogate: rules.lone_surrogate,
+            offset,
+            state: State::Value,
+            levels: Levels::default(),
+            depth: 0,
+            string: StringState::default(),
+        }
+    }
+
+    /// Returns the context of the next byte. It is after the value for a literal name of which all bytes were read.
+    pub(crate) fn state(&self) -> State {
+        match self.state {
+            State::Literal { name, len } if len == name.len() => State::After,
+            state => state,
+        }
+    }
+
+    /// Returns whether the innermost open container is an object, `None` if there is none.
+    pub(crate) fn is_in_object(&self) -> Option<bool> {
+        self.levels.top()
+    }
+
+    /// Returns whether the last string is a key.
+    pub(crate) fn is_key(&self) -> bool {
+        self.string.is_key
+    }
+
+    /// Returns an error unless the document is complete. A number or literal name is not: the next byte may continue
+    /// it.
+    pub(crate) fn end(&self) -> Result<()> {
+        match self.state {
+            State::After if self.depth == 0 => Ok(()),
+            _ => Err(Error::new(Kind::Eof, Some(self.offset))),
+        }
+    }
+
+    /// Skips the value that [`Sink::value`] stopped at. It has `len` bytes and is valid.
+    pub(crate) fn skip_value(&mut self, len: usize) {
+        self.state = State::After;
+        self.offset += len as u64;
+    }
+
+    /// Consumes bytes until the sink stops, and returns their number. `text` is a text that begins with these bytes, if they
+    /// are known to be UTF-8.
+    pub(crate) fn advance(
+        &mut self,
+        bytes: &[u8],
+        text: Option<&str>,
+        sink: &mut impl Sink,
+    ) -> Result<usize> {
+        let chunk = Chunk { bytes, text };
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            let (len, stops) = self.step(*byte, chunk, at, sink)?;
+            at += len;
+            self.offset += len as u64;
+            if stops {
+                break;
+            }
+        }
+        Ok(at)
+    }
+
+    /// Processes `byte`, which is at the position `at`, or the part of a string or number that begins there. Returns the
+    /// number of consumed bytes, and whether the sink stops. The same holds for the methods below.
+    #[inline]
+    fn step(&mut self, byte: u8, chunk: Chunk<'_>, at: usize, sink: &mut impl Sink) -> Result<(usize, bool)> {
+        match self.state {
+            State::String | State::Escape | State::Hex(_) => return self.string(byte, chunk, at, sink),
+            State::Number(number) => return self.number(number, chunk, at, sink),
+            State::Literal { name, len } => match name.as_bytes().get(len) {
+                None => {
+                    self.state = State::After;
+                    return Ok((0, sink.end(self.depth, false)));
+                }
+                Some(expected) if *expected == byte => {
+                    self.state = State::Literal { name, len: len + 1 };
+                    if len + 1 == name.len() {
+                        sink.token(Token::Literal(name))?;
+                    }
+                }
+                Some(_) => return Err(self.syntax(Syntax::Value)),
+            },
+            _ if is_space(byte) => {}
+            State::FirstValue if byte == b']' => return self.close(sink),
+            State::FirstKey if byte == b'}' => return self.close(sink),
+            State::Value | State::FirstValue => return self.value(byte, chunk, at, sink),
+            State::Key | State::FirstKey if byte == b'"' => {
+                if sink.key(self.depth) {
+                    return Ok((0, true));
+                }
+                return self.open_string(true, chunk, at, sink);
+            }
+            State::Key | State::FirstKey => return Err(self.syntax(Syntax::Key)),
+            State::Colon if byte == b':' => self.state = State::Value,
+            State::Colon => return Err(self.syntax(Syntax::Colon)),
+            State::After => match (self.levels.top(), byte) {
+                (Some(true), b',') => self.state = State::Key,
+                (Some(false), b',') => self.state = State::Value,
+                (Some(true), b'}') | (Some(false), b']') => return self.close(sink),
+                (Some(true), _) => return Err(self.syntax(Syntax::ObjectEnd)),
+                (Some(false), _) => return Err(self.syntax(Syntax::ArrayEnd)),
+                (None, _) => return Err(self.syntax(Syntax::Trailing)),
+            },
+        }
+        Ok((1, false))
+    }
+
+    /// Processes the first byte of a value, or the whole string that it begins.
+    fn value(
+        &mut self,
+        byte: u8,
+        chunk: Chunk<'_>,
+        at: usize,
+        sink: &mut impl Sink,
+    ) -> Result<(usize, bool)> {
+        let literal = |name| State::Literal { name, len: 0 };
+        let state = match byte {
+            b'"' => State::String,
+            b'{' => State::FirstKey,
+            b'[' => State::FirstValue,
+            b'-' | b'0'..=b'9' => State::Number(NumberState::Start),
+            b't' => literal("true"),
+            b'f' => literal("false"),
+            b'n' => literal("null"),
+            _ => return Err(self.syntax(Syntax::Value)),
+        };
+        if sink.value(byte, self.depth) {
+            return Ok((0, true));
+        }
+        if byte == b'"' {
+            return self.open_string(false, chunk, at, sink);
+        }
+        let is_container = matches!(byte, b'{' | b'[');
+        if is_container {
+            if self.depth == self.limits.depth {
+                return Err(Error::over_limit(Limit::Depth, self.limits.depth, self.offset));
+            }
+            self.levels.push(byte == b'{');
+            self.depth += 1;
+            sink.token(Token::Open(byte == b'{'))?;
+        }
+        self.state = state;
+        Ok((usize::from(is_container), false))
+    }
+
+    /// Ends the innermost container.
+    fn close(&mut self, sink: &mut impl Sink) -> Result<(usize, bool)> {
+        self.levels.pop();
+        self.depth -= 1;
+        self.state = State::After;
+        sink.token(Token::Close)?;
+        Ok((1, sink.end(self.depth, true)))
+    }
+
+    /// Processes a number up to its end or the end of the chunk.
+    fn number(
+        &mut self,
+        mut number: NumberState,
+        chunk: Chunk<'_>,
+        at: usize,
+        sink: &mut impl Sink,
+    ) -> Result<(usize, bool)> {
+        let rest = &chunk.bytes[at..];
+        for (len, byte) in rest.iter().enumerate() {
+            let end = self.offset + len as u64;
+            match number.step(*byte) {
+                NumberStep::Next(next) => number = next,
+                NumberStep::End => {
+                    self.state = State::After;
+                    sink.token(Token::Number(&rest[..len], end))?;
+                    return Ok((len, sink.end(self.depth, false)));
+                }
+                NumberStep::Malformed => return Err(Error::new(Kind::Syntax(Syntax::Number), Some(end))),
+            }
+        }
+        self.state = State::Number(number);
+        sink.token(Token::NumberPart(rest))?;
+        Ok((rest.len(), false))
+    }
+
+    /// Processes the opening quote, or the whole string if it is in the chunk and has no escapes.
+    fn open_string(
+        &mut self,
+        is_key: bool,
+        chunk: Chunk<'_>,
+        at: usize,
+        sink: &mut impl Sink,
+    ) -> Result<(usize, bool)> {
+        self.string = StringState { is_key, quote: self.offset, ..StringState::default() };
+        let start = at + 1;
+        let end = scan::find(chunk.bytes, start);
+        if chunk.bytes.get(end) == Some(&b'"')
+            && end - start <= self.limits.string
+            && let Some(text) = chunk.text(start..end)
+        {
+            sink.token(if is_key { Token::Key(text) } else { Token::String(text) })?;
+            return Ok((end + 1 - at, self.end_string(sink)));
+        }
+        self.state = State::String;
+        if !is_key {
+            sink.token(Token::StringStart)?;
+        }
+        Ok((1, false))
+    }
+
+    /// Ends a string after its closing quote. Returns whether the sink stops.
+    fn end_string(&mut self, sink: &mut impl Sink) -> bool {
+        self.state = if self.string.is_key { State::Colon } else { State::After };
+        sink.end(self.depth, false)
+    }
+
+    /// Processes `byte`, or all bytes from `at` on without a special meaning.
+    fn string(
+        &mut self,
+        byte: u8,
+        chunk: Chunk<'_>,
+        at: usize,
+        sink: &mut impl Sink,
+    ) -> Result<(usize, bool)> {
+        let len = if self.state == State::String { scan::find(chunk.bytes, at) - at } else { 0 };
+        if (self.state, len, byte) == (State::String, 0, b'"') {
+            self.end_surrogate(sink)?;
+            self.check_utf8()?;
+            if !self.string.is_key {
+                sink.token(Token::StringEnd)?;
+            }
+            return Ok((1, self.end_string(sink)));
+        }
+        let before = self.offset - self.string.quote - 1;
+        let remaining = (self.limits.string as u64).saturating_sub(before);
+        if remaining == 0 {
+            return Err(Error::over_limit(Limit::String, self.limits.string, self.string.quote));
+        }
+        if len > 0 {
+            let len = len.min(usize::try_from(remaining).unwrap_or(usize::MAX));
+            self.end_surrogate(sink)?;
+            self.text(chunk, at..at + len, sink)?;
+            return Ok((len, false));
+        }
+        match (self.state, byte) {
+            (State::Hex(count), _) => self.hex(count, byte, sink)?,
+            (State::Escape, b'u') => {
+                self.string.unit = 0;
+                self.state = State::Hex(0);
+            }
+            (State::Escape, _) => {
+                self.end_surrogate(sink)?;
+                let char = scan::SHORT_ESCAPES[usize::from(byte)];
+                if char == 0 {
+                    return Err(self.syntax(Syntax::Escape));
+                }
+                self.push_char(char.into(), sink)?;
+                self.state = State::String;
+            }
+            (_, b'\\') => {
+                self.check_utf8()?;
+                self.string.backslash = self.offset;
+                self.state = State::Escape;
+            }
+            _ => {
+                self.end_surrogate(sink)?;
+                self.check_utf8()?;
+                return Err(self.syntax(Syntax::Control));
+            }
+        }
+        Ok((1, false))
+    }
+
+    /// Processes a digit of a `\u` escape.
+    fn hex(&mut self, count: u8, byte: u8, sink: &mut impl Sink) -> Result<()> {
+        let Some(digit) = char::from(byte).to_digit(16) else { return Err(self.syntax(Syntax::Escape)) };
+        let unit = self.string.unit << 4 | digit;
+        self.string.unit = unit;
+        if count < 3 {
+            self.state = State::Hex(count + 1);
+            return Ok(());
+        }
+        self.state = State::String;
+        if let (Some((high, _)), 0xdc00..=0xdfff) = (self.string.high, unit) {
+            self.string.high = None;
+            let code = 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00);
+            return self.push_char(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), sink);
+        }
+        self.end_surrogate(sink)?;
+        match (unit, char::from_u32(unit)) {
+            (_, Some(char)) => self.push_char(char, sink),
+            (0xdc00.., None) => self.lone_surrogate(self.string.backslash, sink),
+            (_, None) => {
+                self.string.high = Some((unit, self.string.backslash));
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends a high surrogate that no low surrogate follows.
+    fn end_surrogate(&mut self, sink: &mut impl Sink) -> Result<()> {
+        match self.string.high.take() {
+            Some((_, escape)) => self.lone_surrogate(escape, sink),
+            None => Ok(()),
+        }
+    }
+
+    fn lone_surrogate(&self, escape: u64, sink: &mut impl Sink) -> Result<()> {
+        match self.lone_surrogate {
+            LoneSurrogate::Error => Err(Error::new(Kind::Syntax(Syntax::Surrogate), Some(escape))),
+            LoneSurrogate::Replace => self.push_char(char::REPLACEMENT_CHARACTER, sink),
+        }
+    }
+
+    /// Returns an error if an incomplete character precedes.
+    fn check_utf8(&self) -> Result<()> {
+        match self.string.partial_len {
+            0 => Ok(()),
+            len => Err(Error::new(Kind::Syntax(Syntax::Utf8), Some(self.offset - len as u64))),
+        }
+    }
+
+    /// Processes text of a string. A character at the end may be incomplete.
+    fn text(&mut self, chunk: Chunk<'_>, range: Range<usize>, sink: &mut impl Sink) -> Result<()> {
+        let error = |offset| Err(Error::new(Kind::Syntax(Syntax::Utf8), Some(offset)));
+        let Range { start, end } = range;
+        let partial_start = self.offset - self.string.partial_len as u64;
+        let mut at = start;
+        while self.string.partial_len > 0 {
+            if at == end {
+                return Ok(());
+            }
+            let len = self.string.partial_len + 1;
+            self.string.partial[len - 1] = chunk.bytes[at];
+            at += 1;
+            let char = self.string.partial;
+            match str::from_utf8(&char[..len]) {
+                Ok(char) => {
+                    self.string.partial_len = 0;
+                    self.push(char, sink)?;
+                }
+                Err(utf8) if utf8.error_len().is_none() => self.string.partial_len = len,
+                Err(_) => return error(partial_start),
+            }
+        }
+        if let Some(text) = chunk.text(at..end) {
+            return self.push(text, sink);
+        }
+        let bytes = &chunk.bytes[at..end];
+        let Err(utf8) = str::from_utf8(bytes) else { return Ok(()) };
+        let (valid, incomplete) = bytes.split_at(utf8.valid_up_to());
+        if utf8.error_len().is_some() {
+            return error(self.offset + (at - start + valid.len()) as u64);
+        }
+        self.string.partial[..incomplete.len()].copy_from_slice(incomplete);
+        self.string.partial_len = incomplete.len();
+        self.push(str::from_utf8(valid).unwrap_or_default(), sink)
+    }
+
+    fn push_char(&self, char: char, sink: &mut impl Sink) -> Result<()> {
+        self.push(char.encode_utf8(&mut [0; 4]), sink)
+    }
+
+    /// Passes text of the open string to the sink.
+    fn push(&self, text: &str, sink: &mut impl Sink) -> Result<()> {
+        sink.token(if self.string.is_key { Token::Key(text) } else { Token::Text(text) })
+    }
+
+    fn syntax(&self, what: Syntax) -> Error {
+        Error::new(Kind::Syntax(what), Some(self.offset))
+    }
+}
