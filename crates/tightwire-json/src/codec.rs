@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
+use crate::de::{self, ByteStrings, Duplicates, Extensions, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
 use crate::ser::{self, Canonical, Go, Plain, Pretty, RawValues, VecSerializer};
 
@@ -30,6 +30,7 @@ pub struct Codec {
     limits: Limits,
     duplicates: Duplicates,
     keeps_numbers: bool,
+    extensions: Extensions,
 }
 
 impl Codec {
@@ -40,7 +41,7 @@ impl Codec {
             Mode::Strict | Mode::Fast => Duplicates::ByType,
             Mode::Canonical => Duplicates::Error,
         };
-        Self { mode, limits: Limits::new(), duplicates, keeps_numbers: false }
+        Self { mode, limits: Limits::new(), duplicates, keeps_numbers: false, extensions: Extensions::NONE }
     }
 
     /// Returns a codec with [`Mode::Strict`].
@@ -116,6 +117,17 @@ impl Codec {
         self
     }
 
+    /// Sets whether a document may begin with a byte order mark, which RFC 8259 (section 8.1) permits decoders to ignore.
+    /// Default: `false`, it is a syntax error.
+    ///
+    /// Applies to the methods of the codec and to the lines of a [`LineDecoder`](crate::LineDecoder); other decoders accept
+    /// none. Offsets and columns of errors include its three bytes.
+    #[must_use]
+    pub const fn with_byte_order_mark(mut self, is_accepted: bool) -> Self {
+        self.extensions.byte_order_mark = is_accepted;
+        self
+    }
+
     /// Returns the mode.
     pub const fn mode(&self) -> Mode {
         self.mode
@@ -137,6 +149,7 @@ impl Codec {
             duplicates: self.duplicates,
             byte_strings,
             keeps_numbers: self.keeps_numbers,
+            extensions: self.extensions,
         }
     }
 

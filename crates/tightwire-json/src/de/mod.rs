@@ -48,6 +48,7 @@ pub(crate) struct Rules {
     pub(crate) byte_strings: ByteStrings,
     /// Whether numbers of trees keep their text.
     pub(crate) keeps_numbers: bool,
+    pub(crate) extensions: Extensions,
 }
 
 impl Rules {
@@ -58,7 +59,25 @@ impl Rules {
         duplicates: Duplicates::ByType,
         byte_strings: ByteStrings::Utf8,
         keeps_numbers: false,
+        extensions: Extensions::NONE,
     };
+}
+
+/// Accepted documents that RFC 8259 does not permit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extensions {
+    /// Documents may begin with a byte order mark (section 8.1).
+    pub(crate) byte_order_mark: bool,
+}
+
+impl Extensions {
+    pub(crate) const NONE: Self = Self { byte_order_mark: false };
+
+    /// Returns the offset of the document behind a byte order mark.
+    #[inline]
+    fn start(self, text: &str) -> usize {
+        if self.byte_order_mark && text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
+    }
 }
 
 /// How a string is decoded into a byte buffer.
@@ -139,6 +158,7 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
         Err(error) => return Err(error.in_document(text.as_bytes())),
     };
     let mut parser = Parser::new(text, rules);
+    parser.at = rules.extensions.start(text);
     parser.superseded = &superseded;
     let error = match parser.value(PhantomData) {
         Ok(value) => match parser.end() {
@@ -153,6 +173,7 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
 /// Checks that `text` is exactly one document.
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
     let mut parser = Parser::new(text, rules);
+    parser.at = rules.extensions.start(text);
     let result = match rules.duplicates {
         Duplicates::Error => superseded(text, rules).map(|_| ()),
         Duplicates::ByType | Duplicates::Last => Ok(()),

@@ -272,6 +272,29 @@ fn the_maximum_depth_fits_into_the_default_stack_of_a_thread() {
 }
 
 #[test]
+fn a_byte_order_mark_is_accepted_by_option() {
+    let document = "\u{feff} {\"a\": \"x\", \"a\": 1}";
+    for codec in [Codec::strict(), Codec::compat(), Codec::strict().with_written_numbers(true)] {
+        assert!(codec.from_str::<Value>(document).unwrap_err().is_syntax());
+        let codec = codec.with_byte_order_mark(true);
+        for value in [
+            codec.from_str::<Value>(document),
+            codec.from_slice(document.as_bytes()),
+            codec.from_reader(document.as_bytes()),
+        ] {
+            assert_eq!(value.unwrap()["a"], 1);
+        }
+        assert_eq!(codec.from_str::<&str>("\u{feff}\"b\"").unwrap(), "b");
+        assert!(codec.is_valid(document.as_bytes()) && codec.is_valid(b"1"));
+        assert_eq!(outcome(codec.from_str::<u8>("\u{feff}\u{feff}1")), Err(("syntax", Some(3))));
+        assert_eq!(outcome(codec.from_str::<u8>("\u{feff}[]")), Err(("data", Some(3))));
+        assert_eq!(outcome(codec.from_str::<Value>("\u{feff}[1")), Err(("eof", Some(5))));
+    }
+    let unique = Codec::canonical().with_byte_order_mark(true);
+    assert_eq!(outcome(unique.from_str::<Value>(document)), Err(("syntax", Some(15))));
+}
+
+#[test]
 fn lone_surrogates_are_rejected_or_replaced() {
     for (text, replaced) in [
         (r#""\ud800""#, "\u{fffd}"),
