@@ -128,6 +128,43 @@ impl Codec {
         self
     }
 
+    /// Sets whether comments are accepted between tokens: from `//` to the end of the line, and from `/*` to `*/`. Default:
+    /// `false`.
+    ///
+    /// Applies to the same decoders as [`with_byte_order_mark`](Self::with_byte_order_mark). A document with comments is
+    /// copied once. Values can borrow from it, except for a `&RawValue`: the text of a raw value has spaces in place of
+    /// comments.
+    ///
+    /// # Examples
+    /// ```
+    /// use tightwire_json::Codec;
+    ///
+    /// const CONFIG: Codec = Codec::strict().with_comments(true).with_trailing_commas(true);
+    /// let ports: Vec<u16> = CONFIG.from_str("[\n  80, // HTTP\n  443, /* HTTPS */\n]")?;
+    /// assert_eq!(ports, [80, 443]);
+    /// # Ok::<(), tightwire_json::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn with_comments(mut self, are_accepted: bool) -> Self {
+        self.extensions.comments = are_accepted;
+        self
+    }
+
+    /// Sets whether a comma is accepted after the last element or entry. Default: `false`. Same as
+    /// [`with_comments`](Self::with_comments) otherwise.
+    #[must_use]
+    pub const fn with_trailing_commas(mut self, are_accepted: bool) -> Self {
+        self.extensions.trailing_commas = are_accepted;
+        self
+    }
+
+    /// Returns the codec for a decoder that finds the boundaries of values itself, and therefore accepts only what RFC 8259
+    /// permits.
+    pub(crate) const fn without_extensions(mut self) -> Self {
+        self.extensions = Extensions::NONE;
+        self
+    }
+
     /// Returns the mode.
     pub const fn mode(&self) -> Mode {
         self.mode

@@ -12,6 +12,7 @@ mod access;
 mod decimal;
 mod deserializer;
 mod duplicates;
+mod extensions;
 mod key;
 mod number;
 mod parser;
@@ -30,6 +31,7 @@ pub use self::access::TYPE_FIRST;
 use self::deserializer::{Action, State};
 pub use self::deserializer::{Deserializer, StreamDeserializer};
 use self::duplicates::superseded;
+pub(crate) use self::extensions::Extensions;
 use self::parser::Parser;
 pub use self::read::{IoRead, Read, SliceRead, StrRead};
 pub(crate) use self::skip::Levels;
@@ -61,23 +63,6 @@ impl Rules {
         keeps_numbers: false,
         extensions: Extensions::NONE,
     };
-}
-
-/// Accepted documents that RFC 8259 does not permit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Extensions {
-    /// Documents may begin with a byte order mark (section 8.1).
-    pub(crate) byte_order_mark: bool,
-}
-
-impl Extensions {
-    pub(crate) const NONE: Self = Self { byte_order_mark: false };
-
-    /// Returns the offset of the document behind a byte order mark.
-    #[inline]
-    fn start(self, text: &str) -> usize {
-        if self.byte_order_mark && text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
-    }
 }
 
 /// How a string is decoded into a byte buffer.
@@ -153,11 +138,13 @@ fn too_large(document: &[u8], limit: usize) -> Error {
 /// second time.
 #[inline]
 pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
-    let superseded = match superseded(text, rules) {
+    let plain = rules.extensions.plain(text);
+    let superseded = match superseded(&plain, rules) {
         Ok(superseded) => superseded,
-        Err(error) => return Err(error.in_document(text.as_bytes())),
+        Err(error) => return Err(error.in_document(plain.as_bytes())),
     };
     let mut parser = Parser::new(text, rules);
+    parser.bytes = plain.as_bytes();
     parser.at = rules.extensions.start(text);
     parser.superseded = &superseded;
     let error = match parser.value(PhantomData) {
@@ -172,10 +159,11 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
 
 /// Checks that `text` is exactly one document.
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
-    let mut parser = Parser::new(text, rules);
-    parser.at = rules.extensions.start(text);
+    let plain = rules.extensions.plain(text);
+    let mut parser = Parser::new(&plain, rules);
+    parser.at = rules.extensions.start(&plain);
     let result = match rules.duplicates {
-        Duplicates::Error => superseded(text, rules).map(|_| ()),
+        Duplicates::Error => superseded(&plain, rules).map(|_| ()),
         Duplicates::ByType | Duplicates::Last => Ok(()),
     };
     let result = result.and_then(|()| parser.skip_value(&mut ())).and_then(|()| parser.end());

@@ -25,8 +25,10 @@ pub(super) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
 /// Document and the current position. `M` is [`Borrowed`] or [`Copied`].
 #[allow(missing_debug_implementations, reason = "not nameable outside of the crate")]
 pub struct Parser<'t, 'p, M = Borrowed> {
+    /// Document, from which strings are borrowed.
     pub(super) text: &'t str,
-    pub(super) bytes: &'t [u8],
+    /// Bytes of the document, with spaces in place of what [`Extensions`](super::Extensions) permit.
+    pub(super) bytes: &'p [u8],
     /// Offset of the next byte.
     pub(super) at: usize,
     /// Remaining levels of nesting.
@@ -52,7 +54,10 @@ const LENGTHS: usize = 8;
 impl<'t, 'p> Parser<'t, 'p> {
     /// Returns a parser of a document that the decoded values may borrow from.
     #[inline]
-    pub(super) fn new(text: &'t str, rules: &'p Rules) -> Self {
+    pub(super) fn new(text: &'t str, rules: &'p Rules) -> Self
+    where
+        't: 'p,
+    {
         Self::any(text, rules)
     }
 }
@@ -60,7 +65,10 @@ impl<'t, 'p> Parser<'t, 'p> {
 impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Returns a parser of a document whose lifetime `M` determines.
     #[inline]
-    pub(super) fn any(text: &'t str, rules: &'p Rules) -> Self {
+    pub(super) fn any(text: &'t str, rules: &'p Rules) -> Self
+    where
+        't: 'p,
+    {
         let limits = &rules.limits;
         Self {
             text,

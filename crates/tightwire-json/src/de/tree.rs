@@ -12,7 +12,7 @@ use crate::value::{Array, JsonString, Map, Number, Value};
 /// Decoder of one tree.
 struct Tree<'a, 'de, 'p, M> {
     parser: &'a mut Parser<'de, 'p, M>,
-    bytes: &'de [u8],
+    bytes: &'p [u8],
     builder: Builder<'de>,
     /// Whether the last number was a float, as probably the next one.
     floats: bool,

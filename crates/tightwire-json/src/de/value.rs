@@ -431,9 +431,16 @@ impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, 
             self.expect()?;
             let start = self.at;
             self.skip_value(&mut ())?;
-            // Raw values are deserialized from a map with one entry.
-            let entry = (M::text(token), M::text(&self.text[start..self.at]));
-            return locate(visitor.visit_map(MapDeserializer::new(std::iter::once(entry))), start);
+            // Raw values are deserialized from a map with one entry. Without comments, they can be encoded again.
+            let result = if std::ptr::eq(self.bytes, self.text.as_bytes()) {
+                let entry = (M::text(token), M::text(&self.text[start..self.at]));
+                visitor.visit_map(MapDeserializer::new(std::iter::once(entry)))
+            } else {
+                let text = str::from_utf8(&self.bytes[start..self.at]).unwrap_or_default();
+                let entry = (StrDeserializer::<Error>::new(token), StrDeserializer::<Error>::new(text));
+                visitor.visit_map(MapDeserializer::new(std::iter::once(entry)))
+            };
+            return locate(result, start);
         }
         if name == TYPE_FIRST {
             return self.visit_type_first(visitor);

@@ -126,7 +126,7 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
         };
         let token = |key: Cow<'_, str>| Token { index: pointer::index(&key), key: key.into_owned() };
         Ok(Self {
-            codec,
+            codec: codec.without_extensions(),
             pointer: pointer.into(),
             tokens: tokens.map(token).collect(),
             progress: Progress::new(&codec),

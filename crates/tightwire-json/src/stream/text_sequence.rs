@@ -71,6 +71,7 @@ impl<T: DeserializeOwned> TextSequenceDecoder<T> {
     /// Returns a decoder with this codec.
     pub fn with_codec(codec: Codec) -> Self {
         let capture = Capture::new(&codec, 0);
+        let codec = codec.without_extensions();
         Self { codec, state: State::Start, offset: 0, capture, documents: PhantomData }
     }
 
