@@ -1,6 +1,7 @@
 //! Codecs: encoding and decoding with explicit options.
 
 use std::cell::Cell;
+use std::fmt;
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -261,6 +262,15 @@ impl Codec {
     /// Same as [`to_vec`](Self::to_vec), without writing anything, and [`Error::is_io`] if the writer fails.
     pub fn to_writer<W: Write, T: Serialize + ?Sized>(&self, mut writer: W, value: &T) -> Result<()> {
         writer.write_all(&self.to_vec(value)?).map_err(Error::io)
+    }
+
+    /// Encodes `value`, then writes the complete document to a [`fmt::Write`]: appends it to a [`String`], or writes it in
+    /// an implementation of [`Display`](fmt::Display).
+    ///
+    /// # Errors
+    /// Same as [`to_writer`](Self::to_writer).
+    pub fn to_fmt_writer<W: fmt::Write, T: Serialize + ?Sized>(&self, mut writer: W, value: &T) -> Result<()> {
+        writer.write_str(&self.to_string(value)?).map_err(Error::io)
     }
 
     /// Appends the encoded `value` to `buffer`. Does not allocate if the spare capacity is at least 20 bytes larger

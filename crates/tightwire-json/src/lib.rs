@@ -57,7 +57,7 @@
 //!
 //! | task | use |
 //! | --- | --- |
-//! | encode | [`to_string`], [`to_vec`], [`to_writer`]; [`to_buf`] appends to a reused buffer |
+//! | encode | [`to_string`], [`to_vec`], [`to_writer`], [`to_fmt_writer`]; [`to_buf`] appends to a reused buffer |
 //! | encode with indentation | [`to_string_pretty`], [`to_vec_pretty`], [`to_writer_pretty`] |
 //! | decode, also into values that borrow | [`from_str`], [`from_slice`] |
 //! | decode from a reader | [`from_reader`] |
@@ -141,8 +141,8 @@ pub use error::{Error, ErrorDetails, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
 pub use functions::{
-    from_reader, from_slice, from_str, is_valid, to_buf, to_string, to_string_pretty, to_vec, to_vec_pretty,
-    to_writer, to_writer_pretty,
+    from_reader, from_slice, from_str, is_valid, to_buf, to_fmt_writer, to_string, to_string_pretty, to_vec,
+    to_vec_pretty, to_writer, to_writer_pretty,
 };
 pub use path::{Path, Segment};
 pub use raw::{RawValue, to_raw_value};

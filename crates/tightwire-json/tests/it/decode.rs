@@ -339,7 +339,10 @@ fn comments_and_trailing_commas_are_accepted_by_option() {
         assert!(!codec.is_valid(text.as_bytes()), "{text}");
     }
     let error = both.from_str::<Vec<u8>>("[ // first\n  1, // second\n  true,\n]").unwrap_err();
-    assert_eq!(error.to_string(), "[1]: expected an unsigned 8-bit integer, found a boolean (line 3, column 3)");
+    assert_eq!(
+        error.to_string(),
+        "[1]: expected an unsigned 8-bit integer, found a boolean (line 3, column 3)"
+    );
     assert_eq!(both.from_str::<Vec<&str>>("[\"a\", \"b\", /**/]").unwrap(), ["a", "b"]);
     assert_eq!(both.with_byte_order_mark(true).from_str::<u8>("\u{feff}/**/1//").unwrap(), 1);
 }

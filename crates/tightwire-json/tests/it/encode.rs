@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
 use serde::{Serialize, Serializer};
-use tightwire_json::{Codec, ErrorDetails as _, RawValue, to_string};
+use tightwire_json::{Codec, ErrorDetails as _, RawValue, to_fmt_writer, to_string};
 
 #[derive(Serialize)]
 enum Shape {
@@ -162,6 +162,27 @@ fn a_serialize_implementation_may_encode_another_value() {
         }
     }
     assert_eq!(to_string(&[Inner, Inner]).unwrap(), r#"["[\"inner\"]","[\"inner\"]"]"#);
+}
+
+#[test]
+fn a_document_is_written_to_text() {
+    let mut text = "before ".to_owned();
+    to_fmt_writer(&mut text, &["é\n"]).unwrap();
+    assert!(to_fmt_writer(&mut text, &f64::NAN).unwrap_err().is_encode());
+    Codec::compat().to_fmt_writer(&mut text, "<").unwrap();
+    assert_eq!(text, r#"before ["é\n"]"\u003c""#);
+
+    struct Full;
+
+    impl fmt::Write for Full {
+        fn write_str(&mut self, _: &str) -> fmt::Result {
+            Err(fmt::Error)
+        }
+    }
+
+    let error = to_fmt_writer(Full, &1).unwrap_err();
+    assert!(error.is_io());
+    assert_eq!(error.io_error_kind(), Some(std::io::ErrorKind::Other));
 }
 
 #[cfg(feature = "bytes")]
