@@ -269,7 +269,11 @@ impl Codec {
     ///
     /// # Errors
     /// Same as [`to_writer`](Self::to_writer).
-    pub fn to_fmt_writer<W: fmt::Write, T: Serialize + ?Sized>(&self, mut writer: W, value: &T) -> Result<()> {
+    pub fn to_fmt_writer<W: fmt::Write, T: Serialize + ?Sized>(
+        &self,
+        mut writer: W,
+        value: &T,
+    ) -> Result<()> {
         writer.write_str(&self.to_string(value)?).map_err(Error::io)
     }
 
@@ -391,9 +395,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Maximum of [`max_depth`](Self::max_depth): 512 levels.
+    /// Maximum depth of types whose decoder recurses, which are all but trees, raw values and skipped values: 512 levels.
     ///
-    /// Decoding recurses once per level. A document of this depth fits into the default stack of a thread, 2 MiB.
+    /// A document of this depth fits into the default stack of a thread, 2 MiB.
     pub const MAX_DEPTH: usize = 512;
 
     /// Returns the defaults: 128 levels, documents of 64 MiB, no separate limit for strings.
@@ -401,10 +405,17 @@ impl Limits {
         Self { depth: DEFAULT_MAX_DEPTH, document: DEFAULT_MAX_DOCUMENT, string: usize::MAX }
     }
 
-    /// Sets the maximum nesting of arrays and objects. Default: [`DEFAULT_MAX_DEPTH`]; capped at [`Limits::MAX_DEPTH`].
+    /// Sets the maximum nesting of arrays and objects. Default: [`DEFAULT_MAX_DEPTH`]; `usize::MAX` means no limit.
+    ///
+    /// Validation, raw values, skipped values, and trees ([`Value`](crate::Value), [`Map`](crate::Map),
+    /// [`Array`](crate::Array)) reach this depth without recursion; trees only if the document has no duplicate keys to skip
+    /// ([`Duplicates::Last`]) and less than 4 GiB. For all other types and for [`partial::Parser`](crate::partial::Parser), the
+    /// limit is [`Limits::MAX_DEPTH`] if it is lower.
+    ///
+    /// A decoded tree is dropped without recursion, but encoding it, comparing it and other methods recurse.
     #[must_use]
     pub const fn max_depth(mut self, levels: usize) -> Self {
-        self.depth = if levels < Self::MAX_DEPTH { levels } else { Self::MAX_DEPTH };
+        self.depth = levels;
         self
     }
 

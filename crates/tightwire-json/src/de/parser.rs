@@ -33,6 +33,8 @@ pub struct Parser<'t, 'p, M = Borrowed> {
     pub(super) at: usize,
     /// Remaining levels of nesting.
     pub(super) levels: usize,
+    /// Maximum levels of nesting.
+    pub(super) max_levels: usize,
     pub(super) limits: &'p Limits,
     pub(super) lone_surrogate: LoneSurrogate,
     pub(super) byte_strings: ByteStrings,
@@ -70,11 +72,13 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
         't: 'p,
     {
         let limits = &rules.limits;
+        let max_levels = limits.depth.min(Limits::MAX_DEPTH);
         Self {
             text,
             bytes: text.as_bytes(),
             at: 0,
-            levels: limits.depth,
+            levels: max_levels,
+            max_levels,
             limits,
             lone_surrogate: rules.lone_surrogate,
             byte_strings: rules.byte_strings,
@@ -188,7 +192,18 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
 
     #[cold]
     pub(super) fn too_deep(&self) -> Error {
-        Error::over_limit(Limit::Depth, self.limits.depth, self.at as u64)
+        Error::over_limit(Limit::Depth, self.max_levels, self.at as u64)
+    }
+
+    /// Calls a function that does not recurse, with the levels of nesting beyond those for recursion.
+    #[inline(always)]
+    pub(super) fn without_recursion<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let (levels, max_levels) = (self.levels, self.max_levels);
+        self.levels += self.limits.depth - max_levels;
+        self.max_levels = self.limits.depth;
+        let result = parse(self);
+        (self.levels, self.max_levels) = (levels, max_levels);
+        result
     }
 
     /// Consumes the closing bracket at the current position.
@@ -201,7 +216,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Returns the number of open arrays and objects.
     #[inline(always)]
     pub(super) fn depth(&self) -> usize {
-        self.limits.depth - self.levels
+        self.max_levels - self.levels
     }
 
     #[inline(always)]

@@ -90,8 +90,10 @@ impl Parser {
         Self::with_limits(Limits::new())
     }
 
-    /// Creates a parser with limits of depth, size of the document and length of strings.
+    /// Creates a parser with limits of depth, size of the document and length of strings. The maximum of the depth is
+    /// [`Limits::MAX_DEPTH`].
     pub fn with_limits(limits: Limits) -> Self {
+        let limits = Limits { depth: limits.depth.min(Limits::MAX_DEPTH), ..limits };
         let codec = Codec::strict().with_limits(limits);
         Self {
             tokens: Tokenizer::new(&codec, 0),

@@ -20,6 +20,10 @@ struct Point {
     y: i32,
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+struct Nested(#[expect(dead_code, reason = "only its depth matters")] Vec<Self>);
+
 #[derive(Debug, PartialEq, Deserialize)]
 enum Shape {
     Unit,
@@ -265,10 +269,41 @@ fn the_maximum_depth_fits_into_the_default_stack_of_a_thread() {
             let value = codec.from_str::<Value>(&deepest).unwrap();
             assert!(codec.to_string(&value).unwrap() == deepest);
         }
-        assert!(codec.from_str::<Value>(&format!("[{deepest}]")).unwrap_err().is_limit());
+        // These do not recurse.
+        for (open, close) in [("[1,", "]"), ("{\"a\":", "}")] {
+            const DEEP: usize = 100_000;
+            let deep = open.repeat(DEEP) + "[1.50]" + &close.repeat(DEEP);
+            let compat = Codec::compat().with_limits(codec.limits());
+            for codec in [codec, codec.with_written_numbers(true), compat] {
+                let value = codec.from_str::<Value>(&deep).unwrap();
+                let (mut part, mut levels) = (&value, 0);
+                while let Some(inner) = part.get("a").or_else(|| part.get(1)) {
+                    (part, levels) = (inner, levels + 1);
+                }
+                assert_eq!((levels, part[0].as_f64()), (DEEP, Some(1.5)));
+                codec.from_str::<IgnoredAny>(&deep).unwrap();
+                assert_eq!(codec.from_str::<&RawValue>(&deep).unwrap().get().len(), deep.len());
+                let limited = codec.with_limits(Limits::new().max_depth(DEEP));
+                let limit = Err(("limit", Some((DEEP * open.len()) as u64)));
+                assert_eq!(outcome(limited.from_str::<Value>(&deep).map(drop)), limit);
+                assert_eq!(outcome(limited.from_str::<IgnoredAny>(&deep).map(drop)), limit);
+                let truncated = &deep[..deep.len() - 1];
+                let end = Err(("eof", Some(truncated.len() as u64)));
+                assert_eq!(outcome(codec.from_str::<Value>(truncated).map(drop)), end);
+            }
+        }
     };
     // The default of Rust.
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
+    let run = move || {
+        let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+        codec.from_str::<Nested>(&nested(Limits::MAX_DEPTH)).unwrap();
+        let error = codec.from_str::<Nested>(&nested(Limits::MAX_DEPTH + 1)).unwrap_err();
+        assert_eq!(error.limit(), Some(Limits::MAX_DEPTH));
+        assert_eq!(error.offset(), Some(Limits::MAX_DEPTH as u64));
+    };
+    // Builds without optimization need more for other types.
+    std::thread::Builder::new().stack_size(16 << 20).spawn(run).unwrap().join().unwrap();
 }
 
 #[test]
