@@ -77,6 +77,7 @@
 //! | --- | --- |
 //! | `stream` | `DocumentStream`: decodes lines, text sequences and elements in asynchronous bodies; `NdjsonSink` and `NdjsonBody` write lines |
 //! | `bytes` | `to_bytes` |
+//! | `schemars` | JSON Schemas of [`Value`], [`Map`], [`Array`], [`Number`], [`JsonString`] and [`RawValue`] |
 //! | `serde-json` | conversions between [`Value`], [`Map`] and [`Number`] and those of serde_json |
 //! | `alloc`, `arbitrary_precision`, `float_roundtrip`, `preserve_order`, `raw_value`, `std`, `unbounded_depth` | nothing: they exist for crates that enable these features of serde_json |
 //!

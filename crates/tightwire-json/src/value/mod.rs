@@ -20,6 +20,8 @@ pub(crate) mod map_iter;
 pub(crate) mod map_ops;
 pub(crate) mod memory;
 mod number;
+#[cfg(feature = "schemars")]
+mod schema;
 mod ser;
 #[cfg(feature = "serde-json")]
 mod serde_json;
