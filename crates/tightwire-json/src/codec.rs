@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::de::{self, ByteStrings, Duplicates, Extensions, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
-use crate::ser::{self, Canonical, Go, Plain, Pretty, RawValues, VecSerializer};
+use crate::ser::{self, Canonical, Format, Go, Plain, Pretty, RawValues, VecSerializer};
 
 /// Options of encoding and decoding: mode, limits, and handling of duplicate keys.
 ///
@@ -233,6 +233,18 @@ impl Codec {
             Mode::Canonical => VecSerializer::document(Canonical, RawValues::Check, value),
         }?;
         Ok(ser::indent(&compact, &pretty))
+    }
+
+    /// Encodes `value` in another format, such as with short arrays on one line, ASCII only, or rounded floats.
+    ///
+    /// # Errors
+    /// Same as [`to_vec`](Self::to_vec).
+    pub fn to_string_formatted<T, F>(&self, value: &T, format: &F) -> Result<String>
+    where
+        T: Serialize + ?Sized,
+        F: Format + ?Sized,
+    {
+        Ok(ser::format(&self.to_string(value)?, format))
     }
 
     /// Encodes `value` like [`to_vec_pretty`](Self::to_vec_pretty) into a new string.

@@ -59,6 +59,7 @@
 //! | --- | --- |
 //! | encode | [`to_string`], [`to_vec`], [`to_writer`], [`to_fmt_writer`]; [`to_buf`] appends to a reused buffer |
 //! | encode with indentation | [`to_string_pretty`], [`to_vec_pretty`], [`to_writer_pretty`] |
+//! | encode in a format of your own | [`Codec::to_string_formatted`], [`Format`] |
 //! | decode, also into values that borrow | [`from_str`], [`from_slice`] |
 //! | decode from a reader | [`from_reader`] |
 //! | values of unknown type | [`Value`], [`json!`], [`to_value`], [`from_value`], [`merge_patch`] |
@@ -149,7 +150,7 @@ pub use path::{Path, Segment};
 pub use raw::{RawValue, to_raw_value};
 pub use scan::is_using_simd;
 pub use sequence::{Decoder, Encoder};
-pub use ser::Serializer;
+pub use ser::{Format, Serializer};
 pub use stream::{
     ChunkDecoder, DEFAULT_MAX_LINE, DocumentReader, ElementDecoder, LineDecoder, TextSequenceDecoder,
 };
