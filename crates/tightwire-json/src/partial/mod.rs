@@ -1,6 +1,6 @@
 //! Incremental parser for incomplete JSON, such as tool arguments and structured output of a language model.
 //!
-//! [`Parser`] accepts the text in chunks of any size. After each chunk, [`Parser::value`] is the value of the text so
+//! [`Parser`] accepts text or bytes in chunks of any size. After each chunk, [`Parser::value`] is the value of the text so
 //! far, and [`Parser::incomplete`] tells which part of it may still change. The grammar is strict: malformed text is an
 //! error at the same offset as in [`from_str`](crate::from_str), and nothing is repaired.
 //!
@@ -114,10 +114,35 @@ impl Parser {
     /// strings applies to incomplete strings, too. The parser keeps the value before the error, and all further calls
     /// return the same error.
     pub fn push(&mut self, text: &str) -> Result<()> {
+        self.push_chunk(text.as_bytes(), Some(text))
+    }
+
+    /// Same as [`push`](Self::push) for bytes in UTF-8. A chunk may also end inside of a character, which is added to the
+    /// value when it is complete.
+    ///
+    /// # Errors
+    /// Same as [`push`](Self::push), and [`Error::is_syntax`] for bytes that are not UTF-8. The first error of the text is
+    /// reported; [`from_slice`](crate::from_slice) checks UTF-8 first.
+    ///
+    /// # Examples
+    /// ```
+    /// let mut parser = tightwire_json::partial::Parser::new();
+    /// parser.push_bytes(b"[\"caf\xc3")?;
+    /// assert_eq!(parser.value().unwrap()[0], "caf");
+    /// parser.push_bytes(b"\xa9\"]")?;
+    /// assert_eq!(parser.finish()?[0], "café");
+    /// # Ok::<(), tightwire_json::Error>(())
+    /// ```
+    pub fn push_bytes(&mut self, chunk: &[u8]) -> Result<()> {
+        self.push_chunk(chunk, None)
+    }
+
+    /// Parses a chunk. `text` is the same chunk if it is known to be UTF-8.
+    fn push_chunk(&mut self, chunk: &[u8], text: Option<&str>) -> Result<()> {
         self.check()?;
-        let (start, chunk) = (self.tokens.offset, text.as_bytes());
+        let start = self.tokens.offset;
         self.builder.open_stack();
-        let result = self.advance(text);
+        let result = self.advance(chunk, text);
         self.builder.close_stack();
         let result = result.map_err(|error| self.locate(error, chunk, start));
         if let Err(error) = &result {
@@ -130,11 +155,11 @@ impl Parser {
     }
 
     /// Parses a chunk, up to the maximum size of the document.
-    fn advance(&mut self, text: &str) -> Result<()> {
+    fn advance(&mut self, chunk: &[u8], text: Option<&str>) -> Result<()> {
         let rest = self.limit.saturating_sub(usize::try_from(self.tokens.offset).unwrap_or(usize::MAX));
-        let allowed = &text.as_bytes()[..text.len().min(rest)];
-        self.tokens.advance(allowed, Some(text), &mut self.builder)?;
-        match allowed.len() < text.len() {
+        let allowed = &chunk[..chunk.len().min(rest)];
+        self.tokens.advance(allowed, text, &mut self.builder)?;
+        match allowed.len() < chunk.len() {
             true => Err(Error::over_limit(Limit::Document, self.limit, self.limit as u64)),
             false => Ok(()),
         }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tightwire_json::partial::{Parser, Part};
-use tightwire_json::{Codec, Limits, Result, Segment, Value, from_str};
+use tightwire_json::{Codec, Limits, Result, Segment, Value, from_str, json};
 
 use test_support::counting::usage;
 
@@ -39,6 +39,13 @@ fn parse(text: &str, sizes: &[usize], limits: Limits) -> Result<Value> {
         is_complete == result.is_ok() || is_complete && result.as_ref().is_err_and(|error| error.is_data())
     );
     result
+}
+
+/// Same as [`parse`] for bytes, in chunks that may end inside of a character.
+fn parse_bytes(bytes: &[u8], size: usize, limits: Limits) -> Result<Value> {
+    let mut parser = Parser::with_limits(limits);
+    bytes.chunks(size).try_for_each(|chunk| parser.push_bytes(chunk))?;
+    parser.finish()
 }
 
 /// Completes the beginning of a document textually, `None` if its value has not begun.
@@ -142,6 +149,8 @@ proptest! {
             // `Debug` distinguishes -0 from 0, `==` does not.
             let actual = located(parse(&document, sizes, Limits::new()));
             prop_assert_eq!(format!("{:?}", actual), format!("{:?}", expected), "{:?}", sizes);
+            let actual = located(parse_bytes(document.as_bytes(), sizes[0], Limits::new()));
+            prop_assert_eq!(format!("{:?}", actual), format!("{:?}", expected), "{:?}", sizes);
         }
     }
 
@@ -179,6 +188,9 @@ proptest! {
         let whole = outcome(parse(&document, &[usize::MAX], limits));
         prop_assert_eq!(&outcome(parse(&document, &sizes, limits)), &whole);
         prop_assert_eq!(&outcome(parse(&document, &[1], limits)), &whole);
+        for size in [1, 2, 3, usize::MAX] {
+            prop_assert_eq!(&outcome(parse_bytes(document.as_bytes(), size, limits)), &whole);
+        }
         // The parser stops at the first error of the text, before it knows the size of the document or of a string.
         let is_limit = |outcome: &std::result::Result<Value, (&str, _)>| matches!(outcome, Err(("limit", _)));
         prop_assert!(whole == strict || whole.is_err() && (is_limit(&strict) || is_limit(&whole)), "{:?}", strict);
@@ -245,6 +257,31 @@ fn the_incomplete_part_has_a_path_and_a_type() {
     let mut parser = Parser::new();
     parser.push("[] ").unwrap();
     assert_eq!(parser.incomplete(), None);
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_are_rejected_at_their_offset() {
+    for (bytes, expected) in [
+        (&b"[\"a\xc3\xa9\", 1]"[..], Ok(json!(["aé", 1]))),
+        (b"{\"\xf0\x9f\x98\x80\": 1}", Ok(json!({"😀": 1}))),
+        (b"[\"ab\xff\"]", Err(("syntax", Some(4)))),
+        (b"[\"\xc3\"]", Err(("syntax", Some(2)))),
+        (b"[\"\xf0\x9f\x98", Err(("eof", Some(5)))),
+        (b"[\"\xf0\x9f\x98\\n", Err(("syntax", Some(2)))),
+        (b"[\"\xed\xa0\x80\"]", Err(("syntax", Some(2)))),
+        (b"{\"a\xc3\n", Err(("syntax", Some(3)))),
+        (b"[\xc3\xa9]", Err(("syntax", Some(1)))),
+    ] {
+        for size in [1, 2, 3, usize::MAX] {
+            let actual = outcome(parse_bytes(bytes, size, Limits::new()));
+            assert_eq!(actual, expected, "{:?}", String::from_utf8_lossy(bytes));
+        }
+    }
+    // Text cannot continue a character.
+    let mut parser = Parser::new();
+    parser.push_bytes(b"[\"a\xc3").unwrap();
+    assert_eq!(parser.incomplete().unwrap().part, Part::String("a"));
+    assert_eq!(outcome(parser.push("b")), Err(("syntax", Some(3))));
 }
 
 #[test]
