@@ -35,6 +35,10 @@ pub(crate) enum State {
         name: &'static str,
         len: usize,
     },
+    /// In the line of a code fence before the document.
+    OpeningFence,
+    /// In or after a code fence after the document.
+    ClosingFence,
 }
 
 /// Part of a document.
@@ -102,6 +106,7 @@ impl<'c> Chunk<'c> {
 pub(crate) struct Tokenizer {
     limits: Limits,
     lone_surrogate: LoneSurrogate,
+    is_lenient: bool,
     /// Offset of the next byte.
     pub(crate) offset: u64,
     state: State,
@@ -119,8 +124,8 @@ struct StringState {
     quote: u64,
     /// Offset of the last backslash.
     backslash: u64,
-    /// Value of the digits of a `\u` escape.
-    unit: u32,
+    /// Digits of a `\u` escape.
+    digits: [u8; 4],
     /// High surrogate whose low surrogate must follow, and the offset of its escape.
     high: Option<(u32, u64)>,
     /// First bytes of a character that continues in the next chunk.
@@ -135,12 +140,19 @@ impl Tokenizer {
         Self {
             limits: rules.limits,
             lone_surrogate: rules.lone_surrogate,
+            is_lenient: false,
             offset,
             state: State::Value,
             levels: Levels::default(),
             depth: 0,
             string: StringState::default(),
         }
+    }
+
+    /// Accepts invalid escapes, lone surrogates and control characters in strings, and code fences around the document.
+    pub(crate) fn set_lenient(&mut self) {
+        self.is_lenient = true;
+        self.lone_surrogate = LoneSurrogate::Replace;
     }
 
     /// Returns the context of the next byte. It is after the value for a literal name of which all bytes were read.
@@ -161,11 +173,17 @@ impl Tokenizer {
         self.string.is_key
     }
 
+    /// Returns the offset of the opening quote of an incomplete string.
+    pub(crate) fn open_quote(&self) -> Option<u64> {
+        let is_open = matches!(self.state, State::String | State::Escape | State::Hex(_));
+        is_open.then_some(self.string.quote)
+    }
+
     /// Returns an error unless the document is complete. A number or literal name is not: the next byte may continue
     /// it.
     pub(crate) fn end(&self) -> Result<()> {
         match self.state {
-            State::After if self.depth == 0 => Ok(()),
+            State::After | State::ClosingFence if self.depth == 0 => Ok(()),
             _ => Err(Error::new(Kind::Eof, Some(self.offset))),
         }
     }
@@ -204,6 +222,12 @@ impl Tokenizer {
         match self.state {
             State::String | State::Escape | State::Hex(_) => return self.string(byte, chunk, at, sink),
             State::Number(number) => return self.number(number, chunk, at, sink),
+            State::ClosingFence => return Ok((chunk.bytes.len() - at, false)),
+            State::OpeningFence if matches!(byte, b'\n' | b'{' | b'[' | b'"') => {
+                self.state = State::Value;
+                return Ok((0, false));
+            }
+            State::OpeningFence => {}
             State::Literal { name, len } => match name.as_bytes().get(len) {
                 None => {
                     self.state = State::After;
@@ -236,6 +260,7 @@ impl Tokenizer {
                 (Some(true), b'}') | (Some(false), b']') => return self.close(sink),
                 (Some(true), _) => return Err(self.syntax(Syntax::ObjectEnd)),
                 (Some(false), _) => return Err(self.syntax(Syntax::ArrayEnd)),
+                (None, b'`') if self.is_lenient => self.state = State::ClosingFence,
                 (None, _) => return Err(self.syntax(Syntax::Trailing)),
             },
         }
@@ -259,6 +284,10 @@ impl Tokenizer {
             b't' => literal("true"),
             b'f' => literal("false"),
             b'n' => literal("null"),
+            b'`' if self.is_lenient && self.levels.top().is_none() => {
+                self.state = State::OpeningFence;
+                return Ok((1, false));
+            }
             _ => return Err(self.syntax(Syntax::Value)),
         };
         if sink.value(byte, self.depth) {
@@ -375,16 +404,15 @@ impl Tokenizer {
             return Ok((len, false));
         }
         match (self.state, byte) {
-            (State::Hex(count), _) => self.hex(count, byte, sink)?,
-            (State::Escape, b'u') => {
-                self.string.unit = 0;
-                self.state = State::Hex(0);
-            }
+            (State::Hex(count), _) if byte.is_ascii_hexdigit() => self.hex(count, byte, sink)?,
+            (State::Hex(count), _) => return self.invalid_escape(2 + usize::from(count), sink),
+            (State::Escape, b'u') => self.state = State::Hex(0),
             (State::Escape, _) => {
                 self.end_surrogate(sink)?;
                 let char = scan::SHORT_ESCAPES[usize::from(byte)];
                 if char == 0 {
-                    return Err(self.syntax(Syntax::Escape));
+                    // Other languages escape the apostrophe.
+                    return self.invalid_escape(usize::from(byte != b'\''), sink);
                 }
                 self.push_char(char.into(), sink)?;
                 self.state = State::String;
@@ -397,22 +425,39 @@ impl Tokenizer {
             _ => {
                 self.end_surrogate(sink)?;
                 self.check_utf8()?;
-                return Err(self.syntax(Syntax::Control));
+                if !self.is_lenient {
+                    return Err(self.syntax(Syntax::Control));
+                }
+                self.push_char(byte.into(), sink)?;
             }
         }
         Ok((1, false))
     }
 
+    /// Processes the byte after `len` bytes of an escape, which it makes invalid. A lenient tokenizer keeps them as text.
+    #[cold]
+    fn invalid_escape(&mut self, len: usize, sink: &mut impl Sink) -> Result<(usize, bool)> {
+        if !self.is_lenient {
+            return Err(self.syntax(Syntax::Escape));
+        }
+        self.end_surrogate(sink)?;
+        self.state = State::String;
+        let [a, b, c, _] = self.string.digits;
+        let escape = [b'\\', b'u', a, b, c];
+        self.push(str::from_utf8(&escape[..len]).unwrap_or_default(), sink)?;
+        Ok((0, false))
+    }
+
     /// Processes a digit of a `\u` escape.
     fn hex(&mut self, count: u8, byte: u8, sink: &mut impl Sink) -> Result<()> {
-        let Some(digit) = char::from(byte).to_digit(16) else { return Err(self.syntax(Syntax::Escape)) };
-        let unit = self.string.unit << 4 | digit;
-        self.string.unit = unit;
+        self.string.digits[usize::from(count)] = byte;
         if count < 3 {
             self.state = State::Hex(count + 1);
             return Ok(());
         }
         self.state = State::String;
+        let digits = self.string.digits.iter().filter_map(|digit| char::from(*digit).to_digit(16));
+        let unit = digits.fold(0, |unit, digit| unit << 4 | digit);
         if let (Some((high, _)), 0xdc00..=0xdfff) = (self.string.high, unit) {
             self.string.high = None;
             let code = 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00);

@@ -2,7 +2,8 @@
 //!
 //! [`Parser`] accepts text or bytes in chunks of any size. After each chunk, [`Parser::value`] is the value of the text so
 //! far, and [`Parser::incomplete`] tells which part of it may still change. The grammar is strict: malformed text is an
-//! error at the same offset as in [`from_str`](crate::from_str), and nothing is repaired.
+//! error at the same offset as in [`from_str`](crate::from_str), and nothing is repaired, unless the parser is
+//! [`lenient`](Parser::lenient).
 //!
 //! ```
 //! use tightwire_json::Segment;
@@ -80,6 +81,8 @@ pub struct Parser {
     /// Number of line breaks before the current chunk, and offset of the line in which it begins.
     lines: usize,
     line_start: u64,
+    /// Line and column of the opening quote of a string that the last chunk began and did not end.
+    quote: (usize, usize),
     /// Kind, offset, line and column of the first error.
     failure: Option<(Kind, Option<u64>, usize, usize)>,
 }
@@ -101,8 +104,34 @@ impl Parser {
             limit: limits.document,
             lines: 0,
             line_start: 0,
+            quote: (1, 1),
             failure: None,
         }
+    }
+
+    /// Accepts what language models write instead of JSON:
+    ///
+    /// | text | in the value |
+    /// | --- | --- |
+    /// | invalid escape, such as `\d` or `\u12` | the same characters with the backslash; `\'` is an apostrophe |
+    /// | lone surrogate | U+FFFD |
+    /// | line break or another control character in a string | the character |
+    /// | code fence before the document: backticks and the rest of the line | nothing |
+    /// | code fence behind the document | nothing, and the rest of the text is ignored |
+    ///
+    /// Everything else is strict. Call it before the first chunk.
+    ///
+    /// # Examples
+    /// ```
+    /// let mut parser = tightwire_json::partial::Parser::new().lenient();
+    /// parser.push("```json\n{\"regex\": \"\\d+\"}\n```\nIt matches digits.")?;
+    /// assert_eq!(parser.finish()?["regex"], r"\d+");
+    /// # Ok::<(), tightwire_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn lenient(mut self) -> Self {
+        self.tokens.set_lenient();
+        self
     }
 
     /// Parses the next chunk of the text. A chunk may end anywhere, for example between the two escapes of a surrogate
@@ -147,11 +176,16 @@ impl Parser {
         let result = result.map_err(|error| self.locate(error, chunk, start));
         if let Err(error) = &result {
             self.failure = Some((error.kind().clone(), error.offset(), error.line(), error.column()));
-        } else if let Some(end) = memchr::memrchr(b'\n', chunk) {
+            return result;
+        }
+        if let Some(quote) = self.tokens.open_quote().filter(|quote| *quote >= start) {
+            self.quote = self.position(quote, chunk, start);
+        }
+        if let Some(end) = memchr::memrchr(b'\n', chunk) {
             self.lines += memchr::memchr_iter(b'\n', chunk).count();
             self.line_start = start + end as u64 + 1;
         }
-        result
+        Ok(())
     }
 
     /// Parses a chunk, up to the maximum size of the document.
@@ -165,16 +199,24 @@ impl Parser {
         }
     }
 
-    /// Adds line and column to an error in a chunk that begins at the offset `start`. A string or number that begins in
-    /// an earlier chunk contains no line break.
+    /// Adds line and column to an error in a chunk that begins at the offset `start`.
     #[cold]
     fn locate(&self, error: Error, chunk: &[u8], start: u64) -> Error {
         let Some(offset) = error.offset() else { return error };
+        let is_quote = offset < start && self.tokens.open_quote() == Some(offset);
+        let (line, column) = if is_quote { self.quote } else { self.position(offset, chunk, start) };
+        error.with_position(line, column)
+    }
+
+    /// Returns line and column of an offset in a chunk that begins at the offset `start`, or in the part of its first line in
+    /// earlier chunks.
+    fn position(&self, offset: u64, chunk: &[u8], start: u64) -> (usize, usize) {
         let before = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
         let before = &chunk[..before.min(chunk.len())];
         let line_start = memchr::memrchr(b'\n', before).map_or(self.line_start, |end| start + end as u64 + 1);
         let line = self.lines + memchr::memchr_iter(b'\n', before).count() + 1;
-        error.with_position(line, usize::try_from(offset - line_start + 1).unwrap_or(usize::MAX))
+        let column = usize::try_from(offset.saturating_sub(line_start) + 1).unwrap_or(usize::MAX);
+        (line, column)
     }
 
     /// Returns the value of the text so far, `None` if it has not begun. Takes constant time.
@@ -200,16 +242,16 @@ impl Parser {
         };
         let is_in_object = self.tokens.is_in_object();
         let part = match self.tokens.state() {
-            State::After if is_in_object.is_none() => return None,
+            State::After | State::ClosingFence if is_in_object.is_none() => return None,
             State::FirstKey | State::Key => Part::Object,
             State::After if is_in_object == Some(true) => Part::Object,
-            State::FirstValue | State::After => Part::Array,
+            State::FirstValue | State::After | State::ClosingFence => Part::Array,
             State::Value if is_in_object == Some(false) => Part::Array,
             State::String | State::Escape | State::Hex(_) if self.tokens.is_key() => Part::Key(key),
             State::String | State::Escape | State::Hex(_) => {
                 Part::String(open.and_then(Value::as_str).unwrap_or_default())
             }
-            State::Value | State::Colon => {
+            State::Value | State::Colon | State::OpeningFence => {
                 path.extend(next);
                 Part::Missing
             }
@@ -256,7 +298,7 @@ impl Parser {
         self.failure.is_none()
             && self.tokens.depth == 0
             && match self.tokens.state() {
-                State::After => true,
+                State::After | State::ClosingFence => true,
                 State::Number(number) => number.is_number(),
                 _ => false,
             }

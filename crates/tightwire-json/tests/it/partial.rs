@@ -285,6 +285,57 @@ fn bytes_that_are_not_utf_8_are_rejected_at_their_offset() {
 }
 
 #[test]
+fn a_lenient_parser_accepts_what_language_models_write() {
+    for (text, expected) in [
+        (r#"["\d+ \s\\ \'x\' C:\Users \é"]"#, json!([r"\d+ \s\ 'x' C:\Users \é"])),
+        (r#"["\u12 \uZ \u00e9 \u"]"#, json!([r"\u12 \uZ é \u"])),
+        (
+            r#"{"\k": "\uD83d\uDe00 \ud83dx \ud83d\n \udc00\ud83d"}"#,
+            json!({r"\k": "😀 \u{fffd}x \u{fffd}\n \u{fffd}\u{fffd}"}),
+        ),
+        (r#"["\ud83d\ud83d\ude00\ud83d\q"]"#, json!(["\u{fffd}😀\u{fffd}\\q"])),
+        ("[\"a\nb\tc\0\", \"\\\n\"]", json!(["a\nb\tc\0", "\\\n"])),
+        ("```json\n[1]\n```\n", json!([1])),
+        (" ```\n{\"a\": 1}``` and {more", json!({"a": 1})),
+        ("```[\"`\"]```", json!(["`"])),
+        ("``` \n true ```", json!(true)),
+        ("```\"x\"", json!("x")),
+    ] {
+        for size in [1, 2, 3, 7, usize::MAX] {
+            let mut parser = Parser::new().lenient();
+            text.as_bytes().chunks(size).try_for_each(|chunk| parser.push_bytes(chunk)).unwrap();
+            assert_eq!(parser.incomplete(), None, "{text}");
+            assert!(parser.is_complete() && parser.is_final(""), "{text}");
+            assert_eq!(parser.finish().unwrap(), expected, "{text}");
+        }
+        assert!(parse(text, &[1], Limits::new()).unwrap_err().is_syntax(), "{text}");
+    }
+    for (text, offset) in
+        [("```json\n[1,]", 11), ("[`1`]", 1), ("[1]]", 3), ("[\"a\nb\", x]", 8), (r#""\d" x"#, 5)]
+    {
+        let mut parser = Parser::new().lenient();
+        assert_eq!(outcome(parser.push(text)), Err(("syntax", Some(offset))), "{text}");
+    }
+    let mut parser = Parser::new().lenient();
+    parser.push("```json").unwrap();
+    assert_eq!(parser.incomplete().unwrap().part, Part::Missing);
+    parser.push("\n[\"a\n\\u0").unwrap();
+    assert_eq!(parser.incomplete().unwrap().part, Part::String("a\n"));
+    assert!(!parser.is_complete() && parser.finish().unwrap_err().is_eof());
+    // The string begins in an earlier line and chunk.
+    let mut parser = Parser::with_limits(Limits::new().max_string(4)).lenient();
+    parser.push("\"a\n").unwrap();
+    parser.push("b\n").unwrap();
+    assert_eq!(located(parser.push("c")), (Err(("limit", Some(0))), Some((1, 1))));
+    for size in [1, 2, 3, 100] {
+        let mut parser = Parser::with_limits(Limits::new().max_string(4)).lenient();
+        let error =
+            b"[\n \"a\nb\", \"\\u0\n\n\"]".chunks(size).try_for_each(|chunk| parser.push_bytes(chunk));
+        assert_eq!(located(error), (Err(("limit", Some(10))), Some((3, 5))), "{size}");
+    }
+}
+
+#[test]
 fn final_parts_are_told_apart_from_open_ones() {
     let mut parser = Parser::new();
     parser.push(r#"{"a/b": {"c": [1, "x"], "d": "op"#).unwrap();
