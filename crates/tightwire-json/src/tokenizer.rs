@@ -57,24 +57,37 @@ pub(crate) enum Token<'c> {
     Text(&'c str),
     StringEnd,
     /// Digits of a number that may continue in the next chunk.
-    NumberPart(&'c [u8]),
+    NumberPart(&'c str),
     /// Last digits of a number, and the offset of its end.
-    Number(&'c [u8], u64),
+    Number(&'c str, u64),
     /// `true`, `false` or `null`.
     Literal(&'static str),
 }
 
 /// Receiver of tokens. `depth` is the number of open arrays and objects around a key or value.
 pub(crate) trait Sink {
-    /// Called before the opening quote of a key. Returns whether the tokenizer stops here; it then calls the method again.
-    fn key(&mut self, depth: usize) -> bool;
+    /// Called before the opening quote of a key. If the tokenizer stops there, it calls the method again.
+    fn key(&mut self, depth: usize);
 
     /// Same as [`key`](Self::key), before the first byte of a value.
-    fn value(&mut self, first: u8, depth: usize) -> bool;
+    #[inline(always)]
+    fn value(&mut self, _first: u8, _depth: usize) {}
 
-    /// Called at the end of a key or value. Returns whether the tokenizer stops here. The end of a number or literal name is
-    /// known at the next byte.
-    fn end(&mut self, depth: usize, is_container: bool) -> bool;
+    /// Called at the end of a key or value. The end of a number or literal name is known at the next byte.
+    #[inline(always)]
+    fn end(&mut self, _depth: usize, _is_container: bool) {}
+
+    /// Returns whether the tokenizer stops at the position of the last call.
+    #[inline(always)]
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the sink processes tokens. Otherwise their texts may be empty.
+    #[inline(always)]
+    fn has_tokens(&self) -> bool {
+        true
+    }
 
     /// Processes a token, after [`key`](Self::key) or [`value`](Self::value) and before [`end`](Self::end).
     #[inline(always)]
@@ -92,10 +105,12 @@ struct Chunk<'c> {
 }
 
 impl<'c> Chunk<'c> {
-    /// Returns a range as text, `None` if it is not UTF-8.
-    fn text(self, range: Range<usize>) -> Option<&'c str> {
+    /// Returns a range as text for a sink, `None` if it is not UTF-8.
+    #[inline(always)]
+    fn text(self, range: Range<usize>, sink: &impl Sink) -> Option<&'c str> {
         match self.text {
             Some(text) => text.get(range),
+            None if !sink.has_tokens() && self.bytes[range.clone()].is_ascii() => Some(""),
             None => simdutf8::basic::from_utf8(&self.bytes[range]).ok(),
         }
     }
@@ -205,10 +220,10 @@ impl Tokenizer {
         let chunk = Chunk { bytes, text };
         let mut at = 0;
         while let Some(byte) = bytes.get(at) {
-            let (len, stops) = self.step(*byte, chunk, at, sink)?;
+            let len = self.step(*byte, chunk, at, sink)?;
             at += len;
             self.offset += len as u64;
-            if stops {
+            if sink.is_stopped() {
                 break;
             }
         }
@@ -216,22 +231,23 @@ impl Tokenizer {
     }
 
     /// Processes `byte`, which is at the position `at`, or the part of a string or number that begins there. Returns the
-    /// number of consumed bytes, and whether the sink stops. The same holds for the methods below.
+    /// number of consumed bytes, like the methods below.
     #[inline]
-    fn step(&mut self, byte: u8, chunk: Chunk<'_>, at: usize, sink: &mut impl Sink) -> Result<(usize, bool)> {
+    fn step(&mut self, byte: u8, chunk: Chunk<'_>, at: usize, sink: &mut impl Sink) -> Result<usize> {
         match self.state {
             State::String | State::Escape | State::Hex(_) => return self.string(byte, chunk, at, sink),
             State::Number(number) => return self.number(number, chunk, at, sink),
-            State::ClosingFence => return Ok((chunk.bytes.len() - at, false)),
+            State::ClosingFence => return Ok(chunk.bytes.len() - at),
             State::OpeningFence if matches!(byte, b'\n' | b'{' | b'[' | b'"') => {
                 self.state = State::Value;
-                return Ok((0, false));
+                return Ok(0);
             }
             State::OpeningFence => {}
             State::Literal { name, len } => match name.as_bytes().get(len) {
                 None => {
                     self.state = State::After;
-                    return Ok((0, sink.end(self.depth, false)));
+                    sink.end(self.depth, false);
+                    return Ok(0);
                 }
                 Some(expected) if *expected == byte => {
                     self.state = State::Literal { name, len: len + 1 };
@@ -241,13 +257,17 @@ impl Tokenizer {
                 }
                 Some(_) => return Err(self.syntax(Syntax::Value)),
             },
-            _ if is_space(byte) => {}
+            _ if is_space(byte) => {
+                let spaces = chunk.bytes[at..].iter().take_while(|byte| is_space(**byte));
+                return Ok(spaces.count());
+            }
             State::FirstValue if byte == b']' => return self.close(sink),
             State::FirstKey if byte == b'}' => return self.close(sink),
             State::Value | State::FirstValue => return self.value(byte, chunk, at, sink),
             State::Key | State::FirstKey if byte == b'"' => {
-                if sink.key(self.depth) {
-                    return Ok((0, true));
+                sink.key(self.depth);
+                if sink.is_stopped() {
+                    return Ok(0);
                 }
                 return self.open_string(true, chunk, at, sink);
             }
@@ -264,18 +284,12 @@ impl Tokenizer {
                 (None, _) => return Err(self.syntax(Syntax::Trailing)),
             },
         }
-        Ok((1, false))
+        Ok(1)
     }
 
     /// Processes the first byte of a value, or the whole string that it begins.
-    fn value(
-        &mut self,
-        byte: u8,
-        chunk: Chunk<'_>,
-        at: usize,
-        sink: &mut impl Sink,
-    ) -> Result<(usize, bool)> {
-        let literal = |name| State::Literal { name, len: 0 };
+    fn value(&mut self, byte: u8, chunk: Chunk<'_>, at: usize, sink: &mut impl Sink) -> Result<usize> {
+        let literal = |name| State::Literal { name, len: 1 };
         let state = match byte {
             b'"' => State::String,
             b'{' => State::FirstKey,
@@ -286,36 +300,39 @@ impl Tokenizer {
             b'n' => literal("null"),
             b'`' if self.is_lenient && self.levels.top().is_none() => {
                 self.state = State::OpeningFence;
-                return Ok((1, false));
+                return Ok(1);
             }
             _ => return Err(self.syntax(Syntax::Value)),
         };
-        if sink.value(byte, self.depth) {
-            return Ok((0, true));
+        sink.value(byte, self.depth);
+        if sink.is_stopped() {
+            return Ok(0);
         }
-        if byte == b'"' {
-            return self.open_string(false, chunk, at, sink);
-        }
-        let is_container = matches!(byte, b'{' | b'[');
-        if is_container {
-            if self.depth == self.limits.depth {
-                return Err(Error::over_limit(Limit::Depth, self.limits.depth, self.offset));
+        match state {
+            State::String => return self.open_string(false, chunk, at, sink),
+            State::Number(number) => return self.number(number, chunk, at, sink),
+            State::FirstKey | State::FirstValue => {
+                if self.depth == self.limits.depth {
+                    return Err(Error::over_limit(Limit::Depth, self.limits.depth, self.offset));
+                }
+                self.levels.push(byte == b'{');
+                self.depth += 1;
+                sink.token(Token::Open(byte == b'{'))?;
             }
-            self.levels.push(byte == b'{');
-            self.depth += 1;
-            sink.token(Token::Open(byte == b'{'))?;
+            _ => {}
         }
         self.state = state;
-        Ok((usize::from(is_container), false))
+        Ok(1)
     }
 
     /// Ends the innermost container.
-    fn close(&mut self, sink: &mut impl Sink) -> Result<(usize, bool)> {
+    fn close(&mut self, sink: &mut impl Sink) -> Result<usize> {
         self.levels.pop();
         self.depth -= 1;
         self.state = State::After;
         sink.token(Token::Close)?;
-        Ok((1, sink.end(self.depth, true)))
+        sink.end(self.depth, true);
+        Ok(1)
     }
 
     /// Processes a number up to its end or the end of the chunk.
@@ -325,7 +342,7 @@ impl Tokenizer {
         chunk: Chunk<'_>,
         at: usize,
         sink: &mut impl Sink,
-    ) -> Result<(usize, bool)> {
+    ) -> Result<usize> {
         let rest = &chunk.bytes[at..];
         for (len, byte) in rest.iter().enumerate() {
             let end = self.offset + len as u64;
@@ -333,15 +350,17 @@ impl Tokenizer {
                 NumberStep::Next(next) => number = next,
                 NumberStep::End => {
                     self.state = State::After;
-                    sink.token(Token::Number(&rest[..len], end))?;
-                    return Ok((len, sink.end(self.depth, false)));
+                    let text = chunk.text(at..at + len, sink).unwrap_or_default();
+                    sink.token(Token::Number(text, end))?;
+                    sink.end(self.depth, false);
+                    return Ok(len);
                 }
                 NumberStep::Malformed => return Err(Error::new(Kind::Syntax(Syntax::Number), Some(end))),
             }
         }
         self.state = State::Number(number);
-        sink.token(Token::NumberPart(rest))?;
-        Ok((rest.len(), false))
+        sink.token(Token::NumberPart(chunk.text(at..chunk.bytes.len(), sink).unwrap_or_default()))?;
+        Ok(rest.len())
     }
 
     /// Processes the opening quote, or the whole string if it is in the chunk and has no escapes.
@@ -351,38 +370,34 @@ impl Tokenizer {
         chunk: Chunk<'_>,
         at: usize,
         sink: &mut impl Sink,
-    ) -> Result<(usize, bool)> {
-        self.string = StringState { is_key, quote: self.offset, ..StringState::default() };
+    ) -> Result<usize> {
         let start = at + 1;
         let end = scan::find(chunk.bytes, start);
         if chunk.bytes.get(end) == Some(&b'"')
             && end - start <= self.limits.string
-            && let Some(text) = chunk.text(start..end)
+            && let Some(text) = chunk.text(start..end, sink)
         {
             sink.token(if is_key { Token::Key(text) } else { Token::String(text) })?;
-            return Ok((end + 1 - at, self.end_string(sink)));
+            self.end_string(is_key, sink);
+            return Ok(end + 1 - at);
         }
+        self.string = StringState { is_key, quote: self.offset, ..StringState::default() };
         self.state = State::String;
         if !is_key {
             sink.token(Token::StringStart)?;
         }
-        Ok((1, false))
+        Ok(1)
     }
 
-    /// Ends a string after its closing quote. Returns whether the sink stops.
-    fn end_string(&mut self, sink: &mut impl Sink) -> bool {
-        self.state = if self.string.is_key { State::Colon } else { State::After };
-        sink.end(self.depth, false)
+    /// Ends a string after its closing quote.
+    #[inline(always)]
+    fn end_string(&mut self, is_key: bool, sink: &mut impl Sink) {
+        self.state = if is_key { State::Colon } else { State::After };
+        sink.end(self.depth, false);
     }
 
     /// Processes `byte`, or all bytes from `at` on without a special meaning.
-    fn string(
-        &mut self,
-        byte: u8,
-        chunk: Chunk<'_>,
-        at: usize,
-        sink: &mut impl Sink,
-    ) -> Result<(usize, bool)> {
+    fn string(&mut self, byte: u8, chunk: Chunk<'_>, at: usize, sink: &mut impl Sink) -> Result<usize> {
         let len = if self.state == State::String { scan::find(chunk.bytes, at) - at } else { 0 };
         if (self.state, len, byte) == (State::String, 0, b'"') {
             self.end_surrogate(sink)?;
@@ -390,7 +405,8 @@ impl Tokenizer {
             if !self.string.is_key {
                 sink.token(Token::StringEnd)?;
             }
-            return Ok((1, self.end_string(sink)));
+            self.end_string(self.string.is_key, sink);
+            return Ok(1);
         }
         let before = self.offset - self.string.quote - 1;
         let remaining = (self.limits.string as u64).saturating_sub(before);
@@ -401,7 +417,7 @@ impl Tokenizer {
             let len = len.min(usize::try_from(remaining).unwrap_or(usize::MAX));
             self.end_surrogate(sink)?;
             self.text(chunk, at..at + len, sink)?;
-            return Ok((len, false));
+            return Ok(len);
         }
         match (self.state, byte) {
             (State::Hex(count), _) if byte.is_ascii_hexdigit() => self.hex(count, byte, sink)?,
@@ -431,12 +447,12 @@ impl Tokenizer {
                 self.push_char(byte.into(), sink)?;
             }
         }
-        Ok((1, false))
+        Ok(1)
     }
 
     /// Processes the byte after `len` bytes of an escape, which it makes invalid. A lenient tokenizer keeps them as text.
     #[cold]
-    fn invalid_escape(&mut self, len: usize, sink: &mut impl Sink) -> Result<(usize, bool)> {
+    fn invalid_escape(&mut self, len: usize, sink: &mut impl Sink) -> Result<usize> {
         if !self.is_lenient {
             return Err(self.syntax(Syntax::Escape));
         }
@@ -445,7 +461,7 @@ impl Tokenizer {
         let [a, b, c, _] = self.string.digits;
         let escape = [b'\\', b'u', a, b, c];
         self.push(str::from_utf8(&escape[..len]).unwrap_or_default(), sink)?;
-        Ok((0, false))
+        Ok(0)
     }
 
     /// Processes a digit of a `\u` escape.
@@ -520,7 +536,7 @@ impl Tokenizer {
                 Err(_) => return error(partial_start),
             }
         }
-        if let Some(text) = chunk.text(at..end) {
+        if let Some(text) = chunk.text(at..end, sink) {
             return self.push(text, sink);
         }
         let bytes = &chunk.bytes[at..end];

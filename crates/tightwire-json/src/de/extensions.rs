@@ -29,17 +29,11 @@ impl Extensions {
     }
 
     /// Returns the document with spaces in place of accepted comments and commas.
-    #[inline]
-    pub(super) fn plain(self, text: &str) -> Cow<'_, str> {
-        match self.comments || self.trailing_commas {
-            true => self.replace(text).map_or(Cow::Borrowed(text), Cow::Owned),
-            false => Cow::Borrowed(text),
-        }
-    }
-
-    /// Same as [`plain`](Self::plain), `None` if nothing is replaced.
     #[cold]
-    fn replace(self, text: &str) -> Option<String> {
+    pub(super) fn plain(self, text: &str) -> Cow<'_, str> {
+        if !self.comments && !self.trailing_commas {
+            return Cow::Borrowed(text);
+        }
         let bytes = text.as_bytes();
         let mut plain: Option<Vec<u8>> = None;
         let mut blank = |start: usize, end: usize| {
@@ -54,7 +48,7 @@ impl Extensions {
             let rest = &bytes[at..];
             let len = match byte {
                 b'/' if self.comments => {
-                    // Otherwise, the document is malformed here.
+                    // Malformed unless it is a complete comment.
                     let Some(len) = comment_len(rest) else { break };
                     blank(at, at + len);
                     at += len;
@@ -73,7 +67,8 @@ impl Extensions {
             }
             at += len;
         }
-        plain.and_then(|plain| String::from_utf8(plain).ok())
+        // Only ASCII and whole comments are replaced.
+        plain.and_then(|plain| String::from_utf8(plain).ok()).map_or(Cow::Borrowed(text), Cow::Owned)
     }
 }
 

@@ -138,14 +138,20 @@ fn too_large(document: &[u8], limit: usize) -> Error {
 /// second time.
 #[inline]
 pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
-    let plain = rules.extensions.plain(text);
-    let superseded = match superseded(&plain, rules) {
+    let plain;
+    let mut document = text;
+    let mut start = 0;
+    if rules.extensions != Extensions::NONE {
+        plain = rules.extensions.plain(text);
+        (document, start) = (&plain, rules.extensions.start(text));
+    }
+    let superseded = match superseded(document, rules) {
         Ok(superseded) => superseded,
-        Err(error) => return Err(error.in_document(plain.as_bytes())),
+        Err(error) => return Err(error.in_document(document.as_bytes())),
     };
     let mut parser = Parser::new(text, rules);
-    parser.bytes = plain.as_bytes();
-    parser.at = rules.extensions.start(text);
+    parser.bytes = document.as_bytes();
+    parser.at = start;
     parser.superseded = &superseded;
     let error = match parser.value(PhantomData) {
         Ok(value) => match parser.end() {
@@ -159,11 +165,17 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
 
 /// Checks that `text` is exactly one document.
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
-    let plain = rules.extensions.plain(text);
-    let mut parser = Parser::new(&plain, rules);
-    parser.at = rules.extensions.start(&plain);
+    let plain;
+    let mut document = text;
+    let mut start = 0;
+    if rules.extensions != Extensions::NONE {
+        plain = rules.extensions.plain(text);
+        (document, start) = (&plain, rules.extensions.start(text));
+    }
+    let mut parser = Parser::new(document, rules);
+    parser.at = start;
     let result = match rules.duplicates {
-        Duplicates::Error => superseded(&plain, rules).map(|_| ()),
+        Duplicates::Error => superseded(document, rules).map(|_| ()),
         Duplicates::ByType | Duplicates::Last => Ok(()),
     };
     let result = result.and_then(|()| parser.skip_value(&mut ())).and_then(|()| parser.end());

@@ -33,8 +33,8 @@ pub struct Parser<'t, 'p, M = Borrowed> {
     pub(super) at: usize,
     /// Remaining levels of nesting.
     pub(super) levels: usize,
-    /// Maximum levels of nesting.
-    pub(super) max_levels: usize,
+    /// Part of the remaining levels that only decoding without recursion may use.
+    pub(super) nonrecursive_levels: usize,
     pub(super) limits: &'p Limits,
     pub(super) lone_surrogate: LoneSurrogate,
     pub(super) byte_strings: ByteStrings,
@@ -72,13 +72,12 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
         't: 'p,
     {
         let limits = &rules.limits;
-        let max_levels = limits.depth.min(Limits::MAX_DEPTH);
         Self {
             text,
             bytes: text.as_bytes(),
             at: 0,
-            levels: max_levels,
-            max_levels,
+            levels: limits.depth,
+            nonrecursive_levels: limits.depth.saturating_sub(Limits::MAX_DEPTH),
             limits,
             lone_surrogate: rules.lone_surrogate,
             byte_strings: rules.byte_strings,
@@ -180,29 +179,25 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Consumes the opening bracket at the current position and checks the depth.
     #[inline(always)]
     pub(super) fn enter(&mut self) -> Result<()> {
-        match self.levels.checked_sub(1) {
-            Some(levels) => {
-                self.levels = levels;
-                self.at += 1;
-                Ok(())
-            }
-            None => Err(self.too_deep()),
+        if self.levels == self.nonrecursive_levels {
+            return Err(self.too_deep());
         }
+        self.levels -= 1;
+        self.at += 1;
+        Ok(())
     }
 
     #[cold]
     pub(super) fn too_deep(&self) -> Error {
-        Error::over_limit(Limit::Depth, self.max_levels, self.at as u64)
+        Error::over_limit(Limit::Depth, self.limits.depth - self.nonrecursive_levels, self.at as u64)
     }
 
-    /// Calls a function that does not recurse, with the levels of nesting beyond those for recursion.
+    /// Calls a function that does not recurse, and therefore may use all remaining levels.
     #[inline(always)]
     pub(super) fn without_recursion<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let (levels, max_levels) = (self.levels, self.max_levels);
-        self.levels += self.limits.depth - max_levels;
-        self.max_levels = self.limits.depth;
+        let nonrecursive_levels = std::mem::take(&mut self.nonrecursive_levels);
         let result = parse(self);
-        (self.levels, self.max_levels) = (levels, max_levels);
+        self.nonrecursive_levels = nonrecursive_levels;
         result
     }
 
@@ -216,7 +211,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Returns the number of open arrays and objects.
     #[inline(always)]
     pub(super) fn depth(&self) -> usize {
-        self.max_levels - self.levels
+        self.limits.depth - self.levels
     }
 
     #[inline(always)]

@@ -21,13 +21,13 @@ struct Tree<'a, 'de, 'p, M> {
 /// Decodes the array or object at the current position, of at most [`MAX_DEPTH`](crate::Limits::MAX_DEPTH) levels. The rest
 /// of the document has less than 4 GiB.
 pub(super) fn decode<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
-    let Parser { text, bytes, at, levels, string_limit, .. } = *parser;
+    let Parser { text, bytes, at, levels, nonrecursive_levels, string_limit, .. } = *parser;
     let mut tree =
         Tree { builder: Builder::new(text, bytes.len() - at, string_limit), parser, bytes, floats: false };
     // Documents that begin alike probably have the same keys.
     let start = scan::chunk(bytes, at).copied().unwrap_or_default();
     let context = memory::context(u64::from_le_bytes(start));
-    tree.parser.at = tree.value(at, bytes[at], levels, |_| context)?;
+    tree.parser.at = tree.value(at, bytes[at], levels - nonrecursive_levels, |_| context)?;
     Ok(tree.builder.finish())
 }
 

@@ -197,7 +197,7 @@ impl<'t, M> Parser<'t, '_, M> {
         } else if is_shared && self.superseded.is_empty() {
             // A tree keeps the last of duplicate keys, but in another order than `Duplicates::Last`.
             match tree::decode(self) {
-                Err(error) if error.is_limit() && self.max_levels < self.limits.depth => {
+                Err(error) if error.is_limit() && self.nonrecursive_levels > 0 => {
                     self.at = start;
                     tree::decode_deep(self)?
                 }

@@ -85,8 +85,7 @@ impl Builder {
     }
 
     /// Adds the number that ends with `rest` at the offset `end`.
-    pub(super) fn end_number(&mut self, rest: &[u8], end: u64) -> Result<()> {
-        let rest = str::from_utf8(rest).unwrap_or_default();
+    pub(super) fn end_number(&mut self, rest: &str, end: u64) -> Result<()> {
         let text = if self.number.is_empty() {
             rest
         } else {
@@ -102,19 +101,8 @@ impl Builder {
 
 impl Sink for Builder {
     #[inline(always)]
-    fn key(&mut self, _depth: usize) -> bool {
+    fn key(&mut self, _depth: usize) {
         self.key.clear();
-        false
-    }
-
-    #[inline(always)]
-    fn value(&mut self, _first: u8, _depth: usize) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn end(&mut self, _depth: usize, _is_container: bool) -> bool {
-        false
     }
 
     #[inline(always)]
@@ -127,7 +115,7 @@ impl Sink for Builder {
             Token::String(text) => self.place(text.into()),
             Token::StringStart => self.open("".into()),
             Token::Text(text) => growing::append(self.stack.last_mut(), text),
-            Token::NumberPart(part) => self.number.push_str(str::from_utf8(part).unwrap_or_default()),
+            Token::NumberPart(part) => self.number.push_str(part),
             Token::Number(rest, end) => return self.end_number(rest, end),
             Token::Literal("true") => self.place(Value::Bool(true)),
             Token::Literal("false") => self.place(Value::Bool(false)),

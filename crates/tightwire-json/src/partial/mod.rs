@@ -316,7 +316,7 @@ impl Parser {
             && number.is_number()
         {
             self.builder.open_stack();
-            self.builder.end_number(b"", end).map_err(|error| self.locate(error, b"", end))?;
+            self.builder.end_number("", end).map_err(|error| self.locate(error, b"", end))?;
             self.builder.close_stack();
         }
         match self.builder.root.take() {

@@ -33,34 +33,42 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Returns whether the event for the next byte is due.
+    /// Stops before a key or value, unless this is the second call.
     #[inline(always)]
-    fn announce(&mut self, depth: usize, event: Event) -> bool {
+    fn announce(&mut self, depth: usize, event: Event) {
         self.announced = depth == self.depth && !self.announced;
         self.event = self.announced.then_some(event);
-        self.announced
     }
 }
 
 impl Sink for Watch {
     #[inline(always)]
-    fn key(&mut self, depth: usize) -> bool {
-        self.announce(depth, Event::Key)
+    fn key(&mut self, depth: usize) {
+        self.announce(depth, Event::Key);
     }
 
     #[inline(always)]
-    fn value(&mut self, first: u8, depth: usize) -> bool {
-        self.announce(depth, Event::Value(first))
+    fn value(&mut self, first: u8, depth: usize) {
+        self.announce(depth, Event::Value(first));
     }
 
     #[inline(always)]
-    fn end(&mut self, depth: usize, is_container: bool) -> bool {
+    fn end(&mut self, depth: usize, is_container: bool) {
         self.event = if is_container && depth + 1 == self.depth {
             Some(Event::Close)
         } else {
             (depth == self.depth).then_some(Event::End)
         };
+    }
+
+    #[inline(always)]
+    fn is_stopped(&self) -> bool {
         self.event.is_some()
+    }
+
+    #[inline(always)]
+    fn has_tokens(&self) -> bool {
+        false
     }
 }
 
