@@ -29,8 +29,7 @@ use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::routing::get;
 use garde::Validate;
 use serde::{Deserialize, Serialize};
-use tightwire_json::axum::{RequestId, ValidJson};
-use tightwire_json::envelope::{Envelope, Page};
+use tightwire_axum::{Envelope, Page, RequestId, ValidJson};
 use tokio::net::TcpListener;
 
 /// Maximum number of users per page.

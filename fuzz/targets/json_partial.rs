@@ -16,20 +16,22 @@ fn outcome(result: tightwire_json::Result<Value>) -> Outcome {
 }
 
 /// Pushes the text in chunks of the given sizes, repeated, and queries the parser after each.
-fn parse(mut text: &str, sizes: &[u8], limits: Limits) -> tightwire_json::Result<Value> {
+fn parse(text: &str, sizes: &[u8], limits: Limits) -> tightwire_json::Result<Value> {
     let mut parser = Parser::with_limits(limits);
+    let mut rest = text.as_bytes();
     for size in sizes.iter().cycle() {
-        if text.is_empty() {
+        if rest.is_empty() {
             break;
         }
-        let size = usize::from(*size).clamp(1, text.len());
-        let size = (size..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-        let (chunk, rest) = text.split_at(size);
-        parser.push(chunk)?;
+        let (chunk, next) = rest.split_at(usize::from(*size).clamp(1, rest.len()));
+        match str::from_utf8(chunk) {
+            Ok(text) if size % 2 == 0 => parser.push(text)?,
+            _ => parser.push_bytes(chunk)?,
+        }
         let incomplete = parser.incomplete();
         assert_eq!(incomplete.is_some() && parser.value().is_some(), parser.value().is_some() && !parser.is_final(""));
         assert!(incomplete.is_none_or(|incomplete| incomplete.path.len() <= Limits::MAX_DEPTH));
-        text = rest;
+        rest = next;
     }
     parser.finish()
 }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use serde::{Deserialize, Serialize};
-use tightwire_json::envelope::Envelope;
+use tightwire_axum::Envelope;
 
 #[derive(Serialize, Deserialize)]
 struct User {

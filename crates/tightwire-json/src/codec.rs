@@ -1,15 +1,16 @@
 //! Codecs: encoding and decoding with explicit options.
 
 use std::cell::Cell;
+use std::fmt;
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::de::{self, ByteStrings, Duplicates, LoneSurrogate, Rules};
+use crate::de::{self, ByteStrings, Duplicates, Extensions, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
-use crate::ser::{self, Canonical, Go, Plain, Pretty, RawValues, VecSerializer};
+use crate::ser::{self, Canonical, Format, Go, Plain, Pretty, RawValues, VecSerializer};
 
 /// Options of encoding and decoding: mode, limits, and handling of duplicate keys.
 ///
@@ -30,6 +31,7 @@ pub struct Codec {
     limits: Limits,
     duplicates: Duplicates,
     keeps_numbers: bool,
+    extensions: Extensions,
 }
 
 impl Codec {
@@ -40,7 +42,7 @@ impl Codec {
             Mode::Strict | Mode::Fast => Duplicates::ByType,
             Mode::Canonical => Duplicates::Error,
         };
-        Self { mode, limits: Limits::new(), duplicates, keeps_numbers: false }
+        Self { mode, limits: Limits::new(), duplicates, keeps_numbers: false, extensions: Extensions::NONE }
     }
 
     /// Returns a codec with [`Mode::Strict`].
@@ -116,6 +118,54 @@ impl Codec {
         self
     }
 
+    /// Sets whether a document may begin with a byte order mark, which RFC 8259 (section 8.1) permits decoders to ignore.
+    /// Default: `false`, it is a syntax error.
+    ///
+    /// Applies to the methods of the codec and to the lines of a [`LineDecoder`](crate::LineDecoder); other decoders accept
+    /// none. Offsets and columns of errors include its three bytes.
+    #[must_use]
+    pub const fn with_byte_order_mark(mut self, is_accepted: bool) -> Self {
+        self.extensions.byte_order_mark = is_accepted;
+        self
+    }
+
+    /// Sets whether comments are accepted between tokens: from `//` to the end of the line, and from `/*` to `*/`. Default:
+    /// `false`.
+    ///
+    /// Applies to the same decoders as [`with_byte_order_mark`](Self::with_byte_order_mark). A document with comments is
+    /// copied once. Values can borrow from it, except for a `&RawValue`: the text of a raw value has spaces in place of
+    /// comments.
+    ///
+    /// # Examples
+    /// ```
+    /// use tightwire_json::Codec;
+    ///
+    /// const CONFIG: Codec = Codec::strict().with_comments(true).with_trailing_commas(true);
+    /// let ports: Vec<u16> = CONFIG.from_str("[\n  80, // HTTP\n  443, /* HTTPS */\n]")?;
+    /// assert_eq!(ports, [80, 443]);
+    /// # Ok::<(), tightwire_json::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn with_comments(mut self, are_accepted: bool) -> Self {
+        self.extensions.comments = are_accepted;
+        self
+    }
+
+    /// Sets whether a comma is accepted after the last element or entry. Default: `false`. Same as
+    /// [`with_comments`](Self::with_comments) otherwise.
+    #[must_use]
+    pub const fn with_trailing_commas(mut self, are_accepted: bool) -> Self {
+        self.extensions.trailing_commas = are_accepted;
+        self
+    }
+
+    /// Returns the codec for a decoder that finds the boundaries of values itself, and therefore accepts only what RFC 8259
+    /// permits.
+    pub(crate) const fn without_extensions(mut self) -> Self {
+        self.extensions = Extensions::NONE;
+        self
+    }
+
     /// Returns the mode.
     pub const fn mode(&self) -> Mode {
         self.mode
@@ -137,6 +187,7 @@ impl Codec {
             duplicates: self.duplicates,
             byte_strings,
             keeps_numbers: self.keeps_numbers,
+            extensions: self.extensions,
         }
     }
 
@@ -184,6 +235,18 @@ impl Codec {
         Ok(ser::indent(&compact, &pretty))
     }
 
+    /// Encodes `value` in another format, such as with short arrays on one line, ASCII only, or rounded floats.
+    ///
+    /// # Errors
+    /// Same as [`to_vec`](Self::to_vec).
+    pub fn to_string_formatted<T, F>(&self, value: &T, format: &F) -> Result<String>
+    where
+        T: Serialize + ?Sized,
+        F: Format + ?Sized,
+    {
+        Ok(ser::format(&self.to_string(value)?, format))
+    }
+
     /// Encodes `value` like [`to_vec_pretty`](Self::to_vec_pretty) into a new string.
     ///
     /// # Errors
@@ -211,6 +274,19 @@ impl Codec {
     /// Same as [`to_vec`](Self::to_vec), without writing anything, and [`Error::is_io`] if the writer fails.
     pub fn to_writer<W: Write, T: Serialize + ?Sized>(&self, mut writer: W, value: &T) -> Result<()> {
         writer.write_all(&self.to_vec(value)?).map_err(Error::io)
+    }
+
+    /// Encodes `value`, then writes the complete document to a [`fmt::Write`]: appends it to a [`String`], or writes it in
+    /// an implementation of [`Display`](fmt::Display).
+    ///
+    /// # Errors
+    /// Same as [`to_writer`](Self::to_writer).
+    pub fn to_fmt_writer<W: fmt::Write, T: Serialize + ?Sized>(
+        &self,
+        mut writer: W,
+        value: &T,
+    ) -> Result<()> {
+        writer.write_str(&self.to_string(value)?).map_err(Error::io)
     }
 
     /// Appends the encoded `value` to `buffer`. Does not allocate if the spare capacity is at least 20 bytes larger
@@ -331,9 +407,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Maximum of [`max_depth`](Self::max_depth): 512 levels.
+    /// Maximum depth of types whose decoder recurses, which are all but trees, raw values and skipped values: 512 levels.
     ///
-    /// Decoding recurses once per level. A document of this depth fits into the default stack of a thread, 2 MiB.
+    /// A document of this depth fits into the default stack of a thread, 2 MiB.
     pub const MAX_DEPTH: usize = 512;
 
     /// Returns the defaults: 128 levels, documents of 64 MiB, no separate limit for strings.
@@ -341,10 +417,17 @@ impl Limits {
         Self { depth: DEFAULT_MAX_DEPTH, document: DEFAULT_MAX_DOCUMENT, string: usize::MAX }
     }
 
-    /// Sets the maximum nesting of arrays and objects. Default: [`DEFAULT_MAX_DEPTH`]; capped at [`Limits::MAX_DEPTH`].
+    /// Sets the maximum nesting of arrays and objects. Default: [`DEFAULT_MAX_DEPTH`]; `usize::MAX` means no limit.
+    ///
+    /// Validation, raw values, skipped values, and trees ([`Value`](crate::Value), [`Map`](crate::Map),
+    /// [`Array`](crate::Array)) reach this depth without recursion; trees only if the document has no duplicate keys to skip
+    /// ([`Duplicates::Last`]) and less than 4 GiB. For all other types and for [`partial::Parser`](crate::partial::Parser), the
+    /// limit is [`Limits::MAX_DEPTH`] if it is lower.
+    ///
+    /// A decoded tree is dropped without recursion, but encoding it, comparing it and other methods recurse.
     #[must_use]
     pub const fn max_depth(mut self, levels: usize) -> Self {
-        self.depth = if levels < Self::MAX_DEPTH { levels } else { Self::MAX_DEPTH };
+        self.depth = levels;
         self
     }
 
@@ -355,6 +438,11 @@ impl Limits {
     pub const fn max_document(mut self, bytes: usize) -> Self {
         self.document = bytes;
         self
+    }
+
+    /// Returns the maximum size of a document in bytes.
+    pub const fn document(&self) -> usize {
+        self.document
     }
 
     /// Sets the maximum length of a string or key in bytes, as written between the quotes. Default: no limit.

@@ -1,5 +1,6 @@
 //! Functions of the crate root: the methods of [`Codec`], called on [`Codec::standard`].
 
+use std::fmt;
 use std::io::{Read, Write};
 
 use serde::de::DeserializeOwned;
@@ -78,6 +79,23 @@ pub fn to_writer_pretty<W: Write, T: Serialize + ?Sized>(writer: W, value: &T) -
 /// Same as [`Codec::to_writer`].
 pub fn to_writer<W: Write, T: Serialize + ?Sized>(writer: W, value: &T) -> Result<()> {
     Codec::standard().to_writer(writer, value)
+}
+
+/// Encodes `value`, then writes the complete document to a [`fmt::Write`], such as a [`String`]. See
+/// [`Codec::to_fmt_writer`].
+///
+/// # Errors
+/// Same as [`Codec::to_writer`].
+///
+/// # Examples
+/// ```
+/// let mut text = String::from("numbers = ");
+/// tightwire_json::to_fmt_writer(&mut text, &[1, 2])?;
+/// assert_eq!(text, "numbers = [1,2]");
+/// # Ok::<(), tightwire_json::Error>(())
+/// ```
+pub fn to_fmt_writer<W: fmt::Write, T: Serialize + ?Sized>(writer: W, value: &T) -> Result<()> {
+    Codec::standard().to_fmt_writer(writer, value)
 }
 
 /// Appends the encoded `value` to `buffer`. See [`Codec::to_buf`].

@@ -57,8 +57,9 @@
 //!
 //! | task | use |
 //! | --- | --- |
-//! | encode | [`to_string`], [`to_vec`], [`to_writer`]; [`to_buf`] appends to a reused buffer |
+//! | encode | [`to_string`], [`to_vec`], [`to_writer`], [`to_fmt_writer`]; [`to_buf`] appends to a reused buffer |
 //! | encode with indentation | [`to_string_pretty`], [`to_vec_pretty`], [`to_writer_pretty`] |
+//! | encode in a format of your own | [`Codec::to_string_formatted`], [`Format`] |
 //! | decode, also into values that borrow | [`from_str`], [`from_slice`] |
 //! | decode from a reader | [`from_reader`] |
 //! | values of unknown type | [`Value`], [`json!`], [`to_value`], [`from_value`], [`merge_patch`] |
@@ -77,9 +78,7 @@
 //! | --- | --- |
 //! | `stream` | `DocumentStream`: decodes lines, text sequences and elements in asynchronous bodies; `NdjsonSink` and `NdjsonBody` write lines |
 //! | `bytes` | `to_bytes` |
-//! | `envelope` | module `envelope`: response object with code, message and data |
-//! | `axum` | module `axum`: `Json` extractor and response for axum 0.8, with rejections as envelopes; enables `envelope` |
-//! | `validation` | `axum::ValidJson`: validates the body with garde; enables `axum` |
+//! | `schemars` | JSON Schemas of [`Value`], [`Map`], [`Array`], [`Number`], [`JsonString`] and [`RawValue`] |
 //! | `serde-json` | conversions between [`Value`], [`Map`] and [`Number`] and those of serde_json |
 //! | `alloc`, `arbitrary_precision`, `float_roundtrip`, `preserve_order`, `raw_value`, `std`, `unbounded_depth` | nothing: they exist for crates that enable these features of serde_json |
 //!
@@ -134,6 +133,7 @@ mod scan;
 mod sequence;
 pub mod ser;
 mod stream;
+mod tokenizer;
 
 pub use codec::{
     Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits, Mode, config_fastest_mode, config_standard_mode,
@@ -143,14 +143,14 @@ pub use error::{Error, ErrorDetails, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
 pub use functions::{
-    from_reader, from_slice, from_str, is_valid, to_buf, to_string, to_string_pretty, to_vec, to_vec_pretty,
-    to_writer, to_writer_pretty,
+    from_reader, from_slice, from_str, is_valid, to_buf, to_fmt_writer, to_string, to_string_pretty, to_vec,
+    to_vec_pretty, to_writer, to_writer_pretty,
 };
 pub use path::{Path, Segment};
 pub use raw::{RawValue, to_raw_value};
 pub use scan::is_using_simd;
 pub use sequence::{Decoder, Encoder};
-pub use ser::Serializer;
+pub use ser::{Format, Serializer};
 pub use stream::{
     ChunkDecoder, DEFAULT_MAX_LINE, DocumentReader, ElementDecoder, LineDecoder, TextSequenceDecoder,
 };
@@ -158,10 +158,6 @@ pub use stream::{
 pub use stream::{DocumentStream, NdjsonBody, NdjsonSink};
 pub use value::{Array, JsonString, Map, Number, Value, from_value, merge_patch, to_value};
 
-#[cfg(feature = "axum")]
-pub mod axum;
-#[cfg(feature = "envelope")]
-pub mod envelope;
 /// Object of a tree, its entries and iterators.
 pub mod map {
     pub use crate::value::Map;

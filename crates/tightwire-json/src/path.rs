@@ -134,7 +134,7 @@ struct Level {
 pub(crate) struct Scan {
     /// Open arrays and objects, the innermost last.
     levels: Vec<Level>,
-    /// Number of open arrays and objects inside of `levels`, which are deeper than any decoded document.
+    /// Number of open arrays and objects inside of `levels`, of which nothing is recorded.
     deeper: usize,
     pub(crate) place: Place,
     /// Offset of the last key or value in the innermost array or object, if it is before `place`.

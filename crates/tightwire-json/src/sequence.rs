@@ -224,7 +224,7 @@ impl<R: BufRead> Decoder<R> {
         if self.ended {
             return Ok(None);
         }
-        let codec = self.codec;
+        let codec = self.codec.without_extensions();
         let result = self.document(|document| codec.from_slice(document));
         self.ended = match &result {
             Ok(value) => value.is_none(),

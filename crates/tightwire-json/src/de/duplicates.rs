@@ -59,6 +59,7 @@ impl Observer for Keys<'_, '_> {
 fn walk(text: &str, rules: &Rules, reject: bool) -> Result<Vec<usize>> {
     let mut keys = Keys { text, rules, open: Vec::new(), superseded: Vec::new(), reject };
     let mut parser = Parser::new(text, rules);
+    parser.at = rules.extensions.start(text);
     parser.skip_value(&mut keys)?;
     keys.superseded.sort_unstable();
     Ok(keys.superseded)

@@ -12,6 +12,7 @@ mod access;
 mod decimal;
 mod deserializer;
 mod duplicates;
+mod extensions;
 mod key;
 mod number;
 mod parser;
@@ -30,6 +31,7 @@ pub use self::access::TYPE_FIRST;
 use self::deserializer::{Action, State};
 pub use self::deserializer::{Deserializer, StreamDeserializer};
 use self::duplicates::superseded;
+pub(crate) use self::extensions::Extensions;
 use self::parser::Parser;
 pub use self::read::{IoRead, Read, SliceRead, StrRead};
 pub(crate) use self::skip::Levels;
@@ -48,6 +50,7 @@ pub(crate) struct Rules {
     pub(crate) byte_strings: ByteStrings,
     /// Whether numbers of trees keep their text.
     pub(crate) keeps_numbers: bool,
+    pub(crate) extensions: Extensions,
 }
 
 impl Rules {
@@ -58,6 +61,7 @@ impl Rules {
         duplicates: Duplicates::ByType,
         byte_strings: ByteStrings::Utf8,
         keeps_numbers: false,
+        extensions: Extensions::NONE,
     };
 }
 
@@ -134,11 +138,20 @@ fn too_large(document: &[u8], limit: usize) -> Error {
 /// second time.
 #[inline]
 pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
-    let superseded = match superseded(text, rules) {
+    let plain;
+    let mut document = text;
+    let mut start = 0;
+    if rules.extensions != Extensions::NONE {
+        plain = rules.extensions.plain(text);
+        (document, start) = (&plain, rules.extensions.start(text));
+    }
+    let superseded = match superseded(document, rules) {
         Ok(superseded) => superseded,
-        Err(error) => return Err(error.in_document(text.as_bytes())),
+        Err(error) => return Err(error.in_document(document.as_bytes())),
     };
     let mut parser = Parser::new(text, rules);
+    parser.bytes = document.as_bytes();
+    parser.at = start;
     parser.superseded = &superseded;
     let error = match parser.value(PhantomData) {
         Ok(value) => match parser.end() {
@@ -152,9 +165,17 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
 
 /// Checks that `text` is exactly one document.
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
-    let mut parser = Parser::new(text, rules);
+    let plain;
+    let mut document = text;
+    let mut start = 0;
+    if rules.extensions != Extensions::NONE {
+        plain = rules.extensions.plain(text);
+        (document, start) = (&plain, rules.extensions.start(text));
+    }
+    let mut parser = Parser::new(document, rules);
+    parser.at = start;
     let result = match rules.duplicates {
-        Duplicates::Error => superseded(text, rules).map(|_| ()),
+        Duplicates::Error => superseded(document, rules).map(|_| ()),
         Duplicates::ByType | Duplicates::Last => Ok(()),
     };
     let result = result.and_then(|()| parser.skip_value(&mut ())).and_then(|()| parser.end());

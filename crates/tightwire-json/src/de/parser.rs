@@ -25,12 +25,16 @@ pub(super) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
 /// Document and the current position. `M` is [`Borrowed`] or [`Copied`].
 #[allow(missing_debug_implementations, reason = "not nameable outside of the crate")]
 pub struct Parser<'t, 'p, M = Borrowed> {
+    /// Document, from which strings are borrowed.
     pub(super) text: &'t str,
-    pub(super) bytes: &'t [u8],
+    /// Bytes of the document, with spaces in place of what [`Extensions`](super::Extensions) permit.
+    pub(super) bytes: &'p [u8],
     /// Offset of the next byte.
     pub(super) at: usize,
     /// Remaining levels of nesting.
     pub(super) levels: usize,
+    /// Part of the remaining levels that only decoding without recursion may use.
+    pub(super) nonrecursive_levels: usize,
     pub(super) limits: &'p Limits,
     pub(super) lone_surrogate: LoneSurrogate,
     pub(super) byte_strings: ByteStrings,
@@ -52,7 +56,10 @@ const LENGTHS: usize = 8;
 impl<'t, 'p> Parser<'t, 'p> {
     /// Returns a parser of a document that the decoded values may borrow from.
     #[inline]
-    pub(super) fn new(text: &'t str, rules: &'p Rules) -> Self {
+    pub(super) fn new(text: &'t str, rules: &'p Rules) -> Self
+    where
+        't: 'p,
+    {
         Self::any(text, rules)
     }
 }
@@ -60,13 +67,17 @@ impl<'t, 'p> Parser<'t, 'p> {
 impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Returns a parser of a document whose lifetime `M` determines.
     #[inline]
-    pub(super) fn any(text: &'t str, rules: &'p Rules) -> Self {
+    pub(super) fn any(text: &'t str, rules: &'p Rules) -> Self
+    where
+        't: 'p,
+    {
         let limits = &rules.limits;
         Self {
             text,
             bytes: text.as_bytes(),
             at: 0,
             levels: limits.depth,
+            nonrecursive_levels: limits.depth.saturating_sub(Limits::MAX_DEPTH),
             limits,
             lone_surrogate: rules.lone_surrogate,
             byte_strings: rules.byte_strings,
@@ -168,19 +179,26 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Consumes the opening bracket at the current position and checks the depth.
     #[inline(always)]
     pub(super) fn enter(&mut self) -> Result<()> {
-        match self.levels.checked_sub(1) {
-            Some(levels) => {
-                self.levels = levels;
-                self.at += 1;
-                Ok(())
-            }
-            None => Err(self.too_deep()),
+        if self.levels == self.nonrecursive_levels {
+            return Err(self.too_deep());
         }
+        self.levels -= 1;
+        self.at += 1;
+        Ok(())
     }
 
     #[cold]
     pub(super) fn too_deep(&self) -> Error {
-        Error::over_limit(Limit::Depth, self.limits.depth, self.at as u64)
+        Error::over_limit(Limit::Depth, self.limits.depth - self.nonrecursive_levels, self.at as u64)
+    }
+
+    /// Calls a function that does not recurse, and therefore may use all remaining levels.
+    #[inline(always)]
+    pub(super) fn without_recursion<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let nonrecursive_levels = std::mem::take(&mut self.nonrecursive_levels);
+        let result = parse(self);
+        self.nonrecursive_levels = nonrecursive_levels;
+        result
     }
 
     /// Consumes the closing bracket at the current position.

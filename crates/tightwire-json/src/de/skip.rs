@@ -20,7 +20,7 @@ pub(super) trait Observer {
 impl Observer for () {}
 
 /// Stack with one bit per open array or object. The first 64 levels need no allocation.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Levels {
     bits: u64,
     len: usize,
@@ -60,6 +60,10 @@ impl Levels {
 impl<M> Parser<'_, '_, M> {
     /// Validates and consumes the next value, without recursion.
     pub(super) fn skip_value(&mut self, observer: &mut impl Observer) -> Result<()> {
+        self.without_recursion(|parser| parser.skip(observer))
+    }
+
+    fn skip(&mut self, observer: &mut impl Observer) -> Result<()> {
         let mut levels = Levels::default();
         // In a variable, so that it stays in a register.
         let mut at = self.at;

@@ -1,94 +1,134 @@
-//! Decoder of trees.
+//! Decoder of trees: a recursive one, and [`decode_deep`] for any depth and for written numbers.
 //!
-//! The position is passed and returned, not stored, so that it stays in a register.
+//! [`Tree`] passes and returns the position instead of storing it, so that it stays in a register.
 
 use super::number;
 use super::parser::Parser;
 use crate::error::{Result, Syntax};
 use crate::scan;
-use crate::value::memory::{self, Builder, Object};
-use crate::value::{Array, JsonString, Map, Number, Value};
+use crate::value::memory::{self, Builder, Object, Stack};
+use crate::value::{Number, Value};
 
 /// Decoder of one tree.
 struct Tree<'a, 'de, 'p, M> {
     parser: &'a mut Parser<'de, 'p, M>,
-    bytes: &'de [u8],
+    bytes: &'p [u8],
     builder: Builder<'de>,
     /// Whether the last number was a float, as probably the next one.
     floats: bool,
 }
 
-/// Decodes the array or object at the current position. The rest of the document has less than 4 GiB.
+/// Decodes the array or object at the current position, of at most [`MAX_DEPTH`](crate::Limits::MAX_DEPTH) levels. The rest
+/// of the document has less than 4 GiB.
 pub(super) fn decode<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
-    let Parser { text, bytes, at, levels, string_limit, .. } = *parser;
+    let Parser { text, bytes, at, levels, nonrecursive_levels, string_limit, .. } = *parser;
     let mut tree =
         Tree { builder: Builder::new(text, bytes.len() - at, string_limit), parser, bytes, floats: false };
     // Documents that begin alike probably have the same keys.
     let start = scan::chunk(bytes, at).copied().unwrap_or_default();
     let context = memory::context(u64::from_le_bytes(start));
-    tree.parser.at = tree.value(at, bytes[at], levels, |_| context)?;
+    tree.parser.at = tree.value(at, bytes[at], levels - nonrecursive_levels, |_| context)?;
     Ok(tree.builder.finish())
 }
 
-/// Decodes the next value without the shared memory, and keeps the text of numbers.
-pub(super) fn decode_with_written_numbers<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
-    match parser.expect()? {
-        b'{' => {
-            parser.enter()?;
-            let mut map = Map::new();
-            let mut byte = parser.expect()?;
-            while byte != b'}' {
-                parser.key_start()?;
-                let key = JsonString::from(parser.string()?.as_str());
-                parser.colon()?;
-                map.set(key, decode_with_written_numbers(parser)?);
-                byte = next(parser, b'}', Syntax::ObjectEnd)?;
-            }
-            parser.leave();
-            Ok(Value::Object(map))
-        }
-        b'[' => {
-            parser.enter()?;
-            let mut array = Array::new();
-            let mut byte = parser.expect()?;
-            while byte != b']' {
-                array.push(decode_with_written_numbers(parser)?);
-                byte = next(parser, b']', Syntax::ArrayEnd)?;
-            }
-            parser.leave();
-            Ok(Value::Array(array))
-        }
-        b'-' | b'0'..=b'9' => {
-            let start = parser.at;
-            parser.skip_number()?;
-            Number::from_written(&parser.text[start..parser.at]).map(Value::Number)
-        }
-        b'"' => {
-            parser.at += 1;
-            Ok(Value::String(parser.string()?.as_str().into()))
-        }
-        b't' => parser.literal(b"true").map(|()| Value::Bool(true)),
-        b'f' => parser.literal(b"false").map(|()| Value::Bool(false)),
-        b'n' => parser.literal(b"null").map(|()| Value::Null),
-        _ => Err(parser.syntax(Syntax::Value)),
-    }
+/// Open array or object of [`decode_deep`].
+enum Open {
+    /// Number of values on the stack before the array.
+    Array(usize),
+    Object(Object),
 }
 
-/// Consumes the comma after an element. Returns the closing bracket if it is next, and any other byte otherwise.
-fn next<M>(parser: &mut Parser<'_, '_, M>, bracket: u8, end: Syntax) -> Result<u8> {
-    match parser.expect()? {
-        b',' => {
-            parser.at += 1;
-            match parser.expect()? {
-                byte if byte == bracket => {
-                    Err(parser.syntax(if bracket == b'}' { Syntax::Key } else { Syntax::Value }))
+/// Decodes the array or object at the current position without recursion. Numbers keep their text if the rules require it.
+pub(super) fn decode_deep<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
+    parser.without_recursion(|parser| {
+        let mut stack = Stack::new("", parser.bytes.len() - parser.at, parser.string_limit);
+        let mut open = Vec::new();
+        loop {
+            let byte = parser.expect()?;
+            let is_object = byte == b'{';
+            if is_object || byte == b'[' {
+                parser.enter()?;
+                // The closing bracket of each kind is the second next character.
+                if parser.expect()? != byte + 2 {
+                    open.push(match is_object {
+                        true => Open::Object(stack.object(open.len())),
+                        false => Open::Array(stack.len()),
+                    });
+                    next_key(parser, &mut stack, open.last_mut())?;
+                    continue;
                 }
-                byte => Ok(byte),
+                parser.leave();
+                stack.push_empty(is_object);
+            } else {
+                scalar(parser, &mut stack, byte)?;
+            }
+            while let Some(innermost) = open.last_mut() {
+                match (parser.expect()?, &*innermost) {
+                    (b',', _) => {
+                        parser.at += 1;
+                        next_key(parser, &mut stack, Some(innermost))?;
+                        break;
+                    }
+                    (b']', Open::Array(from)) => stack.push_array(*from),
+                    (b'}', Open::Object(object)) => stack.push_object(object),
+                    (_, Open::Array(_)) => return Err(parser.syntax(Syntax::ArrayEnd)),
+                    (_, Open::Object(_)) => return Err(parser.syntax(Syntax::ObjectEnd)),
+                }
+                parser.leave();
+                open.pop();
+            }
+            if open.is_empty() {
+                return Ok(stack.finish());
             }
         }
-        byte if byte == bracket => Ok(byte),
-        _ => Err(parser.syntax(end)),
+    })
+}
+
+/// Decodes the next key if the innermost container is an object.
+fn next_key<M>(
+    parser: &mut Parser<'_, '_, M>,
+    stack: &mut Stack,
+    innermost: Option<&mut Open>,
+) -> Result<()> {
+    if let Some(Open::Object(object)) = innermost {
+        parser.key_start()?;
+        stack.push_copy(parser.string()?.as_str());
+        stack.end_key(object);
+        parser.colon()?;
     }
+    Ok(())
+}
+
+/// Decodes a value other than an array or object.
+fn scalar<M>(parser: &mut Parser<'_, '_, M>, stack: &mut Stack, byte: u8) -> Result<()> {
+    let value = match byte {
+        b'"' => {
+            parser.at += 1;
+            stack.push_copy(parser.string()?.as_str());
+            return Ok(());
+        }
+        b'-' | b'0'..=b'9' => decode_number(parser)?,
+        b't' => parser.literal(b"true").map(|()| Value::Bool(true))?,
+        b'f' => parser.literal(b"false").map(|()| Value::Bool(false))?,
+        b'n' => parser.literal(b"null").map(|()| Value::Null)?,
+        _ => return Err(parser.syntax(Syntax::Value)),
+    };
+    stack.push_scalar(&value);
+    Ok(())
+}
+
+/// Decodes a number, with its text if the rules require it.
+pub(super) fn decode_number<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
+    if parser.keeps_numbers {
+        let start = parser.at;
+        parser.skip_number()?;
+        return Number::from_written(&parser.text[start..parser.at]).map(Value::Number);
+    }
+    Ok(match parser.number()? {
+        number::Number::Unsigned(value) => value.into(),
+        number::Number::Signed(value) => value.into(),
+        number::Number::Float(value) => value.into(),
+    })
 }
 
 impl<M> Tree<'_, '_, '_, M> {

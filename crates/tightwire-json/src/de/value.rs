@@ -188,16 +188,22 @@ impl<'t, M> Parser<'t, '_, M> {
         M: Source<'t, 'de>,
     {
         let (start, containers) = (self.at, containers::<V>().unwrap_or_default());
-        let tree = if self.keeps_numbers && (containers.contains(&byte) || is_any::<V>() && is_number(byte)) {
-            tree::decode_with_written_numbers(self)?
-        } else if containers.contains(&byte)
+        let is_container = containers.contains(&byte);
+        let is_shared = is_container && memory::IS_SUPPORTED && u32::try_from(self.bytes.len()).is_ok();
+        let tree = if self.keeps_numbers && is_any::<V>() && is_number(byte) {
+            tree::decode_number(self)?
+        } else if is_shared && self.keeps_numbers {
+            tree::decode_deep(self)?
+        } else if is_shared && self.superseded.is_empty() {
             // A tree keeps the last of duplicate keys, but in another order than `Duplicates::Last`.
-            && self.superseded.is_empty()
-            && memory::IS_SUPPORTED
-            && u32::try_from(self.bytes.len()).is_ok()
-        {
-            tree::decode(self)?
-        } else if is_any::<V>() || containers.contains(&byte) {
+            match tree::decode(self) {
+                Err(error) if error.is_limit() && self.nonrecursive_levels > 0 => {
+                    self.at = start;
+                    tree::decode_deep(self)?
+                }
+                tree => tree?,
+            }
+        } else if is_any::<V>() || is_container {
             return self.visit_any(byte, visitor);
         } else {
             return Err(self.mismatch(&visitor));
@@ -431,9 +437,16 @@ impl<'t, 'de, M: Source<'t, 'de>> de::Deserializer<'de> for &mut Parser<'t, '_, 
             self.expect()?;
             let start = self.at;
             self.skip_value(&mut ())?;
-            // Raw values are deserialized from a map with one entry.
-            let entry = (M::text(token), M::text(&self.text[start..self.at]));
-            return locate(visitor.visit_map(MapDeserializer::new(std::iter::once(entry))), start);
+            // Raw values are deserialized from a map with one entry. Without comments, they can be encoded again.
+            let result = if std::ptr::eq(self.bytes, self.text.as_bytes()) {
+                let entry = (M::text(token), M::text(&self.text[start..self.at]));
+                visitor.visit_map(MapDeserializer::new(std::iter::once(entry)))
+            } else {
+                let text = str::from_utf8(&self.bytes[start..self.at]).unwrap_or_default();
+                let entry = (StrDeserializer::<Error>::new(token), StrDeserializer::<Error>::new(text));
+                visitor.visit_map(MapDeserializer::new(std::iter::once(entry)))
+            };
+            return locate(result, start);
         }
         if name == TYPE_FIRST {
             return self.visit_type_first(visitor);

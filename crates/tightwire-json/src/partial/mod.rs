@@ -1,8 +1,9 @@
 //! Incremental parser for incomplete JSON, such as tool arguments and structured output of a language model.
 //!
-//! [`Parser`] accepts the text in chunks of any size. After each chunk, [`Parser::value`] is the value of the text so
+//! [`Parser`] accepts text or bytes in chunks of any size. After each chunk, [`Parser::value`] is the value of the text so
 //! far, and [`Parser::incomplete`] tells which part of it may still change. The grammar is strict: malformed text is an
-//! error at the same offset as in [`from_str`](crate::from_str), and nothing is repaired.
+//! error at the same offset as in [`from_str`](crate::from_str), and nothing is repaired, unless the parser is
+//! [`lenient`](Parser::lenient).
 //!
 //! ```
 //! use tightwire_json::Segment;
@@ -41,13 +42,14 @@
 //! Each byte is parsed once, and no part of the value is copied or rebuilt when it grows. The work for a document is
 //! linear in its size for every chunk size; each call of [`Parser::push`] adds the depth of the open parts.
 
-mod parse;
+mod builder;
 
 use std::fmt;
 
-use self::parse::State;
+use self::builder::Builder;
 use crate::codec::Limits;
-use crate::error::{Error, ErrorDetails as _, Kind, Result};
+use crate::error::{Error, ErrorDetails as _, Kind, Limit, Result};
+use crate::tokenizer::{State, Tokenizer};
 use crate::value::growing;
 use crate::{Codec, Segment, Value, pointer};
 
@@ -72,23 +74,15 @@ use crate::{Codec, Segment, Value, pointer};
 /// ```
 #[derive(Clone)]
 pub struct Parser {
-    codec: Codec,
-    /// Size of the chunks before the current one.
-    offset: usize,
+    tokens: Tokenizer,
+    builder: Builder,
+    /// Maximum size of the document.
+    limit: usize,
     /// Number of line breaks before the current chunk, and offset of the line in which it begins.
     lines: usize,
-    line_start: usize,
-    state: State,
-    /// The value, except during a push: then its open parts are in `stack`.
-    root: Option<Value>,
-    /// Open arrays, objects and string from the root on.
-    stack: Vec<Value>,
-    /// Position of each open part in its parent. 0 for the root.
-    positions: Vec<usize>,
-    /// Key of the current entry of the innermost object.
-    key: String,
-    /// Text of an incomplete number.
-    number: String,
+    line_start: u64,
+    /// Line and column of the opening quote of a string that the last chunk began and did not end.
+    quote: (usize, usize),
     /// Kind, offset, line and column of the first error.
     failure: Option<(Kind, Option<u64>, usize, usize)>,
 }
@@ -99,21 +93,45 @@ impl Parser {
         Self::with_limits(Limits::new())
     }
 
-    /// Creates a parser with limits of depth, size of the document and length of strings.
+    /// Creates a parser with limits of depth, size of the document and length of strings. The maximum of the depth is
+    /// [`Limits::MAX_DEPTH`].
     pub fn with_limits(limits: Limits) -> Self {
+        let limits = Limits { depth: limits.depth.min(Limits::MAX_DEPTH), ..limits };
+        let codec = Codec::strict().with_limits(limits);
         Self {
-            codec: Codec::strict().with_limits(limits),
-            offset: 0,
+            tokens: Tokenizer::new(&codec, 0),
+            builder: Builder::new(codec),
+            limit: limits.document,
             lines: 0,
             line_start: 0,
-            state: State::Value,
-            root: None,
-            stack: Vec::new(),
-            positions: Vec::new(),
-            key: String::new(),
-            number: String::new(),
+            quote: (1, 1),
             failure: None,
         }
+    }
+
+    /// Accepts what language models write instead of JSON:
+    ///
+    /// | text | in the value |
+    /// | --- | --- |
+    /// | invalid escape, such as `\d` or `\u12` | the same characters with the backslash; `\'` is an apostrophe |
+    /// | lone surrogate | U+FFFD |
+    /// | line break or another control character in a string | the character |
+    /// | code fence before the document: backticks and the rest of the line | nothing |
+    /// | code fence behind the document | nothing, and the rest of the text is ignored |
+    ///
+    /// Everything else is strict. Call it before the first chunk.
+    ///
+    /// # Examples
+    /// ```
+    /// let mut parser = tightwire_json::partial::Parser::new().lenient();
+    /// parser.push("```json\n{\"regex\": \"\\d+\"}\n```\nIt matches digits.")?;
+    /// assert_eq!(parser.finish()?["regex"], r"\d+");
+    /// # Ok::<(), tightwire_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn lenient(mut self) -> Self {
+        self.tokens.set_lenient();
+        self
     }
 
     /// Parses the next chunk of the text. A chunk may end anywhere, for example between the two escapes of a surrogate
@@ -125,68 +143,121 @@ impl Parser {
     /// strings applies to incomplete strings, too. The parser keeps the value before the error, and all further calls
     /// return the same error.
     pub fn push(&mut self, text: &str) -> Result<()> {
-        self.check()?;
-        self.open_stack();
-        let start = self.offset;
-        let result = self.parse(text);
-        self.close_stack();
-        let result = result.map_err(|error| self.locate(error, text, start));
-        if let Err(error) = &result {
-            self.failure = Some((error.kind().clone(), error.offset(), error.line(), error.column()));
-        } else if let Some(end) = memchr::memrchr(b'\n', text.as_bytes()) {
-            self.lines += memchr::memchr_iter(b'\n', text.as_bytes()).count();
-            self.line_start = start + end + 1;
-        }
-        result
+        self.push_chunk(text.as_bytes(), Some(text))
     }
 
-    /// Adds line and column to an error in a chunk that begins at the offset `start`. A string or number that begins in
-    /// an earlier chunk contains no line break.
+    /// Same as [`push`](Self::push) for bytes in UTF-8. A chunk may also end inside of a character, which is added to the
+    /// value when it is complete.
+    ///
+    /// # Errors
+    /// Same as [`push`](Self::push), and [`Error::is_syntax`] for bytes that are not UTF-8. The first error of the text is
+    /// reported; [`from_slice`](crate::from_slice) checks UTF-8 first.
+    ///
+    /// # Examples
+    /// ```
+    /// let mut parser = tightwire_json::partial::Parser::new();
+    /// parser.push_bytes(b"[\"caf\xc3")?;
+    /// assert_eq!(parser.value().unwrap()[0], "caf");
+    /// parser.push_bytes(b"\xa9\"]")?;
+    /// assert_eq!(parser.finish()?[0], "café");
+    /// # Ok::<(), tightwire_json::Error>(())
+    /// ```
+    pub fn push_bytes(&mut self, chunk: &[u8]) -> Result<()> {
+        self.push_chunk(chunk, None)
+    }
+
+    /// Parses a chunk. `text` is the same chunk if it is known to be UTF-8.
+    fn push_chunk(&mut self, chunk: &[u8], text: Option<&str>) -> Result<()> {
+        self.check()?;
+        let start = self.tokens.offset;
+        self.builder.open_stack();
+        let result = self.advance(chunk, text);
+        self.builder.close_stack();
+        let result = result.map_err(|error| self.locate(error, chunk, start));
+        if let Err(error) = &result {
+            self.failure = Some((error.kind().clone(), error.offset(), error.line(), error.column()));
+            return result;
+        }
+        if let Some(quote) = self.tokens.open_quote().filter(|quote| *quote >= start) {
+            self.quote = self.position(quote, chunk, start);
+        }
+        if let Some(end) = memchr::memrchr(b'\n', chunk) {
+            self.lines += memchr::memchr_iter(b'\n', chunk).count();
+            self.line_start = start + end as u64 + 1;
+        }
+        Ok(())
+    }
+
+    /// Parses a chunk, up to the maximum size of the document.
+    fn advance(&mut self, chunk: &[u8], text: Option<&str>) -> Result<()> {
+        let rest = self.limit.saturating_sub(usize::try_from(self.tokens.offset).unwrap_or(usize::MAX));
+        let allowed = &chunk[..chunk.len().min(rest)];
+        self.tokens.advance(allowed, text, &mut self.builder)?;
+        match allowed.len() < chunk.len() {
+            true => Err(Error::over_limit(Limit::Document, self.limit, self.limit as u64)),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds line and column to an error in a chunk that begins at the offset `start`.
     #[cold]
-    fn locate(&self, error: Error, chunk: &str, start: usize) -> Error {
-        let Some(offset) = error.offset().and_then(|offset| usize::try_from(offset).ok()) else {
-            return error;
-        };
-        let before = &chunk.as_bytes()[..offset.saturating_sub(start).min(chunk.len())];
-        let line_start = memchr::memrchr(b'\n', before).map_or(self.line_start, |end| start + end + 1);
+    fn locate(&self, error: Error, chunk: &[u8], start: u64) -> Error {
+        let Some(offset) = error.offset() else { return error };
+        let is_quote = offset < start && self.tokens.open_quote() == Some(offset);
+        let (line, column) = if is_quote { self.quote } else { self.position(offset, chunk, start) };
+        error.with_position(line, column)
+    }
+
+    /// Returns line and column of an offset in a chunk that begins at the offset `start`, or in the part of its first line in
+    /// earlier chunks.
+    fn position(&self, offset: u64, chunk: &[u8], start: u64) -> (usize, usize) {
+        let before = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
+        let before = &chunk[..before.min(chunk.len())];
+        let line_start = memchr::memrchr(b'\n', before).map_or(self.line_start, |end| start + end as u64 + 1);
         let line = self.lines + memchr::memchr_iter(b'\n', before).count() + 1;
-        error.with_position(line, offset - line_start + 1)
+        let column = usize::try_from(offset.saturating_sub(line_start) + 1).unwrap_or(usize::MAX);
+        (line, column)
     }
 
     /// Returns the value of the text so far, `None` if it has not begun. Takes constant time.
     pub fn value(&self) -> Option<&Value> {
-        self.root.as_ref()
+        self.builder.root.as_ref()
     }
 
     /// Returns the innermost incomplete part, `None` if the document is complete. Takes linear time in the depth of
     /// the part.
     pub fn incomplete(&self) -> Option<Incomplete<'_>> {
+        let Builder { root, positions, key, number, .. } = &self.builder;
         let mut path = Vec::new();
-        let mut open = self.root.as_ref().filter(|_| !self.positions.is_empty());
-        for position in self.positions.iter().skip(1) {
+        let mut open = root.as_ref().filter(|_| !positions.is_empty());
+        for position in positions.iter().skip(1) {
             let (segment, child) = growing::child(open?, *position)?;
             path.push(segment);
             open = Some(child);
         }
         let next = match open {
             Some(Value::Array(items)) => Some(Segment::Index(items.len())),
-            Some(_) => Some(Segment::Key(self.key.as_str())),
+            Some(_) => Some(Segment::Key(key.as_str())),
             None => None,
         };
-        let part = match self.state {
-            State::End => return None,
-            State::FirstElement | State::AfterElement => Part::Array,
-            State::FirstKey | State::Key | State::AfterEntry => Part::Object,
-            State::Value if matches!(next, Some(Segment::Index(_))) => Part::Array,
-            State::String(string) if string.is_key => Part::Key(&self.key),
-            State::String(_) => Part::String(open.and_then(Value::as_str).unwrap_or_default()),
-            State::Value | State::Colon => {
+        let is_in_object = self.tokens.is_in_object();
+        let part = match self.tokens.state() {
+            State::After | State::ClosingFence if is_in_object.is_none() => return None,
+            State::FirstKey | State::Key => Part::Object,
+            State::After if is_in_object == Some(true) => Part::Object,
+            State::FirstValue | State::After | State::ClosingFence => Part::Array,
+            State::Value if is_in_object == Some(false) => Part::Array,
+            State::String | State::Escape | State::Hex(_) if self.tokens.is_key() => Part::Key(key),
+            State::String | State::Escape | State::Hex(_) => {
+                Part::String(open.and_then(Value::as_str).unwrap_or_default())
+            }
+            State::Value | State::Colon | State::OpeningFence => {
                 path.extend(next);
                 Part::Missing
             }
             State::Number(_) => {
                 path.extend(next);
-                Part::Number(&self.number)
+                Part::Number(number)
             }
             State::Literal { name, len } => {
                 path.extend(next);
@@ -225,9 +296,10 @@ impl Parser {
     /// the root is a number out of range. White space may follow, and more digits after a number at the root.
     pub fn is_complete(&self) -> bool {
         self.failure.is_none()
-            && match self.state {
-                State::End => true,
-                State::Number(number) => self.positions.is_empty() && number.is_number(),
+            && self.tokens.depth == 0
+            && match self.tokens.state() {
+                State::After | State::ClosingFence => true,
+                State::Number(number) => number.is_number(),
                 _ => false,
             }
     }
@@ -239,16 +311,17 @@ impl Parser {
     /// [`Error::is_eof`] if the document is incomplete, otherwise the errors of [`push`](Self::push).
     pub fn finish(mut self) -> Result<Value> {
         self.check()?;
-        if let State::Number(number) = self.state
+        let (is_complete, end) = (self.is_complete(), self.tokens.offset);
+        if let State::Number(number) = self.tokens.state()
             && number.is_number()
         {
-            self.open_stack();
-            self.end_number("", self.offset).map_err(|error| self.locate(error, "", self.offset))?;
-            self.close_stack();
+            self.builder.open_stack();
+            self.builder.end_number("", end).map_err(|error| self.locate(error, b"", end))?;
+            self.builder.close_stack();
         }
-        match self.root.take() {
-            Some(value) if self.state == State::End => Ok(value),
-            _ => Err(self.locate(Error::eof(self.offset), "", self.offset)),
+        match self.builder.root.take() {
+            Some(value) if is_complete => Ok(value),
+            _ => Err(self.locate(Error::new(Kind::Eof, Some(end)), b"", end)),
         }
     }
 
@@ -273,8 +346,8 @@ impl Default for Parser {
 impl fmt::Debug for Parser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parser")
-            .field("offset", &self.offset)
-            .field("depth", &self.positions.len())
+            .field("offset", &self.tokens.offset)
+            .field("depth", &self.builder.positions.len())
             .field("failure", &self.failure)
             .finish_non_exhaustive()
     }

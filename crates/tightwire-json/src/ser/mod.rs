@@ -3,6 +3,7 @@
 //! The names are those of `serde_json::ser`. Most programs only need the functions of the crate root.
 
 mod compound;
+mod format;
 mod number;
 mod pretty;
 mod raw;
@@ -18,6 +19,9 @@ use serde::ser;
 
 use self::compound::Tail;
 pub(crate) use self::compound::encode_key;
+pub use self::format::Format;
+pub(crate) use self::format::format;
+pub(crate) use self::number::widen;
 pub(crate) use self::pretty::indent;
 pub(crate) use self::raw::{NUMBER_TOKEN, RawValues, is_token};
 pub use self::serializer::{Compound, Fields, Serializer};

@@ -3,7 +3,7 @@
 use std::hint::select_unpredictable;
 
 use super::style::{Canonical, Style};
-use crate::powers::POWERS;
+use crate::powers::{EXACT_POWERS, POWERS};
 use crate::scan::{decimals, digits_of, push_block, push_blocks, push_short};
 
 const E8: u64 = 100_000_000;
@@ -159,18 +159,37 @@ pub(super) fn push_float(out: &mut Vec<u8>, value: f64) {
 /// Same as [`push_float`].
 #[inline]
 pub(super) fn push_float32(out: &mut Vec<u8>, value: f32) {
+    match decimal32(value) {
+        Some((whole, digits, places)) => {
+            push_decimal::<8>(out, value.is_sign_negative(), whole, digits, places);
+        }
+        None => push_any_float(out, value),
+    }
+}
+
+/// Returns the `f64` with the shortest digits of `value`: 5.55 for `5.55_f32`.
+pub(crate) fn widen(value: f32) -> f64 {
+    match decimal32(value) {
+        // The digits have less than 53 bits and the power is exact, so that only the quotient is rounded.
+        Some((_, digits, places)) => (digits as f64 / EXACT_POWERS[places]).copysign(value.into()),
+        None if value == 0.0 => value.into(),
+        None => zmij::Buffer::new().format(value).parse().unwrap_or(value.into()),
+    }
+}
+
+/// Returns the whole part of the absolute value, and the shortest digits that round-trip with the number of them that are
+/// decimals. `None` for a float that is not formatted here.
+#[inline(always)]
+fn decimal32(value: f32) -> Option<(u64, u64, usize)> {
     let bits = value.to_bits();
     let mantissa = u64::from(bits & ((1 << 23) - 1) | 1 << 23);
-    if let Some(scale) = SINGLES.get((bits >> 23 & 0xff).wrapping_sub((127 + FIRST) as u32) as usize) {
-        let whole = mantissa >> (scale.fraction & 63);
-        let product = u128::from(mantissa << 4) * u128::from(scale.high);
-        if (mantissa != 1 << 23 || whole != 0)
-            && let Some(digits) = shortest::<true>(product, scale.high)
-        {
-            return push_decimal::<8>(out, value.is_sign_negative(), whole, digits, scale.places as usize);
-        }
+    let scale = SINGLES.get((bits >> 23 & 0xff).wrapping_sub((127 + FIRST) as u32) as usize)?;
+    let whole = mantissa >> (scale.fraction & 63);
+    if mantissa == 1 << 23 && whole == 0 {
+        return None;
     }
-    push_any_float(out, value);
+    let digits = shortest::<true>(u128::from(mantissa << 4) * u128::from(scale.high), scale.high)?;
+    Some((whole, digits, scale.places as usize))
 }
 
 /// Returns the shortest whole number nearer to `product` than the next float is, `None` if two are equally near or if the
@@ -335,6 +354,7 @@ mod tests {
         if (1e-4..1e6).contains(&value.abs()) {
             assert_eq!(actual.len(), standard.len(), "{actual}");
         }
+        assert_eq!(widen(value).to_bits(), actual[1..].parse::<f64>().unwrap().to_bits(), "{actual}");
     }
 
     fn integer_agrees(value: u64) {
@@ -374,6 +394,8 @@ mod tests {
         for value in (0..=u32::MAX).step_by(99_991).map(f32::from_bits).filter(|value| value.is_finite()) {
             float32_agrees(value);
         }
+        assert!(widen(f32::NAN).is_nan());
+        assert_eq!(widen(f32::NEG_INFINITY), f64::NEG_INFINITY);
     }
 
     #[test]

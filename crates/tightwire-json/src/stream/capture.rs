@@ -2,15 +2,80 @@
 
 use serde::de::DeserializeOwned;
 
-use super::scanner::{Event, Scanner};
 use crate::boundary::Boundary;
 use crate::codec::Codec;
 use crate::error::{Error, Limit, Result};
 use crate::sequence::RETAINED_CAPACITY;
+use crate::tokenizer::{Sink, Tokenizer};
 
-/// Scanner and the key or value that is being captured.
+/// Boundary of a key or value in the watched container. The end of a number or literal name is reported at the next
+/// byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// The next byte begins a key.
+    Key,
+    /// The next byte, which is this one, begins a value.
+    Value(u8),
+    /// The key or value ends before the next byte.
+    End,
+    /// The watched container ends before the next byte.
+    Close,
+}
+
+/// Stops the tokenizer at the keys and values of one container.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    /// [`Event`]s are returned for keys and values inside this number of arrays and objects.
+    pub(super) depth: usize,
+    /// The event for the next byte was returned.
+    announced: bool,
+    event: Option<Event>,
+}
+
+impl Watch {
+    /// Stops before a key or value, unless this is the second call.
+    #[inline(always)]
+    fn announce(&mut self, depth: usize, event: Event) {
+        self.announced = depth == self.depth && !self.announced;
+        self.event = self.announced.then_some(event);
+    }
+}
+
+impl Sink for Watch {
+    #[inline(always)]
+    fn key(&mut self, depth: usize) {
+        self.announce(depth, Event::Key);
+    }
+
+    #[inline(always)]
+    fn value(&mut self, first: u8, depth: usize) {
+        self.announce(depth, Event::Value(first));
+    }
+
+    #[inline(always)]
+    fn end(&mut self, depth: usize, is_container: bool) {
+        self.event = if is_container && depth + 1 == self.depth {
+            Some(Event::Close)
+        } else {
+            (depth == self.depth).then_some(Event::End)
+        };
+    }
+
+    #[inline(always)]
+    fn is_stopped(&self) -> bool {
+        self.event.is_some()
+    }
+
+    #[inline(always)]
+    fn has_tokens(&self) -> bool {
+        false
+    }
+}
+
+/// Tokenizer and the key or value that is being captured.
 pub(super) struct Capture {
-    pub(super) scanner: Scanner,
+    pub(super) tokens: Tokenizer,
+    pub(super) watch: Watch,
     captured: Option<Captured>,
     /// Bytes of the captured key or value in earlier chunks.
     buffer: Vec<u8>,
@@ -29,14 +94,15 @@ struct Captured {
 impl Capture {
     /// Returns a capture of a document that starts at this offset of the stream.
     pub(super) fn new(codec: &Codec, offset: u64) -> Self {
-        Self { scanner: Scanner::new(codec, offset), captured: None, buffer: Vec::new() }
+        let tokens = Tokenizer::new(codec, offset);
+        Self { tokens, watch: Watch::default(), captured: None, buffer: Vec::new() }
     }
 
     /// Starts to capture a key or value of at most `max` bytes, at its first byte.
     pub(super) fn begin(&mut self, max: usize, is_key: bool) {
         self.buffer.clear();
         self.buffer.shrink_to(RETAINED_CAPACITY);
-        self.captured = Some(Captured { start: self.scanner.offset, max, is_key });
+        self.captured = Some(Captured { start: self.tokens.offset, max, is_key });
     }
 
     /// Decodes the value that [`Event::Value`] announced, or starts to capture it if it is not an array, object or string
@@ -52,17 +118,18 @@ impl Capture {
     ) -> Result<Option<T>> {
         let mut limits = codec.limits();
         let window = &chunk[..chunk.len().min(limits.document)];
-        // The scanner knows where a malformed number or literal name ends.
+        // The tokenizer knows where a malformed number or literal name ends.
         let len = match window.first() {
             Some(b'{' | b'[' | b'"') => Boundary::new().find(window),
             _ => None,
         };
         let mut failed = None;
         if let Some(len) = len {
-            limits.depth -= self.scanner.depth;
+            limits.depth -= self.tokens.depth;
             match codec.with_limits(limits).from_slice(&window[..len]) {
                 Ok(value) => {
-                    self.scanner.skip_value(len);
+                    self.watch.announced = false;
+                    self.tokens.skip_value(len);
                     *chunk = &chunk[len..];
                     return Ok(Some(value));
                 }
@@ -93,7 +160,8 @@ impl Capture {
             let remaining = (captured.max - self.buffer.len()).saturating_add(1);
             window = &window[..window.len().min(remaining)];
         }
-        let (event, len) = self.scanner.advance(window)?;
+        let len = self.tokens.advance(window, None, &mut self.watch)?;
+        let event = self.watch.event.take();
         let (part, rest) = chunk.split_at(len);
         *chunk = rest;
         if let Some(Captured { start, max, is_key }) = self.captured {

@@ -7,8 +7,7 @@ use std::marker::PhantomData;
 use serde::de::{self, DeserializeOwned};
 
 use super::ChunkDecoder;
-use super::capture::Capture;
-use super::scanner::Event;
+use super::capture::{Capture, Event};
 use crate::codec::Codec;
 use crate::de::leading_string;
 use crate::error::{Error, Kind, Result};
@@ -127,7 +126,7 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
         };
         let token = |key: Cow<'_, str>| Token { index: pointer::index(&key), key: key.into_owned() };
         Ok(Self {
-            codec,
+            codec: codec.without_extensions(),
             pointer: pointer.into(),
             tokens: tokens.map(token).collect(),
             progress: Progress::new(&codec),
@@ -144,7 +143,7 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
             let Some(event) = event else { continue };
             let Progress { capture, phase, is_key, .. } = &mut self.progress;
             // The token for the watched container. Keys occur only in containers of the path.
-            let token = capture.scanner.watched.checked_sub(1).and_then(|level| self.tokens.get(level));
+            let token = capture.watch.depth.checked_sub(1).and_then(|level| self.tokens.get(level));
             match event {
                 Event::Key => capture.begin(token.map_or(0, Token::max_len), true),
                 Event::Value(_) if *phase == Phase::Inside => match capture.value(chunk, &self.codec) {
@@ -165,12 +164,12 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
                     }
                 }
                 Event::Close if *phase == Phase::Before => {
-                    let bracket = capture.scanner.offset - 1;
+                    let bracket = capture.tokens.offset - 1;
                     return Err(self.error("no value at", bracket));
                 }
                 Event::Close => {
                     *phase = Phase::After;
-                    capture.scanner.watched -= 1;
+                    capture.watch.depth -= 1;
                 }
             }
         }
@@ -180,11 +179,11 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
     /// Processes the first byte of a value in the watched container, which is not an element.
     fn value(&mut self, byte: u8) -> Result<()> {
         let Progress { capture, phase, is_key, index } = &mut self.progress;
-        let level = capture.scanner.watched;
+        let level = capture.watch.depth;
         let is_on_path = match phase {
             Phase::Inside | Phase::After | Phase::Failed => return Ok(()),
             Phase::Before if level == 0 => true,
-            Phase::Before if capture.scanner.is_in_object() => std::mem::take(is_key),
+            Phase::Before if capture.tokens.is_in_object() == Some(true) => std::mem::take(is_key),
             Phase::Before => {
                 *index += 1;
                 self.tokens[level - 1].index == Some(*index - 1)
@@ -193,7 +192,7 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
         if !is_on_path {
             return Ok(());
         }
-        let start = capture.scanner.offset;
+        let start = capture.tokens.offset;
         match (self.tokens.get(level), byte) {
             (None, b'[') => *phase = Phase::Inside,
             (None, _) => return Err(self.error("no array at", start)),
@@ -201,7 +200,7 @@ impl<T: DeserializeOwned> ElementDecoder<T> {
             (Some(Token { index: Some(_), .. }), b'[') => *index = 0,
             (Some(_), _) => return Err(self.error("no value at", start)),
         }
-        capture.scanner.watched += 1;
+        capture.watch.depth += 1;
         Ok(())
     }
 
@@ -228,7 +227,7 @@ impl<T: DeserializeOwned> ChunkDecoder for ElementDecoder<T> {
     fn finish(&mut self) -> Option<Result<T>> {
         let Progress { capture, phase, .. } =
             std::mem::replace(&mut self.progress, Progress::new(&self.codec));
-        if phase == Phase::Failed { None } else { capture.scanner.end().err().map(Err) }
+        if phase == Phase::Failed { None } else { capture.tokens.end().err().map(Err) }
     }
 
     fn is_failed(&self) -> bool {
@@ -243,7 +242,7 @@ impl<T> fmt::Debug for ElementDecoder<T> {
             .field("codec", &self.codec)
             .field("pointer", &self.pointer)
             .field("phase", &self.progress.phase)
-            .field("offset", &self.progress.capture.scanner.offset)
+            .field("offset", &self.progress.capture.tokens.offset)
             .finish_non_exhaustive()
     }
 }

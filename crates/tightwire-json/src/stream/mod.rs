@@ -1,15 +1,14 @@
 //! Streams of documents in bounded memory: lines, text sequences and the elements of an array.
 //!
 //! Each format has a decoder without I/O, a [`ChunkDecoder`]. [`DocumentReader`] and `DocumentStream` (module
-//! `futures`) feed it from a reader or an asynchronous stream. `scanner` validates a document
-//! incrementally, `capture` decodes the parts that are in one chunk, and buffers the others.
+//! `futures`) feed it from a reader or an asynchronous stream. `capture` decodes the parts that are
+//! in one chunk, and buffers the others.
 
 mod capture;
 mod elements;
 #[cfg(feature = "stream")]
 mod futures;
 mod lines;
-mod scanner;
 mod text_sequence;
 
 use std::fmt;

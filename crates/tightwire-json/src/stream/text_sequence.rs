@@ -6,8 +6,7 @@ use std::marker::PhantomData;
 use serde::de::DeserializeOwned;
 
 use super::ChunkDecoder;
-use super::capture::Capture;
-use super::scanner::Event;
+use super::capture::{Capture, Event};
 use crate::codec::Codec;
 use crate::error::{Error, Result, Syntax};
 use crate::grammar::is_space;
@@ -72,6 +71,7 @@ impl<T: DeserializeOwned> TextSequenceDecoder<T> {
     /// Returns a decoder with this codec.
     pub fn with_codec(codec: Codec) -> Self {
         let capture = Capture::new(&codec, 0);
+        let codec = codec.without_extensions();
         Self { codec, state: State::Start, offset: 0, capture, documents: PhantomData }
     }
 
@@ -110,7 +110,7 @@ impl<T: DeserializeOwned> TextSequenceDecoder<T> {
         let is_document = self.state == State::Document;
         self.state = next;
         let capture = std::mem::replace(&mut self.capture, Capture::new(&self.codec, self.offset));
-        if is_document { capture.scanner.end().err().map(Err) } else { None }
+        if is_document { capture.tokens.end().err().map(Err) } else { None }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Array, JsonString, Map, Number, Value};
+use crate::ser::widen;
 
 macro_rules! from {
     ($($variant:ident: $($type:ty)*;)*) => {
@@ -34,7 +35,7 @@ impl From<f64> for Value {
 /// The result has the decimal digits of the `f32`: 5.55 is the `f64` 5.55. NaN and infinity become `null`.
 impl From<f32> for Value {
     fn from(value: f32) -> Self {
-        zmij::Buffer::new().format(value).parse::<f64>().map_or(Self::Null, Self::from)
+        widen(value).into()
     }
 }
 

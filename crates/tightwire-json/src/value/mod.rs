@@ -20,6 +20,8 @@ pub(crate) mod map_iter;
 pub(crate) mod map_ops;
 pub(crate) mod memory;
 mod number;
+#[cfg(feature = "schemars")]
+mod schema;
 mod ser;
 #[cfg(feature = "serde-json")]
 mod serde_json;
@@ -56,8 +58,9 @@ pub use crate::raw::{RawValue, to_raw_value};
 /// tree. A change copies the entries of the changed array or object first. [`to_value`]`(&part)` returns a copy with
 /// memory of its own.
 ///
-/// Comparing, cloning, hashing, converting, merging and dropping are recursive, as in serde_json. Decoded documents are
-/// limited in depth; a program that builds deeper trees itself may overflow the stack.
+/// Encoding, comparing, hashing, converting and merging are recursive, as in serde_json, and so are cloning and dropping of
+/// trees that a program builds itself. Decoded documents are limited in depth ([`Limits::max_depth`](crate::Limits::max_depth)); deeper
+/// trees may overflow the stack.
 ///
 /// # Examples
 /// ```

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde::de::{IgnoredAny, VariantAccess as _};
 use serde_bytes::ByteBuf;
 use tightwire_json::{
-    Codec, Duplicates, ErrorDetails as _, Limits, RawValue, TYPE_FIRST, Value, from_slice, from_str,
-    is_valid, json,
+    Codec, Decoder, Deserializer, Duplicates, ElementDecoder, ErrorDetails as _, Limits, LineDecoder,
+    RawValue, TYPE_FIRST, TextSequenceDecoder, Value, de, from_slice, from_str, is_valid, json,
 };
 
 use crate::support;
@@ -19,6 +19,10 @@ struct Point {
     x: i32,
     y: i32,
 }
+
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+struct Nested(#[expect(dead_code, reason = "only its depth matters")] Vec<Self>);
 
 #[derive(Debug, PartialEq, Deserialize)]
 enum Shape {
@@ -265,10 +269,139 @@ fn the_maximum_depth_fits_into_the_default_stack_of_a_thread() {
             let value = codec.from_str::<Value>(&deepest).unwrap();
             assert!(codec.to_string(&value).unwrap() == deepest);
         }
-        assert!(codec.from_str::<Value>(&format!("[{deepest}]")).unwrap_err().is_limit());
+        // These do not recurse.
+        for (open, close) in [("[1,", "]"), ("{\"a\":", "}")] {
+            const DEEP: usize = 100_000;
+            let deep = open.repeat(DEEP) + "[1.50]" + &close.repeat(DEEP);
+            let compat = Codec::compat().with_limits(codec.limits());
+            for codec in [codec, codec.with_written_numbers(true), compat] {
+                let value = codec.from_str::<Value>(&deep).unwrap();
+                let (mut part, mut levels) = (&value, 0);
+                while let Some(inner) = part.get("a").or_else(|| part.get(1)) {
+                    (part, levels) = (inner, levels + 1);
+                }
+                assert_eq!((levels, part[0].as_f64()), (DEEP, Some(1.5)));
+                codec.from_str::<IgnoredAny>(&deep).unwrap();
+                assert_eq!(codec.from_str::<&RawValue>(&deep).unwrap().get().len(), deep.len());
+                let limited = codec.with_limits(Limits::new().max_depth(DEEP));
+                let limit = Err(("limit", Some((DEEP * open.len()) as u64)));
+                assert_eq!(outcome(limited.from_str::<Value>(&deep).map(drop)), limit);
+                assert_eq!(outcome(limited.from_str::<IgnoredAny>(&deep).map(drop)), limit);
+                let truncated = &deep[..deep.len() - 1];
+                let end = Err(("eof", Some(truncated.len() as u64)));
+                assert_eq!(outcome(codec.from_str::<Value>(truncated).map(drop)), end);
+            }
+        }
     };
     // The default of Rust.
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
+    let run = move || {
+        let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+        codec.from_str::<Nested>(&nested(Limits::MAX_DEPTH)).unwrap();
+        let error = codec.from_str::<Nested>(&nested(Limits::MAX_DEPTH + 1)).unwrap_err();
+        assert_eq!(error.limit(), Some(Limits::MAX_DEPTH));
+        assert_eq!(error.offset(), Some(Limits::MAX_DEPTH as u64));
+    };
+    // Builds without optimization need more for other types.
+    std::thread::Builder::new().stack_size(16 << 20).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn a_byte_order_mark_is_accepted_by_option() {
+    let document = "\u{feff} {\"a\": \"x\", \"a\": 1}";
+    for codec in [Codec::strict(), Codec::compat(), Codec::strict().with_written_numbers(true)] {
+        assert!(codec.from_str::<Value>(document).unwrap_err().is_syntax());
+        let codec = codec.with_byte_order_mark(true);
+        for value in [
+            codec.from_str::<Value>(document),
+            codec.from_slice(document.as_bytes()),
+            codec.from_reader(document.as_bytes()),
+        ] {
+            assert_eq!(value.unwrap()["a"], 1);
+        }
+        assert_eq!(codec.from_str::<&str>("\u{feff}\"b\"").unwrap(), "b");
+        assert!(codec.is_valid(document.as_bytes()) && codec.is_valid(b"1"));
+        assert_eq!(outcome(codec.from_str::<u8>("\u{feff}\u{feff}1")), Err(("syntax", Some(3))));
+        assert_eq!(outcome(codec.from_str::<u8>("\u{feff}[]")), Err(("data", Some(3))));
+        assert_eq!(outcome(codec.from_str::<Value>("\u{feff}[1")), Err(("eof", Some(5))));
+    }
+    let unique = Codec::canonical().with_byte_order_mark(true);
+    assert_eq!(outcome(unique.from_str::<Value>(document)), Err(("syntax", Some(15))));
+}
+
+#[test]
+fn comments_and_trailing_commas_are_accepted_by_option() {
+    let comments = Codec::strict().with_comments(true);
+    let commas = Codec::strict().with_trailing_commas(true);
+    let both = comments.with_trailing_commas(true);
+    for (text, codec, expected) in [
+        ("// first\n[1]// last", comments, "[1]"),
+        ("/* é */[/**/1/*,*/,/* \n */2]/***/", comments, "[1,2]"),
+        ("{\"a\"/* : */:/**/1//\r}", comments, r#"{"a":1}"#),
+        (r#"["// no", "/* no */", "\"//"]"#, comments, r#"["// no","/* no */","\"//"]"#),
+        ("[1,]", commas, "[1]"),
+        ("[[],{},\"a\" , ]", commas, r#"[[],{},"a"]"#),
+        (r#"{"a":[1,],"b":{"c":null,},}"#, commas, r#"{"a":[1],"b":{"c":null}}"#),
+        (r#"[",]"]"#, commas, r#"[",]"]"#),
+        ("[1, // ,\n /* ] */ ]", both, "[1]"),
+        ("{\"a\": 1 /* , */ , // }\n}", both, r#"{"a":1}"#),
+    ] {
+        let value: Value = codec.from_str(text).unwrap();
+        assert_eq!(codec.to_string(&value).unwrap(), expected, "{text}");
+        assert!(codec.is_valid(text.as_bytes()), "{text}");
+        for codec in [codec.with_duplicates(Duplicates::Last), codec.with_duplicates(Duplicates::Error)] {
+            assert_eq!(codec.from_slice::<Value>(text.as_bytes()).unwrap(), value, "{text}");
+        }
+        // The text of a raw value is JSON.
+        let raw: Box<RawValue> = codec.from_reader(text.as_bytes()).unwrap();
+        assert_eq!(from_str::<Value>(raw.get()).unwrap(), value, "{text}");
+    }
+    for (text, codec, offset) in [
+        ("[1]// last", commas, 3),
+        ("[1,]", comments, 3),
+        ("[,]", both, 1),
+        ("[1,,]", both, 3),
+        ("{,}", both, 1),
+        ("{\"a\":,}", both, 5),
+        ("1,", both, 1),
+        ("[1]/* open", both, 3),
+        ("[1]/", both, 3),
+        ("[1 /* \n */ 2]", both, 11),
+        ("[1/*/]", both, 2),
+    ] {
+        let error = codec.from_str::<Value>(text).unwrap_err();
+        assert_eq!((error.is_syntax(), error.offset()), (true, Some(offset)), "{text}");
+        assert!(!codec.is_valid(text.as_bytes()), "{text}");
+    }
+    let error = both.from_str::<Vec<u8>>("[ // first\n  1, // second\n  true,\n]").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "[1]: expected an unsigned 8-bit integer, found a boolean (line 3, column 3)"
+    );
+    assert_eq!(both.from_str::<Vec<&str>>("[\"a\", \"b\", /**/]").unwrap(), ["a", "b"]);
+    assert_eq!(both.with_byte_order_mark(true).from_str::<u8>("\u{feff}/**/1//").unwrap(), 1);
+}
+
+#[test]
+fn only_lines_are_decoded_with_the_options_of_a_codec() {
+    let codec = Codec::strict().with_byte_order_mark(true).with_comments(true).with_trailing_commas(true);
+    let value = Ok(json!([[1], 2]));
+    for (document, offset) in [("\u{feff}[[1],2]", 0), ("[[1/**/],2]", 3), ("[[1,],2]", 4), ("[[1],2,]", 7)] {
+        let rejected = |decoded: Vec<support::Outcome<Value>>, start: u64| {
+            assert_eq!(decoded.last(), Some(&Err(("syntax", Some(start + offset)))), "{document}");
+        };
+        let text = format!("\x1e{document}\n");
+        rejected(support::decode_pieces(|| TextSequenceDecoder::with_codec(codec), text.as_bytes()), 1);
+        let elements = || ElementDecoder::with_codec("", codec).unwrap();
+        rejected(support::decode_pieces(elements, document.as_bytes()), 0);
+        let mut decoder = Decoder::with_codec(document.as_bytes(), codec);
+        rejected(vec![outcome(decoder.decode().map(Option::unwrap))], 0);
+        let mut deserializer = Deserializer::with_codec(de::StrRead::new(document), codec);
+        rejected(vec![outcome(Value::deserialize(&mut deserializer))], 0);
+        let lines = format!("{document}\n{document}");
+        let lines = support::decode_pieces(|| LineDecoder::with_codec(codec), lines.as_bytes());
+        assert_eq!(lines, [value.clone(), value.clone()], "{document}");
+    }
 }
 
 #[test]

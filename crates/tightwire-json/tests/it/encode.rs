@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
 use serde::{Serialize, Serializer};
-use tightwire_json::{Codec, ErrorDetails as _, RawValue, to_string};
+use tightwire_json::{Codec, ErrorDetails as _, Format, RawValue, to_fmt_writer, to_string};
 
 #[derive(Serialize)]
 enum Shape {
@@ -153,6 +153,63 @@ fn all_modes_indent_alike() {
     }
 }
 
+/// Arrays of up to this many bytes on one line, ASCII only, and floats that end with a zero.
+struct Short(usize);
+
+impl Format for Short {
+    fn indentation(&self) -> &str {
+        "\t"
+    }
+
+    fn is_on_one_line(&self, compact: &str) -> bool {
+        compact.starts_with('[') && compact.len() <= self.0
+    }
+
+    fn is_ascii(&self) -> bool {
+        true
+    }
+
+    fn push_float(&self, out: &mut String, text: &str) {
+        out.push_str(text.trim_end_matches('0'));
+        out.push('0');
+    }
+}
+
+/// Default methods only.
+struct Plain;
+
+impl Format for Plain {}
+
+#[test]
+fn a_program_has_its_own_format() {
+    let value =
+        serde_json::json!({"a": {"b": [], "c": [1, {"d": "x,{\"y\": é"}]}, "e": {}, "f": [1.0, 2e30]});
+    for codec in [Codec::strict(), Codec::fast()] {
+        let pretty = codec.to_string_pretty(&value, "  ").unwrap();
+        assert_eq!(codec.to_string_formatted(&value, &Plain).unwrap(), pretty);
+    }
+    for (document, len, expected) in [
+        ("[[1,2],[1,2,3]]", 5, "[\n\t[1, 2],\n\t[\n\t\t1,\n\t\t2,\n\t\t3\n\t]\n]"),
+        ("[[1,2],[1,2,3]]", 15, "[[1, 2], [1, 2, 3]]"),
+        (r#"[{"a":[],"b":{}}]"#, 100, r#"[{"a": [], "b": {}}]"#),
+        (r#"{"é":"\n😀\u00e9"}"#, 0, "{\n\t\"\\u00e9\": \"\\n\\ud83d\\ude00\\u00e9\"\n}"),
+        ("[1.5,-2.25e3,3,true]", 20, "[1.50, -2.25e30, 3, true]"),
+        // White space of raw values.
+        ("[ 1 , { } ,\n[ ]\t]", 100, "[1, {}, []]"),
+        ("[ 1 , { } ,\n[ ]\t]", 0, "[\n\t1,\n\t{},\n\t[]\n]"),
+    ] {
+        let raw = RawValue::from_string(document.to_owned()).unwrap();
+        let formatted = Codec::strict().to_string_formatted(&raw, &Short(len)).unwrap();
+        assert_eq!(formatted, expected, "{document}");
+    }
+    // A raw value that is not validated may be malformed.
+    for text in ["]", "[\"", "é{", "\\\"[", "}{", "["] {
+        let raw = Codec::fast().to_string_formatted(&Unchecked(text), &Short(9)).unwrap();
+        assert!(raw.len() >= text.trim().len(), "{text}");
+    }
+    assert!(Codec::strict().to_string_formatted(&f64::NAN, &Plain).unwrap_err().is_encode());
+}
+
 #[test]
 fn a_serialize_implementation_may_encode_another_value() {
     struct Inner;
@@ -162,6 +219,27 @@ fn a_serialize_implementation_may_encode_another_value() {
         }
     }
     assert_eq!(to_string(&[Inner, Inner]).unwrap(), r#"["[\"inner\"]","[\"inner\"]"]"#);
+}
+
+#[test]
+fn a_document_is_written_to_text() {
+    let mut text = "before ".to_owned();
+    to_fmt_writer(&mut text, &["é\n"]).unwrap();
+    assert!(to_fmt_writer(&mut text, &f64::NAN).unwrap_err().is_encode());
+    Codec::compat().to_fmt_writer(&mut text, "<").unwrap();
+    assert_eq!(text, r#"before ["é\n"]"\u003c""#);
+
+    struct Full;
+
+    impl fmt::Write for Full {
+        fn write_str(&mut self, _: &str) -> fmt::Result {
+            Err(fmt::Error)
+        }
+    }
+
+    let error = to_fmt_writer(Full, &1).unwrap_err();
+    assert!(error.is_io());
+    assert_eq!(error.io_error_kind(), Some(std::io::ErrorKind::Other));
 }
 
 #[cfg(feature = "bytes")]

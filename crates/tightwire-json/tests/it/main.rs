@@ -5,14 +5,12 @@ mod support;
 
 mod alloc;
 mod api;
-mod axum;
 mod canonical;
 mod conformance;
 mod decode;
 mod differential;
 mod elements;
 mod encode;
-mod envelope;
 mod errors;
 mod formats;
 mod go_compat;

@@ -129,8 +129,8 @@ fn an_error_of_the_underlying_stream_ends_the_stream() {
 fn elements_are_decoded_from_a_body() {
     block_on(async {
         let parts = ["{\"n\":[1,2", "3,\"x\"", "],\"end\":tru", "e}"];
-        let body = axum::body::Body::from_stream(stream::iter(parts.map(std::io::Result::Ok)));
-        let elements = DocumentStream::new(body.into_data_stream(), ElementDecoder::<u8>::new("/n").unwrap());
+        let body = stream::iter(parts.map(std::io::Result::Ok));
+        let elements = DocumentStream::new(body, ElementDecoder::<u8>::new("/n").unwrap());
         let elements: Vec<_> = elements.map(support::outcome).collect().await;
         assert_eq!(elements, [Ok(1), Ok(23), Err(("data", Some(11)))]);
     });

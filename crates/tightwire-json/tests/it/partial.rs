@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tightwire_json::partial::{Parser, Part};
-use tightwire_json::{Codec, Limits, Result, Segment, Value, from_str};
+use tightwire_json::{Codec, Limits, Result, Segment, Value, from_str, json};
 
 use test_support::counting::usage;
 
@@ -39,6 +39,13 @@ fn parse(text: &str, sizes: &[usize], limits: Limits) -> Result<Value> {
         is_complete == result.is_ok() || is_complete && result.as_ref().is_err_and(|error| error.is_data())
     );
     result
+}
+
+/// Same as [`parse`] for bytes, in chunks that may end inside of a character.
+fn parse_bytes(bytes: &[u8], size: usize, limits: Limits) -> Result<Value> {
+    let mut parser = Parser::with_limits(limits);
+    bytes.chunks(size).try_for_each(|chunk| parser.push_bytes(chunk))?;
+    parser.finish()
 }
 
 /// Completes the beginning of a document textually, `None` if its value has not begun.
@@ -142,6 +149,8 @@ proptest! {
             // `Debug` distinguishes -0 from 0, `==` does not.
             let actual = located(parse(&document, sizes, Limits::new()));
             prop_assert_eq!(format!("{:?}", actual), format!("{:?}", expected), "{:?}", sizes);
+            let actual = located(parse_bytes(document.as_bytes(), sizes[0], Limits::new()));
+            prop_assert_eq!(format!("{:?}", actual), format!("{:?}", expected), "{:?}", sizes);
         }
     }
 
@@ -179,6 +188,9 @@ proptest! {
         let whole = outcome(parse(&document, &[usize::MAX], limits));
         prop_assert_eq!(&outcome(parse(&document, &sizes, limits)), &whole);
         prop_assert_eq!(&outcome(parse(&document, &[1], limits)), &whole);
+        for size in [1, 2, 3, usize::MAX] {
+            prop_assert_eq!(&outcome(parse_bytes(document.as_bytes(), size, limits)), &whole);
+        }
         // The parser stops at the first error of the text, before it knows the size of the document or of a string.
         let is_limit = |outcome: &std::result::Result<Value, (&str, _)>| matches!(outcome, Err(("limit", _)));
         prop_assert!(whole == strict || whole.is_err() && (is_limit(&strict) || is_limit(&whole)), "{:?}", strict);
@@ -245,6 +257,82 @@ fn the_incomplete_part_has_a_path_and_a_type() {
     let mut parser = Parser::new();
     parser.push("[] ").unwrap();
     assert_eq!(parser.incomplete(), None);
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_are_rejected_at_their_offset() {
+    for (bytes, expected) in [
+        (&b"[\"a\xc3\xa9\", 1]"[..], Ok(json!(["aé", 1]))),
+        (b"{\"\xf0\x9f\x98\x80\": 1}", Ok(json!({"😀": 1}))),
+        (b"[\"ab\xff\"]", Err(("syntax", Some(4)))),
+        (b"[\"\xc3\"]", Err(("syntax", Some(2)))),
+        (b"[\"\xf0\x9f\x98", Err(("eof", Some(5)))),
+        (b"[\"\xf0\x9f\x98\\n", Err(("syntax", Some(2)))),
+        (b"[\"\xed\xa0\x80\"]", Err(("syntax", Some(2)))),
+        (b"{\"a\xc3\n", Err(("syntax", Some(3)))),
+        (b"[\xc3\xa9]", Err(("syntax", Some(1)))),
+    ] {
+        for size in [1, 2, 3, usize::MAX] {
+            let actual = outcome(parse_bytes(bytes, size, Limits::new()));
+            assert_eq!(actual, expected, "{:?}", String::from_utf8_lossy(bytes));
+        }
+    }
+    // Text cannot continue a character.
+    let mut parser = Parser::new();
+    parser.push_bytes(b"[\"a\xc3").unwrap();
+    assert_eq!(parser.incomplete().unwrap().part, Part::String("a"));
+    assert_eq!(outcome(parser.push("b")), Err(("syntax", Some(3))));
+}
+
+#[test]
+fn a_lenient_parser_accepts_what_language_models_write() {
+    for (text, expected) in [
+        (r#"["\d+ \s\\ \'x\' C:\Users \é"]"#, json!([r"\d+ \s\ 'x' C:\Users \é"])),
+        (r#"["\u12 \uZ \u00e9 \u"]"#, json!([r"\u12 \uZ é \u"])),
+        (
+            r#"{"\k": "\uD83d\uDe00 \ud83dx \ud83d\n \udc00\ud83d"}"#,
+            json!({r"\k": "😀 \u{fffd}x \u{fffd}\n \u{fffd}\u{fffd}"}),
+        ),
+        (r#"["\ud83d\ud83d\ude00\ud83d\q"]"#, json!(["\u{fffd}😀\u{fffd}\\q"])),
+        ("[\"a\nb\tc\0\", \"\\\n\"]", json!(["a\nb\tc\0", "\\\n"])),
+        ("```json\n[1]\n```\n", json!([1])),
+        (" ```\n{\"a\": 1}``` and {more", json!({"a": 1})),
+        ("```[\"`\"]```", json!(["`"])),
+        ("``` \n true ```", json!(true)),
+        ("```\"x\"", json!("x")),
+    ] {
+        for size in [1, 2, 3, 7, usize::MAX] {
+            let mut parser = Parser::new().lenient();
+            text.as_bytes().chunks(size).try_for_each(|chunk| parser.push_bytes(chunk)).unwrap();
+            assert_eq!(parser.incomplete(), None, "{text}");
+            assert!(parser.is_complete() && parser.is_final(""), "{text}");
+            assert_eq!(parser.finish().unwrap(), expected, "{text}");
+        }
+        assert!(parse(text, &[1], Limits::new()).unwrap_err().is_syntax(), "{text}");
+    }
+    for (text, offset) in
+        [("```json\n[1,]", 11), ("[`1`]", 1), ("[1]]", 3), ("[\"a\nb\", x]", 8), (r#""\d" x"#, 5)]
+    {
+        let mut parser = Parser::new().lenient();
+        assert_eq!(outcome(parser.push(text)), Err(("syntax", Some(offset))), "{text}");
+    }
+    let mut parser = Parser::new().lenient();
+    parser.push("```json").unwrap();
+    assert_eq!(parser.incomplete().unwrap().part, Part::Missing);
+    parser.push("\n[\"a\n\\u0").unwrap();
+    assert_eq!(parser.incomplete().unwrap().part, Part::String("a\n"));
+    assert!(!parser.is_complete() && parser.finish().unwrap_err().is_eof());
+    // The string begins in an earlier line and chunk.
+    let mut parser = Parser::with_limits(Limits::new().max_string(4)).lenient();
+    parser.push("\"a\n").unwrap();
+    parser.push("b\n").unwrap();
+    assert_eq!(located(parser.push("c")), (Err(("limit", Some(0))), Some((1, 1))));
+    for size in [1, 2, 3, 100] {
+        let mut parser = Parser::with_limits(Limits::new().max_string(4)).lenient();
+        let error =
+            b"[\n \"a\nb\", \"\\u0\n\n\"]".chunks(size).try_for_each(|chunk| parser.push_bytes(chunk));
+        assert_eq!(located(error), (Err(("limit", Some(10))), Some((3, 5))), "{size}");
+    }
 }
 
 #[test]

@@ -521,3 +521,41 @@ fn serde_json_numbers_are_rounded() {
     assert!(serde_json::Number::try_from(number("1e400")).is_err());
     assert_eq!(serde_json::Value::from(Value::from(number("1e400"))), serde_json::Value::Null);
 }
+
+#[cfg(feature = "schemars")]
+#[test]
+fn schemas_are_those_of_the_types_of_serde_json() {
+    /// Fields with a documentation, because an inlined schema becomes part of that of its field.
+    #[derive(schemars::JsonSchema)]
+    #[schemars(rename = "Fields")]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Fields<V, M, A, N, S, R: ?Sized> {
+        /// Any value.
+        value: V,
+        /// Object.
+        map: Option<M>,
+        array: A,
+        number: Vec<N>,
+        text: S,
+        raw: Box<R>,
+    }
+
+    type Ours = Fields<
+        Value,
+        Map<String, Value>,
+        tightwire_json::Array,
+        Number,
+        tightwire_json::JsonString,
+        RawValue,
+    >;
+    type Theirs = Fields<
+        serde_json::Value,
+        serde_json::Map<String, serde_json::Value>,
+        Vec<serde_json::Value>,
+        serde_json::Number,
+        String,
+        serde_json::Value,
+    >;
+    assert_eq!(schemars::schema_for!(Ours), schemars::schema_for!(Theirs));
+    assert_eq!(schemars::schema_for!(Map), schemars::schema_for!(BTreeMap<String, serde_json::Value>));
+}

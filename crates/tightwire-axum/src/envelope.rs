@@ -1,27 +1,26 @@
-//! Response envelope of an HTTP API: one JSON object around the data, the same for success and failure.
-//!
-//! ```
-//! use tightwire_json::envelope::Envelope;
-//!
-//! let found = Envelope::success("Ada").with_request_id("req-1").with_timestamp(1_703_001_234_567);
-//! assert_eq!(
-//!     tightwire_json::to_string(&found)?,
-//!     r#"{"code":0,"http_code":200,"message":"success","data":"Ada","request_id":"req-1","timestamp":1703001234567}"#
-//! );
-//!
-//! let missing = Envelope::error(404, 4001, "user not found");
-//! assert_eq!(tightwire_json::to_string(&missing)?, r#"{"code":4001,"http_code":404,"message":"user not found"}"#);
-//! # Ok::<(), tightwire_json::Error>(())
-//! ```
-//!
-//! With the feature `axum`, an [`Envelope`] is also a response.
+//! Response envelope of an HTTP API, and the data of a page.
 
 use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// Response body with a status, a message and optional data. Fields are written in the order of their declaration.
+/// Response body of an HTTP API: one JSON object with a status, a message and optional data, the same for success and
+/// failure. Fields are written in the order of their declaration.
+///
+/// ```
+/// use tightwire_axum::Envelope;
+///
+/// let found = Envelope::success("Ada").with_request_id("req-1").with_timestamp(1_703_001_234_567);
+/// assert_eq!(
+///     tightwire_json::to_string(&found)?,
+///     r#"{"code":0,"http_code":200,"message":"success","data":"Ada","request_id":"req-1","timestamp":1703001234567}"#
+/// );
+///
+/// let missing = Envelope::error(404, 4001, "user not found");
+/// assert_eq!(tightwire_json::to_string(&missing)?, r#"{"code":4001,"http_code":404,"message":"user not found"}"#);
+/// # Ok::<(), tightwire_json::Error>(())
+/// ```
 ///
 /// [`error`](Self::error) has no data to infer a type from and returns an `Envelope<()>`; a handler returns
 /// `Result<Envelope<T>, Envelope<()>>`.
@@ -130,7 +129,7 @@ impl Envelope<()> {
 /// Data of a paginated response. `L` is any type that serializes as an array: a `Vec`, a slice, an array.
 ///
 /// ```
-/// use tightwire_json::envelope::Page;
+/// use tightwire_axum::Page;
 /// let page = Page::new(["Ada", "Alan"], 41, 1, 20);
 /// assert_eq!(page.total_pages, 3);
 /// assert_eq!(

@@ -1,5 +1,4 @@
 //! Extractors and responses in an axum router.
-#![cfg(all(feature = "axum", feature = "validation"))]
 
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, FromRequest};
@@ -11,8 +10,7 @@ use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde::{Deserialize, Serialize as DeriveSerialize};
-use tightwire_json::axum::{DEFAULT_BODY_LIMIT, Json, MAX_REQUEST_ID, RequestId, ValidJson};
-use tightwire_json::envelope::Envelope;
+use tightwire_axum::{DEFAULT_BODY_LIMIT, Envelope, Json, MAX_REQUEST_ID, RequestId, RouterCodec, ValidJson};
 use tightwire_json::{Codec, ErrorDetails as _, Limits, Value};
 use tower::ServiceExt;
 
@@ -182,17 +180,22 @@ fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route(
             "/json",
-            post(async |codec: Codec, Json(value): Json<Value>| Json(value).into_response_with(&codec)),
+            post(async |RouterCodec(codec): RouterCodec, Json(value): Json<Value>| {
+                Json(value).into_response_with(&codec)
+            }),
         )
         .route("/valid", post(async |ValidJson(value): ValidJson<Anything>| Json(value)))
         .route("/optional", post(async |value: Option<Json<Value>>| Json(value.is_some())))
         .route(
             "/envelope",
-            post(async |codec: Codec, Json(value): Json<Value>| {
+            post(async |RouterCodec(codec): RouterCodec, Json(value): Json<Value>| {
                 Envelope::success(value).into_response_with(&codec)
             }),
         )
-        .route("/broken", post(async |codec: Codec| Json(Unencodable).into_response_with(&codec)))
+        .route(
+            "/broken",
+            post(async |RouterCodec(codec): RouterCodec| Json(Unencodable).into_response_with(&codec)),
+        )
 }
 
 #[tokio::test]

@@ -11,8 +11,9 @@ use http::header::CONTENT_TYPE;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Json, JsonRejection, RequestId};
 use crate::envelope::Envelope;
+use crate::json::{Json, JsonRejection};
+use crate::response::RequestId;
 
 /// Extractor that decodes a body as [`Json`] does and validates the value with garde. `Option<ValidJson<T>>` is `None`
 /// for a request without a content type.
@@ -140,7 +141,7 @@ where
 
 impl ValidJsonRejection {
     /// Returns the error of the decoder, with path and position in the body.
-    pub fn json_error(&self) -> Option<&crate::Error> {
+    pub fn json_error(&self) -> Option<&tightwire_json::Error> {
         match self {
             Self::Body(rejection) => rejection.json_error(),
             Self::Fields { .. } => None,

@@ -10,8 +10,8 @@ use http::header::{CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
 use http::{Extensions, StatusCode};
 use serde::Serialize;
+use tightwire_json::Codec;
 
-use crate::Codec;
 use crate::envelope::Envelope;
 
 /// Header of the request id.
@@ -54,23 +54,26 @@ impl<S: Sync> FromRequestParts<S> for RequestId {
 }
 
 /// Extractor of the codec of the router: the [`Codec`] in the extensions of the request, or [`Codec::standard`] if there
-/// is none. Never fails. Requires the feature `axum`.
-impl<S: Sync> FromRequestParts<S> for Codec {
+/// is none. Never fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RouterCodec(pub Codec);
+
+impl<S: Sync> FromRequestParts<S> for RouterCodec {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Self::Rejection> {
-        Ok(request_codec(&parts.extensions))
+        Ok(Self(request_codec(&parts.extensions)))
     }
 }
 
 /// Returns the codec for the body of a request.
-pub(super) fn request_codec(extensions: &Extensions) -> Codec {
+pub(crate) fn request_codec(extensions: &Extensions) -> Codec {
     extensions.get().copied().unwrap_or_else(Codec::standard)
 }
 
 impl<T: Serialize> Envelope<T> {
     /// Encodes the envelope with this codec and returns the response. The implementation of [`IntoResponse`] uses
-    /// [`Codec::standard`]. Requires the feature `axum`.
+    /// [`Codec::standard`].
     pub fn into_response_with(self, codec: &Codec) -> Response {
         match codec.to_vec(&self) {
             Ok(body) => {
@@ -92,7 +95,7 @@ impl<T: Serialize> IntoResponse for Envelope<T> {
 }
 
 /// Returns a response with a JSON body.
-pub(super) fn json_response(status: StatusCode, body: Vec<u8>) -> Response {
+pub(crate) fn json_response(status: StatusCode, body: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
@@ -100,8 +103,8 @@ pub(super) fn json_response(status: StatusCode, body: Vec<u8>) -> Response {
 }
 
 /// Returns the response for a value that cannot be encoded.
-pub(super) fn encoding_failure(request_id: Cow<'static, str>) -> Response {
+pub(crate) fn encoding_failure(request_id: Cow<'static, str>) -> Response {
     let envelope = Envelope::error(500, INTERNAL, "Internal server error").with_request_id(request_id);
     // Numbers and strings can always be encoded.
-    json_response(StatusCode::INTERNAL_SERVER_ERROR, crate::to_vec(&envelope).unwrap_or_default())
+    json_response(StatusCode::INTERNAL_SERVER_ERROR, tightwire_json::to_vec(&envelope).unwrap_or_default())
 }

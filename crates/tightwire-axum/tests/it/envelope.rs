@@ -1,9 +1,8 @@
 //! Envelopes: encoding, status and constructors.
-#![cfg(feature = "envelope")]
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tightwire_json::envelope::{Envelope, Page};
+use tightwire_axum::{Envelope, Page};
 use tightwire_json::{Value, from_str, to_string};
 
 fn text(value: &impl serde::Serialize) -> String {

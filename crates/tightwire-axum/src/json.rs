@@ -11,11 +11,10 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tightwire_json::Codec;
 
-use super::RequestId;
-use super::response::{encoding_failure, json_response, request_codec};
-use crate::Codec;
 use crate::envelope::Envelope;
+use crate::response::{RequestId, encoding_failure, json_response, request_codec};
 
 /// Default maximum size of a request body: 2 MiB, as in axum. The layer `DefaultBodyLimit` of axum changes it for a
 /// router or a route.
@@ -25,7 +24,7 @@ pub const DEFAULT_BODY_LIMIT: usize = 2 << 20;
 ///
 /// As an extractor it accepts bodies of type `application/json` and `application/*+json` that contain exactly one
 /// document, up to the body limit ([`DEFAULT_BODY_LIMIT`]). It decodes with the codec of the router, see
-/// [the module](super#codec-of-a-router). A rejection is sent as an envelope, see [`JsonRejection`]. `Option<Json<T>>`
+/// [the crate](crate#codec-of-a-router). A rejection is sent as an envelope, see [`JsonRejection`]. `Option<Json<T>>`
 /// is `None` for a request without a content type.
 ///
 /// As a response it has status 200 and the content type `application/json; charset=utf-8`. If the value cannot be
@@ -63,7 +62,7 @@ impl<T: DeserializeOwned> Json<T> {
     }
 
     fn decode(body: &[u8], codec: &Codec) -> Result<Self, Reason> {
-        if body.len() > codec.limits().document {
+        if body.len() > codec.limits().document() {
             return Err(Reason::TooLarge);
         }
         if body.trim_ascii().is_empty() {
@@ -73,7 +72,7 @@ impl<T: DeserializeOwned> Json<T> {
     }
 
     /// Reads and decodes the body of a request with this id.
-    pub(super) async fn read<S: Send + Sync>(
+    pub(crate) async fn read<S: Send + Sync>(
         request: Request,
         state: &S,
         id: &RequestId,
@@ -182,7 +181,7 @@ enum Reason {
     TooLarge,
     Unreadable,
     Empty,
-    Invalid(crate::Error),
+    Invalid(tightwire_json::Error),
 }
 
 impl JsonRejection {
@@ -211,7 +210,7 @@ impl JsonRejection {
     }
 
     /// Returns the error of the decoder, with path and position in the body.
-    pub fn json_error(&self) -> Option<&crate::Error> {
+    pub fn json_error(&self) -> Option<&tightwire_json::Error> {
         match &self.reason {
             Reason::Invalid(error) => Some(error),
             _ => None,
