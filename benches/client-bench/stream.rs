@@ -48,7 +48,7 @@ impl Api {
     /// Returns the size of the stream, in bytes.
     pub(crate) fn len(self) -> u64 {
         match self {
-            Self::Agent => 1_876_125,
+            Self::Agent => 1_862_152,
             Self::Chat => 2_076_261,
         }
     }

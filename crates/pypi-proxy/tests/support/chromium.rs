@@ -171,7 +171,8 @@ impl Tab<'_> {
         for kind in ["mousePressed", "mouseReleased"] {
             let event =
                 json!({"type": kind, "x": place["x"], "y": place["y"], "button": "left", "clickCount": 1});
-            self.call("Input.dispatchMouseEvent", event);
+            // The click may replace the page before the browser answers.
+            let _ = self.browser.try_call(Some(&self.session), "Input.dispatchMouseEvent", event);
         }
     }
 
