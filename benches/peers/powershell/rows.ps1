@@ -94,7 +94,7 @@ function New-Session([string]$row) {
 function New-Operation([string]$row) {
     if ($row -like 'child_*') { return New-Session $row }
     $file = "$env:BENCH_DOCUMENTS/$row.xml"
-    if (-not (Test-Path $file)) { return $null }
+    if (-not [IO.File]::Exists($file)) { return $null }
     $text = [IO.File]::ReadAllText($file)
     if ($lengths.ContainsKey($row)) { New-Write $row $text } else { New-Read $text }
 }
