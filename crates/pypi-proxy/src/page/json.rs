@@ -214,7 +214,8 @@ impl Page {
         let mut url_value = 0..0;
         let mut provenance_value = None;
         let mut hashes = None;
-        let (mut has_metadata, mut has_time) = (false, false);
+        // Without known times, no key is compared.
+        let (mut has_metadata, mut has_time) = (false, !has_times);
         scanner.object(|scanner, key| {
             match key {
                 b"filename" => name = Some(scanner.text()?),
@@ -227,8 +228,8 @@ impl Page {
                 b"hashes" => hashes = Some(scanner.value()?),
                 b"provenance" if scanner.peek() == Some(b'"') => provenance_value = Some(scanner.value()?),
                 _ => {
-                    has_metadata |= key.ends_with(b"-metadata");
-                    has_time |= key == b"upload-time";
+                    has_metadata = has_metadata || key.ends_with(b"-metadata");
+                    has_time = has_time || key == b"upload-time";
                     scanner.value()?;
                 }
             }
@@ -242,14 +243,22 @@ impl Page {
             self.skipped += 1;
             return Ok(None);
         }
-        let (lacks_metadata, lacks_time) = (!has_metadata && name.ends_with(".whl"), has_times && !has_time);
-        let (mut extracted, mut time) = (None, None);
-        if lacks_metadata || lacks_time {
-            let hashes = hashes.as_ref().and_then(|place| scanner.slice(place));
-            let sha256 = hashes.and_then(|hashes| super::file::sha256(hashes.as_bytes()));
-            let sha256 = sha256.as_ref();
-            extracted = sha256.filter(|_| lacks_metadata).and_then(|sha256| facts.metadata(&name, sha256));
-            time = sha256.filter(|_| lacks_time).and_then(|sha256| facts.time(&name, sha256));
+        let lacks_metadata = !has_metadata && name.ends_with(".whl");
+        let mut inserted = if hashes.is_some() { Vec::new() } else { NO_HASHES.to_vec() };
+        let mut is_extracted = false;
+        if lacks_metadata || !has_time {
+            let hashes = hashes.and_then(|place| scanner.slice(&place));
+            if let Some(sha256) = hashes.and_then(|hashes| super::file::sha256(hashes.as_bytes())) {
+                if let Some(metadata) = facts.metadata(&name, &sha256).filter(|_| lacks_metadata) {
+                    inserted.extend_from_slice(b",\"core-metadata\":{\"sha256\":\"");
+                    crate::hash::append_hex(&mut inserted, &metadata);
+                    inserted.extend_from_slice(b"\"}");
+                    is_extracted = true;
+                }
+                if let Some(time) = facts.time(&name, &sha256).filter(|_| !has_time) {
+                    append_value(&mut inserted, b"upload-time", format!("\"{time}\"").as_bytes());
+                }
+            }
         }
         let object = start..scanner.position();
         // The document grows by less than its length.
@@ -264,7 +273,6 @@ impl Page {
             (None, Links::Unchanged) => Link { folder: 0, rest: url.clone() },
             (None, _) => Link { folder: 0, rest: encoded.clone() },
         };
-        let has_hashes = hashes.is_some();
         let provenance = provenance_value.as_ref().and_then(|place| scanner.slice(place));
         let provenance = provenance.and_then(|text| Scanner::new(text.as_bytes()).text().ok());
         let provenance = self.store_text(provenance.as_deref().filter(|url| is_url(url)).unwrap_or_default());
@@ -272,9 +280,8 @@ impl Page {
             object,
             url_value,
             provenance_value,
-            has_hashes,
-            extracted,
-            time: time.map(Box::from),
+            inserted,
+            is_extracted,
             name,
             encoded,
             url,
@@ -316,8 +323,7 @@ impl Page {
                 shift_by = shift_by.max(at.saturating_sub(value.end));
                 from = value.end;
             }
-            at += file.object.end - from + 1;
-            at += file.inserted_fields().iter().map(|more| more.len()).sum::<usize>();
+            at += file.object.end - from + 1 + file.inserted.len();
             shift_by = shift_by.max(at.saturating_sub(file.object.end));
         }
         // Positions have 32 bits.
@@ -346,9 +352,7 @@ impl Page {
             }
             let link = positions(&link);
             at = move_bytes(&mut document, from + shift_by..file.object.end - 1 + shift_by, at);
-            for more in file.inserted_fields() {
-                at = write_bytes(&mut document, &more, at);
-            }
+            at = write_bytes(&mut document, &file.inserted, at);
             at = write_bytes(&mut document, b"}", at);
             let (name, url) = (file.name.clone(), file.url.clone());
             self.files.push(FileRecord {
@@ -357,7 +361,7 @@ impl Page {
                 url,
                 link,
                 provenance: file.provenance.clone(),
-                is_extracted: file.extracted.is_some(),
+                is_extracted: file.is_extracted,
             });
             at = write_bytes(&mut document, b",", at);
         }
@@ -375,11 +379,10 @@ struct ParsedFile {
     url_value: Range<usize>,
     /// Present if it is a string; includes the quotes.
     provenance_value: Option<Range<usize>>,
-    has_hashes: bool,
-    /// SHA-256 of extracted metadata that the upstream does not mention.
-    extracted: Option<[u8; 32]>,
-    /// Upload time that the page lacks.
-    time: Option<Box<str>>,
+    /// Fields that the upstream does not send, as JSON text with leading commas.
+    inserted: Vec<u8>,
+    /// The metadata hash was added by the proxy.
+    is_extracted: bool,
     name: Range<u32>,
     /// Name as a part of a URL.
     encoded: Range<u32>,
@@ -430,19 +433,6 @@ impl ParsedFile {
         let file = (&self.url_value, Replacement::File);
         let (before, after) = (provenance.filter(is_before), provenance.filter(|it| !is_before(it)));
         before.into_iter().chain([file]).chain(after)
-    }
-
-    /// Returns the fields to insert into the file, as JSON text.
-    fn inserted_fields(&self) -> [Cow<'static, [u8]>; 3] {
-        let metadata = self.extracted.map(|sha256| {
-            let mut more = b",\"core-metadata\":{\"sha256\":\"".to_vec();
-            crate::hash::append_hex(&mut more, &sha256);
-            more.extend_from_slice(b"\"}");
-            more
-        });
-        let no_hashes: &[u8] = if self.has_hashes { b"" } else { NO_HASHES };
-        let time = self.time.as_ref().map(|time| format!(",\"upload-time\":\"{time}\"").into_bytes());
-        [no_hashes.into(), metadata.unwrap_or_default().into(), time.unwrap_or_default().into()]
     }
 }
 
