@@ -29,7 +29,7 @@ const FRAME: usize = 16 << 10;
 
 const QUESTION: &str = "What does the fox do?";
 
-/// What a row calls.
+/// The API that a row calls.
 #[derive(Clone, Copy)]
 pub(crate) enum Api {
     Agent,

@@ -174,7 +174,7 @@ impl Transport for End {
     }
 }
 
-/// What both sides have done in one pipeline.
+/// The actions of both sides in one pipeline.
 #[derive(Debug, Default)]
 struct Record {
     starts: usize,
@@ -200,7 +200,7 @@ struct Record {
     has_ended: bool,
 }
 
-/// A step of a run: time, pipeline, and what has happened.
+/// A step of a session: time, pipeline, and event.
 type Step = (Duration, usize, &'static str);
 
 #[derive(Default)]
@@ -583,7 +583,7 @@ struct Bounds {
     input: usize,
     client: usize,
     server: usize,
-    /// Bytes by which what is read exceeds its limit: those of a packet, and the last events.
+    /// Bytes by which unread events and input may exceed their limits: those of a packet and of the last events.
     packet: usize,
 }
 
@@ -615,7 +615,7 @@ async fn watch(world: Arc<World>, pool: RunspacePool, bounds: Bounds) {
     }
 }
 
-/// Runs a session until both sides have ended. Returns what has happened.
+/// Runs a session until both sides have ended. Returns its steps.
 async fn run(mut random: Random) -> Vec<Step> {
     let pipelines = 1 + random.below(5);
     let closes_early = random.chance(15);

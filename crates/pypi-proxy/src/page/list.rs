@@ -187,7 +187,7 @@ struct ProjectLinks<'p> {
     evidence: Evidence,
     /// Name and text of the link whose end tag is missing so far.
     open: Option<(String, String)>,
-    /// Whether a link is not one to a project: its target is no folder of the list, or its text is not the name.
+    /// Whether a link leads to no project: its target is no folder of the list, or its text is not the name.
     has_other: bool,
 }
 

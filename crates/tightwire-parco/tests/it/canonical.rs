@@ -72,7 +72,7 @@ fn entries_of_a_map_wire_are_sorted() {
     assert_eq!(wire.to_vec_with(CANONICAL, &entries[..]).unwrap(), bytes);
     let decoded: Vec<(u8, u8)> = wire.decode_exact_with(CANONICAL, &bytes).unwrap();
     assert_eq!(decoded, [(1, 10), (2, 20), (3, 30)]);
-    // What a decoder would refuse is not encoded.
+    // Values that a decoder would refuse are not encoded.
     let error = wire.to_vec_with(CANONICAL, &vec![(2_u8, 1_u8), (1, 2), (2, 3)]).unwrap_err();
     assert!(error.is_duplicate_key());
     assert_eq!(error.path(), [Segment::Key(2)]);
