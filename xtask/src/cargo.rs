@@ -7,7 +7,6 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::process::{finish, succeed};
-use crate::tidy;
 use crate::workspace::Workspace;
 
 /// Returns the command `cargo ARGUMENTS` in the root of the workspace, with the cargo that runs this program.
@@ -34,13 +33,9 @@ pub(crate) fn released_program(workspace: &Workspace, name: &str) -> Result<Path
     Ok(workspace.program("release", name))
 }
 
-/// Returns the command that tests these targets of the suites; `--benches` runs every operation once.
-pub(crate) fn test_suites(workspace: &Workspace, targets: &[&str]) -> Result<Command> {
-    let mut command = command(workspace, &[&["test"], targets].concat());
-    for package in tidy::packages(workspace)?.iter().filter(|package| package.is_suite()) {
-        command.args(["--package", &package.name]);
-    }
-    Ok(command)
+/// Returns the command that gives all suites these arguments; `--test` runs every operation once.
+pub(crate) fn bench(workspace: &Workspace, arguments: &[&str]) -> Command {
+    command(workspace, &[&["bench", "--"], arguments].concat())
 }
 
 /// Returns the target triple of the machine.

@@ -6,14 +6,12 @@ use anyhow::{Context, Result, ensure};
 use bench_report::Sources;
 use bench_report::model::Row;
 
-use crate::process::succeed;
 use crate::workspace::Workspace;
-use crate::{cargo, proxy};
+use crate::{cargo, process, proxy};
 
-/// Lists the rows of the suites, as built for their tests, and compares them with the committed files.
+/// Lists the rows of the suites, and compares them with the committed files.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    let mut list = cargo::test_suites(workspace, &["--benches"])?;
-    let output = succeed(list.args(["--", "--list", "--format", "json"]))?.stdout;
+    let output = process::output(&mut cargo::bench(workspace, &["--list", "--format", "json"]))?;
     let mut keys = BTreeSet::from_iter(proxy::keys(workspace)?);
     for line in output.lines().filter(|line| line.starts_with('{')) {
         let row: Row = serde_json::from_str(line).with_context(|| format!("not a row: {line}"))?;

@@ -55,8 +55,8 @@ pub(crate) fn check(workspace: &Workspace, runs: bool) -> Result<()> {
     if !runs {
         return Ok(());
     }
-    let mut test = cargo::test_suites(workspace, &["--benches"])?;
-    let output = succeed(test.env("BENCH_PEERS", write_list(&prepared, workspace)?))?.stdout;
+    let mut test = cargo::bench(workspace, &["--test"]);
+    let output = process::output(test.env("BENCH_PEERS", write_list(&prepared, workspace)?))?;
     let failures: Vec<&str> = output.lines().filter(|line| line.contains(" failed: ")).collect();
     ensure!(failures.is_empty(), "{}", failures.join("\n"));
     Ok(())

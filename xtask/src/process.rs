@@ -32,6 +32,15 @@ pub(crate) fn finish(mut command: Command) -> Result<()> {
     Ok(())
 }
 
+/// Runs a command that shows its progress on standard error, without a time limit, and returns its output.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let output = output.with_context(|| format!("cannot start {program}"))?;
+    ensure!(output.status.success(), "{program}: {}", output.status);
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// Creates a folder, or removes what is in it.
 pub(crate) fn empty(folder: &Path) -> Result<()> {
     if folder.exists() {

@@ -83,12 +83,10 @@ const STEPS: &[Step] = &[
     step("dist", Full, |gate| Ok(joined(&crate::dist::test(&gate.workspace)?))),
     step("docs", Always, docs),
     step("site", Beside, |gate| crate::site::test(&gate.workspace)),
-    step("benches", Full, |gate| {
-        let targets =
-            ["--package", "compat", "--package", "json-peers", "--lib", "--bins", "--tests", "--benches"];
-        pass(cargo::test_suites(&gate.workspace, &targets)?)
-    }),
-    step("newcomer", Full, |gate| pass(cargo::command(&gate.workspace, &["bench", "--", "--list"]))),
+    step("newcomer", Full, |gate| pass(cargo::bench(&gate.workspace, &["--list"]))),
+    // With the programs of `newcomer`.
+    step("benches", Full, |gate| pass(cargo::bench(&gate.workspace, &["--test"]))),
+    step("suites", Full, suites),
     step("rows", Full, |gate| completeness::check(&gate.workspace).map(|()| None)),
     step("load", Full, |gate| proxy::check(&gate.workspace)),
     step("conformance", Full, conformance),
@@ -245,6 +243,18 @@ fn docs(gate: &Gate) -> Result<Skipped> {
     // Programs named like a library start with "p" and are left out: two runs of rustdoc would write the same pages.
     let mut command = gate.cargo("doc", &["--no-deps", "--lib", "--bin", "[!p]*", "--example", "sse_chat"]);
     command.env("RUSTDOCFLAGS", "-D warnings");
+    pass(command)
+}
+
+/// Runs the tests of the suites and of their peers, without the operations.
+fn suites(gate: &Gate) -> Result<Skipped> {
+    let mut command =
+        cargo::command(&gate.workspace, &["test", "--profile", "bench", "--lib", "--bins", "--tests"]);
+    for package in tidy::packages(&gate.workspace)? {
+        if package.is_suite() || ["compat", "json-peers"].contains(&&*package.name) {
+            command.args(["--package", &package.name]);
+        }
+    }
     pass(command)
 }
 
