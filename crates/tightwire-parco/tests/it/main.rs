@@ -35,6 +35,7 @@ mod schema_json;
 mod schema_properties;
 #[cfg(all(feature = "serde", feature = "derive"))]
 mod serde;
+mod spec;
 mod time;
 mod vectors;
 mod view;
