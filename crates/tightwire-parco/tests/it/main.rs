@@ -21,6 +21,7 @@ mod builder;
 mod canonical;
 mod chunking;
 mod codec;
+mod default_vectors;
 #[cfg(feature = "derive")]
 mod derive;
 mod evolution;
