@@ -236,7 +236,7 @@ impl<'a> Maker<'a> {
             }
             Schema::TimeUtc => Value::Integer(self.random.integer(64, true)),
             Schema::String { .. } => {
-                let long = "x".repeat(self.random.below(300));
+                let long = "x".repeat(self.random.below(256));
                 self.random.one_of(&["", "a", "é", "two words", "日本語", "𝄞", &*long]).into()
             }
             Schema::Blob { .. } => {
@@ -325,11 +325,13 @@ fn kind(error: &Error) -> &'static str {
 fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let at = random.below(bytes.len().max(1));
-    match random.below(4) {
+    match random.below(5) {
         0 => bytes.truncate(at),
         1 => bytes.insert(at, random.next() as u8),
         _ if bytes.is_empty() => bytes.push(0),
         2 => bytes[at] ^= 1 << random.below(8),
+        // A long varint, or a large length.
+        3 => drop(bytes.splice(at..at, [0xff; 8])),
         _ => bytes[at] = random.one_of(&[0, 1, 0x7f, 0x80, 0xff]),
     }
     bytes
