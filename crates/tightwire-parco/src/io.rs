@@ -1,5 +1,7 @@
 //! Messages on `std::io` streams.
 
+mod elements;
+
 use alloc::vec::Vec;
 use core::fmt;
 use std::io::{self, Read, Write};
@@ -12,11 +14,13 @@ use crate::read::{Input, State, varint};
 use crate::schema::Fingerprint;
 use crate::wire::{Get, Put, StaticWire, Wire};
 
+pub use elements::Elements;
+
 /// Bytes of a message that are buffered without an allocation.
 const INLINE: usize = 256;
 
 /// Maximum bytes read at once into a shorter buffer, so that memory grows with the bytes that arrive, whatever an
-/// untrusted length says.
+/// untrusted length says. Also the size of a part of a collection that is written or read in parts.
 const CHUNK: usize = 8192;
 
 /// Encodes a value to a stream with one `write_all`, or none if the message is empty. Returns the number of bytes written.
@@ -126,19 +130,32 @@ impl<W: Write> Encoder<W> {
     ///
     /// Same as [`encode`](Self::encode).
     pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, wire: &F, value: &T) -> Result<usize, Error> {
+        self.begin()?;
+        wire.encode_with(self.options, value, &mut self.buffer)?;
+        self.write_buffer()
+    }
+
+    /// Starts a message in an empty buffer.
+    fn begin(&mut self) -> Result<(), Error> {
         if self.has_failed {
             return Err(io::Error::other("an earlier message was written in part").into());
         }
         self.buffer.clear();
         self.buffer.extend(self.fingerprint.iter().flat_map(|fingerprint| fingerprint.header()));
-        wire.encode_with(self.options, value, &mut self.buffer)?;
+        Ok(())
+    }
+
+    /// Writes the buffer, empties it, and returns the number of bytes.
+    fn write_buffer(&mut self) -> Result<usize, Error> {
+        let len = self.buffer.len();
         self.fingerprint = None;
-        if !self.buffer.is_empty() {
+        if len > 0 {
             self.has_failed = true;
             self.writer.write_all(&self.buffer)?;
             self.has_failed = false;
         }
-        Ok(self.buffer.len())
+        self.buffer.clear();
+        Ok(len)
     }
 
     /// Returns a reference to the stream.
@@ -255,10 +272,7 @@ impl<R: Read> Decoder<R> {
     ///
     /// Same as [`decode`](Self::decode).
     pub fn decode_as<'de, F: Get<'de, T>, T>(&'de mut self, wire: &F) -> Result<Option<T>, Error> {
-        if let Some((fault, offset)) = self.failed {
-            return Err(Error::at(fault.0, offset));
-        }
-        if self.was_empty && !self.peek()? || !self.read_fingerprint()? {
+        if !self.begin()? {
             return Ok(None);
         }
         let found = self.fill(wire)?;
@@ -267,6 +281,14 @@ impl<R: Read> Decoder<R> {
             return Ok(None);
         }
         wire.decode_exact_with(self.options, self.message()).map(Some)
+    }
+
+    /// Prepares for the next message. Returns false at the end of the stream.
+    fn begin(&mut self) -> Result<bool, Error> {
+        if let Some((fault, offset)) = self.failed {
+            return Err(Error::at(fault.0, offset));
+        }
+        Ok(!(self.was_empty && !self.peek()?) && self.read_fingerprint()?)
     }
 
     /// Returns the bytes of the last message.

@@ -24,6 +24,7 @@ mod codec;
 mod default_vectors;
 #[cfg(feature = "derive")]
 mod derive;
+mod elements;
 mod evolution;
 mod exchange;
 mod io;
