@@ -1,6 +1,7 @@
 //! Messages on `std::io` streams.
 
 mod elements;
+mod parts;
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -20,21 +21,24 @@ pub use elements::Elements;
 const INLINE: usize = 256;
 
 /// Maximum bytes read at once into a shorter buffer, so that memory grows with the bytes that arrive, whatever an
-/// untrusted length says. Also the size of a part of a collection that is written or read in parts.
+/// untrusted length says. Also the size of the parts in which [`Elements`] are read and written.
 const CHUNK: usize = 8192;
 
 /// Encodes a value to a stream with one `write_all`, or none if the message is empty. Returns the number of bytes written.
+/// A list, such as a `Vec` or slice, is written in parts of about 64 KiB, so that memory does not grow with it.
 ///
 /// To write many messages, use [`Encoder`], which reuses its buffer.
 ///
 /// # Errors
 ///
-/// Fails before anything is written if a value does not fit its wire type, and if writing fails.
+/// Fails before anything is written if a value does not fit its wire type, except for a list of more than 64 KiB, and if
+/// writing fails.
 pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Result<usize, Error> {
     Encoder::new(writer).encode(value)
 }
 
-/// Decodes one message from a stream, reading no bytes beyond its end.
+/// Decodes one message from a stream, reading no bytes beyond its end. The message is buffered, except for a `Vec`, of which
+/// about 64 KiB are buffered at once.
 ///
 /// Several reads are needed to find the end of a message, so wrap unbuffered streams in a `BufReader`. To read many
 /// messages, values that borrow, or from a stream with a timeout, use [`Decoder`]: this function drops the bytes that it has
@@ -53,13 +57,17 @@ pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Re
 pub fn decode_from_reader<T: DecodeOwned>(reader: impl Read) -> Result<T, Error> {
     let mut decoder = Decoder::new(reader);
     let wire = <T as DecodeAs<'_>>::Wire::NEW;
+    let list: Option<T> = wire.empty();
+    if let Some(list) = list {
+        return decoder.decode_parts(list);
+    }
     if !decoder.fill(&wire)? {
         return Err(Error::at(ErrorKind::UnexpectedEnd, 0));
     }
     wire.decode_exact(decoder.message())
 }
 
-/// Writes messages to a stream, each with one `write_all`, and reuses its buffer.
+/// Writes messages to a stream, each with one `write_all`, and reuses its buffer. Long lists are written in parts.
 ///
 /// ```
 /// let mut encoder = tightwire_parco::Encoder::new(Vec::new());
@@ -114,12 +122,12 @@ impl<W: Write> Encoder<W> {
         self
     }
 
-    /// Writes a message and returns the number of bytes written.
+    /// Writes a message and returns the number of bytes written. A list is written in parts of about 64 KiB.
     ///
     /// # Errors
     ///
-    /// Fails before anything is written if a value does not fit its wire type, and if writing fails. The stream may then end
-    /// inside of the message, so all later calls fail as well ([`Error::is_io`]).
+    /// Fails before anything is written if a value does not fit its wire type, except for a list of more than 64 KiB, and if
+    /// writing fails. If the stream may end inside of the message, all later calls fail as well ([`Error::is_io`]).
     pub fn encode<T: Encode + ?Sized>(&mut self, value: &T) -> Result<usize, Error> {
         self.encode_as(&T::Wire::NEW, value)
     }
@@ -131,6 +139,9 @@ impl<W: Write> Encoder<W> {
     /// Same as [`encode`](Self::encode).
     pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, wire: &F, value: &T) -> Result<usize, Error> {
         self.begin()?;
+        if Self::is_long(wire, value) {
+            return self.encode_parts(wire, value);
+        }
         wire.encode_with(self.options, value, &mut self.buffer)?;
         self.write_buffer()
     }
@@ -288,7 +299,7 @@ impl<R: Read> Decoder<R> {
         if let Some((fault, offset)) = self.failed {
             return Err(Error::at(fault.0, offset));
         }
-        Ok(!(self.was_empty && !self.peek()?) && self.read_fingerprint()?)
+        Ok((!self.was_empty || self.peek()?) && self.read_fingerprint()?)
     }
 
     /// Returns the bytes of the last message.

@@ -4,8 +4,11 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use test_support::counting::usage;
-use tightwire_parco::{Decode, Decoder, Encode, Encoder, Limits, Options, Segment, to_vec};
+use test_support::counting::{peak, usage};
+use tightwire_parco::{
+    Decode, Decoder, Encode, Encoder, Limits, Options, Segment, decode_exact, decode_from_reader,
+    encode_to_writer, to_vec,
+};
 
 /// A struct with a length before its fields and one without.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
@@ -192,4 +195,105 @@ fn memory_is_constant() {
     });
     assert_eq!(sum, u64::from(COUNT) * u64::from(COUNT - 1) / 2);
     assert!(used.largest < 64 << 10 && used.bytes < 1 << 20, "{used:?}");
+}
+
+/// Records the size of each write.
+#[derive(Default)]
+struct Writes {
+    bytes: Vec<u8>,
+    sizes: Vec<usize>,
+}
+
+impl io::Write for Writes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.extend(bytes);
+        self.sizes.push(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn long_lists_are_written_and_read_in_parts() {
+    for count in [64, 65, 1000, 20_000] {
+        let list: Vec<Row> = rows(count).collect();
+        let mut writes = Writes::default();
+        let len = encode_to_writer(&list, &mut writes).unwrap();
+        let bytes = to_vec(&list).unwrap();
+        assert!(writes.bytes == bytes && len == bytes.len(), "{count} rows");
+        assert_eq!(writes.sizes.len() > 1, bytes.len() > 128 << 10, "{count} rows");
+        assert!(writes.sizes.iter().all(|size| *size < 256 << 10), "{:?}", writes.sizes);
+
+        let stream = [&bytes[..], &[9]].concat();
+        let mut rest = &stream[..];
+        assert_eq!(decode_from_reader::<Vec<Row>>(&mut rest).unwrap(), list);
+        assert_eq!(rest, [9]);
+    }
+    let numbers: Vec<u32> = (0..100_000).collect();
+    let mut writes = Writes::default();
+    encode_to_writer(&numbers[..], &mut writes).unwrap();
+    assert_eq!(decode_from_reader::<Vec<u32>>(&writes.bytes[..]).unwrap(), numbers);
+    let units = vec![(); 4096];
+    assert_eq!(decode_from_reader::<Vec<()>>(&to_vec(&units).unwrap()[..]).unwrap(), units);
+}
+
+/// Errors in any part have the path and offset that they have in a slice.
+#[test]
+fn errors_in_parts_are_those_of_the_whole() {
+    const INDEX: usize = 15_001;
+
+    let mut list: Vec<Row> = rows(20_000).collect();
+    let bytes = to_vec(&list).unwrap();
+    let before: usize = list[..INDEX].iter().map(|row| to_vec(row).unwrap().len()).sum();
+    // Behind the number of rows, which has three bytes, an id and the length of the name.
+    let name = 3 + before + 4 + 1;
+    for (at, byte) in [(name, 0xff), (name + 1, 9), (name + 1, 1)] {
+        let mut bytes = bytes.clone();
+        bytes[at] = byte;
+        let whole = decode_exact::<Vec<Row>>(&bytes);
+        let parts = decode_from_reader::<Vec<Row>>(&bytes[..]);
+        // A longer or shorter struct than its fields moves the rows after it.
+        if byte == 0xff {
+            let (whole, parts) = (whole.unwrap_err(), parts.unwrap_err());
+            assert_eq!(whole.to_string(), parts.to_string());
+            assert_eq!(parts.path(), [Segment::Index(INDEX), Segment::Field("name")]);
+        } else {
+            assert_eq!(whole.is_ok(), parts.is_ok());
+        }
+    }
+    let error = decode_from_reader::<Vec<Row>>(&bytes[..name]).unwrap_err();
+    assert!(error.is_unexpected_end());
+    assert_eq!(error.path(), [Segment::Index(INDEX), Segment::Field("name")]);
+    assert_eq!(error.offset(), Some(name));
+
+    list[INDEX].name = "x".repeat(1000);
+    let options = Options::new().limits(Limits::new().max_bytes(999));
+    let whole = options.to_vec(&list).unwrap_err();
+    let mut encoder = Encoder::with_options(io::sink(), options);
+    let parts = encoder.encode(&list).unwrap_err();
+    assert_eq!(whole.to_string(), parts.to_string());
+    assert_eq!(parts.path(), [Segment::Index(INDEX), Segment::Field("name")]);
+    assert!(encoder.encode(&1u8).unwrap_err().is_io(), "a part was written");
+
+    // Limits hold for the sum of the parts.
+    let options = Options::new().limits(Limits::new().max_allocation(2 << 20));
+    assert!(Encoder::with_options(io::sink(), options).encode(&list).unwrap_err().is_limit());
+}
+
+/// Only the list is in memory, not its bytes.
+#[test]
+fn memory_does_not_grow_with_long_lists() {
+    let list: Vec<String> = (0..2000).map(|_| "x".repeat(5000)).collect();
+    let bytes = to_vec(&list).unwrap();
+    let written = peak(|| {
+        encode_to_writer(&list, io::sink()).unwrap();
+    });
+    assert!(written < 512 << 10, "{written} bytes");
+    let read = peak(|| {
+        decode_from_reader::<Vec<String>>(&bytes[..]).unwrap();
+    });
+    assert!(read < bytes.len() + (1 << 20), "{read} bytes");
 }
