@@ -35,7 +35,8 @@ pub(crate) const PROXIES: [&str; 2] = ["proxpi", "devpi"];
 /// Installed programs: the folder of the installation, which the languages of a suite share; the package that pins the
 /// versions; the language; the file with the pinned versions, below the package's tests; and the environment variable that
 /// gets the path of the installation.
-const ALL: [(&str, &str, Language, &str, &str); 12] = [
+const ALL: [(&str, &str, Language, &str, &str); 13] = [
+    ("parco-gen", "parco-gen", Language::Node, "node/package.json", "PARCO_NODE_MODULES"),
     ("perplexity-mock", MOCK, Language::Python, "sdk/python/requirements.txt", "PERPLEXITY_PYTHON"),
     ("perplexity-mock", MOCK, Language::Node, "sdk/node/package.json", "PERPLEXITY_NODE_MODULES"),
     ("psrp", "psrp", Language::Python, "peers/requirements.txt", "PSRP_PYTHON"),

@@ -315,6 +315,16 @@ impl Error {
         self.is_unexpected_end().then_some(self.0.missing)
     }
 
+    /// Moves an error in a part of a list behind the elements and bytes before the part.
+    #[cfg(feature = "std")]
+    pub(crate) fn shift(mut self, elements: usize, bytes: usize) -> Self {
+        if let Some(Segment::Index(index)) = self.0.path.first_mut() {
+            *index += elements;
+        }
+        self.0.offset = self.0.offset.map(|offset| offset + bytes);
+        self
+    }
+
     #[cfg(feature = "alloc")]
     pub(crate) fn fault(&self) -> Fault {
         Fault(self.0.kind)

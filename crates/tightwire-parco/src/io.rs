@@ -1,5 +1,8 @@
 //! Messages on `std::io` streams.
 
+mod elements;
+mod parts;
+
 use alloc::vec::Vec;
 use core::fmt;
 use std::io::{self, Read, Write};
@@ -12,25 +15,30 @@ use crate::read::{Input, State, varint};
 use crate::schema::Fingerprint;
 use crate::wire::{Get, Put, StaticWire, Wire};
 
+pub use elements::Elements;
+
 /// Bytes of a message that are buffered without an allocation.
 const INLINE: usize = 256;
 
 /// Maximum bytes read at once into a shorter buffer, so that memory grows with the bytes that arrive, whatever an
-/// untrusted length says.
+/// untrusted length says. Also the size of the parts in which [`Elements`] are read and written.
 const CHUNK: usize = 8192;
 
 /// Encodes a value to a stream with one `write_all`, or none if the message is empty. Returns the number of bytes written.
+/// A list, such as a `Vec` or slice, is written in parts of about 64 KiB, so that memory does not grow with it.
 ///
 /// To write many messages, use [`Encoder`], which reuses its buffer.
 ///
 /// # Errors
 ///
-/// Fails before anything is written if a value does not fit its wire type, and if writing fails.
+/// Fails before anything is written if a value does not fit its wire type, except for a list of more than 64 KiB, and if
+/// writing fails.
 pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Result<usize, Error> {
     Encoder::new(writer).encode(value)
 }
 
-/// Decodes one message from a stream, reading no bytes beyond its end.
+/// Decodes one message from a stream, reading no bytes beyond its end. The message is buffered, except for a `Vec`, of which
+/// about 64 KiB are buffered at once.
 ///
 /// Several reads are needed to find the end of a message, so wrap unbuffered streams in a `BufReader`. To read many
 /// messages, values that borrow, or from a stream with a timeout, use [`Decoder`]: this function drops the bytes that it has
@@ -49,13 +57,17 @@ pub fn encode_to_writer<T: Encode + ?Sized>(value: &T, writer: impl Write) -> Re
 pub fn decode_from_reader<T: DecodeOwned>(reader: impl Read) -> Result<T, Error> {
     let mut decoder = Decoder::new(reader);
     let wire = <T as DecodeAs<'_>>::Wire::NEW;
+    let list: Option<T> = wire.empty();
+    if let Some(list) = list {
+        return decoder.decode_parts(list);
+    }
     if !decoder.fill(&wire)? {
         return Err(Error::at(ErrorKind::UnexpectedEnd, 0));
     }
     wire.decode_exact(decoder.message())
 }
 
-/// Writes messages to a stream, each with one `write_all`, and reuses its buffer.
+/// Writes messages to a stream, each with one `write_all`, and reuses its buffer. Long lists are written in parts.
 ///
 /// ```
 /// let mut encoder = tightwire_parco::Encoder::new(Vec::new());
@@ -110,12 +122,12 @@ impl<W: Write> Encoder<W> {
         self
     }
 
-    /// Writes a message and returns the number of bytes written.
+    /// Writes a message and returns the number of bytes written. A list is written in parts of about 64 KiB.
     ///
     /// # Errors
     ///
-    /// Fails before anything is written if a value does not fit its wire type, and if writing fails. The stream may then end
-    /// inside of the message, so all later calls fail as well ([`Error::is_io`]).
+    /// Fails before anything is written if a value does not fit its wire type, except for a list of more than 64 KiB, and if
+    /// writing fails. If the stream may end inside of the message, all later calls fail as well ([`Error::is_io`]).
     pub fn encode<T: Encode + ?Sized>(&mut self, value: &T) -> Result<usize, Error> {
         self.encode_as(&T::Wire::NEW, value)
     }
@@ -126,19 +138,35 @@ impl<W: Write> Encoder<W> {
     ///
     /// Same as [`encode`](Self::encode).
     pub fn encode_as<F: Put<T>, T: ?Sized>(&mut self, wire: &F, value: &T) -> Result<usize, Error> {
+        self.begin()?;
+        if Self::is_long(wire, value) {
+            return self.encode_parts(wire, value);
+        }
+        wire.encode_with(self.options, value, &mut self.buffer)?;
+        self.write_buffer()
+    }
+
+    /// Starts a message in an empty buffer.
+    fn begin(&mut self) -> Result<(), Error> {
         if self.has_failed {
             return Err(io::Error::other("an earlier message was written in part").into());
         }
         self.buffer.clear();
         self.buffer.extend(self.fingerprint.iter().flat_map(|fingerprint| fingerprint.header()));
-        wire.encode_with(self.options, value, &mut self.buffer)?;
+        Ok(())
+    }
+
+    /// Writes the buffer, empties it, and returns the number of bytes.
+    fn write_buffer(&mut self) -> Result<usize, Error> {
+        let len = self.buffer.len();
         self.fingerprint = None;
-        if !self.buffer.is_empty() {
+        if len > 0 {
             self.has_failed = true;
             self.writer.write_all(&self.buffer)?;
             self.has_failed = false;
         }
-        Ok(self.buffer.len())
+        self.buffer.clear();
+        Ok(len)
     }
 
     /// Returns a reference to the stream.
@@ -255,10 +283,7 @@ impl<R: Read> Decoder<R> {
     ///
     /// Same as [`decode`](Self::decode).
     pub fn decode_as<'de, F: Get<'de, T>, T>(&'de mut self, wire: &F) -> Result<Option<T>, Error> {
-        if let Some((fault, offset)) = self.failed {
-            return Err(Error::at(fault.0, offset));
-        }
-        if self.was_empty && !self.peek()? || !self.read_fingerprint()? {
+        if !self.begin()? {
             return Ok(None);
         }
         let found = self.fill(wire)?;
@@ -267,6 +292,14 @@ impl<R: Read> Decoder<R> {
             return Ok(None);
         }
         wire.decode_exact_with(self.options, self.message()).map(Some)
+    }
+
+    /// Prepares for the next message. Returns false at the end of the stream.
+    fn begin(&mut self) -> Result<bool, Error> {
+        if let Some((fault, offset)) = self.failed {
+            return Err(Error::at(fault.0, offset));
+        }
+        Ok((!self.was_empty || self.peek()?) && self.read_fingerprint()?)
     }
 
     /// Returns the bytes of the last message.

@@ -40,6 +40,7 @@
 //! | messages without an allocator | [`encode_to_slice`] and types that borrow, such as `&str` and [`Seq`]; [`MaxSize`] for the size of buffers | none |
 //! | borrow from the input | fields such as `&str`, [`Seq`] and [`Entries`] | |
 //! | messages on a `std::io` stream | [`Encoder`], [`Decoder`] | `std` (default) |
+//! | collections that are larger than the memory | [`Encoder::encode_elements`], [`Decoder::decode_elements`] | `std` (default) |
 //! | messages on a tokio stream | `StreamCodec`, `FrameCodec` | `codec` |
 //! | several message types on one stream | an enum with `#[parco(id = ..)]`, or a [`Registry`] | |
 //! | types of other crates, several schemas of one type | [`builder()`], or [`compiler`] and [`parser`] | |
@@ -163,7 +164,7 @@ pub use codec::{FrameCodec, StreamCodec};
 pub use default_wire::{Decode, DecodeAs, DecodeOwned, Encode, EncodeAs, MaxSize};
 pub use error::{Error, Fault, Segment};
 #[cfg(feature = "std")]
-pub use io::{Decoder, Encoder, decode_from_reader, encode_to_writer};
+pub use io::{Decoder, Elements, Encoder, decode_from_reader, encode_to_writer};
 #[cfg(feature = "bytes")]
 pub use message::encode_to_buf;
 pub use message::{WireExt, decode, decode_exact, decode_into, encode_to_slice, encoded_len};

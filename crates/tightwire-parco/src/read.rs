@@ -449,6 +449,20 @@ impl Context {
         Self { total: input.len(), state: State::new(options) }
     }
 
+    /// Creates the context of a further part of a message, for which this memory was counted already.
+    #[cfg(feature = "std")]
+    pub(crate) fn resume(input: &[u8], options: Options, allocated: usize) -> Self {
+        let mut context = Self::new(input, options);
+        context.state.allocated = allocated;
+        context
+    }
+
+    /// Returns the memory that was counted.
+    #[cfg(feature = "std")]
+    pub(crate) fn allocated(&self) -> usize {
+        self.state.allocated
+    }
+
     #[cold]
     fn short(&mut self, missing: usize) -> Fault {
         self.state.trace.missing = missing;

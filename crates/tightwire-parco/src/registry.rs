@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Fault};
 use crate::message::WireExt;
 use crate::options::{Levels, Options};
 use crate::read::{Context, Input, Reader, State};
-use crate::schema::{Schema, SchemaContext, Variant};
+use crate::schema::{Schema, SchemaContext, Variant, short_name};
 use crate::wire::{Get, Put, StaticWire, Wire, WireOf};
 use crate::write::{self, Writer};
 
@@ -341,11 +341,7 @@ where
     }
 
     fn variant(&self, id: String, context: &mut SchemaContext) -> Variant {
-        // Without the modules of the type and of its arguments.
-        let tokens = core::any::type_name::<T>()
-            .split_inclusive(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
-        let name = tokens.filter_map(|token| token.rsplit("::").next()).collect();
-        Variant { id, name, schema: self.0.schema(context) }
+        Variant { id, name: short_name::<T>(), schema: self.0.schema(context) }
     }
 
     fn put(&self, item: &dyn Any, writer: &mut Writer<'_>) -> Result<(), Fault> {

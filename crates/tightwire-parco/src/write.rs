@@ -212,6 +212,12 @@ impl<'a> Writer<'a> {
         self.allocated = self.allocated.wrapping_add(bytes as u64);
     }
 
+    /// Returns the memory that was counted.
+    #[cfg(feature = "std")]
+    pub(crate) fn counted(&self) -> usize {
+        usize::try_from(self.allocated).unwrap_or(usize::MAX)
+    }
+
     #[cold]
     pub(crate) fn exceed(&mut self, exceeded: Exceeded) -> Fault {
         self.buffer.trace.exceed(exceeded)

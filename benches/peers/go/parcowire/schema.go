@@ -33,6 +33,8 @@ type Schema struct {
 	Models Models `json:"models,omitempty"`
 	// Names are the names of the models by id, if they have any. They are not on the wire.
 	Names map[string]string `json:"names,omitempty"`
+	// Name is the name of a struct or multi, which is not on the wire.
+	Name string `json:"name,omitempty"`
 	// Logical is the meaning of the type, which is not on the wire.
 	Logical string `json:"logical,omitempty"`
 }

@@ -55,10 +55,12 @@ impl<M, L: Wire, K> Wire for Evolve<Builder<M, L, K>> {
     }
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
-        match self.0.schema(context) {
-            Schema::Struct(fields) => Schema::Evolve { required: self.0.required(), fields },
-            _ => unreachable!("a schema of fields"),
-        }
+        let schema =
+            context.enclosed(core::any::type_name::<Self>(), |context| match self.0.fields.schema(context) {
+                Schema::Struct(fields) => Schema::Evolve { required: self.0.required(), fields },
+                _ => unreachable!("a schema of fields"),
+            });
+        schema.named::<M>()
     }
 }
 

@@ -311,7 +311,8 @@ impl<M, L: Wire, K> Wire for Builder<M, L, K> {
 
     fn schema(&self, context: &mut SchemaContext) -> Schema {
         // The type of a schema contains the types of nested schemas, so a nested schema never has the same name.
-        context.enclosed(core::any::type_name::<Self>(), |context| self.fields.schema(context))
+        let name = core::any::type_name::<Self>();
+        context.enclosed(name, |context| self.fields.schema(context)).named::<M>()
     }
 }
 

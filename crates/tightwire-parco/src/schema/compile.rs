@@ -192,6 +192,14 @@ impl Compiler {
                 || SchemaError::invalid("the name of a logical type is not letters, digits and underscores");
             return if is_valid { self.add(inner, depth + 1) } else { Err(wrong()) };
         }
+        if let Schema::Named { name, inner } = schema {
+            let is_type = matches!(**inner, Schema::Struct(_) | Schema::Evolve { .. } | Schema::Multi { .. });
+            return if is_type && !name.is_empty() {
+                self.add(inner, depth)
+            } else {
+                Err(SchemaError::invalid("the name of a type is empty, or the type is no struct or multi"))
+            };
+        }
         let index = self.nodes.len();
         self.nodes.push(Node { min_size: usize::MAX, fixed_size: None, kind: NodeKind::Bool });
         self.nodes[index].kind = self.kind(index, schema, depth + 1)?;
@@ -235,7 +243,9 @@ impl Compiler {
             Schema::TimeUtc => NodeKind::TimeUtc,
             Schema::TimeLocation => NodeKind::TimeLocation,
             Schema::Multi { header, models } => self.multi(index, header, models, depth)?,
-            Schema::Logical { .. } | Schema::Recursive(_) => unreachable!("`add` has resolved it"),
+            Schema::Logical { .. } | Schema::Named { .. } | Schema::Recursive(_) => {
+                unreachable!("`add` has resolved it")
+            }
         })
     }
 

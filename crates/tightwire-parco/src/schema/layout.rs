@@ -12,9 +12,9 @@ use crate::wire::Endian;
 
 /// A 64-bit hash of an encoding, equal for schemas with the same encoding.
 ///
-/// The names of fields and the grouping of fields into nested structs are not included, since neither is encoded. The names
-/// of variants and of logical types are included: variants that were swapped, and values with another meaning, have the
-/// same bytes. Two peers can compare fingerprints, and a test can pin one.
+/// The names of fields and types and the grouping of fields into nested structs are not included, since none is encoded.
+/// The names of variants and of logical types are included: variants that were swapped, and values with another meaning,
+/// have the same bytes. Two peers can compare fingerprints, and a test can pin one.
 ///
 /// It is the 64-bit FNV-1a hash (offset basis `cbf29ce484222325`, prime `100000001b3`, both hexadecimal) of the bytes
 /// of [`Schema::canonical`]. Implementations in other languages can compute it from that text:
@@ -249,6 +249,7 @@ impl Layout {
             Schema::Logical { name, inner } => {
                 Self { logical: name.clone(), ..Self::build(inner, ancestors) }
             }
+            Schema::Named { inner, .. } => Self::build(inner, ancestors),
             Schema::Recursive(levels) => {
                 let level = ancestors.len().saturating_sub(*levels);
                 if let Some(is_recursive) = ancestors.get_mut(level) {

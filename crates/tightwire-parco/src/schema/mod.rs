@@ -121,6 +121,13 @@ pub enum Schema {
         /// The encoding.
         inner: Box<Self>,
     },
+    /// A struct, evolve struct or multi with the name of its type, which does not affect the encoding.
+    Named {
+        /// Name of the type without its modules, such as `User` or `Pair<u8, String>`.
+        name: String,
+        /// A [`Struct`](Self::Struct), [`Evolve`](Self::Evolve) or [`Multi`](Self::Multi).
+        inner: Box<Self>,
+    },
     /// A reference to an enclosing struct or multi; 1 is the innermost one.
     Recursive(usize),
 }
@@ -149,6 +156,23 @@ impl Schema {
 
     /// Maximum number of reserved bytes that [`compile`](Self::compile) accepts: 100 MiB.
     pub const MAX_SKIP: usize = 100 << 20;
+
+    /// Returns a struct, evolve struct or multi with the name of the Rust type `T`. A reference to it has no name.
+    pub(crate) fn named<T>(self) -> Self {
+        match self {
+            Self::Struct(_) | Self::Evolve { .. } | Self::Multi { .. } => {
+                Self::Named { name: short_name::<T>(), inner: Box::new(self) }
+            }
+            other => other,
+        }
+    }
+}
+
+/// Returns the name of a type without the modules of the type and of its arguments, and without lifetimes.
+pub(crate) fn short_name<T>() -> String {
+    let name = core::any::type_name::<T>().replace("'_, ", "").replace("<'_>", "");
+    let tokens = name.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
+    tokens.filter_map(|token| token.rsplit("::").next()).collect()
 }
 
 macro_rules! numbers {

@@ -127,7 +127,7 @@ impl<M: Shape<Role>, Role> Wire for Message<M, Role> {
 
     #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema {
-        M::schema(context)
+        M::schema(context).named::<M>()
     }
 }
 

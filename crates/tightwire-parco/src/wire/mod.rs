@@ -121,6 +121,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
+use core::ops::Range;
 
 #[doc(hidden)]
 pub use bounded::largest;
@@ -141,7 +142,7 @@ pub use wrapper::{Converted, HeaderInt, Opt, OrDefault, Pointer, WireOf};
 pub use crate::time::{FromNanos, ToNanos};
 
 use crate::error::{Fault, Segment};
-use crate::options::Levels;
+use crate::options::{ElementSize, Levels};
 use crate::read::{Input, Reader};
 #[cfg(feature = "alloc")]
 use crate::schema::{Schema, SchemaContext};
@@ -247,6 +248,26 @@ pub trait Wire {
         walk_each(self, count, input)
     }
 
+    /// Reads the number of elements of a list that can be decoded in parts: see [`Get::empty`].
+    #[doc(hidden)]
+    fn walk_count<I: Input>(&self, input: &mut I) -> Result<usize, Fault> {
+        let _ = input;
+        Err(Fault::UNKNOWN_TYPE)
+    }
+
+    /// Walks over `count` elements of the list.
+    #[doc(hidden)]
+    fn walk_part<I: Input>(&self, count: usize, input: &mut I) -> Result<(), Fault> {
+        let _ = (count, input);
+        Err(Fault::UNKNOWN_TYPE)
+    }
+
+    /// Returns the size of an element of the list.
+    #[doc(hidden)]
+    fn part_size(&self) -> ElementSize {
+        ElementSize { min: 0, fixed: None }
+    }
+
     /// Returns the schema.
     #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema;
@@ -286,6 +307,21 @@ pub trait Put<T: ?Sized>: Wire {
     ///
     /// Fails if encoding would fail.
     fn size(&self, value: &T, levels: Levels) -> Result<usize, Fault>;
+
+    /// Returns the number of elements, if the value is a list that can be encoded in parts.
+    #[doc(hidden)]
+    #[inline]
+    fn parts(&self, value: &T) -> Option<usize> {
+        let _ = value;
+        None
+    }
+
+    /// Encodes these elements of the list, or without a range their number.
+    #[doc(hidden)]
+    fn put_part(&self, value: &T, part: Option<Range<usize>>, writer: &mut Writer<'_>) -> Result<(), Fault> {
+        let _ = (value, part, writer);
+        Err(Fault::UNKNOWN_TYPE)
+    }
 
     /// Encodes the elements of a slice.
     ///
@@ -327,6 +363,20 @@ pub trait Get<'de, T>: Wire {
     fn get_into(&self, reader: &mut Reader<'_, 'de>, value: &mut T) -> Result<(), Fault> {
         *value = self.get(reader)?;
         Ok(())
+    }
+
+    /// Returns an empty list, if the value is one that can be decoded in parts.
+    #[doc(hidden)]
+    #[inline]
+    fn empty(&self) -> Option<T> {
+        None
+    }
+
+    /// Decodes `count` elements and appends them to the list.
+    #[doc(hidden)]
+    fn get_part(&self, count: usize, reader: &mut Reader<'_, 'de>, list: &mut T) -> Result<(), Fault> {
+        let _ = (count, reader, list);
+        Err(Fault::UNKNOWN_TYPE)
     }
 
     /// Decodes one value on the heap. An [`Array`] does not move over the stack.

@@ -6,6 +6,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::array;
 use core::marker::PhantomData;
+use core::ops::Range;
 
 use super::{Get, Header, Put, StaticWire, Wire};
 use crate::error::{Fault, Segment};
@@ -76,6 +77,18 @@ impl<H: Header, E: Wire> Wire for Slice<H, E> {
         self.element.walk_all(count, input)
     }
 
+    fn walk_count<I: Input>(&self, input: &mut I) -> Result<usize, Fault> {
+        self.count(input)
+    }
+
+    fn walk_part<I: Input>(&self, count: usize, input: &mut I) -> Result<(), Fault> {
+        self.element.walk_all(count, input)
+    }
+
+    fn part_size(&self) -> ElementSize {
+        ElementSize::of(&self.element)
+    }
+
     #[cfg(feature = "alloc")]
     fn schema(&self, context: &mut SchemaContext) -> Schema {
         Schema::Slice { header: H::NEW.schema(context).into(), element: self.element.schema(context).into() }
@@ -95,6 +108,27 @@ impl<T, H: Header, E: Put<T>> Put<[T]> for Slice<H, E> {
     }
 
     #[inline]
+    fn parts(&self, values: &[T]) -> Option<usize> {
+        Some(values.len())
+    }
+
+    fn put_part(
+        &self,
+        values: &[T],
+        part: Option<Range<usize>>,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), Fault> {
+        match part {
+            Some(part) => self.element.put_all(&values[part], writer),
+            None => {
+                let size = ElementSize::of(&self.element);
+                writer.check_elements(values.len(), size, size_of::<T>())?;
+                H::put_length(values.len(), writer)
+            }
+        }
+    }
+
+    #[inline]
     fn size(&self, values: &[T], levels: Levels) -> Result<usize, Fault> {
         self.size_iter(values.len(), values.iter(), levels)
     }
@@ -106,6 +140,20 @@ macro_rules! contiguous {
             #[inline]
             fn put(&self, values: &$type, writer: &mut Writer<'_>) -> Result<(), Fault> {
                 Put::<[T]>::put(self, values, writer)
+            }
+
+            #[inline]
+            fn parts(&self, values: &$type) -> Option<usize> {
+                Put::<[T]>::parts(self, values)
+            }
+
+            fn put_part(
+                &self,
+                values: &$type,
+                part: Option<core::ops::Range<usize>>,
+                writer: &mut Writer<'_>,
+            ) -> Result<(), Fault> {
+                Put::<[T]>::put_part(self, values, part, writer)
             }
 
             #[inline]

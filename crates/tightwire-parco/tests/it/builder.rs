@@ -116,8 +116,10 @@ fn schemas_as_data() {
         .field(U8, |m| &m.1, |m, v| m.1 = v)
         .schema(&mut SchemaContext::default());
     let text = Schema::String { header: Box::new(of::<u8>()) };
-    let nested = Schema::Struct(vec![("specie".into(), text), ("age".into(), of::<u8>())]);
-    assert_eq!(described, Schema::Struct(vec![("animal".into(), nested), ("1".into(), of::<u8>())]));
+    let named =
+        |name: &str, fields| Schema::Named { name: name.into(), inner: Schema::Struct(fields).into() };
+    let nested = named("Animal", vec![("specie".into(), text), ("age".into(), of::<u8>())]);
+    assert_eq!(described, named("(Animal, u8)", vec![("animal".into(), nested), ("1".into(), of::<u8>())]));
 }
 
 #[test]

@@ -21,8 +21,10 @@ mod builder;
 mod canonical;
 mod chunking;
 mod codec;
+mod default_vectors;
 #[cfg(feature = "derive")]
 mod derive;
+mod elements;
 mod evolution;
 mod exchange;
 mod io;
@@ -35,6 +37,7 @@ mod schema_json;
 mod schema_properties;
 #[cfg(all(feature = "serde", feature = "derive"))]
 mod serde;
+mod spec;
 mod time;
 mod vectors;
 mod view;

@@ -46,6 +46,12 @@ fn invalid_schemas_are_rejected_with_their_path() {
         ),
         (r#"{"t":"evolve","fields":[]}"#, "a key is missing at .required"),
         (r#"{"t":"evolve","required":1,"fields":[]}"#, "more fields are required than the struct has"),
+        (r#"{"t":"bool","name":"A"}"#, "the name of a type is empty, or the type is no struct or multi"),
+        (
+            r#"{"t":"struct","name":"","fields":[]}"#,
+            "the name of a type is empty, or the type is no struct or multi",
+        ),
+        (r#"{"t":"struct","name":1,"fields":[]}"#, "a name must be a string at .name"),
         (r#"{"t":"recursive","n":1}"#, "`recursive` refers to a level that does not exist"),
         (
             r#"{"t":"struct","fields":[["a",{"t":"recursive","n":0}]]}"#,
@@ -144,6 +150,41 @@ fn schemas_of_types_round_trip() {
     ] {
         assert_eq!(Schema::from_json(&schema.to_json()).unwrap(), schema);
     }
+}
+
+/// A schema has the names of types, fields and variants, and the meaning of values.
+#[cfg(feature = "derive")]
+#[test]
+fn names_are_in_the_schema() {
+    #[derive(tightwire_parco::Encode)]
+    #[allow(dead_code, reason = "only its schema is used")]
+    struct Pair<'a, T> {
+        key: &'a str,
+        value: T,
+    }
+
+    #[derive(tightwire_parco::Encode)]
+    #[allow(dead_code, reason = "only its schema is used")]
+    enum Tree {
+        Leaf(char),
+        Pair(Pair<'static, Option<bool>>),
+        Node(Vec<Self>),
+    }
+
+    let schema = tightwire_parco::schema::of::<Tree>();
+    let text = concat!(
+        r#"{"t":"multi","name":"Tree","header":{"t":"varint"},"models":{"#,
+        r#""0":{"t":"uint32","logical":"char","order":"le"},"#,
+        r#""1":{"t":"struct","name":"Pair<Option<bool>>","fields":["#,
+        r#"["key",{"t":"string","header":{"t":"varint"}}],["value",{"t":"option","inner":{"t":"bool"}}]]},"#,
+        r#""2":{"t":"slice","header":{"t":"varint"},"elem":{"t":"recursive","n":1}}},"#,
+        r#""names":{"0":"Leaf","1":"Pair","2":"Node"}}"#,
+    );
+    assert_eq!(schema.to_json(), text);
+    assert_eq!(Schema::from_json(text).unwrap(), schema);
+    let nameless = Schema::from_json(&text.replace(r#""name":"Tree","#, "")).unwrap();
+    assert_eq!(nameless.fingerprint(), schema.fingerprint());
+    assert!(tightwire_parco::schema::compare(&nameless, &schema).changes.is_empty());
 }
 
 #[test]

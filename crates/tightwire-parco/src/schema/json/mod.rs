@@ -3,7 +3,8 @@
 //! The format is that of the vector file of the tests, for exchange with tools and other implementations. In addition
 //! to the types of that file there are `{"t": "varint"}`, `{"t": "evolve", "required": COUNT, "fields": FIELDS}` with the
 //! fields of a struct, and `{"t": "recursive", "n": LEVELS}` for a struct that contains itself. Each type can have the name of
-//! its logical type in the key `logical`, and a `multi` the names of its models by their ids in the key `names`.
+//! its logical type in the key `logical`, a struct, evolve struct or multi the name of its type in the key `name`, and a
+//! `multi` the names of its models by their ids in the key `names`. `SPEC.md` of the package describes all of it.
 
 mod schema;
 mod tree;

@@ -16,11 +16,7 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
     let Some(Tree::Text(name)) = members.remove("t") else {
         return Err(SchemaError::invalid("a type must have a name in the key `t`"));
     };
-    let logical = match members.remove("logical") {
-        None => None,
-        Some(Tree::Text(name)) => Some(name),
-        Some(_) => return Err(SchemaError::invalid("`logical` must be a string")),
-    };
+    let (logical, type_name) = (text(&mut members, "logical")?, text(&mut members, "name")?);
     let schema = match &*name {
         "bool" => Schema::Bool,
         "varint" => Schema::Varint,
@@ -61,10 +57,23 @@ pub(super) fn read(tree: Tree) -> Result<Schema, SchemaError> {
     if !members.is_empty() {
         return Err(SchemaError::invalid("the type has no such key"));
     }
+    let schema = match type_name {
+        Some(name) => Schema::Named { name, inner: schema.into() },
+        None => schema,
+    };
     Ok(match logical {
         Some(name) => Schema::Logical { name, inner: schema.into() },
         None => schema,
     })
+}
+
+/// Parses a name that a type may have.
+fn text(members: &mut Members, key: &str) -> Result<Option<String>, SchemaError> {
+    match members.remove(key) {
+        None => Ok(None),
+        Some(Tree::Text(text)) => Ok(Some(text)),
+        Some(_) => Err(SchemaError::invalid("a name must be a string").within(format_args!(".{key}"))),
+    }
 }
 
 fn number(name: &str, members: &mut Members) -> Result<Schema, SchemaError> {
@@ -198,15 +207,19 @@ pub(super) fn write(schema: &Schema) -> Tree {
             let names = (!names.is_empty()).then_some(("names", Tree::Object(names)));
             Tree::Object(models.into_iter().chain(names).map(|(key, tree)| (key.into(), tree)).collect())
         }
-        Schema::Logical { name, inner } => {
-            let mut tree = write(inner);
-            if let Tree::Object(members) = &mut tree {
-                members.insert(1, ("logical".into(), Tree::text(&**name)));
-            }
-            tree
-        }
+        Schema::Logical { name, inner } => write_named("logical", name, inner),
+        Schema::Named { name, inner } => write_named("name", name, inner),
         Schema::Recursive(levels) => Tree::object([name("recursive"), ("n", Tree::Large(*levels as u64))]),
     }
+}
+
+/// Converts a schema and adds a name after its type.
+fn write_named(key: &str, name: &str, inner: &Schema) -> Tree {
+    let mut tree = write(inner);
+    if let Tree::Object(members) = &mut tree {
+        members.insert(1, (key.into(), Tree::text(name)));
+    }
+    tree
 }
 
 fn write_fields(fields: &[(String, Schema)]) -> Tree {

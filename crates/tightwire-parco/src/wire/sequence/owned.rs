@@ -201,6 +201,16 @@ impl<'de, T, H: Header, E: Get<'de, T>> Get<'de, Vec<T>> for Slice<H, E> {
     }
 
     #[inline]
+    fn empty(&self) -> Option<Vec<T>> {
+        Some(Vec::new())
+    }
+
+    fn get_part(&self, count: usize, reader: &mut Reader<'_, 'de>, list: &mut Vec<T>) -> Result<(), Fault> {
+        reader.count_allocation(count.saturating_mul(size_of::<T>()))?;
+        self.element.get_all(count, reader, list)
+    }
+
+    #[inline]
     fn get_into(&self, reader: &mut Reader<'_, 'de>, values: &mut Vec<T>) -> Result<(), Fault> {
         let count = self.count_with_allocation::<T>(reader)?;
         // Existing elements are decoded in place, which reuses their allocations. For types without any it is a plain

@@ -199,7 +199,8 @@ struct Numbers {
 }
 
 fn fields<T: EncodeAs>() -> Vec<(String, Schema)> {
-    let Schema::Struct(fields) = schema::of::<T>() else { panic!("a struct") };
+    let Schema::Named { inner, .. } = schema::of::<T>() else { panic!("a type with a name") };
+    let Schema::Struct(fields) = *inner else { panic!("a struct") };
     fields
 }
 

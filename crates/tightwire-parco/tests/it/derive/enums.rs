@@ -99,7 +99,8 @@ fn variants_support_all_kinds_of_fields() {
 #[test]
 fn ids_are_in_the_schema() {
     let schema = <Shapes as EncodeAs>::Wire::NEW.schema(&mut SchemaContext::default());
-    let Schema::Multi { models, .. } = schema else { panic!("an enum") };
+    let Schema::Named { inner, .. } = schema else { panic!("a type with a name") };
+    let Schema::Multi { models, .. } = *inner else { panic!("an enum") };
     let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
     assert_eq!(ids, ["-1", "1", "2", "3"]);
     let names: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();

@@ -219,7 +219,9 @@ fn limits_apply_inside_of_evolve_structs() {
 
 #[test]
 fn schemas_know_required_fields() {
-    let Schema::Evolve { required, fields } = of::<New>() else { panic!("another schema") };
+    let Schema::Named { name, inner } = of::<New>() else { panic!("another schema") };
+    let Schema::Evolve { required, fields } = *inner else { panic!("another schema") };
+    assert_eq!(name, "New");
     assert_eq!((required, fields.len()), (2, 4));
     assert_eq!(of::<Places<Old>>().canonical().matches("evolve(u8 bool)").count(), 9);
     let wire = of::<New>().compile().unwrap();

@@ -109,7 +109,8 @@ fn recursive_structs_round_trip() {
 #[test]
 fn recursive_schema_is_finite() {
     let schema = <List as EncodeAs>::Wire::NEW.schema(&mut SchemaContext::default());
-    let Schema::Struct(fields) = schema else { panic!("a struct") };
+    let Schema::Named { inner, .. } = schema else { panic!("a type with a name") };
+    let Schema::Struct(fields) = *inner else { panic!("a struct") };
     assert_eq!(fields[1], ("next".to_owned(), Schema::Option(Box::new(Schema::Recursive(1)))));
 }
 

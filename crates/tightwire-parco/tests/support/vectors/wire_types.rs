@@ -36,6 +36,7 @@ pub(super) fn find(schema: &Schema) -> impl Iterator<Item = &'static StaticType>
 fn nameless(schema: &Schema) -> Schema {
     fn remove(json: &mut serde_json::Value) {
         if let Some(object) = json.as_object_mut() {
+            object.remove("name");
             object.remove("names");
             object.remove("logical");
             object.values_mut().for_each(remove);

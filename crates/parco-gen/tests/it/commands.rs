@@ -1,0 +1,102 @@
+//! The commands of the program.
+
+use std::fs;
+use std::process::Command;
+
+use tempfile::TempDir;
+use test_support::optional;
+
+use crate::{data, parco, utf8};
+
+const BOOL: &str = r#"{"t":"bool"}"#;
+
+/// Writes a file and returns its path.
+fn file(folder: &TempDir, name: &str, contents: impl AsRef<[u8]>) -> String {
+    let path = folder.path().join(name);
+    fs::write(&path, contents).unwrap();
+    utf8(&path).to_owned()
+}
+
+/// The files in `tests/data/user` are what the generators write. Set `UPDATE_EXAMPLES=1` to replace them.
+#[test]
+fn generated_files_are_those_of_the_examples() {
+    let schema = data("data/user/schema.json");
+    for (language, extension) in [("go", "go"), ("python", "py"), ("typescript", "ts")] {
+        let folder = tempfile::tempdir().unwrap();
+        let arguments = ["generate", utf8(&schema), "--language", language, "--output", utf8(folder.path())];
+        let output = parco(&arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let found = fs::read_to_string(folder.path().join("user").with_extension(extension)).unwrap();
+        let example = data("data/user/user").with_extension(extension);
+        if std::env::var_os("UPDATE_EXAMPLES").is_some() {
+            fs::write(&example, &found).unwrap();
+        }
+        assert_eq!(found, fs::read_to_string(&example).unwrap(), "{language}");
+        let runtime = fs::read_to_string(folder.path().join("parco").with_extension(extension)).unwrap();
+        assert!(runtime.contains("format of parco"), "{language}");
+    }
+}
+
+#[test]
+fn generated_go_is_formatted() {
+    let Some(gofmt) = optional::program("gofmt") else { return optional::skip("gofmt is not installed") };
+    let folder = tempfile::tempdir().unwrap();
+    let schema = data("data/user/schema.json");
+    let arguments = ["generate", utf8(&schema), "--language", "go", "--output", utf8(folder.path())];
+    assert!(parco(&arguments).status.success());
+    let output = Command::new(gofmt).arg("-l").arg(folder.path()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+}
+
+#[test]
+fn messages_are_printed_as_lines_of_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = file(
+        &folder,
+        "schema.json",
+        r#"{"t":"struct","fields":[["name",{"t":"string","header":{"t":"varint"}}],["age",{"t":"uint8"}]]}"#,
+    );
+    let messages = file(&folder, "messages", b"\x03ana\x07\x00\x08");
+    let output = parco(&["inspect", &messages, "--schema", &schema]);
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "{\"name\":\"ana\",\"age\":7}\n{\"name\":\"\",\"age\":8}\n"
+    );
+    assert!(output.status.success());
+
+    let messages = file(&folder, "truncated", b"\x03ana\x07\x05");
+    let output = parco(&["inspect", &messages, "--schema", &schema]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"name\":\"ana\",\"age\":7}\n");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("cannot decode the message at byte 5"), "{error}");
+
+    let schema = file(&folder, "schema.json", r#"{"t":"struct","fields":[]}"#);
+    let output = parco(&["inspect", &messages, "--schema", &schema]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("6 bytes follow a message without bytes"));
+}
+
+#[test]
+fn exit_codes_are_verdicts() {
+    let fields = |fields: &str| format!(r#"{{"t":"struct","fields":[{fields}]}}"#);
+    let variants =
+        |models: &str| format!(r#"{{"t":"multi","header":{{"t":"varint"}},"models":{{{models}}}}}"#);
+    let (one, two) = (fields(r#"["a",{"t":"bool"}]"#), fields(r#"["a",{"t":"bool"}],["b",{"t":"bool"}]"#));
+    let (few, more) = (variants(r#""0":{"t":"bool"}"#), variants(r#""0":{"t":"bool"},"1":{"t":"bool"}"#));
+    let folder = tempfile::tempdir().unwrap();
+    for (old, new, code, text) in [
+        (&*one, &*one, 0, ""),
+        (&*one, &*two, 3, "b: added at the end (old readers read new messages)\n"),
+        (&*few, &*more, 4, "[1]: model added (new readers read old messages)\n"),
+        (BOOL, r#"{"t":"uint8"}"#, 5, "the message: bool became u8 (breaks)\n"),
+    ] {
+        let (old, new) = (file(&folder, "old.json", old), file(&folder, "new.json", new));
+        let output = parco(&["diff", &old, &new]);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), text);
+        assert_eq!(output.status.code(), Some(code));
+    }
+    let (old, new) = (file(&folder, "old.json", BOOL), file(&folder, "new.json", "{}"));
+    let output = parco(&["diff", &old, &new]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("new.json is not a schema"));
+}
