@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use psrp::Value;
-use psrp::io::RunspacePool;
+use psrp::io::Session;
 use psrp::message::{Command, CreatePipeline, HostInfo, PowerShell};
 use psrp::terminal_safe;
 use rustyline::completion::Pair;
@@ -21,7 +21,7 @@ pub(crate) struct Completions {
 
 /// Requests completions from the server's `TabExpansion2`. `cursor` is a byte offset. Returns no candidates if the
 /// server has no such function, fails or exceeds the timeout.
-pub(crate) async fn complete(pool: &RunspacePool, script: &str, cursor: usize) -> Completions {
+pub(crate) async fn complete(pool: &Session, script: &str, cursor: usize) -> Completions {
     let Ok(column) = i32::try_from(script[..cursor].encode_utf16().count()) else {
         return Completions::default();
     };
@@ -33,14 +33,14 @@ pub(crate) async fn complete(pool: &RunspacePool, script: &str, cursor: usize) -
 
 /// Returns the current location of the session, safe for the terminal. `None` if the session allows no scripts or the
 /// server fails or exceeds the timeout.
-pub(crate) async fn location(pool: &RunspacePool) -> Option<String> {
+pub(crate) async fn location(pool: &Session) -> Option<String> {
     // The command `Get-Location` is in a module, which a session may not have.
     let found = query(pool, Command::script("\"$PWD\"")).await?;
     found.as_str().map(|path| terminal_safe(path).replace(['\t', '\n'], " "))
 }
 
 /// Runs a command without a host and returns its first object.
-async fn query(pool: &RunspacePool, command: Command) -> Option<Value> {
+async fn query(pool: &Session, command: Command) -> Option<Value> {
     let mut create = CreatePipeline::new(PowerShell::new().command(command));
     // Completers must not show or ask anything while the user types.
     create.host_info = HostInfo { use_runspace_host: false, ..HostInfo::none() };
@@ -148,7 +148,7 @@ mod tests {
         let far = Lines::new(Role::Server, far_read, far_write);
         tokio::spawn(serve::serve(far, Silent, serve::Options::default()));
         let near = Lines::new(Role::Client, read, write);
-        let pool = RunspacePool::over(near, Options::new()).await.unwrap();
+        let pool = Session::over(near, Options::new()).await.unwrap();
         assert!(complete(&pool, "x", 1).await.candidates.is_empty());
         assert_eq!(location(&pool).await, None);
         pool.close().await.unwrap();
@@ -171,7 +171,7 @@ mod tests {
         let Some(program) = optional::powershell() else { return };
         let child = Child::new(program).args(["-s", "-NoLogo", "-NoProfile"]);
         let host = Arc::new(ScriptedHost::new());
-        let pool = RunspacePool::open(&child, Options::new().host(Arc::<ScriptedHost>::clone(&host)));
+        let pool = Session::open(&child, Options::new().host(Arc::<ScriptedHost>::clone(&host)));
         let pool = pool.await.unwrap();
         pool.invoke(PowerShell::script(SETUP)).await.unwrap().completed().unwrap();
         // `|` marks the cursor.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use psrp::io::{CopyOptions, Output, RunspacePool, copy_from, copy_to};
+use psrp::io::{CopyOptions, Output, Session, copy_from, copy_to};
 use psrp::message::{Command, PowerShell};
 use psrp::{Error, ErrorKind, Object, Value};
 use uuid::Uuid;
@@ -154,7 +154,7 @@ pub(crate) async fn copy(args: CopyArgs) -> Result<Exit, Failure> {
 
 /// Copies files and directories over one session.
 struct Copier<'a> {
-    pool: &'a RunspacePool,
+    pool: &'a Session,
     bar: &'a ProgressBar,
     overwrite: bool,
     is_recursive: bool,

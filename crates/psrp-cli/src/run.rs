@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use psrp::Value;
 use psrp::client::PipelineEvent;
-use psrp::io::RunspacePool;
+use psrp::io::Session;
 use psrp::message::{
     Command, CreatePipeline, PipelineState, PowerShell, RemoteStreamOptions, RunspacePoolState,
 };
@@ -75,7 +75,7 @@ pub(crate) async fn run_script(
 
 /// Returns whether the last command of the script has failed, such as a program with an exit code: `$?` of the session,
 /// as for `pwsh -Command`. Sessions that do not allow the query count as successful.
-async fn has_failed(pool: &RunspacePool) -> bool {
+async fn has_failed(pool: &Session) -> bool {
     let query = tokio::time::timeout(STATUS_TIMEOUT, pool.invoke(PowerShell::script("$?")));
     query.await.is_ok_and(|output| output.is_ok_and(|output| output.output == [Value::Bool(false)]))
 }
@@ -117,7 +117,7 @@ impl PipelineRunner {
 
     pub(crate) async fn pipeline(
         &self,
-        pool: &RunspacePool,
+        pool: &Session,
         create: CreatePipeline,
         input: Option<crate::args::InputFormat>,
     ) -> Result<Exit, Failure> {
@@ -261,7 +261,7 @@ impl PipelineRunner {
     }
 
     /// Closes the pool. Errors are ignored because all work is done.
-    pub(crate) async fn close(&self, pool: &RunspacePool) {
+    pub(crate) async fn close(&self, pool: &Session) {
         self.interrupts.reset();
         tokio::select! {
             _ = pool.close() => {}

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::io::IsTerminal;
 use std::sync::mpsc;
 
-use psrp::io::RunspacePool;
+use psrp::io::Session;
 use psrp::message::{Command, CreatePipeline, PowerShell, RemoteStreamOptions};
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
@@ -28,7 +28,7 @@ use crate::run::{PipelineRunner, console};
 
 /// Line editor helper: completion by the server, and continuation of unfinished scripts.
 struct LineHelper {
-    pool: RunspacePool,
+    pool: Session,
     runtime: Handle,
     /// End of the range that the last completions replace.
     end: Cell<usize>,
@@ -85,7 +85,7 @@ pub(crate) async fn shell(args: ShellArgs) -> Result<Exit, Failure> {
     Ok(runner.exit(result?))
 }
 
-async fn lines(runner: &PipelineRunner, pool: &RunspacePool, args: &ShellArgs) -> Result<Exit, Failure> {
+async fn lines(runner: &PipelineRunner, pool: &Session, args: &ShellArgs) -> Result<Exit, Failure> {
     let config = Config::builder().completion_type(CompletionType::List).build();
     let lines = MemHistory::with_config(&history::config());
     let mut editor = LineEditor::with_history(config, lines).map_err(Failure::usage)?;
@@ -142,7 +142,7 @@ async fn read_line(
     mut editor: LineEditor,
     prompt: String,
     runner: &PipelineRunner,
-    pool: &RunspacePool,
+    pool: &Session,
 ) -> Result<(LineEditor, Result<String, ReadlineError>), Failure> {
     let reading = tokio::task::spawn_blocking(move || {
         let line = editor.readline(&prompt);

@@ -21,7 +21,7 @@
 //! ```
 //!
 //! `io::Child`, `io::Wsman` and `io::Socket` connect to a child process, to Windows Remote Management and to a local
-//! socket. `io::RunspacePool` runs several scripts over one connection, and returns output while a script is running;
+//! socket. `io::Session` runs several scripts over one connection, and returns output while a script is running;
 //! `blocking` is the same without async.
 //!
 //! # Installation
@@ -168,7 +168,7 @@ mod terminal;
 pub mod value;
 
 #[cfg(feature = "tokio")]
-pub use self::io::client::pool::run;
+pub use self::io::client::session::run;
 #[cfg(feature = "serde")]
 pub use self::serde::functions::{from_clixml, from_value, to_clixml, to_value};
 pub use error::{Error, ErrorKind};

@@ -1,6 +1,6 @@
 //! Opening, connecting, disconnecting and closing the client's pool.
 
-use super::{Event, PipelineEvent, RunspacePool};
+use super::{ClientPool, Event, PipelineEvent};
 use crate::error::{Error, Kind};
 use crate::link::peer_error_record;
 use crate::message::{
@@ -8,7 +8,7 @@ use crate::message::{
 };
 use crate::outofproc::Packet;
 
-impl RunspacePool {
+impl ClientPool {
     /// Opens the pool. Does nothing if it is open.
     ///
     /// # Errors

@@ -35,7 +35,7 @@ pub enum Event {
         /// Result of the request.
         availability: Availability,
     },
-    /// A pending request was cancelled: the client has [connected](super::RunspacePool::connect) again, and the server
+    /// A pending request was cancelled: the client has [connected](super::ClientPool::connect) again, and the server
     /// drops the requests of the previous connection.
     RequestCancelled {
         /// Identifier returned by the request.
@@ -43,7 +43,7 @@ pub enum Event {
     },
     /// Event of the remote session.
     UserEvent(Box<UserEvent>),
-    /// Host call. Respond with [`RunspacePool::respond`](super::RunspacePool::respond) unless the call is
+    /// Host call. Respond with [`ClientPool::respond`](super::ClientPool::respond) unless the call is
     /// [void](HostCall::is_void).
     HostCall {
         /// Calling pipeline, `None` for the pool.

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Event, PipelineEvent, RunspacePool};
+use super::{ClientPool, Event, PipelineEvent};
 use crate::error::Error;
 use crate::fragment::Priority;
 use crate::host::HostCall;
@@ -14,7 +14,7 @@ use crate::message::{
 use crate::outofproc::Packet;
 use crate::record::ErrorRecord;
 
-impl RunspacePool {
+impl ClientPool {
     /// Processes a packet of the server.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::RunspacePool;
+use super::ClientPool;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::link::{Received, invalid_state};
@@ -96,19 +96,19 @@ impl PipelineEntry {
     }
 }
 
-/// A pipeline of a [`RunspacePool`].
+/// A pipeline of a [`ClientPool`].
 ///
 /// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing. After
 /// [`close`](Self::close) no method is allowed.
 #[derive(Debug)]
-pub struct Pipeline<'a> {
-    pub(super) pool: &'a mut RunspacePool,
+pub struct ClientPipeline<'a> {
+    pub(super) pool: &'a mut ClientPool,
     pub(super) id: Uuid,
 }
 
-impl Pipeline<'_> {
+impl ClientPipeline<'_> {
     fn entry(&self) -> &PipelineEntry {
-        // `RunspacePool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
+        // `ClientPool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
         &self.pool.pipelines[&self.id]
     }
 
@@ -193,7 +193,7 @@ impl Pipeline<'_> {
     }
 
     /// Records that the transport has reconnected to this pipeline while the pool is connected, after another client
-    /// was connected to it. After [`RunspacePool::reconnect`] and [`RunspacePool::connect`] pipelines resume
+    /// was connected to it. After [`ClientPool::reconnect`] and [`ClientPool::connect`] pipelines resume
     /// automatically.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::pipeline::{Pipeline, PipelineEntry, PipelineRequest};
+use super::pipeline::{ClientPipeline, PipelineEntry, PipelineRequest};
 use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
@@ -25,7 +25,7 @@ use crate::value::{Value, Version};
 /// Client side of a runspace pool (MS-PSRP 3.1).
 ///
 /// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing.
-pub struct RunspacePool {
+pub struct ClientPool {
     pub(super) link: Link,
     pub(super) state: RunspacePoolState,
     pub(super) capability: SessionCapability,
@@ -42,7 +42,7 @@ pub struct RunspacePool {
     pub(super) limits: SessionLimits,
 }
 
-impl RunspacePool {
+impl ClientPool {
     /// Creates a pool that is not opened yet.
     pub fn new(config: Config) -> Self {
         let limits = config.limits;
@@ -106,7 +106,7 @@ impl RunspacePool {
         }
     }
 
-    /// Creates a pipeline on the server. [Start](Pipeline::start) it to run it.
+    /// Creates a pipeline on the server. [Start](ClientPipeline::start) it to run it.
     ///
     /// # Errors
     ///
@@ -160,7 +160,8 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// See [`create_pipeline`](Self::create_pipeline) and [`Pipeline::start`]. On an error the pipeline is removed.
+    /// See [`create_pipeline`](Self::create_pipeline) and [`ClientPipeline::start`]. On an error the pipeline is
+    /// removed.
     pub fn invoke(&mut self, request: impl Into<PipelineRequest>) -> Result<Uuid, Error> {
         let request = request.into();
         request.check(self.protocol())?;
@@ -199,9 +200,9 @@ impl RunspacePool {
     }
 }
 
-pool_methods!();
+pool_methods!(ClientPool, ClientPipeline);
 
-impl RunspacePool {
+impl ClientPool {
     /// Sets the minimum number of runspaces. Before opening it takes effect immediately, otherwise when the server
     /// accepts. Returns the identifier of the request, `None` if none was sent.
     ///

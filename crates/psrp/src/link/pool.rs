@@ -151,10 +151,10 @@ impl PoolRequest {
     }
 }
 
-/// Implements the common methods for a `RunspacePool` whose fields have the same names and types in both roles.
+/// Implements the common methods for a pool whose fields have the same names and types in both roles.
 macro_rules! pool_methods {
-    () => {
-        impl RunspacePool {
+    ($pool:ident, $pipeline:ident) => {
+        impl $pool {
             /// Returns the identifier of the pool, which the client chooses. At the server it is nil until the first
             /// message.
             pub fn id(&self) -> Uuid {
@@ -295,11 +295,11 @@ macro_rules! pool_methods {
             /// # Errors
             ///
             /// Fails if it does not exist ([`Error::is_state`]).
-            pub fn pipeline(&mut self, id: Uuid) -> Result<Pipeline<'_>, Error> {
+            pub fn pipeline(&mut self, id: Uuid) -> Result<$pipeline<'_>, Error> {
                 if !self.pipelines.contains_key(&id) {
                     return Err(Error::with(Kind::State, "no such pipeline"));
                 }
-                Ok(Pipeline { pool: self, id })
+                Ok($pipeline { pool: self, id })
             }
 
             /// Returns all pipelines and their states in arbitrary order. A pipeline exists until the client has closed
@@ -322,12 +322,12 @@ macro_rules! pool_methods {
 
         impl_debug! {
             /// Shows states, but no message content.
-            RunspacePool |this|
+            $pool |this|
                 id = this.id(), state = this.state, pipelines = this.pipelines.len(), has_key = this.has_key(),
                 pending_bytes = this.pending_bytes()
         }
 
-        impl Pipeline<'_> {
+        impl $pipeline<'_> {
             pub(super) fn update(&mut self, change: impl FnOnce(&mut PipelineEntry)) {
                 if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
                     change(entry);
@@ -341,7 +341,7 @@ macro_rules! pool_methods {
 
             /// Returns the state of the pipeline.
             pub fn state(&self) -> PipelineState {
-                // `RunspacePool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
+                // `pipeline` of the pool creates this only for an existing entry, and the pool stays borrowed.
                 self.pool.pipelines[&self.id].state
             }
 

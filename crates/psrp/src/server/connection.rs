@@ -1,6 +1,6 @@
 //! Opening, connecting, disconnecting and closing the server's pool.
 
-use super::{Event, RunspacePool};
+use super::{Event, ServerPool};
 use crate::error::Error;
 use crate::link::{invalid_state, peer_error_record, protocol_violation};
 use crate::message::{
@@ -8,7 +8,7 @@ use crate::message::{
 };
 use crate::record::ErrorRecord;
 
-impl RunspacePool {
+impl ServerPool {
     /// Records that the client has disconnected, or that its connection is lost and another one may follow. Pipelines
     /// keep running; their output is queued, and nothing is sent.
     ///
@@ -33,7 +33,7 @@ impl RunspacePool {
 
     /// Records that the same client has reconnected. Not needed for a client that sends
     /// [`Payload::ConnectRunspacePool`]: pass its input in while the pool is disconnected, then call
-    /// [`Pipeline::connect`](super::Pipeline::connect) for each pipeline it connects to.
+    /// [`ServerPipeline::connect`](super::ServerPipeline::connect) for each pipeline it connects to.
     ///
     /// # Errors
     ///

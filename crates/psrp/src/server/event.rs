@@ -21,7 +21,7 @@ pub enum Event {
     Connected(ConnectRunspacePool),
     /// The client has the session key.
     KeyExchanged,
-    /// Request of the client. Respond with [`RunspacePool::respond`](super::RunspacePool::respond).
+    /// Request of the client. Respond with [`ServerPool::respond`](super::ServerPool::respond).
     Request {
         /// Identifier of the request.
         call_id: i64,
@@ -61,13 +61,15 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PipelineEvent {
-    /// The client has sent the task of the pipeline. Call [`Pipeline::start`](super::Pipeline::start), then run it.
+    /// The client has sent the task of the pipeline. Call [`ServerPipeline::start`](super::ServerPipeline::start), then
+    /// run it.
     Start(PipelineRequest),
     /// Input object.
     Input(Value),
     /// The input has ended.
     EndOfInput,
-    /// The client asks to stop the pipeline. Call [`Pipeline::stop`](super::Pipeline::stop) when it has stopped.
+    /// The client asks to stop the pipeline. Call [`ServerPipeline::stop`](super::ServerPipeline::stop) when it has
+    /// stopped.
     Stop,
     /// The pipeline failed without the application: a message of the client was malformed or exceeded a limit, or a
     /// deferred message could not be written. The client was notified. Nothing more can be written.

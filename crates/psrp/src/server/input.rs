@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::pipeline::PipelineEntry;
-use super::{Event, PipelineEvent, RunspacePool};
+use super::{Event, PipelineEvent, ServerPool};
 use crate::client::PipelineRequest;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
@@ -12,7 +12,7 @@ use crate::link::{Decoded, PoolRequest, invalid_state, protocol_violation};
 use crate::message::{Message, MessageType, Payload, PipelineState, RunspacePoolState, SessionCapability};
 use crate::outofproc::Packet;
 
-impl RunspacePool {
+impl ServerPool {
     /// Processes a packet of the client.
     ///
     /// # Errors

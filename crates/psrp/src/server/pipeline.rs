@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Event, PipelineEvent, RunspacePool};
+use super::{Event, PipelineEvent, ServerPool};
 use crate::error::{Error, Kind};
 use crate::host::HostRequest;
 use crate::link::{Quota, Received, invalid_state};
@@ -38,16 +38,16 @@ impl PipelineEntry {
     }
 }
 
-/// A pipeline of a [`RunspacePool`].
+/// A pipeline of a [`ServerPool`].
 ///
 /// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing.
 #[derive(Debug)]
-pub struct Pipeline<'a> {
-    pub(super) pool: &'a mut RunspacePool,
+pub struct ServerPipeline<'a> {
+    pub(super) pool: &'a mut ServerPool,
     pub(super) id: Uuid,
 }
 
-impl Pipeline<'_> {
+impl ServerPipeline<'_> {
     /// Returns whether the pipeline's output is sent to the client. A client that has connected to the pool must also
     /// connect to each pipeline; until then the messages of the pipeline stay queued.
     pub fn is_connected(&self) -> bool {
@@ -231,7 +231,7 @@ impl Pipeline<'_> {
     }
 }
 
-impl RunspacePool {
+impl ServerPool {
     /// Cleans up after the final state of a pipeline was sent.
     pub(super) fn finish(&mut self, id: Uuid) {
         self.host_calls.remove_pipeline(id);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::pipeline::{Pipeline, PipelineEntry};
+use super::pipeline::{PipelineEntry, ServerPipeline};
 use super::{Config, Event};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
@@ -24,7 +24,7 @@ use crate::value::{Value, Version};
 /// Server side of a runspace pool (MS-PSRP 3.2).
 ///
 /// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing.
-pub struct RunspacePool {
+pub struct ServerPool {
     pub(super) link: Link,
     pub(super) state: RunspacePoolState,
     pub(super) capability: SessionCapability,
@@ -41,7 +41,7 @@ pub struct RunspacePool {
     pub(super) limits: SessionLimits,
 }
 
-impl RunspacePool {
+impl ServerPool {
     /// Creates a pool without a client.
     pub fn new(config: Config) -> Self {
         let limits = config.limits;
@@ -213,4 +213,4 @@ impl RunspacePool {
     }
 }
 
-pool_methods!();
+pool_methods!(ServerPool, ServerPipeline);

@@ -98,7 +98,7 @@ fn another_client_connects_to_a_pool() {
     session.server_pipeline(id).write_output("meanwhile").unwrap();
 
     // A client that connects to another pool leaves this one unchanged.
-    session.client = client::RunspacePool::new(client::Config::new().pool_id(Uuid::new_v4()));
+    session.client = client::ClientPool::new(client::Config::new().pool_id(Uuid::new_v4()));
     session.client.connect().unwrap();
     assert!(session.send_to_server().unwrap_err().is_protocol());
     assert_eq!(session.server.state(), RunspacePoolState::Disconnected);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use crate::client::RunspacePool;
+use crate::client::ClientPool;
 use crate::host::{HostCall, HostResponse};
 use crate::io::Host;
 
@@ -47,7 +47,7 @@ impl HostCallQueues {
         call: HostCall,
         size: usize,
         events_before: u64,
-        machine: &mut RunspacePool,
+        machine: &mut ClientPool,
     ) -> bool {
         if self.host.is_none() {
             if !call.is_void() {

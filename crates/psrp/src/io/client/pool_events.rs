@@ -25,7 +25,7 @@ pub enum PoolEvent {
     State(RunspacePoolStateInfo),
 }
 
-/// Stream of pool events, created by [`RunspacePool::events`](super::RunspacePool::events). Ends with the session.
+/// Stream of pool events, created by [`Session::events`](super::Session::events). Ends with the session.
 ///
 /// Unread events count towards [`ClientLimits::max_buffered_bytes`](super::ClientLimits::max_buffered_bytes); above
 /// that limit the whole pool stops reading. Drop the stream when its events are no longer needed.

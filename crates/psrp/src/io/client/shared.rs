@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::host_calls::HostCallQueues;
 use super::options::ClientLimits;
 use super::pool_events::Subscribers;
-use crate::client::{PipelineEvent, RunspacePool};
+use crate::client::{ClientPool, PipelineEvent};
 use crate::error::{Error, Kind};
 use crate::io::task::wake;
 use crate::message::{Availability, PipelineState, RunspacePoolState};
@@ -32,7 +32,7 @@ pub(super) struct SharedSession {
 }
 
 pub(super) struct SessionState {
-    pub(super) machine: RunspacePool,
+    pub(super) machine: ClientPool,
     pub(super) limits: ClientLimits,
     task_waker: Option<Waker>,
     pub(super) slots: HashMap<Uuid, PipelineSlot>,
@@ -81,7 +81,7 @@ impl SessionOutcome {
 
 impl SharedSession {
     pub(super) fn new(
-        machine: RunspacePool,
+        machine: ClientPool,
         limits: ClientLimits,
         calls: HostCallQueues,
         ordered_host: bool,
@@ -358,7 +358,7 @@ impl SessionState {
 }
 
 #[cfg(test)]
-impl super::RunspacePool {
+impl super::Session {
     /// Returns the bytes of unread events, and of unsent messages.
     pub(in crate::io) fn queued_bytes(&self) -> (usize, usize) {
         let state = self.shared().lock();

@@ -14,7 +14,7 @@ use crate::error::{Error, Kind};
 use crate::host::{HostOutcome, HostRequest, HostResponse, HostResult};
 use crate::io::task::wake;
 use crate::record::ErrorRecord;
-use crate::server::{self, RunspacePool};
+use crate::server::{self, ServerPool};
 use crate::value::Value;
 
 /// Factors on the limit of unread input at which the server stops reading: for a client that sends without waiting for
@@ -61,7 +61,7 @@ impl RunState {
 }
 
 pub(super) struct ServerState {
-    pub(super) pool: RunspacePool,
+    pub(super) pool: ServerPool,
     runs: HashMap<Uuid, RunState>,
     /// Pending host calls by call identifier, which is unique in a pool.
     calls: HashMap<i64, (Option<PipelineRun>, oneshot::Sender<HostResponse>)>,
@@ -82,7 +82,7 @@ pub(super) struct SharedServerState {
 }
 
 impl SharedServerState {
-    pub(super) fn new(pool: RunspacePool, max_unsent: usize, max_input: usize) -> Self {
+    pub(super) fn new(pool: ServerPool, max_unsent: usize, max_input: usize) -> Self {
         let state = ServerState {
             pool,
             runs: HashMap::new(),
@@ -150,7 +150,7 @@ impl SharedServerState {
     pub(super) async fn write_to_pipeline(
         &self,
         run: PipelineRun,
-        write: impl FnOnce(&mut server::Pipeline<'_>) -> Result<(), Error>,
+        write: impl FnOnce(&mut server::ServerPipeline<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.write(Some(run), |state| write(&mut state.pool.pipeline(run.id)?)).await
     }
