@@ -313,7 +313,7 @@ impl ClientPool {
         }
         entry.state = PipelineState::Failed;
         self.host_calls.remove_pipeline(id);
-        self.link.discard_output(Some(id));
+        self.link.outbox.discard(Some(id));
         let error = Some(Box::new(record));
         let event = PipelineEvent::State(PipelineStateInfo { state: PipelineState::Failed, error });
         self.events.push(Event::Pipeline { id, event }, 0);

@@ -230,7 +230,7 @@ impl ClientPipeline<'_> {
 
         self.require("stop", &[Running, Stopping])?;
         if self.state() == Running {
-            self.pool.link.discard_input(Some(self.id));
+            self.pool.link.outbox.discard_input(Some(self.id));
             self.queue_packet_when_created(Packet::Signal(Some(self.id)));
             self.update(|entry| entry.state = Stopping);
         }
@@ -262,7 +262,7 @@ impl ClientPipeline<'_> {
         self.require("close", &[NotStarted, Stopped, Stopping, Completed, Failed])?;
         let id = self.id;
         self.pool.host_calls.remove_pipeline(id);
-        self.pool.link.discard_output(Some(id));
+        self.pool.link.outbox.discard(Some(id));
         self.queue_packet_when_created(Packet::Close(Some(id)));
         self.update(|entry| entry.is_closing = true);
         Ok(())

@@ -94,7 +94,7 @@ impl ClientPool {
     ) -> Result<(), Error> {
         const QUOTA: Quota = Quota::Application;
 
-        if self.link.has_deferred(target, priority) {
+        if self.link.outbox.has_deferred(target, priority) {
             return self.link.defer(QUOTA, target, priority, message_type, value);
         }
         match self.link.send(QUOTA, target, priority, message_type, value.as_ref()) {

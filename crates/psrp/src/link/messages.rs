@@ -5,7 +5,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::key::Key;
-use super::lane::{DeferredMessage, DeferredQueue, Inbox, Lane, PlaceholderCipher};
+use super::lane::{DeferredMessage, Inbox, PlaceholderCipher};
 use super::limits::SessionLimits;
 use super::outbox::{Outbox, Quota};
 use super::protocol_violation;
@@ -34,7 +34,6 @@ pub(crate) struct Link {
     pub(super) writer: Writer,
     pub(super) read_options: ReadOptions,
     pub(crate) outbox: Outbox,
-    deferred: DeferredQueue,
     pub(crate) inbox: Inbox,
     pub(crate) key: Key,
 }
@@ -66,7 +65,6 @@ impl Link {
                     .max_nodes(Limits::DEFAULT_MAX_NODES.max(limits.max_decoded_size / size_of::<Value>())),
             ),
             outbox: Outbox::new(fragmenter, requires_ack, limits.max_pending_bytes),
-            deferred: DeferredQueue::default(),
             inbox: Inbox::new(limits.max_object_size, limits.max_partial_bytes),
             key: key.with_max_deferred_bytes(limits.max_event_bytes),
         }
@@ -121,11 +119,6 @@ impl Link {
         self.send(Quota::Protocol, target, Priority::Default, payload.message_type(), value.as_ref())
     }
 
-    /// Returns whether a stream has deferred messages, which a new one must not overtake.
-    pub(crate) fn has_deferred(&self, target: Option<Uuid>, priority: Priority) -> bool {
-        self.deferred.has(Lane { target, priority })
-    }
-
     /// Defers a message until the key is available. Fails now for nearly everything that would fail when it is written.
     pub(crate) fn defer(
         &mut self,
@@ -141,17 +134,16 @@ impl Link {
             len += writer.write(value)?.len();
         }
         self.outbox.admit(len, quota)?;
-        self.outbox.count_deferred(target, len);
-        self.deferred.push(DeferredMessage { target, priority, message_type, value, len });
+        self.outbox.push_deferred(DeferredMessage { target, priority, message_type, value }, len);
         Ok(())
     }
 
     /// Queues the deferred messages. Returns a message that cannot be written after all; call again until `None`.
     pub(crate) fn send_deferred(&mut self) -> Option<(DeferredMessage, Error)> {
-        while let Some(deferred) = self.deferred.pop() {
-            let DeferredMessage { target, priority, message_type, ref value, len } = deferred;
+        while let Some(deferred) = self.outbox.pop_deferred() {
+            let DeferredMessage { target, priority, message_type, ref value } = deferred;
             let result = self.send(Quota::Reserved, target, priority, message_type, value.as_ref());
-            self.outbox.uncount_deferred(target, len);
+            self.outbox.update(target);
             if let Err(error) = result {
                 return Some((deferred, error));
             }
@@ -167,42 +159,12 @@ impl Link {
 
     /// Drops the pending output and the partial input of a target.
     pub(crate) fn remove_target(&mut self, target: Option<Uuid>) {
-        self.discard_deferred(target);
         self.outbox.remove(target);
         self.inbox.remove(target);
     }
 
-    /// Drops the pending output of a target.
-    pub(crate) fn discard_output(&mut self, target: Option<Uuid>) {
-        self.discard_deferred(target);
-        self.outbox.discard(target);
-    }
-
-    /// Drops the pending input of a pipeline, but not responses to host calls.
-    pub(crate) fn discard_input(&mut self, target: Option<Uuid>) {
-        for deferred in self.deferred.take_input(target) {
-            self.outbox.uncount_deferred(target, deferred.len);
-        }
-        self.outbox.discard_input(target);
-    }
-
-    /// Drops the deferred messages of a target.
-    pub(crate) fn discard_deferred(&mut self, target: Option<Uuid>) {
-        for deferred in self.deferred.take(target) {
-            self.outbox.uncount_deferred(target, deferred.len);
-        }
-    }
-
-    /// Drops all deferred messages.
-    pub(crate) fn discard_all_deferred(&mut self) {
-        for deferred in self.deferred.take_all() {
-            self.outbox.uncount_deferred(deferred.target, deferred.len);
-        }
-    }
-
     /// Drops all pending output and partial input, except packets without data.
     pub(crate) fn remove_all(&mut self) {
-        self.discard_all_deferred();
         self.outbox.remove_all();
         self.inbox.clear();
         self.key.clear_deferred_strings();

@@ -6,6 +6,7 @@ mod limits;
 mod messages;
 mod outbox;
 mod pool;
+mod queue;
 
 pub(crate) use key::Key;
 pub(crate) use lane::DeferredMessage;
@@ -14,6 +15,7 @@ pub(crate) use messages::{Decoded, Link};
 pub(crate) use outbox::{Ack, Quota};
 pub use pool::PoolRequest;
 pub(crate) use pool::{EventQueue, HostCalls, Received, pool_methods};
+pub(crate) use queue::SizedQueue;
 
 use crate::error::{Error, Kind};
 use crate::record::{ErrorCategory, ErrorRecord};

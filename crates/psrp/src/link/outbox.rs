@@ -1,4 +1,5 @@
-//! Send queue of a session: messages per target, packets without data, pending acknowledgements, and paused targets.
+//! Send queue of a session: messages per target, those that wait for the session key, packets without data, pending
+//! acknowledgements, and paused targets.
 //!
 //! Targets send in round-robin order. Every operation takes constant time regardless of the number of targets and
 //! messages: a target is in a ring (a round-robin queue) only while it can send.
@@ -7,9 +8,11 @@ use std::collections::{HashMap, VecDeque};
 
 use uuid::Uuid;
 
-use super::lane::LaneBuffer;
+use super::lane::{DeferredMessage, LaneBuffer};
+use super::queue::SizedQueue;
 use crate::error::{Error, Kind};
 use crate::fragment::{Fragmenter, Priority};
+use crate::message::MessageType;
 use crate::outofproc::Packet;
 
 /// Number of empty lanes retained so that their buffers can be reused.
@@ -46,9 +49,8 @@ struct Target {
     pending_ack: Option<Ack>,
     /// True if nothing may be sent until a client connects.
     is_paused: bool,
-    /// Deferred messages, and their bytes.
-    deferred: usize,
-    deferred_bytes: usize,
+    /// Messages that wait for the session key. They follow the pending messages.
+    deferred: SizedQueue<DeferredMessage>,
     /// Packets to send when all messages are sent and acknowledged.
     after: Vec<Packet<'static>>,
     is_in_ring: bool,
@@ -65,7 +67,7 @@ impl Target {
     }
 
     fn has_data(&self) -> bool {
-        self.has_messages() || self.deferred > 0
+        self.has_messages() || !self.deferred.is_empty()
     }
 
     /// Returns whether data or an acknowledgement is pending.
@@ -96,6 +98,8 @@ pub(crate) struct Outbox {
     ring: VecDeque<Option<Uuid>>,
     /// Targets with responses to host calls, which go first.
     urgent_ring: VecDeque<Option<Uuid>>,
+    /// Targets in the order of their first deferred message. May contain targets that have none any more.
+    deferred_order: VecDeque<Option<Uuid>>,
     packets: VecDeque<Packet<'static>>,
     /// All packets without data, including those that follow messages.
     packet_count: usize,
@@ -113,6 +117,7 @@ impl Outbox {
             targets: HashMap::new(),
             ring: VecDeque::new(),
             urgent_ring: VecDeque::new(),
+            deferred_order: VecDeque::new(),
             packets: VecDeque::new(),
             packet_count: 0,
             spare: Vec::new(),
@@ -131,7 +136,7 @@ impl Outbox {
     pub(crate) fn pending_bytes_of(&self, target: Option<Uuid>) -> usize {
         self.targets.get(&target).map_or(0, |target| {
             let pending = target.lanes.iter().flatten().map(LaneBuffer::pending_bytes).sum::<usize>();
-            target.deferred_bytes + pending
+            target.deferred.bytes() + pending
         })
     }
 
@@ -180,21 +185,51 @@ impl Outbox {
         }
     }
 
-    /// Counts a deferred message.
-    pub(super) fn count_deferred(&mut self, id: Option<Uuid>, len: usize) {
+    /// Returns whether a stream has deferred messages, which a new one must not overtake.
+    pub(crate) fn has_deferred(&self, id: Option<Uuid>, priority: Priority) -> bool {
+        // Most sessions defer nothing: skips hashing the identifier.
+        !self.deferred_order.is_empty()
+            && self
+                .targets
+                .get(&id)
+                .is_some_and(|target| target.deferred.iter().any(|deferred| deferred.priority == priority))
+    }
+
+    /// Queues a message that waits for the session key. It must have been admitted with this length.
+    pub(super) fn push_deferred(&mut self, deferred: DeferredMessage, len: usize) {
+        let id = deferred.target;
         let target = self.targets.entry(id).or_default();
-        target.deferred += 1;
-        target.deferred_bytes += len;
+        if target.deferred.is_empty() {
+            self.deferred_order.push_back(id);
+        }
+        target.deferred.push(deferred, len);
         self.pending += len;
     }
 
-    /// Uncounts a deferred message. If it is to be sent, it must have been pushed before.
-    pub(super) fn uncount_deferred(&mut self, id: Option<Uuid>, len: usize) {
+    /// Removes the next deferred message. Call [`update`](Self::update) after it was pushed, or if it is not sent.
+    pub(super) fn pop_deferred(&mut self) -> Option<DeferredMessage> {
+        while let Some(id) = self.deferred_order.front() {
+            if let Some((deferred, len)) = self.targets.get_mut(id).and_then(|target| target.deferred.pop()) {
+                self.pending -= len;
+                return Some(deferred);
+            }
+            self.deferred_order.pop_front();
+        }
+        None
+    }
+
+    /// Drops the deferred messages of a target.
+    pub(crate) fn discard_deferred(&mut self, id: Option<Uuid>) {
         if let Some(target) = self.targets.get_mut(&id) {
-            target.deferred -= 1;
-            target.deferred_bytes -= len;
-            self.pending -= len;
+            self.pending -= target.deferred.clear();
             self.update(id);
+        }
+    }
+
+    /// Drops all deferred messages.
+    pub(crate) fn discard_all_deferred(&mut self) {
+        for id in std::mem::take(&mut self.deferred_order) {
+            self.discard_deferred(id);
         }
     }
 
@@ -243,7 +278,7 @@ impl Outbox {
 
     /// Called after messages of a target were removed or the target was unblocked. Adds the target to the rings if it
     /// can send, and queues the packets that were to follow its messages if it has none left.
-    fn update(&mut self, id: Option<Uuid>) {
+    pub(super) fn update(&mut self, id: Option<Uuid>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
         for lane in &mut target.lanes {
             if let Some(mut lane) = lane.take_if(|lane| lane.is_empty())
@@ -341,20 +376,24 @@ impl Outbox {
         }
     }
 
-    /// Drops the messages of a target except deferred ones. Packets that were to follow them are sent now.
-    pub(super) fn discard(&mut self, id: Option<Uuid>) {
+    /// Drops the messages of a target. Packets that were to follow them are sent now.
+    pub(crate) fn discard(&mut self, id: Option<Uuid>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
+        self.pending -= target.deferred.clear();
         for lane in target.lanes.iter_mut().filter_map(Option::take) {
             self.pending -= lane.pending_bytes();
         }
         self.update(id);
     }
 
-    /// Drops the input of a pipeline: its messages after the one that creates it, except deferred ones and responses to
-    /// host calls.
-    pub(super) fn discard_input(&mut self, id: Option<Uuid>) {
-        let target = self.targets.get_mut(&id);
-        let lane = target.and_then(|target| target.lanes[Priority::Default as usize].as_mut());
+    /// Drops the input of a pipeline: its messages after the one that creates it, except responses to host calls.
+    pub(crate) fn discard_input(&mut self, id: Option<Uuid>) {
+        let Some(target) = self.targets.get_mut(&id) else { return };
+        self.pending -= target.deferred.retain(|deferred| {
+            deferred.priority == Priority::PromptResponse
+                || deferred.message_type == MessageType::CreatePipeline
+        });
+        let lane = target.lanes[Priority::Default as usize].as_mut();
         self.pending -= lane.map_or(0, LaneBuffer::discard_behind_packet_end);
         self.update(id);
     }
@@ -371,6 +410,7 @@ impl Outbox {
 
     /// Drops all state of all targets except packets without data.
     pub(super) fn remove_all(&mut self) {
+        self.deferred_order.clear();
         let ids: Vec<_> = self.targets.keys().copied().collect();
         for id in ids {
             self.remove(id);

@@ -1,10 +1,11 @@
 //! Common parts of the pools of client and server: pending calls, events and requests, and methods.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use uuid::Uuid;
 
 use super::protocol_violation;
+use super::queue::SizedQueue;
 use crate::error::{Error, Kind};
 use crate::host::HostMethod;
 use crate::message::{
@@ -63,10 +64,8 @@ impl HostCalls {
 }
 
 /// Queue of events, limited by their decoded size.
-#[derive(Debug)]
 pub(crate) struct EventQueue<E> {
-    queue: VecDeque<(E, usize)>,
-    bytes: usize,
+    events: SizedQueue<E>,
     max_bytes: usize,
 }
 
@@ -75,28 +74,24 @@ impl<E> EventQueue<E> {
     const EVENT_OVERHEAD: usize = 64;
 
     pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { queue: VecDeque::new(), bytes: 0, max_bytes }
+        Self { events: SizedQueue::default(), max_bytes }
     }
 
     /// Fails if there is no room for an event of this decoded size.
     pub(crate) fn reserve(&self, size: usize) -> Result<(), Error> {
-        if self.bytes.saturating_add(size).saturating_add(Self::EVENT_OVERHEAD) > self.max_bytes {
+        if self.events.bytes().saturating_add(size).saturating_add(Self::EVENT_OVERHEAD) > self.max_bytes {
             return Err(Error::with(Kind::Limit, "bytes of pending events"));
         }
         Ok(())
     }
 
     pub(crate) fn push(&mut self, event: E, len: usize) {
-        self.bytes += len + Self::EVENT_OVERHEAD;
-        self.queue.push_back((event, len));
+        self.events.push(event, len + Self::EVENT_OVERHEAD);
     }
 
     /// Returns the next event and the bytes it counted.
     pub(crate) fn pop_with_size(&mut self) -> Option<(E, usize)> {
-        let (event, len) = self.queue.pop_front()?;
-        let size = len + Self::EVENT_OVERHEAD;
-        self.bytes -= size;
-        Some((event, size))
+        self.events.pop()
     }
 }
 

@@ -150,7 +150,7 @@ impl ServerPool {
             state: RunspacePoolState::Broken,
             error: Some(reason.clone()),
         })?;
-        self.link.discard_all_deferred();
+        self.link.outbox.discard_all_deferred();
         self.remove_all_pipelines();
         self.events.push(Event::Broken(reason), 0);
         Ok(())

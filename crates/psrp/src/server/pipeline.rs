@@ -249,7 +249,7 @@ impl ServerPool {
         let Some(entry) = self.pipelines.get_mut(&id) else { return };
         entry.state = PipelineState::Failed;
         let error = Box::new(record);
-        self.link.discard_deferred(Some(id));
+        self.link.outbox.discard_deferred(Some(id));
         let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(error.clone()) };
         // This record can always be written. Without room for it the client is lost anyway.
         let _ = self.link.send_protocol_payload(Some(id), &Payload::PipelineState(info));

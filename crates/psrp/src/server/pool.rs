@@ -168,7 +168,7 @@ impl ServerPool {
     ) -> Result<(), Error> {
         const PRIORITY: Priority = Priority::Default;
 
-        if self.link.has_deferred(target, PRIORITY) {
+        if self.link.outbox.has_deferred(target, PRIORITY) {
             return self.link.defer(quota, target, PRIORITY, message_type, value);
         }
         match self.link.send(quota, target, PRIORITY, message_type, value.as_ref()) {

@@ -80,7 +80,7 @@ impl Command {
         let read = slot.read;
         let has_progressed = std::mem::replace(&mut slot.processed, read) < read && next_call.is_some();
         if next_call.is_none_or(|events_before| events_before > read)
-            && let Some((event, size)) = slot.events.pop_front()
+            && let Some((event, size)) = slot.events.pop()
         {
             slot.read += 1;
             state.remove_buffered(size);
@@ -126,7 +126,7 @@ impl Drop for Command {
         if let Some(slot) = state.slots.get_mut(&id) {
             slot.is_dropped = true;
             slot.waker = None;
-            dropped += slot.events.drain(..).map(|(_, size)| size).sum::<usize>();
+            dropped += slot.events.clear();
         }
         state.remove_buffered(dropped);
         // A host call may wait for the reader.

@@ -252,7 +252,7 @@ async fn run_host_calls(shared: Arc<SharedSession>, host: Arc<dyn Host>, pipelin
             }
             next
         };
-        let Some((QueuedCall { call, size, events_before }, cancelled)) = next else { return };
+        let Some((QueuedCall { call, events_before }, size, cancelled)) = next else { return };
         if let Some(id) = pipeline.filter(|_| shared.ordered_host) {
             let is_read = |slot: &PipelineSlot| slot.processed >= events_before || slot.is_dropped;
             let is_due =

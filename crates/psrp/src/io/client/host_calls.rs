@@ -1,6 +1,6 @@
 //! Queues of host calls.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::client::ClientPool;
 use crate::host::{HostCall, HostResponse};
 use crate::io::Host;
+use crate::link::SizedQueue;
 
 /// Pending host calls, one queue per pipeline and one (`None`) for the pool.
 pub(super) struct HostCallQueues {
@@ -20,7 +21,7 @@ pub(super) struct HostCallQueues {
 
 #[derive(Default)]
 struct HostCallQueue {
-    calls: VecDeque<QueuedCall>,
+    calls: SizedQueue<QueuedCall>,
     /// [`QueuedCall::events_before`] of the running call.
     running: Option<u64>,
     /// Dropping it cancels the running call, unless that returns no value.
@@ -29,8 +30,6 @@ struct HostCallQueue {
 
 pub(super) struct QueuedCall {
     pub(super) call: HostCall,
-    /// Bytes counted towards `max_buffered_bytes`.
-    pub(super) size: usize,
     /// Number of events of the pipeline that arrived before the call.
     pub(super) events_before: u64,
 }
@@ -60,14 +59,14 @@ impl HostCallQueues {
             self.unserved.push(pipeline);
             HostCallQueue::default()
         });
-        queue.calls.push_back(QueuedCall { call, size, events_before });
+        queue.calls.push(QueuedCall { call, events_before }, size);
         true
     }
 
     /// Returns the number of events that arrived before the oldest call that has not finished.
     pub(super) fn first_pending(&self, pipeline: Option<Uuid>) -> Option<u64> {
         let queue = self.queues.get(&pipeline)?;
-        queue.running.or(queue.calls.front().map(|queued| queued.events_before))
+        queue.running.or(queue.calls.iter().next().map(|queued| queued.events_before))
     }
 
     /// Returns the queues that need a task.
@@ -87,13 +86,7 @@ impl HostCallQueues {
     pub(super) fn cancel(&mut self, pipeline: Option<Uuid>, is_dropped: bool) -> usize {
         let Some(queue) = self.queues.get_mut(&pipeline) else { return 0 };
         queue.cancel = None;
-        let mut size = 0;
-        queue.calls.retain(|queued| {
-            let is_kept = !is_dropped && queued.call.is_void();
-            size += if is_kept { 0 } else { queued.size };
-            is_kept
-        });
-        size
+        queue.calls.retain(|queued| !is_dropped && queued.call.is_void())
     }
 
     pub(super) fn clear(&mut self) {
@@ -101,15 +94,18 @@ impl HostCallQueues {
         self.unserved.clear();
     }
 
-    /// Takes the next call of a queue. Removes the queue if it is empty.
-    pub(super) fn next(&mut self, pipeline: Option<Uuid>) -> Option<(QueuedCall, oneshot::Receiver<()>)> {
+    /// Takes the next call of a queue and its size. Removes the queue if it is empty.
+    pub(super) fn next(
+        &mut self,
+        pipeline: Option<Uuid>,
+    ) -> Option<(QueuedCall, usize, oneshot::Receiver<()>)> {
         let queue = self.queues.get_mut(&pipeline)?;
-        let Some(queued) = queue.calls.pop_front() else {
+        let Some((queued, size)) = queue.calls.pop() else {
             self.queues.remove(&pipeline);
             return None;
         };
         let (sender, cancelled) = oneshot::channel();
         (queue.cancel, queue.running) = (Some(sender), Some(queued.events_before));
-        Some((queued, cancelled))
+        Some((queued, size, cancelled))
     }
 }

@@ -1,6 +1,6 @@
 //! Session state shared by the handles and the connection task, and its lock.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +17,7 @@ use super::pool_events::Subscribers;
 use crate::client::{ClientPool, PipelineEvent};
 use crate::error::{Error, Kind};
 use crate::io::task::wake;
+use crate::link::SizedQueue;
 use crate::message::{Availability, PipelineState, RunspacePoolState};
 
 /// Factor on `max_buffered_bytes` while a caller waits for a pipeline to stop.
@@ -368,8 +369,8 @@ impl super::Session {
 
 /// Per-pipeline state of a session.
 pub(super) struct PipelineSlot {
-    /// Unread events and their sizes.
-    pub(super) events: VecDeque<(PipelineEvent, usize)>,
+    /// Unread events.
+    pub(super) events: SizedQueue<PipelineEvent>,
     /// Number of events received, read, and read when the reader last polled for another one.
     pub(super) received: u64,
     pub(super) read: u64,
@@ -417,7 +418,7 @@ impl StopState {
 impl PipelineSlot {
     pub(super) fn new(state: PipelineState) -> Self {
         Self {
-            events: VecDeque::new(),
+            events: SizedQueue::default(),
             received: 0,
             read: 0,
             processed: 0,
@@ -435,7 +436,7 @@ impl PipelineSlot {
 
     pub(super) fn push(&mut self, event: PipelineEvent, size: usize) {
         self.received += 1;
-        self.events.push_back((event, size));
+        self.events.push(event, size);
         wake(&mut self.waker);
     }
 }

@@ -110,9 +110,9 @@ pub(super) fn now() -> Option<DateTime> {
 /// Output streams of a pipeline on the server, and access to the client's host. The client's pipeline is
 /// [`io::Command`](crate::io::Command).
 ///
-/// Methods that write wait while too much is unsent ([`Options::max_unsent_bytes`](super::Options::max_unsent_bytes))
-/// or while an earlier secure string waits for the session key. They fail with [`Error::is_closed`] if the pipeline has
-/// ended or the client has disconnected, and if the value cannot be encoded.
+/// Methods that write wait while too much is unsent ([`Options::max_unsent_bytes`](super::Options::max_unsent_bytes)),
+/// including secure strings that wait for the session key. They fail with [`Error::is_closed`] if the pipeline has ended
+/// or the client has disconnected, and if the value cannot be encoded.
 #[derive(Clone)]
 pub struct Pipeline {
     pub(super) run: PipelineRun,

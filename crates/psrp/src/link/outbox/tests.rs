@@ -20,6 +20,11 @@ fn push(outbox: &mut Outbox, target: Option<Uuid>, priority: Priority, len: usiz
     outbox.push(target, priority, |buffer| buffer.resize(buffer.len() + len, 7));
 }
 
+/// Defers a message of 10 bytes.
+fn defer(outbox: &mut Outbox, target: Option<Uuid>, priority: Priority, message_type: MessageType) {
+    outbox.push_deferred(DeferredMessage { target, priority, message_type, value: None }, 10);
+}
+
 /// Sends everything. Returns the target of each packet, and the first object identifier of data packets.
 fn order(outbox: &mut Outbox) -> Vec<(Option<Uuid>, Option<u8>)> {
     let mut buffer = Vec::new();
@@ -74,12 +79,43 @@ fn packets_follow_data_that_is_sent_or_dropped() {
     outbox.discard(A);
     assert_eq!(order(&mut outbox), [(A, None)]);
     // Deferred messages are waited for, too.
-    outbox.count_deferred(A, 10);
+    defer(&mut outbox, A, Priority::Default, MessageType::PipelineInput);
     outbox.queue_packet_after_data(Packet::Signal(A));
     assert_eq!(order(&mut outbox), []);
-    outbox.uncount_deferred(A, 10);
+    assert!(outbox.pop_deferred().is_some());
+    outbox.update(A);
     assert_eq!(order(&mut outbox), [(A, None)]);
     assert_eq!((outbox.packet_count, outbox.pending_bytes()), (0, 0));
+}
+
+#[test]
+fn deferred_messages_are_sent_by_target_and_can_be_dropped() {
+    use MessageType::{CreatePipeline, PipelineHostResponse, PipelineInput};
+
+    let mut outbox = outbox(false);
+    defer(&mut outbox, B, Priority::Default, CreatePipeline);
+    for target in [A, B] {
+        defer(&mut outbox, target, Priority::Default, PipelineInput);
+        defer(&mut outbox, target, Priority::PromptResponse, PipelineHostResponse);
+    }
+    assert!(outbox.has_deferred(A, Priority::Default) && !outbox.has_deferred(None, Priority::Default));
+    assert_eq!((outbox.pending_bytes(), outbox.pending_bytes_of(B)), (50, 30));
+    outbox.discard_input(B);
+    assert!(outbox.has_deferred(B, Priority::PromptResponse));
+    assert_eq!((outbox.pending_bytes(), outbox.pending_bytes_of(B)), (40, 20));
+    let next = std::iter::from_fn(|| {
+        let deferred = outbox.pop_deferred()?;
+        outbox.update(deferred.target);
+        Some((deferred.target, deferred.message_type))
+    });
+    let expected =
+        [(B, CreatePipeline), (B, PipelineHostResponse), (A, PipelineInput), (A, PipelineHostResponse)];
+    assert!(next.eq(expected));
+    assert!(outbox.targets.is_empty() && outbox.deferred_order.is_empty());
+    defer(&mut outbox, A, Priority::Default, PipelineInput);
+    outbox.discard_all_deferred();
+    assert_eq!((outbox.pending_bytes(), outbox.has_deferred(A, Priority::Default)), (0, false));
+    assert!(outbox.targets.is_empty());
 }
 
 #[test]
