@@ -172,6 +172,6 @@ pub use self::io::client::session::run;
 #[cfg(feature = "serde")]
 pub use self::serde::functions::{from_clixml, from_value, to_clixml, to_value};
 pub use error::{Error, ErrorKind};
-pub use link::SessionLimits;
+pub use link::{Core, SessionLimits};
 pub use terminal::terminal_safe;
 pub use value::{Object, PsString, Value};

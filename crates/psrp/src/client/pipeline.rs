@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::ClientPool;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::link::{Received, invalid_state};
+use crate::link::{Quota, Received, invalid_state};
 use crate::message::{
     CreatePipeline, GetCommandMetadata, MessageType, Payload, PipelineState, PipelineStateInfo, PowerShell,
 };
@@ -107,13 +107,39 @@ pub struct ClientPipeline<'a> {
 }
 
 impl ClientPipeline<'_> {
+    /// Returns the identifier of the pipeline.
+    pub fn id(&self) -> Uuid {
+        self.id
+    }
+
+    /// Returns the state of the pipeline.
+    pub fn state(&self) -> PipelineState {
+        self.entry().state
+    }
+
+    /// Returns the bytes of pending output of this pipeline. Check it before sending more (backpressure).
+    pub fn pending_bytes(&self) -> usize {
+        self.pool.pending_bytes_of(Some(self.id))
+    }
+
     fn entry(&self) -> &PipelineEntry {
         // `ClientPool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
         &self.pool.pipelines[&self.id]
     }
 
+    fn update(&mut self, change: impl FnOnce(&mut PipelineEntry)) {
+        if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
+            change(entry);
+        }
+    }
+
+    fn send(&mut self, message_type: MessageType, value: Option<Value>) -> Result<(), Error> {
+        let target = Some(self.id);
+        self.pool.core.send_or_defer(Quota::Application, target, Priority::Default, message_type, value)
+    }
+
     fn require(&self, action: &str, states: &[PipelineState]) -> Result<(), Error> {
-        self.pool.require_opened(action)?;
+        self.pool.core.require_opened(action)?;
         let entry = self.entry();
         if entry.is_closing {
             return Err(invalid_state(action, "pipeline", "being closed"));
@@ -147,7 +173,7 @@ impl ClientPipeline<'_> {
                 (payload.message_type(), payload.to_value())
             }
         };
-        self.pool.send(Some(self.id), Priority::Default, message_type, value)?;
+        self.send(message_type, value)?;
         self.update(|entry| {
             entry.state = PipelineState::Running;
             entry.is_input_open = has_input;
@@ -163,7 +189,7 @@ impl ClientPipeline<'_> {
     /// the value cannot be written; and if the limit of pending output is reached ([`Error::is_limit`]): retry later.
     pub fn send_input(&mut self, value: impl Into<Value>) -> Result<(), Error> {
         self.require_input("send input")?;
-        self.pool.send(Some(self.id), Priority::Default, MessageType::PipelineInput, Some(value.into()))
+        self.send(MessageType::PipelineInput, Some(value.into()))
     }
 
     /// Ends the pipeline's input.
@@ -173,7 +199,7 @@ impl ClientPipeline<'_> {
     /// Fails like [`send_input`](Self::send_input).
     pub fn end_input(&mut self) -> Result<(), Error> {
         self.require_input("end the input")?;
-        self.pool.send(Some(self.id), Priority::Default, MessageType::EndOfPipelineInput, None)?;
+        self.send(MessageType::EndOfPipelineInput, None)?;
         self.update(|entry| entry.is_input_open = false);
         Ok(())
     }
@@ -208,8 +234,8 @@ impl ClientPipeline<'_> {
     /// Queues a packet that the server would lose if the pipeline did not exist there yet.
     fn queue_packet_when_created(&mut self, packet: Packet<'static>) {
         match self.entry().is_acknowledged {
-            true => self.pool.link.outbox.queue_packet_before_data(packet),
-            false => self.pool.link.outbox.queue_packet_after_data(packet),
+            true => self.pool.core.outbox.queue_packet_before_data(packet),
+            false => self.pool.core.outbox.queue_packet_after_data(packet),
         }
     }
 
@@ -230,7 +256,7 @@ impl ClientPipeline<'_> {
 
         self.require("stop", &[Running, Stopping])?;
         if self.state() == Running {
-            self.pool.link.outbox.discard_input(Some(self.id));
+            self.pool.core.outbox.discard_input(Some(self.id));
             self.queue_packet_when_created(Packet::Signal(Some(self.id)));
             self.update(|entry| entry.state = Stopping);
         }
@@ -261,8 +287,8 @@ impl ClientPipeline<'_> {
 
         self.require("close", &[NotStarted, Stopped, Stopping, Completed, Failed])?;
         let id = self.id;
-        self.pool.host_calls.remove_pipeline(id);
-        self.pool.link.outbox.discard(Some(id));
+        self.pool.core.host_calls.remove_pipeline(id);
+        self.pool.core.outbox.discard(Some(id));
         self.queue_packet_when_created(Packet::Close(Some(id)));
         self.update(|entry| entry.is_closing = true);
         Ok(())

@@ -48,6 +48,28 @@ pub struct ServerPipeline<'a> {
 }
 
 impl ServerPipeline<'_> {
+    /// Returns the identifier of the pipeline.
+    pub fn id(&self) -> Uuid {
+        self.id
+    }
+
+    /// Returns the state of the pipeline.
+    pub fn state(&self) -> PipelineState {
+        // `ServerPool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
+        self.pool.pipelines[&self.id].state
+    }
+
+    /// Returns the bytes of pending output of this pipeline. Check it before writing more (backpressure).
+    pub fn pending_bytes(&self) -> usize {
+        self.pool.pending_bytes_of(Some(self.id))
+    }
+
+    fn update(&mut self, change: impl FnOnce(&mut PipelineEntry)) {
+        if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
+            change(entry);
+        }
+    }
+
     /// Returns whether the pipeline's output is sent to the client. A client that has connected to the pool must also
     /// connect to each pipeline; until then the messages of the pipeline stay queued.
     pub fn is_connected(&self) -> bool {
@@ -60,9 +82,9 @@ impl ServerPipeline<'_> {
     ///
     /// Fails if the pool is not open ([`Error::is_state`]).
     pub fn connect(&mut self) -> Result<(), Error> {
-        self.pool.require_opened("connect to a pipeline")?;
+        self.pool.core.require_opened("connect to a pipeline")?;
         self.update(|entry| entry.is_connected = true);
-        self.pool.link.outbox.set_paused(Some(self.id), false);
+        self.pool.core.outbox.set_paused(Some(self.id), false);
         Ok(())
     }
 
@@ -93,15 +115,14 @@ impl ServerPipeline<'_> {
     /// Sends a state to the client and changes to it.
     fn send_state(&mut self, info: PipelineStateInfo) -> Result<(), Error> {
         let state = info.state;
-        let payload = Payload::PipelineState(info);
-        self.pool.send(Quota::Protocol, Some(self.id), payload.message_type(), payload.to_value())?;
+        self.pool.send(Quota::Protocol, Some(self.id), &Payload::PipelineState(info))?;
         self.update(|entry| entry.state = state);
         Ok(())
     }
 
-    fn write(&mut self, action: &str, payload: Payload) -> Result<(), Error> {
+    fn write(&mut self, action: &str, payload: &Payload) -> Result<(), Error> {
         self.require(action, &[PipelineState::Running])?;
-        self.pool.send(Quota::Application, Some(self.id), payload.message_type(), payload.to_value())
+        self.pool.send(Quota::Application, Some(self.id), payload)
     }
 
     /// Writes an object to the output.
@@ -111,7 +132,7 @@ impl ServerPipeline<'_> {
     /// Fails if the pipeline does not run ([`Error::is_state`]); if the value cannot be written; and if the limit of
     /// pending output is reached ([`Error::is_limit`]): retry later. The same holds for all methods that write.
     pub fn write_output(&mut self, value: impl Into<Value>) -> Result<(), Error> {
-        self.write("write output", Payload::PipelineOutput(value.into()))
+        self.write("write output", &Payload::PipelineOutput(value.into()))
     }
 
     /// Writes an error record.
@@ -120,7 +141,7 @@ impl ServerPipeline<'_> {
     ///
     /// Fails like [`write_output`](Self::write_output).
     pub fn write_error(&mut self, record: ErrorRecord) -> Result<(), Error> {
-        self.write("write an error", Payload::ErrorRecord(Box::new(record)))
+        self.write("write an error", &Payload::ErrorRecord(Box::new(record)))
     }
 
     /// Writes a debug message.
@@ -129,7 +150,7 @@ impl ServerPipeline<'_> {
     ///
     /// Fails like [`write_output`](Self::write_output).
     pub fn write_debug(&mut self, record: InformationalRecord) -> Result<(), Error> {
-        self.write("write a debug message", Payload::DebugRecord(Box::new(record)))
+        self.write("write a debug message", &Payload::DebugRecord(Box::new(record)))
     }
 
     /// Writes a verbose message.
@@ -138,7 +159,7 @@ impl ServerPipeline<'_> {
     ///
     /// Fails like [`write_output`](Self::write_output).
     pub fn write_verbose(&mut self, record: InformationalRecord) -> Result<(), Error> {
-        self.write("write a verbose message", Payload::VerboseRecord(Box::new(record)))
+        self.write("write a verbose message", &Payload::VerboseRecord(Box::new(record)))
     }
 
     /// Writes a warning.
@@ -147,7 +168,7 @@ impl ServerPipeline<'_> {
     ///
     /// Fails like [`write_output`](Self::write_output).
     pub fn write_warning(&mut self, record: InformationalRecord) -> Result<(), Error> {
-        self.write("write a warning", Payload::WarningRecord(Box::new(record)))
+        self.write("write a warning", &Payload::WarningRecord(Box::new(record)))
     }
 
     /// Writes a progress record.
@@ -156,7 +177,7 @@ impl ServerPipeline<'_> {
     ///
     /// Fails like [`write_output`](Self::write_output).
     pub fn write_progress(&mut self, record: Progress) -> Result<(), Error> {
-        self.write("write progress", Payload::ProgressRecord(Box::new(record)))
+        self.write("write progress", &Payload::ProgressRecord(Box::new(record)))
     }
 
     /// Writes an information record.
@@ -169,7 +190,7 @@ impl ServerPipeline<'_> {
         if self.pool.protocol() < Version::new(2, 3) {
             return Err(Error::with(Kind::State, "information records require protocol 2.3"));
         }
-        self.write("write information", Payload::InformationRecord(Box::new(record)))
+        self.write("write information", &Payload::InformationRecord(Box::new(record)))
     }
 
     /// Calls a method of the client's host. Returns the identifier of the call, `None` if the method has no response.
@@ -234,11 +255,11 @@ impl ServerPipeline<'_> {
 impl ServerPool {
     /// Cleans up after the final state of a pipeline was sent.
     pub(super) fn finish(&mut self, id: Uuid) {
-        self.host_calls.remove_pipeline(id);
+        self.core.host_calls.remove_pipeline(id);
         if let Some(entry) = self.pipelines.get_mut(&id) {
             entry.is_input_open = false;
             if std::mem::take(&mut entry.is_signalled) {
-                self.link.outbox.queue_packet_after_data(Packet::SignalAck(Some(id)));
+                self.core.outbox.queue_packet_after_data(Packet::SignalAck(Some(id)));
             }
         }
     }
@@ -249,10 +270,10 @@ impl ServerPool {
         let Some(entry) = self.pipelines.get_mut(&id) else { return };
         entry.state = PipelineState::Failed;
         let error = Box::new(record);
-        self.link.outbox.discard_deferred(Some(id));
+        self.core.outbox.discard_deferred(Some(id));
         let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(error.clone()) };
         // This record can always be written. Without room for it the client is lost anyway.
-        let _ = self.link.send_protocol_payload(Some(id), &Payload::PipelineState(info));
+        let _ = self.core.send_protocol_payload(Some(id), &Payload::PipelineState(info));
         self.finish(id);
         self.events.push(Event::Pipeline { id, event: PipelineEvent::Failed(error) }, 0);
     }

@@ -1,5 +1,6 @@
-//! Encoding, queueing and decoding of the messages of one side of a session.
+//! Common part of the pools of client and server: state, and encoding, queueing and decoding of messages.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -8,13 +9,17 @@ use super::key::Key;
 use super::lane::{DeferredMessage, Inbox, PlaceholderCipher};
 use super::limits::SessionLimits;
 use super::outbox::{Outbox, Quota};
-use super::protocol_violation;
+use super::pending::{HostCalls, PoolRequest};
+use super::{invalid_state, protocol_violation};
 use crate::clixml::{Limits, ReadOptions, WriteOptions, Writer};
 use crate::error::Error;
-use crate::fragment::{Fragmenter, Priority};
-use crate::message::{Destination, Message, MessageHeader, MessageType, Payload};
+use crate::fragment::{Assembler, Fragmenter, Priority};
+use crate::message::{
+    Destination, InitRunspacePool, Message, MessageHeader, MessageType, Payload, RunspacePoolState,
+    SessionCapability,
+};
 use crate::record::{ErrorCategory, ErrorRecord};
-use crate::value::Value;
+use crate::value::{Value, Version};
 
 /// Encoded size of a request with a small script. Most of it are properties that every request has.
 const REQUEST_CAPACITY: usize = 2048;
@@ -28,9 +33,22 @@ pub(crate) struct Decoded {
     pub(crate) needs_key: bool,
 }
 
-pub(crate) struct Link {
-    peer: Destination,
+/// Common part of a [`ClientPool`](crate::client::ClientPool) and a [`ServerPool`](crate::server::ServerPool): the
+/// negotiated state, the queue of outgoing messages, partial messages, and pending calls and requests.
+pub struct Core {
+    /// Recipient of all messages that are sent.
+    pub(super) recipient: Destination,
     pub(crate) pool_id: Uuid,
+    pub(crate) state: RunspacePoolState,
+    pub(crate) capability: SessionCapability,
+    /// Capabilities of the peer.
+    pub(crate) peer: Option<SessionCapability>,
+    pub(crate) init: InitRunspacePool,
+    pub(crate) limits: SessionLimits,
+    pub(crate) requests: HashMap<i64, PoolRequest>,
+    /// Identifier of the next request of the client, or of the next host call of the server.
+    pub(crate) next_call_id: i64,
+    pub(crate) host_calls: HostCalls,
     pub(super) writer: Writer,
     pub(super) read_options: ReadOptions,
     pub(crate) outbox: Outbox,
@@ -38,24 +56,34 @@ pub(crate) struct Link {
     pub(crate) key: Key,
 }
 
-impl Link {
+impl Core {
     pub(crate) fn new(
-        peer: Destination,
+        recipient: Destination,
         pool_id: Uuid,
+        capability: SessionCapability,
+        init: InitRunspacePool,
         fragment_size: usize,
         limits: SessionLimits,
         key: Key,
     ) -> Self {
         let fragmenter = Fragmenter::new().fragment_size(fragment_size);
         // The client sends more to a target only after an acknowledgement; the server does not wait.
-        let requires_ack = peer == Destination::Server;
+        let requires_ack = recipient == Destination::Server;
         let mut writer = Writer::new();
         if requires_ack {
             writer.reserve(REQUEST_CAPACITY);
         }
         Self {
-            peer,
+            recipient,
             pool_id,
+            state: RunspacePoolState::BeforeOpen,
+            capability,
+            peer: None,
+            init,
+            limits,
+            requests: HashMap::new(),
+            next_call_id: 1,
+            host_calls: HostCalls::new(limits.max_host_calls),
             writer,
             // A document is smaller than the message that contains it.
             read_options: ReadOptions::new().limits(
@@ -67,6 +95,83 @@ impl Link {
             outbox: Outbox::new(fragmenter, requires_ack, limits.max_pending_bytes),
             inbox: Inbox::new(limits.max_object_size, limits.max_partial_bytes),
             key: key.with_max_deferred_bytes(limits.max_event_bytes),
+        }
+    }
+
+    /// Returns the identifier of the pool, which the client chooses. At the server it is nil until the first message.
+    pub fn id(&self) -> Uuid {
+        self.pool_id
+    }
+
+    /// Returns the state of the pool.
+    pub fn state(&self) -> RunspacePoolState {
+        self.state
+    }
+
+    /// Returns the minimum number of runspaces agreed with the peer.
+    pub fn min_runspaces(&self) -> i32 {
+        self.init.min_runspaces
+    }
+
+    /// Returns the maximum number of runspaces agreed with the peer.
+    pub fn max_runspaces(&self) -> i32 {
+        self.init.max_runspaces
+    }
+
+    /// Returns the capabilities of the peer once they are received.
+    pub fn peer(&self) -> Option<&SessionCapability> {
+        self.peer.as_ref()
+    }
+
+    /// Returns the bytes of all pending output, including messages that wait for the session key. The limit is
+    /// [`SessionLimits::max_pending_bytes`].
+    pub fn pending_bytes(&self) -> usize {
+        self.outbox.pending_bytes()
+    }
+
+    /// Returns the bytes of pending output of one pipeline, or of the pool alone with `None`. Check it before sending
+    /// more (backpressure).
+    pub fn pending_bytes_of(&self, pipeline: Option<Uuid>) -> usize {
+        self.outbox.pending_bytes_of(pipeline)
+    }
+
+    /// Returns the lower of both sides' protocol versions, or the version of this side while the peer's is unknown.
+    pub(crate) fn protocol(&self) -> Version {
+        let own = self.capability.protocol_version;
+        self.peer.as_ref().map_or(own, |peer| own.min(peer.protocol_version))
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self.state, RunspacePoolState::Closed | RunspacePoolState::Broken)
+    }
+
+    pub(crate) fn require_opened(&self, action: &str) -> Result<(), Error> {
+        self.require(action, &[RunspacePoolState::Opened])
+    }
+
+    pub(crate) fn require(&self, action: &str, states: &[RunspacePoolState]) -> Result<(), Error> {
+        if states.contains(&self.state) { Ok(()) } else { Err(invalid_state(action, "pool", self.state)) }
+    }
+
+    /// Queues a message, or defers it and starts the key exchange if it needs a key that is not available. The pool must
+    /// be open; at the server, with or without a client.
+    pub(crate) fn send_or_defer(
+        &mut self,
+        quota: Quota,
+        target: Option<Uuid>,
+        priority: Priority,
+        message_type: MessageType,
+        value: Option<Value>,
+    ) -> Result<(), Error> {
+        if self.outbox.has_deferred(target, priority) {
+            return self.defer(quota, target, priority, message_type, value);
+        }
+        match self.send(quota, target, priority, message_type, value.as_ref()) {
+            Err(error) if error.is_no_key() && cfg!(feature = "crypto") => {
+                self.request_key()?;
+                self.defer(quota, target, priority, message_type, value)
+            }
+            result => result,
         }
     }
 
@@ -86,7 +191,7 @@ impl Link {
         };
         self.outbox.admit(MessageHeader::LEN + data.len(), quota)?;
         let header = MessageHeader {
-            destination: self.peer,
+            destination: self.recipient,
             message_type,
             pool_id: self.pool_id,
             pipeline_id: target,
@@ -179,10 +284,23 @@ impl Link {
         ErrorRecord::new(text, ErrorCategory::ConnectionError)
     }
 
+    /// Returns the next complete message of received bytes, `None` if the rest is part of a message. The inner value is
+    /// `None` for a message of another pool.
+    pub(crate) fn next_message<'m, 'i: 'm>(
+        &self,
+        assembler: &'m mut Assembler,
+        bytes: &mut &'i [u8],
+    ) -> Result<Option<Option<Message<'m>>>, Error> {
+        match assembler.next(bytes)? {
+            Some(message) => self.accept(message).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Decodes a message header and checks the destination. Returns `None` if the message belongs to another pool.
-    pub(crate) fn accept<'m>(&self, message: &'m [u8]) -> Result<Option<Message<'m>>, Error> {
+    fn accept<'m>(&self, message: &'m [u8]) -> Result<Option<Message<'m>>, Error> {
         let message = Message::decode(message)?;
-        if message.header.destination == self.peer {
+        if message.header.destination == self.recipient {
             return Err(protocol_violation("a message addressed to its sender"));
         }
         let id = message.header.pool_id;
@@ -203,4 +321,10 @@ impl Link {
         }
         Ok(Decoded { payload, size, needs_key: false })
     }
+}
+
+impl_debug! {
+    /// Shows states, but no message content.
+    Core |this|
+        id = this.id(), state = this.state, has_key = this.has_key(), pending_bytes = this.pending_bytes()
 }
