@@ -2,7 +2,7 @@
 
 use super::{ApartmentState, Command, HostInfo, SessionCapability};
 use crate::Error;
-use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, flags, object_struct};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, flags, object_struct};
 use crate::value::{PsString, Value, Version};
 
 flags! {
@@ -119,7 +119,7 @@ impl Field for PowerShell {
         self.write(SessionCapability::PROTOCOL)
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let mut from = MemberReader::new(value, budget)?;
         let extra: Vec<Statement> = from.optional("ExtraCmds")?.unwrap_or_default();
         let statements = if extra.is_empty() {
@@ -146,7 +146,7 @@ impl Field for Statement {
         Value::Nil
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         MemberReader::new(value, budget)?.required("Cmds").map(Self)
     }
 }
