@@ -107,11 +107,6 @@ pub struct ClientPipeline<'a> {
 }
 
 impl ClientPipeline<'_> {
-    /// Returns the identifier of the pipeline.
-    pub fn id(&self) -> Uuid {
-        self.id
-    }
-
     /// Returns the state of the pipeline.
     pub fn state(&self) -> PipelineState {
         self.entry().state

@@ -16,6 +16,7 @@ pub use limits::SessionLimits;
 pub(crate) use outbox::{Ack, Quota};
 pub use pending::PoolRequest;
 pub(crate) use pending::{EventQueue, Received};
+#[cfg(feature = "tokio")]
 pub(crate) use queue::SizedQueue;
 
 use crate::error::{Error, Kind};

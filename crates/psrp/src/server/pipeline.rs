@@ -48,11 +48,6 @@ pub struct ServerPipeline<'a> {
 }
 
 impl ServerPipeline<'_> {
-    /// Returns the identifier of the pipeline.
-    pub fn id(&self) -> Uuid {
-        self.id
-    }
-
     /// Returns the state of the pipeline.
     pub fn state(&self) -> PipelineState {
         // `ServerPool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
