@@ -28,13 +28,13 @@ pub(crate) async fn open(
     let limits =
         ClientLimits { open_timeout: Duration::from_secs(target.connect_timeout), ..ClientLimits::default() };
     let options = Options::new().host(Arc::<ConsoleHost>::clone(host)).ordered_host(true).limits(limits);
-    let pool = tokio::select! {
-        pool = connect(target, host, options) => pool?,
+    let session = tokio::select! {
+        session = connect(target, host, options) => session?,
         () = interrupts.wait() => return Err(Failure::interrupted()),
         // During a password prompt, Ctrl+C is read as a key and raises no signal.
         () = host.interrupted() => return Err(Failure::interrupted()),
     };
-    let (mut events, host) = (pool.events(), Arc::clone(host));
+    let (mut events, host) = (session.events(), Arc::clone(host));
     tokio::spawn(async move {
         while let Some(event) = events.next().await {
             if let PoolEvent::Record(event) = event {
@@ -43,7 +43,7 @@ pub(crate) async fn open(
             }
         }
     });
-    Ok(pool)
+    Ok(session)
 }
 
 async fn connect(target: &TargetArgs, host: &Arc<ConsoleHost>, options: Options) -> Result<Session, Failure> {

@@ -48,9 +48,9 @@ use crate::value::{PsString, Value};
 /// # }
 /// ```
 pub async fn run<C: Connect>(connector: &C, script: impl Into<PsString>) -> Result<Output, Error> {
-    let pool = Session::open(connector, Options::new()).await?;
-    let output = pool.invoke(PowerShell::script(script)).await;
-    let _ = pool.close().await;
+    let session = Session::open(connector, Options::new()).await?;
+    let output = session.invoke(PowerShell::script(script)).await;
+    let _ = session.close().await;
     output
 }
 
@@ -157,9 +157,9 @@ impl Session {
         begin(&mut machine)?;
         let shared = SharedSession::new(machine, limits, HostCallQueues::new(host), ordered_host);
         tokio::spawn(ConnectionTask::new(transport, Arc::clone(&shared)).run());
-        let pool = Self { handle: Arc::new(PoolHandle { shared }) };
-        within(limits.open_timeout, "to open the pool", pool.wait_until_open()).await?;
-        Ok(pool)
+        let session = Self { handle: Arc::new(PoolHandle { shared }) };
+        within(limits.open_timeout, "to open the pool", session.wait_until_open()).await?;
+        Ok(session)
     }
 
     async fn wait_until_open(&self) -> Result<(), Error> {

@@ -118,7 +118,7 @@ pub struct CopiedFile {
 /// # }
 /// ```
 pub async fn copy_to(
-    pool: &Session,
+    session: &Session,
     local: impl AsRef<Path>,
     remote: impl Into<PsString>,
     mut options: CopyOptions<'_>,
@@ -132,7 +132,7 @@ pub async fn copy_to(
         .parameter("Path", remote.into())
         .parameter("Name", name)
         .parameter("Overwrite", options.overwrite);
-    let mut pipeline = pool.start_with_input(PowerShell::new().command(script)).await?;
+    let mut pipeline = session.start_with_input(PowerShell::new().command(script)).await?;
     options.progress(0, total);
 
     let mut digest = Context::new(&SHA256);
@@ -203,7 +203,7 @@ pub async fn copy_to(
 /// # }
 /// ```
 pub async fn copy_from(
-    pool: &Session,
+    session: &Session,
     remote: impl Into<PsString>,
     local: impl AsRef<Path>,
     mut options: CopyOptions<'_>,
@@ -214,7 +214,7 @@ pub async fn copy_from(
         .local_scope(true)
         .parameter("Path", remote)
         .parameter("ChunkSize", options.chunk_size as i32);
-    let mut pipeline = pool.start(PowerShell::new().command(script)).await?;
+    let mut pipeline = session.start(PowerShell::new().command(script)).await?;
     let Some(Value::Int64(total)) = next_output(&mut pipeline).await? else { return Err(unexpected()) };
     let total = u64::try_from(total).map_err(|_| unexpected())?;
     let mut file = destination.create().await?;
