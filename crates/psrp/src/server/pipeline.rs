@@ -8,8 +8,8 @@ use crate::host::HostRequest;
 use crate::link::{Quota, Received, invalid_state};
 use crate::message::{Payload, PipelineState, PipelineStateInfo};
 use crate::outofproc::Packet;
-use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
-use crate::value::{Progress, Value, Version};
+use crate::record::ErrorRecord;
+use crate::value::{Value, Version};
 
 /// State of a pipeline.
 #[derive(Debug)]
@@ -115,77 +115,38 @@ impl ServerPipeline<'_> {
         Ok(())
     }
 
-    fn write(&mut self, action: &str, payload: &Payload) -> Result<(), Error> {
-        self.require(action, &[PipelineState::Running])?;
-        self.pool.send(Quota::Application, Some(self.id), payload)
-    }
-
     /// Writes an object to the output.
     ///
     /// # Errors
     ///
     /// Fails if the pipeline does not run ([`Error::is_state`]); if the value cannot be written; and if the limit of
-    /// pending output is reached ([`Error::is_limit`]): retry later. The same holds for all methods that write.
+    /// pending output is reached ([`Error::is_limit`]): retry later.
     pub fn write_output(&mut self, value: impl Into<Value>) -> Result<(), Error> {
-        self.write("write output", &Payload::PipelineOutput(value.into()))
+        self.require("write output", &[PipelineState::Running])?;
+        self.pool.send(Quota::Application, Some(self.id), &Payload::PipelineOutput(value.into()))
     }
 
-    /// Writes an error record.
+    /// Writes a record: an error, a debug or verbose message, a warning, progress, or an information record.
     ///
     /// # Errors
     ///
-    /// Fails like [`write_output`](Self::write_output).
-    pub fn write_error(&mut self, record: ErrorRecord) -> Result<(), Error> {
-        self.write("write an error", &Payload::ErrorRecord(Box::new(record)))
-    }
-
-    /// Writes a debug message.
-    ///
-    /// # Errors
-    ///
-    /// Fails like [`write_output`](Self::write_output).
-    pub fn write_debug(&mut self, record: InformationalRecord) -> Result<(), Error> {
-        self.write("write a debug message", &Payload::DebugRecord(Box::new(record)))
-    }
-
-    /// Writes a verbose message.
-    ///
-    /// # Errors
-    ///
-    /// Fails like [`write_output`](Self::write_output).
-    pub fn write_verbose(&mut self, record: InformationalRecord) -> Result<(), Error> {
-        self.write("write a verbose message", &Payload::VerboseRecord(Box::new(record)))
-    }
-
-    /// Writes a warning.
-    ///
-    /// # Errors
-    ///
-    /// Fails like [`write_output`](Self::write_output).
-    pub fn write_warning(&mut self, record: InformationalRecord) -> Result<(), Error> {
-        self.write("write a warning", &Payload::WarningRecord(Box::new(record)))
-    }
-
-    /// Writes a progress record.
-    ///
-    /// # Errors
-    ///
-    /// Fails like [`write_output`](Self::write_output).
-    pub fn write_progress(&mut self, record: Progress) -> Result<(), Error> {
-        self.write("write progress", &Payload::ProgressRecord(Box::new(record)))
-    }
-
-    /// Writes an information record.
-    ///
-    /// # Errors
-    ///
-    /// See [`write_output`](Self::write_output). Also fails if the client's protocol is older than 2.3
-    /// ([`Error::is_state`]).
-    pub fn write_information(&mut self, record: InformationRecord) -> Result<(), Error> {
-        if self.pool.protocol() < Version::new(2, 3) {
-            return Err(Error::with(Kind::State, "information records require protocol 2.3"));
+    /// Fails like [`write_output`](Self::write_output). Also fails for other payloads, and for an information record if
+    /// the client's protocol is older than 2.3 ([`Error::is_state`]).
+    pub fn write_record(&mut self, record: &Payload) -> Result<(), Error> {
+        self.require("write a record", &[PipelineState::Running])?;
+        match record {
+            Payload::ErrorRecord(_)
+            | Payload::DebugRecord(_)
+            | Payload::VerboseRecord(_)
+            | Payload::WarningRecord(_)
+            | Payload::ProgressRecord(_) => {}
+            Payload::InformationRecord(_) if self.pool.protocol() >= Version::new(2, 3) => {}
+            Payload::InformationRecord(_) => {
+                return Err(Error::with(Kind::State, "information records require protocol 2.3"));
+            }
+            _ => return Err(Error::with(Kind::State, "the message is not a record")),
         }
-        self.write("write information", &Payload::InformationRecord(Box::new(record)))
+        self.pool.send(Quota::Application, Some(self.id), record)
     }
 
     /// Calls a method of the client's host. Returns the identifier of the call, `None` if the method has no response.

@@ -207,12 +207,6 @@ pub(crate) fn replay_server(
 fn write(pipeline: &mut server::ServerPipeline<'_>, payload: Payload) {
     match payload {
         Payload::PipelineOutput(value) => pipeline.write_output(value).unwrap(),
-        Payload::ErrorRecord(record) => pipeline.write_error(*record).unwrap(),
-        Payload::DebugRecord(record) => pipeline.write_debug(*record).unwrap(),
-        Payload::VerboseRecord(record) => pipeline.write_verbose(*record).unwrap(),
-        Payload::WarningRecord(record) => pipeline.write_warning(*record).unwrap(),
-        Payload::ProgressRecord(record) => pipeline.write_progress(*record).unwrap(),
-        Payload::InformationRecord(record) => pipeline.write_information(*record).unwrap(),
         Payload::PipelineHostCall(call) => {
             let number = pipeline.host_call(&call.request().unwrap()).unwrap();
             assert_eq!(number, (!call.is_void()).then_some(call.call_id));
@@ -224,7 +218,7 @@ fn write(pipeline: &mut server::ServerPipeline<'_>, payload: Payload) {
             PipelineState::Completed => pipeline.complete().unwrap(),
             _ => pipeline.fail(*info.error.unwrap()).unwrap(),
         },
-        other => panic!("message {:?}", other.message_type()),
+        record => pipeline.write_record(&record).unwrap(),
     }
 }
 

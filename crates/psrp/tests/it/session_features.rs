@@ -4,7 +4,8 @@ use psrp::client::{self, Event};
 use psrp::fragment::Priority;
 use psrp::host::{HostCall, HostRequest, HostResponse, HostResult};
 use psrp::message::{
-    Availability, Command, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState, UserEvent,
+    Availability, Command, GetCommandMetadata, Payload, PipelineState, PowerShell, RunspacePoolState,
+    UserEvent,
 };
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord};
@@ -36,8 +37,9 @@ fn old_peers_get_only_supported_requests() {
 
     let mut session = Session::of_versions(0, 4);
     let id = session.run(PowerShell::script("1"));
-    let record = InformationRecord::new("new");
-    assert!(session.server_pipeline(id).write_information(record).unwrap_err().is_state());
+    let record = Payload::InformationRecord(Box::new(InformationRecord::new("new")));
+    assert!(session.server_pipeline(id).write_record(&record).unwrap_err().is_state());
+    assert!(session.server_pipeline(id).write_record(&Payload::PublicKeyRequest).unwrap_err().is_state());
 }
 
 #[test]
