@@ -15,7 +15,8 @@ pub(crate) use lane::DeferredMessage;
 pub use limits::SessionLimits;
 pub(crate) use outbox::{Ack, Quota};
 pub use pending::PoolRequest;
-pub(crate) use pending::{EventQueue, Received};
+pub(crate) use pending::Received;
+pub(crate) use queue::EventQueue;
 #[cfg(feature = "tokio")]
 pub(crate) use queue::SizedQueue;
 

@@ -1,11 +1,10 @@
-//! Pending calls, events and requests of a pool.
+//! Pending calls and requests of a pool, and received bytes of a pipeline.
 
 use std::collections::HashMap;
 
 use uuid::Uuid;
 
 use super::protocol_violation;
-use super::queue::SizedQueue;
 use crate::error::{Error, Kind};
 use crate::host::HostMethod;
 use crate::message::{
@@ -60,38 +59,6 @@ impl HostCalls {
 
     pub(crate) fn clear(&mut self) {
         self.calls.clear();
-    }
-}
-
-/// Queue of events, limited by their decoded size.
-pub(crate) struct EventQueue<E> {
-    events: SizedQueue<E>,
-    max_bytes: usize,
-}
-
-impl<E> EventQueue<E> {
-    /// Bytes that an event counts in addition to its decoded size.
-    const EVENT_OVERHEAD: usize = 64;
-
-    pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { events: SizedQueue::default(), max_bytes }
-    }
-
-    /// Fails if there is no room for an event of this decoded size.
-    pub(crate) fn reserve(&self, size: usize) -> Result<(), Error> {
-        if self.events.bytes().saturating_add(size).saturating_add(Self::EVENT_OVERHEAD) > self.max_bytes {
-            return Err(Error::with(Kind::Limit, "bytes of pending events"));
-        }
-        Ok(())
-    }
-
-    pub(crate) fn push(&mut self, event: E, len: usize) {
-        self.events.push(event, len + Self::EVENT_OVERHEAD);
-    }
-
-    /// Returns the next event and the bytes it counted.
-    pub(crate) fn pop_with_size(&mut self) -> Option<(E, usize)> {
-        self.events.pop()
     }
 }
 

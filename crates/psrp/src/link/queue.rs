@@ -1,6 +1,8 @@
-//! Queue of items with a size.
+//! Queues of items with a size.
 
 use std::collections::VecDeque;
+
+use crate::error::{Error, Kind};
 
 /// First-in, first-out queue that knows the total size of its items in bytes.
 pub(crate) struct SizedQueue<T> {
@@ -52,6 +54,38 @@ impl<T> SizedQueue<T> {
     pub(crate) fn clear(&mut self) -> usize {
         self.items.clear();
         std::mem::take(&mut self.bytes)
+    }
+}
+
+/// Queue of events, limited by their decoded size.
+pub(crate) struct EventQueue<E> {
+    events: SizedQueue<E>,
+    max_bytes: usize,
+}
+
+impl<E> EventQueue<E> {
+    /// Bytes that an event counts in addition to its decoded size.
+    const EVENT_OVERHEAD: usize = 64;
+
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self { events: SizedQueue::default(), max_bytes }
+    }
+
+    /// Fails if there is no room for an event of this decoded size.
+    pub(crate) fn reserve(&self, size: usize) -> Result<(), Error> {
+        if self.events.bytes().saturating_add(size).saturating_add(Self::EVENT_OVERHEAD) > self.max_bytes {
+            return Err(Error::with(Kind::Limit, "bytes of pending events"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn push(&mut self, event: E, len: usize) {
+        self.events.push(event, len + Self::EVENT_OVERHEAD);
+    }
+
+    /// Returns the next event and the bytes it counted.
+    pub(crate) fn pop_with_size(&mut self) -> Option<(E, usize)> {
+        self.events.pop()
     }
 }
 
