@@ -42,12 +42,10 @@
 
 mod config;
 mod connection;
-mod event;
 mod input;
 mod pipeline;
 mod pool;
 
 pub use config::Config;
-pub use event::{Event, PipelineEvent};
-pub use pipeline::{ClientPipeline, PipelineRequest};
-pub use pool::ClientPool;
+pub use pipeline::{ClientPipeline, PipelineEvent, PipelineRequest};
+pub use pool::{ClientPool, Event};

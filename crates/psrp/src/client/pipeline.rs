@@ -10,7 +10,8 @@ use crate::message::{
     CreatePipeline, GetCommandMetadata, MessageType, Payload, PipelineState, PipelineStateInfo, PowerShell,
 };
 use crate::outofproc::Packet;
-use crate::value::{Value, Version};
+use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
+use crate::value::{Progress, Value, Version};
 
 /// Task of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +58,30 @@ impl From<GetCommandMetadata> for PipelineRequest {
     fn from(get: GetCommandMetadata) -> Self {
         Self::GetCommandMetadata(Box::new(get))
     }
+}
+
+/// Event of a pipeline.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PipelineEvent {
+    /// Output object.
+    Output(Value),
+    /// Error record.
+    Error(Box<ErrorRecord>),
+    /// Debug message.
+    Debug(Box<InformationalRecord>),
+    /// Verbose message.
+    Verbose(Box<InformationalRecord>),
+    /// Warning.
+    Warning(Box<InformationalRecord>),
+    /// Progress record.
+    Progress(Box<Progress>),
+    /// Information record.
+    Information(Box<InformationRecord>),
+    /// The state of the pipeline has changed.
+    State(PipelineStateInfo),
+    /// The server has confirmed the close. The pipeline no longer exists.
+    Closed,
 }
 
 /// State of a pipeline.

@@ -5,17 +5,82 @@ use std::ops::Deref;
 
 use uuid::Uuid;
 
-use super::pipeline::{ClientPipeline, PipelineEntry, PipelineRequest};
-use super::{Config, Event};
+use super::Config;
+use super::pipeline::{ClientPipeline, PipelineEntry, PipelineEvent, PipelineRequest};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::guid;
-use crate::host::{HostOutcome, HostResponse};
+use crate::host::{HostCall, HostOutcome, HostResponse};
 use crate::link::{Core, DeferredMessage, EventQueue, PoolRequest, Quota};
-use crate::message::{ApplicationPrivateData, Destination, Payload, PipelineState, RunspacePoolState};
+use crate::message::{
+    ApplicationPrivateData, Availability, Destination, Payload, PipelineState, RunspaceLimits,
+    RunspacePoolState, RunspacePoolStateInfo, SessionCapability, UserEvent,
+};
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
 use crate::value::Version;
+
+/// Event of a runspace pool.
+///
+/// A secure string received before the session key is encrypted at first; the pool requests the key itself. After
+/// [`KeyExchanged`](Self::KeyExchanged) the string is decrypted, including all clones and those in earlier events.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// Capabilities of the server.
+    SessionCapability(SessionCapability),
+    /// Private data of the server's application.
+    ApplicationPrivateData(ApplicationPrivateData),
+    /// Number of runspaces of the pool connected to.
+    RunspaceLimits(RunspaceLimits),
+    /// The state of the pool has changed: by a message of the server, after a close, or because the pool broke.
+    State(RunspacePoolStateInfo),
+    /// The session key is available.
+    KeyExchanged,
+    /// Response to a request of the pool.
+    RequestCompleted {
+        /// Identifier returned by the request.
+        call_id: i64,
+        /// Result of the request.
+        availability: Availability,
+    },
+    /// A pending request was cancelled: the client has [connected](ClientPool::connect) again, and the server
+    /// drops the requests of the previous connection.
+    RequestCancelled {
+        /// Identifier returned by the request.
+        call_id: i64,
+    },
+    /// Event of the remote session.
+    UserEvent(Box<UserEvent>),
+    /// Host call. Respond with [`ClientPool::respond`] unless the call is
+    /// [void](HostCall::is_void).
+    HostCall {
+        /// Calling pipeline, `None` for the pool.
+        pipeline: Option<Uuid>,
+        /// The call.
+        call: HostCall,
+    },
+    /// A response to a host call was deferred until the session key was available, and could not be written then. The
+    /// server was told that the call failed.
+    ResponseFailed {
+        /// Calling pipeline, `None` for the pool.
+        pipeline: Option<Uuid>,
+        /// Identifier of the call.
+        call_id: i64,
+        /// Cause of the failure.
+        reason: Box<ErrorRecord>,
+    },
+    /// Record, output object or state of a pipeline without an identifier. Servers send them while they open a pool, for
+    /// example warnings of a startup script.
+    PoolRecord(PipelineEvent),
+    /// Event of a pipeline.
+    Pipeline {
+        /// Identifier of the pipeline.
+        id: Uuid,
+        /// The event.
+        event: PipelineEvent,
+    },
+}
 
 /// Client side of a runspace pool (MS-PSRP 3.1).
 ///
@@ -244,7 +309,7 @@ impl ClientPool {
     }
 
     /// Requests the number of free runspaces. Returns the identifier of the request, which
-    /// [`Event::RequestCompleted`](super::Event::RequestCompleted) repeats.
+    /// [`Event::RequestCompleted`] repeats.
     ///
     /// # Errors
     ///
@@ -255,7 +320,7 @@ impl ClientPool {
     }
 
     /// Resets the variables of the runspace. Returns the identifier of the request, which
-    /// [`Event::RequestCompleted`](super::Event::RequestCompleted) repeats.
+    /// [`Event::RequestCompleted`] repeats.
     ///
     /// # Errors
     ///

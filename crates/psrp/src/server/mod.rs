@@ -53,14 +53,12 @@
 
 mod config;
 mod connection;
-mod event;
 mod input;
 mod pipeline;
 mod pool;
 
 pub use config::Config;
-pub use event::{Event, PipelineEvent};
-pub use pipeline::ServerPipeline;
-pub use pool::ServerPool;
+pub use pipeline::{PipelineEvent, ServerPipeline};
+pub use pool::{Event, ServerPool};
 
 pub use crate::link::PoolRequest;

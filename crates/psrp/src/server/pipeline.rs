@@ -2,7 +2,8 @@
 
 use uuid::Uuid;
 
-use super::{Event, PipelineEvent, ServerPool};
+use super::{Event, ServerPool};
+use crate::client::PipelineRequest;
 use crate::error::{Error, Kind};
 use crate::host::HostRequest;
 use crate::link::{Quota, Received, invalid_state};
@@ -10,6 +11,25 @@ use crate::message::{Payload, PipelineState, PipelineStateInfo};
 use crate::outofproc::Packet;
 use crate::record::ErrorRecord;
 use crate::value::{Value, Version};
+
+/// Event of a pipeline.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PipelineEvent {
+    /// The client has sent the task of the pipeline. Call [`ServerPipeline::start`], then run it.
+    Start(PipelineRequest),
+    /// Input object.
+    Input(Value),
+    /// The input has ended.
+    EndOfInput,
+    /// The client asks to stop the pipeline. Call [`ServerPipeline::stop`] when it has stopped.
+    Stop,
+    /// The pipeline failed without the application: a message of the client was malformed or exceeded a limit, or a
+    /// deferred message could not be written. The client was notified. Nothing more can be written.
+    Failed(Box<ErrorRecord>),
+    /// The client has closed the pipeline, or the pool has ended. The pipeline no longer exists; cancel its work.
+    Closed,
+}
 
 /// State of a pipeline.
 #[derive(Debug)]

@@ -5,18 +5,66 @@ use std::ops::Deref;
 
 use uuid::Uuid;
 
-use super::pipeline::{PipelineEntry, ServerPipeline};
-use super::{Config, Event};
+use super::Config;
+use super::pipeline::{PipelineEntry, PipelineEvent, ServerPipeline};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::{HostCall, HostOutcome, HostRequest, HostResponse};
-use crate::link::{Core, EventQueue, Quota};
+use crate::link::{Core, EventQueue, PoolRequest, Quota};
 use crate::message::{
-    ApplicationPrivateData, Availability, Destination, InitRunspacePool, MessageType, Payload, PipelineState,
-    RunspaceAvailability, RunspacePoolState, SessionCapability, UserEvent,
+    ApplicationPrivateData, Availability, ConnectRunspacePool, Destination, InitRunspacePool, MessageType,
+    Payload, PipelineState, RunspaceAvailability, RunspacePoolState, SessionCapability, UserEvent,
 };
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
+
+/// Event of a runspace pool: a request of its client, or a change of its state.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// Capabilities of the client.
+    SessionCapability(SessionCapability),
+    /// The pool is open. The client was notified.
+    Opened(Box<InitRunspacePool>),
+    /// A client has connected to the pool and was notified.
+    Connected(ConnectRunspacePool),
+    /// The client has the session key.
+    KeyExchanged,
+    /// Request of the client. Respond with [`ServerPool::respond`].
+    Request {
+        /// Identifier of the request.
+        call_id: i64,
+        /// The request.
+        request: PoolRequest,
+    },
+    /// Response to a host call. Also emitted, with an error, if the call was deferred until the session key was
+    /// available and could not be written then.
+    HostResponse {
+        /// Calling pipeline, `None` for the pool.
+        pipeline: Option<Uuid>,
+        /// The response.
+        response: HostResponse,
+    },
+    /// A message of the pool was deferred until the session key was available, and could not be written then.
+    NotSent {
+        /// Type of the message.
+        message_type: MessageType,
+        /// Cause of the failure.
+        reason: Box<ErrorRecord>,
+    },
+    /// The pool is closed. Send the pending packets.
+    Closed,
+    /// The pool is broken: the client has violated the protocol or exceeded a limit, the connection has ended, or the
+    /// application has broken the pool. Send the pending packets.
+    Broken(Box<ErrorRecord>),
+    /// Event of a pipeline.
+    Pipeline {
+        /// Identifier of the pipeline.
+        id: Uuid,
+        /// The event.
+        event: PipelineEvent,
+    },
+}
 
 /// Server side of a runspace pool (MS-PSRP 3.2).
 ///
