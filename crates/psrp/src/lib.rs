@@ -83,7 +83,7 @@
 //! | [`value`] | [`Value`], [`Object`], and .NET types without a counterpart in Rust |
 //! | [`clixml`] | reader and writer of values, files of `Export-Clixml`, and a filter for `#< CLIXML` in the output of programs |
 //! | `serde` | conversion to and from any serde type, and JSON |
-//! | [`client`], [`server`] | runspace pools and pipelines as state machines without I/O |
+//! | [`client`], [`server`] | runspace pools and pipelines as state machines without I/O; [`Core`] is their common part |
 //! | [`message`], [`record`], [`host`] | typed messages, records of the streams, host calls |
 //! | [`fragment`] | splitting of messages into fragments, and reassembly |
 //! | [`outofproc`] | line format of pipes, SSH and sockets |

@@ -82,7 +82,7 @@ pub enum Event {
     },
 }
 
-/// Client side of a runspace pool (MS-PSRP 3.1).
+/// Client side of a runspace pool (MS-PSRP 3.1). It dereferences to [`Core`], which has the methods of both sides.
 ///
 /// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing.
 pub struct ClientPool {

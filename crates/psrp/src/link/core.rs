@@ -34,7 +34,8 @@ pub(crate) struct Decoded {
 }
 
 /// Common part of a [`ClientPool`](crate::client::ClientPool) and a [`ServerPool`](crate::server::ServerPool): the
-/// negotiated state, the queue of outgoing messages, partial messages, and pending calls and requests.
+/// negotiated state, the queue of outgoing messages, partial messages, and pending calls and requests. Both pools
+/// dereference to it.
 pub struct Core {
     /// Recipient of all messages that are sent.
     pub(super) recipient: Destination,

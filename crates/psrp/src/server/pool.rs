@@ -66,7 +66,7 @@ pub enum Event {
     },
 }
 
-/// Server side of a runspace pool (MS-PSRP 3.2).
+/// Server side of a runspace pool (MS-PSRP 3.2). It dereferences to [`Core`], which has the methods of both sides.
 ///
 /// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing.
 pub struct ServerPool {
