@@ -2,7 +2,6 @@
 
 use super::{ClientPool, Event, PipelineEvent};
 use crate::error::{Error, Kind};
-use crate::link::peer_error_record;
 use crate::message::{
     ConnectRunspacePool, Payload, PipelineState, PipelineStateInfo, RunspacePoolState, RunspacePoolStateInfo,
 };
@@ -163,14 +162,5 @@ impl ClientPool {
             self.events.push(Event::Pipeline { id, event }, 0);
         }
         self.events.push(Event::State(info), len);
-    }
-
-    /// Breaks the pool because of an error and returns the error.
-    pub(super) fn break_pool(&mut self, error: Error) -> Error {
-        if !self.core.has_ended() {
-            let state = RunspacePoolState::Broken;
-            self.end(RunspacePoolStateInfo { state, error: Some(Box::new(peer_error_record(&error))) }, 0);
-        }
-        error
     }
 }

@@ -6,7 +6,9 @@ use super::{ClientPool, Event, PipelineEvent};
 use crate::error::Error;
 use crate::fragment::Priority;
 use crate::host::HostCall;
-use crate::link::{Ack, Decoded, invalid_state, peer_error_record, protocol_violation};
+use crate::link::{
+    Ack, Core, Decoded, Receive, Received, invalid_state, peer_error_record, protocol_violation,
+};
 use crate::message::{
     Availability, Message, MessageType, Payload, PipelineState, PipelineStateInfo, RunspaceAvailability,
     RunspacePoolState, RunspacePoolStateInfo, SessionCapability,
@@ -86,42 +88,17 @@ impl ClientPool {
         }
         self.receive(priority, target, bytes)
     }
+}
 
-    /// Processes fragments for a pipeline, or for the pool with `None`.
-    fn receive(&mut self, priority: Priority, target: Option<Uuid>, mut bytes: &[u8]) -> Result<(), Error> {
-        if let Some(id) = target {
-            let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
-            match entry.received.count(bytes.len(), self.core.limits.max_data_per_command) {
-                Ok(true) => {}
-                Ok(false) => return Ok(()),
-                Err(error) => return self.fail_input(target, error),
-            }
-        }
-        let mut assembler = self.core.inbox.take(target, priority);
-        loop {
-            let message = match self.core.next_message(&mut assembler, &mut bytes) {
-                Ok(Some(message)) => message,
-                Ok(None) => break,
-                Err(error) => return self.fail_input(target, error),
-            };
-            // Returns only errors that break the pool.
-            self.handle_message(message.as_ref()).map_err(|error| self.break_pool(error))?;
-            let is_over = |id| self.pipelines.get(&id).is_none_or(|entry| entry.received.has_failed);
-            if self.core.has_ended() || target.is_some_and(is_over) {
-                return Ok(());
-            }
-        }
-        self.core.inbox.put(target, priority, assembler).or_else(|error| self.fail_input(target, error))
+impl Receive for ClientPool {
+    fn core(&mut self) -> &mut Core {
+        &mut self.core
     }
 
-    /// Fails the pipeline with malformed fragments or message headers, or those that exceed a limit; or the pool.
-    fn fail_input(&mut self, target: Option<Uuid>, error: Error) -> Result<(), Error> {
-        let Some(id) = target else { return Err(self.break_pool(error)) };
-        self.fail_pipeline_input(id, &error);
-        Ok(())
+    fn received(&mut self, pipeline: Uuid) -> Option<&mut Received> {
+        self.pipelines.get_mut(&pipeline).map(|entry| &mut entry.received)
     }
 
-    /// Processes a message; `None` for one of another pool.
     fn handle_message(&mut self, message: Option<&Message<'_>>) -> Result<(), Error> {
         let Some(message) = message else { return Ok(()) };
         self.events.reserve(0)?;
@@ -149,6 +126,23 @@ impl ClientPool {
         }
     }
 
+    fn fail_pipeline_input(&mut self, id: Uuid, error: &Error) {
+        let Some(entry) = self.pipelines.get_mut(&id) else { return };
+        entry.received.has_failed = true;
+        self.core.inbox.remove(Some(id));
+        self.fail_pipeline(id, peer_error_record(error));
+    }
+
+    fn break_pool(&mut self, error: Error) -> Error {
+        if !self.core.has_ended() {
+            let state = RunspacePoolState::Broken;
+            self.end(RunspacePoolStateInfo { state, error: Some(Box::new(peer_error_record(&error))) }, 0);
+        }
+        error
+    }
+}
+
+impl ClientPool {
     /// Requests the session key when the first secure string arrives without one.
     fn exchange_key_if_needed(&mut self, is_needed: bool) -> Result<(), Error> {
         if is_needed && cfg!(feature = "crypto") { self.start_key_exchange() } else { Ok(()) }
@@ -338,14 +332,6 @@ impl ClientPool {
             self.core.host_calls.remove_pipeline(id);
         }
         self.events.push(Event::Pipeline { id, event: PipelineEvent::State(info) }, len);
-    }
-
-    /// Fails a pipeline whose input cannot be decoded. Its further input is dropped.
-    fn fail_pipeline_input(&mut self, id: Uuid, error: &Error) {
-        let Some(entry) = self.pipelines.get_mut(&id) else { return };
-        entry.received.has_failed = true;
-        self.core.inbox.remove(Some(id));
-        self.fail_pipeline(id, peer_error_record(error));
     }
 
     /// Fails a pipeline because of a local error that the server does not know about.

@@ -9,7 +9,7 @@ use super::key::Key;
 use super::lane::{DeferredMessage, Inbox, PlaceholderCipher};
 use super::limits::SessionLimits;
 use super::outbox::{Outbox, Quota};
-use super::pending::{HostCalls, PoolRequest};
+use super::pending::{HostCalls, PoolRequest, Received};
 use super::{invalid_state, protocol_violation};
 use crate::clixml::{Limits, ReadOptions, WriteOptions, Writer};
 use crate::error::Error;
@@ -287,7 +287,7 @@ impl Core {
 
     /// Returns the next complete message of received bytes, `None` if the rest is part of a message. The inner value is
     /// `None` for a message of another pool.
-    pub(crate) fn next_message<'m, 'i: 'm>(
+    fn next_message<'m, 'i: 'm>(
         &self,
         assembler: &'m mut Assembler,
         bytes: &mut &'i [u8],
@@ -328,4 +328,54 @@ impl_debug! {
     /// Shows states, but no message content.
     Core |this|
         id = this.id(), state = this.state, has_key = this.has_key(), pending_bytes = this.pending_bytes()
+}
+
+/// A pool that receives messages.
+pub(crate) trait Receive {
+    fn core(&mut self) -> &mut Core;
+
+    fn received(&mut self, pipeline: Uuid) -> Option<&mut Received>;
+
+    /// Processes a message; `None` for one of another pool. Returns only errors that break the pool.
+    fn handle_message(&mut self, message: Option<&Message<'_>>) -> Result<(), Error>;
+
+    /// Fails a pipeline whose input cannot be decoded. Its further input is dropped.
+    fn fail_pipeline_input(&mut self, id: Uuid, error: &Error);
+
+    /// Breaks the pool because of an error and returns the error.
+    fn break_pool(&mut self, error: Error) -> Error;
+
+    /// Processes fragments for a pipeline, or for the pool with `None`.
+    fn receive(&mut self, priority: Priority, target: Option<Uuid>, mut bytes: &[u8]) -> Result<(), Error> {
+        if let Some(id) = target {
+            let max_bytes = self.core().limits.max_data_per_command;
+            let Some(received) = self.received(id) else { return Ok(()) };
+            match received.count(bytes.len(), max_bytes) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error) => return self.fail_input(target, error),
+            }
+        }
+        let mut assembler = self.core().inbox.take(target, priority);
+        loop {
+            let message = match self.core().next_message(&mut assembler, &mut bytes) {
+                Ok(Some(message)) => message,
+                Ok(None) => break,
+                Err(error) => return self.fail_input(target, error),
+            };
+            self.handle_message(message.as_ref()).map_err(|error| self.break_pool(error))?;
+            let is_over = |id| self.received(id).is_none_or(|received| received.has_failed);
+            if target.is_some_and(is_over) || self.core().has_ended() {
+                return Ok(());
+            }
+        }
+        self.core().inbox.put(target, priority, assembler).or_else(|error| self.fail_input(target, error))
+    }
+
+    /// Fails the pipeline with malformed fragments or message headers, or those that exceed a limit; or the pool.
+    fn fail_input(&mut self, target: Option<Uuid>, error: Error) -> Result<(), Error> {
+        let Some(id) = target else { return Err(self.break_pool(error)) };
+        self.fail_pipeline_input(id, &error);
+        Ok(())
+    }
 }

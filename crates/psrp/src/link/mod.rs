@@ -9,7 +9,7 @@ mod pending;
 mod queue;
 
 pub use self::core::Core;
-pub(crate) use self::core::Decoded;
+pub(crate) use self::core::{Decoded, Receive};
 pub(crate) use key::Key;
 pub(crate) use lane::DeferredMessage;
 pub use limits::SessionLimits;

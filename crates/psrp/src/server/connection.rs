@@ -2,7 +2,7 @@
 
 use super::{Event, ServerPool};
 use crate::error::Error;
-use crate::link::{invalid_state, peer_error_record, protocol_violation};
+use crate::link::{invalid_state, protocol_violation};
 use crate::message::{
     ConnectRunspacePool, InitRunspacePool, Payload, RunspaceLimits, RunspacePoolState, RunspacePoolStateInfo,
 };
@@ -58,7 +58,7 @@ impl ServerPool {
         self.core.outbox.set_all_paused(false);
     }
 
-    fn cancel_connecting(&mut self) {
+    pub(super) fn cancel_connecting(&mut self) {
         self.core.state = RunspacePoolState::Disconnected;
         self.core.peer = self.previous_peer.take();
         self.core.outbox.set_all_paused(true);
@@ -178,21 +178,8 @@ impl ServerPool {
         self.core.outbox.discard_packets();
     }
 
-    /// Breaks the pool because of an error and returns the error. An error of a client that is still connecting does
-    /// not break the pool.
-    pub(super) fn break_pool(&mut self, error: Error) -> Error {
-        use RunspacePoolState::{Broken, Closed, Connecting};
-
-        match self.core.state {
-            Broken | Closed => {}
-            Connecting => self.cancel_connecting(),
-            _ => self.break_with(peer_error_record(&error)),
-        }
-        error
-    }
-
     /// Breaks the pool and sends the cause to the client if possible.
-    fn break_with(&mut self, reason: ErrorRecord) {
+    pub(super) fn break_with(&mut self, reason: ErrorRecord) {
         self.remove_all_pipelines();
         self.core.remove_all();
         let error = Box::new(reason);

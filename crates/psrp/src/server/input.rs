@@ -8,7 +8,9 @@ use crate::client::PipelineRequest;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::HostResponse;
-use crate::link::{Decoded, PoolRequest, invalid_state, peer_error_record, protocol_violation};
+use crate::link::{
+    Core, Decoded, PoolRequest, Receive, Received, invalid_state, peer_error_record, protocol_violation,
+};
 use crate::message::{Message, MessageType, Payload, PipelineState, RunspacePoolState, SessionCapability};
 use crate::outofproc::Packet;
 
@@ -89,51 +91,6 @@ impl ServerPool {
         self.receive(priority, target, bytes)
     }
 
-    /// Processes fragments for a pipeline, or for the pool with `None`.
-    fn receive(&mut self, priority: Priority, target: Option<Uuid>, mut bytes: &[u8]) -> Result<(), Error> {
-        if let Some(id) = target {
-            let Some(entry) = self.pipelines.get_mut(&id) else { return Ok(()) };
-            match entry.received.count(bytes.len(), self.core.limits.max_data_per_command) {
-                Ok(true) => {}
-                Ok(false) => return Ok(()),
-                Err(error) => return self.fail_input(target, error),
-            }
-        }
-        let mut assembler = self.core.inbox.take(target, priority);
-        loop {
-            let message = match self.core.next_message(&mut assembler, &mut bytes) {
-                Ok(Some(message)) => message,
-                Ok(None) => break,
-                Err(error) => return self.fail_input(target, error),
-            };
-            // Returns only errors that break the pool.
-            self.handle_message(message.as_ref()).map_err(|error| self.break_pool(error))?;
-            let is_over = |id| self.pipelines.get(&id).is_none_or(|entry| entry.received.has_failed);
-            if self.core.has_ended() || target.is_some_and(is_over) {
-                return Ok(());
-            }
-        }
-        self.core.inbox.put(target, priority, assembler).or_else(|error| self.fail_input(target, error))
-    }
-
-    /// Fails the pipeline with malformed fragments or message headers, or those that exceed a limit; or the pool.
-    fn fail_input(&mut self, target: Option<Uuid>, error: Error) -> Result<(), Error> {
-        let Some(id) = target else { return Err(self.break_pool(error)) };
-        self.fail_pipeline_input(id, &error);
-        Ok(())
-    }
-
-    /// Fails a pipeline whose input cannot be decoded. Its further input is dropped.
-    fn fail_pipeline_input(&mut self, id: Uuid, error: &Error) {
-        let Some(entry) = self.pipelines.get_mut(&id) else { return };
-        entry.received.has_failed = true;
-        let is_reported = entry.state == PipelineState::Failed;
-        self.core.inbox.remove(Some(id));
-        if !is_reported {
-            self.fail_pipeline(id, peer_error_record(error));
-        }
-    }
-
     fn create(&mut self, id: Uuid) -> Result<(), Error> {
         if self.core.state != RunspacePoolState::Opened {
             return Err(protocol_violation("a pipeline of a pool that is not open"));
@@ -185,8 +142,17 @@ impl ServerPool {
             .filter(|_| is_of_pipeline && self.core.state == RunspacePoolState::Opened);
         id.filter(|id| self.pipelines.contains_key(id))
     }
+}
 
-    /// Processes a message; `None` for one of another pool.
+impl Receive for ServerPool {
+    fn core(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    fn received(&mut self, pipeline: Uuid) -> Option<&mut Received> {
+        self.pipelines.get_mut(&pipeline).map(|entry| &mut entry.received)
+    }
+
     fn handle_message(&mut self, message: Option<&Message<'_>>) -> Result<(), Error> {
         use RunspacePoolState::{Connecting, Opened, Opening};
 
@@ -238,6 +204,30 @@ impl ServerPool {
         }
     }
 
+    fn fail_pipeline_input(&mut self, id: Uuid, error: &Error) {
+        let Some(entry) = self.pipelines.get_mut(&id) else { return };
+        entry.received.has_failed = true;
+        let is_reported = entry.state == PipelineState::Failed;
+        self.core.inbox.remove(Some(id));
+        if !is_reported {
+            self.fail_pipeline(id, peer_error_record(error));
+        }
+    }
+
+    /// An error of a client that is still connecting does not break the pool.
+    fn break_pool(&mut self, error: Error) -> Error {
+        use RunspacePoolState::{Broken, Closed, Connecting};
+
+        match self.core.state {
+            Broken | Closed => {}
+            Connecting => self.cancel_connecting(),
+            _ => self.break_with(peer_error_record(&error)),
+        }
+        error
+    }
+}
+
+impl ServerPool {
     fn handle_payload(&mut self, message: &Message<'_>, payload: Payload, len: usize) -> Result<(), Error> {
         let pipeline = message.header.pipeline_id;
         match payload {
