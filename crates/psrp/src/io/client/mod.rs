@@ -2,7 +2,6 @@
 
 mod command;
 mod connection_task;
-mod dispatch;
 mod host_calls;
 mod options;
 mod output;
