@@ -199,7 +199,7 @@ impl Core {
         };
         self.outbox.push(target, priority, |buffer| Message { header, data }.encode(buffer));
         // PowerShell's server deadlocks if input arrives in the packet that creates its pipeline.
-        if matches!(message_type, MessageType::CreatePipeline | MessageType::GetCommandMetadata) {
+        if message_type.starts_pipeline() {
             self.outbox.end_packet(target, priority);
         }
         Ok(())
@@ -249,8 +249,8 @@ impl Core {
         while let Some(deferred) = self.outbox.pop_deferred() {
             let DeferredMessage { target, priority, message_type, ref value } = deferred;
             let result = self.send(Quota::Reserved, target, priority, message_type, value.as_ref());
-            self.outbox.update(target);
             if let Err(error) = result {
+                self.outbox.update(target);
                 return Some((deferred, error));
             }
         }

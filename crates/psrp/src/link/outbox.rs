@@ -1,7 +1,7 @@
 //! Send queue of a session: messages per target, those that wait for the session key, packets without data, pending
 //! acknowledgements, and paused targets.
 //!
-//! Targets send in round-robin order. Every operation takes constant time regardless of the number of targets and
+//! Targets send in round-robin order. Queueing and sending take constant time regardless of the number of targets and
 //! messages: a target is in a ring (a round-robin queue) only while it can send.
 
 use std::collections::{HashMap, VecDeque};
@@ -12,7 +12,6 @@ use super::lane::{DeferredMessage, LaneBuffer};
 use super::queue::SizedQueue;
 use crate::error::{Error, Kind};
 use crate::fragment::{Fragmenter, Priority};
-use crate::message::MessageType;
 use crate::outofproc::Packet;
 
 /// Number of empty lanes retained so that their buffers can be reused.
@@ -98,7 +97,7 @@ pub(crate) struct Outbox {
     ring: VecDeque<Option<Uuid>>,
     /// Targets with responses to host calls, which go first.
     urgent_ring: VecDeque<Option<Uuid>>,
-    /// Targets in the order of their first deferred message. May contain targets that have none any more.
+    /// Targets with deferred messages, in the order of the first one.
     deferred_order: VecDeque<Option<Uuid>>,
     packets: VecDeque<Packet<'static>>,
     /// All packets without data, including those that follow messages.
@@ -206,24 +205,32 @@ impl Outbox {
         self.pending += len;
     }
 
-    /// Removes the next deferred message. Call [`update`](Self::update) after it was pushed, or if it is not sent.
+    /// Removes the next deferred message, to [`push`](Self::push) it. Call [`update`](Self::update) if it cannot be sent.
     pub(super) fn pop_deferred(&mut self) -> Option<DeferredMessage> {
-        while let Some(id) = self.deferred_order.front() {
-            if let Some((deferred, len)) = self.targets.get_mut(id).and_then(|target| target.deferred.pop()) {
-                self.pending -= len;
-                return Some(deferred);
-            }
+        let target = self.targets.get_mut(self.deferred_order.front()?)?;
+        let (deferred, len) = target.deferred.pop()?;
+        if target.deferred.is_empty() {
             self.deferred_order.pop_front();
         }
-        None
+        self.pending -= len;
+        Some(deferred)
+    }
+
+    /// Drops the deferred messages of a target that `is_kept` rejects, without an [`update`](Self::update).
+    fn retain_deferred(&mut self, id: Option<Uuid>, is_kept: impl Fn(&DeferredMessage) -> bool) {
+        let Some(target) = self.targets.get_mut(&id).filter(|target| !target.deferred.is_empty()) else {
+            return;
+        };
+        self.pending -= target.deferred.retain(is_kept);
+        if target.deferred.is_empty() {
+            self.deferred_order.retain(|other| *other != id);
+        }
     }
 
     /// Drops the deferred messages of a target.
     pub(crate) fn discard_deferred(&mut self, id: Option<Uuid>) {
-        if let Some(target) = self.targets.get_mut(&id) {
-            self.pending -= target.deferred.clear();
-            self.update(id);
-        }
+        self.retain_deferred(id, |_| false);
+        self.update(id);
     }
 
     /// Drops all deferred messages.
@@ -378,8 +385,8 @@ impl Outbox {
 
     /// Drops the messages of a target. Packets that were to follow them are sent now.
     pub(crate) fn discard(&mut self, id: Option<Uuid>) {
+        self.retain_deferred(id, |_| false);
         let Some(target) = self.targets.get_mut(&id) else { return };
-        self.pending -= target.deferred.clear();
         for lane in target.lanes.iter_mut().filter_map(Option::take) {
             self.pending -= lane.pending_bytes();
         }
@@ -388,12 +395,11 @@ impl Outbox {
 
     /// Drops the input of a pipeline: its messages after the one that creates it, except responses to host calls.
     pub(crate) fn discard_input(&mut self, id: Option<Uuid>) {
-        let Some(target) = self.targets.get_mut(&id) else { return };
-        self.pending -= target.deferred.retain(|deferred| {
-            deferred.priority == Priority::PromptResponse
-                || deferred.message_type == MessageType::CreatePipeline
+        self.retain_deferred(id, |deferred| {
+            deferred.priority == Priority::PromptResponse || deferred.message_type.starts_pipeline()
         });
-        let lane = target.lanes[Priority::Default as usize].as_mut();
+        let target = self.targets.get_mut(&id);
+        let lane = target.and_then(|target| target.lanes[Priority::Default as usize].as_mut());
         self.pending -= lane.map_or(0, LaneBuffer::discard_behind_packet_end);
         self.update(id);
     }

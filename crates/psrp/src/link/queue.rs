@@ -49,12 +49,6 @@ impl<T> SizedQueue<T> {
         self.bytes = self.items.iter().map(|(_, size)| size).sum();
         before - self.bytes
     }
-
-    /// Removes all items. Returns their total size.
-    pub(crate) fn clear(&mut self) -> usize {
-        self.items.clear();
-        std::mem::take(&mut self.bytes)
-    }
 }
 
 /// Queue of events, limited by their decoded size.
@@ -102,7 +96,7 @@ mod tests {
         assert_eq!((queue.bytes(), queue.pop()), (4321, Some(('a', 1))));
         assert_eq!((queue.retain(|item| *item != 'c'), queue.bytes()), (300, 4020));
         assert!(queue.iter().eq(&['b', 'd']));
-        assert_eq!((queue.clear(), queue.bytes(), queue.pop()), (4020, 0, None));
+        assert_eq!((queue.retain(|_| false), queue.bytes(), queue.pop()), (4020, 0, None));
         assert!(queue.is_empty());
     }
 }

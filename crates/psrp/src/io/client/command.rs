@@ -126,7 +126,7 @@ impl Drop for Command {
         if let Some(slot) = state.slots.get_mut(&id) {
             slot.is_dropped = true;
             slot.waker = None;
-            dropped += slot.events.clear();
+            dropped += std::mem::take(&mut slot.events).bytes();
         }
         state.remove_buffered(dropped);
         // A host call may wait for the reader.

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::fragment::Assembler;
 use crate::link::lane::Lane;
+use crate::message::MessageType;
 
 const A: Option<Uuid> = Some(Uuid::from_u128(1));
 const B: Option<Uuid> = Some(Uuid::from_u128(2));
@@ -90,32 +91,47 @@ fn packets_follow_data_that_is_sent_or_dropped() {
 
 #[test]
 fn deferred_messages_are_sent_by_target_and_can_be_dropped() {
-    use MessageType::{CreatePipeline, PipelineHostResponse, PipelineInput};
+    use MessageType::{CreatePipeline, GetCommandMetadata, PipelineHostResponse, PipelineInput};
 
-    let mut outbox = outbox(false);
-    defer(&mut outbox, B, Priority::Default, CreatePipeline);
-    for target in [A, B] {
-        defer(&mut outbox, target, Priority::Default, PipelineInput);
-        defer(&mut outbox, target, Priority::PromptResponse, PipelineHostResponse);
+    for start in [CreatePipeline, GetCommandMetadata] {
+        let mut outbox = outbox(false);
+        defer(&mut outbox, B, Priority::Default, start);
+        for target in [A, B] {
+            defer(&mut outbox, target, Priority::Default, PipelineInput);
+            defer(&mut outbox, target, Priority::PromptResponse, PipelineHostResponse);
+        }
+        assert!(outbox.has_deferred(A, Priority::Default) && !outbox.has_deferred(None, Priority::Default));
+        assert_eq!((outbox.pending_bytes(), outbox.pending_bytes_of(B)), (50, 30));
+        outbox.discard_input(B);
+        assert!(outbox.has_deferred(B, Priority::PromptResponse));
+        assert_eq!((outbox.pending_bytes(), outbox.pending_bytes_of(B)), (40, 20));
+        let next = std::iter::from_fn(|| {
+            let deferred = outbox.pop_deferred()?;
+            outbox.update(deferred.target);
+            Some((deferred.target, deferred.message_type))
+        });
+        let expected = [(B, start), (B, PipelineHostResponse), (A, PipelineInput), (A, PipelineHostResponse)];
+        assert!(next.eq(expected));
+        assert!(outbox.targets.is_empty() && outbox.deferred_order.is_empty());
     }
-    assert!(outbox.has_deferred(A, Priority::Default) && !outbox.has_deferred(None, Priority::Default));
-    assert_eq!((outbox.pending_bytes(), outbox.pending_bytes_of(B)), (50, 30));
-    outbox.discard_input(B);
-    assert!(outbox.has_deferred(B, Priority::PromptResponse));
-    assert_eq!((outbox.pending_bytes(), outbox.pending_bytes_of(B)), (40, 20));
-    let next = std::iter::from_fn(|| {
-        let deferred = outbox.pop_deferred()?;
-        outbox.update(deferred.target);
-        Some((deferred.target, deferred.message_type))
-    });
-    let expected =
-        [(B, CreatePipeline), (B, PipelineHostResponse), (A, PipelineInput), (A, PipelineHostResponse)];
-    assert!(next.eq(expected));
-    assert!(outbox.targets.is_empty() && outbox.deferred_order.is_empty());
-    defer(&mut outbox, A, Priority::Default, PipelineInput);
-    outbox.discard_all_deferred();
-    assert_eq!((outbox.pending_bytes(), outbox.has_deferred(A, Priority::Default)), (0, false));
-    assert!(outbox.targets.is_empty());
+}
+
+#[test]
+fn dropped_deferred_messages_leave_nothing() {
+    let discards: [fn(&mut Outbox); 5] = [
+        |outbox| outbox.discard_input(A),
+        |outbox| outbox.discard_deferred(A),
+        |outbox| outbox.discard(A),
+        Outbox::discard_all_deferred,
+        Outbox::remove_all,
+    ];
+    let mut outbox = outbox(false);
+    for discard in discards {
+        defer(&mut outbox, A, Priority::Default, MessageType::PipelineInput);
+        discard(&mut outbox);
+        assert_eq!((outbox.pending_bytes(), outbox.has_deferred(A, Priority::Default)), (0, false));
+        assert!(outbox.targets.is_empty() && outbox.deferred_order.is_empty());
+    }
 }
 
 #[test]
