@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use psrp::Error;
-use psrp::io::{Child, Options, Output, RunspacePool};
+use psrp::io::{Child, Options, Output};
 use psrp::message::PowerShell;
 use tokio::runtime::Runtime;
 
@@ -80,14 +80,14 @@ pub fn server() -> Option<Child> {
 #[derive(Debug)]
 pub struct Session {
     runtime: Runtime,
-    pool: RunspacePool,
+    pool: psrp::io::Session,
 }
 
 impl Session {
     /// Starts the server and opens a session.
     pub fn open(server: &Child) -> Result<Self, Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let pool = runtime.block_on(RunspacePool::open(server, Options::new()))?;
+        let pool = runtime.block_on(psrp::io::Session::open(server, Options::new()))?;
         Ok(Self { runtime, pool })
     }
 

@@ -9,7 +9,7 @@ use std::io;
 use psrp::Error;
 use psrp::client::PipelineEvent;
 use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, serve};
-use psrp::io::{self as remote, Lines, RunspacePool};
+use psrp::io::{self as remote, Lines, Session};
 use psrp::message::{CreatePipeline, PowerShell};
 use psrp::outofproc::Role;
 use tokio::runtime::Runtime;
@@ -57,7 +57,7 @@ impl Sessions {
     }
 
     /// Opens a pool.
-    pub fn open(&self) -> Result<RunspacePool, Error> {
+    pub fn open(&self) -> Result<Session, Error> {
         self.runtime.block_on(open(self.server))
     }
 
@@ -77,7 +77,7 @@ impl Sessions {
     }
 
     /// Runs a pipeline that outputs `count` numbers and processes them as they arrive. Returns their sum.
-    pub fn stream(&self, pool: &RunspacePool, count: u64) -> Result<i64, Error> {
+    pub fn stream(&self, pool: &Session, count: u64) -> Result<i64, Error> {
         self.runtime.block_on(async {
             let mut run = pool.start(PowerShell::script(count.to_string())).await?;
             let mut sum = 0;
@@ -96,7 +96,7 @@ pub fn sum(count: u64) -> u64 {
     count * (count - 1) / 2
 }
 
-async fn open(server: ServerKind) -> Result<RunspacePool, Error> {
+async fn open(server: ServerKind) -> Result<Session, Error> {
     let (near, other) = tokio::io::duplex(PIPE);
     match server {
         ServerKind::Full => {
@@ -108,5 +108,5 @@ async fn open(server: ServerKind) -> Result<RunspacePool, Error> {
         }
     }
     let (read, write) = tokio::io::split(near);
-    RunspacePool::over(Lines::new(Role::Client, read, write), remote::Options::new()).await
+    Session::over(Lines::new(Role::Client, read, write), remote::Options::new()).await
 }

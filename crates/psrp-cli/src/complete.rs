@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use psrp::Value;
-use psrp::io::RunspacePool;
+use psrp::io::Session;
 use psrp::message::{Command, CreatePipeline, HostInfo, PowerShell};
 use psrp::terminal_safe;
 use rustyline::completion::Pair;
@@ -21,30 +21,30 @@ pub(crate) struct Completions {
 
 /// Requests completions from the server's `TabExpansion2`. `cursor` is a byte offset. Returns no candidates if the
 /// server has no such function, fails or exceeds the timeout.
-pub(crate) async fn complete(pool: &RunspacePool, script: &str, cursor: usize) -> Completions {
+pub(crate) async fn complete(session: &Session, script: &str, cursor: usize) -> Completions {
     let Ok(column) = i32::try_from(script[..cursor].encode_utf16().count()) else {
         return Completions::default();
     };
     let command =
         Command::new("TabExpansion2").parameter("inputScript", script).parameter("cursorColumn", column);
-    let found = query(pool, command).await;
+    let found = query(session, command).await;
     found.and_then(|found| completions(&found, script, cursor)).unwrap_or_default()
 }
 
 /// Returns the current location of the session, safe for the terminal. `None` if the session allows no scripts or the
 /// server fails or exceeds the timeout.
-pub(crate) async fn location(pool: &RunspacePool) -> Option<String> {
+pub(crate) async fn location(session: &Session) -> Option<String> {
     // The command `Get-Location` is in a module, which a session may not have.
-    let found = query(pool, Command::script("\"$PWD\"")).await?;
+    let found = query(session, Command::script("\"$PWD\"")).await?;
     found.as_str().map(|path| terminal_safe(path).replace(['\t', '\n'], " "))
 }
 
 /// Runs a command without a host and returns its first object.
-async fn query(pool: &RunspacePool, command: Command) -> Option<Value> {
+async fn query(session: &Session, command: Command) -> Option<Value> {
     let mut create = CreatePipeline::new(PowerShell::new().command(command));
     // Completers must not show or ask anything while the user types.
     create.host_info = HostInfo { use_runspace_host: false, ..HostInfo::none() };
-    let output = tokio::time::timeout(TIMEOUT, pool.invoke(create)).await.ok()?.ok()?;
+    let output = tokio::time::timeout(TIMEOUT, session.invoke(create)).await.ok()?.ok()?;
     output.output.into_iter().next()
 }
 
@@ -148,10 +148,10 @@ mod tests {
         let far = Lines::new(Role::Server, far_read, far_write);
         tokio::spawn(serve::serve(far, Silent, serve::Options::default()));
         let near = Lines::new(Role::Client, read, write);
-        let pool = RunspacePool::over(near, Options::new()).await.unwrap();
-        assert!(complete(&pool, "x", 1).await.candidates.is_empty());
-        assert_eq!(location(&pool).await, None);
-        pool.close().await.unwrap();
+        let session = Session::over(near, Options::new()).await.unwrap();
+        assert!(complete(&session, "x", 1).await.candidates.is_empty());
+        assert_eq!(location(&session).await, None);
+        session.close().await.unwrap();
     }
 
     /// Completion of members needs `Sort-Object`, and completion of paths needs a module; an installation without
@@ -171,9 +171,9 @@ mod tests {
         let Some(program) = optional::powershell() else { return };
         let child = Child::new(program).args(["-s", "-NoLogo", "-NoProfile"]);
         let host = Arc::new(ScriptedHost::new());
-        let pool = RunspacePool::open(&child, Options::new().host(Arc::<ScriptedHost>::clone(&host)));
-        let pool = pool.await.unwrap();
-        pool.invoke(PowerShell::script(SETUP)).await.unwrap().completed().unwrap();
+        let session = Session::open(&child, Options::new().host(Arc::<ScriptedHost>::clone(&host)));
+        let session = session.await.unwrap();
+        session.invoke(PowerShell::script(SETUP)).await.unwrap().completed().unwrap();
         // `|` marks the cursor.
         for (script, expected) in [
             ("get-comman|", "Get-Command|"),
@@ -185,18 +185,19 @@ mod tests {
         ] {
             let cursor = script.find('|').unwrap();
             let text = script.replace('|', "");
-            let Completions { range, candidates } = complete(&pool, &text, cursor).await;
+            let Completions { range, candidates } = complete(&session, &text, cursor).await;
             let [only] = &candidates[..] else { panic!("{script}: {} candidates", candidates.len()) };
             let replaced = format!("{}{}|{}", &text[..range.start], only.replacement, &text[range.end..]);
             assert_eq!(replaced, expected);
         }
-        assert!(complete(&pool, "Write-", 6).await.candidates.len() > 1);
-        assert!(complete(&pool, "no-such-command-at-al", 21).await.candidates.is_empty());
-        pool.invoke(PowerShell::script("$ExecutionContext.SessionState.Path.SetLocation('/')"))
+        assert!(complete(&session, "Write-", 6).await.candidates.len() > 1);
+        assert!(complete(&session, "no-such-command-at-al", 21).await.candidates.is_empty());
+        session
+            .invoke(PowerShell::script("$ExecutionContext.SessionState.Path.SetLocation('/')"))
             .await
             .unwrap();
-        assert_eq!(location(&pool).await.as_deref(), Some("/"));
-        pool.close().await.unwrap();
+        assert_eq!(location(&session).await.as_deref(), Some("/"));
+        session.close().await.unwrap();
         assert_eq!(host.calls(), []);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use http::Uri;
 use psrp::io::{
-    Child, ClientLimits, Options, PoolEvent, RunspacePool, Socket, Ssh, SshQuestion, Wsman, WsmanCredentials,
+    Child, ClientLimits, Options, PoolEvent, Session, Socket, Ssh, SshQuestion, Wsman, WsmanCredentials,
 };
 use zeroize::Zeroizing;
 
@@ -24,17 +24,17 @@ pub(crate) async fn open(
     target: &TargetArgs,
     host: &Arc<ConsoleHost>,
     interrupts: &Interrupts,
-) -> Result<RunspacePool, Failure> {
+) -> Result<Session, Failure> {
     let limits =
         ClientLimits { open_timeout: Duration::from_secs(target.connect_timeout), ..ClientLimits::default() };
     let options = Options::new().host(Arc::<ConsoleHost>::clone(host)).ordered_host(true).limits(limits);
-    let pool = tokio::select! {
-        pool = connect(target, host, options) => pool?,
+    let session = tokio::select! {
+        session = connect(target, host, options) => session?,
         () = interrupts.wait() => return Err(Failure::interrupted()),
         // During a password prompt, Ctrl+C is read as a key and raises no signal.
         () = host.interrupted() => return Err(Failure::interrupted()),
     };
-    let (mut events, host) = (pool.events(), Arc::clone(host));
+    let (mut events, host) = (session.events(), Arc::clone(host));
     tokio::spawn(async move {
         while let Some(event) = events.next().await {
             if let PoolEvent::Record(event) = event {
@@ -43,26 +43,22 @@ pub(crate) async fn open(
             }
         }
     });
-    Ok(pool)
+    Ok(session)
 }
 
-async fn connect(
-    target: &TargetArgs,
-    host: &Arc<ConsoleHost>,
-    options: Options,
-) -> Result<RunspacePool, Failure> {
+async fn connect(target: &TargetArgs, host: &Arc<ConsoleHost>, options: Options) -> Result<Session, Failure> {
     let opened = if let Some(path) = &target.socket {
-        RunspacePool::open(&Socket::new(path), options).await
+        Session::open(&Socket::new(path), options).await
     } else if let Some(id) = target.pid {
-        RunspacePool::open(&Socket::of_process(id).map_err(Failure::connection)?, options).await
+        Session::open(&Socket::of_process(id).map_err(Failure::connection)?, options).await
     } else if let Some(place) = &target.ssh {
         let ssh = ssh(target, place, host).map_err(Failure::usage)?;
-        RunspacePool::open(&ssh, options).await
+        Session::open(&ssh, options).await
     } else if let Some(url) = &target.wsman {
         let wsman = wsman(target, url, host).await.map_err(Failure::usage)?;
-        RunspacePool::open(&wsman, options).await
+        Session::open(&wsman, options).await
     } else {
-        RunspacePool::open(&child(target).map_err(Failure::usage)?, options).await
+        Session::open(&child(target).map_err(Failure::usage)?, options).await
     };
     opened.context("can't open a session").map_err(Failure::connection)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use psrp::io::{CopyOptions, Output, RunspacePool, copy_from, copy_to};
+use psrp::io::{CopyOptions, Output, Session, copy_from, copy_to};
 use psrp::message::{Command, PowerShell};
 use psrp::{Error, ErrorKind, Object, Value};
 use uuid::Uuid;
@@ -133,9 +133,9 @@ pub(crate) async fn copy(args: CopyArgs) -> Result<Exit, Failure> {
         ..console(&args.display)
     };
     let host = options.stdio();
-    let pool = connect::open(&args.target, &host, &interrupts).await?;
+    let session = connect::open(&args.target, &host, &interrupts).await?;
     let bar = bar(args.display.no_progress);
-    let copier = Copier { pool: &pool, bar: &bar, overwrite: args.force, is_recursive: args.recursive };
+    let copier = Copier { session: &session, bar: &bar, overwrite: args.force, is_recursive: args.recursive };
     let deadline = deadline(args.timeout.map(Duration::from_secs));
     let result = tokio::select! {
         copied = copier.copy(&direction) => copied,
@@ -148,13 +148,13 @@ pub(crate) async fn copy(args: CopyArgs) -> Result<Exit, Failure> {
     bar.finish_and_clear();
     let runner = PipelineRunner::new(host, interrupts);
     // Closing waits for the script to remove an incomplete file.
-    runner.close(&pool).await;
+    runner.close(&session).await;
     result.map(|()| Exit::Ok)
 }
 
 /// Copies files and directories over one session.
 struct Copier<'a> {
-    pool: &'a RunspacePool,
+    session: &'a Session,
     bar: &'a ProgressBar,
     overwrite: bool,
     is_recursive: bool,
@@ -207,7 +207,7 @@ impl Copier<'_> {
 
     async fn upload_file(&self, local: &Path, remote: &str) -> Result<(), Failure> {
         self.start(&local.to_string_lossy());
-        copy_to(self.pool, local, remote, self.options()).await.map_err(failure)?;
+        copy_to(self.session, local, remote, self.options()).await.map_err(failure)?;
         Ok(())
     }
 
@@ -241,7 +241,7 @@ impl Copier<'_> {
 
     async fn download_file(&self, remote: &str, local: &Path) -> Result<(), Failure> {
         self.start(remote);
-        copy_from(self.pool, remote, local, self.options()).await.map_err(failure)?;
+        copy_from(self.session, remote, local, self.options()).await.map_err(failure)?;
         Ok(())
     }
 
@@ -273,7 +273,7 @@ impl Copier<'_> {
 
     /// Runs a script and returns its output.
     async fn invoke(&self, script: Command) -> Result<Vec<Value>, Failure> {
-        let output = self.pool.invoke(PowerShell::new().command(script)).await;
+        let output = self.session.invoke(PowerShell::new().command(script)).await;
         output.and_then(Output::completed).map(|output| output.output).map_err(failure)
     }
 }

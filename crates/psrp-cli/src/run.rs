@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use psrp::Value;
 use psrp::client::PipelineEvent;
-use psrp::io::RunspacePool;
+use psrp::io::Session;
 use psrp::message::{
     Command, CreatePipeline, PipelineState, PowerShell, RemoteStreamOptions, RunspacePoolState,
 };
@@ -53,7 +53,7 @@ pub(crate) async fn run_script(
     script: Command,
     runner: &PipelineRunner,
 ) -> Result<Exit, Failure> {
-    let pool = connect::open(target, &runner.host, &runner.interrupts).await?;
+    let session = connect::open(target, &runner.host, &runner.interrupts).await?;
     let mut shell = PowerShell::new().command(script);
     if args.out_string {
         shell = shell.command(Command::new("Out-String").switch("Stream"));
@@ -63,20 +63,20 @@ pub(crate) async fn run_script(
     create.no_input = args.input.is_none();
     // Otherwise PowerShell restores `$?` at the end.
     create.add_to_history = true;
-    let mut exit = runner.pipeline(&pool, create, args.input).await;
-    if matches!(exit, Ok(Exit::Ok)) && runner.host.exit_code().is_none() && has_failed(&pool).await {
+    let mut exit = runner.pipeline(&session, create, args.input).await;
+    if matches!(exit, Ok(Exit::Ok)) && runner.host.exit_code().is_none() && has_failed(&session).await {
         exit = Ok(Exit::Errors);
     }
     let has_hung = exit.as_ref().is_err_and(|failure| failure.exit == Exit::TimedOut);
     let time = if has_hung { STOP_GRACE } else { Duration::MAX };
-    let _ = tokio::time::timeout(time, runner.close(&pool)).await;
+    let _ = tokio::time::timeout(time, runner.close(&session)).await;
     Ok(runner.exit(exit?))
 }
 
 /// Returns whether the last command of the script has failed, such as a program with an exit code: `$?` of the session,
 /// as for `pwsh -Command`. Sessions that do not allow the query count as successful.
-async fn has_failed(pool: &RunspacePool) -> bool {
-    let query = tokio::time::timeout(STATUS_TIMEOUT, pool.invoke(PowerShell::script("$?")));
+async fn has_failed(session: &Session) -> bool {
+    let query = tokio::time::timeout(STATUS_TIMEOUT, session.invoke(PowerShell::script("$?")));
     query.await.is_ok_and(|output| output.is_ok_and(|output| output.output == [Value::Bool(false)]))
 }
 
@@ -117,11 +117,11 @@ impl PipelineRunner {
 
     pub(crate) async fn pipeline(
         &self,
-        pool: &RunspacePool,
+        session: &Session,
         create: CreatePipeline,
         input: Option<crate::args::InputFormat>,
     ) -> Result<Exit, Failure> {
-        let mut pipeline = pool.start(create).await.map_err(Failure::connection)?;
+        let mut pipeline = session.start(create).await.map_err(Failure::connection)?;
         let mut input = input.map(|form| script::send_stdin(form, pipeline.handle()));
         let mut exit = Exit::Ok;
         let mut stopped = None;
@@ -214,7 +214,7 @@ impl PipelineRunner {
         if let Some(Ok(error)) = input.as_mut().map(tokio::sync::oneshot::Receiver::try_recv) {
             return Err(Failure::usage(error));
         }
-        match pool.state() {
+        match session.state() {
             RunspacePoolState::Opened => Ok(exit),
             // The pool has broken and reported the error in a pipeline event.
             state => Err(Failure::connection(anyhow::anyhow!("the pool is {state}"))),
@@ -261,10 +261,10 @@ impl PipelineRunner {
     }
 
     /// Closes the pool. Errors are ignored because all work is done.
-    pub(crate) async fn close(&self, pool: &RunspacePool) {
+    pub(crate) async fn close(&self, session: &Session) {
         self.interrupts.reset();
         tokio::select! {
-            _ = pool.close() => {}
+            _ = session.close() => {}
             () = self.interrupts.wait() => {}
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use psrp::Value;
-use psrp::io::PipelineHandle;
+use psrp::io::CommandHandle;
 use psrp::message::Command;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -89,7 +89,7 @@ fn values(form: InputFormat) -> anyhow::Result<Box<dyn Iterator<Item = anyhow::R
 
 /// Sends standard input to a pipeline until either ends. An error of the input is reported to the receiver and stops
 /// the pipeline.
-pub(crate) fn send_stdin(form: InputFormat, pipeline: PipelineHandle) -> oneshot::Receiver<anyhow::Error> {
+pub(crate) fn send_stdin(form: InputFormat, pipeline: CommandHandle) -> oneshot::Receiver<anyhow::Error> {
     let (failed, failure) = oneshot::channel();
     let runtime = Handle::current();
     std::thread::spawn(move || {

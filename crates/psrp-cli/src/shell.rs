@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::io::IsTerminal;
 use std::sync::mpsc;
 
-use psrp::io::RunspacePool;
+use psrp::io::Session;
 use psrp::message::{Command, CreatePipeline, PowerShell, RemoteStreamOptions};
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
@@ -28,7 +28,7 @@ use crate::run::{PipelineRunner, console};
 
 /// Line editor helper: completion by the server, and continuation of unfinished scripts.
 struct LineHelper {
-    pool: RunspacePool,
+    session: Session,
     runtime: Handle,
     /// End of the range that the last completions replace.
     end: Cell<usize>,
@@ -39,8 +39,8 @@ impl Completer for LineHelper {
 
     fn complete(&self, line: &str, cursor: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let (sender, completions) = mpsc::channel();
-        let (pool, line) = (self.pool.clone(), line.to_owned());
-        self.runtime.spawn(async move { sender.send(complete(&pool, &line, cursor).await) });
+        let (session, line) = (self.session.clone(), line.to_owned());
+        self.runtime.spawn(async move { sender.send(complete(&session, &line, cursor).await) });
         // The sender is dropped when the program ends.
         let completions = completions.recv().unwrap_or_default();
         self.end.set(completions.range.end);
@@ -78,18 +78,22 @@ type LineEditor = Editor<LineHelper, MemHistory>;
 pub(crate) async fn shell(args: ShellArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
     let host = console(&args.display).stdio();
-    let pool = connect::open(&args.target, &host, &interrupts).await?;
+    let session = connect::open(&args.target, &host, &interrupts).await?;
     let runner = PipelineRunner::new(host, interrupts);
-    let result = lines(&runner, &pool, &args).await;
-    runner.close(&pool).await;
+    let result = lines(&runner, &session, &args).await;
+    runner.close(&session).await;
     Ok(runner.exit(result?))
 }
 
-async fn lines(runner: &PipelineRunner, pool: &RunspacePool, args: &ShellArgs) -> Result<Exit, Failure> {
+async fn lines(runner: &PipelineRunner, session: &Session, args: &ShellArgs) -> Result<Exit, Failure> {
     let config = Config::builder().completion_type(CompletionType::List).build();
     let lines = MemHistory::with_config(&history::config());
     let mut editor = LineEditor::with_history(config, lines).map_err(Failure::usage)?;
-    editor.set_helper(Some(LineHelper { pool: pool.clone(), runtime: Handle::current(), end: Cell::new(0) }));
+    editor.set_helper(Some(LineHelper {
+        session: session.clone(),
+        runtime: Handle::current(),
+        end: Cell::new(0),
+    }));
     let is_interactive = std::io::stdin().is_terminal();
     let mut history = history::path(args.history.as_deref()).filter(|_| is_interactive).map(History::open);
     for line in history.iter().flat_map(History::lines) {
@@ -98,11 +102,11 @@ async fn lines(runner: &PipelineRunner, pool: &RunspacePool, args: &ShellArgs) -
     let mut last = Exit::Ok;
     let mut has_location = is_interactive;
     loop {
-        let location = if has_location { location(pool).await } else { None };
+        let location = if has_location { location(session).await } else { None };
         // A server that does not tell it is not asked again.
         has_location = location.is_some();
         let prompt = location.map_or_else(|| "psrp> ".to_owned(), |location| format!("psrp {location}> "));
-        let (returned, line) = read_line(editor, prompt, runner, pool).await?;
+        let (returned, line) = read_line(editor, prompt, runner, session).await?;
         editor = returned;
         let line = match line {
             Ok(line) => line,
@@ -129,7 +133,7 @@ async fn lines(runner: &PipelineRunner, pool: &RunspacePool, args: &ShellArgs) -
         let mut create = CreatePipeline::new(shell);
         create.remote_stream_options = RemoteStreamOptions::ERROR;
         create.add_to_history = true;
-        last = runner.pipeline(pool, create, None).await?;
+        last = runner.pipeline(session, create, None).await?;
         runner.interrupts.reset();
         if runner.host.exit_code().is_some() {
             return Ok(last);
@@ -142,7 +146,7 @@ async fn read_line(
     mut editor: LineEditor,
     prompt: String,
     runner: &PipelineRunner,
-    pool: &RunspacePool,
+    session: &Session,
 ) -> Result<(LineEditor, Result<String, ReadlineError>), Failure> {
     let reading = tokio::task::spawn_blocking(move || {
         let line = editor.readline(&prompt);
@@ -150,7 +154,7 @@ async fn read_line(
     });
     tokio::select! {
         read = reading => read.map_err(Failure::usage),
-        error = pool.closed() => Err(Failure::connection(error)),
+        error = session.closed() => Err(Failure::connection(error)),
         // Without a terminal, Ctrl+C is a signal and not a key.
         () = runner.interrupts.wait() => Err(Failure::interrupted()),
     }

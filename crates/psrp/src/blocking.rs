@@ -2,21 +2,21 @@
 //!
 //! Each session runs its own tokio runtime with one thread, which handles packets, keep-alive messages and
 //! [`Host`](io::Host) calls even while the program is busy. Connectors, options, requests and results are the types of
-//! [`io`] and [`message`](crate::message). Methods fail like those of the same name of [`io::RunspacePool`] and
-//! [`io::Pipeline`].
+//! [`io`] and [`message`](crate::message). Methods fail like those of the same name of [`io::Session`] and
+//! [`io::Command`].
 //!
 //! ```no_run
-//! use psrp::blocking::RunspacePool;
+//! use psrp::blocking::Session;
 //! use psrp::client::PipelineEvent;
 //! use psrp::io::{Child, Options};
 //! use psrp::message::PowerShell;
 //!
-//! let pool = RunspacePool::open(&Child::default(), Options::new())?;
-//! let output = pool.invoke(PowerShell::script("Get-Date"))?.completed()?;
+//! let session = Session::open(&Child::default(), Options::new())?;
+//! let output = session.invoke(PowerShell::script("Get-Date"))?.completed()?;
 //! println!("{:?}", output.output);
 //!
 //! // With input, reading one event at a time.
-//! let mut pipeline = pool.start_with_input(PowerShell::script("$input"))?;
+//! let mut pipeline = session.start_with_input(PowerShell::script("$input"))?;
 //! pipeline.send(1)?;
 //! pipeline.end_input()?;
 //! for event in &mut pipeline {
@@ -24,7 +24,7 @@
 //!         println!("{value:?}");
 //!     }
 //! }
-//! pool.close()?;
+//! session.close()?;
 //! # Ok::<(), psrp::Error>(())
 //! ```
 //!
@@ -63,7 +63,7 @@ use crate::value::{PsString, Value};
 /// # Ok::<(), psrp::Error>(())
 /// ```
 pub fn run<C: Connect>(connector: &C, script: impl Into<PsString>) -> Result<Output, Error> {
-    RunspacePool::open(connector, Options::new())?.invoke(PowerShell::script(script))
+    Session::open(connector, Options::new())?.invoke(PowerShell::script(script))
 }
 
 /// Tokio runtime that shuts down in the background on drop. tokio's own `Drop` waits for its tasks and panics in async
@@ -91,17 +91,17 @@ impl Drop for SessionRuntime {
 
 /// Session whose drop closes the pool. Shared by the handles of the pool and its pipelines.
 struct BlockingSession {
-    pool: io::RunspacePool,
+    session: io::Session,
     runtime: SessionRuntime,
 }
 
 impl Drop for BlockingSession {
     fn drop(&mut self) {
         let (done, closed) = mpsc::channel::<()>();
-        let pool = self.pool.clone();
+        let session = self.session.clone();
         if let Some(runtime) = &self.runtime.0 {
             runtime.spawn(async move {
-                let _ = pool.close().await;
+                let _ = session.close().await;
                 drop(done);
             });
         }
@@ -110,56 +110,57 @@ impl Drop for BlockingSession {
     }
 }
 
-/// Blocking client of a runspace pool, in which pipelines run. The asynchronous version is [`io::RunspacePool`].
+/// Blocking session: a connection with a runspace pool, in which pipelines run. The asynchronous version is
+/// [`io::Session`].
 ///
-/// Clones are handles of the same pool and can be used by other threads. Dropping the last handle or pipeline closes
+/// Clones are handles of the same session and can be used by other threads. Dropping the last handle or pipeline closes
 /// the pool and waits for that, with the same timeouts as [`close`](Self::close).
 #[derive(Clone)]
-pub struct RunspacePool {
-    session: Arc<BlockingSession>,
+pub struct Session {
+    shared: Arc<BlockingSession>,
 }
 
-impl RunspacePool {
+impl Session {
     /// Connects and opens a pool.
     ///
     /// # Errors
     ///
-    /// Same as [`io::RunspacePool::open`]. Also fails with [`Error::is_io`] if no thread can be started.
+    /// Same as [`io::Session::open`]. Also fails with [`Error::is_io`] if no thread can be started.
     pub fn open<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
         let runtime = SessionRuntime::new()?;
-        let pool = runtime.wait(io::RunspacePool::open(connector, options))?;
-        Ok(Self { session: Arc::new(BlockingSession { pool, runtime }) })
+        let session = runtime.wait(io::Session::open(connector, options))?;
+        Ok(Self { shared: Arc::new(BlockingSession { session, runtime }) })
     }
 
-    /// Returns the asynchronous pool, for its state and identifier and for methods to pass to [`wait`](Self::wait).
-    pub fn get_ref(&self) -> &io::RunspacePool {
-        &self.session.pool
+    /// Returns the asynchronous session, for its state and identifier and for methods to pass to [`wait`](Self::wait).
+    pub fn get_ref(&self) -> &io::Session {
+        &self.shared.session
     }
 
     /// Runs a future of this session to completion. Use it for methods of [`io`] that this module does not mirror.
     ///
     /// ```no_run
-    /// use psrp::blocking::RunspacePool;
+    /// use psrp::blocking::Session;
     /// use psrp::io::{Child, Options};
     ///
-    /// let pool = RunspacePool::open(&Child::default(), Options::new())?;
-    /// println!("{:?}", pool.wait(pool.get_ref().get_available_runspaces())?);
+    /// let session = Session::open(&Child::default(), Options::new())?;
+    /// println!("{:?}", session.wait(session.get_ref().get_available_runspaces())?);
     /// # Ok::<(), psrp::Error>(())
     /// ```
     pub fn wait<F: Future>(&self, future: F) -> F::Output {
-        self.session.runtime.wait(future)
+        self.shared.runtime.wait(future)
     }
 
     /// Creates and starts a pipeline.
-    pub fn start(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
-        let pipeline = self.wait(self.get_ref().start(request))?;
-        Ok(Pipeline { pipeline, pool: self.clone() })
+    pub fn start(&self, request: impl Into<PipelineRequest>) -> Result<Command, Error> {
+        let command = self.wait(self.get_ref().start(request))?;
+        Ok(Command { command, session: self.clone() })
     }
 
-    /// Creates and starts a pipeline with input, which [`Pipeline::send`] sends and [`Pipeline::end_input`] ends.
-    pub fn start_with_input(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
-        let pipeline = self.wait(self.get_ref().start_with_input(request))?;
-        Ok(Pipeline { pipeline, pool: self.clone() })
+    /// Creates and starts a pipeline with input, which [`Command::send`] sends and [`Command::end_input`] ends.
+    pub fn start_with_input(&self, request: impl Into<PipelineRequest>) -> Result<Command, Error> {
+        let command = self.wait(self.get_ref().start_with_input(request))?;
+        Ok(Command { command, session: self.clone() })
     }
 
     /// Runs a pipeline without input and collects its output. A failed pipeline is not an error: see
@@ -192,13 +193,13 @@ impl RunspacePool {
     }
 }
 
-impl fmt::Debug for RunspacePool {
+impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get_ref().fmt(f)
     }
 }
 
-/// A running pipeline, as a blocking iterator over its events. The asynchronous version is [`io::Pipeline`].
+/// A running pipeline, as a blocking iterator over its events. The asynchronous version is [`io::Command`].
 ///
 /// The last event is the final state of the pipeline; if the connection ends first, the last item is an error. Each
 /// call of `next` waits for an event and panics in async code. Dropping a running pipeline stops it in the background.
@@ -206,63 +207,63 @@ impl fmt::Debug for RunspacePool {
 /// To stop the pipeline from another thread while this one reads it:
 ///
 /// ```no_run
-/// use psrp::blocking::RunspacePool;
+/// use psrp::blocking::Session;
 /// use psrp::io::{Child, Options};
 /// use psrp::message::PowerShell;
 ///
-/// let pool = RunspacePool::open(&Child::default(), Options::new())?;
-/// let pipeline = pool.start(PowerShell::script("while ($true) { Get-Date }"))?;
-/// let (other, handle) = (pool.clone(), pipeline.get_ref().handle());
+/// let session = Session::open(&Child::default(), Options::new())?;
+/// let pipeline = session.start(PowerShell::script("while ($true) { Get-Date }"))?;
+/// let (other, handle) = (session.clone(), pipeline.get_ref().handle());
 /// std::thread::spawn(move || other.wait(handle.stop()));
 /// for event in pipeline {
 ///     println!("{:?}", event?);
 /// }
 /// # Ok::<(), psrp::Error>(())
 /// ```
-pub struct Pipeline {
-    pipeline: io::Pipeline,
-    pool: RunspacePool,
+pub struct Command {
+    command: io::Command,
+    session: Session,
 }
 
-impl Pipeline {
-    /// Returns the asynchronous pipeline, for its state, identifier and [handle](io::Pipeline::handle).
-    pub fn get_ref(&self) -> &io::Pipeline {
-        &self.pipeline
+impl Command {
+    /// Returns the asynchronous pipeline, for its state, identifier and [handle](io::Command::handle).
+    pub fn get_ref(&self) -> &io::Command {
+        &self.command
     }
 
     /// Sends an object to the input.
     pub fn send(&self, value: impl Into<Value>) -> Result<(), Error> {
-        self.pool.wait(self.pipeline.send(value))
+        self.session.wait(self.command.send(value))
     }
 
     /// Ends the input.
     pub fn end_input(&self) -> Result<(), Error> {
-        self.pool.wait(self.pipeline.end_input())
+        self.session.wait(self.command.end_input())
     }
 
     /// Stops the pipeline and waits until it has ended. Events sent until then can still be read.
     pub fn stop(&self) -> Result<(), Error> {
-        self.pool.wait(self.pipeline.stop())
+        self.session.wait(self.command.stop())
     }
 
     /// Reads all events and returns the collected output.
     pub fn output(self) -> Result<Output, Error> {
-        self.pool.wait(self.pipeline.output())
+        self.session.wait(self.command.output())
     }
 }
 
-impl Iterator for Pipeline {
-    type Item = <io::Pipeline as futures_core::Stream>::Item;
+impl Iterator for Command {
+    type Item = <io::Command as futures_core::Stream>::Item;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.pool.wait(self.pipeline.next())
+        self.session.wait(self.command.next())
     }
 }
 
-impl FusedIterator for Pipeline {}
+impl FusedIterator for Command {}
 
-impl fmt::Debug for Pipeline {
+impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.pipeline.fmt(f)
+        self.command.fmt(f)
     }
 }

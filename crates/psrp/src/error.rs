@@ -1,7 +1,7 @@
 //! The [`Error`] type of the crate.
 
 use std::error::Error as StdError;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 pub(crate) use ErrorKind as Kind;
@@ -87,7 +87,8 @@ error_kinds! {
     Corrupt = is_corrupt "the copy differs from its source",
 }
 
-/// The error of all operations of this crate: a [kind](ErrorKind), a detail, and the byte offset in the input.
+/// The error of all operations of this crate: a [kind](ErrorKind), the path inside a converted value, a detail, and the
+/// byte offset in the input.
 ///
 /// The message names elements, members and limits of the protocol. It never contains values of the input, because these
 /// may be secret. The one exception is the peer's reason for ending a connection or pipeline, which is made safe for a
@@ -98,6 +99,8 @@ pub struct Error(Box<Inner>);
 #[derive(Clone, Debug)]
 struct Inner {
     kind: Kind,
+    /// Path inside a converted value, innermost segment first.
+    path: Vec<PathSegment>,
     /// Details that the kind does not contain.
     detail: Option<Box<str>>,
     offset: Option<u64>,
@@ -105,10 +108,60 @@ struct Inner {
     source: Option<Arc<dyn StdError + Send + Sync>>,
 }
 
+/// A segment of a path. Contains only names of the protocol or of a Rust type, because names in a document may be secret.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PathSegment {
+    /// Member of an object, field of a struct, or variant of an enum.
+    Member(&'static str),
+    /// Item of a list.
+    Item(usize),
+    /// Key of a dictionary entry, or name of a member.
+    #[cfg(feature = "serde")]
+    Key(usize),
+    /// Value of a dictionary entry, or of a member that the type does not name.
+    #[cfg(feature = "serde")]
+    Value(usize),
+}
+
+impl From<&'static str> for PathSegment {
+    fn from(name: &'static str) -> Self {
+        Self::Member(name)
+    }
+}
+
+impl From<usize> for PathSegment {
+    fn from(index: usize) -> Self {
+        Self::Item(index)
+    }
+}
+
+impl Inner {
+    /// Returns the path and the detail.
+    fn description(&self) -> String {
+        let mut text = String::new();
+        for segment in self.path.iter().rev() {
+            let _ = match segment {
+                PathSegment::Member(name) if text.is_empty() => write!(text, "{name}"),
+                PathSegment::Member(name) => write!(text, ".{name}"),
+                PathSegment::Item(index) => write!(text, "[{index}]"),
+                #[cfg(feature = "serde")]
+                PathSegment::Key(index) => write!(text, "[key {index}]"),
+                #[cfg(feature = "serde")]
+                PathSegment::Value(index) => write!(text, "[value {index}]"),
+            };
+        }
+        if let Some(detail) = &self.detail {
+            let separator = if text.is_empty() { "" } else { ": " };
+            let _ = write!(text, "{separator}{detail}");
+        }
+        text
+    }
+}
+
 impl Error {
     #[cold]
     pub(crate) fn new(kind: Kind) -> Self {
-        Self(Box::new(Inner { kind, detail: None, offset: None, source: None }))
+        Self(Box::new(Inner { kind, path: Vec::new(), detail: None, offset: None, source: None }))
     }
 
     /// Creates an error with a detail, which must not contain values of the input.
@@ -125,14 +178,27 @@ impl Error {
         self
     }
 
-    /// Prepends a path inside the value, such as `Items[3].Name`, to the detail.
+    /// Creates an error for a value that does not have the required structure.
+    #[cold]
+    pub(crate) fn mismatch(what: &'static str) -> Self {
+        Self::with(Kind::Mismatch, what)
+    }
+
+    /// Adds an outer segment to the path inside the value.
+    #[cold]
+    pub(crate) fn at(mut self, segment: impl Into<PathSegment>) -> Self {
+        // The depth of values is limited, but the user may raise the limit.
+        if self.0.path.len() < 256 {
+            self.0.path.push(segment.into());
+        }
+        self
+    }
+
+    /// Prepends the name of a member to path and detail.
     #[cfg(feature = "serde")]
-    pub(crate) fn within(mut self, place: &str) -> Self {
-        let detail = match self.0.detail.take() {
-            Some(detail) => format!("{place}: {detail}"),
-            None => place.to_owned(),
-        };
-        self.0.detail = Some(detail.into());
+    pub(crate) fn within(mut self, name: &str) -> Self {
+        self.0.detail = Some(format!("{name}: {}", self.0.description()).into());
+        self.0.path.clear();
         self
     }
 
@@ -177,8 +243,9 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.kind.text())?;
-        if let Some(detail) = &self.0.detail {
-            write!(f, ": {detail}")?;
+        let description = self.0.description();
+        if !description.is_empty() {
+            write!(f, ": {description}")?;
         }
         if let Some(offset) = self.0.offset {
             write!(f, " (at byte {offset})")?;

@@ -21,7 +21,7 @@
 //! ```
 //!
 //! `io::Child`, `io::Wsman` and `io::Socket` connect to a child process, to Windows Remote Management and to a local
-//! socket. `io::RunspacePool` runs several scripts over one connection, and returns output while a script is running;
+//! socket. `io::Session` runs several scripts over one connection, and returns output while a script is running;
 //! `blocking` is the same without async.
 //!
 //! # Installation
@@ -83,7 +83,7 @@
 //! | [`value`] | [`Value`], [`Object`], and .NET types without a counterpart in Rust |
 //! | [`clixml`] | reader and writer of values, files of `Export-Clixml`, and a filter for `#< CLIXML` in the output of programs |
 //! | `serde` | conversion to and from any serde type, and JSON |
-//! | [`client`], [`server`] | runspace pools and pipelines as state machines without I/O |
+//! | [`client`], [`server`] | runspace pools and pipelines as state machines without I/O; [`Core`] is their common part |
 //! | [`message`], [`record`], [`host`] | typed messages, records of the streams, host calls |
 //! | [`fragment`] | splitting of messages into fragments, and reassembly |
 //! | [`outofproc`] | line format of pipes, SSH and sockets |
@@ -168,10 +168,10 @@ mod terminal;
 pub mod value;
 
 #[cfg(feature = "tokio")]
-pub use self::io::client::pool::run;
+pub use self::io::client::session::run;
 #[cfg(feature = "serde")]
 pub use self::serde::functions::{from_clixml, from_value, to_clixml, to_value};
 pub use error::{Error, ErrorKind};
-pub use link::SessionLimits;
+pub use link::{Core, SessionLimits};
 pub use terminal::terminal_safe;
 pub use value::{Object, PsString, Value};

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use psrp::Value;
-use psrp::io::{Child, Options, RunspacePool};
+use psrp::io::{Child, Options, Session};
 use psrp::message::{GetCommandMetadata, PipelineState, PowerShell};
 use test_support::optional;
 
@@ -45,7 +45,7 @@ fn count_lines(printed: &str, start: &str) -> usize {
 #[tokio::test]
 async fn a_child_process_runs_statements() {
     let child = Child::new(program());
-    let pool = RunspacePool::open(&child, Options::new()).await.unwrap();
+    let pool = Session::open(&child, Options::new()).await.unwrap();
     let output =
         pool.invoke(PowerShell::script("1..3; Write-Output text\nWrite-Warning careful")).await.unwrap();
     assert_eq!(output.output, [Value::from(1), Value::from(2), Value::from(3), Value::from("text")]);

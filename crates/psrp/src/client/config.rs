@@ -11,7 +11,7 @@ use crate::guid;
 use crate::link::{Key, SessionLimits};
 use crate::message::{HostInfo, InitRunspacePool, SessionCapability};
 
-/// Configuration of a client's [`RunspacePool`](super::RunspacePool).
+/// Configuration of a client's [`ClientPool`](super::ClientPool).
 pub struct Config {
     pub(super) pool_id: Uuid,
     pub(super) capability: SessionCapability,
@@ -51,7 +51,7 @@ impl Config {
         limits(limits: SessionLimits) => limits = limits;
         /// Allows or forbids secure strings with protocol 2.4 or later, which does not encrypt them. If forbidden,
         /// messages that contain one fail with [`Error::is_unsupported`](crate::Error::is_unsupported). Default:
-        /// allowed. Use `false` for a connection that is neither encrypted nor local; `io::RunspacePool` does this
+        /// allowed. Use `false` for a connection that is neither encrypted nor local; `io::Session` does this
         /// itself.
         clear_secrets(are_allowed: bool) => key.forbids_cleartext = !are_allowed;
         /// Sets the key pair for the session key exchange. Default: generated on demand.

@@ -1,14 +1,13 @@
 //! Opening, connecting, disconnecting and closing the client's pool.
 
-use super::{Event, PipelineEvent, RunspacePool};
+use super::{ClientPool, Event, PipelineEvent};
 use crate::error::{Error, Kind};
-use crate::link::peer_error_record;
 use crate::message::{
     ConnectRunspacePool, Payload, PipelineState, PipelineStateInfo, RunspacePoolState, RunspacePoolStateInfo,
 };
 use crate::outofproc::Packet;
 
-impl RunspacePool {
+impl ClientPool {
     /// Opens the pool. Does nothing if it is open.
     ///
     /// # Errors
@@ -17,24 +16,24 @@ impl RunspacePool {
     /// application arguments contain a secure string, because there is no key yet ([`Error::is_no_key`]), and if they
     /// exceed the limit of pending output ([`Error::is_limit`]).
     pub fn open(&mut self) -> Result<(), Error> {
-        if self.state == RunspacePoolState::Opened {
+        if self.core.state == RunspacePoolState::Opened {
             return Ok(());
         }
-        self.require("open", &[RunspacePoolState::BeforeOpen])?;
-        let (min, max) = (self.init.min_runspaces, self.init.max_runspaces);
+        self.core.require("open", &[RunspacePoolState::BeforeOpen])?;
+        let (min, max) = (self.core.init.min_runspaces, self.core.init.max_runspaces);
         if min < 1 || max < min {
             let detail =
                 format!("{min} to {max} is not a valid number of runspaces (at least 1, in ascending order)");
             return Err(Error::with(Kind::State, detail));
         }
-        let init = Payload::InitRunspacePool(Box::new(self.init.clone()));
-        let capability = Payload::SessionCapability(self.capability.clone());
-        self.link.send_protocol_payload(None, &capability)?;
-        if let Err(error) = self.link.send_application_payload(None, &init) {
-            self.link.remove_all();
+        let init = Payload::InitRunspacePool(Box::new(self.core.init.clone()));
+        let capability = Payload::SessionCapability(self.core.capability.clone());
+        self.core.send_protocol_payload(None, &capability)?;
+        if let Err(error) = self.core.send_application_payload(None, &init) {
+            self.core.remove_all();
             return Err(error);
         }
-        self.state = RunspacePoolState::Opening;
+        self.core.state = RunspacePoolState::Opening;
         Ok(())
     }
 
@@ -45,20 +44,20 @@ impl RunspacePool {
     ///
     /// Fails unless the pool is not opened yet or disconnected ([`Error::is_state`]).
     pub fn connect(&mut self) -> Result<(), Error> {
-        self.require("connect", &[RunspacePoolState::BeforeOpen, RunspacePoolState::Disconnected])?;
-        self.link.send_protocol_payload(None, &Payload::SessionCapability(self.capability.clone()))?;
-        self.link
+        self.core.require("connect", &[RunspacePoolState::BeforeOpen, RunspacePoolState::Disconnected])?;
+        self.core.send_protocol_payload(None, &Payload::SessionCapability(self.core.capability.clone()))?;
+        self.core
             .send_protocol_payload(None, &Payload::ConnectRunspacePool(ConnectRunspacePool::default()))?;
-        self.link.prepare_reconnect();
-        self.link.outbox.set_all_paused(false);
+        self.core.prepare_reconnect();
+        self.core.outbox.set_all_paused(false);
         // The server drops the requests of a previous client, because their identifiers are unique per client only.
-        let mut cancelled: Vec<_> = self.requests.drain().map(|(call_id, _)| call_id).collect();
+        let mut cancelled: Vec<_> = self.core.requests.drain().map(|(call_id, _)| call_id).collect();
         cancelled.sort_unstable();
         for call_id in cancelled {
             self.events.push(Event::RequestCancelled { call_id }, 0);
         }
-        self.is_key_exchange_pending |= self.link.reset_key_request();
-        self.state = RunspacePoolState::Connecting;
+        self.is_key_exchange_pending |= self.core.reset_key_request();
+        self.core.state = RunspacePoolState::Connecting;
         Ok(())
     }
 
@@ -69,9 +68,9 @@ impl RunspacePool {
     ///
     /// Fails if the pool is not open ([`Error::is_state`]).
     pub fn disconnect(&mut self) -> Result<(), Error> {
-        self.require_opened("disconnect")?;
-        self.state = RunspacePoolState::Disconnected;
-        self.link.outbox.set_all_paused(true);
+        self.core.require_opened("disconnect")?;
+        self.core.state = RunspacePoolState::Disconnected;
+        self.core.outbox.set_all_paused(true);
         for entry in self.pipelines.values_mut() {
             if matches!(entry.state, PipelineState::Running | PipelineState::Stopping) {
                 entry.before_disconnect = Some(entry.state);
@@ -87,10 +86,10 @@ impl RunspacePool {
     ///
     /// Fails if the pool is not disconnected ([`Error::is_state`]).
     pub fn reconnect(&mut self) -> Result<(), Error> {
-        self.require("reconnect", &[RunspacePoolState::Disconnected])?;
-        self.state = RunspacePoolState::Opened;
-        self.link.prepare_reconnect();
-        self.link.outbox.set_all_paused(false);
+        self.core.require("reconnect", &[RunspacePoolState::Disconnected])?;
+        self.core.state = RunspacePoolState::Opened;
+        self.core.prepare_reconnect();
+        self.core.outbox.set_all_paused(false);
         self.resume_pipelines();
         Ok(())
     }
@@ -112,13 +111,13 @@ impl RunspacePool {
     pub fn close(&mut self) -> Result<(), Error> {
         use RunspacePoolState::{Closed, Closing, Opened};
 
-        self.require("close", &[Opened, Closing, Closed])?;
+        self.core.require("close", &[Opened, Closing, Closed])?;
         if !self.pipelines.is_empty() {
             return Err(Error::with(Kind::State, "can't close: the pool has pipelines"));
         }
-        if self.state == Opened {
-            self.state = Closing;
-            self.link.outbox.queue_packet_after_data(Packet::Close(None));
+        if self.core.state == Opened {
+            self.core.state = Closing;
+            self.core.outbox.queue_packet_after_data(Packet::Close(None));
         }
         Ok(())
     }
@@ -129,11 +128,11 @@ impl RunspacePool {
     pub fn handle_end(&mut self) {
         use RunspacePoolState::{BeforeOpen, Broken, Closed, Closing, Disconnected};
 
-        match self.state {
+        match self.core.state {
             BeforeOpen | Closed | Broken | Disconnected => {}
             Closing => self.end(RunspacePoolStateInfo::new(Closed), 0),
             _ => {
-                let error = Some(Box::new(self.link.end_record()));
+                let error = Some(Box::new(self.core.end_record()));
                 self.end(RunspacePoolStateInfo { state: Broken, error }, 0);
             }
         }
@@ -141,11 +140,11 @@ impl RunspacePool {
 
     /// Moves the pool to a terminal state. Its pipelines fail with the same error.
     pub(super) fn end(&mut self, info: RunspacePoolStateInfo, len: usize) {
-        self.state = info.state;
-        self.link.remove_all();
-        self.link.outbox.discard_packets();
-        self.host_calls.clear();
-        self.requests.clear();
+        self.core.state = info.state;
+        self.core.remove_all();
+        self.core.outbox.discard_packets();
+        self.core.host_calls.clear();
+        self.core.requests.clear();
         let mut pipelines: Vec<_> = self.pipelines.drain().collect();
         // Simulations repeat the order.
         pipelines.sort_unstable_by_key(|(id, _)| *id);
@@ -163,14 +162,5 @@ impl RunspacePool {
             self.events.push(Event::Pipeline { id, event }, 0);
         }
         self.events.push(Event::State(info), len);
-    }
-
-    /// Breaks the pool because of an error and returns the error.
-    pub(super) fn break_pool(&mut self, error: Error) -> Error {
-        if !matches!(self.state, RunspacePoolState::Closed | RunspacePoolState::Broken) {
-            let state = RunspacePoolState::Broken;
-            self.end(RunspacePoolStateInfo { state, error: Some(Box::new(peer_error_record(&error))) }, 0);
-        }
-        error
     }
 }

@@ -2,11 +2,13 @@
 
 use uuid::Uuid;
 
-use super::{Event, PipelineEvent, RunspacePool};
+use super::{ClientPool, Event, PipelineEvent};
 use crate::error::Error;
 use crate::fragment::Priority;
 use crate::host::HostCall;
-use crate::link::{Ack, Decoded, invalid_state, protocol_violation};
+use crate::link::{
+    Ack, Core, Decoded, Receive, Received, invalid_state, peer_error_record, protocol_violation,
+};
 use crate::message::{
     Availability, Message, MessageType, Payload, PipelineState, PipelineStateInfo, RunspaceAvailability,
     RunspacePoolState, RunspacePoolStateInfo, SessionCapability,
@@ -14,7 +16,7 @@ use crate::message::{
 use crate::outofproc::Packet;
 use crate::record::ErrorRecord;
 
-impl RunspacePool {
+impl ClientPool {
     /// Processes a packet of the server.
     ///
     /// # Errors
@@ -32,32 +34,32 @@ impl RunspacePool {
                 if let Some(entry) = entry.filter(|entry| entry.is_created) {
                     entry.is_acknowledged = true;
                 }
-                self.link.outbox.acknowledge(target, Ack::Data);
+                self.core.outbox.acknowledge(target, Ack::Data);
                 Ok(())
             }
             Packet::CommandAck(target) => {
-                self.link.outbox.acknowledge(target, Ack::Command);
+                self.core.outbox.acknowledge(target, Ack::Command);
                 Ok(())
             }
             Packet::SignalAck(_) => Ok(()),
             Packet::CloseAck(Some(id)) => {
                 if self.pipelines.get(&id).is_some_and(|entry| entry.is_closing) {
                     self.pipelines.remove(&id);
-                    self.link.remove_target(Some(id));
+                    self.core.remove_target(Some(id));
                     self.events.push(Event::Pipeline { id, event: PipelineEvent::Closed }, 0);
                 }
                 Ok(())
             }
             Packet::CloseAck(None) => {
-                if self.state == RunspacePoolState::Closing {
+                if self.core.state == RunspacePoolState::Closing {
                     self.end(RunspacePoolStateInfo::new(RunspacePoolState::Closed), 0);
                 }
                 Ok(())
             }
-            Packet::Command(_) | Packet::Close(_) | Packet::Signal(_) => match self.state {
+            Packet::Command(_) | Packet::Close(_) | Packet::Signal(_) => match self.core.state {
                 RunspacePoolState::Closed => Ok(()),
                 RunspacePoolState::BeforeOpen | RunspacePoolState::Broken => {
-                    Err(invalid_state("process packets", "pool", self.state))
+                    Err(invalid_state("process packets", "pool", self.core.state))
                 }
                 _ => Err(self.break_pool(protocol_violation("a packet that only clients send"))),
             },
@@ -78,17 +80,26 @@ impl RunspacePool {
     ) -> Result<(), Error> {
         use RunspacePoolState::{BeforeOpen, Broken, Closed};
 
-        match self.state {
+        match self.core.state {
             // Packets in flight are ignored.
             Closed => return Ok(()),
-            BeforeOpen | Broken => return Err(invalid_state("process input", "pool", self.state)),
+            BeforeOpen | Broken => return Err(invalid_state("process input", "pool", self.core.state)),
             _ => {}
         }
         self.receive(priority, target, bytes)
     }
+}
 
-    /// Processes a message; `None` for one of another pool.
-    pub(super) fn handle_message(&mut self, message: Option<&Message<'_>>) -> Result<(), Error> {
+impl Receive for ClientPool {
+    fn core(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    fn received(&mut self, pipeline: Uuid) -> Option<&mut Received> {
+        self.pipelines.get_mut(&pipeline).map(|entry| &mut entry.received)
+    }
+
+    fn handle_message(&mut self, message: Option<&Message<'_>>) -> Result<(), Error> {
         let Some(message) = message else { return Ok(()) };
         self.events.reserve(0)?;
         let id = message.header.pipeline_id;
@@ -107,7 +118,7 @@ impl RunspacePool {
                 None => self.handle_message_without_pipeline(message),
             },
             _ => {
-                let Decoded { payload, size, needs_key } = self.link.decode(message)?;
+                let Decoded { payload, size, needs_key } = self.core.decode(message)?;
                 self.events.reserve(size)?;
                 self.exchange_key_if_needed(needs_key)?;
                 self.handle_pool_payload(payload, size)
@@ -115,6 +126,23 @@ impl RunspacePool {
         }
     }
 
+    fn fail_pipeline_input(&mut self, id: Uuid, error: &Error) {
+        let Some(entry) = self.pipelines.get_mut(&id) else { return };
+        entry.received.has_failed = true;
+        self.core.inbox.remove(Some(id));
+        self.fail_pipeline(id, peer_error_record(error));
+    }
+
+    fn break_pool(&mut self, error: Error) -> Error {
+        if !self.core.has_ended() {
+            let state = RunspacePoolState::Broken;
+            self.end(RunspacePoolStateInfo { state, error: Some(Box::new(peer_error_record(&error))) }, 0);
+        }
+        error
+    }
+}
+
+impl ClientPool {
     /// Requests the session key when the first secure string arrives without one.
     fn exchange_key_if_needed(&mut self, is_needed: bool) -> Result<(), Error> {
         if is_needed && cfg!(feature = "crypto") { self.start_key_exchange() } else { Ok(()) }
@@ -122,7 +150,7 @@ impl RunspacePool {
 
     /// Starts the key exchange now, or when the pool is open.
     fn start_key_exchange(&mut self) -> Result<(), Error> {
-        self.is_key_exchange_pending = self.state != RunspacePoolState::Opened;
+        self.is_key_exchange_pending = self.core.state != RunspacePoolState::Opened;
         if self.is_key_exchange_pending { Ok(()) } else { self.exchange_key() }
     }
 
@@ -131,47 +159,48 @@ impl RunspacePool {
 
         match payload {
             Payload::SessionCapability(capability) => {
-                if !matches!(self.state, Opening | Connecting) {
+                if !matches!(self.core.state, Opening | Connecting) {
                     return Err(protocol_violation("session capabilities in an open session"));
                 }
                 // The minimum is 2.0.
                 if capability.protocol_version.major() != SessionCapability::PROTOCOL.major() {
                     return Err(protocol_violation("the server uses another major protocol version"));
                 }
-                self.link.negotiate(self.capability.protocol_version.min(capability.protocol_version))?;
-                self.peer = Some(capability.clone());
+                self.core
+                    .negotiate(self.core.capability.protocol_version.min(capability.protocol_version))?;
+                self.core.peer = Some(capability.clone());
                 self.events.push(Event::SessionCapability(capability), len);
             }
             Payload::RunspacePoolInitData(limits) => {
-                self.init.min_runspaces = limits.min_runspaces;
-                self.init.max_runspaces = limits.max_runspaces;
+                self.core.init.min_runspaces = limits.min_runspaces;
+                self.core.init.max_runspaces = limits.max_runspaces;
                 self.events.push(Event::RunspaceLimits(limits), len);
             }
             Payload::ApplicationPrivateData(data) => {
-                if !matches!(self.state, Opening | Opened | Connecting) {
+                if !matches!(self.core.state, Opening | Opened | Connecting) {
                     return Err(protocol_violation("application data of a pool that is not open"));
                 }
                 self.private_data = Some(data.clone());
                 self.events.push(Event::ApplicationPrivateData(data), len);
-                if self.state == Connecting {
+                if self.core.state == Connecting {
                     self.opened(RunspacePoolStateInfo::new(Opened), 0)?;
                 }
             }
             Payload::RunspacePoolState(info) => self.handle_pool_state(info, len)?,
             Payload::EncryptedSessionKey(key) => {
-                self.link.accept_session_key(&key)?;
+                self.core.accept_session_key(&key)?;
                 self.events.push(Event::KeyExchanged, len);
                 self.send_deferred();
             }
             // Old servers request the key before they report that the pool is open.
             Payload::PublicKeyRequest => self.start_key_exchange()?,
             Payload::RunspaceAvailability(RunspaceAvailability { availability, call_id }) => {
-                let Some(request) = self.requests.remove(&call_id) else { return Ok(()) };
+                let Some(request) = self.core.requests.remove(&call_id) else { return Ok(()) };
                 if !request.fits(availability) {
                     return Err(protocol_violation("a response that does not fit its request"));
                 }
                 if availability == Availability::Accepted(true) {
-                    request.apply(&mut self.init);
+                    request.apply(&mut self.core.init);
                 }
                 self.events.push(Event::RequestCompleted { call_id, availability }, len);
             }
@@ -195,9 +224,9 @@ impl RunspacePool {
             Opened => return self.opened(info, len),
             Other(_) => return Err(protocol_violation("an unknown state of the pool")),
             // A pool being closed stays in this state until the server confirms.
-            _ if self.state == Closing => {}
+            _ if self.core.state == Closing => {}
             state => {
-                self.state = state;
+                self.core.state = state;
                 self.events.push(Event::State(info), len);
             }
         }
@@ -207,11 +236,11 @@ impl RunspacePool {
     fn opened(&mut self, info: RunspacePoolStateInfo, len: usize) -> Result<(), Error> {
         use RunspacePoolState::{Closing, Opened};
 
-        if self.peer.is_none() {
+        if self.core.peer.is_none() {
             return Err(protocol_violation("the pool was opened before the capabilities were sent"));
         }
-        if self.state != Closing && self.state != Opened {
-            self.state = Opened;
+        if self.core.state != Closing && self.core.state != Opened {
+            self.core.state = Opened;
             self.resume_pipelines();
             self.events.push(Event::State(info), len);
             if std::mem::take(&mut self.is_key_exchange_pending) {
@@ -223,7 +252,7 @@ impl RunspacePool {
 
     fn handle_host_call(&mut self, pipeline: Option<Uuid>, call: HostCall, len: usize) -> Result<(), Error> {
         if !call.is_void()
-            && let Err(error) = self.host_calls.insert(pipeline, call.call_id, call.method)
+            && let Err(error) = self.core.host_calls.insert(pipeline, call.call_id, call.method)
         {
             let Some(id) = pipeline else { return Err(error) };
             self.fail_pipeline_input(id, &error);
@@ -237,7 +266,7 @@ impl RunspacePool {
     /// of startup scripts, and the failed state of one, which ends the pool.
     fn handle_message_without_pipeline(&mut self, message: &Message<'_>) -> Result<(), Error> {
         // A malformed one concerns no pipeline and does not end the pool.
-        let Ok(Decoded { payload, size, needs_key }) = self.link.decode(message) else { return Ok(()) };
+        let Ok(Decoded { payload, size, needs_key }) = self.core.decode(message) else { return Ok(()) };
         self.events.reserve(size)?;
         self.exchange_key_if_needed(needs_key)?;
         match payload {
@@ -263,7 +292,7 @@ impl RunspacePool {
         if entry.is_closing || entry.is_terminal() || entry.state == PipelineState::NotStarted {
             return Ok(());
         }
-        let Decoded { payload, size: len, needs_key } = match self.link.decode(message) {
+        let Decoded { payload, size: len, needs_key } = match self.core.decode(message) {
             Ok(decoded) => decoded,
             Err(error) => {
                 self.fail_pipeline_input(id, &error);
@@ -300,7 +329,7 @@ impl RunspacePool {
         }
         entry.state = info.state;
         if entry.is_terminal() {
-            self.host_calls.remove_pipeline(id);
+            self.core.host_calls.remove_pipeline(id);
         }
         self.events.push(Event::Pipeline { id, event: PipelineEvent::State(info) }, len);
     }
@@ -312,8 +341,8 @@ impl RunspacePool {
             return;
         }
         entry.state = PipelineState::Failed;
-        self.host_calls.remove_pipeline(id);
-        self.link.discard_output(Some(id));
+        self.core.host_calls.remove_pipeline(id);
+        self.core.outbox.discard(Some(id));
         let error = Some(Box::new(record));
         let event = PipelineEvent::State(PipelineStateInfo { state: PipelineState::Failed, error });
         self.events.push(Event::Pipeline { id, event }, 0);

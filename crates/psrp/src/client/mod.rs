@@ -1,17 +1,17 @@
 //! Client side of a session: state machines of runspace pools and pipelines, without I/O or clock.
 //!
-//! Methods of [`RunspacePool`] and [`Pipeline`] are commands that queue messages. A transport gets outgoing packets
-//! from [`poll_transmit`](RunspacePool::poll_transmit), passes incoming packets to
-//! [`handle_packet`](RunspacePool::handle_packet), and reads the resulting events from
-//! [`poll_event`](RunspacePool::poll_event). Packets are those of the [out-of-process transport](crate::outofproc),
+//! Methods of [`ClientPool`] and [`ClientPipeline`] are commands that queue messages. A transport gets outgoing packets
+//! from [`poll_transmit`](ClientPool::poll_transmit), passes incoming packets to
+//! [`handle_packet`](ClientPool::handle_packet), and reads the resulting events from
+//! [`poll_event`](ClientPool::poll_event). Packets are those of the [out-of-process transport](crate::outofproc),
 //! which encodes them as lines; other transports map them to their operations: send data, create, signal, close.
 //!
 //! ```
-//! use psrp::client::{Config, RunspacePool};
+//! use psrp::client::{ClientPool, Config};
 //! use psrp::message::RunspacePoolState;
 //! use psrp::outofproc::Packet;
 //!
-//! let mut pool = RunspacePool::new(Config::new());
+//! let mut pool = ClientPool::new(Config::new());
 //! pool.open()?;
 //! let mut buffer = Vec::new();
 //! let Some(Packet::Data { target: None, .. }) = pool.poll_transmit(32 * 1024, &mut buffer) else { panic!() };
@@ -35,19 +35,17 @@
 //! decrypted at [`Event::KeyExchanged`], together with all its clones.
 //!
 //! Pending output is limited by [`SessionLimits::max_pending_bytes`](crate::SessionLimits::max_pending_bytes). For
-//! backpressure, check [`Pipeline::pending_bytes`] before sending more input. When the connection has ended, the
-//! transport calls [`handle_end`](RunspacePool::handle_end), which fails everything unfinished; or, if the pool stays
-//! alive on the server, [`disconnect`](RunspacePool::disconnect), and later [`reconnect`](RunspacePool::reconnect) or
-//! [`connect`](RunspacePool::connect).
+//! backpressure, check [`ClientPipeline::pending_bytes`] before sending more input. When the connection has ended, the
+//! transport calls [`handle_end`](ClientPool::handle_end), which fails everything unfinished; or, if the pool stays
+//! alive on the server, [`disconnect`](ClientPool::disconnect), and later [`reconnect`](ClientPool::reconnect) or
+//! [`connect`](ClientPool::connect).
 
 mod config;
 mod connection;
-mod event;
 mod input;
 mod pipeline;
 mod pool;
 
 pub use config::Config;
-pub use event::{Event, PipelineEvent};
-pub use pipeline::{Pipeline, PipelineRequest};
-pub use pool::RunspacePool;
+pub use pipeline::{ClientPipeline, PipelineEvent, PipelineRequest};
+pub use pool::{ClientPool, Event};

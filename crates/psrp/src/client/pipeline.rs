@@ -2,15 +2,16 @@
 
 use uuid::Uuid;
 
-use super::RunspacePool;
+use super::ClientPool;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
-use crate::link::{Received, invalid_state};
+use crate::link::{Quota, Received, invalid_state};
 use crate::message::{
     CreatePipeline, GetCommandMetadata, MessageType, Payload, PipelineState, PipelineStateInfo, PowerShell,
 };
 use crate::outofproc::Packet;
-use crate::value::{Value, Version};
+use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
+use crate::value::{Progress, Value, Version};
 
 /// Task of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +60,30 @@ impl From<GetCommandMetadata> for PipelineRequest {
     }
 }
 
+/// Event of a pipeline.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PipelineEvent {
+    /// Output object.
+    Output(Value),
+    /// Error record.
+    Error(Box<ErrorRecord>),
+    /// Debug message.
+    Debug(Box<InformationalRecord>),
+    /// Verbose message.
+    Verbose(Box<InformationalRecord>),
+    /// Warning.
+    Warning(Box<InformationalRecord>),
+    /// Progress record.
+    Progress(Box<Progress>),
+    /// Information record.
+    Information(Box<InformationRecord>),
+    /// The state of the pipeline has changed.
+    State(PipelineStateInfo),
+    /// The server has confirmed the close. The pipeline no longer exists.
+    Closed,
+}
+
 /// State of a pipeline.
 #[derive(Debug)]
 pub(super) struct PipelineEntry {
@@ -96,24 +121,45 @@ impl PipelineEntry {
     }
 }
 
-/// A pipeline of a [`RunspacePool`].
+/// A pipeline of a [`ClientPool`].
 ///
 /// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing. After
 /// [`close`](Self::close) no method is allowed.
 #[derive(Debug)]
-pub struct Pipeline<'a> {
-    pub(super) pool: &'a mut RunspacePool,
+pub struct ClientPipeline<'a> {
+    pub(super) pool: &'a mut ClientPool,
     pub(super) id: Uuid,
 }
 
-impl Pipeline<'_> {
+impl ClientPipeline<'_> {
+    /// Returns the state of the pipeline.
+    pub fn state(&self) -> PipelineState {
+        self.entry().state
+    }
+
+    /// Returns the bytes of pending output of this pipeline. Check it before sending more (backpressure).
+    pub fn pending_bytes(&self) -> usize {
+        self.pool.pending_bytes_of(Some(self.id))
+    }
+
     fn entry(&self) -> &PipelineEntry {
-        // `RunspacePool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
+        // `ClientPool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
         &self.pool.pipelines[&self.id]
     }
 
+    fn update(&mut self, change: impl FnOnce(&mut PipelineEntry)) {
+        if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
+            change(entry);
+        }
+    }
+
+    fn send(&mut self, message_type: MessageType, value: Option<Value>) -> Result<(), Error> {
+        let target = Some(self.id);
+        self.pool.core.send_or_defer(Quota::Application, target, Priority::Default, message_type, value)
+    }
+
     fn require(&self, action: &str, states: &[PipelineState]) -> Result<(), Error> {
-        self.pool.require_opened(action)?;
+        self.pool.core.require_opened(action)?;
         let entry = self.entry();
         if entry.is_closing {
             return Err(invalid_state(action, "pipeline", "being closed"));
@@ -147,7 +193,7 @@ impl Pipeline<'_> {
                 (payload.message_type(), payload.to_value())
             }
         };
-        self.pool.send(Some(self.id), Priority::Default, message_type, value)?;
+        self.send(message_type, value)?;
         self.update(|entry| {
             entry.state = PipelineState::Running;
             entry.is_input_open = has_input;
@@ -163,7 +209,7 @@ impl Pipeline<'_> {
     /// the value cannot be written; and if the limit of pending output is reached ([`Error::is_limit`]): retry later.
     pub fn send_input(&mut self, value: impl Into<Value>) -> Result<(), Error> {
         self.require_input("send input")?;
-        self.pool.send(Some(self.id), Priority::Default, MessageType::PipelineInput, Some(value.into()))
+        self.send(MessageType::PipelineInput, Some(value.into()))
     }
 
     /// Ends the pipeline's input.
@@ -173,7 +219,7 @@ impl Pipeline<'_> {
     /// Fails like [`send_input`](Self::send_input).
     pub fn end_input(&mut self) -> Result<(), Error> {
         self.require_input("end the input")?;
-        self.pool.send(Some(self.id), Priority::Default, MessageType::EndOfPipelineInput, None)?;
+        self.send(MessageType::EndOfPipelineInput, None)?;
         self.update(|entry| entry.is_input_open = false);
         Ok(())
     }
@@ -193,7 +239,7 @@ impl Pipeline<'_> {
     }
 
     /// Records that the transport has reconnected to this pipeline while the pool is connected, after another client
-    /// was connected to it. After [`RunspacePool::reconnect`] and [`RunspacePool::connect`] pipelines resume
+    /// was connected to it. After [`ClientPool::reconnect`] and [`ClientPool::connect`] pipelines resume
     /// automatically.
     ///
     /// # Errors
@@ -208,8 +254,8 @@ impl Pipeline<'_> {
     /// Queues a packet that the server would lose if the pipeline did not exist there yet.
     fn queue_packet_when_created(&mut self, packet: Packet<'static>) {
         match self.entry().is_acknowledged {
-            true => self.pool.link.outbox.queue_packet_before_data(packet),
-            false => self.pool.link.outbox.queue_packet_after_data(packet),
+            true => self.pool.core.outbox.queue_packet_before_data(packet),
+            false => self.pool.core.outbox.queue_packet_after_data(packet),
         }
     }
 
@@ -230,7 +276,7 @@ impl Pipeline<'_> {
 
         self.require("stop", &[Running, Stopping])?;
         if self.state() == Running {
-            self.pool.link.discard_input(Some(self.id));
+            self.pool.core.outbox.discard_input(Some(self.id));
             self.queue_packet_when_created(Packet::Signal(Some(self.id)));
             self.update(|entry| entry.state = Stopping);
         }
@@ -261,8 +307,8 @@ impl Pipeline<'_> {
 
         self.require("close", &[NotStarted, Stopped, Stopping, Completed, Failed])?;
         let id = self.id;
-        self.pool.host_calls.remove_pipeline(id);
-        self.pool.link.discard_output(Some(id));
+        self.pool.core.host_calls.remove_pipeline(id);
+        self.pool.core.outbox.discard(Some(id));
         self.queue_packet_when_created(Packet::Close(Some(id)));
         self.update(|entry| entry.is_closing = true);
         Ok(())

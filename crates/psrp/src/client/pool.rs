@@ -1,75 +1,128 @@
 //! Runspace pool of the client.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 
 use uuid::Uuid;
 
-use super::pipeline::{Pipeline, PipelineEntry, PipelineRequest};
-use super::{Config, Event};
+use super::Config;
+use super::pipeline::{ClientPipeline, PipelineEntry, PipelineEvent, PipelineRequest};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::guid;
-use crate::host::{HostOutcome, HostResponse};
-use crate::link::{
-    DeferredMessage, EventQueue, HostCalls, Link, PoolRequest, Quota, SessionLimits, invalid_state,
-    peer_error_record, pool_methods,
-};
+use crate::host::{HostCall, HostOutcome, HostResponse};
+use crate::link::{Core, DeferredMessage, EventQueue, PoolRequest, Quota};
 use crate::message::{
-    ApplicationPrivateData, Destination, InitRunspacePool, MessageType, Payload, PipelineState,
-    RunspacePoolState, SessionCapability,
+    ApplicationPrivateData, Availability, Destination, Payload, PipelineState, RunspaceLimits,
+    RunspacePoolState, RunspacePoolStateInfo, SessionCapability, UserEvent,
 };
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
-use crate::value::{Value, Version};
+use crate::value::Version;
 
-/// Client side of a runspace pool (MS-PSRP 3.1).
+/// Event of a runspace pool.
+///
+/// A secure string received before the session key is encrypted at first; the pool requests the key itself. After
+/// [`KeyExchanged`](Self::KeyExchanged) the string is decrypted, including all clones and those in earlier events.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// Capabilities of the server.
+    SessionCapability(SessionCapability),
+    /// Private data of the server's application.
+    ApplicationPrivateData(ApplicationPrivateData),
+    /// Number of runspaces of the pool connected to.
+    RunspaceLimits(RunspaceLimits),
+    /// The state of the pool has changed: by a message of the server, after a close, or because the pool broke.
+    State(RunspacePoolStateInfo),
+    /// The session key is available.
+    KeyExchanged,
+    /// Response to a request of the pool.
+    RequestCompleted {
+        /// Identifier returned by the request.
+        call_id: i64,
+        /// Result of the request.
+        availability: Availability,
+    },
+    /// A pending request was cancelled: the client has [connected](ClientPool::connect) again, and the server
+    /// drops the requests of the previous connection.
+    RequestCancelled {
+        /// Identifier returned by the request.
+        call_id: i64,
+    },
+    /// Event of the remote session.
+    UserEvent(Box<UserEvent>),
+    /// Host call. Respond with [`ClientPool::respond`] unless the call is
+    /// [void](HostCall::is_void).
+    HostCall {
+        /// Calling pipeline, `None` for the pool.
+        pipeline: Option<Uuid>,
+        /// The call.
+        call: HostCall,
+    },
+    /// A response to a host call was deferred until the session key was available, and could not be written then. The
+    /// server was told that the call failed.
+    ResponseFailed {
+        /// Calling pipeline, `None` for the pool.
+        pipeline: Option<Uuid>,
+        /// Identifier of the call.
+        call_id: i64,
+        /// Cause of the failure.
+        reason: Box<ErrorRecord>,
+    },
+    /// Record, output object or state of a pipeline without an identifier. Servers send them while they open a pool, for
+    /// example warnings of a startup script.
+    PoolRecord(PipelineEvent),
+    /// Event of a pipeline.
+    Pipeline {
+        /// Identifier of the pipeline.
+        id: Uuid,
+        /// The event.
+        event: PipelineEvent,
+    },
+}
+
+/// Client side of a runspace pool (MS-PSRP 3.1). It dereferences to [`Core`], which has the methods of both sides.
 ///
 /// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing.
-pub struct RunspacePool {
-    pub(super) link: Link,
-    pub(super) state: RunspacePoolState,
-    pub(super) capability: SessionCapability,
-    pub(super) init: InitRunspacePool,
-    pub(super) peer: Option<SessionCapability>,
+pub struct ClientPool {
+    pub(super) core: Core,
     pub(super) private_data: Option<ApplicationPrivateData>,
     pub(super) pipelines: HashMap<Uuid, PipelineEntry>,
-    pub(super) requests: HashMap<i64, PoolRequest>,
-    pub(super) next_call_id: i64,
-    pub(super) host_calls: HostCalls,
     pub(super) events: EventQueue<Event>,
     /// True if a key was needed before the pool was open.
     pub(super) is_key_exchange_pending: bool,
-    pub(super) limits: SessionLimits,
 }
 
-impl RunspacePool {
+impl Deref for ClientPool {
+    type Target = Core;
+
+    fn deref(&self) -> &Core {
+        &self.core
+    }
+}
+
+impl_debug! {
+    /// Shows states, but no message content.
+    ClientPool |this| core = this.core, pipelines = this.pipelines.len()
+}
+
+impl ClientPool {
     /// Creates a pool that is not opened yet.
     pub fn new(config: Config) -> Self {
-        let limits = config.limits;
+        let Config { pool_id, capability, init, fragment_size, limits, key } = config;
         Self {
-            link: Link::new(Destination::Server, config.pool_id, config.fragment_size, limits, config.key),
-            state: RunspacePoolState::BeforeOpen,
-            capability: config.capability,
-            init: config.init,
-            peer: None,
+            core: Core::new(Destination::Server, pool_id, capability, init, fragment_size, limits, key),
             private_data: None,
             pipelines: HashMap::new(),
-            requests: HashMap::new(),
-            next_call_id: 1,
-            host_calls: HostCalls::new(limits.max_host_calls),
             events: EventQueue::new(limits.max_event_bytes),
             is_key_exchange_pending: false,
-            limits,
         }
     }
 
     /// Returns the private data of the server's application once it is received.
     pub fn application_private_data(&self) -> Option<&ApplicationPrivateData> {
         self.private_data.as_ref()
-    }
-
-    pub(super) fn require(&self, action: &str, states: &[RunspacePoolState]) -> Result<(), Error> {
-        if states.contains(&self.state) { Ok(()) } else { Err(invalid_state(action, "pool", self.state)) }
     }
 
     /// Starts the exchange of the session key, which otherwise starts when a secure string is sent or received. Does
@@ -80,33 +133,11 @@ impl RunspacePool {
     /// Fails if the pool is not open ([`Error::is_state`]), without the feature `crypto` ([`Error::is_no_key`]), and if
     /// the system's random number generator fails ([`Error::is_crypto`]).
     pub fn exchange_key(&mut self) -> Result<(), Error> {
-        self.require_opened("exchange the key")?;
-        if self.has_key() || self.link.key.is_requested { Ok(()) } else { self.link.send_public_key() }
+        self.core.require_opened("exchange the key")?;
+        self.core.request_key()
     }
 
-    /// Queues a message, or defers it if it needs a key that is not available.
-    pub(super) fn send(
-        &mut self,
-        target: Option<Uuid>,
-        priority: Priority,
-        message_type: MessageType,
-        value: Option<Value>,
-    ) -> Result<(), Error> {
-        const QUOTA: Quota = Quota::Application;
-
-        if self.link.has_deferred(target, priority) {
-            return self.link.defer(QUOTA, target, priority, message_type, value);
-        }
-        match self.link.send(QUOTA, target, priority, message_type, value.as_ref()) {
-            Err(error) if error.is_no_key() && self.state == RunspacePoolState::Opened => {
-                self.exchange_key()?;
-                self.link.defer(QUOTA, target, priority, message_type, value)
-            }
-            result => result,
-        }
-    }
-
-    /// Creates a pipeline on the server. [Start](Pipeline::start) it to run it.
+    /// Creates a pipeline on the server. [Start](ClientPipeline::start) it to run it.
     ///
     /// # Errors
     ///
@@ -129,9 +160,9 @@ impl RunspacePool {
         id: Uuid,
         request: impl Into<PipelineRequest>,
     ) -> Result<(), Error> {
-        self.require_opened("create a pipeline")?;
+        self.core.require_opened("create a pipeline")?;
         self.insert(id, PipelineEntry::new(Some(request.into()), PipelineState::NotStarted))?;
-        self.link.outbox.queue_packet(Packet::Command(Some(id)));
+        self.core.outbox.queue_packet(Packet::Command(Some(id)));
         Ok(())
     }
 
@@ -141,7 +172,7 @@ impl RunspacePool {
     ///
     /// Fails like [`create_pipeline_with_id`](Self::create_pipeline_with_id).
     pub fn connect_pipeline(&mut self, id: Uuid) -> Result<(), Error> {
-        self.require_opened("connect to a pipeline")?;
+        self.core.require_opened("connect to a pipeline")?;
         self.insert(id, PipelineEntry::new(None, PipelineState::Running))
     }
 
@@ -149,7 +180,7 @@ impl RunspacePool {
         if id.is_nil() || self.pipelines.contains_key(&id) {
             return Err(Error::with(Kind::State, "the pipeline identifier is nil or in use"));
         }
-        if self.pipelines.len() >= self.limits.max_pipelines {
+        if self.pipelines.len() >= self.core.limits.max_pipelines {
             return Err(Error::with(Kind::Limit, "number of pipelines"));
         }
         self.pipelines.insert(id, entry);
@@ -160,7 +191,8 @@ impl RunspacePool {
     ///
     /// # Errors
     ///
-    /// See [`create_pipeline`](Self::create_pipeline) and [`Pipeline::start`]. On an error the pipeline is removed.
+    /// See [`create_pipeline`](Self::create_pipeline) and [`ClientPipeline::start`]. On an error the pipeline is
+    /// removed.
     pub fn invoke(&mut self, request: impl Into<PipelineRequest>) -> Result<Uuid, Error> {
         let request = request.into();
         request.check(self.protocol())?;
@@ -173,6 +205,35 @@ impl RunspacePool {
                 Err(error)
             }
         }
+    }
+
+    /// Returns a handle to a pipeline.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it does not exist ([`Error::is_state`]).
+    pub fn pipeline(&mut self, id: Uuid) -> Result<ClientPipeline<'_>, Error> {
+        if !self.pipelines.contains_key(&id) {
+            return Err(Error::with(Kind::State, "no such pipeline"));
+        }
+        Ok(ClientPipeline { pool: self, id })
+    }
+
+    /// Returns all pipelines and their states in arbitrary order. A pipeline exists until it was closed and the server
+    /// has confirmed.
+    pub fn pipelines(&self) -> impl ExactSizeIterator<Item = (Uuid, PipelineState)> {
+        self.pipelines.iter().map(|(id, entry)| (*id, entry.state))
+    }
+
+    /// Returns the next event, `None` if there are no more.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_with_size().map(|(event, _)| event)
+    }
+
+    /// Returns the next event and the bytes it counts towards `max_event_bytes`.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn poll_sized_event(&mut self) -> Option<(Event, usize)> {
+        self.events.pop_with_size()
     }
 
     /// Returns whether the server has acknowledged the message that creates the pipeline.
@@ -188,20 +249,18 @@ impl RunspacePool {
     /// A transport without acknowledgements passes in [`Packet::DataAck`] or [`Packet::CommandAck`] itself after
     /// sending. Returns `None` while the pool is disconnected.
     pub fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
-        let packet = self.link.outbox.poll(max, buffer)?;
+        let packet = self.core.outbox.poll(max, buffer)?;
         if let Packet::Data { target: Some(id), .. } = packet
             && let Some(entry) = self.pipelines.get_mut(&id)
             && !entry.is_created
         {
-            entry.is_created = !self.link.outbox.has_unsent_start(id);
+            entry.is_created = !self.core.outbox.has_unsent_start(id);
         }
         Some(packet)
     }
 }
 
-pool_methods!();
-
-impl RunspacePool {
+impl ClientPool {
     /// Sets the minimum number of runspaces. Before opening it takes effect immediately, otherwise when the server
     /// accepts. Returns the identifier of the request, `None` if none was sent.
     ///
@@ -211,8 +270,8 @@ impl RunspacePool {
     /// ([`Error::is_state`]). Every request fails while the maximum number of requests is pending
     /// ([`Error::is_limit`]).
     pub fn set_min_runspaces(&mut self, count: i32) -> Result<Option<i64>, Error> {
-        let is_valid = count >= 1 && count <= self.init.max_runspaces;
-        let is_set = count == self.init.min_runspaces;
+        let is_valid = count >= 1 && count <= self.core.init.max_runspaces;
+        let is_set = count == self.core.init.min_runspaces;
         self.set_runspaces("minimum", PoolRequest::SetMinRunspaces(count), is_valid, is_set)
     }
 
@@ -222,8 +281,8 @@ impl RunspacePool {
     ///
     /// Fails if the pool is neither open nor before opening, and if `count` is below the minimum ([`Error::is_state`]).
     pub fn set_max_runspaces(&mut self, count: i32) -> Result<Option<i64>, Error> {
-        let is_valid = count >= self.init.min_runspaces.max(1);
-        let is_set = count == self.init.max_runspaces;
+        let is_valid = count >= self.core.init.min_runspaces.max(1);
+        let is_set = count == self.core.init.max_runspaces;
         self.set_runspaces("maximum", PoolRequest::SetMaxRunspaces(count), is_valid, is_set)
     }
 
@@ -235,39 +294,39 @@ impl RunspacePool {
         is_set: bool,
     ) -> Result<Option<i64>, Error> {
         let action = format!("set the {limit} number of runspaces");
-        self.require(&action, &[RunspacePoolState::BeforeOpen, RunspacePoolState::Opened])?;
+        self.core.require(&action, &[RunspacePoolState::BeforeOpen, RunspacePoolState::Opened])?;
         if !is_valid {
             return Err(Error::with(Kind::State, "the number of runspaces is out of range"));
         }
         if is_set {
             return Ok(None);
         }
-        if self.state == RunspacePoolState::BeforeOpen {
-            request.apply(&mut self.init);
+        if self.core.state == RunspacePoolState::BeforeOpen {
+            request.apply(&mut self.core.init);
             return Ok(None);
         }
         self.request(request).map(Some)
     }
 
     /// Requests the number of free runspaces. Returns the identifier of the request, which
-    /// [`Event::RequestCompleted`](super::Event::RequestCompleted) repeats.
+    /// [`Event::RequestCompleted`] repeats.
     ///
     /// # Errors
     ///
     /// Fails if the pool is not open ([`Error::is_state`]).
     pub fn get_available_runspaces(&mut self) -> Result<i64, Error> {
-        self.require_opened("request the number of free runspaces")?;
+        self.core.require_opened("request the number of free runspaces")?;
         self.request(PoolRequest::GetAvailableRunspaces)
     }
 
     /// Resets the variables of the runspace. Returns the identifier of the request, which
-    /// [`Event::RequestCompleted`](super::Event::RequestCompleted) repeats.
+    /// [`Event::RequestCompleted`] repeats.
     ///
     /// # Errors
     ///
     /// Fails if the pool is not open, or if the server's protocol is older than 2.3 ([`Error::is_state`]).
     pub fn reset_runspace_state(&mut self) -> Result<i64, Error> {
-        self.require_opened("reset the runspace")?;
+        self.core.require_opened("reset the runspace")?;
         if self.protocol() < Version::new(2, 3) {
             return Err(Error::with(Kind::State, "resetting a runspace requires protocol 2.3"));
         }
@@ -275,13 +334,13 @@ impl RunspacePool {
     }
 
     fn request(&mut self, request: PoolRequest) -> Result<i64, Error> {
-        if self.requests.len() >= self.limits.max_requests {
+        if self.core.requests.len() >= self.core.limits.max_requests {
             return Err(Error::with(Kind::Limit, "number of pending requests"));
         }
-        let call_id = self.next_call_id;
-        self.link.send_application_payload(None, &request.payload(call_id))?;
-        self.next_call_id += 1;
-        self.requests.insert(call_id, request);
+        let call_id = self.core.next_call_id;
+        self.core.send_application_payload(None, &request.payload(call_id))?;
+        self.core.next_call_id += 1;
+        self.core.requests.insert(call_id, request);
         Ok(call_id)
     }
 
@@ -292,23 +351,30 @@ impl RunspacePool {
     /// Fails if the pool is not open or if no such call is pending ([`Error::is_state`]), and if the response cannot be
     /// written; the call stays pending then.
     pub fn respond(&mut self, pipeline: Option<Uuid>, response: HostResponse) -> Result<(), Error> {
-        self.require_opened("respond to a host call")?;
+        self.core.require_opened("respond to a host call")?;
         let call_id = response.call_id;
-        if self.host_calls.method(pipeline, call_id) != Some(response.method) {
+        if self.core.host_calls.method(pipeline, call_id) != Some(response.method) {
             return Err(Error::with(Kind::State, "no such host call is pending"));
         }
         let payload = match pipeline {
             None => Payload::RunspacePoolHostResponse(response),
             Some(_) => Payload::PipelineHostResponse(response),
         };
-        self.send(pipeline, Priority::PromptResponse, payload.message_type(), payload.to_value())?;
-        self.host_calls.remove(pipeline, call_id);
+        let (message_type, value) = (payload.message_type(), payload.to_value());
+        self.core.send_or_defer(
+            Quota::Application,
+            pipeline,
+            Priority::PromptResponse,
+            message_type,
+            value,
+        )?;
+        self.core.host_calls.remove(pipeline, call_id);
         Ok(())
     }
 
     /// Sends the deferred messages. A message that cannot be written fails its pipeline or host call, not the pool.
     pub(super) fn send_deferred(&mut self) {
-        while let Some((deferred, error)) = self.link.send_deferred() {
+        while let Some((deferred, error)) = self.core.send_deferred() {
             let record = ErrorRecord::new(error.to_string(), ErrorCategory::WriteError);
             match (deferred.priority, deferred.target) {
                 (Priority::PromptResponse, _) => self.respond_with_error(&deferred, record),
@@ -330,7 +396,7 @@ impl RunspacePool {
         let response = HostResponse { outcome: HostOutcome::Error(reason.clone()), ..answer };
         let (call_id, value) = (response.call_id, response.to_value());
         // This record can always be written. Room was reserved for the deferred response.
-        let _ = self.link.send(
+        let _ = self.core.send(
             Quota::Reserved,
             deferred.target,
             deferred.priority,

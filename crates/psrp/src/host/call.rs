@@ -5,9 +5,7 @@ use uuid::Uuid;
 use super::{CellBuffer, ConsoleColor, Coordinates, HostMethod, HostRequest, KeyInfo, Size};
 use crate::Error;
 use crate::record::{ErrorCategory, ErrorRecord, PsCredential, exception};
-use crate::shape::{
-    CopyBudget, DEFAULT_COPY_BUDGET, Field, MemberReader, MemberWriter, Mismatch, object_struct,
-};
+use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Field, MemberReader, MemberWriter, object_struct};
 use crate::value::{Object, PsString, SecureString, Value, Version};
 
 object_struct! {
@@ -47,8 +45,7 @@ impl HostCall {
     /// as `mp[0]` for the first.
     pub fn request(&self) -> Result<HostRequest, Error> {
         let mut budget = CopyBudget::new(DEFAULT_COPY_BUDGET);
-        let request = HostRequest::read(self.method, &self.parameters, &mut budget);
-        Ok(request.map_err(|mismatch| mismatch.in_member("mp"))?)
+        HostRequest::read(self.method, &self.parameters, &mut budget).map_err(|error| error.at("mp"))
     }
 }
 
@@ -99,7 +96,7 @@ impl HostResponse {
         match &self.outcome {
             HostOutcome::Nothing => Ok(HostResult::Nothing),
             HostOutcome::Value(value) => HostResult::from_value(self.method, value),
-            HostOutcome::Error(_) => Err(Mismatch::new("is an error").in_member("me").into()),
+            HostOutcome::Error(_) => Err(Error::mismatch("an error").at("me")),
         }
     }
 }
@@ -117,7 +114,7 @@ impl Field for HostResponse {
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             call_id: from.required("ci")?,
@@ -195,7 +192,7 @@ macro_rules! host_results {
                 }
             }
 
-            fn read(shape: Shape, value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+            fn read(shape: Shape, value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
                 Ok(match shape {
                     $(Shape::$name => Self::$name(Field::read(value, budget)?),)*
                     Shape::Answers => Self::Answers(answers(value, budget)?),
@@ -247,16 +244,16 @@ impl HostResult {
             return Ok(Self::Nothing);
         }
         let mut budget = CopyBudget::new(DEFAULT_COPY_BUDGET);
-        Ok(Self::read(method.shape(), value, &mut budget).map_err(|mismatch| mismatch.in_member("mr"))?)
+        Self::read(method.shape(), value, &mut budget).map_err(|error| error.at("mr"))
     }
 }
 
-fn answers(value: &Value, budget: &mut CopyBudget) -> Result<Vec<(PsString, Value)>, Mismatch> {
-    let entries = value.entries().ok_or_else(|| Mismatch::new("is no dictionary"))?;
+fn answers(value: &Value, budget: &mut CopyBudget) -> Result<Vec<(PsString, Value)>, Error> {
+    let entries = value.entries().ok_or_else(|| Error::mismatch("not a dictionary"))?;
     budget.items::<(PsString, Value)>(entries.len())?;
     let mut answers = Vec::with_capacity(entries.len());
     for (index, (key, answer)) in entries.iter().enumerate() {
-        let name = PsString::read(key, budget).map_err(|mismatch| mismatch.in_item(index))?;
+        let name = PsString::read(key, budget).map_err(|error| error.at(index))?;
         answers.push((name, Value::read(answer, budget)?));
     }
     Ok(answers)

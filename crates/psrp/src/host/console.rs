@@ -1,9 +1,8 @@
 //! Console geometry, keys, colours and cells of the screen buffer.
 
 use crate::Error;
-use crate::error::Kind;
 use crate::shape::{
-    CopyBudget, Field, MemberReader, MemberWriter, Mismatch, enumeration, flags, object_struct, open_enum,
+    CopyBudget, Field, MemberReader, MemberWriter, enumeration, flags, object_struct, open_enum,
 };
 use crate::value::{Object, TypeNames, Value};
 
@@ -197,12 +196,12 @@ impl CellBuffer {
         if rows.checked_mul(columns) != Some(cells.len())
             || [rows, columns].iter().any(|n| i32::try_from(*n).is_err())
         {
-            return Err(Error::with(Kind::Mismatch, Self::LENGTH));
+            return Err(Error::mismatch(Self::LENGTH));
         }
         Ok(Self { cells, rows, columns })
     }
 
-    const LENGTH: &'static str = "does not have rows times columns cells";
+    const LENGTH: &'static str = "the number of cells is not rows times columns";
 
     /// Returns the number of rows.
     pub fn rows(&self) -> usize {
@@ -238,7 +237,7 @@ impl Field for CellBuffer {
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let mut from = MemberReader::new(value, budget)?;
         let cells: Vec<BufferCell> = from.required("mae")?;
         let lengths: Vec<i32> = from.required("mal")?;
@@ -247,7 +246,7 @@ impl Field for CellBuffer {
             [rows, columns] if rows.checked_mul(columns) == Some(cells.len()) => {
                 Ok(Self { cells, rows, columns })
             }
-            _ => Err(Mismatch::new(Self::LENGTH)),
+            _ => Err(Error::mismatch(Self::LENGTH)),
         }
     }
 }

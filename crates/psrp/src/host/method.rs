@@ -5,7 +5,8 @@ use super::{
     BufferCell, CellBuffer, ChoiceDescription, ConsoleColor, Coordinates, CredentialTypes,
     CredentialUiOptions, FieldDescription, ReadKeyOptions, Rectangle, Size,
 };
-use crate::shape::{CopyBudget, Field, Mismatch, open_enum};
+use crate::Error;
+use crate::shape::{CopyBudget, Field, open_enum};
 use crate::value::{Progress, PsString, Value};
 
 /// Defines [`HostMethod`] and [`HostRequest`]. A row has documentation, name, identifier, parameters and result type.
@@ -68,7 +69,7 @@ macro_rules! host_methods {
                 method: HostMethod,
                 parameters: &[Value],
                 budget: &mut CopyBudget,
-            ) -> Result<Self, Mismatch> {
+            ) -> Result<Self, Error> {
                 #[allow(unused_mut, unused_variables, reason = "for methods without parameters")]
                 let mut from = Parameters { left: parameters.iter().enumerate(), count: parameters.len(), budget };
                 Ok(match method {
@@ -238,16 +239,16 @@ struct Parameters<'a, 'b> {
 }
 
 impl Parameters<'_, '_> {
-    fn next<T: Field>(&mut self) -> Result<T, Mismatch> {
+    fn next<T: Field>(&mut self) -> Result<T, Error> {
         let Some((index, value)) = self.left.next() else {
-            return Err(Mismatch::new("is missing").in_item(self.count));
+            return Err(Error::mismatch("missing").at(self.count));
         };
         if value.is_nil()
             && let Some(empty) = T::from_nil()
         {
             return Ok(empty);
         }
-        T::read(value, self.budget).map_err(|mismatch| mismatch.in_item(index))
+        T::read(value, self.budget).map_err(|error| error.at(index))
     }
 }
 

@@ -1,30 +1,30 @@
-//! Asynchronous sessions on tokio: connections, the client ([`RunspacePool`]) and the server ([`serve`]). They drive
+//! Asynchronous sessions on tokio: connections, the client ([`Session`]) and the server ([`serve`]). They drive
 //! the state machines of [`client`](crate::client) and [`server`](crate::server).
 //!
-//! A type that implements [`Connect`] creates a [`Transport`], over which [`RunspacePool::open`] opens a pool. Scripts
+//! A type that implements [`Connect`] creates a [`Transport`], over which [`Session::open`] opens a pool. Scripts
 //! and commands run in pipelines of the pool:
 //!
 //! ```no_run
 //! # #[cfg(feature = "serde")]
 //! # async fn example() -> Result<(), psrp::Error> {
 //! use psrp::client::PipelineEvent;
-//! use psrp::io::{Child, Options, RunspacePool};
+//! use psrp::io::{Child, Options, Session};
 //! use psrp::message::{Command, PowerShell};
 //!
 //! // PowerShell as a child process: `pwsh -s -NoLogo -NoProfile`.
-//! let pool = RunspacePool::open(&Child::default(), Options::new()).await?;
+//! let session = Session::open(&Child::default(), Options::new()).await?;
 //!
 //! // Run a script and collect its output.
-//! let output = pool.invoke(PowerShell::script("Get-Date")).await?.completed()?;
+//! let output = session.invoke(PowerShell::script("Get-Date")).await?.completed()?;
 //! println!("{:?} and {} warnings", output.output, output.warnings.len());
 //!
 //! // Deserialize the output.
-//! let numbers: Vec<u32> = pool.invoke_as(PowerShell::script("1..10 | % { $_ * $_ }")).await?;
+//! let numbers: Vec<u32> = session.invoke_as(PowerShell::script("1..10 | % { $_ * $_ }")).await?;
 //! assert_eq!(numbers[9], 100);
 //!
 //! // Read events as they arrive.
 //! let processes = PowerShell::new().command(Command::new("Get-Process").parameter("Name", "p*"));
-//! let mut run = pool.start(processes).await?;
+//! let mut run = session.start(processes).await?;
 //! while let Some(event) = run.next().await {
 //!     match event? {
 //!         PipelineEvent::Output(process) => println!("{:?}", process["ProcessName"]),
@@ -32,7 +32,7 @@
 //!         _ => {}
 //!     }
 //! }
-//! pool.close().await?;
+//! session.close().await?;
 //! # Ok(())
 //! # }
 //! ```
@@ -46,7 +46,7 @@
 //! acknowledgements of the server. While more than [`ClientLimits::max_pending_bytes`] are pending, methods that send
 //! wait, except for one message per pipeline.
 //!
-//! Dropping a [`Pipeline`] stops and closes it in the background; dropping the last handle of a pool closes the pool.
+//! Dropping a [`Command`] stops and closes it in the background; dropping the last handle of a pool closes the pool.
 //! There is no idle timeout: only opening, stopping and closing have a deadline. When a connection ends, all pending
 //! operations fail with the same reason ([`Error::is_closed`](crate::Error::is_closed)).
 //!
@@ -120,8 +120,7 @@ mod task;
 mod transport;
 
 pub use client::{
-    ClientLimits, Options, Output, OutputRecord, Pipeline, PipelineHandle, PoolEvent, PoolEvents,
-    RunspacePool,
+    ClientLimits, Command, CommandHandle, Options, Output, OutputRecord, PoolEvent, PoolEvents, Session,
 };
 #[cfg(any(unix, windows))]
 pub use connect::Socket;

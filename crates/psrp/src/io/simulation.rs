@@ -20,10 +20,8 @@ use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf, ReadHalf, WriteHal
 use tokio::time::{Instant, Sleep, sleep, timeout};
 use uuid::Uuid;
 
-use super::serve::{self, Handler, Input, Outcome, Session, SessionEnd, serve};
-use super::{
-    ClientLimits, Host, HostFuture, Lines, Options, Pipeline, PipelineHandle, RunspacePool, Transport,
-};
+use super::serve::{self, Handler, Input, Outcome, SessionEnd, serve};
+use super::{ClientLimits, Command, CommandHandle, Host, HostFuture, Lines, Options, Session, Transport};
 use crate::Error;
 use crate::client::PipelineEvent;
 use crate::guid;
@@ -209,7 +207,7 @@ struct State {
     /// Violated invariants. Panics of handlers and hosts would be caught.
     problems: Vec<String>,
     steps: Vec<Step>,
-    session: Option<Session>,
+    session: Option<serve::Session>,
 }
 
 /// Observer of both sides.
@@ -322,7 +320,7 @@ fn object(number: usize, index: usize, random: &mut Random) -> String {
 struct RandomHandler(Arc<World>);
 
 impl Handler for RandomHandler {
-    async fn opened(&self, session: &Session) -> Outcome {
+    async fn opened(&self, session: &serve::Session) -> Outcome {
         self.0.lock().session = Some(session.clone());
         Ok(())
     }
@@ -451,7 +449,7 @@ impl Host for SlowHost {
 }
 
 /// Sends some objects to a pipeline and ends its input.
-async fn send_input(world: Arc<World>, handle: PipelineHandle, number: usize, mut random: Random) {
+async fn send_input(world: Arc<World>, handle: CommandHandle, number: usize, mut random: Random) {
     let most = random.pick(&[5, 40]);
     let count = random.below(most);
     let mut index = 0;
@@ -476,7 +474,7 @@ async fn send_input(world: Arc<World>, handle: PipelineHandle, number: usize, mu
     }
 }
 
-async fn stop(world: Arc<World>, handle: PipelineHandle, number: usize, mut random: Random) {
+async fn stop(world: Arc<World>, handle: CommandHandle, number: usize, mut random: Random) {
     dawdle(&mut random, 80, 3000).await;
     world.log(number, "stop");
     world.with(number, |record| record.is_stopped = true);
@@ -490,7 +488,7 @@ fn is_terminal(state: PipelineState) -> bool {
 }
 
 /// Reads a pipeline until it ends, or drops it before.
-async fn read(world: &World, mut run: Pipeline, number: usize, random: &mut Random) {
+async fn read(world: &World, mut run: Command, number: usize, random: &mut Random) {
     let mut is_over = false;
     loop {
         dawdle(random, 3, 2000).await;
@@ -532,7 +530,7 @@ async fn read(world: &World, mut run: Pipeline, number: usize, random: &mut Rand
 }
 
 /// Runs one pipeline.
-async fn play(world: Arc<World>, pool: RunspacePool, number: usize, mut random: Random) {
+async fn play(world: Arc<World>, pool: Session, number: usize, mut random: Random) {
     dawdle(&mut random, 50, 300).await;
     let has_input = random.chance(50);
     world.with(number, |record| record.is_input_sent = !has_input);
@@ -566,7 +564,7 @@ async fn play(world: Arc<World>, pool: RunspacePool, number: usize, mut random: 
 }
 
 /// Requests the number of free runspaces several times.
-async fn request(world: Arc<World>, pool: RunspacePool, runspaces: i64, mut random: Random) {
+async fn request(world: Arc<World>, pool: Session, runspaces: i64, mut random: Random) {
     for _ in 0..random.below(6) {
         dawdle(&mut random, 80, 1000).await;
         match cancellable(&mut random, pool.get_available_runspaces()).await {
@@ -588,10 +586,10 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn check(&self, world: &World, pool: &RunspacePool) {
+    fn check(&self, world: &World, pool: &Session) {
         let mut state = world.lock();
         let (events, client) = pool.queued_bytes();
-        let (input, server) = state.session.as_ref().map_or((0, 0), Session::queued_bytes);
+        let (input, server) = state.session.as_ref().map_or((0, 0), serve::Session::queued_bytes);
         // While a caller waits for a stop, more is read, because the acknowledgement is behind the output.
         let factor = if state.records.iter().any(|record| record.is_stopped) { 8 } else { 1 };
         for (name, queued, bound) in [
@@ -608,7 +606,7 @@ impl Bounds {
 }
 
 /// Compares the queues with their bounds until the task is aborted.
-async fn watch(world: Arc<World>, pool: RunspacePool, bounds: Bounds) {
+async fn watch(world: Arc<World>, pool: Session, bounds: Bounds) {
     loop {
         sleep(Duration::from_millis(5)).await;
         bounds.check(&world, &pool);
@@ -666,7 +664,7 @@ async fn run(mut random: Random) -> Vec<Step> {
     let near = End::new(Role::Client, near, max_data, [left(0), left(1)], &mut random);
     let far = End::new(Role::Server, far, max_data, [left(2), left(3)], &mut random);
     let serving = tokio::spawn(serve(far, RandomHandler(Arc::clone(&world)), server));
-    let opening = RunspacePool::over(near, client);
+    let opening = Session::over(near, client);
     let pool = match random.chance(3) {
         true => timeout(Duration::from_millis(random.number() % 100), opening).await.ok(),
         false => Some(opening.await),
@@ -705,7 +703,7 @@ async fn run(mut random: Random) -> Vec<Step> {
         // Until the last host calls and acknowledgements.
         sleep(Duration::from_secs(5)).await;
         let state = world.lock();
-        let server = state.session.as_ref().map(Session::queued_bytes);
+        let server = state.session.as_ref().map(serve::Session::queued_bytes);
         assert_eq!((pool.queued_bytes(), server), ((0, 0), Some((0, 0))), "bytes of closed pipelines");
     }
     watching.abort();

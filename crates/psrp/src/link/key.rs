@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::messages::Link;
+use super::core::Core;
 use super::protocol_violation;
 use crate::clixml::{WriteOptions, Writer};
 use crate::crypto::{Cipher, ClearText};
 #[cfg(feature = "crypto")]
 use crate::crypto::{ClientKey, SessionKey};
 use crate::error::Error;
+use crate::message::{Destination, Payload};
 #[cfg(feature = "crypto")]
-use crate::message::{EncryptedSessionKey, Payload, PublicKey};
+use crate::message::{EncryptedSessionKey, PublicKey};
 use crate::value::{SecureString, Value, Version};
 
 /// First protocol version without a session key: secure strings rely on the encryption of the connection.
@@ -90,12 +91,24 @@ impl Key {
     }
 }
 
-impl Link {
-    pub(crate) fn has_key(&self) -> bool {
+impl Core {
+    /// Returns whether secure strings can be sent: there is a session key, or the protocol is 2.4 or later and needs
+    /// none.
+    pub fn has_key(&self) -> bool {
         self.key.cipher().is_some()
     }
 
-    pub(crate) fn decrypt(&self, value: &Value) -> Result<(), Error> {
+    /// Decrypts the secure strings of a value.
+    ///
+    /// Only needed for strings received before the key whose total size exceeded
+    /// [`SessionLimits::max_event_bytes`](crate::SessionLimits::max_event_bytes). All others are decrypted automatically
+    /// when they are received or when the key is exchanged.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no key yet ([`Error::is_no_key`]) and if a string is not encrypted with it
+    /// ([`Error::is_crypto`]).
+    pub fn decrypt(&self, value: &Value) -> Result<(), Error> {
         match self.key.cipher() {
             Some(cipher) => value.decrypt(&*cipher),
             None => Err(Error::no_key()),
@@ -134,9 +147,22 @@ impl Link {
         }
     }
 
+    /// Starts the key exchange. Does nothing if it has started or if there is a key.
+    pub(crate) fn request_key(&mut self) -> Result<(), Error> {
+        if self.has_key() || self.key.is_requested {
+            return Ok(());
+        }
+        if self.recipient == Destination::Server {
+            return self.send_public_key();
+        }
+        self.send_protocol_payload(None, &Payload::PublicKeyRequest)?;
+        self.key.is_requested = true;
+        Ok(())
+    }
+
     /// Client: sends the public key.
     #[cfg(feature = "crypto")]
-    pub(crate) fn send_public_key(&mut self) -> Result<(), Error> {
+    fn send_public_key(&mut self) -> Result<(), Error> {
         let pair = match self.key.pair.take() {
             Some(pair) => pair,
             None => ClientKey::generate()?,
@@ -149,7 +175,7 @@ impl Link {
     }
 
     #[cfg(not(feature = "crypto"))]
-    pub(crate) fn send_public_key(&self) -> Result<(), Error> {
+    fn send_public_key(&self) -> Result<(), Error> {
         Err(Error::no_key())
     }
 

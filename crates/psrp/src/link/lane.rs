@@ -1,5 +1,4 @@
-//! Messages of one stream: pending ones, split into fragments on demand; those deferred until the session key is
-//! available; and partial ones.
+//! Messages of one stream: pending ones, split into fragments on demand, and partial ones.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -134,68 +133,6 @@ pub(crate) struct DeferredMessage {
     pub(crate) priority: Priority,
     pub(crate) message_type: MessageType,
     pub(crate) value: Option<Value>,
-    /// Size of the message in bytes.
-    pub(super) len: usize,
-}
-
-/// Deferred messages; those of a stream are in order.
-#[derive(Default)]
-pub(super) struct DeferredQueue {
-    lanes: HashMap<Lane, VecDeque<DeferredMessage>>,
-    /// Lanes in the order of their first message. May contain lanes that were removed.
-    order: VecDeque<Lane>,
-}
-
-impl DeferredQueue {
-    /// Returns whether a lane has deferred messages, which a new one must not overtake.
-    pub(super) fn has(&self, lane: Lane) -> bool {
-        self.lanes.get(&lane).is_some_and(|lane| !lane.is_empty())
-    }
-
-    pub(super) fn push(&mut self, deferred: DeferredMessage) {
-        let lane = Lane { target: deferred.target, priority: deferred.priority };
-        self.lanes
-            .entry(lane)
-            .or_insert_with(|| {
-                self.order.push_back(lane);
-                VecDeque::new()
-            })
-            .push_back(deferred);
-    }
-
-    /// Removes and returns the next message. Messages of one lane come out consecutively.
-    pub(super) fn pop(&mut self) -> Option<DeferredMessage> {
-        while let Some(lane) = self.order.front() {
-            if let Some(deferred) = self.lanes.get_mut(lane).and_then(VecDeque::pop_front) {
-                return Some(deferred);
-            }
-            self.lanes.remove(lane);
-            self.order.pop_front();
-        }
-        None
-    }
-
-    /// Removes the messages of a target.
-    pub(super) fn take(&mut self, target: Option<Uuid>) -> impl Iterator<Item = DeferredMessage> {
-        [Priority::Default, Priority::PromptResponse]
-            .into_iter()
-            .filter_map(move |priority| self.lanes.remove(&Lane { target, priority }))
-            .flatten()
-    }
-
-    /// Removes the input of a pipeline, but not the message that creates it.
-    pub(super) fn take_input(&mut self, pipeline: Option<Uuid>) -> VecDeque<DeferredMessage> {
-        let lane = Lane { target: pipeline, priority: Priority::Default };
-        let Some(lane) = self.lanes.get_mut(&lane) else { return VecDeque::new() };
-        let creates = lane.iter().take_while(|deferred| deferred.message_type == MessageType::CreatePipeline);
-        lane.split_off(creates.count())
-    }
-
-    /// Removes all messages.
-    pub(super) fn take_all(&mut self) -> impl Iterator<Item = DeferredMessage> {
-        self.order.clear();
-        self.lanes.drain().flat_map(|(_, lane)| lane)
-    }
 }
 
 /// Cipher used to determine the size of a message before the key is available, and whether it can be written at all.

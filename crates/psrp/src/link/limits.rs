@@ -1,12 +1,12 @@
 //! Limits of a session.
 
-/// Limits of a [client's](crate::client::RunspacePool) or [server's](crate::server::RunspacePool) pool.
+/// Limits of a [`ClientPool`](crate::client::ClientPool) or a [`ServerPool`](crate::server::ServerPool).
 ///
 /// ```
 /// use psrp::{SessionLimits, client};
 ///
 /// let limits = SessionLimits { max_pipelines: 4, ..SessionLimits::default() };
-/// let pool = client::RunspacePool::new(client::Config::new().limits(limits));
+/// let pool = client::ClientPool::new(client::Config::new().limits(limits));
 /// # drop(pool);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

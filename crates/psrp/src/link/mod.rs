@@ -1,19 +1,24 @@
 //! Shared by client and server: message encoding and reassembly, the send queue, and the session key.
 
+mod core;
 mod key;
 mod lane;
 mod limits;
-mod messages;
 mod outbox;
-mod pool;
+mod pending;
+mod queue;
 
+pub use self::core::Core;
+pub(crate) use self::core::{Decoded, Receive};
 pub(crate) use key::Key;
 pub(crate) use lane::DeferredMessage;
 pub use limits::SessionLimits;
-pub(crate) use messages::{Decoded, Link};
 pub(crate) use outbox::{Ack, Quota};
-pub use pool::PoolRequest;
-pub(crate) use pool::{EventQueue, HostCalls, Received, pool_methods};
+pub use pending::PoolRequest;
+pub(crate) use pending::Received;
+pub(crate) use queue::EventQueue;
+#[cfg(feature = "tokio")]
+pub(crate) use queue::SizedQueue;
 
 use crate::error::{Error, Kind};
 use crate::record::{ErrorCategory, ErrorRecord};

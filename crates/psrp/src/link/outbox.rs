@@ -1,13 +1,15 @@
-//! Send queue of a session: messages per target, packets without data, pending acknowledgements, and paused targets.
+//! Send queue of a session: messages per target, those that wait for the session key, packets without data, pending
+//! acknowledgements, and paused targets.
 //!
-//! Targets send in round-robin order. Every operation takes constant time regardless of the number of targets and
+//! Targets send in round-robin order. Queueing and sending take constant time regardless of the number of targets and
 //! messages: a target is in a ring (a round-robin queue) only while it can send.
 
 use std::collections::{HashMap, VecDeque};
 
 use uuid::Uuid;
 
-use super::lane::LaneBuffer;
+use super::lane::{DeferredMessage, LaneBuffer};
+use super::queue::SizedQueue;
 use crate::error::{Error, Kind};
 use crate::fragment::{Fragmenter, Priority};
 use crate::outofproc::Packet;
@@ -46,9 +48,8 @@ struct Target {
     pending_ack: Option<Ack>,
     /// True if nothing may be sent until a client connects.
     is_paused: bool,
-    /// Deferred messages, and their bytes.
-    deferred: usize,
-    deferred_bytes: usize,
+    /// Messages that wait for the session key. They follow the pending messages.
+    deferred: SizedQueue<DeferredMessage>,
     /// Packets to send when all messages are sent and acknowledged.
     after: Vec<Packet<'static>>,
     is_in_ring: bool,
@@ -65,7 +66,7 @@ impl Target {
     }
 
     fn has_data(&self) -> bool {
-        self.has_messages() || self.deferred > 0
+        self.has_messages() || !self.deferred.is_empty()
     }
 
     /// Returns whether data or an acknowledgement is pending.
@@ -96,6 +97,8 @@ pub(crate) struct Outbox {
     ring: VecDeque<Option<Uuid>>,
     /// Targets with responses to host calls, which go first.
     urgent_ring: VecDeque<Option<Uuid>>,
+    /// Targets with deferred messages, in the order of the first one.
+    deferred_order: VecDeque<Option<Uuid>>,
     packets: VecDeque<Packet<'static>>,
     /// All packets without data, including those that follow messages.
     packet_count: usize,
@@ -113,6 +116,7 @@ impl Outbox {
             targets: HashMap::new(),
             ring: VecDeque::new(),
             urgent_ring: VecDeque::new(),
+            deferred_order: VecDeque::new(),
             packets: VecDeque::new(),
             packet_count: 0,
             spare: Vec::new(),
@@ -131,7 +135,7 @@ impl Outbox {
     pub(crate) fn pending_bytes_of(&self, target: Option<Uuid>) -> usize {
         self.targets.get(&target).map_or(0, |target| {
             let pending = target.lanes.iter().flatten().map(LaneBuffer::pending_bytes).sum::<usize>();
-            target.deferred_bytes + pending
+            target.deferred.bytes() + pending
         })
     }
 
@@ -180,21 +184,59 @@ impl Outbox {
         }
     }
 
-    /// Counts a deferred message.
-    pub(super) fn count_deferred(&mut self, id: Option<Uuid>, len: usize) {
+    /// Returns whether a stream has deferred messages, which a new one must not overtake.
+    pub(crate) fn has_deferred(&self, id: Option<Uuid>, priority: Priority) -> bool {
+        // Most sessions defer nothing: skips hashing the identifier.
+        !self.deferred_order.is_empty()
+            && self
+                .targets
+                .get(&id)
+                .is_some_and(|target| target.deferred.iter().any(|deferred| deferred.priority == priority))
+    }
+
+    /// Queues a message that waits for the session key. It must have been admitted with this length.
+    pub(super) fn push_deferred(&mut self, deferred: DeferredMessage, len: usize) {
+        let id = deferred.target;
         let target = self.targets.entry(id).or_default();
-        target.deferred += 1;
-        target.deferred_bytes += len;
+        if target.deferred.is_empty() {
+            self.deferred_order.push_back(id);
+        }
+        target.deferred.push(deferred, len);
         self.pending += len;
     }
 
-    /// Uncounts a deferred message. If it is to be sent, it must have been pushed before.
-    pub(super) fn uncount_deferred(&mut self, id: Option<Uuid>, len: usize) {
-        if let Some(target) = self.targets.get_mut(&id) {
-            target.deferred -= 1;
-            target.deferred_bytes -= len;
-            self.pending -= len;
-            self.update(id);
+    /// Removes the next deferred message, to [`push`](Self::push) it. Call [`update`](Self::update) if it cannot be sent.
+    pub(super) fn pop_deferred(&mut self) -> Option<DeferredMessage> {
+        let target = self.targets.get_mut(self.deferred_order.front()?)?;
+        let (deferred, len) = target.deferred.pop()?;
+        if target.deferred.is_empty() {
+            self.deferred_order.pop_front();
+        }
+        self.pending -= len;
+        Some(deferred)
+    }
+
+    /// Drops the deferred messages of a target that `is_kept` rejects, without an [`update`](Self::update).
+    fn retain_deferred(&mut self, id: Option<Uuid>, is_kept: impl Fn(&DeferredMessage) -> bool) {
+        let Some(target) = self.targets.get_mut(&id).filter(|target| !target.deferred.is_empty()) else {
+            return;
+        };
+        self.pending -= target.deferred.retain(is_kept);
+        if target.deferred.is_empty() {
+            self.deferred_order.retain(|other| *other != id);
+        }
+    }
+
+    /// Drops the deferred messages of a target.
+    pub(crate) fn discard_deferred(&mut self, id: Option<Uuid>) {
+        self.retain_deferred(id, |_| false);
+        self.update(id);
+    }
+
+    /// Drops all deferred messages.
+    pub(crate) fn discard_all_deferred(&mut self) {
+        for id in std::mem::take(&mut self.deferred_order) {
+            self.discard_deferred(id);
         }
     }
 
@@ -243,7 +285,7 @@ impl Outbox {
 
     /// Called after messages of a target were removed or the target was unblocked. Adds the target to the rings if it
     /// can send, and queues the packets that were to follow its messages if it has none left.
-    fn update(&mut self, id: Option<Uuid>) {
+    pub(super) fn update(&mut self, id: Option<Uuid>) {
         let Some(target) = self.targets.get_mut(&id) else { return };
         for lane in &mut target.lanes {
             if let Some(mut lane) = lane.take_if(|lane| lane.is_empty())
@@ -341,8 +383,9 @@ impl Outbox {
         }
     }
 
-    /// Drops the messages of a target except deferred ones. Packets that were to follow them are sent now.
-    pub(super) fn discard(&mut self, id: Option<Uuid>) {
+    /// Drops the messages of a target. Packets that were to follow them are sent now.
+    pub(crate) fn discard(&mut self, id: Option<Uuid>) {
+        self.retain_deferred(id, |_| false);
         let Some(target) = self.targets.get_mut(&id) else { return };
         for lane in target.lanes.iter_mut().filter_map(Option::take) {
             self.pending -= lane.pending_bytes();
@@ -350,9 +393,11 @@ impl Outbox {
         self.update(id);
     }
 
-    /// Drops the input of a pipeline: its messages after the one that creates it, except deferred ones and responses to
-    /// host calls.
-    pub(super) fn discard_input(&mut self, id: Option<Uuid>) {
+    /// Drops the input of a pipeline: its messages after the one that creates it, except responses to host calls.
+    pub(crate) fn discard_input(&mut self, id: Option<Uuid>) {
+        self.retain_deferred(id, |deferred| {
+            deferred.priority == Priority::PromptResponse || deferred.message_type.starts_pipeline()
+        });
         let target = self.targets.get_mut(&id);
         let lane = target.and_then(|target| target.lanes[Priority::Default as usize].as_mut());
         self.pending -= lane.map_or(0, LaneBuffer::discard_behind_packet_end);
@@ -371,6 +416,7 @@ impl Outbox {
 
     /// Drops all state of all targets except packets without data.
     pub(super) fn remove_all(&mut self) {
+        self.deferred_order.clear();
         let ids: Vec<_> = self.targets.keys().copied().collect();
         for id in ids {
             self.remove(id);

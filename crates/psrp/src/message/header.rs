@@ -199,6 +199,13 @@ macro_rules! message_types {
     };
 }
 
+impl MessageType {
+    /// Returns whether the message starts the pipeline that it is sent to.
+    pub(crate) const fn starts_pipeline(self) -> bool {
+        matches!(self, Self::CreatePipeline | Self::GetCommandMetadata)
+    }
+}
+
 message_types! {
     /// Client and server: versions and capabilities (2.2.2.1). The first message.
     SessionCapability = 0x0001_0002,

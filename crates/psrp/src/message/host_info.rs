@@ -1,7 +1,8 @@
 //! Description of the client's host.
 
+use crate::Error;
 use crate::host::{ConsoleColor, Coordinates, Size};
-use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, object_struct};
 use crate::value::{Object, PsString, Value};
 
 object_struct! {
@@ -117,13 +118,13 @@ impl Field for HostDefaultData {
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let mut from = MemberReader::new(value, budget)?;
         let data: Value = from.required("data")?;
-        let entries = data.entries().ok_or_else(|| Mismatch::new("is not a dictionary").in_member("data"))?;
+        let entries = data.entries().ok_or_else(|| Error::mismatch("not a dictionary").at("data"))?;
         let mut read = Self::default();
         for (index, (key, value)) in entries.iter().enumerate() {
-            read.set(key, value, budget).map_err(|mismatch| mismatch.in_item(index).in_member("data"))?;
+            read.set(key, value, budget).map_err(|error| error.at(index).at("data"))?;
         }
         Ok(read)
     }
@@ -131,8 +132,8 @@ impl Field for HostDefaultData {
 
 impl HostDefaultData {
     /// Sets the property with this number; unknown numbers are ignored.
-    fn set(&mut self, key: &Value, value: &Value, budget: &mut CopyBudget) -> Result<(), Mismatch> {
-        fn assign<T: Field>(field: &mut T, mut from: MemberReader<'_, '_>) -> Result<(), Mismatch> {
+    fn set(&mut self, key: &Value, value: &Value, budget: &mut CopyBudget) -> Result<(), Error> {
+        fn assign<T: Field>(field: &mut T, mut from: MemberReader<'_, '_>) -> Result<(), Error> {
             if let Some(value) = from.optional("V")? {
                 *field = value;
             }

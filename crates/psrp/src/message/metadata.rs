@@ -1,7 +1,8 @@
 //! Listing of commands.
 
+use crate::Error;
 use crate::record::CommandTypes;
-use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, object_struct};
 use crate::value::{Object, PsString, Value};
 
 object_struct! {
@@ -36,10 +37,10 @@ impl GetCommandMetadata {
     ///
     /// # Errors
     ///
-    /// Fails with [`Error::is_mismatch`](crate::Error::is_mismatch) if there is no number `Count`.
-    pub fn count(first_output: &Value) -> Result<i64, crate::Error> {
+    /// Fails with [`Error::is_mismatch`] if there is no number `Count`.
+    pub fn count(first_output: &Value) -> Result<i64, Error> {
         let mut budget = CopyBudget::new(crate::shape::DEFAULT_COPY_BUDGET);
-        Ok(MemberReader::new(first_output, &mut budget)?.required("Count")?)
+        MemberReader::new(first_output, &mut budget)?.required("Count")
     }
 
     /// Creates the first output of the pipeline for this number of commands (MS-PSRP 2.2.3.21).
@@ -117,18 +118,18 @@ impl Field for CommandMetadata {
         out.finish_as(Object::builder().type_names(names))
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let mut from = MemberReader::new(value, budget)?;
         let parameters: Option<Value> = from.optional("Parameters")?;
         let entries = match &parameters {
             Some(value) => {
-                value.entries().ok_or_else(|| Mismatch::new("is not a dictionary").in_member("Parameters"))?
+                value.entries().ok_or_else(|| Error::mismatch("not a dictionary").at("Parameters"))?
             }
             None => &[],
         };
         let parameter = |(index, (name, value)): (usize, &(Value, Value))| {
             ParameterMetadata::read(name, value, from.budget)
-                .map_err(|mismatch| mismatch.in_item(index).in_member("Parameters"))
+                .map_err(|error| error.at(index).at("Parameters"))
         };
         let parameters = entries.iter().enumerate().map(parameter).collect::<Result<_, _>>()?;
         Ok(Self { parameters, ..Self::read_members(&mut from)? })
@@ -158,7 +159,7 @@ impl ParameterMetadata {
         out.finish_as(Object::builder().type_names(names))
     }
 
-    fn read(name: &Value, value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(name: &Value, value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             name: match from.optional("Name")? {

@@ -28,7 +28,6 @@
 //! # Ok::<(), psrp::Error>(())
 //! ```
 
-mod command;
 mod header;
 mod host_info;
 mod metadata;
@@ -37,12 +36,14 @@ mod pipeline;
 mod pool;
 mod session;
 
-pub use command::{Command, CommandParameter, MergeTarget, PipelineResultTypes};
 pub use header::{Destination, Message, MessageHeader, MessageType};
 pub use host_info::{HostDefaultData, HostInfo};
 pub use metadata::{CommandMetadata, GetCommandMetadata, ParameterMetadata};
 pub use payload::Payload;
-pub use pipeline::{CreatePipeline, PowerShell, RemoteStreamOptions};
+pub use pipeline::{
+    Command, CommandParameter, CreatePipeline, MergeTarget, PipelineResultTypes, PowerShell,
+    RemoteStreamOptions,
+};
 pub use pool::{
     Availability, GetAvailableRunspaces, PipelineState, PipelineStateInfo, ResetRunspaceState,
     RunspaceAvailability, RunspacePoolState, RunspacePoolStateInfo, SetMaxRunspaces, SetMinRunspaces,

@@ -6,7 +6,7 @@ use crate::clixml::{ReadOptions, Reader, Writer};
 use crate::error::Kind;
 use crate::host::{HostCall, HostResponse};
 use crate::record::{ErrorRecord, InformationRecord, InformationalRecord, RecordStream};
-use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Field, Mismatch};
+use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Field};
 use crate::value::{Progress, PsString, Value};
 
 /// Defines [`Payload`] from the variants that read and write an object in the same way, and the records of the
@@ -75,8 +75,8 @@ macro_rules! payload {
                 message_type: MessageType,
                 value: Option<Value>,
                 budget: &mut CopyBudget,
-            ) -> Result<Self, Mismatch> {
-                let some = || value.as_ref().ok_or_else(|| Mismatch::new("the message has no data"));
+            ) -> Result<Self, Error> {
+                let some = || value.as_ref().ok_or_else(|| Error::mismatch("the message has no data"));
                 Ok(match message_type {
                     $(MessageType::$name => Self::$name(Field::read(some()?, budget)?),)*
                     MessageType::PublicKeyRequest => Self::PublicKeyRequest,
@@ -86,7 +86,7 @@ macro_rules! payload {
                     $(MessageType::$record => {
                         Self::$record(Box::new(InformationalRecord::read(some()?, budget)?))
                     })*
-                    MessageType::Other(_) => return Err(Mismatch::new("the message type is unknown")),
+                    MessageType::Other(_) => return Err(Error::mismatch("the message type is unknown")),
                 })
             }
         }
@@ -235,7 +235,7 @@ impl Payload {
         value: Option<Value>,
         max_size: usize,
     ) -> Result<Self, Error> {
-        Ok(Self::read(message_type, value, &mut CopyBudget::new(max_size))?)
+        Self::read(message_type, value, &mut CopyBudget::new(max_size))
     }
 }
 

@@ -2,8 +2,9 @@
 
 use uuid::Uuid;
 
+use crate::Error;
 use crate::record::{ErrorCategory, ErrorRecord, exception};
-use crate::shape::{CopyBudget, Field, Mismatch, object_struct, open_enum};
+use crate::shape::{CopyBudget, Field, object_struct, open_enum};
 use crate::value::{DateTime, PsString, Value};
 
 object_struct! {
@@ -75,10 +76,10 @@ impl Field for Availability {
         }
     }
 
-    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Error> {
         let accepted = value.as_bool().map(Self::Accepted);
         let answer = accepted.or_else(|| value.as_i64().map(Self::Count));
-        answer.ok_or_else(|| Mismatch::new("is neither a boolean nor a number"))
+        answer.ok_or_else(|| Error::mismatch("neither a boolean nor a number"))
     }
 }
 

@@ -1,8 +1,9 @@
 //! First messages of a session with its application data, and those of the key exchange.
 
 use super::HostInfo;
+use crate::Error;
 use crate::b64;
-use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct, open_enum};
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, object_struct, open_enum};
 use crate::value::{Base, Object, PsString, Value, Version};
 
 object_struct! {
@@ -130,7 +131,7 @@ impl Field for ConnectRunspacePool {
         self.limits.as_ref().map_or_else(|| Value::String(PsString::default()), Field::write)
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let none = value.is_nil() || value.as_ps_string().is_some();
         Ok(Self { limits: if none { None } else { Some(Field::read(value, budget)?) } })
     }
@@ -166,10 +167,10 @@ macro_rules! base64_member {
                 out.finish()
             }
 
-            fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+            fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
                 let text: PsString = MemberReader::new(value, budget)?.required($name)?;
                 let blob = text.as_str().and_then(|text| b64::decode_to_box(text.as_bytes()));
-                let blob = blob.ok_or_else(|| Mismatch::new("is not Base64").in_member($name))?;
+                let blob = blob.ok_or_else(|| Error::mismatch("not Base64").at($name))?;
                 Ok(Self { blob })
             }
         }
@@ -237,13 +238,13 @@ impl Field for PrimitiveDictionary {
         Value::Object(self.0.clone())
     }
 
-    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
-        let Value::Object(object) = value else { return Err(Mismatch::new("is not a dictionary")) };
+    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Error> {
+        let Value::Object(object) = value else { return Err(Error::mismatch("not a dictionary")) };
         let Base::Dictionary(entries) = object.base() else {
-            return Err(Mismatch::new("is not a dictionary"));
+            return Err(Error::mismatch("not a dictionary"));
         };
         if entries.iter().any(|(key, _)| key.as_ps_string().is_none()) {
-            return Err(Mismatch::new("has a key that is not a string"));
+            return Err(Error::mismatch("a key is not a string"));
         }
         Ok(Self(object.clone()))
     }

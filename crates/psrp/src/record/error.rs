@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::invocation::{InvocationMembers, RecordParts};
 use super::{InvocationCall, InvocationInfo};
-use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct, open_enum};
+use crate::Error;
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, object_struct, open_enum};
 use crate::value::{Members, Object, PsString, TypeNames, Value};
 
 object_struct! {
@@ -159,7 +160,7 @@ impl Field for ErrorRecord {
         out.finish_record(&TYPE_NAMES, self.text.as_ref(), &self.extra)
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let mut from = MemberReader::new(value, budget)?;
         let RecordParts { invocation, pipeline_iteration_info, text, extra } =
             INVOCATION.read(&mut from, Self::NAMES)?;

@@ -4,9 +4,7 @@ use super::InvocationInfo;
 use super::invocation::{InvocationMembers, RecordParts};
 use crate::Error;
 use crate::host::ConsoleColor;
-use crate::shape::{
-    CopyBudget, DEFAULT_COPY_BUDGET, Field, MemberReader, MemberWriter, Mismatch, object_struct,
-};
+use crate::shape::{CopyBudget, DEFAULT_COPY_BUDGET, Field, MemberReader, MemberWriter, object_struct};
 use crate::value::{DateTime, Members, Object, PsString, TypeNames, Value};
 
 object_struct! {
@@ -72,7 +70,7 @@ impl Field for InformationRecord {
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let mut from = MemberReader::new(value, budget)?;
         Ok(Self { extra: from.extra(&[Self::NAMES])?, ..Self::read_members(&mut from)? })
     }
@@ -110,7 +108,7 @@ impl Field for HostInformationMessage {
             .into()
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let mut from = MemberReader::new(value, budget)?;
         Ok(Self {
             message: from.optional("Message")?.unwrap_or_default(),
@@ -197,10 +195,10 @@ impl InformationalRecord {
     /// Fails with [`Error::is_mismatch`], naming the member, if a member is missing or has another type, and with
     /// [`Error::is_limit`] if copying shared parts of the value would take more than 64 MiB.
     pub fn from_value(value: &Value) -> Result<Self, Error> {
-        Ok(Self::read(value, &mut CopyBudget::new(DEFAULT_COPY_BUDGET))?)
+        Self::read(value, &mut CopyBudget::new(DEFAULT_COPY_BUDGET))
     }
 
-    pub(crate) fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    pub(crate) fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         budget.items::<Self>(1)?;
         let mut from = MemberReader::new(value, budget)?;
         let RecordParts { invocation, pipeline_iteration_info, text, extra } =

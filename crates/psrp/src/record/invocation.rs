@@ -1,6 +1,7 @@
 //! Invocations of commands, as part of records.
 
-use crate::shape::{MemberReader, MemberWriter, Mismatch, flags, object_struct, open_enum};
+use crate::Error;
+use crate::shape::{MemberReader, MemberWriter, flags, object_struct, open_enum};
 use crate::value::{Members, Object, PsString, Value};
 
 open_enum! {
@@ -168,7 +169,7 @@ impl InvocationInfo {
         }
     }
 
-    fn read_members(from: &mut MemberReader<'_, '_>) -> Result<Self, Mismatch> {
+    fn read_members(from: &mut MemberReader<'_, '_>) -> Result<Self, Error> {
         from.budget.items::<Self>(1)?;
         Ok(Self {
             call: InvocationCall::read_members(from)?,
@@ -214,11 +215,7 @@ impl InvocationMembers {
     }
 
     /// `names` are the names of the record's other members.
-    pub(super) fn read(
-        &self,
-        from: &mut MemberReader<'_, '_>,
-        names: &[&str],
-    ) -> Result<RecordParts, Mismatch> {
+    pub(super) fn read(&self, from: &mut MemberReader<'_, '_>, names: &[&str]) -> Result<RecordParts, Error> {
         let mut known = vec![names, std::slice::from_ref(&self.flag)];
         let (mut invocation, mut pipeline_iteration_info) = (None, None);
         if from.optional(self.flag)? == Some(true) {

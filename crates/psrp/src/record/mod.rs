@@ -16,7 +16,8 @@ pub use invocation::{
 };
 pub use progress::ProgressRecordType;
 
-use crate::shape::{CopyBudget, Field, MemberReader, Mismatch, object_struct};
+use crate::Error;
+use crate::shape::{CopyBudget, Field, MemberReader, object_struct};
 use crate::value::{Object, PsString, SecureString, Value};
 
 /// User name and password (`System.Management.Automation.PSCredential`, MS-PSRP 2.2.3.25).
@@ -47,7 +48,7 @@ impl Field for PsCredential {
             .into()
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         let mut from = MemberReader::new(value, budget)?;
         Ok(Self { user_name: from.required("UserName")?, password: from.required("Password")? })
     }

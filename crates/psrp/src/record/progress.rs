@@ -1,6 +1,7 @@
 //! Progress records as messages.
 
-use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, Mismatch, object_struct, open_enum};
+use crate::Error;
+use crate::shape::{CopyBudget, Field, MemberReader, MemberWriter, object_struct, open_enum};
 use crate::value::{Progress, PsString, Value};
 
 open_enum! {
@@ -36,7 +37,7 @@ impl Field for Progress {
         out.finish()
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         if let Value::Progress(record) = value {
             budget.value(value)?;
             return Ok((**record).clone());

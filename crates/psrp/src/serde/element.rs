@@ -13,11 +13,11 @@ use serde::de::Deserializer;
 use serde::ser::Serializer;
 use uuid::Uuid;
 
+use super::error::Result;
 use super::passthrough::{self, DeserializeValue, SerializeValue};
-use super::path_error::{PathError, Result};
 use crate::error::Kind;
 use crate::value::TimeSpan;
-use crate::{Value, b64};
+use crate::{Error, Value, b64};
 
 /// A type with a CLIXML element. Implemented for the types listed at the [module](self).
 pub trait Element: SerializeValue + DeserializeValue {}
@@ -118,7 +118,7 @@ impl SerializeValue for Duration {
     fn value(&self) -> Result<Value> {
         TimeSpan::try_from(*self)
             .map(Value::TimeSpan)
-            .map_err(|_| PathError::new(Kind::Unwritable, "a time span of more than 29,000 years"))
+            .map_err(|_| Error::with(Kind::Unwritable, "a time span of more than 29,000 years"))
     }
 }
 

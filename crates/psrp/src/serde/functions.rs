@@ -8,7 +8,7 @@ use serde::ser::Serialize;
 use super::de::ValueDeserializer;
 use super::ser;
 use crate::error::Kind;
-use crate::serde::path_error::{PathError, Result};
+use crate::serde::error::Result;
 use crate::{Error, Value, clixml};
 
 /// Converts a Rust value to a PowerShell value by the rules of [`serde`](crate::serde).
@@ -28,7 +28,7 @@ use crate::{Error, Value, clixml};
 /// # Ok::<(), psrp::Error>(())
 /// ```
 pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Error> {
-    ser::to_value(value).map_err(PathError::into_error)
+    ser::to_value(value)
 }
 
 /// Converts a PowerShell value to a Rust type by the rules of [`serde`](crate::serde), within the default [`Budget`].
@@ -135,9 +135,7 @@ impl Budget {
     /// Fails like [`from_value`].
     pub fn from_value<T: DeserializeOwned>(self, value: &Value) -> Result<T, Error> {
         let budget = self.start();
-        ValueDeserializer::new(value, &budget)
-            .and_then(|deserializer| T::deserialize(deserializer))
-            .map_err(PathError::into_error)
+        ValueDeserializer::new(value, &budget).and_then(|deserializer| T::deserialize(deserializer))
     }
 }
 
@@ -224,7 +222,7 @@ impl RemainingBudget {
 
     /// Runs `convert` one level deeper.
     pub(super) fn nested<T>(&self, convert: impl FnOnce() -> Result<T>) -> Result<T> {
-        self.enter().map_err(PathError::from)?;
+        self.enter()?;
         let result = convert();
         self.leave();
         result

@@ -142,10 +142,10 @@
 pub mod adapted;
 mod de;
 pub mod element;
+mod error;
 pub(crate) mod functions;
 mod kinds;
 mod passthrough;
-mod path_error;
 mod plain;
 mod property_bag;
 mod ser;

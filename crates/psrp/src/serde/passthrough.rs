@@ -12,9 +12,9 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserializer, IntoDeserializer, Unexpected, Visitor};
 use serde::ser::{self, Serialize, Serializer};
 
-use super::path_error::Result;
+use super::error::Result;
 use super::{kinds, plain};
-use crate::Value;
+use crate::{Error, Value};
 
 /// Name of the newtype.
 pub(super) const VALUE: &str = "$psrp::value";
@@ -98,7 +98,7 @@ pub(super) fn serialize<T: SerializeValue + ?Sized, S: Serializer>(
 /// Serializes a newtype with the name [`VALUE`], for this crate's serializer.
 pub(super) fn serialize_newtype<T: Serialize + ?Sized, S>(inner: &T, serializer: S) -> Result<Value>
 where
-    S: Serializer<Ok = Value, Error = super::path_error::PathError>,
+    S: Serializer<Ok = Value, Error = Error>,
 {
     let guard = SlotGuard::replacing_with(Slot::Requested);
     let result = inner.serialize(serializer);

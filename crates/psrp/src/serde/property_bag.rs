@@ -3,12 +3,12 @@
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
+use super::error::Result;
 use super::passthrough::{self, SerializeValue};
-use super::path_error::{PathError, Result};
 use super::ser::{CUSTOM, to_value};
 use crate::error::Kind;
 use crate::value::Members;
-use crate::{Object, Value};
+use crate::{Error, Object, Value};
 
 /// Writes a map with string keys as an object with members instead of a dictionary.
 ///
@@ -38,7 +38,7 @@ impl<T: Serialize> SerializeValue for PropertyBag<T> {
         let mut extended = Members::new();
         for (key, value) in entries {
             let Value::String(name) = key else {
-                return Err(PathError::new(Kind::Unwritable, "a member name is not a string"));
+                return Err(Error::with(Kind::Unwritable, "a member name is not a string"));
             };
             extended.push(name.clone(), value.clone());
         }

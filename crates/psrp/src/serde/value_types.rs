@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
+use super::error::Result;
 use super::passthrough::{self, DeserializeValue, SerializeValue};
-use super::path_error::Result;
 use super::view::text;
 use crate::value::{DateTime, Decimal, Members, Progress, SecureString, TimeSpan, Version};
 use crate::{Object, PsString, Value};

@@ -7,7 +7,7 @@ use crate::link::{Key, SessionLimits};
 use crate::message::{ApplicationPrivateData, SessionCapability};
 use crate::value::{PsString, Value};
 
-/// Configuration of a server's [`RunspacePool`](super::RunspacePool).
+/// Configuration of a server's [`ServerPool`](super::ServerPool).
 pub struct Config {
     pub(super) capability: SessionCapability,
     pub(super) private_data: ApplicationPrivateData,

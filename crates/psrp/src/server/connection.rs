@@ -1,14 +1,14 @@
 //! Opening, connecting, disconnecting and closing the server's pool.
 
-use super::{Event, RunspacePool};
+use super::{Event, ServerPool};
 use crate::error::Error;
-use crate::link::{invalid_state, peer_error_record, protocol_violation};
+use crate::link::{invalid_state, protocol_violation};
 use crate::message::{
     ConnectRunspacePool, InitRunspacePool, Payload, RunspaceLimits, RunspacePoolState, RunspacePoolStateInfo,
 };
 use crate::record::ErrorRecord;
 
-impl RunspacePool {
+impl ServerPool {
     /// Records that the client has disconnected, or that its connection is lost and another one may follow. Pipelines
     /// keep running; their output is queued, and nothing is sent.
     ///
@@ -16,11 +16,11 @@ impl RunspacePool {
     ///
     /// Fails if the pool is neither open nor connecting ([`Error::is_state`]).
     pub fn disconnect(&mut self) -> Result<(), Error> {
-        match self.state {
+        match self.core.state {
             RunspacePoolState::Opened => {
-                self.state = RunspacePoolState::Disconnected;
-                self.link.prepare_reconnect();
-                self.link.outbox.set_all_paused(true);
+                self.core.state = RunspacePoolState::Disconnected;
+                self.core.prepare_reconnect();
+                self.core.outbox.set_all_paused(true);
                 Ok(())
             }
             RunspacePoolState::Connecting => {
@@ -33,66 +33,68 @@ impl RunspacePool {
 
     /// Records that the same client has reconnected. Not needed for a client that sends
     /// [`Payload::ConnectRunspacePool`]: pass its input in while the pool is disconnected, then call
-    /// [`Pipeline::connect`](super::Pipeline::connect) for each pipeline it connects to.
+    /// [`ServerPipeline::connect`](super::ServerPipeline::connect) for each pipeline it connects to.
     ///
     /// # Errors
     ///
     /// Fails if the pool is not disconnected ([`Error::is_state`]).
     pub fn reconnect(&mut self) -> Result<(), Error> {
-        if self.state != RunspacePoolState::Disconnected {
-            return Err(invalid_state("reconnect", "pool", self.state));
+        if self.core.state != RunspacePoolState::Disconnected {
+            return Err(invalid_state("reconnect", "pool", self.core.state));
         }
-        self.state = RunspacePoolState::Opened;
-        self.link.outbox.set_all_paused(false);
+        self.core.state = RunspacePoolState::Opened;
+        self.core.outbox.set_all_paused(false);
         Ok(())
     }
 
     /// Accepts input of a connecting client. Output of pipelines stays queued until the client connects to them.
     pub(super) fn begin_connecting(&mut self) {
-        self.state = RunspacePoolState::Connecting;
-        self.previous_peer = self.peer.take();
-        self.link.inbox.remove(None);
+        self.core.state = RunspacePoolState::Connecting;
+        self.previous_peer = self.core.peer.take();
+        self.core.inbox.remove(None);
         for id in self.pipelines.keys() {
-            self.link.outbox.set_paused(Some(*id), true);
+            self.core.outbox.set_paused(Some(*id), true);
         }
-        self.link.outbox.set_all_paused(false);
+        self.core.outbox.set_all_paused(false);
     }
 
-    fn cancel_connecting(&mut self) {
-        self.state = RunspacePoolState::Disconnected;
-        self.peer = self.previous_peer.take();
-        self.link.outbox.set_all_paused(true);
+    pub(super) fn cancel_connecting(&mut self) {
+        self.core.state = RunspacePoolState::Disconnected;
+        self.core.peer = self.previous_peer.take();
+        self.core.outbox.set_all_paused(true);
         for (id, entry) in &self.pipelines {
-            self.link.outbox.set_paused(Some(*id), !entry.is_connected);
+            self.core.outbox.set_paused(Some(*id), !entry.is_connected);
         }
     }
 
     pub(super) fn connected(&mut self, connect: ConnectRunspacePool, len: usize) -> Result<(), Error> {
         if let Some(limits) = connect.limits {
             check_limits(limits.min_runspaces, limits.max_runspaces)?;
-            self.init.min_runspaces = limits.min_runspaces;
-            self.init.max_runspaces = limits.max_runspaces;
+            self.core.init.min_runspaces = limits.min_runspaces;
+            self.core.init.max_runspaces = limits.max_runspaces;
         }
-        let limits =
-            RunspaceLimits { min_runspaces: self.init.min_runspaces, max_runspaces: self.init.max_runspaces };
-        self.link.send_protocol_payload(None, &Payload::RunspacePoolInitData(limits))?;
+        let limits = RunspaceLimits {
+            min_runspaces: self.core.init.min_runspaces,
+            max_runspaces: self.core.init.max_runspaces,
+        };
+        self.core.send_protocol_payload(None, &Payload::RunspacePoolInitData(limits))?;
         self.send_opened()?;
         self.previous_peer = None;
         // Request identifiers are those of the previous client.
-        self.requests.clear();
+        self.core.requests.clear();
         for entry in self.pipelines.values_mut() {
             entry.is_connected = false;
         }
         self.events.push(Event::Connected(connect), len);
-        if self.link.reset_key_request() { self.request_key() } else { Ok(()) }
+        if self.core.reset_key_request() { self.request_key() } else { Ok(()) }
     }
 
     pub(super) fn open(&mut self, init: InitRunspacePool, len: usize) -> Result<(), Error> {
-        if self.state == RunspacePoolState::Opened {
+        if self.core.state == RunspacePoolState::Opened {
             return Err(protocol_violation("the pool is opened twice"));
         }
         check_limits(init.min_runspaces, init.max_runspaces)?;
-        self.init = init.clone();
+        self.core.init = init.clone();
         self.send_opened()?;
         self.events.push(Event::Opened(Box::new(init)), len);
         Ok(())
@@ -100,15 +102,15 @@ impl RunspacePool {
 
     fn send_opened(&mut self) -> Result<(), Error> {
         let data = Payload::ApplicationPrivateData(self.private_data.clone());
-        self.link.send_protocol_payload(None, &data)?;
+        self.core.send_protocol_payload(None, &data)?;
         self.send_state(RunspacePoolStateInfo::new(RunspacePoolState::Opened))
     }
 
     /// Sends a state to the client and changes to it.
     fn send_state(&mut self, info: RunspacePoolStateInfo) -> Result<(), Error> {
         let state = info.state;
-        self.link.send_protocol_payload(None, &Payload::RunspacePoolState(info))?;
-        self.state = state;
+        self.core.send_protocol_payload(None, &Payload::RunspacePoolState(info))?;
+        self.core.state = state;
         Ok(())
     }
 
@@ -118,7 +120,7 @@ impl RunspacePool {
     ///
     /// Fails if the pool is broken or was never open ([`Error::is_state`]).
     pub fn close(&mut self) -> Result<(), Error> {
-        if self.state != RunspacePoolState::Closed {
+        if self.core.state != RunspacePoolState::Closed {
             self.require_running("close")?;
             self.finish_close();
         }
@@ -130,7 +132,7 @@ impl RunspacePool {
         for state in [RunspacePoolState::Closing, RunspacePoolState::Closed] {
             // The pool closes even if there is no room to send the state.
             let _ = self.send_state(RunspacePoolStateInfo::new(state));
-            self.state = state;
+            self.core.state = state;
         }
         self.events.push(Event::Closed, 0);
     }
@@ -141,7 +143,7 @@ impl RunspacePool {
     ///
     /// Fails if the pool is not open ([`Error::is_state`]), and if the record cannot be written.
     pub fn set_broken(&mut self, error: ErrorRecord) -> Result<(), Error> {
-        if self.state == RunspacePoolState::Broken {
+        if self.core.state == RunspacePoolState::Broken {
             return Ok(());
         }
         self.require_running("break the pool")?;
@@ -150,7 +152,7 @@ impl RunspacePool {
             state: RunspacePoolState::Broken,
             error: Some(reason.clone()),
         })?;
-        self.link.discard_all_deferred();
+        self.core.outbox.discard_all_deferred();
         self.remove_all_pipelines();
         self.events.push(Event::Broken(reason), 0);
         Ok(())
@@ -161,42 +163,29 @@ impl RunspacePool {
     pub fn handle_end(&mut self) {
         use RunspacePoolState::{BeforeOpen, Broken, Closed, Disconnected};
 
-        match self.state {
+        match self.core.state {
             Disconnected => {}
-            Closed | Broken => self.link.remove_all(),
+            Closed | Broken => self.core.remove_all(),
             BeforeOpen => {
-                self.state = Closed;
+                self.core.state = Closed;
                 self.events.push(Event::Closed, 0);
             }
             _ => {
-                self.break_with(self.link.end_record());
-                self.link.remove_all();
+                self.break_with(self.core.end_record());
+                self.core.remove_all();
             }
         }
-        self.link.outbox.discard_packets();
-    }
-
-    /// Breaks the pool because of an error and returns the error. An error of a client that is still connecting does
-    /// not break the pool.
-    pub(super) fn break_pool(&mut self, error: Error) -> Error {
-        use RunspacePoolState::{Broken, Closed, Connecting};
-
-        match self.state {
-            Broken | Closed => {}
-            Connecting => self.cancel_connecting(),
-            _ => self.break_with(peer_error_record(&error)),
-        }
-        error
+        self.core.outbox.discard_packets();
     }
 
     /// Breaks the pool and sends the cause to the client if possible.
-    fn break_with(&mut self, reason: ErrorRecord) {
+    pub(super) fn break_with(&mut self, reason: ErrorRecord) {
         self.remove_all_pipelines();
-        self.link.remove_all();
+        self.core.remove_all();
         let error = Box::new(reason);
         let state = RunspacePoolState::Broken;
         let _ = self.send_state(RunspacePoolStateInfo { state, error: Some(error.clone()) });
-        self.state = state;
+        self.core.state = state;
         self.events.push(Event::Broken(error), 0);
     }
 
@@ -208,8 +197,8 @@ impl RunspacePool {
         for id in ids {
             self.remove(id);
         }
-        self.requests.clear();
-        self.host_calls.clear();
+        self.core.requests.clear();
+        self.core.host_calls.clear();
     }
 }
 

@@ -3,16 +3,18 @@
 use uuid::Uuid;
 
 use super::pipeline::PipelineEntry;
-use super::{Event, PipelineEvent, RunspacePool};
+use super::{Event, PipelineEvent, ServerPool};
 use crate::client::PipelineRequest;
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::HostResponse;
-use crate::link::{Decoded, PoolRequest, invalid_state, protocol_violation};
+use crate::link::{
+    Core, Decoded, PoolRequest, Receive, Received, invalid_state, peer_error_record, protocol_violation,
+};
 use crate::message::{Message, MessageType, Payload, PipelineState, RunspacePoolState, SessionCapability};
 use crate::outofproc::Packet;
 
-impl RunspacePool {
+impl ServerPool {
     /// Processes a packet of the client.
     ///
     /// # Errors
@@ -27,31 +29,31 @@ impl RunspacePool {
     pub fn handle_packet(&mut self, packet: Packet<'_>) -> Result<(), Error> {
         use RunspacePoolState::{Broken, Closed, Connecting, Disconnected};
 
-        if let Err(error) = self.link.outbox.admit_packet() {
+        if let Err(error) = self.core.outbox.admit_packet() {
             return Err(self.break_pool(error));
         }
-        match (packet, self.state) {
+        match (packet, self.core.state) {
             (Packet::Data { target, priority, data }, _) => {
                 self.handle_input(priority, target, data)?;
-                self.link.outbox.queue_packet(Packet::DataAck(target));
+                self.core.outbox.queue_packet(Packet::DataAck(target));
             }
-            (_, Broken | Closed) => return Err(invalid_state("process packets", "pool", self.state)),
+            (_, Broken | Closed) => return Err(invalid_state("process packets", "pool", self.core.state)),
             (Packet::Close(None), _) => {
-                self.link.outbox.set_all_paused(false);
+                self.core.outbox.set_all_paused(false);
                 self.finish_close();
-                self.link.outbox.queue_packet_after_data(Packet::CloseAck(None));
+                self.core.outbox.queue_packet_after_data(Packet::CloseAck(None));
             }
             (_, Disconnected | Connecting) => {
-                return Err(invalid_state("process pipeline packets", "pool", self.state));
+                return Err(invalid_state("process pipeline packets", "pool", self.core.state));
             }
             (Packet::Command(Some(id)), _) => {
                 self.create(id).map_err(|error| self.break_pool(error))?;
-                self.link.outbox.queue_packet(Packet::CommandAck(Some(id)));
+                self.core.outbox.queue_packet(Packet::CommandAck(Some(id)));
             }
             (Packet::Signal(Some(id)), _) => self.signal(id),
             (Packet::Close(Some(id)), _) => {
                 self.remove(id);
-                self.link.outbox.queue_packet(Packet::CloseAck(Some(id)));
+                self.core.outbox.queue_packet(Packet::CloseAck(Some(id)));
             }
             (Packet::Command(None) | Packet::Signal(None), _) => {
                 return Err(self.break_pool(protocol_violation("a pipeline packet without an identifier")));
@@ -77,12 +79,12 @@ impl RunspacePool {
     ) -> Result<(), Error> {
         use RunspacePoolState::{BeforeOpen, Broken, Closed, Connecting, Disconnected, Opening};
 
-        match self.state {
-            Broken | Closed => return Err(invalid_state("process input", "pool", self.state)),
+        match self.core.state {
+            Broken | Closed => return Err(invalid_state("process input", "pool", self.core.state)),
             Disconnected | Connecting if target.is_some() => {
-                return Err(invalid_state("process pipeline input", "pool", self.state));
+                return Err(invalid_state("process pipeline input", "pool", self.core.state));
             }
-            BeforeOpen => self.state = Opening,
+            BeforeOpen => self.core.state = Opening,
             Disconnected => self.begin_connecting(),
             _ => {}
         }
@@ -90,13 +92,13 @@ impl RunspacePool {
     }
 
     fn create(&mut self, id: Uuid) -> Result<(), Error> {
-        if self.state != RunspacePoolState::Opened {
+        if self.core.state != RunspacePoolState::Opened {
             return Err(protocol_violation("a pipeline of a pool that is not open"));
         }
         if self.pipelines.contains_key(&id) {
             return Err(protocol_violation("two pipelines with the same identifier"));
         }
-        if self.pipelines.len() >= self.limits.max_pipelines {
+        if self.pipelines.len() >= self.core.limits.max_pipelines {
             return Err(Error::with(Kind::Limit, "number of pipelines"));
         }
         self.pipelines.insert(id, PipelineEntry::new());
@@ -113,13 +115,13 @@ impl RunspacePool {
             }
             return;
         }
-        self.link.outbox.queue_packet_after_data(Packet::SignalAck(Some(id)));
+        self.core.outbox.queue_packet_after_data(Packet::SignalAck(Some(id)));
     }
 
     pub(super) fn remove(&mut self, id: Uuid) {
         if self.pipelines.remove(&id).is_some() {
-            self.link.remove_target(Some(id));
-            self.host_calls.remove_pipeline(id);
+            self.core.remove_target(Some(id));
+            self.core.host_calls.remove_pipeline(id);
             self.events.push(Event::Pipeline { id, event: PipelineEvent::Closed }, 0);
         }
     }
@@ -134,23 +136,34 @@ impl RunspacePool {
                 | MessageType::EndOfPipelineInput
                 | MessageType::PipelineHostResponse
         );
-        let id =
-            message.header.pipeline_id.filter(|_| is_of_pipeline && self.state == RunspacePoolState::Opened);
+        let id = message
+            .header
+            .pipeline_id
+            .filter(|_| is_of_pipeline && self.core.state == RunspacePoolState::Opened);
         id.filter(|id| self.pipelines.contains_key(id))
     }
+}
 
-    /// Processes a message; `None` for one of another pool.
-    pub(super) fn handle_message(&mut self, message: Option<&Message<'_>>) -> Result<(), Error> {
+impl Receive for ServerPool {
+    fn core(&mut self) -> &mut Core {
+        &mut self.core
+    }
+
+    fn received(&mut self, pipeline: Uuid) -> Option<&mut Received> {
+        self.pipelines.get_mut(&pipeline).map(|entry| &mut entry.received)
+    }
+
+    fn handle_message(&mut self, message: Option<&Message<'_>>) -> Result<(), Error> {
         use RunspacePoolState::{Connecting, Opened, Opening};
 
         let Some(message) = message else {
-            return match self.state {
+            return match self.core.state {
                 Connecting => Err(protocol_violation("a client of another pool")),
                 _ => Ok(()),
             };
         };
         self.events.reserve(0)?;
-        let Decoded { payload, size: len, .. } = match (self.link.decode(message), self.pipeline_of(message))
+        let Decoded { payload, size: len, .. } = match (self.core.decode(message), self.pipeline_of(message))
         {
             (Ok(decoded), _) => decoded,
             (Err(error), Some(id)) => {
@@ -161,7 +174,7 @@ impl RunspacePool {
         };
         self.events.reserve(len)?;
         if let Payload::SessionCapability(capability) = payload {
-            if !matches!(self.state, Opening | Connecting) || self.peer.is_some() {
+            if !matches!(self.core.state, Opening | Connecting) || self.core.peer.is_some() {
                 return Err(protocol_violation("session capabilities in an open session"));
             }
             if capability.protocol_version.major() != SessionCapability::PROTOCOL.major() {
@@ -169,20 +182,20 @@ impl RunspacePool {
             }
             // This message still has a nil identifier: the server learns the identifier from the client's first
             // message.
-            let common = self.capability.protocol_version.min(capability.protocol_version);
-            let protocol_version = self.link.negotiate(common)?;
+            let common = self.core.capability.protocol_version.min(capability.protocol_version);
+            let protocol_version = self.core.negotiate(common)?;
             // PowerShell's client rejects a later version than its own.
-            let response = SessionCapability { protocol_version, ..self.capability.clone() };
-            self.link.send_protocol_payload(None, &Payload::SessionCapability(response))?;
-            self.link.pool_id = message.header.pool_id;
-            self.peer = Some(capability.clone());
+            let response = SessionCapability { protocol_version, ..self.core.capability.clone() };
+            self.core.send_protocol_payload(None, &Payload::SessionCapability(response))?;
+            self.core.pool_id = message.header.pool_id;
+            self.core.peer = Some(capability.clone());
             self.events.push(Event::SessionCapability(capability), len);
             return Ok(());
         }
         if matches!(payload, Payload::Other(..)) {
             return Ok(());
         }
-        match (self.state, &self.peer, &payload) {
+        match (self.core.state, &self.core.peer, &payload) {
             (Opened, _, Payload::ConnectRunspacePool(_)) => Err(protocol_violation("the pool has a client")),
             (Opening, Some(_), Payload::InitRunspacePool(_))
             | (Opening | Connecting, Some(_), Payload::ConnectRunspacePool(_))
@@ -191,13 +204,37 @@ impl RunspacePool {
         }
     }
 
+    fn fail_pipeline_input(&mut self, id: Uuid, error: &Error) {
+        let Some(entry) = self.pipelines.get_mut(&id) else { return };
+        entry.received.has_failed = true;
+        let is_reported = entry.state == PipelineState::Failed;
+        self.core.inbox.remove(Some(id));
+        if !is_reported {
+            self.fail_pipeline(id, peer_error_record(error));
+        }
+    }
+
+    /// An error of a client that is still connecting does not break the pool.
+    fn break_pool(&mut self, error: Error) -> Error {
+        use RunspacePoolState::{Broken, Closed, Connecting};
+
+        match self.core.state {
+            Broken | Closed => {}
+            Connecting => self.cancel_connecting(),
+            _ => self.break_with(peer_error_record(&error)),
+        }
+        error
+    }
+}
+
+impl ServerPool {
     fn handle_payload(&mut self, message: &Message<'_>, payload: Payload, len: usize) -> Result<(), Error> {
         let pipeline = message.header.pipeline_id;
         match payload {
             Payload::InitRunspacePool(init) => self.open(*init, len)?,
             Payload::ConnectRunspacePool(connect) => self.connected(connect, len)?,
             Payload::PublicKey(key) => {
-                self.link.respond_to_public_key(&key)?;
+                self.core.respond_to_public_key(&key)?;
                 self.events.push(Event::KeyExchanged, len);
                 self.send_deferred();
             }
@@ -238,10 +275,10 @@ impl RunspacePool {
     }
 
     fn handle_request(&mut self, call_id: i64, request: PoolRequest, len: usize) -> Result<(), Error> {
-        if self.requests.len() >= self.limits.max_requests {
+        if self.core.requests.len() >= self.core.limits.max_requests {
             return Err(Error::with(Kind::Limit, "number of pending requests"));
         }
-        if self.requests.insert(call_id, request).is_some() {
+        if self.core.requests.insert(call_id, request).is_some() {
             return Err(protocol_violation("two requests with the same identifier"));
         }
         self.events.push(Event::Request { call_id, request }, len);
@@ -249,7 +286,7 @@ impl RunspacePool {
     }
 
     fn handle_host_response(&mut self, pipeline: Option<Uuid>, response: HostResponse, len: usize) {
-        if self.host_calls.remove(pipeline, response.call_id).is_some() {
+        if self.core.host_calls.remove(pipeline, response.call_id).is_some() {
             self.events.push(Event::HostResponse { pipeline, response }, len);
         }
     }

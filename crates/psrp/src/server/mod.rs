@@ -1,8 +1,8 @@
 //! Server side of a session: state machines of runspace pools and pipelines, without I/O or clock.
 //!
 //! As in [`client`](crate::client), methods are commands, packets go in and out, and events carry the client's
-//! requests. The application runs the pipelines: on [`PipelineEvent::Start`] it starts the [`Pipeline`], writes to its
-//! streams and completes it.
+//! requests. The application runs the pipelines: on [`PipelineEvent::Start`] it starts the [`ServerPipeline`], writes to
+//! its streams and completes it.
 //!
 //! ```
 //! use psrp::client;
@@ -10,7 +10,7 @@
 //! use psrp::server::{self, Event, PipelineEvent};
 //!
 //! /// Exchanges packets until neither side has any.
-//! fn exchange(client: &mut client::RunspacePool, server: &mut server::RunspacePool) -> Result<(), psrp::Error> {
+//! fn exchange(client: &mut client::ClientPool, server: &mut server::ServerPool) -> Result<(), psrp::Error> {
 //!     let mut buffer = Vec::new();
 //!     loop {
 //!         if let Some(packet) = client.poll_transmit(32 * 1024, &mut buffer) {
@@ -23,8 +23,8 @@
 //!     }
 //! }
 //!
-//! let mut client = client::RunspacePool::new(client::Config::new());
-//! let mut server = server::RunspacePool::new(server::Config::new());
+//! let mut client = client::ClientPool::new(client::Config::new());
+//! let mut server = server::ServerPool::new(server::Config::new());
 //! client.open()?;
 //! exchange(&mut client, &mut server)?;
 //! let id = client.invoke(PowerShell::script("6 * 7"))?;
@@ -46,21 +46,19 @@
 //! ```
 //!
 //! Pending output is limited by [`SessionLimits::max_pending_bytes`](crate::SessionLimits::max_pending_bytes). For
-//! backpressure, check [`Pipeline::pending_bytes`] before writing more. When the connection has ended, the transport
-//! calls [`handle_end`](RunspacePool::handle_end), which ends the pool; or [`disconnect`](RunspacePool::disconnect),
-//! and pipelines keep running until the client [reconnects](RunspacePool::reconnect) or another one connects. Pass in
-//! the data of a new client as usual, then call [`Pipeline::connect`] for each pipeline that it connects to.
+//! backpressure, check [`ServerPipeline::pending_bytes`] before writing more. When the connection has ended, the
+//! transport calls [`handle_end`](ServerPool::handle_end), which ends the pool; or [`disconnect`](ServerPool::disconnect),
+//! and pipelines keep running until the client [reconnects](ServerPool::reconnect) or another one connects. Pass in
+//! the data of a new client as usual, then call [`ServerPipeline::connect`] for each pipeline that it connects to.
 
 mod config;
 mod connection;
-mod event;
 mod input;
 mod pipeline;
 mod pool;
 
 pub use config::Config;
-pub use event::{Event, PipelineEvent};
-pub use pipeline::Pipeline;
-pub use pool::RunspacePool;
+pub use pipeline::{PipelineEvent, ServerPipeline};
+pub use pool::{Event, ServerPool};
 
 pub use crate::link::PoolRequest;

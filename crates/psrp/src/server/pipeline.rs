@@ -2,14 +2,34 @@
 
 use uuid::Uuid;
 
-use super::{Event, PipelineEvent, RunspacePool};
+use super::{Event, ServerPool};
+use crate::client::PipelineRequest;
 use crate::error::{Error, Kind};
 use crate::host::HostRequest;
 use crate::link::{Quota, Received, invalid_state};
 use crate::message::{Payload, PipelineState, PipelineStateInfo};
 use crate::outofproc::Packet;
-use crate::record::{ErrorRecord, InformationRecord, InformationalRecord};
-use crate::value::{Progress, Value, Version};
+use crate::record::ErrorRecord;
+use crate::value::{Value, Version};
+
+/// Event of a pipeline.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PipelineEvent {
+    /// The client has sent the task of the pipeline. Call [`ServerPipeline::start`], then run it.
+    Start(PipelineRequest),
+    /// Input object.
+    Input(Value),
+    /// The input has ended.
+    EndOfInput,
+    /// The client asks to stop the pipeline. Call [`ServerPipeline::stop`] when it has stopped.
+    Stop,
+    /// The pipeline failed without the application: a message of the client was malformed or exceeded a limit, or a
+    /// deferred message could not be written. The client was notified. Nothing more can be written.
+    Failed(Box<ErrorRecord>),
+    /// The client has closed the pipeline, or the pool has ended. The pipeline no longer exists; cancel its work.
+    Closed,
+}
 
 /// State of a pipeline.
 #[derive(Debug)]
@@ -38,16 +58,33 @@ impl PipelineEntry {
     }
 }
 
-/// A pipeline of a [`RunspacePool`].
+/// A pipeline of a [`ServerPool`].
 ///
 /// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing.
 #[derive(Debug)]
-pub struct Pipeline<'a> {
-    pub(super) pool: &'a mut RunspacePool,
+pub struct ServerPipeline<'a> {
+    pub(super) pool: &'a mut ServerPool,
     pub(super) id: Uuid,
 }
 
-impl Pipeline<'_> {
+impl ServerPipeline<'_> {
+    /// Returns the state of the pipeline.
+    pub fn state(&self) -> PipelineState {
+        // `ServerPool::pipeline` creates this only for an existing entry, and the pool stays borrowed.
+        self.pool.pipelines[&self.id].state
+    }
+
+    /// Returns the bytes of pending output of this pipeline. Check it before writing more (backpressure).
+    pub fn pending_bytes(&self) -> usize {
+        self.pool.pending_bytes_of(Some(self.id))
+    }
+
+    fn update(&mut self, change: impl FnOnce(&mut PipelineEntry)) {
+        if let Some(entry) = self.pool.pipelines.get_mut(&self.id) {
+            change(entry);
+        }
+    }
+
     /// Returns whether the pipeline's output is sent to the client. A client that has connected to the pool must also
     /// connect to each pipeline; until then the messages of the pipeline stay queued.
     pub fn is_connected(&self) -> bool {
@@ -60,9 +97,9 @@ impl Pipeline<'_> {
     ///
     /// Fails if the pool is not open ([`Error::is_state`]).
     pub fn connect(&mut self) -> Result<(), Error> {
-        self.pool.require_opened("connect to a pipeline")?;
+        self.pool.core.require_opened("connect to a pipeline")?;
         self.update(|entry| entry.is_connected = true);
-        self.pool.link.outbox.set_paused(Some(self.id), false);
+        self.pool.core.outbox.set_paused(Some(self.id), false);
         Ok(())
     }
 
@@ -93,15 +130,9 @@ impl Pipeline<'_> {
     /// Sends a state to the client and changes to it.
     fn send_state(&mut self, info: PipelineStateInfo) -> Result<(), Error> {
         let state = info.state;
-        let payload = Payload::PipelineState(info);
-        self.pool.send(Quota::Protocol, Some(self.id), payload.message_type(), payload.to_value())?;
+        self.pool.send(Quota::Protocol, Some(self.id), &Payload::PipelineState(info))?;
         self.update(|entry| entry.state = state);
         Ok(())
-    }
-
-    fn write(&mut self, action: &str, payload: Payload) -> Result<(), Error> {
-        self.require(action, &[PipelineState::Running])?;
-        self.pool.send(Quota::Application, Some(self.id), payload.message_type(), payload.to_value())
     }
 
     /// Writes an object to the output.
@@ -109,67 +140,33 @@ impl Pipeline<'_> {
     /// # Errors
     ///
     /// Fails if the pipeline does not run ([`Error::is_state`]); if the value cannot be written; and if the limit of
-    /// pending output is reached ([`Error::is_limit`]): retry later. The same holds for all methods that write.
+    /// pending output is reached ([`Error::is_limit`]): retry later.
     pub fn write_output(&mut self, value: impl Into<Value>) -> Result<(), Error> {
-        self.write("write output", Payload::PipelineOutput(value.into()))
+        self.require("write output", &[PipelineState::Running])?;
+        self.pool.send(Quota::Application, Some(self.id), &Payload::PipelineOutput(value.into()))
     }
 
-    /// Writes an error record.
+    /// Writes a record: an error, a debug or verbose message, a warning, progress, or an information record.
     ///
     /// # Errors
     ///
-    /// Fails like [`write_output`](Self::write_output).
-    pub fn write_error(&mut self, record: ErrorRecord) -> Result<(), Error> {
-        self.write("write an error", Payload::ErrorRecord(Box::new(record)))
-    }
-
-    /// Writes a debug message.
-    ///
-    /// # Errors
-    ///
-    /// Fails like [`write_output`](Self::write_output).
-    pub fn write_debug(&mut self, record: InformationalRecord) -> Result<(), Error> {
-        self.write("write a debug message", Payload::DebugRecord(Box::new(record)))
-    }
-
-    /// Writes a verbose message.
-    ///
-    /// # Errors
-    ///
-    /// Fails like [`write_output`](Self::write_output).
-    pub fn write_verbose(&mut self, record: InformationalRecord) -> Result<(), Error> {
-        self.write("write a verbose message", Payload::VerboseRecord(Box::new(record)))
-    }
-
-    /// Writes a warning.
-    ///
-    /// # Errors
-    ///
-    /// Fails like [`write_output`](Self::write_output).
-    pub fn write_warning(&mut self, record: InformationalRecord) -> Result<(), Error> {
-        self.write("write a warning", Payload::WarningRecord(Box::new(record)))
-    }
-
-    /// Writes a progress record.
-    ///
-    /// # Errors
-    ///
-    /// Fails like [`write_output`](Self::write_output).
-    pub fn write_progress(&mut self, record: Progress) -> Result<(), Error> {
-        self.write("write progress", Payload::ProgressRecord(Box::new(record)))
-    }
-
-    /// Writes an information record.
-    ///
-    /// # Errors
-    ///
-    /// See [`write_output`](Self::write_output). Also fails if the client's protocol is older than 2.3
-    /// ([`Error::is_state`]).
-    pub fn write_information(&mut self, record: InformationRecord) -> Result<(), Error> {
-        if self.pool.protocol() < Version::new(2, 3) {
-            return Err(Error::with(Kind::State, "information records require protocol 2.3"));
+    /// Fails like [`write_output`](Self::write_output). Also fails for other payloads, and for an information record if
+    /// the client's protocol is older than 2.3 ([`Error::is_state`]).
+    pub fn write_record(&mut self, record: &Payload) -> Result<(), Error> {
+        self.require("write a record", &[PipelineState::Running])?;
+        match record {
+            Payload::ErrorRecord(_)
+            | Payload::DebugRecord(_)
+            | Payload::VerboseRecord(_)
+            | Payload::WarningRecord(_)
+            | Payload::ProgressRecord(_) => {}
+            Payload::InformationRecord(_) if self.pool.protocol() >= Version::new(2, 3) => {}
+            Payload::InformationRecord(_) => {
+                return Err(Error::with(Kind::State, "information records require protocol 2.3"));
+            }
+            _ => return Err(Error::with(Kind::State, "the message is not a record")),
         }
-        self.write("write information", Payload::InformationRecord(Box::new(record)))
+        self.pool.send(Quota::Application, Some(self.id), record)
     }
 
     /// Calls a method of the client's host. Returns the identifier of the call, `None` if the method has no response.
@@ -231,14 +228,14 @@ impl Pipeline<'_> {
     }
 }
 
-impl RunspacePool {
+impl ServerPool {
     /// Cleans up after the final state of a pipeline was sent.
     pub(super) fn finish(&mut self, id: Uuid) {
-        self.host_calls.remove_pipeline(id);
+        self.core.host_calls.remove_pipeline(id);
         if let Some(entry) = self.pipelines.get_mut(&id) {
             entry.is_input_open = false;
             if std::mem::take(&mut entry.is_signalled) {
-                self.link.outbox.queue_packet_after_data(Packet::SignalAck(Some(id)));
+                self.core.outbox.queue_packet_after_data(Packet::SignalAck(Some(id)));
             }
         }
     }
@@ -249,10 +246,10 @@ impl RunspacePool {
         let Some(entry) = self.pipelines.get_mut(&id) else { return };
         entry.state = PipelineState::Failed;
         let error = Box::new(record);
-        self.link.discard_deferred(Some(id));
+        self.core.outbox.discard_deferred(Some(id));
         let info = PipelineStateInfo { state: PipelineState::Failed, error: Some(error.clone()) };
         // This record can always be written. Without room for it the client is lost anyway.
-        let _ = self.link.send_protocol_payload(Some(id), &Payload::PipelineState(info));
+        let _ = self.core.send_protocol_payload(Some(id), &Payload::PipelineState(info));
         self.finish(id);
         self.events.push(Event::Pipeline { id, event: PipelineEvent::Failed(error) }, 0);
     }

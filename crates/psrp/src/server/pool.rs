@@ -1,64 +1,107 @@
 //! Runspace pool of the server.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 
 use uuid::Uuid;
 
-use super::pipeline::{Pipeline, PipelineEntry};
-use super::{Config, Event};
+use super::Config;
+use super::pipeline::{PipelineEntry, PipelineEvent, ServerPipeline};
 use crate::error::{Error, Kind};
 use crate::fragment::Priority;
 use crate::host::{HostCall, HostOutcome, HostRequest, HostResponse};
-use crate::link::{
-    EventQueue, HostCalls, Link, PoolRequest, Quota, SessionLimits, invalid_state, peer_error_record,
-    pool_methods,
-};
+use crate::link::{Core, EventQueue, PoolRequest, Quota};
 use crate::message::{
-    ApplicationPrivateData, Availability, Destination, InitRunspacePool, MessageType, Payload, PipelineState,
-    RunspaceAvailability, RunspacePoolState, SessionCapability, UserEvent,
+    ApplicationPrivateData, Availability, ConnectRunspacePool, Destination, InitRunspacePool, MessageType,
+    Payload, PipelineState, RunspaceAvailability, RunspacePoolState, SessionCapability, UserEvent,
 };
 use crate::outofproc::Packet;
 use crate::record::{ErrorCategory, ErrorRecord};
-use crate::value::{Value, Version};
 
-/// Server side of a runspace pool (MS-PSRP 3.2).
+/// Event of a runspace pool: a request of its client, or a change of its state.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// Capabilities of the client.
+    SessionCapability(SessionCapability),
+    /// The pool is open. The client was notified.
+    Opened(Box<InitRunspacePool>),
+    /// A client has connected to the pool and was notified.
+    Connected(ConnectRunspacePool),
+    /// The client has the session key.
+    KeyExchanged,
+    /// Request of the client. Respond with [`ServerPool::respond`].
+    Request {
+        /// Identifier of the request.
+        call_id: i64,
+        /// The request.
+        request: PoolRequest,
+    },
+    /// Response to a host call. Also emitted, with an error, if the call was deferred until the session key was
+    /// available and could not be written then.
+    HostResponse {
+        /// Calling pipeline, `None` for the pool.
+        pipeline: Option<Uuid>,
+        /// The response.
+        response: HostResponse,
+    },
+    /// A message of the pool was deferred until the session key was available, and could not be written then.
+    NotSent {
+        /// Type of the message.
+        message_type: MessageType,
+        /// Cause of the failure.
+        reason: Box<ErrorRecord>,
+    },
+    /// The pool is closed. Send the pending packets.
+    Closed,
+    /// The pool is broken: the client has violated the protocol or exceeded a limit, the connection has ended, or the
+    /// application has broken the pool. Send the pending packets.
+    Broken(Box<ErrorRecord>),
+    /// Event of a pipeline.
+    Pipeline {
+        /// Identifier of the pipeline.
+        id: Uuid,
+        /// The event.
+        event: PipelineEvent,
+    },
+}
+
+/// Server side of a runspace pool (MS-PSRP 3.2). It dereferences to [`Core`], which has the methods of both sides.
 ///
 /// A method that the current state does not allow fails with [`Error::is_state`] and changes nothing.
-pub struct RunspacePool {
-    pub(super) link: Link,
-    pub(super) state: RunspacePoolState,
-    pub(super) capability: SessionCapability,
+pub struct ServerPool {
+    pub(super) core: Core,
     pub(super) private_data: ApplicationPrivateData,
-    pub(super) init: InitRunspacePool,
-    pub(super) peer: Option<SessionCapability>,
     pub(super) pipelines: HashMap<Uuid, PipelineEntry>,
-    pub(super) requests: HashMap<i64, PoolRequest>,
-    next_call_id: i64,
-    pub(super) host_calls: HostCalls,
     pub(super) events: EventQueue<Event>,
     /// Previous client while a new one is connecting.
     pub(super) previous_peer: Option<SessionCapability>,
-    pub(super) limits: SessionLimits,
 }
 
-impl RunspacePool {
+impl Deref for ServerPool {
+    type Target = Core;
+
+    fn deref(&self) -> &Core {
+        &self.core
+    }
+}
+
+impl_debug! {
+    /// Shows states, but no message content.
+    ServerPool |this| core = this.core, pipelines = this.pipelines.len()
+}
+
+impl ServerPool {
     /// Creates a pool without a client.
     pub fn new(config: Config) -> Self {
-        let limits = config.limits;
+        let Config { capability, private_data, fragment_size, limits, key } = config;
+        let init = InitRunspacePool::default();
         Self {
-            link: Link::new(Destination::Client, Uuid::nil(), config.fragment_size, limits, config.key),
-            state: RunspacePoolState::BeforeOpen,
-            capability: config.capability,
-            private_data: config.private_data,
-            init: InitRunspacePool::default(),
-            peer: None,
+            core: Core::new(Destination::Client, Uuid::nil(), capability, init, fragment_size, limits, key),
+            private_data,
             pipelines: HashMap::new(),
-            requests: HashMap::new(),
-            next_call_id: 1,
-            host_calls: HostCalls::new(limits.max_host_calls),
             events: EventQueue::new(limits.max_event_bytes),
             previous_peer: None,
-            limits,
         }
     }
 
@@ -66,10 +109,7 @@ impl RunspacePool {
     pub(super) fn require_running(&self, action: &str) -> Result<(), Error> {
         use RunspacePoolState::{Connecting, Disconnected, Opened};
 
-        if matches!(self.state, Opened | Disconnected | Connecting) {
-            return Ok(());
-        }
-        Err(invalid_state(action, "pool", self.state))
+        self.core.require(action, &[Opened, Disconnected, Connecting])
     }
 
     /// Requests the client's public key. This happens automatically when a secure string is sent. Does nothing if it
@@ -80,11 +120,7 @@ impl RunspacePool {
     /// Fails if the pool is not open ([`Error::is_state`]).
     pub fn request_key(&mut self) -> Result<(), Error> {
         self.require_running("request the key")?;
-        if !self.link.has_key() && !self.link.key.is_requested {
-            self.link.send_protocol_payload(None, &Payload::PublicKeyRequest)?;
-            self.link.key.is_requested = true;
-        }
-        Ok(())
+        self.core.request_key()
     }
 
     /// Responds to a request of the client. If the number of runspaces was to be changed and the response accepts, it
@@ -95,17 +131,17 @@ impl RunspacePool {
     /// Fails if the pool is not open, if no such request is pending, and if the response does not fit the request
     /// ([`Error::is_state`]).
     pub fn respond(&mut self, call_id: i64, availability: Availability) -> Result<(), Error> {
-        self.require_opened("respond to a request")?;
-        let request = self.requests.get(&call_id).copied();
+        self.core.require_opened("respond to a request")?;
+        let request = self.core.requests.get(&call_id).copied();
         let request = request.ok_or_else(|| Error::with(Kind::State, "no such request is pending"))?;
         if !request.fits(availability) {
             return Err(Error::with(Kind::State, "the response does not fit the request"));
         }
         let response = RunspaceAvailability { availability, call_id };
-        self.link.send_application_payload(None, &Payload::RunspaceAvailability(response))?;
-        self.requests.remove(&call_id);
+        self.core.send_application_payload(None, &Payload::RunspaceAvailability(response))?;
+        self.core.requests.remove(&call_id);
         if availability == Availability::Accepted(true) {
-            request.apply(&mut self.init);
+            request.apply(&mut self.core.init);
         }
         Ok(())
     }
@@ -127,22 +163,22 @@ impl RunspacePool {
         request: &HostRequest,
     ) -> Result<Option<i64>, Error> {
         self.require_running("call the host")?;
-        let call = HostCall::new(self.next_call_id, request);
+        let call = HostCall::new(self.core.next_call_id, request);
         let (call_id, method) = (call.call_id, call.method);
         let has_response = !call.is_void();
         if has_response {
-            self.host_calls.reserve()?;
+            self.core.host_calls.reserve()?;
         }
         let payload = match pipeline {
             None => Payload::RunspacePoolHostCall(call),
             Some(_) => Payload::PipelineHostCall(call),
         };
-        self.send(Quota::Application, pipeline, payload.message_type(), payload.to_value())?;
+        self.send(Quota::Application, pipeline, &payload)?;
         if !has_response {
             return Ok(None);
         }
-        self.next_call_id += 1;
-        self.host_calls.insert(pipeline, call_id, method)?;
+        self.core.next_call_id += 1;
+        self.core.host_calls.insert(pipeline, call_id, method)?;
         Ok(Some(call_id))
     }
 
@@ -155,34 +191,50 @@ impl RunspacePool {
     pub fn send_event(&mut self, event: UserEvent) -> Result<(), Error> {
         self.require_running("forward an event")?;
         let payload = Payload::UserEvent(Box::new(event));
-        self.send(Quota::Application, None, payload.message_type(), payload.to_value())
+        self.send(Quota::Application, None, &payload)
     }
 
-    /// Queues a message, or defers it if it needs a key that is not available.
     pub(super) fn send(
         &mut self,
         quota: Quota,
         target: Option<Uuid>,
-        message_type: MessageType,
-        value: Option<Value>,
+        payload: &Payload,
     ) -> Result<(), Error> {
-        const PRIORITY: Priority = Priority::Default;
+        let (message_type, value) = (payload.message_type(), payload.to_value());
+        self.core.send_or_defer(quota, target, Priority::Default, message_type, value)
+    }
 
-        if self.link.has_deferred(target, PRIORITY) {
-            return self.link.defer(quota, target, PRIORITY, message_type, value);
+    /// Returns a handle to a pipeline.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it does not exist ([`Error::is_state`]).
+    pub fn pipeline(&mut self, id: Uuid) -> Result<ServerPipeline<'_>, Error> {
+        if !self.pipelines.contains_key(&id) {
+            return Err(Error::with(Kind::State, "no such pipeline"));
         }
-        match self.link.send(quota, target, PRIORITY, message_type, value.as_ref()) {
-            Err(error) if error.is_no_key() && cfg!(feature = "crypto") => {
-                self.request_key()?;
-                self.link.defer(quota, target, PRIORITY, message_type, value)
-            }
-            result => result,
-        }
+        Ok(ServerPipeline { pool: self, id })
+    }
+
+    /// Returns all pipelines and their states in arbitrary order. A pipeline exists until the client has closed it.
+    pub fn pipelines(&self) -> impl ExactSizeIterator<Item = (Uuid, PipelineState)> {
+        self.pipelines.iter().map(|(id, entry)| (*id, entry.state))
+    }
+
+    /// Returns the next event, `None` if there are no more.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_with_size().map(|(event, _)| event)
+    }
+
+    /// Returns the next event and the bytes it counts towards `max_event_bytes`.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn poll_sized_event(&mut self) -> Option<(Event, usize)> {
+        self.events.pop_with_size()
     }
 
     /// Sends the deferred messages. A message that cannot be written fails its pipeline or host call, not the pool.
     pub(super) fn send_deferred(&mut self) {
-        while let Some((deferred, error)) = self.link.send_deferred() {
+        while let Some((deferred, error)) = self.core.send_deferred() {
             let record = ErrorRecord::new(error.to_string(), ErrorCategory::WriteError);
             let is_call = matches!(
                 deferred.message_type,
@@ -191,7 +243,7 @@ impl RunspacePool {
             let call = deferred.value.as_ref().filter(|_| is_call).map(HostCall::from_value);
             let event = match (call, deferred.target) {
                 (Some(Ok(HostCall { call_id, method, .. })), pipeline) => {
-                    self.host_calls.remove(pipeline, call_id);
+                    self.core.host_calls.remove(pipeline, call_id);
                     let outcome = HostOutcome::Error(Box::new(record));
                     Event::HostResponse { pipeline, response: HostResponse { call_id, method, outcome } }
                 }
@@ -209,8 +261,6 @@ impl RunspacePool {
     /// content, and has at most `max` bytes before any encoding. Returns `None` while the pool is disconnected. A
     /// broken pool still returns the packets that tell the client the cause.
     pub fn poll_transmit<'b>(&mut self, max: usize, buffer: &'b mut Vec<u8>) -> Option<Packet<'b>> {
-        self.link.outbox.poll(max, buffer)
+        self.core.outbox.poll(max, buffer)
     }
 }
-
-pool_methods!();

@@ -1,6 +1,6 @@
 //! Enumerations and flags that preserve unknown numbers.
 
-use super::Mismatch;
+use crate::Error;
 use crate::value::{Object, PsString, TypeNames, Value};
 
 /// Creates the object of an enumeration value.
@@ -13,7 +13,7 @@ pub(crate) fn enumeration(names: &TypeNames, text: impl Into<PsString>, number: 
 pub(crate) fn enumeration_number<'a>(
     value: &Value,
     names: impl Iterator<Item = (i32, &'a str)> + Clone,
-) -> Result<i32, Mismatch> {
+) -> Result<i32, Error> {
     let text = match value.base() {
         Value::Object(object) => object.to_string_text(),
         base => base.as_ps_string(),
@@ -29,7 +29,7 @@ pub(crate) fn enumeration_number<'a>(
             named.or_else(|| part.parse().ok()).map(|number| all | number)
         }),
     };
-    number.ok_or_else(|| Mismatch::new("is not an enumeration"))
+    number.ok_or_else(|| Error::mismatch("not an enumeration"))
 }
 
 /// Defines an enumeration with a variant for unknown numbers.
@@ -101,7 +101,7 @@ macro_rules! open_enum {
             fn read(
                 value: &$crate::Value,
                 _: &mut $crate::shape::CopyBudget,
-            ) -> Result<Self, $crate::shape::Mismatch> {
+            ) -> Result<Self, $crate::Error> {
                 let names = Self::ALL.iter().map(|known| (known.number(), known.name().unwrap_or_default()));
                 $crate::shape::enumeration_number(value, names).map(Self::from_number)
             }
@@ -191,7 +191,7 @@ macro_rules! flags {
             fn read(
                 value: &$crate::Value,
                 _: &mut $crate::shape::CopyBudget,
-            ) -> Result<Self, $crate::shape::Mismatch> {
+            ) -> Result<Self, $crate::Error> {
                 $crate::shape::enumeration_number(value, Self::NAMES.iter().copied()).map(Self)
             }
         }

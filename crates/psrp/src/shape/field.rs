@@ -1,6 +1,4 @@
-//! The [`Field`] trait: types of message members. Errors in their structure, and the limit on the memory that they copy.
-
-use std::fmt::Write as _;
+//! The [`Field`] trait: types of message members, and the limit on the memory that they copy.
 
 use uuid::Uuid;
 
@@ -12,7 +10,7 @@ use crate::value::{DateTime, Members, Object, PsString, SecureString, TypeNames,
 pub(crate) trait Field: Sized {
     fn write(&self) -> Value;
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch>;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error>;
 
     /// The meaning of `$null` as a parameter of a host call, for types where .NET allows it: strings and lists.
     fn from_nil() -> Option<Self> {
@@ -25,7 +23,7 @@ impl Field for Value {
         self.clone()
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         budget.value(value)?;
         Ok(value.clone())
     }
@@ -38,22 +36,22 @@ macro_rules! copied {
                 Value::from(*self)
             }
 
-            fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
+            fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Error> {
                 let get: fn(&Value) -> Option<Self> = $get;
-                get(value).ok_or_else(|| Mismatch::new($what))
+                get(value).ok_or_else(|| Error::mismatch($what))
             }
         }
     )*};
 }
 
 copied! {
-    bool, Value::as_bool, "is not a boolean";
-    i32, Value::as_i32, "is not a 32-bit integer";
-    i64, Value::as_i64, "is not a 64-bit integer";
-    u32, |value| value.as_u64().and_then(|number| u32::try_from(number).ok()), "is not an unsigned 32-bit integer";
-    Version, |value| match value.base() { Value::Version(version) => Some(*version), _ => None }, "is not a version";
-    Uuid, |value| match value.base() { Value::Guid(id) => Some(*id), _ => None }, "is not a GUID";
-    DateTime, |value| match value.base() { Value::DateTime(time) => Some(*time), _ => None }, "is not a date";
+    bool, Value::as_bool, "not a boolean";
+    i32, Value::as_i32, "not a 32-bit integer";
+    i64, Value::as_i64, "not a 64-bit integer";
+    u32, |value| value.as_u64().and_then(|number| u32::try_from(number).ok()), "not an unsigned 32-bit integer";
+    Version, |value| match value.base() { Value::Version(version) => Some(*version), _ => None }, "not a version";
+    Uuid, |value| match value.base() { Value::Guid(id) => Some(*id), _ => None }, "not a GUID";
+    DateTime, |value| match value.base() { Value::DateTime(time) => Some(*time), _ => None }, "not a date";
 }
 
 /// A UTF-16 code unit, `<C>`. No message contains an unsigned 16-bit integer.
@@ -62,12 +60,12 @@ impl Field for u16 {
         Value::Char(*self)
     }
 
-    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Error> {
         let unit = match value.base() {
             Value::Char(unit) => Some(*unit),
             other => other.as_i64().and_then(|number| Self::try_from(number).ok()),
         };
-        unit.ok_or_else(|| Mismatch::new("is not a character"))
+        unit.ok_or_else(|| Error::mismatch("not a character"))
     }
 }
 
@@ -76,8 +74,8 @@ impl Field for PsString {
         Value::String(self.clone())
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
-        let text = value.as_ps_string().ok_or_else(|| Mismatch::new("is not a string"))?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
+        let text = value.as_ps_string().ok_or_else(|| Error::mismatch("not a string"))?;
         budget.text(text)?;
         Ok(text.clone())
     }
@@ -92,10 +90,10 @@ impl Field for SecureString {
         Value::SecureString(self.clone())
     }
 
-    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, _: &mut CopyBudget) -> Result<Self, Error> {
         match value.base() {
             Value::SecureString(secret) => Ok(secret.clone()),
-            _ => Err(Mismatch::new("is not a secure string")),
+            _ => Err(Error::mismatch("not a secure string")),
         }
     }
 }
@@ -105,8 +103,8 @@ impl Field for Box<[u8]> {
         Value::Bytes(self.clone())
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
-        let bytes = value.as_bytes().ok_or_else(|| Mismatch::new("is not a byte array"))?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
+        let bytes = value.as_bytes().ok_or_else(|| Error::mismatch("not a byte array"))?;
         budget.blob(bytes)?;
         Ok(bytes.into())
     }
@@ -117,7 +115,7 @@ impl<T: Field> Field for Box<T> {
         (**self).write()
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         budget.items::<T>(1)?;
         T::read(value, budget).map(Self::new)
     }
@@ -128,7 +126,7 @@ impl<T: Field> Field for Option<T> {
         self.as_ref().map_or(Value::Nil, T::write)
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
         if value.is_nil() { Ok(None) } else { T::read(value, budget).map(Some) }
     }
 }
@@ -139,12 +137,12 @@ impl<T: Field> Field for Vec<T> {
         list(self.iter().map(T::write))
     }
 
-    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Mismatch> {
-        let items = value.items().ok_or_else(|| Mismatch::new("is not a list"))?;
+    fn read(value: &Value, budget: &mut CopyBudget) -> Result<Self, Error> {
+        let items = value.items().ok_or_else(|| Error::mismatch("not a list"))?;
         budget.items::<T>(items.len())?;
         let mut read = Self::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
-            read.push(T::read(item, budget).map_err(|mismatch| mismatch.in_item(index))?);
+            read.push(T::read(item, budget).map_err(|error| error.at(index))?);
         }
         Ok(read)
     }
@@ -165,64 +163,6 @@ fn list(items: impl IntoIterator<Item = Value>) -> Value {
     Object::builder().shared_type_names(NAMES.clone()).list(ContainerKind::List, items).build().into()
 }
 
-/// The problem and the path to it, innermost segment first. Holds names of the protocol only, never text of the input.
-#[derive(Debug)]
-pub(crate) struct Mismatch(Box<Inner>);
-
-#[derive(Debug)]
-struct Inner {
-    kind: Kind,
-    what: &'static str,
-    path: Vec<Segment>,
-}
-
-#[derive(Debug)]
-enum Segment {
-    Member(&'static str),
-    Item(usize),
-}
-
-impl Mismatch {
-    #[cold]
-    pub(crate) fn new(what: &'static str) -> Self {
-        Self(Box::new(Inner { kind: Kind::Mismatch, what, path: Vec::new() }))
-    }
-
-    #[cold]
-    pub(crate) fn limit() -> Self {
-        let what = "would take too much memory to copy";
-        Self(Box::new(Inner { kind: Kind::Limit, what, path: Vec::new() }))
-    }
-
-    #[cold]
-    pub(crate) fn in_member(mut self, name: &'static str) -> Self {
-        self.0.path.push(Segment::Member(name));
-        self
-    }
-
-    #[cold]
-    pub(crate) fn in_item(mut self, index: usize) -> Self {
-        self.0.path.push(Segment::Item(index));
-        self
-    }
-}
-
-impl From<Mismatch> for Error {
-    fn from(mismatch: Mismatch) -> Self {
-        let mut detail = String::new();
-        for segment in mismatch.0.path.iter().rev() {
-            let separator = if detail.is_empty() { "" } else { "." };
-            let _ = match segment {
-                Segment::Member(name) => write!(detail, "{separator}{name}"),
-                Segment::Item(index) => write!(detail, "[{index}]"),
-            };
-        }
-        let separator = if detail.is_empty() { "" } else { " " };
-        let _ = write!(detail, "{separator}{}", mismatch.0.what);
-        Self::with(mismatch.0.kind, detail)
-    }
-}
-
 /// Default limit on bytes copied out of one value: 64 MiB.
 ///
 /// Objects inside a value are shared, but their typed forms are copies: without a limit, a document of a few kilobytes
@@ -241,8 +181,9 @@ impl CopyBudget {
         Self(max_size)
     }
 
-    fn bytes(&mut self, count: usize) -> Result<(), Mismatch> {
-        self.0 = self.0.checked_sub(count).ok_or_else(Mismatch::limit)?;
+    fn bytes(&mut self, count: usize) -> Result<(), Error> {
+        self.0 =
+            self.0.checked_sub(count).ok_or_else(|| Error::with(Kind::Limit, "too much memory to copy"))?;
         Ok(())
     }
 
@@ -251,25 +192,25 @@ impl CopyBudget {
         self.0
     }
 
-    pub(crate) fn item(&mut self) -> Result<(), Mismatch> {
+    pub(crate) fn item(&mut self) -> Result<(), Error> {
         self.bytes(ITEM)
     }
 
     /// Charges the items of a list or a boxed struct, without the memory that they own.
-    pub(crate) fn items<T>(&mut self, count: usize) -> Result<(), Mismatch> {
+    pub(crate) fn items<T>(&mut self, count: usize) -> Result<(), Error> {
         self.bytes(count.saturating_mul(size_of::<T>().max(ITEM)))
     }
 
-    pub(crate) fn text(&mut self, text: &PsString) -> Result<(), Mismatch> {
+    pub(crate) fn text(&mut self, text: &PsString) -> Result<(), Error> {
         self.bytes(text.size())
     }
 
-    pub(crate) fn blob(&mut self, bytes: &[u8]) -> Result<(), Mismatch> {
+    pub(crate) fn blob(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.bytes(bytes.len())
     }
 
     /// Charges the bytes that a clone of the value copies; objects are shared.
-    pub(crate) fn value(&mut self, value: &Value) -> Result<(), Mismatch> {
+    pub(crate) fn value(&mut self, value: &Value) -> Result<(), Error> {
         match value {
             Value::String(text) | Value::Uri(text) | Value::Xml(text) | Value::ScriptBlock(text) => {
                 self.text(text)
@@ -285,7 +226,7 @@ impl CopyBudget {
         }
     }
 
-    fn members(&mut self, members: &Members) -> Result<(), Mismatch> {
+    fn members(&mut self, members: &Members) -> Result<(), Error> {
         let mut sets = vec![members];
         while let Some(members) = sets.pop() {
             for (name, value) in members.iter() {

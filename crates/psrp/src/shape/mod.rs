@@ -6,5 +6,5 @@ mod field;
 mod object;
 
 pub(crate) use enums::{enumeration, enumeration_number, flag_names, flags, open_enum};
-pub(crate) use field::{CopyBudget, DEFAULT_COPY_BUDGET, Field, Mismatch};
+pub(crate) use field::{CopyBudget, DEFAULT_COPY_BUDGET, Field};
 pub(crate) use object::{MemberReader, MemberWriter, object_struct};

@@ -1,6 +1,7 @@
 //! Objects with named members, the format of nearly every message.
 
-use super::{CopyBudget, Field, Mismatch};
+use super::{CopyBudget, Field};
+use crate::Error;
 use crate::value::{Members, Object, ObjectBuilder, PsString, TypeNames, Value};
 
 /// Collects the members of an object in writing order.
@@ -70,8 +71,8 @@ pub(crate) struct MemberReader<'a, 'b> {
 }
 
 impl<'a, 'b> MemberReader<'a, 'b> {
-    pub(crate) fn new(value: &'a Value, budget: &'b mut CopyBudget) -> Result<Self, Mismatch> {
-        let Value::Object(object) = value else { return Err(Mismatch::new("is not an object with members")) };
+    pub(crate) fn new(value: &'a Value, budget: &'b mut CopyBudget) -> Result<Self, Error> {
+        let Value::Object(object) = value else { return Err(Error::mismatch("not an object with members")) };
         budget.item()?;
         Ok(Self { object, budget })
     }
@@ -80,21 +81,21 @@ impl<'a, 'b> MemberReader<'a, 'b> {
         self.object
     }
 
-    pub(crate) fn required<T: Field>(&mut self, name: &'static str) -> Result<T, Mismatch> {
-        let value = self.object.member(name).ok_or_else(|| Mismatch::new("is missing"));
-        value.and_then(|value| T::read(value, self.budget)).map_err(|mismatch| mismatch.in_member(name))
+    pub(crate) fn required<T: Field>(&mut self, name: &'static str) -> Result<T, Error> {
+        let value = self.object.member(name).ok_or_else(|| Error::mismatch("missing"));
+        value.and_then(|value| T::read(value, self.budget)).map_err(|error| error.at(name))
     }
 
     /// Returns `None` if the member is missing or `$null`.
-    pub(crate) fn optional<T: Field>(&mut self, name: &'static str) -> Result<Option<T>, Mismatch> {
+    pub(crate) fn optional<T: Field>(&mut self, name: &'static str) -> Result<Option<T>, Error> {
         match self.object.member(name) {
             None | Some(Value::Nil) => Ok(None),
-            Some(value) => T::read(value, self.budget).map(Some).map_err(|mismatch| mismatch.in_member(name)),
+            Some(value) => T::read(value, self.budget).map(Some).map_err(|error| error.at(name)),
         }
     }
 
     /// Copies the extended members that are not in the lists of known names.
-    pub(crate) fn extra(&mut self, known: &[&[&str]]) -> Result<Members, Mismatch> {
+    pub(crate) fn extra(&mut self, known: &[&[&str]]) -> Result<Members, Error> {
         let mut extra = Members::new();
         for (name, value) in self.object.extended().iter() {
             if !known.iter().copied().flatten().any(|known| name.eq_ignore_ascii_case(known)) {
@@ -107,7 +108,7 @@ impl<'a, 'b> MemberReader<'a, 'b> {
         Ok(extra)
     }
 
-    pub(crate) fn text_form(&mut self) -> Result<Option<PsString>, Mismatch> {
+    pub(crate) fn text_form(&mut self) -> Result<Option<PsString>, Error> {
         let text = self.object.to_string_text();
         text.map(|text| self.budget.text(text).map(|()| text.clone())).transpose()
     }
@@ -151,7 +152,7 @@ macro_rules! object_struct {
             /// Fields that are no members have their default.
             pub(crate) fn read_members(
                 from: &mut $crate::shape::MemberReader<'_, '_>,
-            ) -> Result<Self, $crate::shape::Mismatch> {
+            ) -> Result<Self, $crate::Error> {
                 Ok(Self {
                     $($field: $crate::shape::object_struct!(@take from, $name $(, $($mode)+)?),)*
                     $($($rest: Default::default(),)+)?
@@ -173,7 +174,7 @@ macro_rules! object_struct {
             fn read(
                 value: &$crate::Value,
                 budget: &mut $crate::shape::CopyBudget,
-            ) -> Result<Self, $crate::shape::Mismatch> {
+            ) -> Result<Self, $crate::Error> {
                 Self::read_members(&mut $crate::shape::MemberReader::new(value, budget)?)
             }
         }
@@ -198,7 +199,7 @@ macro_rules! object_struct {
             /// [`Error::is_limit`]: crate::Error::is_limit
             pub fn from_value(value: &$crate::Value) -> Result<Self, $crate::Error> {
                 let mut budget = $crate::shape::CopyBudget::new($crate::shape::DEFAULT_COPY_BUDGET);
-                Ok(<Self as $crate::shape::Field>::read(value, &mut budget)?)
+                <Self as $crate::shape::Field>::read(value, &mut budget)
             }
         }
     };

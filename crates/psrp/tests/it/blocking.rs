@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use psrp::Value;
-use psrp::blocking::{self, RunspacePool};
+use psrp::blocking::{self, Session};
 use psrp::client::PipelineEvent;
 use psrp::io::serve::{self, serve};
 use psrp::io::{Child, Connect, Options};
@@ -34,8 +34,8 @@ impl Server {
         }
     }
 
-    fn open(&self) -> RunspacePool {
-        RunspacePool::open(&self.connector(), Options::new()).unwrap()
+    fn open(&self) -> Session {
+        Session::open(&self.connector(), Options::new()).unwrap()
     }
 
     /// Waits until `count` sessions have ended.

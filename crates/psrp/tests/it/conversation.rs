@@ -217,8 +217,8 @@ fn the_server_sends_the_recorded_packets() {
 
 /// The pool of either side.
 enum Pool {
-    Client(client::RunspacePool),
-    Server(server::RunspacePool),
+    Client(client::ClientPool),
+    Server(server::ServerPool),
 }
 
 /// Calls the same method of both kinds of pools.

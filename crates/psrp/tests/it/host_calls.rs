@@ -238,7 +238,7 @@ fn missing_parameters_are_named_and_excess_ones_ignored() {
         call.parameters.pop();
         if call.parameters.pop().is_some() {
             let error = call.request().unwrap_err();
-            let place = format!("mp[{}] is missing", call.parameters.len());
+            let place = format!("mp[{}]: missing", call.parameters.len());
             assert!(error.is_mismatch() && error.to_string().contains(&place), "{error}");
         }
     }
@@ -301,7 +301,7 @@ fn results_survive_a_round_trip() {
     let wrong = HostResponse::from_value(
         &from_slice(b"<Obj><MS><I64 N='ci'>1</I64><I32 N='mi'>26</I32><S N='mr'>x</S></MS></Obj>").unwrap(),
     );
-    assert!(wrong.unwrap().result().unwrap_err().to_string().contains("mr is not a 32-bit integer"));
+    assert!(wrong.unwrap().result().unwrap_err().to_string().contains("mr: not a 32-bit integer"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use psrp::SessionLimits;
 use psrp::client::{Config, PipelineEvent};
 use psrp::io::serve::{self, SessionEnd};
-use psrp::io::{ClientLimits, Options, Output, OutputRecord, RunspacePool};
+use psrp::io::{ClientLimits, Options, Output, OutputRecord, Session};
 use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use psrp::value::Value;
 
@@ -21,7 +21,7 @@ async fn scripts_run_over_pipes_of_any_size() {
     for size in [1, 7, 64, 65536] {
         let (near, far) = pipe(size);
         let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::default()));
-        let pool = RunspacePool::over(near, Options::new()).await.unwrap();
+        let pool = Session::over(near, Options::new()).await.unwrap();
         assert_eq!(pool.state(), RunspacePoolState::Opened);
         let text = "hello ".repeat(20_000);
         let output = pool.invoke(PowerShell::script(text.as_str())).await.unwrap();
@@ -89,7 +89,7 @@ async fn events_of_all_streams_arrive_in_order() {
 async fn an_invalid_number_of_runspaces_is_rejected() {
     for count in [0..=1, -1..=-1, RangeInclusive::new(2, 1)] {
         let (near, _far) = pipe(64);
-        let error = RunspacePool::over(near, Options::new().runspaces(count)).await.unwrap_err();
+        let error = Session::over(near, Options::new().runspaces(count)).await.unwrap_err();
         assert!(error.is_state() && error.to_string().contains("at least 1"), "{error}");
     }
 }
@@ -178,7 +178,7 @@ async fn a_pool_is_disconnected_and_reconnected() {
     let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::default()));
     let near = TestTransport::new(near, Fault::None);
     let log = Arc::clone(&near.log);
-    let pool = RunspacePool::over(near, Options::new()).await.unwrap();
+    let pool = Session::over(near, Options::new()).await.unwrap();
     let run = pool.start_with_input(PowerShell::script("echo")).await.unwrap();
     run.send(1).await.unwrap();
     pool.disconnect().await.unwrap();
@@ -203,7 +203,7 @@ async fn a_client_connects_to_an_existing_pool() {
     let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::default()));
     let id = uuid::Uuid::from_u128(9);
     let options = Options::new().config(Config::new().pool_id(id));
-    let pool = RunspacePool::connect_over(near, options).await.unwrap();
+    let pool = Session::connect_over(near, options).await.unwrap();
     assert_eq!((pool.id(), pool.state()), (id, RunspacePoolState::Opened));
     // The server has no such pipeline, which is detected when something is sent.
     let run = pool.connect_pipeline(uuid::Uuid::from_u128(3)).unwrap();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, serve};
-use psrp::io::{self, CopyOptions, RunspacePool, copy_from, copy_to};
+use psrp::io::{self, CopyOptions, Session, copy_from, copy_to};
 use psrp::message::CreatePipeline;
 use psrp::record::{ErrorCategory, ErrorRecord};
 use psrp::{Error, ErrorKind as Kind, Value};
@@ -115,7 +115,7 @@ impl Handler for FakeCopyServer {
 }
 
 struct CopySession {
-    pool: RunspacePool,
+    pool: Session,
     handler: Arc<FakeCopyServer>,
     _server: JoinHandle<Result<io::serve::SessionEnd, Error>>,
     directory: Directory,
@@ -126,7 +126,7 @@ impl CopySession {
         let (near, far) = crate::handler::pipe(4096);
         let handler = Arc::new(FakeCopyServer::default());
         let server = tokio::spawn(serve(far, handler.clone(), Options::default()));
-        let pool = RunspacePool::over(near, io::Options::new()).await.unwrap();
+        let pool = Session::over(near, io::Options::new()).await.unwrap();
         Self { pool, handler, _server: server, directory: Directory::new() }
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use psrp::Error;
 use psrp::client::Config;
 use psrp::io::serve::{self, SessionEnd};
-use psrp::io::{ClientLimits, Lines, Options, RunspacePool};
+use psrp::io::{ClientLimits, Lines, Options, Session};
 use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use psrp::outofproc::Role;
 use tokio::sync::Notify;
@@ -24,7 +24,7 @@ async fn a_stop_without_a_final_state_ends() {
     let (near, far) = pipe(4096);
     let far = TestTransport::new(far, Fault::IgnoredSignals);
     let server = tokio::spawn(serve::serve(far, TestHandler::default(), serve::Options::default()));
-    let pool = RunspacePool::over(near, Options::new()).await.unwrap();
+    let pool = Session::over(near, Options::new()).await.unwrap();
     let run = pool.start(PowerShell::script("wait")).await.unwrap();
     let start = tokio::time::Instant::now();
     run.stop().await.unwrap();
@@ -78,7 +78,7 @@ async fn closing_a_pool_stops_its_pipelines() {
 }
 
 /// Ends the pool, and checks that all pending operations fail with the same cause.
-async fn all_fail(pool: RunspacePool, handler: &TestHandler, end: impl FnOnce()) -> Error {
+async fn all_fail(pool: Session, handler: &TestHandler, end: impl FnOnce()) -> Error {
     let run = pool.start(PowerShell::script("wait")).await.unwrap();
     let mut other = pool.start(PowerShell::script("stubborn")).await.unwrap();
     let handle = other.handle();
@@ -135,7 +135,7 @@ async fn error_of_garbage(garbage: &[u8]) -> Error {
     let server = transport(Role::Server, server);
     tokio::spawn(serve::serve(server, handler.clone(), serve::Options::default()));
     let options = Options::new().runspaces(1..=2);
-    let pool = RunspacePool::over(transport(Role::Client, client), options).await.unwrap();
+    let pool = Session::over(transport(Role::Client, client), options).await.unwrap();
     all_fail(pool, &handler, || injector.write_all(garbage).unwrap()).await
 }
 
@@ -160,7 +160,7 @@ async fn garbage_fails_all_operations() {
 async fn timeouts_fail_operations() {
     // The pool is never opened.
     let (near, _far) = pipe(4096);
-    let error = RunspacePool::over(near, Options::new()).await.unwrap_err();
+    let error = Session::over(near, Options::new()).await.unwrap_err();
     assert!(error.is_timeout(), "{error}");
 
     // The pipeline is not stopped, but closed.
@@ -186,7 +186,7 @@ async fn timeouts_fail_operations() {
             }
         }
     });
-    let pool = RunspacePool::over(near, Options::new()).await.unwrap();
+    let pool = Session::over(near, Options::new()).await.unwrap();
     hang.notify_one();
     let error = pool.close().await.unwrap_err();
     assert!(error.is_closed(), "{error}");

@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use psrp::client::{Config, PipelineEvent};
 use psrp::io::serve;
-use psrp::io::{ClientLimits, Options, RunspacePool};
+use psrp::io::{ClientLimits, Options, Session};
 use psrp::message::{PipelineState, PowerShell};
 use psrp::value::{Object, Value};
 use test_support::counting;
@@ -100,7 +100,7 @@ async fn input_waits_for_the_server() {
     let mut server = pin!(serve::serve(far, TestHandler::default(), serve::Options::default()));
     let options =
         Options::new().limits(ClientLimits { max_pending_bytes: 10_000, ..ClientLimits::default() });
-    let opening = RunspacePool::over(near, options);
+    let opening = Session::over(near, options);
     let pool = tokio::select! {
         pool = opening => pool.unwrap(),
         _ = &mut server => panic!("the server has ended"),
@@ -134,7 +134,7 @@ async fn input_waits_for_the_server() {
 }
 
 /// Reads, stops, drops or half reads pipelines, depending on a number.
-async fn misuse(pool: &RunspacePool, seed: usize) {
+async fn misuse(pool: &Session, seed: usize) {
     let count = seed % 7 * 40;
     let mut run = pool.start(PowerShell::script(format!("count {count}"))).await.unwrap();
     let mut next = 0;

@@ -163,7 +163,7 @@ async fn calls_of_ended_pipelines_are_cancelled() {
 
 /// Runs a pipeline of its own pool when it is called.
 #[derive(Default)]
-struct Nested(Mutex<Option<psrp::io::RunspacePool>>);
+struct Nested(Mutex<Option<psrp::io::Session>>);
 
 impl Host for Nested {
     fn call(&self, _: Option<Uuid>, _: HostRequest) -> HostFuture<'_> {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use psrp::client::PipelineEvent;
 use psrp::host::{HostMethod, HostResult};
-use psrp::io::{Child, Options, RunspacePool, ScriptedHost};
+use psrp::io::{Child, Options, ScriptedHost, Session};
 use psrp::message::{Command, PipelineState, PowerShell, RunspacePoolState};
 use psrp::value::Value;
 use test_support::optional;
@@ -23,8 +23,8 @@ fn pwsh() -> Option<Child> {
     Some(Child::new(python).arg(script).env("PYTHONIOENCODING", "utf-8").env("PYTHONDONTWRITEBYTECODE", "1"))
 }
 
-async fn open(options: Options) -> Option<RunspacePool> {
-    Some(RunspacePool::open(&pwsh()?, options).await.unwrap())
+async fn open(options: Options) -> Option<Session> {
+    Some(Session::open(&pwsh()?, options).await.unwrap())
 }
 
 fn script(text: &str) -> PowerShell {
@@ -38,7 +38,7 @@ pub(crate) fn typing_host() -> Arc<ScriptedHost> {
 }
 
 /// Checks streams, host calls, input, concurrent pipelines, stops and many objects with a fake PowerShell.
-pub(crate) async fn check_session(pool: &RunspacePool, host: &ScriptedHost) {
+pub(crate) async fn check_session(pool: &Session, host: &ScriptedHost) {
     let text = "Write-Output a; Write-Error b; Write-Warning c; Write-Verbose d; Write-Debug e; \
                 Write-Information f; Write-Progress g; throw h";
     let output = pool.invoke(script(text)).await.unwrap();
@@ -115,7 +115,7 @@ async fn standard_error_of_the_process_is_captured() {
         let heard = Arc::clone(&heard);
         move |text| heard.lock().unwrap().push_str(text)
     });
-    let pool = RunspacePool::open(&pwsh, Options::new()).await.unwrap();
+    let pool = Session::open(&pwsh, Options::new()).await.unwrap();
     pool.invoke(script("Write-StdErr \u{e9}t\u{e9}")).await.unwrap();
     while *heard.lock().unwrap() != "\u{e9}t\u{e9}\n" {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -125,11 +125,11 @@ async fn standard_error_of_the_process_is_captured() {
 
 #[tokio::test]
 async fn a_program_that_is_not_a_server_is_reported() {
-    let error = RunspacePool::open(&Child::new("/nonexistent/pwsh"), Options::new()).await.unwrap_err();
+    let error = Session::open(&Child::new("/nonexistent/pwsh"), Options::new()).await.unwrap_err();
     assert!(error.is_io(), "{error}");
     assert_eq!(error.to_string(), "reading or writing failed: can't start /nonexistent/pwsh");
     let exits = Child::new("sh").args(["-c", "exit 1"]);
-    let error = RunspacePool::open(&exits, Options::new()).await.unwrap_err();
+    let error = Session::open(&exits, Options::new()).await.unwrap_err();
     assert!(error.is_closed(), "{error}");
     assert!(error.to_string().contains("the process has ended (exit status: 1)"), "{error}");
 }

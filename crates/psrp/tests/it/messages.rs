@@ -24,48 +24,44 @@ fn errors_name_the_member() {
 
     let call = r#"<I64 N="ci">1</I64><I32 N="mi">26</I32>"#;
     let cases = [
-        (SessionCapability, "", "protocolversion is missing"),
-        (SessionCapability, r#"<S N="protocolversion">2.3</S>"#, "protocolversion is not a version"),
-        (InitRunspacePool, r#"<I32 N="MinRunspaces">1</I32>"#, "MaxRunspaces is missing"),
-        (
-            InitRunspacePool,
-            r#"<I64 N="MinRunspaces">9999999999</I64>"#,
-            "MinRunspaces is not a 32-bit integer",
-        ),
-        (PublicKey, r#"<S N="PublicKey">*</S>"#, "PublicKey is not Base64"),
+        (SessionCapability, "", "protocolversion: missing"),
+        (SessionCapability, r#"<S N="protocolversion">2.3</S>"#, "protocolversion: not a version"),
+        (InitRunspacePool, r#"<I32 N="MinRunspaces">1</I32>"#, "MaxRunspaces: missing"),
+        (InitRunspacePool, r#"<I64 N="MinRunspaces">9999999999</I64>"#, "MinRunspaces: not a 32-bit integer"),
+        (PublicKey, r#"<S N="PublicKey">*</S>"#, "PublicKey: not Base64"),
         (
             RunspaceAvailability,
             r#"<S N="SetMinMaxRunspacesResponse">1</S>"#,
-            "SetMinMaxRunspacesResponse is neither",
+            "SetMinMaxRunspacesResponse: neither",
         ),
-        (RunspacePoolState, r#"<S N="RunspaceState">Ajar</S>"#, "RunspaceState is not an enumeration"),
+        (RunspacePoolState, r#"<S N="RunspaceState">Ajar</S>"#, "RunspaceState: not an enumeration"),
         (
             PipelineState,
             r#"<I32 N="PipelineState">5</I32><S N="ExceptionAsErrorRecord">x</S>"#,
-            "ExceptionAsErrorRecord is not an object with members",
+            "ExceptionAsErrorRecord: not an object with members",
         ),
-        (CreatePipeline, "", "PowerShell is missing"),
+        (CreatePipeline, "", "PowerShell: missing"),
         (
             CreatePipeline,
             r#"<Obj N="PowerShell"><MS><Obj N="Cmds"><LST><Obj><MS><S N="Cmd">a</S></MS></Obj><Obj /></LST></Obj></MS></Obj>"#,
-            "PowerShell.Cmds[1].Cmd is missing",
+            "PowerShell.Cmds[1].Cmd: missing",
         ),
         (
             ApplicationPrivateData,
             r#"<S N="ApplicationPrivateData">x</S>"#,
-            "ApplicationPrivateData is not a dictionary",
+            "ApplicationPrivateData: not a dictionary",
         ),
-        (GetCommandMetadata, r#"<S N="Name">x</S>"#, "Name is not a list"),
-        (PipelineHostCall, r#"<I64 N="ci">1</I64>"#, "mi is missing"),
+        (GetCommandMetadata, r#"<S N="Name">x</S>"#, "Name: not a list"),
+        (PipelineHostCall, r#"<I64 N="ci">1</I64>"#, "mi: missing"),
         (
             PipelineHostResponse,
             r#"<I64 N="ci">1</I64><I32 N="mi">11</I32><I32 N="me">1</I32>"#,
-            "me is not an object with members",
+            "me: not an object with members",
         ),
-        (InformationRecord, "", "MessageData is missing"),
-        (ProgressRecord, "", "ActivityId is missing"),
-        (DebugRecord, "", "InformationalRecord_Message is missing"),
-        (UserEvent, "", "PSEventArgs.EventIdentifier is missing"),
+        (InformationRecord, "", "MessageData: missing"),
+        (ProgressRecord, "", "ActivityId: missing"),
+        (DebugRecord, "", "InformationalRecord_Message: missing"),
+        (UserEvent, "", "PSEventArgs.EventIdentifier: missing"),
     ];
     for (message_type, members, expected) in cases {
         let error = read(message_type, members).unwrap_err();
@@ -79,7 +75,7 @@ fn errors_name_the_member() {
         panic!("another message")
     };
     let error = call.request().unwrap_err();
-    assert!(error.to_string().contains("mp[2][0].label is not a string"), "{error}");
+    assert!(error.to_string().contains("mp[2][0].label: not a string"), "{error}");
 }
 
 #[test]

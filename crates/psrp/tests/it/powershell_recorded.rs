@@ -70,8 +70,8 @@ pub(crate) fn replay_client(
     steps: &[Step],
     count: usize,
     mut config: client::Config,
-    mut check: impl FnMut(usize, &mut client::RunspacePool, usize),
-) -> (client::RunspacePool, Vec<client::Event>) {
+    mut check: impl FnMut(usize, &mut client::ClientPool, usize),
+) -> (client::ClientPool, Vec<client::Event>) {
     let mut requests: HashMap<Option<Uuid>, PipelineRequest> = HashMap::new();
     let messages = steps.iter().filter(|step| step.from_client).flat_map(|step| &step.messages);
     for (header, payload) in messages {
@@ -87,7 +87,7 @@ pub(crate) fn replay_client(
             _ => {}
         }
     }
-    let mut pool = client::RunspacePool::new(config);
+    let mut pool = client::ClientPool::new(config);
     pool.open().unwrap();
     let (mut events, mut buffer) = (Vec::new(), Vec::new());
     for (index, step) in steps[..count].iter().enumerate() {
@@ -162,8 +162,8 @@ pub(crate) fn replay_server(
     steps: &[Step],
     count: usize,
     mut config: server::Config,
-    mut check: impl FnMut(usize, &mut server::RunspacePool, usize),
-) -> (server::RunspacePool, Vec<server::Event>) {
+    mut check: impl FnMut(usize, &mut server::ServerPool, usize),
+) -> (server::ServerPool, Vec<server::Event>) {
     let mut reports_start = false;
     for (_, payload) in steps.iter().flat_map(|step| &step.messages) {
         reports_start |=
@@ -172,7 +172,7 @@ pub(crate) fn replay_server(
             config = config.application_private_data(data.clone());
         }
     }
-    let mut pool = server::RunspacePool::new(config);
+    let mut pool = server::ServerPool::new(config);
     let (mut events, mut buffer) = (Vec::new(), Vec::new());
     for (index, step) in steps[..count].iter().enumerate() {
         let before = events.len();
@@ -204,15 +204,9 @@ pub(crate) fn replay_server(
     (pool, events)
 }
 
-fn write(pipeline: &mut server::Pipeline<'_>, payload: Payload) {
+fn write(pipeline: &mut server::ServerPipeline<'_>, payload: Payload) {
     match payload {
         Payload::PipelineOutput(value) => pipeline.write_output(value).unwrap(),
-        Payload::ErrorRecord(record) => pipeline.write_error(*record).unwrap(),
-        Payload::DebugRecord(record) => pipeline.write_debug(*record).unwrap(),
-        Payload::VerboseRecord(record) => pipeline.write_verbose(*record).unwrap(),
-        Payload::WarningRecord(record) => pipeline.write_warning(*record).unwrap(),
-        Payload::ProgressRecord(record) => pipeline.write_progress(*record).unwrap(),
-        Payload::InformationRecord(record) => pipeline.write_information(*record).unwrap(),
         Payload::PipelineHostCall(call) => {
             let number = pipeline.host_call(&call.request().unwrap()).unwrap();
             assert_eq!(number, (!call.is_void()).then_some(call.call_id));
@@ -224,13 +218,13 @@ fn write(pipeline: &mut server::Pipeline<'_>, payload: Payload) {
             PipelineState::Completed => pipeline.complete().unwrap(),
             _ => pipeline.fail(*info.error.unwrap()).unwrap(),
         },
-        other => panic!("message {:?}", other.message_type()),
+        record => pipeline.write_record(&record).unwrap(),
     }
 }
 
 /// Returns the client's events of a session.
 fn events_of_client(name: &str) -> Vec<client::Event> {
-    let drain = |_, pool: &mut client::RunspacePool, _| {
+    let drain = |_, pool: &mut client::ClientPool, _| {
         while pool.poll_transmit(32 * 1024, &mut Vec::new()).is_some() {}
     };
     let steps = steps(name);
@@ -244,7 +238,7 @@ fn recorded_sessions_produce_the_recorded_events() {
     let seen = names().into_iter().map(|name| {
         let message = |record: &ErrorRecord| record.message().unwrap().to_string();
         let client = events_of_client(&name).into_iter().map(|event| client_event(event, message).1);
-        let drain = |_, pool: &mut server::RunspacePool, _| {
+        let drain = |_, pool: &mut server::ServerPool, _| {
             while pool.poll_transmit(32 * 1024, &mut Vec::new()).is_some() {}
         };
         let steps = steps(&name);

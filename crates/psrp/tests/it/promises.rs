@@ -175,9 +175,9 @@ fn failures() -> Vec<Error> {
     let set: Members = [(SECRET, SECRET)].into_iter().collect();
     failures.push(to_vec(&Value::MemberSet(Box::new(set))).unwrap_err());
     failures.push(to_vec(&SecureString::new(SECRET).into()).unwrap_err());
-    let mut client = client::RunspacePool::new(client::Config::new());
+    let mut client = client::ClientPool::new(client::Config::new());
     failures.push(client.invoke(PowerShell::script(SECRET)).unwrap_err());
-    let mut server = server::RunspacePool::new(server::Config::new());
+    let mut server = server::ServerPool::new(server::Config::new());
     failures.push(server.handle_packet(Packet::DataAck(None)).unwrap_err());
     failures.push(Document::from_reader(FailingReader, ReadOptions::new()).unwrap_err());
     #[cfg(feature = "crypto")]

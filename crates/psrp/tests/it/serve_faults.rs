@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use psrp::Error;
 use psrp::io::serve::{Options, SessionEnd, serve};
-use psrp::io::{self, RunspacePool};
+use psrp::io::{self, Session};
 use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 
@@ -22,7 +22,7 @@ const FOREVER: Duration = Duration::from_secs(3600);
 async fn client(transport: TestTransport) -> Result<bool, Error> {
     let options = io::Options::new()
         .limits(io::ClientLimits { stop_timeout: Duration::from_secs(90), ..io::ClientLimits::default() });
-    let pool = RunspacePool::over(transport, options).await?;
+    let pool = Session::over(transport, options).await?;
     let output = pool.invoke(PowerShell::script("streams")).await?;
     let mut is_right = (output.state, output.output.len()) == (PipelineState::Completed, 2);
     let output = pool.invoke_with_input(PowerShell::script("echo"), ["one", "two"]).await?;

@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
-use psrp::client::{self, Event, RunspacePool};
+use psrp::client::{self, ClientPool, Event};
 use psrp::io::serve::{Options, SessionEnd, serve};
 use psrp::io::{self, Transport};
 use psrp::message::{CreatePipeline, PipelineState, PowerShell, RunspacePoolState};
@@ -24,7 +24,7 @@ const WHILE: Duration = Duration::from_millis(300);
 
 /// A client that sends packets without waiting.
 struct RawClient {
-    machine: RunspacePool,
+    machine: ClientPool,
     lines: Pipe,
     buffer: Vec<u8>,
     handler: Arc<TestHandler>,
@@ -37,7 +37,7 @@ impl RawClient {
         let handler = Arc::new(TestHandler::default());
         let ended = tokio::spawn(serve(far, handler.clone(), options));
         let limits = limits(|limits| limits.max_pipelines = 9999);
-        let machine = RunspacePool::new(client::Config::new().capability(with_key()).limits(limits));
+        let machine = ClientPool::new(client::Config::new().capability(with_key()).limits(limits));
         let mut raw = Self { machine, lines, buffer: Vec::new(), handler, ended };
         raw.machine.open().unwrap();
         while raw.machine.state() != RunspacePoolState::Opened {
@@ -84,7 +84,7 @@ impl RawClient {
 
     /// Calls `queue` and sends its packets, repeatedly, until the server stops reading. Returns the number of calls
     /// whose packets were all sent.
-    async fn fill(&mut self, mut queue: impl FnMut(&mut RunspacePool)) -> usize {
+    async fn fill(&mut self, mut queue: impl FnMut(&mut ClientPool)) -> usize {
         for sent in 0..10_000 {
             queue(&mut self.machine);
             if timeout(WHILE, self.send_all()).await.is_err() {

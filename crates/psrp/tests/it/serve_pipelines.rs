@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::io::serve::{Options, SessionEnd, serve};
-use psrp::io::{self, PoolEvent, RunspacePool, ScriptedHost};
+use psrp::io::{self, PoolEvent, ScriptedHost, Session};
 use psrp::message::{
     ApplicationPrivateData, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState,
     SessionCapability,
@@ -213,7 +213,7 @@ async fn a_handler_can_reject_the_pool() {
     let (near, far) = pipe(4096);
     let handler = Arc::new(TestHandler { refuses: true, ..TestHandler::default() });
     let ended = tokio::spawn(serve(far, handler.clone(), Options::default()));
-    if let Ok(pool) = RunspacePool::over(near, io::Options::new()).await {
+    if let Ok(pool) = Session::over(near, io::Options::new()).await {
         pool.closed().await;
         assert_eq!(pool.state(), RunspacePoolState::Broken);
     }

@@ -4,7 +4,8 @@ use psrp::client::{self, Event};
 use psrp::fragment::Priority;
 use psrp::host::{HostCall, HostRequest, HostResponse, HostResult};
 use psrp::message::{
-    Availability, Command, GetCommandMetadata, PipelineState, PowerShell, RunspacePoolState, UserEvent,
+    Availability, Command, GetCommandMetadata, Payload, PipelineState, PowerShell, RunspacePoolState,
+    UserEvent,
 };
 use psrp::outofproc::Packet;
 use psrp::record::{ErrorCategory, ErrorRecord, InformationRecord};
@@ -36,8 +37,9 @@ fn old_peers_get_only_supported_requests() {
 
     let mut session = Session::of_versions(0, 4);
     let id = session.run(PowerShell::script("1"));
-    let record = InformationRecord::new("new");
-    assert!(session.server_pipeline(id).write_information(record).unwrap_err().is_state());
+    let record = Payload::InformationRecord(Box::new(InformationRecord::new("new")));
+    assert!(session.server_pipeline(id).write_record(&record).unwrap_err().is_state());
+    assert!(session.server_pipeline(id).write_record(&Payload::PublicKeyRequest).unwrap_err().is_state());
 }
 
 #[test]
@@ -98,7 +100,7 @@ fn another_client_connects_to_a_pool() {
     session.server_pipeline(id).write_output("meanwhile").unwrap();
 
     // A client that connects to another pool leaves this one unchanged.
-    session.client = client::RunspacePool::new(client::Config::new().pool_id(Uuid::new_v4()));
+    session.client = client::ClientPool::new(client::Config::new().pool_id(Uuid::new_v4()));
     session.client.connect().unwrap();
     assert!(session.send_to_server().unwrap_err().is_protocol());
     assert_eq!(session.server.state(), RunspacePoolState::Disconnected);

@@ -66,7 +66,7 @@ fn a_client_cannot_open_with_oversized_arguments() {
     let application_arguments = Some(PrimitiveDictionary::new([("a", text(5000))]));
     let init = InitRunspacePool { application_arguments, ..InitRunspacePool::default() };
     let config = client::Config::new().limits(limits(|limits| limits.max_pending_bytes = 3000));
-    let mut pool = client::RunspacePool::new(config.init(init.clone()));
+    let mut pool = client::ClientPool::new(config.init(init.clone()));
     assert!(pool.open().unwrap_err().is_limit());
     assert_eq!((pool.state(), pool.pending_bytes()), (RunspacePoolState::BeforeOpen, 0));
     // They are also limited at the server.

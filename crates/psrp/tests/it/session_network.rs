@@ -29,8 +29,8 @@ fn line(packet: Packet<'_>) -> Vec<u8> {
 }
 
 struct NetworkSimulation {
-    client: client::RunspacePool,
-    server: server::RunspacePool,
+    client: client::ClientPool,
+    server: server::ServerPool,
     /// Lines of packets in flight, by direction and target.
     network: BTreeMap<(bool, Option<Uuid>), VecDeque<Vec<u8>>>,
     /// Descriptions of the client's events, by pipeline.
@@ -50,11 +50,11 @@ impl NetworkSimulation {
             let key = vectors::base64(&file["client_rsa_private_key_der_base64"]);
             config.key_pair(psrp::crypto::ClientKey::from_pkcs8(&key).unwrap())
         };
-        let mut client = client::RunspacePool::new(config);
+        let mut client = client::ClientPool::new(config);
         client.open().unwrap();
         Self {
             client,
-            server: server::RunspacePool::new(server::Config::new().fragment_size(150)),
+            server: server::ServerPool::new(server::Config::new().fragment_size(150)),
             network: BTreeMap::new(),
             received: BTreeMap::new(),
             done: BTreeMap::new(),

@@ -105,7 +105,7 @@ fn assert_table(table: &str, expected: &str) {
 }
 
 /// The client's pool, and the number of its last host call.
-type Client = (client::RunspacePool, i64);
+type Client = (client::ClientPool, i64);
 
 fn client_receives((pool, _): &mut Client, target: Option<Uuid>, payload: &Payload) -> Result<(), Error> {
     let data = &fragment(Destination::Client, pool.id(), target, payload);
@@ -225,7 +225,7 @@ impl Side for Client {
     ];
 
     fn new() -> Self {
-        (client::RunspacePool::new(client::Config::new()), 0)
+        (client::ClientPool::new(client::Config::new()), 0)
     }
 
     fn pool_state(&self) -> RunspacePoolState {
@@ -377,7 +377,7 @@ const CLIENT: &str = "
 ";
 
 fn server_receives(
-    pool: &mut server::RunspacePool,
+    pool: &mut server::ServerPool,
     target: Option<Uuid>,
     payload: &Payload,
 ) -> Result<(), Error> {
@@ -385,7 +385,7 @@ fn server_receives(
     pool.handle_packet(Packet::Data { target, priority: Priority::Default, data })
 }
 
-impl Side for server::RunspacePool {
+impl Side for server::ServerPool {
     const ACTIONS: &[Action<Self>] = &[
         ("disconnect", |pool| pool.disconnect()),
         ("reconnect", |pool| pool.reconnect()),
@@ -479,11 +479,11 @@ impl Side for server::RunspacePool {
 #[test]
 fn the_server_follows_the_state_tables() {
     let pools = "new, negotiated, opened, asked, away, connecting, connected, closed, broken, running, far";
-    let pools = server::RunspacePool::table(pools, |name| !name.contains("pipeline: "));
+    let pools = server::ServerPool::table(pools, |name| !name.contains("pipeline: "));
     let pipelines = "negotiated, opened, connecting, created, requested, running, ended, stopping, stopped, completed, \
         again, failed, far, taken";
     let is_row = |name: &str| name.contains("pipeline: ") || name == "end";
-    assert_table(&(pools + &server::RunspacePool::table(pipelines, is_row)), SERVER);
+    assert_table(&(pools + &server::ServerPool::table(pipelines, is_row)), SERVER);
 }
 
 const SERVER: &str = "

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::client::{Config, PipelineEvent};
-use psrp::io::{Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
+use psrp::io::{Options, Session, Wsman, WsmanCredentials, WsmanFault};
 use psrp::message::{PipelineState, PowerShell, RunspacePoolState};
 use psrp::value::Value;
 use uuid::Uuid;
@@ -60,11 +60,11 @@ impl Drop for Service {
     }
 }
 
-async fn run(pool: &RunspacePool, text: &str) -> Vec<Value> {
+async fn run(pool: &Session, text: &str) -> Vec<Value> {
     pool.invoke(PowerShell::script(text)).await.unwrap().completed().unwrap().output
 }
 
-async fn numbers(pool: &RunspacePool, text: &str) -> Vec<i32> {
+async fn numbers(pool: &Session, text: &str) -> Vec<i32> {
     run(pool, text).await.iter().map(|value| value.as_i32().unwrap()).collect()
 }
 
@@ -84,7 +84,7 @@ async fn pools_open_run_and_close() {
     let Some(service) = Service::start(&[]) else { return };
     let host = typing_host();
     let options = Options::new().host(Arc::clone(&host) as _);
-    let pool = RunspacePool::open(&service.basic(), options).await.unwrap();
+    let pool = Session::open(&service.basic(), options).await.unwrap();
     check_session(&pool, &host).await;
     let shells = service.basic().shells().await.unwrap();
     assert_eq!(shells.len(), 1);
@@ -97,7 +97,7 @@ async fn pools_open_run_and_close() {
 #[tokio::test]
 async fn input_and_large_objects_span_many_envelopes() {
     let Some(service) = Service::start(&[]) else { return };
-    let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
+    let pool = Session::open(&service.basic(), Options::new()).await.unwrap();
     let input = ["y".repeat(5_000_000)];
     let output = pool.invoke_with_input(PowerShell::script("Measure-Input"), input).await.unwrap();
     assert_eq!(output.output, [Value::from(5_000_000)]);
@@ -113,7 +113,7 @@ async fn input_and_large_objects_span_many_envelopes() {
 async fn small_envelopes_work() {
     let Some(service) = Service::start(&["--envelope", "50000"]) else { return };
     let wsman = service.basic().max_envelope_size(12_000);
-    let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
+    let pool = Session::open(&wsman, Options::new()).await.unwrap();
     let long = format!("Write-Output {}", "z".repeat(50_000));
     assert_eq!(run(&pool, &long).await, [Value::from("z".repeat(50_000))]);
     pool.close().await.unwrap();
@@ -122,7 +122,7 @@ async fn small_envelopes_work() {
 #[tokio::test]
 async fn a_pool_continues_while_its_client_is_disconnected() {
     let Some(service) = Service::start(&[]) else { return };
-    let pool = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
+    let pool = Session::open(&service.basic(), Options::new()).await.unwrap();
     let pipeline = pool.start(PowerShell::script("Start-Sleep 1; Write-Output after")).await.unwrap();
     pool.disconnect().await.unwrap();
     assert_eq!(pool.state(), RunspacePoolState::Disconnected);
@@ -140,19 +140,19 @@ async fn a_pool_continues_while_its_client_is_disconnected() {
 #[tokio::test]
 async fn another_client_can_connect_to_a_pool() {
     let Some(service) = Service::start(&[]) else { return };
-    let first = RunspacePool::open(&service.basic(), Options::new()).await.unwrap();
+    let first = Session::open(&service.basic(), Options::new()).await.unwrap();
     // Long enough for the first client to be gone before there is output.
     let script = PowerShell::script("Start-Sleep 10; Write-Output after; 1..3");
     let started = first.start(script).await.unwrap();
     let (pool_id, pipeline_id) = (first.id(), started.id());
     let options = || Options::new().config(Config::new().pool_id(pool_id));
     // The service rejects a second client.
-    let error = RunspacePool::connect(&service.basic(), options()).await.unwrap_err();
+    let error = Session::connect(&service.basic(), options()).await.unwrap_err();
     assert!(error.to_string().contains("has a client already"), "{error}");
     first.disconnect().await.unwrap();
 
     assert_eq!(service.basic().pipelines(pool_id).await.unwrap(), [pipeline_id]);
-    let second = RunspacePool::connect(&service.basic(), options()).await.unwrap();
+    let second = Session::connect(&service.basic(), options()).await.unwrap();
     let mut pipeline = second.connect_pipeline(pipeline_id).unwrap();
     let mut output = Vec::new();
     while let Some(event) = pipeline.next().await {
@@ -174,16 +174,16 @@ async fn rejections_have_a_reason() {
     let wrong = service.wsman(WsmanCredentials::basic(USER, "wrong")).danger_allow_basic_without_tls();
     let error = wrong.shells().await.unwrap_err();
     assert!(error.is_denied() && !error.to_string().contains("wrong"), "{error}");
-    let error = RunspacePool::open(&wrong, Options::new()).await.unwrap_err();
+    let error = Session::open(&wrong, Options::new()).await.unwrap_err();
     assert!(error.to_string().contains("rejected the credentials"), "{error}");
 
     let missing = service.basic().configuration("Missing");
-    let error = RunspacePool::open(&missing, Options::new()).await.unwrap_err();
+    let error = Session::open(&missing, Options::new()).await.unwrap_err();
     assert!(error.to_string().contains("Cannot find the session configuration"), "{error}");
     let error = service.basic().path("other").shells().await.unwrap_err();
     assert!(error.is_refused() && error.to_string().contains("404"), "{error}");
     let options = Options::new().config(Config::new().pool_id(Uuid::from_u128(1)));
-    let error = RunspacePool::connect(&service.basic(), options).await.unwrap_err();
+    let error = Session::connect(&service.basic(), options).await.unwrap_err();
     let mut source: &dyn std::error::Error = &error;
     while let Some(cause) = source.source() {
         source = cause;
@@ -201,7 +201,7 @@ async fn ntlm_authenticates_and_encrypts() {
         WsmanCredentials::ntlm("EXAMPLE\\user", PASSWORD),
     ] {
         let wsman = service.wsman(credentials).operation_timeout(Duration::from_millis(500));
-        let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
+        let pool = Session::open(&wsman, Options::new()).await.unwrap();
         assert_eq!(numbers(&pool, "1..1000").await, (1..=1000).collect::<Vec<_>>());
         // Several connections at once, with many messages on each.
         let pipelines = [1, 2, 3].map(|_| pool.invoke(PowerShell::script("Start-Sleep 1; New-Text 200000")));
@@ -231,7 +231,7 @@ async fn ntlm_authenticates_over_tls() {
         .port(service.port)
         .operation_timeout(Duration::from_secs(2))
         .trusted_certificates(authority.cert.pem());
-    let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
+    let pool = Session::open(&wsman, Options::new()).await.unwrap();
     assert_eq!(numbers(&pool, "1..3").await, [1, 2, 3]);
     pool.close().await.unwrap();
 }

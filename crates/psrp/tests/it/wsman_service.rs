@@ -11,7 +11,7 @@ use std::time::Duration;
 use psrp::Error;
 #[cfg(feature = "crypto")]
 use psrp::client::Config;
-use psrp::io::{Options, RunspacePool, Wsman, WsmanCredentials, WsmanFault};
+use psrp::io::{Options, Session, Wsman, WsmanCredentials, WsmanFault};
 use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
@@ -37,12 +37,12 @@ fn wsman(address: SocketAddr) -> Wsman {
         .operation_timeout(SHORT)
 }
 
-async fn open(address: SocketAddr) -> RunspacePool {
-    RunspacePool::open(&wsman(address), Options::new()).await.unwrap()
+async fn open(address: SocketAddr) -> Session {
+    Session::open(&wsman(address), Options::new()).await.unwrap()
 }
 
 /// Waits until the service has ended all pipelines.
-async fn gone(pool: &RunspacePool) {
+async fn gone(pool: &Session) {
     while !pool.pipelines().is_empty() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -87,7 +87,7 @@ async fn requests_are_sent_through_a_proxy() {
         .danger_allow_basic_without_tls()
         .operation_timeout(SHORT)
         .proxy(format!("http://ada:s3cret@{address}"));
-    let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
+    let pool = Session::open(&wsman, Options::new()).await.unwrap();
     let output = pool.invoke(PowerShell::script("hello")).await.unwrap();
     assert_eq!(output.output, [Value::from("hello")]);
     pool.close().await.unwrap();
@@ -248,7 +248,7 @@ async fn unresponsive_services_time_out() {
         Shell::default().serve(|request| (request.action == "Command").then_some(Reply::Silence)).await;
     // Long enough for the responses that do arrive.
     let grace = Duration::from_secs(5);
-    let pool = RunspacePool::open(&wsman(address).grace(grace), Options::new()).await.unwrap();
+    let pool = Session::open(&wsman(address).grace(grace), Options::new()).await.unwrap();
     tokio::time::sleep(2 * SHORT).await;
     let error = pool.invoke(PowerShell::script("hello")).await.unwrap_err();
     assert!(error.to_string().contains("took too long"), "{error}");
@@ -328,7 +328,7 @@ async fn cleartext_secrets_need_permission() {
     #[cfg(feature = "crypto")]
     ways.push((wsman(address), Options::new().config(Config::new().capability(with_key()))));
     for (wsman, options) in ways {
-        let pool = RunspacePool::open(&wsman, options).await.unwrap();
+        let pool = Session::open(&wsman, options).await.unwrap();
         assert_eq!(pool.invoke(with_secret()).await.unwrap().output, [Value::from("hello")]);
         pool.close().await.unwrap();
     }
@@ -398,7 +398,7 @@ async fn certificates_are_verified() {
     let error = https().trusted_certificates(identity().0).shells().await.unwrap_err();
     assert!(error.is_untrusted(), "{error:?}");
     for wsman in [https().trusted_certificates(authority), https().danger_accept_invalid_certificates()] {
-        let pool = RunspacePool::open(&wsman, Options::new()).await.unwrap();
+        let pool = Session::open(&wsman, Options::new()).await.unwrap();
         assert_eq!(pool.invoke(with_secret()).await.unwrap().output, [Value::from("hello")]);
         pool.close().await.unwrap();
     }

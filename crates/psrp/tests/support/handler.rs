@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use psrp::host::{HostRequest, HostResult};
+use psrp::io;
 use psrp::io::serve::{Handler, Input, Options, Outcome, Pipeline, Session, SessionEnd, serve};
-use psrp::io::{self, RunspacePool};
 use psrp::message::{CommandMetadata, CreatePipeline, GetCommandMetadata, UserEvent};
 use psrp::record::{CommandTypes, ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
 use psrp::value::{Progress, Value};
@@ -216,7 +216,7 @@ impl Handler for TestHandler {
 
 /// An in-memory session: the client, the handler, and the result of the server.
 pub(crate) struct TestSession {
-    pub(crate) pool: RunspacePool,
+    pub(crate) pool: io::Session,
     pub(crate) handler: Arc<TestHandler>,
     pub(crate) ended: JoinHandle<Result<SessionEnd, Error>>,
     /// Signals and closes received by the server.
@@ -238,7 +238,7 @@ impl TestSession {
         let far = TestTransport::new(far, Fault::None);
         let (handler, log) = (Arc::new(TestHandler::default()), far.log.clone());
         let ended = tokio::spawn(serve(far, handler.clone(), server));
-        let pool = RunspacePool::over(near, client.config(config)).await.unwrap();
+        let pool = io::Session::over(near, client.config(config)).await.unwrap();
         Self { pool, handler, ended, log }
     }
 

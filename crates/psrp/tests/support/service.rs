@@ -156,7 +156,7 @@ pub(crate) struct Shell(Arc<Mutex<Inner>>);
 
 #[derive(Default)]
 struct Inner {
-    pool: Option<server::RunspacePool>,
+    pool: Option<server::ServerPool>,
     output: HashMap<Option<Uuid>, Vec<u8>>,
     done: Vec<Uuid>,
     actions: Vec<String>,
@@ -184,7 +184,7 @@ impl Shell {
         let data = |start: &str| STANDARD.decode(between(&request.envelope, start, "<").unwrap()).unwrap();
         match &*request.action {
             "Create" => {
-                inner.pool = Some(server::RunspacePool::new(server::Config::new()));
+                inner.pool = Some(server::ServerPool::new(server::Config::new()));
                 let start = "<creationXml xmlns=\"http://schemas.microsoft.com/powershell\">";
                 inner.take(Packet::Data { target: None, priority: Priority::Default, data: &data(start) });
                 Reply::Body("<r:Shell/>".into())

@@ -17,8 +17,8 @@ use psrp::{Error, SessionLimits, server};
 use uuid::Uuid;
 
 pub struct Session {
-    pub client: client::RunspacePool,
-    pub server: server::RunspacePool,
+    pub client: client::ClientPool,
+    pub server: server::ServerPool,
     /// Pipelines in the order of their names: a, b, c.
     names: Vec<Uuid>,
 }
@@ -55,8 +55,8 @@ impl Session {
 
     pub fn with(client: client::Config, server: server::Config) -> Self {
         Self {
-            client: client::RunspacePool::new(client.fragment_size(200)),
-            server: server::RunspacePool::new(server.fragment_size(200)),
+            client: client::ClientPool::new(client.fragment_size(200)),
+            server: server::ServerPool::new(server.fragment_size(200)),
             names: Vec::new(),
         }
     }
@@ -100,7 +100,7 @@ impl Session {
 
     /// Replaces the client by another one of the same pool, which connects.
     pub fn change_client(&mut self, config: client::Config) {
-        self.client = client::RunspacePool::new(config.pool_id(self.server.id()).fragment_size(200));
+        self.client = client::ClientPool::new(config.pool_id(self.server.id()).fragment_size(200));
         self.client.connect().unwrap();
     }
 
@@ -221,11 +221,11 @@ impl Session {
         ids
     }
 
-    pub fn client_pipeline(&mut self, id: Uuid) -> client::Pipeline<'_> {
+    pub fn client_pipeline(&mut self, id: Uuid) -> client::ClientPipeline<'_> {
         self.client.pipeline(id).unwrap()
     }
 
-    pub fn server_pipeline(&mut self, id: Uuid) -> server::Pipeline<'_> {
+    pub fn server_pipeline(&mut self, id: Uuid) -> server::ServerPipeline<'_> {
         self.server.pipeline(id).unwrap()
     }
 

@@ -35,8 +35,8 @@ const DATA: [&str; 12] = [
 ];
 
 struct FuzzSession<'p> {
-    client: client::RunspacePool,
-    server: server::RunspacePool,
+    client: client::ClientPool,
+    server: server::ServerPool,
     program: &'p [u8],
     /// Lines of the last packets to the server and the client.
     last: [Vec<u8>; 2],
@@ -362,8 +362,8 @@ pub fn check(program: &[u8]) {
     let size = 22 + usize::from(first);
     let (client, server) = configs(second);
     let mut session = FuzzSession {
-        client: client::RunspacePool::new(client.fragment_size(size)),
-        server: server::RunspacePool::new(server.fragment_size(size)),
+        client: client::ClientPool::new(client.fragment_size(size)),
+        server: server::ServerPool::new(server.fragment_size(size)),
         program,
         last: [Vec::new(), Vec::new()],
         calls: Vec::new(),

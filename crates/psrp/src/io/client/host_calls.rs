@@ -1,14 +1,17 @@
-//! Queues of host calls.
+//! Queues of host calls, and their execution.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use crate::client::RunspacePool;
-use crate::host::{HostCall, HostResponse};
+use super::shared::{PipelineSlot, SessionState, SharedSession};
+use crate::client::ClientPool;
+use crate::host::{HostCall, HostOutcome, HostResponse, HostResult};
 use crate::io::Host;
+use crate::io::task::{catch_panic, wake};
+use crate::link::SizedQueue;
 
 /// Pending host calls, one queue per pipeline and one (`None`) for the pool.
 pub(super) struct HostCallQueues {
@@ -20,19 +23,17 @@ pub(super) struct HostCallQueues {
 
 #[derive(Default)]
 struct HostCallQueue {
-    calls: VecDeque<QueuedCall>,
+    calls: SizedQueue<QueuedCall>,
     /// [`QueuedCall::events_before`] of the running call.
     running: Option<u64>,
     /// Dropping it cancels the running call, unless that returns no value.
     cancel: Option<oneshot::Sender<()>>,
 }
 
-pub(super) struct QueuedCall {
-    pub(super) call: HostCall,
-    /// Bytes counted towards `max_buffered_bytes`.
-    pub(super) size: usize,
+struct QueuedCall {
+    call: HostCall,
     /// Number of events of the pipeline that arrived before the call.
-    pub(super) events_before: u64,
+    events_before: u64,
 }
 
 impl HostCallQueues {
@@ -47,7 +48,7 @@ impl HostCallQueues {
         call: HostCall,
         size: usize,
         events_before: u64,
-        machine: &mut RunspacePool,
+        machine: &mut ClientPool,
     ) -> bool {
         if self.host.is_none() {
             if !call.is_void() {
@@ -60,14 +61,14 @@ impl HostCallQueues {
             self.unserved.push(pipeline);
             HostCallQueue::default()
         });
-        queue.calls.push_back(QueuedCall { call, size, events_before });
+        queue.calls.push(QueuedCall { call, events_before }, size);
         true
     }
 
     /// Returns the number of events that arrived before the oldest call that has not finished.
     pub(super) fn first_pending(&self, pipeline: Option<Uuid>) -> Option<u64> {
         let queue = self.queues.get(&pipeline)?;
-        queue.running.or(queue.calls.front().map(|queued| queued.events_before))
+        queue.running.or(queue.calls.iter().next().map(|queued| queued.events_before))
     }
 
     /// Returns the queues that need a task.
@@ -87,13 +88,7 @@ impl HostCallQueues {
     pub(super) fn cancel(&mut self, pipeline: Option<Uuid>, is_dropped: bool) -> usize {
         let Some(queue) = self.queues.get_mut(&pipeline) else { return 0 };
         queue.cancel = None;
-        let mut size = 0;
-        queue.calls.retain(|queued| {
-            let is_kept = !is_dropped && queued.call.is_void();
-            size += if is_kept { 0 } else { queued.size };
-            is_kept
-        });
-        size
+        queue.calls.retain(|queued| !is_dropped && queued.call.is_void())
     }
 
     pub(super) fn clear(&mut self) {
@@ -101,15 +96,78 @@ impl HostCallQueues {
         self.unserved.clear();
     }
 
-    /// Takes the next call of a queue. Removes the queue if it is empty.
-    pub(super) fn next(&mut self, pipeline: Option<Uuid>) -> Option<(QueuedCall, oneshot::Receiver<()>)> {
+    /// Takes the next call of a queue and its size. Removes the queue if it is empty.
+    fn next(&mut self, pipeline: Option<Uuid>) -> Option<(QueuedCall, usize, oneshot::Receiver<()>)> {
         let queue = self.queues.get_mut(&pipeline)?;
-        let Some(queued) = queue.calls.pop_front() else {
+        let Some((queued, size)) = queue.calls.pop() else {
             self.queues.remove(&pipeline);
             return None;
         };
         let (sender, cancelled) = oneshot::channel();
         (queue.cancel, queue.running) = (Some(sender), Some(queued.events_before));
-        Some((queued, cancelled))
+        Some((queued, size, cancelled))
+    }
+}
+
+/// Runs the calls of one queue in order until it is empty.
+pub(super) async fn run_host_calls(shared: Arc<SharedSession>, host: Arc<dyn Host>, pipeline: Option<Uuid>) {
+    loop {
+        let next = {
+            let mut state = shared.lock();
+            let next = state.calls.next(pipeline);
+            if let Some(id) = pipeline {
+                // With `ordered_host`, events wait for the previous call.
+                if let Some(slot) = state.slots.get_mut(&id).filter(|_| shared.ordered_host) {
+                    wake(&mut slot.waker);
+                }
+                if next.is_none() {
+                    state.deliver_last_event(id);
+                    shared.notify_waiters(state);
+                }
+            }
+            next
+        };
+        let Some((QueuedCall { call, events_before }, size, cancelled)) = next else { return };
+        if let Some(id) = pipeline.filter(|_| shared.ordered_host) {
+            let is_read = |slot: &PipelineSlot| slot.processed >= events_before || slot.is_dropped;
+            let is_due =
+                |state: &mut SessionState| state.ended.is_some() || state.slots.get(&id).is_none_or(is_read);
+            shared.wait_until(|state| is_due(state).then_some(())).await;
+        }
+        let response = tokio::select! {
+            biased;
+            response = call_host(&*host, pipeline, &call) => Some(response),
+            // Calls that return nothing run to completion after the pipeline's end, so that the user sees their output.
+            Err(_) = cancelled, if !call.is_void() => None,
+        };
+        let mut state = shared.lock();
+        if state.ended.is_some() {
+            return;
+        }
+        state.remove_buffered(size);
+        if let Some(response) = response.filter(|_| !call.is_void())
+            && let Err(error) = state.machine.respond(pipeline, response)
+            && !error.is_state()
+        {
+            // The response could not be encoded, but this one can. If the pipeline is gone, none is expected.
+            let _ = state.machine.respond(pipeline, HostResponse::failed(&call, error.to_string()));
+        }
+        state.wake_task();
+    }
+}
+
+/// Calls the host and converts its result, error or panic to a response.
+async fn call_host(host: &dyn Host, pipeline: Option<Uuid>, call: &HostCall) -> HostResponse {
+    let request = match call.request() {
+        Ok(request) => request,
+        Err(error) => return HostResponse::failed(call, error.to_string()),
+    };
+    match catch_panic(async { host.call(pipeline, request).await }).await {
+        Some(Ok(result)) => HostResponse::new(call, &result),
+        Some(Err(record)) => {
+            let response = HostResponse::new(call, &HostResult::Nothing);
+            HostResponse { outcome: HostOutcome::Error(record), ..response }
+        }
+        None => HostResponse::failed(call, "the host of the client panicked"),
     }
 }

@@ -1,20 +1,19 @@
-//! Asynchronous client: pools, pipelines and their events.
+//! Asynchronous client: sessions, running commands and their events.
 
+mod command;
 mod connection_task;
-mod dispatch;
 mod host_calls;
 mod options;
 mod output;
-mod pipeline;
-pub(crate) mod pool;
 mod pool_events;
 mod requests;
+pub(crate) mod session;
 mod shared;
 
+pub use command::{Command, CommandHandle};
 pub use options::{ClientLimits, Options};
 #[cfg(feature = "crypto")]
 pub(super) use output::not_completed;
 pub use output::{Output, OutputRecord};
-pub use pipeline::{Pipeline, PipelineHandle};
-pub use pool::RunspacePool;
 pub use pool_events::{PoolEvent, PoolEvents};
+pub use session::Session;

@@ -8,7 +8,7 @@ use crate::client::Config;
 use crate::io::Host;
 use crate::message::HostInfo;
 
-/// Options for opening a [`RunspacePool`](super::RunspacePool): pool settings, the host, and limits.
+/// Options for opening a [`Session`](super::Session): pool settings, the host, and limits.
 #[derive(Default)]
 pub struct Options {
     pub(super) config: Config,
@@ -82,21 +82,23 @@ impl Options {
         /// Sets the pool's protocol settings: number of runspaces, application arguments, message limits.
         config(config: Config) => config = config;
         /// Sets the minimum and maximum number of runspaces. Each runspace runs one pipeline at a time; further
-        /// pipelines wait on the server. [`RunspacePool::open`](super::RunspacePool::open) fails for an empty range or a
+        /// pipelines wait on the server. [`Session::open`](super::Session::open) fails for an empty range or a
         /// minimum below 1. Default: the range of the [`config`](Self::config), which is one runspace.
         ///
         /// ```no_run
         /// # async fn example() -> Result<(), psrp::Error> {
-        /// use psrp::io::{Child, Options, RunspacePool};
+        /// use psrp::io::{Child, Options, Session};
         /// use psrp::message::PowerShell;
         ///
-        /// let pool = RunspacePool::open(&Child::default(), Options::new().runspaces(1..=4)).await?;
-        /// assert_eq!(pool.max_runspaces(), 4);
+        /// let session = Session::open(&Child::default(), Options::new().runspaces(1..=4)).await?;
+        /// assert_eq!(session.max_runspaces(), 4);
         /// // Both scripts run at the same time.
-        /// let (process, date) =
-        ///     tokio::join!(pool.invoke(PowerShell::script("$PID")), pool.invoke(PowerShell::script("Get-Date")));
+        /// let (process, date) = tokio::join!(
+        ///     session.invoke(PowerShell::script("$PID")),
+        ///     session.invoke(PowerShell::script("Get-Date")),
+        /// );
         /// println!("{:?} {:?}", process?.output, date?.output);
-        /// pool.close().await?;
+        /// session.close().await?;
         /// # Ok(())
         /// # }
         /// ```

@@ -1,6 +1,6 @@
 //! Events of a pool: user events, records and state changes.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -10,6 +10,7 @@ use futures_core::Stream;
 use super::shared::SharedSession;
 use crate::client::PipelineEvent;
 use crate::io::task::wake;
+use crate::link::SizedQueue;
 use crate::message::{RunspacePoolStateInfo, UserEvent};
 
 /// Event of a pool that does not belong to one of its pipelines.
@@ -25,7 +26,7 @@ pub enum PoolEvent {
     State(RunspacePoolStateInfo),
 }
 
-/// Stream of pool events, created by [`RunspacePool::events`](super::RunspacePool::events). Ends with the session.
+/// Stream of pool events, created by [`Session::events`](super::Session::events). Ends with the session.
 ///
 /// Unread events count towards [`ClientLimits::max_buffered_bytes`](super::ClientLimits::max_buffered_bytes); above
 /// that limit the whole pool stops reading. Drop the stream when its events are no longer needed.
@@ -39,16 +40,16 @@ pub struct PoolEvents {
 pub(super) struct Subscribers {
     next_key: u64,
     /// Records that arrived before the first subscriber.
-    early: VecDeque<(PoolEvent, usize)>,
+    early: SizedQueue<PoolEvent>,
     early_bytes: usize,
-    queues: HashMap<u64, EventQueue>,
+    queues: HashMap<u64, Subscriber>,
 }
 
 /// Maximum size of the records before the first subscriber.
 const MAX_EARLY_BYTES: usize = 64 << 10;
 
-struct EventQueue {
-    events: VecDeque<(PoolEvent, usize)>,
+struct Subscriber {
+    events: SizedQueue<PoolEvent>,
     waker: Option<Waker>,
 }
 
@@ -59,11 +60,11 @@ impl Subscribers {
             self.early_bytes += size;
             if self.early_bytes <= MAX_EARLY_BYTES {
                 // The limit of buffered bytes does not apply: these may never be read.
-                self.early.push_back((event.clone(), 0));
+                self.early.push(event.clone(), 0);
             }
         }
         for queue in self.queues.values_mut() {
-            queue.events.push_back((event.clone(), size));
+            queue.events.push(event.clone(), size);
         }
         self.wake();
         self.queues.len()
@@ -82,7 +83,7 @@ impl PoolEvents {
         let key = state.subscribers.next_key;
         state.subscribers.next_key += 1;
         let events = std::mem::take(&mut state.subscribers.early);
-        state.subscribers.queues.insert(key, EventQueue { events, waker: None });
+        state.subscribers.queues.insert(key, Subscriber { events, waker: None });
         drop(state);
         Self { shared, key }
     }
@@ -100,7 +101,7 @@ impl Stream for PoolEvents {
         let mut state = self.shared.lock();
         let has_ended = state.ended.is_some();
         let Some(queue) = state.subscribers.queues.get_mut(&self.key) else { return Poll::Ready(None) };
-        if let Some((event, size)) = queue.events.pop_front() {
+        if let Some((event, size)) = queue.events.pop() {
             state.remove_buffered(size);
             return Poll::Ready(Some(event));
         }
@@ -116,7 +117,7 @@ impl Drop for PoolEvents {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         if let Some(queue) = state.subscribers.queues.remove(&self.key) {
-            state.remove_buffered(queue.events.iter().map(|(_, size)| size).sum());
+            state.remove_buffered(queue.events.bytes());
         }
     }
 }

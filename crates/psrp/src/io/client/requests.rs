@@ -2,14 +2,14 @@
 
 use tokio::sync::oneshot;
 
-use super::RunspacePool;
+use super::Session;
 use super::shared::{ConnectionChange, SessionState, within};
-use crate::client::RunspacePool as StateMachine;
+use crate::client::ClientPool;
 use crate::error::{Error, Kind};
 use crate::message::{Availability, RunspacePoolState};
 use crate::value::Value;
 
-impl RunspacePool {
+impl Session {
     /// Returns the minimum number of runspaces.
     pub fn min_runspaces(&self) -> i32 {
         self.shared().lock().machine.min_runspaces()
@@ -67,7 +67,7 @@ impl RunspacePool {
     /// Sends a request and waits for its response. Returns `None` if no request was necessary.
     async fn send_request(
         &self,
-        request: impl FnOnce(&mut StateMachine) -> Result<Option<i64>, Error>,
+        request: impl FnOnce(&mut ClientPool) -> Result<Option<i64>, Error>,
     ) -> Result<Option<Availability>, Error> {
         let response = {
             let mut state = self.shared().lock();

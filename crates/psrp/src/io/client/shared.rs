@@ -1,6 +1,6 @@
 //! Session state shared by the handles and the connection task, and its lock.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,9 +14,10 @@ use uuid::Uuid;
 use super::host_calls::HostCallQueues;
 use super::options::ClientLimits;
 use super::pool_events::Subscribers;
-use crate::client::{PipelineEvent, RunspacePool};
+use crate::client::{ClientPool, PipelineEvent};
 use crate::error::{Error, Kind};
 use crate::io::task::wake;
+use crate::link::SizedQueue;
 use crate::message::{Availability, PipelineState, RunspacePoolState};
 
 /// Factor on `max_buffered_bytes` while a caller waits for a pipeline to stop.
@@ -32,7 +33,7 @@ pub(super) struct SharedSession {
 }
 
 pub(super) struct SessionState {
-    pub(super) machine: RunspacePool,
+    pub(super) machine: ClientPool,
     pub(super) limits: ClientLimits,
     task_waker: Option<Waker>,
     pub(super) slots: HashMap<Uuid, PipelineSlot>,
@@ -81,7 +82,7 @@ impl SessionOutcome {
 
 impl SharedSession {
     pub(super) fn new(
-        machine: RunspacePool,
+        machine: ClientPool,
         limits: ClientLimits,
         calls: HostCallQueues,
         ordered_host: bool,
@@ -358,7 +359,7 @@ impl SessionState {
 }
 
 #[cfg(test)]
-impl super::RunspacePool {
+impl super::Session {
     /// Returns the bytes of unread events, and of unsent messages.
     pub(in crate::io) fn queued_bytes(&self) -> (usize, usize) {
         let state = self.shared().lock();
@@ -368,8 +369,8 @@ impl super::RunspacePool {
 
 /// Per-pipeline state of a session.
 pub(super) struct PipelineSlot {
-    /// Unread events and their sizes.
-    pub(super) events: VecDeque<(PipelineEvent, usize)>,
+    /// Unread events.
+    pub(super) events: SizedQueue<PipelineEvent>,
     /// Number of events received, read, and read when the reader last polled for another one.
     pub(super) received: u64,
     pub(super) read: u64,
@@ -417,7 +418,7 @@ impl StopState {
 impl PipelineSlot {
     pub(super) fn new(state: PipelineState) -> Self {
         Self {
-            events: VecDeque::new(),
+            events: SizedQueue::default(),
             received: 0,
             read: 0,
             processed: 0,
@@ -435,7 +436,7 @@ impl PipelineSlot {
 
     pub(super) fn push(&mut self, event: PipelineEvent, size: usize) {
         self.received += 1;
-        self.events.push_back((event, size));
+        self.events.push(event, size);
         wake(&mut self.waker);
     }
 }

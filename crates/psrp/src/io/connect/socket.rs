@@ -33,9 +33,9 @@ const PROCESS_PREFIX: &str = "PSHost.";
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), psrp::Error> {
-/// use psrp::io::{Options, RunspacePool, Socket};
+/// use psrp::io::{Options, Session, Socket};
 ///
-/// let pool = RunspacePool::open(&Socket::of_process(4242)?, Options::new()).await?;
+/// let session = Session::open(&Socket::of_process(4242)?, Options::new()).await?;
 /// # Ok(())
 /// # }
 /// ```

@@ -8,8 +8,8 @@ use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use uuid::Uuid;
 
+use super::Session;
 use super::client::not_completed;
-use super::{Pipeline, RunspacePool};
 use crate::client::PipelineEvent;
 use crate::error::{Error, Kind};
 use crate::message::{Command, PipelineState, PowerShell};
@@ -99,26 +99,26 @@ pub struct CopiedFile {
 ///
 /// Fails with [`Error::is_io`] if the local file cannot be read; with [`Error::is_pipeline`] and the server's reason if
 /// the remote file cannot be written or already exists; with [`Error::is_corrupt`] if the hashes differ; and like
-/// [`RunspacePool::start`].
+/// [`Session::start`].
 ///
 /// # Examples
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), psrp::Error> {
-/// use psrp::io::{Child, CopyOptions, Options, RunspacePool, copy_to};
+/// use psrp::io::{Child, CopyOptions, Options, Session, copy_to};
 ///
-/// let pool = RunspacePool::open(&Child::default(), Options::new()).await?;
+/// let session = Session::open(&Child::default(), Options::new()).await?;
 /// let options = CopyOptions::new()
 ///     .overwrite(true)
 ///     .on_progress(|copied, total| eprintln!("{copied} of {} bytes", total.unwrap_or(copied)));
-/// let file = copy_to(&pool, "build/app.zip", r"C:\deploy", options).await?;
+/// let file = copy_to(&session, "build/app.zip", r"C:\deploy", options).await?;
 /// println!("{} bytes with SHA-256 {:02x?}", file.bytes, file.sha256);
-/// pool.close().await?;
+/// session.close().await?;
 /// # Ok(())
 /// # }
 /// ```
 pub async fn copy_to(
-    pool: &RunspacePool,
+    session: &Session,
     local: impl AsRef<Path>,
     remote: impl Into<PsString>,
     mut options: CopyOptions<'_>,
@@ -132,7 +132,7 @@ pub async fn copy_to(
         .parameter("Path", remote.into())
         .parameter("Name", name)
         .parameter("Overwrite", options.overwrite);
-    let mut pipeline = pool.start_with_input(PowerShell::new().command(script)).await?;
+    let mut pipeline = session.start_with_input(PowerShell::new().command(script)).await?;
     options.progress(0, total);
 
     let mut digest = Context::new(&SHA256);
@@ -186,24 +186,24 @@ pub async fn copy_to(
 /// Fails with [`Error::is_io`] if the local file cannot be written or already exists; with [`Error::is_pipeline`] and
 /// the server's reason if the remote file cannot be read; with [`Error::is_corrupt`] if the hashes differ, which
 /// includes changes of the remote file during the copy; with [`Error::is_protocol`] if the script's output is not as
-/// expected; and like [`RunspacePool::start`].
+/// expected; and like [`Session::start`].
 ///
 /// # Examples
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), psrp::Error> {
-/// use psrp::io::{Child, CopyOptions, Options, RunspacePool, copy_from};
+/// use psrp::io::{Child, CopyOptions, Options, Session, copy_from};
 ///
-/// let pool = RunspacePool::open(&Child::default(), Options::new()).await?;
+/// let session = Session::open(&Child::default(), Options::new()).await?;
 /// // To the current directory, with the same name.
-/// let file = copy_from(&pool, "/var/log/app [1].log", ".", CopyOptions::new()).await?;
+/// let file = copy_from(&session, "/var/log/app [1].log", ".", CopyOptions::new()).await?;
 /// println!("{} bytes", file.bytes);
-/// pool.close().await?;
+/// session.close().await?;
 /// # Ok(())
 /// # }
 /// ```
 pub async fn copy_from(
-    pool: &RunspacePool,
+    session: &Session,
     remote: impl Into<PsString>,
     local: impl AsRef<Path>,
     mut options: CopyOptions<'_>,
@@ -214,7 +214,7 @@ pub async fn copy_from(
         .local_scope(true)
         .parameter("Path", remote)
         .parameter("ChunkSize", options.chunk_size as i32);
-    let mut pipeline = pool.start(PowerShell::new().command(script)).await?;
+    let mut pipeline = session.start(PowerShell::new().command(script)).await?;
     let Some(Value::Int64(total)) = next_output(&mut pipeline).await? else { return Err(unexpected()) };
     let total = u64::try_from(total).map_err(|_| unexpected())?;
     let mut file = destination.create().await?;
@@ -248,7 +248,7 @@ async fn close(file: File) {
 }
 
 /// Sends input. Returns false if the script has ended; its final state then contains the reason.
-async fn send(pipeline: &Pipeline, value: impl Into<Value>) -> Result<bool, Error> {
+async fn send(pipeline: &super::Command, value: impl Into<Value>) -> Result<bool, Error> {
     match pipeline.send(value).await {
         Ok(()) => Ok(true),
         Err(error) if error.is_state() => Ok(false),
@@ -257,7 +257,7 @@ async fn send(pipeline: &Pipeline, value: impl Into<Value>) -> Result<bool, Erro
 }
 
 /// Returns the next object of the output, or `None` when the script has completed.
-async fn next_output(pipeline: &mut Pipeline) -> Result<Option<Value>, Error> {
+async fn next_output(pipeline: &mut super::Command) -> Result<Option<Value>, Error> {
     while let Some(event) = pipeline.next().await {
         match event? {
             PipelineEvent::Output(value) => return Ok(Some(value)),

@@ -19,7 +19,7 @@ use crate::io::{Lines, Transport};
 use crate::message::RunspacePoolState;
 use crate::outofproc::{Packet, Role};
 use crate::record::{ErrorCategory, ErrorRecord};
-use crate::server::{Config, RunspacePool};
+use crate::server::{Config, ServerPool};
 
 /// Maximum packets per turn in one direction.
 const PACKETS_PER_TURN: usize = 64;
@@ -95,7 +95,7 @@ pub async fn serve<T: Transport, H: Handler>(
     options: Options,
 ) -> Result<SessionEnd, Error> {
     let Options { config, max_unsent_bytes, max_input_bytes, stop_timeout, close_timeout } = options;
-    let shared = SharedServerState::new(RunspacePool::new(config), max_unsent_bytes, max_input_bytes);
+    let shared = SharedServerState::new(ServerPool::new(config), max_unsent_bytes, max_input_bytes);
     let mut connection = ServerConnection {
         transport,
         dispatcher: Dispatcher::new(Arc::new(shared), handler, stop_timeout),
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn receiving_continues_once_packets_are_sent() {
-        let shared = SharedServerState::new(RunspacePool::new(Config::new()), 100, 100);
+        let shared = SharedServerState::new(ServerPool::new(Config::new()), 100, 100);
         let mut connection = ServerConnection {
             transport: Silent::default(),
             dispatcher: Dispatcher::new(Arc::new(shared), Nothing, Duration::ZERO),

@@ -102,7 +102,6 @@ impl<H: Handler> Dispatcher<H> {
                     TaskEnd::Opened(outcome.unwrap_or_else(|| Err(panicked())))
                 });
             }
-            Event::KeyExchanged => self.shared.notify_writers(),
             Event::Request { call_id, request: PoolRequest::SetMaxRunspaces(count) } => {
                 let min = self.shared.lock().pool.min_runspaces();
                 let accepted = count >= min.max(1) && self.handler.set_max_runspaces(count);
@@ -128,8 +127,12 @@ impl<H: Handler> Dispatcher<H> {
             Event::HostResponse { response, .. } => self.shared.lock().complete_host_call(response),
             Event::Closed => self.ended = Some(SessionEnd::Closed),
             Event::Pipeline { id, event } => self.dispatch_pipeline_event(id, event, size),
-            // The state machine stores the peer's capabilities, and the pool's state shows that it is broken.
-            Event::SessionCapability(_) | Event::Connected(_) | Event::NotSent { .. } | Event::Broken(_) => {}
+            // The state machine stores the peer's capabilities and the key, and the pool's state shows that it is broken.
+            Event::SessionCapability(_)
+            | Event::Connected(_)
+            | Event::KeyExchanged
+            | Event::NotSent { .. }
+            | Event::Broken(_) => {}
         }
     }
 

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::shared::{PipelineRun, SharedServerState, StopRequest};
 use crate::error::{Error, Kind};
 use crate::host::{HostRequest, HostResult};
-use crate::message::{InitRunspacePool, SessionCapability, UserEvent};
+use crate::message::{InitRunspacePool, Payload, SessionCapability, UserEvent};
 use crate::record::{ErrorCategory, ErrorRecord, InformationRecord, InformationalRecord};
 use crate::value::{DateTime, Progress, Value};
 
@@ -108,11 +108,11 @@ pub(super) fn now() -> Option<DateTime> {
 }
 
 /// Output streams of a pipeline on the server, and access to the client's host. The client's pipeline is
-/// [`io::Pipeline`](crate::io::Pipeline).
+/// [`io::Command`](crate::io::Command).
 ///
-/// Methods that write wait while too much is unsent ([`Options::max_unsent_bytes`](super::Options::max_unsent_bytes))
-/// or while an earlier secure string waits for the session key. They fail with [`Error::is_closed`] if the pipeline has
-/// ended or the client has disconnected, and if the value cannot be encoded.
+/// Methods that write wait while too much is unsent ([`Options::max_unsent_bytes`](super::Options::max_unsent_bytes)),
+/// including secure strings that wait for the session key. They fail with [`Error::is_closed`] if the pipeline has ended
+/// or the client has disconnected, and if the value cannot be encoded.
 #[derive(Clone)]
 pub struct Pipeline {
     pub(super) run: PipelineRun,
@@ -141,25 +141,28 @@ impl Pipeline {
         self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_output(value)).await
     }
 
+    async fn write_record(&self, record: Payload) -> Result<(), Error> {
+        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_record(&record)).await
+    }
+
     /// Writes a non-terminating error. The pipeline continues; an error returned by the handler ends it.
     pub async fn error(&self, record: ErrorRecord) -> Result<(), Error> {
-        let record = Box::new(record);
-        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_error(*record)).await
+        self.write_record(Payload::ErrorRecord(Box::new(record))).await
     }
 
     /// Writes a warning.
     pub async fn warning(&self, record: InformationalRecord) -> Result<(), Error> {
-        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_warning(record)).await
+        self.write_record(Payload::WarningRecord(Box::new(record))).await
     }
 
     /// Writes a verbose message.
     pub async fn verbose(&self, record: InformationalRecord) -> Result<(), Error> {
-        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_verbose(record)).await
+        self.write_record(Payload::VerboseRecord(Box::new(record))).await
     }
 
     /// Writes a debug message.
     pub async fn debug(&self, record: InformationalRecord) -> Result<(), Error> {
-        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_debug(record)).await
+        self.write_record(Payload::DebugRecord(Box::new(record))).await
     }
 
     /// Writes an information record. If it has no time, the current time is set.
@@ -169,12 +172,12 @@ impl Pipeline {
     /// See the [type](Self). Also fails with [`Error::is_state`] if the client's protocol is older than 2.3.
     pub async fn information(&self, mut record: InformationRecord) -> Result<(), Error> {
         record.time_generated = record.time_generated.or_else(now);
-        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_information(record)).await
+        self.write_record(Payload::InformationRecord(Box::new(record))).await
     }
 
     /// Writes a progress record.
     pub async fn progress(&self, record: Progress) -> Result<(), Error> {
-        self.shared().write_to_pipeline(self.run, |pipeline| pipeline.write_progress(record)).await
+        self.write_record(Payload::ProgressRecord(Box::new(record))).await
     }
 
     /// Calls a method of the client's host and waits for the result. A method without a result returns

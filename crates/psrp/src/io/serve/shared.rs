@@ -13,8 +13,9 @@ use uuid::Uuid;
 use crate::error::{Error, Kind};
 use crate::host::{HostOutcome, HostRequest, HostResponse, HostResult};
 use crate::io::task::wake;
+use crate::link::SizedQueue;
 use crate::record::ErrorRecord;
-use crate::server::{self, RunspacePool};
+use crate::server::{self, ServerPool};
 use crate::value::Value;
 
 /// Factors on the limit of unread input at which the server stops reading: for a client that sends without waiting for
@@ -34,14 +35,11 @@ pub(super) struct RunState {
     pub(super) stop: Arc<StopRequest>,
     /// Ends the handler at once.
     pub(super) aborted: CancellationToken,
-    input: VecDeque<(Value, usize)>,
-    input_bytes: usize,
+    input: SizedQueue<Value>,
     input_ended: bool,
     reader: Option<Waker>,
     /// The acknowledgement of input is withheld until the handler has read some.
     is_ack_withheld: bool,
-    /// Output with a secure string waits for the session key.
-    awaits_key: bool,
 }
 
 impl RunState {
@@ -50,18 +48,16 @@ impl RunState {
             number,
             stop: Arc::default(),
             aborted: CancellationToken::new(),
-            input: VecDeque::new(),
-            input_bytes: 0,
+            input: SizedQueue::default(),
             input_ended: !has_input,
             reader: None,
             is_ack_withheld: false,
-            awaits_key: false,
         }
     }
 }
 
 pub(super) struct ServerState {
-    pub(super) pool: RunspacePool,
+    pub(super) pool: ServerPool,
     runs: HashMap<Uuid, RunState>,
     /// Pending host calls by call identifier, which is unique in a pool.
     calls: HashMap<i64, (Option<PipelineRun>, oneshot::Sender<HostResponse>)>,
@@ -82,7 +78,7 @@ pub(super) struct SharedServerState {
 }
 
 impl SharedServerState {
-    pub(super) fn new(pool: RunspacePool, max_unsent: usize, max_input: usize) -> Self {
+    pub(super) fn new(pool: ServerPool, max_unsent: usize, max_input: usize) -> Self {
         let state = ServerState {
             pool,
             runs: HashMap::new(),
@@ -125,10 +121,10 @@ impl SharedServerState {
             if let Err(error) = state.check_open(run) {
                 return Some(Err(error));
             }
-            if !state.has_send_room(run, self.max_unsent) {
+            if state.pool.pending_bytes() > self.max_unsent {
                 return None;
             }
-            let result = write.take().map(|write| state.track_key_wait(run, write));
+            let result = write.take().map(|write| write(&mut state));
             let mut waker = state.connection_waker.take();
             drop(state);
             wake(&mut waker);
@@ -150,7 +146,7 @@ impl SharedServerState {
     pub(super) async fn write_to_pipeline(
         &self,
         run: PipelineRun,
-        write: impl FnOnce(&mut server::Pipeline<'_>) -> Result<(), Error>,
+        write: impl FnOnce(&mut server::ServerPipeline<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.write(Some(run), |state| write(&mut state.pool.pipeline(run.id)?)).await
     }
@@ -207,15 +203,14 @@ impl SharedServerState {
         let (could_read, max_input) = (state.may_read(), state.max_input);
         let run_state = state.runs.get_mut(&run.id).filter(|run_state| run_state.number == run.number);
         let Some(run_state) = run_state else { return Some(None) };
-        let Some((value, bytes)) = run_state.input.pop_front() else {
+        let Some((value, bytes)) = run_state.input.pop() else {
             if run_state.input_ended {
                 return Some(None);
             }
             run_state.reader = Some(waker.clone());
             return None;
         };
-        run_state.input_bytes -= bytes;
-        let acknowledge = run_state.is_ack_withheld && run_state.input_bytes <= max_input / 2;
+        let acknowledge = run_state.is_ack_withheld && run_state.input.bytes() <= max_input / 2;
         if acknowledge {
             run_state.is_ack_withheld = false;
             state.acknowledgements.push_back(Some(run.id));
@@ -262,28 +257,6 @@ impl ServerState {
         if is_gone { Err(closed_error()) } else { Ok(()) }
     }
 
-    fn has_send_room(&self, run: Option<PipelineRun>, max_unsent: usize) -> bool {
-        let awaits_key =
-            |run: PipelineRun| self.runs.get(&run.id).is_some_and(|run_state| run_state.awaits_key);
-        self.pool.pending_bytes() <= max_unsent && (self.pool.has_key() || !run.is_some_and(awaits_key))
-    }
-
-    /// Writes, and records whether the output waits for the session key: `pending_bytes` does not count such output.
-    fn track_key_wait<T>(
-        &mut self,
-        run: Option<PipelineRun>,
-        write: impl FnOnce(&mut Self) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let before = self.pool.pending_bytes();
-        let result = write(self)?;
-        if self.pool.pending_bytes() == before
-            && let Some(run_state) = run.and_then(|run| self.runs.get_mut(&run.id))
-        {
-            run_state.awaits_key = true;
-        }
-        Ok(result)
-    }
-
     pub(super) fn register(&mut self, waker: &Waker) {
         self.connection_waker.get_or_insert_with(|| waker.clone()).clone_from(waker);
     }
@@ -314,7 +287,7 @@ impl ServerState {
         }
         self.release_ack(run);
         let Some(run_state) = self.runs.remove(&run.id) else { return };
-        self.input_bytes -= run_state.input_bytes;
+        self.input_bytes -= run_state.input.bytes();
         self.calls.retain(|_, (caller, _)| *caller != Some(run));
         run_state.end();
     }
@@ -332,7 +305,7 @@ impl ServerState {
     fn withhold_ack(&mut self, run: PipelineRun) -> bool {
         let (total, max) = (self.input_bytes, self.max_input);
         let Some(run_state) = self.runs.get_mut(&run.id) else { return false };
-        let bytes = run_state.input_bytes;
+        let bytes = run_state.input.bytes();
         if run_state.is_ack_withheld {
             self.ignores_acks = true;
             return false;
@@ -362,8 +335,7 @@ impl ServerState {
         let Some(run_state) = self.runs.get_mut(&id) else { return };
         match value {
             Some((value, bytes)) => {
-                run_state.input.push_back((value, bytes));
-                run_state.input_bytes += bytes;
+                run_state.input.push(value, bytes);
                 self.input_bytes += bytes;
             }
             None => run_state.input_ended = true,

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::fragment::Assembler;
 use crate::link::lane::Lane;
+use crate::message::MessageType;
 
 const A: Option<Uuid> = Some(Uuid::from_u128(1));
 const B: Option<Uuid> = Some(Uuid::from_u128(2));
@@ -18,6 +19,11 @@ fn outbox(requires_ack: bool) -> Outbox {
 
 fn push(outbox: &mut Outbox, target: Option<Uuid>, priority: Priority, len: usize) {
     outbox.push(target, priority, |buffer| buffer.resize(buffer.len() + len, 7));
+}
+
+/// Defers a message of 10 bytes.
+fn defer(outbox: &mut Outbox, target: Option<Uuid>, priority: Priority, message_type: MessageType) {
+    outbox.push_deferred(DeferredMessage { target, priority, message_type, value: None }, 10);
 }
 
 /// Sends everything. Returns the target of each packet, and the first object identifier of data packets.
@@ -74,12 +80,58 @@ fn packets_follow_data_that_is_sent_or_dropped() {
     outbox.discard(A);
     assert_eq!(order(&mut outbox), [(A, None)]);
     // Deferred messages are waited for, too.
-    outbox.count_deferred(A, 10);
+    defer(&mut outbox, A, Priority::Default, MessageType::PipelineInput);
     outbox.queue_packet_after_data(Packet::Signal(A));
     assert_eq!(order(&mut outbox), []);
-    outbox.uncount_deferred(A, 10);
+    assert!(outbox.pop_deferred().is_some());
+    outbox.update(A);
     assert_eq!(order(&mut outbox), [(A, None)]);
     assert_eq!((outbox.packet_count, outbox.pending_bytes()), (0, 0));
+}
+
+#[test]
+fn deferred_messages_are_sent_by_target_and_can_be_dropped() {
+    use MessageType::{CreatePipeline, GetCommandMetadata, PipelineHostResponse, PipelineInput};
+
+    for start in [CreatePipeline, GetCommandMetadata] {
+        let mut outbox = outbox(false);
+        defer(&mut outbox, B, Priority::Default, start);
+        for target in [A, B] {
+            defer(&mut outbox, target, Priority::Default, PipelineInput);
+            defer(&mut outbox, target, Priority::PromptResponse, PipelineHostResponse);
+        }
+        assert!(outbox.has_deferred(A, Priority::Default) && !outbox.has_deferred(None, Priority::Default));
+        assert_eq!((outbox.pending_bytes(), outbox.pending_bytes_of(B)), (50, 30));
+        outbox.discard_input(B);
+        assert!(outbox.has_deferred(B, Priority::PromptResponse));
+        assert_eq!((outbox.pending_bytes(), outbox.pending_bytes_of(B)), (40, 20));
+        let next = std::iter::from_fn(|| {
+            let deferred = outbox.pop_deferred()?;
+            outbox.update(deferred.target);
+            Some((deferred.target, deferred.message_type))
+        });
+        let expected = [(B, start), (B, PipelineHostResponse), (A, PipelineInput), (A, PipelineHostResponse)];
+        assert!(next.eq(expected));
+        assert!(outbox.targets.is_empty() && outbox.deferred_order.is_empty());
+    }
+}
+
+#[test]
+fn dropped_deferred_messages_leave_nothing() {
+    let discards: [fn(&mut Outbox); 5] = [
+        |outbox| outbox.discard_input(A),
+        |outbox| outbox.discard_deferred(A),
+        |outbox| outbox.discard(A),
+        Outbox::discard_all_deferred,
+        Outbox::remove_all,
+    ];
+    let mut outbox = outbox(false);
+    for discard in discards {
+        defer(&mut outbox, A, Priority::Default, MessageType::PipelineInput);
+        discard(&mut outbox);
+        assert_eq!((outbox.pending_bytes(), outbox.has_deferred(A, Priority::Default)), (0, false));
+        assert!(outbox.targets.is_empty() && outbox.deferred_order.is_empty());
+    }
 }
 
 #[test]

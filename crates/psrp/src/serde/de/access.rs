@@ -7,11 +7,11 @@ use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
 use super::ValueDeserializer;
-use crate::error::Kind;
+use crate::error::{Kind, PathSegment};
+use crate::serde::error::Result;
 use crate::serde::functions::RemainingBudget;
-use crate::serde::path_error::{PathError, PathSegment, Result};
 use crate::serde::view::{self, ObjectView, visible};
-use crate::{Object, PsString, Value};
+use crate::{Error, Object, PsString, Value};
 
 /// An item of [`ItemAccess`]: a value, a byte, or a dictionary entry.
 pub(super) trait Item {
@@ -63,20 +63,20 @@ impl<'v, I> ItemAccess<'v, I> {
             (_, 0) => Ok(value),
             (taken, left) => {
                 let detail = format!("expected {taken} items, found {}", taken + left);
-                Err(PathError::new(Kind::Mismatch, detail))
+                Err(Error::with(Kind::Mismatch, detail))
             }
         }
     }
 }
 
 impl<'de, I: Item> SeqAccess<'de> for ItemAccess<'_, I> {
-    type Error = PathError;
+    type Error = Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         let Some(item) = self.items.next() else { return Ok(None) };
         let index = self.index;
         self.index += 1;
-        item.read(seed, self.budget).map(Some).map_err(|error| error.at(PathSegment::Item(index)))
+        item.read(seed, self.budget).map(Some).map_err(|error| error.at(index))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -91,7 +91,7 @@ struct EntryAsList<'v> {
 }
 
 impl<'de> Deserializer<'de> for EntryAsList<'_> {
-    type Error = PathError;
+    type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         let items = [self.key, self.value];
@@ -135,7 +135,7 @@ impl<'v> EntryAccess<'v> {
 }
 
 impl<'de> MapAccess<'de> for EntryAccess<'_> {
-    type Error = PathError;
+    type Error = Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         let Some((key, value)) = self.pairs.next() else { return Ok(None) };
@@ -154,7 +154,7 @@ impl<'de> MapAccess<'de> for EntryAccess<'_> {
         self.index += 1;
         match self.value.take() {
             Some(value) => value.read(seed, self.budget),
-            None => Err(PathError::new(Kind::Mismatch, "a value was requested before its key")),
+            None => Err(Error::with(Kind::Mismatch, "a value was requested before its key")),
         }
         .map_err(|error| error.at(segment))
     }
@@ -164,7 +164,7 @@ impl<'de> MapAccess<'de> for EntryAccess<'_> {
     }
 }
 
-pub(super) fn name_of(name: &str) -> StrDeserializer<'_, PathError> {
+pub(super) fn name_of(name: &str) -> StrDeserializer<'_, Error> {
     name.into_deserializer()
 }
 
@@ -266,7 +266,7 @@ impl<'v> FieldAccess<'v> {
 }
 
 impl<'de> MapAccess<'de> for FieldAccess<'_> {
-    type Error = PathError;
+    type Error = Error;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>> {
         let Some((name, found)) = self.advance() else { return Ok(None) };
@@ -282,7 +282,7 @@ impl<'de> MapAccess<'de> for FieldAccess<'_> {
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
         let Some((segment, found)) = self.found.take() else {
-            return Err(PathError::new(Kind::Mismatch, "a value was requested before its key"));
+            return Err(Error::with(Kind::Mismatch, "a value was requested before its key"));
         };
         found.read(seed, self.budget).map_err(|error| error.at(segment))
     }

@@ -4,10 +4,10 @@ use serde::de::{self, DeserializeSeed, EnumAccess, Unexpected, VariantAccess, Vi
 
 use super::access::name_of;
 use super::{Deserializer as _, ValueDeserializer};
-use crate::Value;
+use crate::serde::error::{Result, mismatch};
 use crate::serde::functions::RemainingBudget;
-use crate::serde::path_error::{PathError, PathSegment, Result, mismatch};
 use crate::serde::view::{ObjectView, text};
+use crate::{Error, Value};
 
 pub(super) fn visit<'de, V: Visitor<'de>>(
     deserializer: ValueDeserializer<'_>,
@@ -21,7 +21,7 @@ pub(super) fn visit<'de, V: Visitor<'de>>(
     {
         return budget
             .nested(|| visitor.visit_enum(Variant { variant, inner: Some(inner), budget }))
-            .map_err(|error| error.at(PathSegment::Member(variant)));
+            .map_err(|error| error.at(variant));
     }
     match text(value) {
         Some(text) => match text.as_str().and_then(|name| find(name, variants)) {
@@ -56,7 +56,7 @@ impl<'v> Variant<'v> {
 }
 
 impl<'de> EnumAccess<'de> for Variant<'_> {
-    type Error = PathError;
+    type Error = Error;
     type Variant = Self;
 
     fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self)> {
@@ -65,7 +65,7 @@ impl<'de> EnumAccess<'de> for Variant<'_> {
 }
 
 impl<'de> VariantAccess<'de> for Variant<'_> {
-    type Error = PathError;
+    type Error = Error;
 
     fn unit_variant(self) -> Result<()> {
         match self.inner {

@@ -7,13 +7,13 @@ mod number;
 use serde::de::{self, Deserializer, Visitor};
 
 use self::access::{EntryAccess, FieldAccess, ItemAccess};
+use super::error::{Result, mismatch};
 use super::functions::RemainingBudget;
 use super::passthrough;
-use super::path_error::{PathError, Result, mismatch};
 use super::view::{ObjectView, text};
-use crate::Value;
 use crate::error::Kind;
 use crate::value::Base;
+use crate::{Error, Value};
 
 /// Reads one value. Nothing is borrowed from it, because references to enclosing objects are followed through
 /// temporary handles.
@@ -43,7 +43,7 @@ impl<'v> ValueDeserializer<'v> {
             _ => None,
         };
         let Some(object) = object else {
-            return Err(PathError::new(Kind::Mismatch, "a reference to a dropped object"));
+            return Err(Error::with(Kind::Mismatch, "a reference to a dropped object"));
         };
         self.budget.nested(|| read(self.with(&Value::Object(object))))
     }
@@ -61,7 +61,7 @@ impl<'v> ValueDeserializer<'v> {
         match text(self.value) {
             Some(text) => match text.as_str() {
                 Some(text) => visitor.visit_str(text),
-                None => Err(PathError::new(
+                None => Err(Error::with(
                     Kind::Mismatch,
                     format!("expected {}, found text with a lone surrogate", &visitor as &dyn de::Expected),
                 )),
@@ -115,7 +115,7 @@ macro_rules! aliases {
 }
 
 impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
-    type Error = PathError;
+    type Error = Error;
 
     aliases! {
         deserialize_char() => deserialize_str;

@@ -3,7 +3,7 @@
 use serde::de::Visitor;
 
 use crate::Value;
-use crate::serde::path_error::{Result, mismatch};
+use crate::serde::error::{Result, mismatch};
 use crate::value::Decimal;
 
 /// 2^63, which a double represents exactly.

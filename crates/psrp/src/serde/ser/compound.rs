@@ -3,19 +3,27 @@
 use serde::ser::{self, Serialize};
 
 use super::{SerializerState, ValueSerializer, names, of_variant};
-use crate::error::Kind;
-use crate::serde::path_error::{PathError, PathSegment, Result};
+use crate::error::{Kind, PathSegment};
+use crate::serde::error::Result;
 use crate::serde::view;
 use crate::value::object::Content;
 use crate::value::{Base, ContainerKind, TypeNames};
-use crate::{Object, Value};
+use crate::{Error, Object, Value};
 
 /// Maximum number of items allocated in advance for a length that the type announces.
 const MAX_PREALLOCATED: usize = 4096;
 
 impl SerializerState {
-    fn value<T: Serialize + ?Sized>(&self, value: &T, segment: PathSegment) -> Result<Value> {
+    fn value<T: Serialize + ?Sized>(&self, value: &T, segment: impl Into<PathSegment>) -> Result<Value> {
         value.serialize(ValueSerializer(self)).map_err(|error| error.at(segment))
+    }
+}
+
+/// Adds the variant that contains the value, if there is one, to the path of an error.
+fn in_variant(error: Error, variant: Option<&'static str>) -> Error {
+    match variant {
+        Some(name) => error.at(name),
+        None => error,
     }
 }
 
@@ -32,8 +40,8 @@ impl<'a> ListSerializer<'a> {
     }
 
     fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        let value = self.state.value(value, PathSegment::Item(self.items.len()));
-        self.items.push(value.map_err(|error| error.in_variant(self.variant))?);
+        let value = self.state.value(value, self.items.len());
+        self.items.push(value.map_err(|error| in_variant(error, self.variant))?);
         Ok(())
     }
 
@@ -87,14 +95,14 @@ impl<'a> StructSerializer<'a> {
     }
 
     fn push<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
-        self.push_field(name, value).map_err(|error| error.in_variant(self.variant))
+        self.push_field(name, value).map_err(|error| in_variant(error, self.variant))
     }
 
     fn push_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
         self.state.adapted.set(false);
-        let value = self.state.value(value, PathSegment::Member(name))?;
+        let value = self.state.value(value, name)?;
         let adapted = self.state.adapted.replace(false);
-        let error = |detail| PathError::new(Kind::Unwritable, detail).at(PathSegment::Member(name));
+        let error = |detail| Error::with(Kind::Unwritable, detail).at(name);
         match name {
             view::TYPE_NAMES if value.is_nil() => {}
             view::TYPE_NAMES => {
@@ -152,7 +160,7 @@ macro_rules! impl_serializer {
     ($serializer:ident: $($trait:ident::$serialize:ident($($name:ident: $type:ty)?)),*) => {$(
         impl ser::$trait for $serializer<'_> {
             type Ok = Value;
-            type Error = PathError;
+            type Error = Error;
 
             fn $serialize<T: Serialize + ?Sized>(&mut self, $($name: $type,)? value: &T) -> Result<()> {
                 self.push($($name,)? value)
@@ -178,13 +186,13 @@ impl_serializer!(
 
 impl ser::SerializeMap for DictionarySerializer<'_> {
     type Ok = Value;
-    type Error = PathError;
+    type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
         let segment = PathSegment::Key(self.entries.len());
         let key = self.state.value(key, segment)?;
         if key.is_nil() {
-            return Err(PathError::new(Kind::Unwritable, "a dictionary key is $null").at(segment));
+            return Err(Error::with(Kind::Unwritable, "a dictionary key is $null").at(segment));
         }
         self.key = Some(key);
         Ok(())
@@ -194,7 +202,7 @@ impl ser::SerializeMap for DictionarySerializer<'_> {
         let segment = PathSegment::Value(self.entries.len());
         let value = self.state.value(value, segment)?;
         let Some(key) = self.key.take() else {
-            return Err(PathError::new(Kind::Unwritable, "a dictionary value has no key").at(segment));
+            return Err(Error::with(Kind::Unwritable, "a dictionary value has no key").at(segment));
         };
         self.entries.push((key, value));
         Ok(())

@@ -10,10 +10,10 @@ use serde::ser::{Serialize, Serializer};
 use self::compound::{DictionarySerializer, ListSerializer, StructSerializer};
 pub(super) use self::names::CUSTOM;
 use self::names::TypeNameCache;
+use super::error::Result;
 use super::passthrough;
-use super::path_error::{PathError, PathSegment, Result};
 use crate::error::Kind;
-use crate::{Object, Value};
+use crate::{Error, Object, Value};
 
 /// Name of the newtype around an adapted member.
 pub(super) const ADAPTED: &str = "$psrp::adapted";
@@ -52,7 +52,7 @@ macro_rules! scalars {
 
 impl<'a> Serializer for ValueSerializer<'a> {
     type Ok = Value;
-    type Error = PathError;
+    type Error = Error;
     type SerializeSeq = ListSerializer<'a>;
     type SerializeTuple = ListSerializer<'a>;
     type SerializeTupleStruct = ListSerializer<'a>;
@@ -78,11 +78,11 @@ impl<'a> Serializer for ValueSerializer<'a> {
     }
 
     fn serialize_i128(self, _: i128) -> Result<Value> {
-        Err(PathError::new(Kind::Unwritable, "a 128-bit integer"))
+        Err(Error::with(Kind::Unwritable, "a 128-bit integer"))
     }
 
     fn serialize_u128(self, _: u128) -> Result<Value> {
-        Err(PathError::new(Kind::Unwritable, "a 128-bit integer"))
+        Err(Error::with(Kind::Unwritable, "a 128-bit integer"))
     }
 
     fn serialize_char(self, value: char) -> Result<Value> {
@@ -132,7 +132,7 @@ impl<'a> Serializer for ValueSerializer<'a> {
         variant: &'static str,
         value: &T,
     ) -> Result<Value> {
-        let value = value.serialize(self).map_err(|error| error.at(PathSegment::Member(variant)))?;
+        let value = value.serialize(self).map_err(|error| error.at(variant))?;
         self.0.adapted.set(false);
         Ok(of_variant(Some(variant), value))
     }

@@ -16,7 +16,7 @@ mod values;
 
 use std::time::Duration;
 
-use psrp::io::{Child, Options, Output, RunspacePool};
+use psrp::io::{Child, Options, Output, Session};
 use psrp::message::PowerShell;
 use psrp::value::Value;
 use test_support::optional;
@@ -24,12 +24,12 @@ use test_support::optional;
 /// Timeout of a test that hangs.
 const HANG: Duration = Duration::from_secs(120);
 
-async fn open(options: Options) -> Option<RunspacePool> {
+async fn open(options: Options) -> Option<Session> {
     let server = Child::new(optional::powershell()?).args(["-s", "-NoLogo", "-NoProfile"]);
-    Some(RunspacePool::open(&server, options).await.unwrap())
+    Some(Session::open(&server, options).await.unwrap())
 }
 
-async fn run(pool: &RunspacePool, script: &str) -> Output {
+async fn run(pool: &Session, script: &str) -> Output {
     let output = tokio::time::timeout(HANG, pool.invoke(PowerShell::script(script)));
     output.await.expect("the script ends").unwrap()
 }

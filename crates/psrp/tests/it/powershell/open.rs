@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-use psrp::io::{Child, Options, OutputRecord, RunspacePool, Socket};
+use psrp::io::{Child, Options, OutputRecord, Session, Socket};
 use psrp::message::PipelineState;
 use psrp::value::Value;
 use test_support::optional;
@@ -25,7 +25,7 @@ async fn a_socket_connects_to_a_running_process() {
             true => Socket::new(&path),
             false => Socket::of_process(process.unsigned_abs()).unwrap(),
         };
-        let pool = RunspacePool::open(&socket, Options::new()).await.unwrap();
+        let pool = Session::open(&socket, Options::new()).await.unwrap();
         assert_eq!(run(&pool, "$PID").await.output, [Value::from(process)]);
         pool.close().await.unwrap();
         drop(server.stdin.take());
@@ -64,6 +64,6 @@ async fn a_failed_startup_script_is_reported() {
 
     let Some(engine) = optional::powershell_for_tests() else { return };
     let server = Child::new(&engine).args(["-s", "-InitialCommand", FAILS]);
-    let error = RunspacePool::open(&server, Options::new()).await.unwrap_err();
+    let error = Session::open(&server, Options::new()).await.unwrap_err();
     assert!(error.is_closed() && error.to_string().contains("startup says no"), "{error}");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use psrp::io::{Options, RunspacePool};
+use psrp::io::{Options, Session};
 use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 
@@ -50,7 +50,7 @@ async fn a_stop_does_not_wait_for_input() {
 }
 
 /// Checks that the pool is usable, waits until the server uses no processor time, and closes the pool.
-async fn close_idle(pool: RunspacePool) {
+async fn close_idle(pool: Session) {
     let output = run(&pool, "1 + 1").await;
     assert_eq!((output.state, &*output.output), (PipelineState::Completed, &[Value::from(2)][..]));
     let process = run(&pool, "$PID").await.output[0].as_i64().unwrap();

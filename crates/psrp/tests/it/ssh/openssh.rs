@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use psrp::io::{Connect, Options, RunspacePool, Ssh};
+use psrp::io::{Connect, Options, Session, Ssh};
 use psrp::message::PowerShell;
 use russh::keys::PrivateKey;
 use test_support::optional;
@@ -157,7 +157,7 @@ async fn rsa_keys_use_the_servers_algorithms() {
 #[tokio::test]
 async fn a_subsystem_that_cannot_start_is_reported() {
     let Some(server) = OpenSsh::start("/not/there/pwsh -sshs").await else { return };
-    let error = RunspacePool::open(&server.connector(), Options::new()).await.map(drop).unwrap_err();
+    let error = Session::open(&server.connector(), Options::new()).await.map(drop).unwrap_err();
     assert!(error.is_closed(), "{error:?}");
     // The server does not forward the error output of the shell.
     assert!(error.to_string().ends_with("exit status 127"), "{error}");
@@ -171,7 +171,7 @@ async fn sessions_of_powershell() {
     let Some(powershell) = optional::powershell() else { return };
     let command = format!("{} -sshs", std::path::absolute(powershell).unwrap().display());
     let Some(server) = OpenSsh::start(&command).await else { return };
-    let pool = match RunspacePool::open(&server.connector(), Options::new()).await {
+    let pool = match Session::open(&server.connector(), Options::new()).await {
         Ok(pool) => pool,
         Err(error) => panic!("{error}\n{}", server.log()),
     };

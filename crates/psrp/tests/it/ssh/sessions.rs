@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use psrp::client::PipelineEvent;
-use psrp::io::{ClientLimits, Connect, Options, RunspacePool, Ssh};
+use psrp::io::{ClientLimits, Connect, Options, Session, Ssh};
 use psrp::message::{PipelineState, PowerShell};
 use psrp::{Error, Value};
 
@@ -23,20 +23,20 @@ fn connector(server: &Server, files: &Files) -> Ssh {
 }
 
 /// Opens a pool in which two pipelines can run at once.
-async fn pool(server: &Server, files: &Files) -> RunspacePool {
+async fn pool(server: &Server, files: &Files) -> Session {
     open(&connector(server, files)).await
 }
 
 /// Opens a pool of this connector in which two pipelines can run at once.
-async fn open(ssh: &Ssh) -> RunspacePool {
-    let pool = RunspacePool::open(ssh, Options::new()).await.unwrap();
+async fn open(ssh: &Ssh) -> Session {
+    let pool = Session::open(ssh, Options::new()).await.unwrap();
     assert!(pool.set_max_runspaces(2).await.unwrap());
     pool
 }
 
 /// Returns the error of opening a pool.
 async fn failure(ssh: Ssh) -> Error {
-    RunspacePool::open(&ssh, Options::new()).await.map(drop).unwrap_err()
+    Session::open(&ssh, Options::new()).await.map(drop).unwrap_err()
 }
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn pools_on_two_connections_are_independent() {
     // One connector: each new one rewrites the known hosts file.
     let ssh = connector(&server, &files);
     let (one, two) = tokio::join!(open(&ssh), open(&ssh));
-    let run = |pool: RunspacePool, count: i32| async move {
+    let run = |pool: Session, count: i32| async move {
         let output = pool.invoke(PowerShell::script(format!("count {count}"))).await.unwrap();
         pool.close().await.unwrap();
         output.output.len()
@@ -76,7 +76,7 @@ async fn a_pipeline_with_unread_output_can_be_stopped() {
 
 /// Runs a pipeline whose output is not read, and stops it.
 async fn stop_unread(ssh: &Ssh) {
-    let pool = RunspacePool::open(
+    let pool = Session::open(
         ssh,
         Options::new().limits(ClientLimits { max_buffered_bytes: 256 << 10, ..ClientLimits::default() }),
     )
@@ -208,7 +208,7 @@ async fn an_unresponsive_server_times_out() {
     let ssh = connector(&server, &files).port(port);
     let ssh = ssh.known_hosts([files.known_hosts(port, server.key.public_key())]);
     let ssh = ssh.keep_alive(Duration::from_millis(500));
-    let pool = RunspacePool::open(&ssh, Options::new()).await.unwrap();
+    let pool = Session::open(&ssh, Options::new()).await.unwrap();
     stopper.notify_one();
     let error = pool.invoke(PowerShell::script("wait")).await.unwrap_err();
     assert!(error.to_string().contains("the server does not answer"), "{error:?}");

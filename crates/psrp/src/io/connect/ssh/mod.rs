@@ -40,13 +40,13 @@ use crate::outofproc::ReaderOptions;
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), psrp::Error> {
-/// use psrp::io::{Options, RunspacePool, Ssh};
+/// use psrp::io::{Options, Session, Ssh};
 /// use psrp::message::PowerShell;
 ///
 /// let server = Ssh::new("server.example.org").user("alice");
-/// let pool = RunspacePool::open(&server, Options::new()).await?;
-/// let output = pool.invoke(PowerShell::script("Get-Process")).await?;
-/// pool.close().await?;
+/// let session = Session::open(&server, Options::new()).await?;
+/// let output = session.invoke(PowerShell::script("Get-Process")).await?;
+/// session.close().await?;
 /// # Ok(())
 /// # }
 /// ```

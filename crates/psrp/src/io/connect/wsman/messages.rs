@@ -71,10 +71,10 @@ pub(super) fn pipeline_failure(pool_id: Uuid, pipeline: Uuid, reason: &str) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::{Config, RunspacePool};
+    use crate::client::{ClientPool, Config};
     use crate::outofproc::Packet;
 
-    fn first_data(pool: &mut RunspacePool) -> Vec<u8> {
+    fn first_data(pool: &mut ClientPool) -> Vec<u8> {
         let mut buffer = Vec::new();
         let Some(Packet::Data { data, .. }) = pool.poll_transmit(100_000, &mut buffer) else { panic!() };
         data.to_vec()
@@ -82,13 +82,13 @@ mod tests {
 
     #[test]
     fn open_and_connect_requests_are_distinguished() {
-        let mut pool = RunspacePool::new(Config::new());
+        let mut pool = ClientPool::new(Config::new());
         pool.open().unwrap();
         let data = first_data(&mut pool);
         assert_eq!(PoolRequest::parse(&data).unwrap(), PoolRequest { pool: pool.id(), is_connect: false });
         assert!(PoolRequest::parse(&data[..30]).unwrap_err().is_limit());
 
-        let mut pool = RunspacePool::new(Config::new());
+        let mut pool = ClientPool::new(Config::new());
         pool.connect().unwrap();
         let data = first_data(&mut pool);
         assert_eq!(PoolRequest::parse(&data).unwrap(), PoolRequest { pool: pool.id(), is_connect: true });

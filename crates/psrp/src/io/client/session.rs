@@ -1,4 +1,4 @@
-//! Runspace pools: opening, running pipelines, closing.
+//! Sessions: opening, running pipelines, closing.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -11,8 +11,8 @@ use uuid::Uuid;
 use super::connection_task::ConnectionTask;
 use super::host_calls::HostCallQueues;
 use super::shared::{PipelineSlot, SessionState, SharedSession, within};
-use super::{Options, Output, Pipeline, PipelineHandle, PoolEvents};
-use crate::client::{PipelineRequest, RunspacePool as StateMachine};
+use super::{Command, CommandHandle, Options, Output, PoolEvents};
+use crate::client::{ClientPool, PipelineRequest};
 use crate::error::Error;
 use crate::io::{Connect, Transport};
 use crate::message::{
@@ -22,18 +22,18 @@ use crate::message::{
 use crate::value::{PsString, Value};
 
 /// Runs one script: connects, opens a pool of one runspace, runs the script and closes the pool. Requires the feature
-/// `tokio`. Use a [`RunspacePool`] to run several scripts over one connection or to set [`Options`].
+/// `tokio`. Use a [`Session`] to run several scripts over one connection or to set [`Options`].
 ///
 /// A failed script is not an error: check [`Output::state`] or call [`Output::completed`]. Dropping the future stops
 /// the script. The output is returned even if closing the pool fails.
 ///
 /// # Errors
 ///
-/// Same as [`RunspacePool::open`] and [`RunspacePool::invoke`].
+/// Same as [`Session::open`] and [`Session::invoke`].
 ///
 /// # Panics
 ///
-/// Same as [`RunspacePool::open`].
+/// Same as [`Session::open`].
 ///
 /// # Examples
 ///
@@ -48,23 +48,22 @@ use crate::value::{PsString, Value};
 /// # }
 /// ```
 pub async fn run<C: Connect>(connector: &C, script: impl Into<PsString>) -> Result<Output, Error> {
-    let pool = RunspacePool::open(connector, Options::new()).await?;
-    let output = pool.invoke(PowerShell::script(script)).await;
-    let _ = pool.close().await;
+    let session = Session::open(connector, Options::new()).await?;
+    let output = session.invoke(PowerShell::script(script)).await;
+    let _ = session.close().await;
     output
 }
 
-/// Asynchronous client of a runspace pool, in which pipelines run. The blocking version is
-/// `psrp::blocking::RunspacePool`, the state machine without I/O
-/// [`psrp::client::RunspacePool`](crate::client::RunspacePool).
+/// Asynchronous session: a connection with a runspace pool, in which pipelines run. The blocking version is
+/// `psrp::blocking::Session`, the state machine without I/O [`ClientPool`].
 ///
-/// Clones are handles of the same pool. The pool is closed by [`close`](Self::close), or in the background when the
+/// Clones are handles of the same session. The pool is closed by [`close`](Self::close), or in the background when the
 /// last handle and pipeline are dropped.
 ///
 /// When the connection ends, all pending operations fail with [`Error::is_closed`]. The error states the reason and has
 /// its cause as source.
 #[derive(Clone)]
-pub struct RunspacePool {
+pub struct Session {
     handle: Arc<PoolHandle>,
 }
 
@@ -81,7 +80,7 @@ impl Drop for PoolHandle {
     }
 }
 
-impl RunspacePool {
+impl Session {
     /// Connects and opens a pool.
     ///
     /// # Errors
@@ -95,7 +94,7 @@ impl RunspacePool {
     /// Panics outside a tokio runtime with time enabled, and with I/O enabled if the connector needs it. This applies
     /// to every function that creates a pool.
     pub async fn open<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
-        Self::connect_and_start(connector, options, StateMachine::open).await
+        Self::connect_and_start(connector, options, ClientPool::open).await
     }
 
     /// Opens a pool over an existing transport.
@@ -104,7 +103,7 @@ impl RunspacePool {
     ///
     /// Fails like [`open`](Self::open).
     pub async fn over<T: Transport + 'static>(transport: T, options: Options) -> Result<Self, Error> {
-        Self::start_session(transport, options, StateMachine::open).await
+        Self::start_session(transport, options, ClientPool::open).await
     }
 
     /// Connects to a disconnected pool, identified by [`Config::pool_id`](crate::client::Config::pool_id) of the
@@ -114,7 +113,7 @@ impl RunspacePool {
     ///
     /// Fails like [`open`](Self::open).
     pub async fn connect<C: Connect>(connector: &C, options: Options) -> Result<Self, Error> {
-        Self::connect_and_start(connector, options, StateMachine::connect).await
+        Self::connect_and_start(connector, options, ClientPool::connect).await
     }
 
     /// Connects to a disconnected pool over an existing transport.
@@ -123,14 +122,14 @@ impl RunspacePool {
     ///
     /// Fails like [`open`](Self::open).
     pub async fn connect_over<T: Transport + 'static>(transport: T, options: Options) -> Result<Self, Error> {
-        Self::start_session(transport, options, StateMachine::connect).await
+        Self::start_session(transport, options, ClientPool::connect).await
     }
 
     /// Connects, then starts the session with the rest of the timeout.
     async fn connect_and_start<C: Connect>(
         connector: &C,
         mut options: Options,
-        begin: impl FnOnce(&mut StateMachine) -> Result<(), Error>,
+        begin: impl FnOnce(&mut ClientPool) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         let time = options.limits.open_timeout;
         let start = Instant::now();
@@ -142,7 +141,7 @@ impl RunspacePool {
     async fn start_session<T: Transport + 'static>(
         transport: T,
         options: Options,
-        begin: impl FnOnce(&mut StateMachine) -> Result<(), Error>,
+        begin: impl FnOnce(&mut ClientPool) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         let Options { mut config, runspaces, host, host_info, ordered_host, limits } = options;
         if let Some(count) = runspaces {
@@ -154,13 +153,13 @@ impl RunspacePool {
         if !transport.is_confidential() {
             config = config.clear_secrets(false);
         }
-        let mut machine = StateMachine::new(config);
+        let mut machine = ClientPool::new(config);
         begin(&mut machine)?;
         let shared = SharedSession::new(machine, limits, HostCallQueues::new(host), ordered_host);
         tokio::spawn(ConnectionTask::new(transport, Arc::clone(&shared)).run());
-        let pool = Self { handle: Arc::new(PoolHandle { shared }) };
-        within(limits.open_timeout, "to open the pool", pool.wait_until_open()).await?;
-        Ok(pool)
+        let session = Self { handle: Arc::new(PoolHandle { shared }) };
+        within(limits.open_timeout, "to open the pool", session.wait_until_open()).await?;
+        Ok(session)
     }
 
     async fn wait_until_open(&self) -> Result<(), Error> {
@@ -225,7 +224,7 @@ impl RunspacePool {
     /// Fails with [`Error::is_state`] if the pool is not open, with [`Error::is_limit`] if there are too many
     /// pipelines, with [`Error::is_unwritable`] if the request cannot be encoded or needs a newer server, and if the
     /// connection ends.
-    pub async fn start(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
+    pub async fn start(&self, request: impl Into<PipelineRequest>) -> Result<Command, Error> {
         let request = request.into();
         self.shared().wait_for_room(None).await;
         let id = {
@@ -239,8 +238,8 @@ impl RunspacePool {
         Ok(self.pipeline(id))
     }
 
-    /// Creates and starts a pipeline with input, which [`PipelineHandle::send`] sends and [`PipelineHandle::end_input`] ends. The
-    /// server is told at creation whether a pipeline has input; this cannot be changed later.
+    /// Creates and starts a pipeline with input, which [`CommandHandle::send`] sends and [`CommandHandle::end_input`]
+    /// ends. The server is told at creation whether a pipeline has input; this cannot be changed later.
     ///
     /// # Errors
     ///
@@ -250,21 +249,21 @@ impl RunspacePool {
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), psrp::Error> {
-    /// use psrp::io::{Child, Options, RunspacePool};
+    /// use psrp::io::{Child, Options, Session};
     /// use psrp::message::PowerShell;
     ///
-    /// let pool = RunspacePool::open(&Child::default(), Options::new()).await?;
-    /// let pipeline = pool.start_with_input(PowerShell::script("$input | ForEach-Object { $_ * 2 }")).await?;
+    /// let session = Session::open(&Child::default(), Options::new()).await?;
+    /// let pipeline = session.start_with_input(PowerShell::script("$input | ForEach-Object { $_ * 2 }")).await?;
     /// for number in 1..=3 {
     ///     pipeline.send(number).await?;
     /// }
     /// pipeline.end_input().await?;
     /// assert_eq!(pipeline.output().await?.output, [2, 4, 6].map(psrp::Value::from));
-    /// pool.close().await?;
+    /// session.close().await?;
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn start_with_input(&self, request: impl Into<PipelineRequest>) -> Result<Pipeline, Error> {
+    pub async fn start_with_input(&self, request: impl Into<PipelineRequest>) -> Result<Command, Error> {
         let mut request = request.into();
         if let PipelineRequest::Run(create) = &mut request {
             create.no_input = false;
@@ -279,7 +278,7 @@ impl RunspacePool {
     ///
     /// Fails with [`Error::is_state`] if the pool is not open or already has a pipeline with this identifier, and with
     /// [`Error::is_limit`] if there are too many pipelines.
-    pub fn connect_pipeline(&self, id: Uuid) -> Result<Pipeline, Error> {
+    pub fn connect_pipeline(&self, id: Uuid) -> Result<Command, Error> {
         let mut state = self.shared().lock();
         state.check_usable("connect to a pipeline")?;
         state.machine.connect_pipeline(id)?;
@@ -292,8 +291,8 @@ impl RunspacePool {
         Ok(self.pipeline(id))
     }
 
-    fn pipeline(&self, id: Uuid) -> Pipeline {
-        Pipeline::new(Arc::clone(&self.handle), PipelineHandle::new(Arc::clone(self.shared()), id))
+    fn pipeline(&self, id: Uuid) -> Command {
+        Command::new(Arc::clone(&self.handle), CommandHandle::new(Arc::clone(self.shared()), id))
     }
 
     /// Runs a pipeline without input and collects its output.
@@ -396,4 +395,4 @@ impl RunspacePool {
     }
 }
 
-impl_debug!(RunspacePool | this | id = this.id(), state = this.state());
+impl_debug!(Session | this | id = this.id(), state = this.state());

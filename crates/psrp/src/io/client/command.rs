@@ -1,4 +1,4 @@
-//! Pipeline as a stream of events, and a handle for sending input and stopping it.
+//! Running pipeline as a stream of events, and a handle for sending input and stopping it.
 
 use std::future::poll_fn;
 use std::ops::Deref;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::Output;
 use super::output::OutputCollector;
-use super::pool::PoolHandle;
+use super::session::PoolHandle;
 use super::shared::{SessionState, SharedSession, within};
 use crate::client::{self, PipelineEvent};
 use crate::error::Error;
@@ -19,8 +19,9 @@ use crate::link::invalid_state;
 use crate::message::PipelineState;
 use crate::value::Value;
 
-/// A running pipeline, as an asynchronous stream of its events. It dereferences to its [`PipelineHandle`], which sends
-/// input and stops the pipeline. The blocking version is `psrp::blocking::Pipeline`.
+/// A running pipeline, as an asynchronous stream of its events. It dereferences to its [`CommandHandle`], which sends
+/// input and stops the pipeline. The blocking version is `psrp::blocking::Command`. What it runs is made of
+/// [`message::Command`](crate::message::Command)s.
 ///
 /// No event is dropped. The last event is the final state of the pipeline; if the connection ends first, the last item
 /// is an error. Unread events are buffered up to
@@ -29,19 +30,19 @@ use crate::value::Value;
 /// be read, stopped or dropped.
 ///
 /// Dropping a running pipeline stops and closes it in the background.
-pub struct Pipeline {
-    handle: PipelineHandle,
+pub struct Command {
+    handle: CommandHandle,
     /// Keeps the pool open.
     _pool: Arc<PoolHandle>,
 }
 
-impl Pipeline {
-    pub(super) fn new(pool: Arc<PoolHandle>, handle: PipelineHandle) -> Self {
+impl Command {
+    pub(super) fn new(pool: Arc<PoolHandle>, handle: CommandHandle) -> Self {
         Self { handle, _pool: pool }
     }
 
     /// Returns a handle for another task, which sends input or stops the pipeline while this one reads the events.
-    pub fn handle(&self) -> PipelineHandle {
+    pub fn handle(&self) -> CommandHandle {
         self.handle.clone()
     }
 
@@ -79,7 +80,7 @@ impl Pipeline {
         let read = slot.read;
         let has_progressed = std::mem::replace(&mut slot.processed, read) < read && next_call.is_some();
         if next_call.is_none_or(|events_before| events_before > read)
-            && let Some((event, size)) = slot.events.pop_front()
+            && let Some((event, size)) = slot.events.pop()
         {
             slot.read += 1;
             state.remove_buffered(size);
@@ -100,7 +101,7 @@ impl Pipeline {
     }
 }
 
-impl Stream for Pipeline {
+impl Stream for Command {
     type Item = Result<PipelineEvent, Error>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -109,15 +110,15 @@ impl Stream for Pipeline {
     }
 }
 
-impl Deref for Pipeline {
-    type Target = PipelineHandle;
+impl Deref for Command {
+    type Target = CommandHandle;
 
-    fn deref(&self) -> &PipelineHandle {
+    fn deref(&self) -> &CommandHandle {
         &self.handle
     }
 }
 
-impl Drop for Pipeline {
+impl Drop for Command {
     fn drop(&mut self) {
         let id = self.id();
         let mut state = self.handle.shared.lock();
@@ -125,7 +126,7 @@ impl Drop for Pipeline {
         if let Some(slot) = state.slots.get_mut(&id) {
             slot.is_dropped = true;
             slot.waker = None;
-            dropped += slot.events.drain(..).map(|(_, size)| size).sum::<usize>();
+            dropped += std::mem::take(&mut slot.events).bytes();
         }
         state.remove_buffered(dropped);
         // A host call may wait for the reader.
@@ -140,14 +141,14 @@ impl Drop for Pipeline {
     }
 }
 
-impl_debug!(Pipeline | this | id = this.id(), state = this.state());
+impl_debug!(Command | this | id = this.id(), state = this.state());
 
-/// Sends input to a [`Pipeline`] and stops it while another task reads its events.
+/// Sends input to a [`Command`] and stops it while another task reads its events.
 ///
 /// A handle keeps neither the pipeline nor the pool alive. After they are dropped every method fails with
 /// [`Error::is_state`] or [`Error::is_closed`].
 #[derive(Clone)]
-pub struct PipelineHandle {
+pub struct CommandHandle {
     pub(super) shared: Arc<SharedSession>,
     pub(super) id: Uuid,
 }
@@ -170,7 +171,7 @@ impl Drop for StopWaiter<'_> {
     }
 }
 
-impl PipelineHandle {
+impl CommandHandle {
     pub(super) fn new(shared: Arc<SharedSession>, id: Uuid) -> Self {
         Self { shared, id }
     }
@@ -200,7 +201,7 @@ impl PipelineHandle {
     /// # Errors
     ///
     /// Fails with [`Error::is_state`] if the pipeline is not running, was created without input (see
-    /// [`RunspacePool::start_with_input`](super::RunspacePool::start_with_input)) or its input has ended; if the value
+    /// [`Session::start_with_input`](super::Session::start_with_input)) or its input has ended; if the value
     /// cannot be encoded; and if the connection ends.
     pub async fn send(&self, value: impl Into<Value>) -> Result<(), Error> {
         let value = value.into();
@@ -221,7 +222,7 @@ impl PipelineHandle {
     fn with_pipeline(
         &self,
         action: &str,
-        act: impl FnOnce(client::Pipeline<'_>) -> Result<(), Error>,
+        act: impl FnOnce(client::ClientPipeline<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut state = self.shared.lock();
         state.check_alive()?;
@@ -274,4 +275,4 @@ impl PipelineHandle {
     }
 }
 
-impl_debug!(PipelineHandle | this | id = this.id, state = this.state());
+impl_debug!(CommandHandle | this | id = this.id, state = this.state());
