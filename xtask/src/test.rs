@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::thread;
@@ -77,6 +78,7 @@ const STEPS: &[Step] = &[
     step("clippy", Always, |gate| pass(gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"]))),
     step("features", Full, features),
     step("no-std", Full, no_std),
+    step("wasm", Full, wasm),
     step("interop", Beside, |gate| Ok(joined(&gate.installed().missing))),
     step("tests", Always, tests),
     step("deploy", Full, |gate| Ok(joined(&crate::deploy::test(&gate.workspace)?))),
@@ -210,6 +212,18 @@ fn no_std(gate: &Gate) -> Result<Skipped> {
         cargo::command(&gate.workspace, &["run", "--quiet", "--locked", "--manifest-path", manifest]);
     command.arg("--target-dir").arg(gate.workspace.target.join("no-std"));
     pass(command)
+}
+
+/// Checks the decoder, the encoder and the streams of `tightwire-sse` for browsers.
+fn wasm(gate: &Gate) -> Result<Skipped> {
+    let target = "wasm32-unknown-unknown";
+    let libraries = process::first_line("rustc", &["--print", "target-libdir", "--target", target]);
+    if !libraries.is_some_and(|path| Path::new(&path).exists()) {
+        return Ok(Some(format!("`rustup target add {target}` was not run")));
+    }
+    let features = "--features=std,futures,json,bytes,compat-eventsource-stream";
+    let options = ["--quiet", "--package", "tightwire-sse", "--no-default-features", features];
+    pass(cargo::command(&gate.workspace, &[&["check", "--target", target][..], &options].concat()))
 }
 
 /// Runs `cargo test`, the full gate with the installed programs in other languages and with more simulations. The error

@@ -374,7 +374,28 @@ impl Error {
 
 /// Details of an [`Error`] that serde_json's error does not have.
 ///
-/// It is a trait, so that a program with an extension trait for serde_json's error can have methods with these names.
+/// It is a trait, so that a program with an extension trait for serde_json's error can have methods with these names. Its
+/// methods need no import, because [`Error`] dereferences to it; those of the program come first.
+///
+/// ```
+/// let error = tightwire_json::from_str::<Vec<u8>>("[1, true]").unwrap_err();
+/// assert_eq!(error.path().unwrap().to_string(), "[1]");
+/// ```
+///
+/// ```
+/// trait Place {
+///     fn path(&self) -> &'static str;
+/// }
+///
+/// impl Place for tightwire_json::Error {
+///     fn path(&self) -> &'static str {
+///         "of the program"
+///     }
+/// }
+///
+/// let error = tightwire_json::from_str::<Vec<u8>>("[1, true]").unwrap_err();
+/// assert_eq!(error.path(), "of the program");
+/// ```
 ///
 /// This trait is sealed.
 pub trait ErrorDetails: sealed::Sealed {
@@ -427,6 +448,14 @@ impl ErrorDetails for Error {
             Kind::Limit(_, limit) => Some(limit),
             _ => None,
         }
+    }
+}
+
+impl std::ops::Deref for Error {
+    type Target = dyn ErrorDetails + Send + Sync;
+
+    fn deref(&self) -> &Self::Target {
+        self
     }
 }
 

@@ -210,7 +210,13 @@ fn events(response: &Value, text: &str, input: &Input) -> Vec<Value> {
         add("response.output_item.done", json!({"item": item, "output_index": index}));
     }
     let is_cut = response["status"] == "incomplete";
-    add(if is_cut { "response.incomplete" } else { "response.completed" }, json!({"response": response}));
+    let mut last = json!({"response": response});
+    if input.get("stream_options").is_some_and(|options| options["include_usage"] == false)
+        && let Some(response) = last["response"].as_object_mut()
+    {
+        response.remove("usage");
+    }
+    add(if is_cut { "response.incomplete" } else { "response.completed" }, last);
     events
 }
 

@@ -72,17 +72,31 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("connector", &["allowed_tools", "id", "require_approval", "server_description", "server_label"]),
 ];
 
-const FILTERS: &[&str] = &[
-    "domain_filter",
-    "format_filter",
-    "last_updated_after_filter",
-    "last_updated_before_filter",
-    "safe_search",
-    "search_after_date_filter",
-    "search_before_date_filter",
-    "search_domain_filter",
-    "search_recency_filter",
+/// Fields of the objects of a request, or of the objects of a tool.
+const OBJECTS: &[(&str, &[&str])] = &[
+    ("profile", &["id", "type", "version"]),
+    ("reasoning", &["effort"]),
+    ("response_format", &["json_schema", "type"]),
+    ("response_format.json_schema", &["description", "name", "schema", "strict"]),
+    ("stream_options", &["include_usage"]),
+    (
+        "web_search.filters",
+        &[
+            "last_updated_after_filter",
+            "last_updated_before_filter",
+            "search_after_date_filter",
+            "search_before_date_filter",
+            "search_domain_filter",
+            "search_recency_filter",
+        ],
+    ),
+    ("web_search.user_location", &["city", "country", "latitude", "longitude", "region"]),
+    ("image_search.filters", &["domain_filter", "format_filter", "safe_search"]),
 ];
+
+/// Names of functions that the service uses itself.
+const RESERVED: &[&str] =
+    &["fetch_url", "finance_search", "people_search", "sandbox", "search_people", "search_web", "web_search"];
 
 /// Types of content parts.
 const PARTS: &[&str] = &["input_file", "input_image", "input_text", "output_text"];
@@ -99,7 +113,19 @@ pub(crate) fn check(input: &Input) -> Result<(), ApiError> {
             return Err(error::invalid_field(&format!("{path}.type"), "is no tool"));
         };
         known(names(tool), &[fields, &["type"][..]].concat(), &path)?;
-        known(names(&tool["filters"]), FILTERS, &format!("{path}.filters"))?;
+        for (name, fields) in OBJECTS {
+            if let Some(name) = name.strip_prefix(kind).and_then(|rest| rest.strip_prefix('.')) {
+                known(names(&tool[name]), fields, &format!("{path}.{name}"))?;
+            }
+        }
+        if kind == "function" && tool["name"].as_str().is_some_and(|name| RESERVED.contains(&name)) {
+            return Err(error::invalid_field(&format!("{path}.name"), "is reserved"));
+        }
+    }
+    for (path, fields) in OBJECTS {
+        let (name, inner) = path.split_once('.').unwrap_or((path, ""));
+        let object = input.get(name).map(|object| if inner.is_empty() { object } else { &object[inner] });
+        known(object.into_iter().flat_map(names), fields, path)?;
     }
     for (index, item) in input.get("input").and_then(Value::as_array).into_iter().flatten().enumerate() {
         for (part, content) in item["content"].as_array().into_iter().flatten().enumerate() {

@@ -70,7 +70,24 @@ async fn the_agent_api_rejects_unknown_fields_and_values_out_of_range() {
         (json!({"messages": []}), "messages"),
         (json!({"tools": [{"type": "web_search", "num_search_results": 3}]}), "tools[0].num_search_results"),
         (json!({"tools": [{"type": "web_search", "filters": {"x": 1}}]}), "tools[0].filters.x"),
+        (
+            json!({"tools": [{"type": "web_search", "filters": {"safe_search": true}}]}),
+            "tools[0].filters.safe_search",
+        ),
+        (json!({"tools": [{"type": "web_search", "user_location": {"x": 1}}]}), "tools[0].user_location.x"),
+        (
+            json!({"tools": [{"type": "image_search", "filters": {"search_domain_filter": []}}]}),
+            "tools[0].filters.search_domain_filter",
+        ),
         (json!({"tools": [{"type": "function", "function": {}}]}), "tools[0].function"),
+        (json!({"tools": [{"type": "function", "name": "search_web"}]}), "tools[0].name"),
+        (json!({"reasoning": {"summary": "auto"}}), "reasoning.summary"),
+        (json!({"stream_options": {"x": 1}}), "stream_options.x"),
+        (json!({"response_format": {"type": "json_schema", "schema": {}}}), "response_format.schema"),
+        (
+            json!({"response_format": {"type": "json_schema", "json_schema": {"x": 1}}}),
+            "response_format.json_schema.x",
+        ),
         (json!({"tools": [{"type": "teleport"}]}), "tools[0].type"),
         (json!({"response_format": {"type": "regex"}}), "response_format.type"),
         (
@@ -116,8 +133,10 @@ async fn responses_end_at_the_maximum_of_tokens() {
     assert_eq!(answer["incomplete_details"]["reason"], "max_output_tokens");
     assert_eq!(answer["output"][1]["content"][0]["text"], "You said: one two");
     request["stream"] = json!(true);
+    request["stream_options"] = json!({"include_usage": false});
     let events = client.post("/v1/responses", &request).await.event_values();
     let last = events.last().unwrap();
+    assert!(last["response"].get("usage").is_none());
     assert_eq!(
         (&last["type"], &last["response"]["status"]),
         (&json!("response.incomplete"), &json!("incomplete"))

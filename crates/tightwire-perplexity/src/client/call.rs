@@ -305,10 +305,14 @@ impl<C> Call<responses::Response, C> {
     /// Decodes the text of the response in addition.
     pub(crate) fn parsed<T: DeserializeOwned + 'static>(self) -> Call<responses::Parsed<T>, C> {
         self.receive_as(BodyMode::Buffered, |exchange| {
-            let parsed = decode_and(exchange, |response: responses::Response| {
-                Ok(responses::Parsed { value: response.parse()?, response })
-            });
-            parsed.map(Response::into_value)
+            // The message of a response that failed says more than its text.
+            let parsed =
+                decode_and(exchange, |response: responses::Response| match response.into_result() {
+                    Ok(response) => Ok(Ok(responses::Parsed { value: response.parse()?, response })),
+                    Err(error) => Ok(Err(error)),
+                })?;
+            let origin = parsed.head.origin();
+            parsed.into_value().map_err(|error| error.with_origin(origin))
         })
     }
 }
@@ -337,15 +341,18 @@ fn decode_and<T: DeserializeOwned + 'static, U>(
 ) -> Result<Response<U>> {
     let Exchange { head, body, span, client, .. } = exchange;
     let body = body.into_buffered();
-    let decoded = codec().from_slice(&body).and_then(|decoded: T| {
-        span.record_usage(response::usage(&decoded));
-        if response::is_unexpected(&decoded, &body) { Ok(None) } else { convert(decoded).map(Some) }
-    });
-    let error = match decoded {
-        Ok(Some(value)) => return Ok(Response { head, body, value }),
-        Ok(None) => Error::unexpected(body, &head).redacted(client.key()),
-        Err(error) => Error::decode(body, error).with_origin(head.origin()),
+    let error = match codec().from_slice::<T>(&body) {
+        Ok(decoded) if response::is_unexpected(&decoded, &body) => Error::unexpected(body, &head, None),
+        Ok(decoded) => {
+            span.record_usage(response::usage(&decoded));
+            match convert(decoded) {
+                Ok(value) => return Ok(Response { head, body, value }),
+                Err(error) => Error::decode(body, error).with_origin(head.origin()),
+            }
+        }
+        Err(error) => Error::unexpected(body, &head, Some(error)),
     };
+    let error = error.redacted(client.key());
     span.record_error(&error);
     Err(error)
 }

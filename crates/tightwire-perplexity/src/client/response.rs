@@ -142,7 +142,13 @@ pub(crate) fn is_unexpected(response: &dyn Any, body: &[u8]) -> bool {
     let lacks = |field| {
         tightwire_json::from_slice::<tightwire_json::Value>(body).is_ok_and(|body| body.get(field).is_none())
     };
-    is::<responses::Response>(response, |it| it.id.is_empty() && it.output.is_empty())
+    // Types without a field `error`, which reports an error beside their other fields.
+    let has_no_error = is::<Completion>(response, |_| true)
+        || is::<search::Response>(response, |_| true)
+        || is::<embeddings::Response>(response, |_| true)
+        || is::<embeddings::ContextualizedResponse>(response, |_| true);
+    has_no_error && error::is_failure(body)
+        || is::<responses::Response>(response, responses::Response::is_unexpected)
         || is::<responses::Cancelled>(response, |it| it.response_id.is_empty())
         || is::<Completion>(response, |it| it.id.is_empty() && it.choices.is_empty())
         || is::<AsyncCompletion>(response, |it| it.id.is_empty())
@@ -181,6 +187,14 @@ impl responses::Response {
             }
             _ => Ok(self),
         }
+    }
+
+    /// Returns whether this is another object: without identifier or status, or with an error and no known status.
+    fn is_unexpected(&self) -> bool {
+        let is_running = matches!(self.status, Status::Queued | Status::InProgress | Status::Cancelling);
+        let is_blank = self.id.is_empty() || self.status.as_str().is_empty();
+        (self.output.is_empty() && is_blank)
+            || (self.error.is_some() && !is_running && !self.status.is_final())
     }
 
     pub(crate) fn token_usage(&self) -> Option<TokenUsage> {

@@ -1,7 +1,11 @@
 //! Extracts the message from an error body, in all formats that the API and its gateways are known to send.
 
 use http::StatusCode;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use tightwire_json::Value;
+
+use crate::client::codec;
 
 /// Maximum length of a plain-text message, in bytes. Longer texts are usually HTML pages.
 const MAX_TEXT: usize = 500;
@@ -41,14 +45,6 @@ impl ParsedBody {
         }
     }
 
-    /// Returns the error that the body of a successful response reports; `None` if it reports none.
-    pub(super) fn reported(body: &[u8]) -> Option<Self> {
-        let document: Value = tightwire_json::from_slice(body).ok()?;
-        let reports = |name| document.get(name).is_some_and(|value| !value.is_null());
-        let is_error = MESSAGES.into_iter().any(reports);
-        (is_error || document.is_string()).then(|| Self::new(None, body))
-    }
-
     /// Replaces all occurrences of `secret` that are no part of a longer word.
     pub(super) fn redact(&mut self, secret: &str) {
         if secret.is_empty() {
@@ -62,6 +58,43 @@ impl ParsedBody {
             }
         }
     }
+}
+
+/// Returns whether a document that is no response reports an error: it has a message, or is one.
+pub(crate) fn reports_error(body: &[u8]) -> bool {
+    tightwire_json::from_slice::<Value>(body).is_ok_and(|document| {
+        let reports = |name| document.get(name).is_some_and(|value| !value.is_null());
+        document.is_string() || MESSAGES.into_iter().any(reports)
+    })
+}
+
+/// Returns whether an object reports an error, also beside a part of the response.
+///
+/// The substring search avoids a second decoding: ordinary events do not contain it, because quotes in strings are
+/// escaped.
+pub(crate) fn is_failure(body: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Probe {
+        error: Option<Value>,
+        response: Option<IgnoredAny>,
+        object: Option<Value>,
+        r#type: Option<Value>,
+    }
+
+    memchr::memmem::find(body, b"\"error\"").is_some()
+        && codec().from_slice::<Probe>(body).is_ok_and(|probe| {
+            let is_error = |value: Option<&Value>| value.is_some_and(|value| value == "error");
+            let has_error = match &probe.error {
+                Some(Value::Object(error)) => !error.is_empty(),
+                Some(Value::String(error)) => !error.is_empty(),
+                error => matches!(error, Some(Value::Number(_) | Value::Array(_) | Value::Bool(true))),
+            };
+            // The event of a failed response is part of the stream.
+            let kind = probe.r#type.as_ref().and_then(Value::as_str).unwrap_or_default();
+            let is_event =
+                kind == "response.failed" || (probe.response.is_some() && kind.starts_with("response."));
+            is_error(probe.object.as_ref()) || is_error(probe.r#type.as_ref()) || (has_error && !is_event)
+        })
 }
 
 /// Replaces `secret` where it is a whole token: a short key must not destroy the words of a message. `None` if there is

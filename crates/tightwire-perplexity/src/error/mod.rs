@@ -11,6 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
+pub(crate) use self::body::{is_failure, reports_error};
 pub use self::predicates::TimeoutPhase;
 pub(crate) use self::predicates::{error_response, request_id};
 

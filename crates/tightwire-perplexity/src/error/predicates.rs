@@ -62,23 +62,23 @@ impl Error {
     }
 
     /// Creates the error for a response with status 2xx that is not what was requested: the error that it reports, or
-    /// an error of its format.
-    pub(crate) fn unexpected(body: Bytes, head: &ResponseHead) -> Self {
-        let origin = head.origin();
-        match body::ParsedBody::reported(&body) {
-            Some(parsed) => {
-                let headers = Some(head.headers().clone());
-                let details =
-                    Details { parsed: Some(parsed), headers, body: Some(body), ..Details::default() };
-                Self::with_details(Kind::Api, details)
-            }
-            None => {
-                let details = Details { body: Some(body), ..Details::default() };
-                Self::with_details(Kind::Decode, details)
-                    .with_source("response is another document than expected")
-            }
-        }
-        .with_origin(origin)
+    /// an error of its format. `source` is the error of decoding, if there was one.
+    pub(crate) fn unexpected(
+        body: Bytes,
+        head: &ResponseHead,
+        source: Option<tightwire_json::Error>,
+    ) -> Self {
+        let error = if body::reports_error(&body) {
+            let parsed = Some(body::ParsedBody::new(None, &body));
+            let headers = Some(head.headers().clone());
+            Self::with_details(Kind::Api, Details { parsed, headers, body: Some(body), ..Details::default() })
+        } else if let Some(source) = source {
+            Self::decode(body, source)
+        } else {
+            Self::with_details(Kind::Decode, Details { body: Some(body), ..Details::default() })
+                .with_source("response is another document than expected")
+        };
+        error.with_origin(head.origin())
     }
 
     /// Redacts the secret in the server's message.

@@ -62,7 +62,8 @@ impl<'c, C> Responses<'c, C> {
     /// Requests a response whose text is a JSON value, and decodes it as `T`.
     ///
     /// The schema of `T`, which must be an object, becomes [`response_format`](Request#structfield.response_format),
-    /// unless the request already has one. A text that does not match `T` is an [`is_decode`](crate::Error::is_decode)
+    /// unless the request already has one. A response that failed is the error of
+    /// [`into_result`](Response::into_result). A text that does not match `T` is an [`is_decode`](crate::Error::is_decode)
     /// error: [`path`](crate::Error::path) is the path of the unexpected value in the text of the response, and
     /// [`body`](crate::Error::body) the whole response.
     ///

@@ -1,13 +1,11 @@
 //! Turns event stream bytes into items, without I/O.
 
 use bytes::{Buf as _, Bytes};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use tightwire_json::Value;
 
 use super::{Malformed, StreamItem};
 use crate::client::codec;
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, is_failure, reports_error};
 
 /// Default maximum event size, in bytes. Responses with reasoning and many results take some hundred
 /// kilobytes.
@@ -131,12 +129,13 @@ fn interpret<T: StreamItem>(event: &tightwire_sse::EventRef<'_>, malformed: Malf
         "error" => return Some(Step::Failed(Error::stream(data))),
         _ if data.is_empty() => return None,
         _ if event.is_done() => return Some(Step::Done),
-        _ if is_failure(data) => return Some(Step::Failed(Error::stream(data))),
+        _ if is_failure(data.as_bytes()) => return Some(Step::Failed(Error::stream(data))),
         _ => {}
     }
     Some(match codec().from_str::<T>(data) {
         Ok(item) if item.is_unexpected() && is_message(data) => Step::Failed(Error::stream(data)),
         Ok(item) => Step::Item(item),
+        Err(_) if reports_error(data.as_bytes()) => Step::Failed(Error::stream(data)),
         Err(error) => {
             let error = Error::decode(Bytes::copy_from_slice(data.as_bytes()), error);
             match malformed {
@@ -145,34 +144,6 @@ fn interpret<T: StreamItem>(event: &tightwire_sse::EventRef<'_>, malformed: Malf
             }
         }
     })
-}
-
-/// Returns whether the data is an object that reports an error, also beside a part of the response.
-///
-/// The substring search avoids a second decoding: ordinary events do not contain it, because quotes in strings are
-/// escaped.
-fn is_failure(data: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Probe {
-        error: Option<Value>,
-        response: Option<IgnoredAny>,
-        object: Option<Value>,
-        r#type: Option<Value>,
-    }
-
-    memchr::memmem::find(data.as_bytes(), b"\"error\"").is_some()
-        && codec().from_str::<Probe>(data).is_ok_and(|probe| {
-            let is_error = |value: Option<&Value>| value.is_some_and(|value| value == "error");
-            let has_error = match &probe.error {
-                Some(Value::Object(error)) => !error.is_empty(),
-                Some(Value::String(error)) => !error.is_empty(),
-                error => matches!(error, Some(Value::Number(_) | Value::Array(_) | Value::Bool(true))),
-            };
-            // The event of a failed response is part of the stream.
-            let is_event =
-                probe.response.is_some() || probe.r#type.as_ref().is_some_and(|it| it == "response.failed");
-            is_error(probe.object.as_ref()) || is_error(probe.r#type.as_ref()) || (has_error && !is_event)
-        })
 }
 
 /// Returns whether the data, which is no part of a response, is an error message without the name `error`.
@@ -242,6 +213,7 @@ mod tests {
             r#"{"object":"error","message":"broken","type":"InternalServerError","code":500}"#,
             r#"{"error":"broken"}"#,
             r#"{"error":{"message":"broken"}}"#,
+            r#"{"error":{"message":"broken"},"response":{}}"#,
             r#"{"detail":"broken"}"#,
             r#"{"detail":[{"msg":"broken"}]}"#,
             r#"{"message":"broken"}"#,

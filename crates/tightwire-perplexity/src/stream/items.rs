@@ -27,10 +27,10 @@ impl StreamItem for Completion {
         text(self.choices.into_iter().find(|choice| choice.index == 0)?.delta)
     }
 
-    fn whole_texts(&self, visit: &mut dyn FnMut(Option<u64>, &str)) {
+    fn whole_texts(&self, visit: &mut dyn FnMut([u64; 2], &str)) {
         let first = self.choices.iter().find(|choice| choice.index == 0);
         if let Some(text) = first.and_then(|choice| choice.message.as_ref()?.text()) {
-            visit(Some(0), text);
+            visit([0, 0], text);
         }
     }
 
@@ -40,7 +40,7 @@ impl StreamItem for Completion {
 
     fn from_document(document: &[u8]) -> Option<Self> {
         let completion: Self = codec().from_slice(document).ok()?;
-        (!completion.choices.is_empty()).then_some(completion)
+        (!completion.choices.is_empty() && !is_unexpected(&completion, document)).then_some(completion)
     }
 
     fn usage(&self) -> Option<TokenUsage> {
@@ -114,28 +114,31 @@ impl StreamItem for Event {
         }
     }
 
-    fn text_part(&self) -> u64 {
+    fn text_part(&self) -> [u64; 2] {
         match self {
             Self::OutputTextDelta(event) => part(&event.item_id, event.output_index, event.content_index),
-            _ => 0,
+            _ => [0, 0],
         }
     }
 
-    fn whole_texts(&self, visit: &mut dyn FnMut(Option<u64>, &str)) {
+    fn whole_texts(&self, visit: &mut dyn FnMut([u64; 2], &str)) {
+        let mut visit_item = |output_index, item: &responses::OutputItem| {
+            let responses::OutputItem::Message(message) = item else { return };
+            for (index, text) in (0..).zip(message.texts()) {
+                visit(part(&message.id, output_index, index), text);
+            }
+        };
         match self {
             Self::OutputTextDone(event) => {
-                visit(Some(part(&event.item_id, event.output_index, event.content_index)), &event.text);
+                visit(part(&event.item_id, event.output_index, event.content_index), &event.text);
             }
             Self::OutputItemAdded(event) | Self::OutputItemDone(event) => {
-                let responses::OutputItem::Message(message) = &event.item else { return };
-                for (index, text) in (0..).zip(message.texts()) {
-                    visit(Some(part(&message.id, event.output_index, index)), text);
-                }
+                visit_item(event.output_index, &event.item);
             }
             event if event.is_final() => {
                 let unknown = event.unknown_end();
-                let response = event.response().or(unknown.as_ref());
-                response.into_iter().flat_map(|it| it.texts()).for_each(|text| visit(None, text));
+                let output = event.response().or(unknown.as_ref()).map(|response| &*response.output);
+                (0..).zip(output.unwrap_or_default()).for_each(|(index, item)| visit_item(index, item));
             }
             _ => {}
         }
@@ -146,15 +149,15 @@ impl StreamItem for Event {
     }
 }
 
-/// Identifies a text by its message and its position there.
-fn part(item_id: &str, output_index: u32, content_index: u32) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    match item_id {
-        "" => output_index.hash(&mut hasher),
-        id => id.hash(&mut hasher),
+/// Names a text by its message, 0 if that has no identifier, and by its position.
+fn part(item_id: &str, output_index: u32, content_index: u32) -> [u64; 2] {
+    let mut id = 0;
+    if !item_id.is_empty() {
+        let mut hasher = DefaultHasher::new();
+        (item_id, content_index).hash(&mut hasher);
+        id = hasher.finish();
     }
-    content_index.hash(&mut hasher);
-    hasher.finish()
+    [id, u64::from(output_index) << 32 | u64::from(content_index)]
 }
 
 impl Accumulate for Completion {

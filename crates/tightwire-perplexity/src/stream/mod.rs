@@ -86,14 +86,15 @@ pub trait StreamItem: DeserializeOwned + Send + 'static {
         None
     }
 
-    /// Identifies the part of the response that [`into_text`](Self::into_text) adds to.
-    fn text_part(&self) -> u64 {
-        0
+    /// Names the part of the response that [`into_text`](Self::into_text) adds to: by an identifier, 0 without one, and by
+    /// its position.
+    fn text_part(&self) -> [u64; 2] {
+        [0, 0]
     }
 
-    /// Calls `visit` with the texts of parts of the response that the item repeats from their beginning: with the part,
-    /// or without if the item has all parts in order.
-    fn whole_texts(&self, _visit: &mut dyn FnMut(Option<u64>, &str)) {}
+    /// Calls `visit` with the parts of the response, named as by [`text_part`](Self::text_part), whose text the item
+    /// repeats from its beginning.
+    fn whole_texts(&self, _visit: &mut dyn FnMut([u64; 2], &str)) {}
 
     /// Returns the tokens used so far.
     fn usage(&self) -> Option<TokenUsage> {
@@ -328,7 +329,7 @@ impl<T: StreamItem> EventStream<T> {
                     self.state.interpreter.complete = true;
                     Ok(self.record_item(item))
                 }
-                None => Err(self.fail(Error::unexpected(document.into(), &self.state.head))),
+                None => Err(self.fail(Error::unexpected(document.into(), &self.state.head, None))),
             });
         }
         (!self.state.partial).then(|| Err(self.fail(Error::new(Kind::Incomplete))))

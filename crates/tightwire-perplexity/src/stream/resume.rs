@@ -115,11 +115,11 @@ impl ResumingStream {
     /// Returns whether an event was not received over an earlier connection.
     fn is_new(&mut self, event: &Event) -> bool {
         let sequence = event.sequence_number();
-        let is_repeated = sequence.is_some() && sequence <= self.cursor;
-        if !is_repeated {
+        // An event without a number is no progress: the server may send it over every connection.
+        if sequence > self.cursor {
             self.left = self.resumes;
         }
-        !is_repeated || event.is_final()
+        sequence.is_none() || sequence > self.cursor || event.is_final()
     }
 }
 

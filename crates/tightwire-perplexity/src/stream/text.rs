@@ -17,9 +17,18 @@ use crate::error::Result;
 #[must_use = "streams do nothing unless polled"]
 pub struct TextStream<T> {
     items: EventStream<T>,
-    /// Texts returned so far, to be removed from repeated whole texts, by part. `None` if items were read before,
-    /// because their text is unknown.
-    returned: Option<Vec<(u64, String)>>,
+    /// Texts returned so far, to be removed from repeated whole texts. `None` if items were read before, because their
+    /// text is unknown.
+    returned: Option<Vec<Part>>,
+}
+
+/// Text of a part of the response.
+struct Part {
+    /// Its identifier, 0 without one, and its position.
+    names: [u64; 2],
+    text: String,
+    /// The current item has the whole text.
+    is_visited: bool,
 }
 
 impl<T: StreamItem> TextStream<T> {
@@ -30,20 +39,34 @@ impl<T: StreamItem> TextStream<T> {
 
     /// Returns the new text of an item.
     fn new_text(&mut self, item: T) -> Option<String> {
-        let part = item.text_part();
-        let mut rest = Rest { returned: self.returned.take(), new: Vec::new(), all_parts: 0 };
-        item.whole_texts(&mut |part, whole| rest.add(part, whole));
-        let Rest { mut returned, new, .. } = rest;
+        let (names, is_last, mut new) = (item.text_part(), item.is_last(), Vec::new());
+        if let Some(parts) = &mut self.returned {
+            parts.iter_mut().for_each(|part| part.is_visited = false);
+            item.whole_texts(&mut |names, _| {
+                let named = parts.iter_mut().filter(|part| part.has_id(names));
+                named.for_each(|part| part.is_visited = true);
+            });
+            item.whole_texts(&mut |names, whole| {
+                let index = whole_part(parts, names, whole, is_last);
+                if let Some(rest) = whole.strip_prefix(&*parts[index].text).filter(|rest| !rest.is_empty()) {
+                    new.push((index, rest.to_owned()));
+                }
+            });
+        }
         let piece = item.into_text().filter(|text| !text.is_empty());
-        if let (Some(returned), Some(piece)) = (&mut returned, &piece) {
-            let index = position(returned, part);
-            returned[index].1.push_str(piece);
-        } else if let Some(returned) = &mut returned {
-            for (index, text) in &new {
-                returned[*index].1.push_str(text);
+        if let Some(parts) = &mut self.returned {
+            match &piece {
+                Some(piece) => {
+                    let is_same = |part: &Part| match names {
+                        [0, position] => part.names[1] == position,
+                        _ => part.has_id(names),
+                    };
+                    let index = parts.iter().position(is_same).unwrap_or_else(|| added(parts, names));
+                    parts[index].text.push_str(piece);
+                }
+                None => new.iter().for_each(|(index, text)| parts[*index].text.push_str(text)),
             }
         }
-        self.returned = returned;
         piece.or_else(|| {
             Some(new.into_iter().map(|(_, text)| text).collect()).filter(|text: &String| !text.is_empty())
         })
@@ -97,46 +120,29 @@ impl<T: StreamItem> Stream for TextStream<T> {
     }
 }
 
-/// Collects the texts of an item that were not returned before.
-struct Rest {
-    returned: Option<Vec<(u64, String)>>,
-    /// Position in `returned`, and the text.
-    new: Vec<(usize, String)>,
-    all_parts: usize,
-}
-
-impl Rest {
-    fn add(&mut self, part: Option<u64>, whole: &str) {
-        let Some(returned) = &mut self.returned else { return };
-        let index = match part {
-            Some(part) => match returned.iter().position(|(known, _)| *known == part) {
-                Some(index) => index,
-                // Another identifier for the same text.
-                None => returned
-                    .iter()
-                    .rposition(|(_, text)| !text.is_empty() && whole.starts_with(text))
-                    .unwrap_or_else(|| position(returned, part)),
-            },
-            None => {
-                self.all_parts += 1;
-                if returned.len() < self.all_parts {
-                    returned.push((0, String::new()));
-                }
-                self.all_parts - 1
-            }
-        };
-        if let Some(rest) = whole.strip_prefix(&*returned[index].1).filter(|rest| !rest.is_empty()) {
-            self.new.push((index, rest.to_owned()));
-        }
+impl Part {
+    fn has_id(&self, [id, _]: [u64; 2]) -> bool {
+        id != 0 && self.names[0] == id
     }
 }
 
-/// Returns the position of a part, which is added if it is new.
-fn position(returned: &mut Vec<(u64, String)>, part: u64) -> usize {
-    returned.iter().position(|(known, _)| *known == part).unwrap_or_else(|| {
-        returned.push((part, String::new()));
-        returned.len() - 1
-    })
+/// Returns the index of the part with this whole text, which is added if it is new. Gateways leave identifiers out or
+/// change them, and the last item may have other positions.
+fn whole_part(parts: &mut Vec<Part>, names: [u64; 2], whole: &str, is_last: bool) -> usize {
+    let may_be_same = |part: &Part| !part.is_visited && whole.starts_with(&part.text);
+    let at_position = |part: &Part| part.names[1] == names[1] && may_be_same(part);
+    let anywhere = |part: &Part| is_last && !part.text.is_empty() && may_be_same(part);
+    let index = parts.iter().position(|part| part.has_id(names));
+    let index = index.or_else(|| parts.iter().position(at_position));
+    let index = index.or_else(|| parts.iter().rposition(anywhere)).unwrap_or_else(|| added(parts, names));
+    parts[index].is_visited = true;
+    index
+}
+
+/// Adds a part and returns its index.
+fn added(parts: &mut Vec<Part>, names: [u64; 2]) -> usize {
+    parts.push(Part { names, text: String::new(), is_visited: false });
+    parts.len() - 1
 }
 
 impl<T> fmt::Debug for TextStream<T> {

@@ -287,6 +287,12 @@ async fn case_10_repeated_events_do_not_repeat_requests() {
     assert!(events.pop().unwrap().unwrap_err().is_incomplete());
     assert_eq!((events.len(), script.left()), (2, 0));
     assert_eq!(start.elapsed(), Duration::from_millis(500 + 1000 + 2000));
+    // An event without a number is no progress.
+    let repeated = || Step::pieces([&*stream_of(&[created(), delta("Hel"), event("unknown", json!({}))])]);
+    let script = Script::new([repeated(), repeated(), repeated()]);
+    let mut events: Vec<_> = open(&script).await.resuming(2).collect().await;
+    assert!(events.pop().unwrap().unwrap_err().is_incomplete());
+    assert_eq!((events.len(), script.left()), (5, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -310,6 +316,17 @@ async fn case_12_only_the_missing_tail_is_added() {
         assert_eq!(pieces(&events).await, ["Hello ", "world."]);
         assert_eq!(response(&events).await.output_text(), "Hello world.");
     }
+    // A gateway changes the identifiers, or leaves them out.
+    for ids in [["x", "y", "z"], ["", "m", "m"], ["m", "", ""]] {
+        let output = json!([search(), message(&["Hello"])]);
+        let mut events =
+            [delta("Hel"), text_done("Hello"), item("done", &message(&["Hello"])), completed(output)];
+        events[1]["item_id"] = ids[0].into();
+        events[2]["item"]["id"] = ids[1].into();
+        events[3]["response"]["output"][1]["id"] = ids[2].into();
+        assert_eq!(pieces(&events).await, ["Hel", "lo"], "{ids:?}");
+        assert_eq!(response(&events).await.output_text(), "Hello");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -319,6 +336,20 @@ async fn case_13_parts_are_not_mixed() {
     let events = [delta("Hel"), text_done("Hello"), second, completed(json!([message(&["Hello", "world"])]))];
     assert_eq!(pieces(&events).await, ["Hel", "lo", "wor", "ld"]);
     assert_eq!(response(&events).await.texts().collect::<Vec<_>>(), ["Hello", "world"]);
+    // A text that begins like another one.
+    let mut second = item("done", &message(&["Hello again"]));
+    (second["item"]["id"], second["output_index"]) = ("n".into(), 2.into());
+    let events = [delta("Hello"), item("done", &message(&["Hello"])), second, completed(json!([]))];
+    assert_eq!(pieces(&events).await, ["Hello", "Hello again"]);
+    // A message of which there is no other event comes before the one that was streamed.
+    let mut first = message(&["First. "]);
+    first["id"] = "n".into();
+    for output in [json!([first, message(&["Hello"])]), json!([search(), first, message(&["Hello"])])] {
+        let events = [delta("Hel"), completed(output)];
+        assert_eq!(pieces(&events).await, ["Hel", "First. lo"]);
+        let script = Script::new([Step::pieces([&*stream_of(&events)])]);
+        assert_eq!(open(&script).await.accumulate().await.unwrap().output_text(), "First. Hello");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -495,6 +526,8 @@ async fn case_24_error_events_have_their_message() {
         r#"{"code":"c","message":"broken","param":null,"sequence_number":2,"type":"error"}"#,
         r#"{"error":"broken"}"#,
         r#"{"error":{"message":"broken"}}"#,
+        r#"{"error":{"message":"broken"},"response":{"id":"resp_1"}}"#,
+        r#"{"error":["broken"],"type":"response.failed"}"#,
     ] {
         assert_eq!(failure_after_text("", data).await.message(), Some("broken"), "{data}");
     }
@@ -550,19 +583,47 @@ async fn case_29_keep_alives_are_ignored() {
 
 #[tokio::test(start_paused = true)]
 async fn case_30_documents_with_status_200_are_not_lost() {
-    for (body, message) in
-        [(r#"{"error":{"message":"quota"}}"#, Some("quota")), ("{}", None), ("<html></html>", None)]
-    {
+    for (body, message) in [
+        (r#"{"error":{"message":"quota"}}"#, Some("quota")),
+        // Errors that look like a response.
+        (r#"{"error":{"message":"quota"},"id":"req_1"}"#, Some("quota")),
+        (r#"{"error":{"message":"quota"},"id":"req_1","object":"error","output":[]}"#, Some("quota")),
+        (r#"{"error":"quota","id":"req_1","status":"error"}"#, Some("quota")),
+        (r#"{"error":{"message":"quota"},"output":"none"}"#, Some("quota")),
+        (r#"{"detail":[{"msg":"quota"}],"id":{}}"#, Some("quota")),
+        (r#""quota""#, Some("quota")),
+        (r#"{"id":"req_1"}"#, None),
+        (r#"{"id":{}}"#, None),
+        ("[]", None),
+        ("", None),
+        ("{}", None),
+        ("<html></html>", None),
+    ] {
         let step = || Step::ok(body);
         let script = Script::new([step(), step(), step()]);
         let request = Request::new("perplexity/sonar", "Why?");
         for error in [
             script.client().responses().create(&request).await.unwrap_err(),
-            open(&script).await.accumulate().await.unwrap_err(),
             script.client().responses().retrieve("resp_1").await.unwrap_err(),
+            open(&script).await.accumulate().await.unwrap_err(),
         ] {
-            assert_eq!((error.body().unwrap().as_ref(), error.message()), (body.as_bytes(), message));
+            assert_eq!(error.message(), message, "{error}: {body}");
+            // A stream without any data has ended early.
+            assert!(
+                error.body().is_some_and(|found| found == body) || error.is_incomplete(),
+                "{error}: {body}"
+            );
         }
+    }
+    let body = r#"{"id":"c","choices":[{"index":0,"finish_reason":"error","message":{"content":""}}],"error":{"message":"quota"}}"#;
+    let script = Script::new([Step::ok(body), Step::ok(body)]);
+    let (client, request) =
+        (script.client(), tightwire_perplexity::types::chat::Request::new("sonar", "Why?"));
+    for error in [
+        client.chat().create(&request).await.unwrap_err(),
+        client.chat().stream(&request).await.unwrap().accumulate().await.unwrap_err(),
+    ] {
+        assert_eq!((error.message(), error.body().unwrap().as_ref()), (Some("quota"), body.as_bytes()));
     }
     for status in ["failed", "cancelled"] {
         let body =

@@ -276,6 +276,12 @@ async fn redirects_keep_the_body_and_drop_the_key() {
     assert_eq!(request.header("authorization"), None);
 }
 
+#[cfg(all(feature = "blocking", feature = "schemars"))]
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Answer {
+    text: String,
+}
+
 #[cfg(feature = "blocking")]
 #[test]
 fn blocking_client() {
@@ -311,6 +317,13 @@ fn blocking_client() {
     let agent = responses::Request::with_effort("low", "Why is the sky blue?");
     let pieces = client.responses().stream(&agent).send().unwrap().text();
     assert_eq!(pieces.into_iter().map(Result::unwrap).collect::<String>(), text);
+    let resumed = || client.responses().stream(&agent).send().unwrap().resuming(2);
+    let deltas =
+        resumed().into_iter().map(|event| event.unwrap().delta_text().unwrap_or_default().to_owned());
+    assert_eq!(deltas.collect::<String>(), text);
+    assert_eq!(client.block_on(resumed().accumulate()).unwrap().sources().len(), 2);
+    #[cfg(feature = "schemars")]
+    assert_eq!(client.responses().parse::<Answer>(&agent).send().unwrap().value.text, "text");
     let run = client.responses().create(&agent.background(true)).send().unwrap();
     let wait = client.responses().wait(&run.id).interval(Duration::from_millis(1));
     assert_eq!(client.block_on(wait).unwrap().output_text(), text);

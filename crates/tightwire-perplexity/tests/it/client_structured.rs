@@ -113,4 +113,15 @@ async fn responses_of_the_agent_api_are_parsed_in_the_same_way() {
             }
         }
     }
+    for status in ["failed", "cancelled"] {
+        let body =
+            json!({"id": "r", "status": status, "error": {"message": "no", "code": "c"}, "output": []});
+        let script = Script::new([Step::status(200, &[], body.to_string())]);
+        let request = responses::Request::new("perplexity/sonar", "Which planet?");
+        let error = script.client().responses().parse::<Planet>(&request).await.unwrap_err();
+        assert_eq!(
+            (error.message(), error.code(), error.request_id()),
+            (Some("no"), Some("c"), Some("rid-1"))
+        );
+    }
 }

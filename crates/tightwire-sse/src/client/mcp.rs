@@ -69,12 +69,16 @@ impl McpSession {
         self.id.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the kind of error for a refused request, and removes the id if the server has ended the session.
+    /// Returns the kind of error for a refused request, and removes the id if the server has ended the session. A message
+    /// without an id belongs to no session: its URL may be wrong.
     pub(super) fn refusal(&self, refusal: Refusal, status: StatusCode, is_resumption: bool) -> Refusal {
-        match status {
-            StatusCode::NOT_FOUND | StatusCode::GONE => {}
-            StatusCode::UNAUTHORIZED if is_resumption => {}
-            _ => return refusal,
+        let is_end = match status {
+            StatusCode::NOT_FOUND | StatusCode::GONE => is_resumption || self.id().is_some(),
+            StatusCode::UNAUTHORIZED => is_resumption,
+            _ => false,
+        };
+        if !is_end {
+            return refusal;
         }
         *self.lock() = None;
         Kind::SessionEnded
@@ -115,8 +119,8 @@ impl EventSourceBuilder {
     /// - [`Error::is_transport`] and [`Error::is_timeout`] if the response is not received. It is unknown whether the
     ///   server has received the message.
     /// - [`Error::is_status`] for another status than 200 and 202. With 404 and 410 it is also
-    ///   [`Error::is_session_ended`]: the session is without id, and the client has to initialize a new one. So it is
-    ///   with 401, 404 and 410 when the client resumes an event stream.
+    ///   [`Error::is_session_ended`] if the session had an id: it is removed, and the client has to initialize a new
+    ///   session. So it is with 401, 404 and 410 when the client resumes an event stream.
     /// - [`Error::is_content_type`] if the response is neither JSON nor an event stream.
     /// - [`Error::is_limit`] if a JSON response is larger than [`Config::max_event_size`](crate::Config::max_event_size).
     ///

@@ -189,6 +189,19 @@ async fn a_message_is_sent_once() {
     assert!(error.is_transport(), "{error}");
 }
 
+#[tokio::test]
+async fn a_wrong_url_ends_no_session() {
+    for status in [401, 404, 410] {
+        let error = Fixture::start()
+            .send(async |request| {
+                request.respond(status, &[JSON]);
+            })
+            .await
+            .unwrap_err();
+        assert_eq!((error.status(), error.is_session_ended()), (Some(status), false));
+    }
+}
+
 /// The requests in the documentation of [`McpSession`].
 #[tokio::test]
 async fn a_server_without_other_messages_answers_405() {

@@ -9,12 +9,13 @@ use super::common::{Role, Status};
 use super::event::Event;
 use super::output::{OutputContent, OutputItem, OutputMessage, OutputText};
 use super::response::{Response, Usage};
+use super::tool::is_reserved;
 use crate::types::partial::GrowingJson;
 
 /// Combines the events of a stream into one [`Response`].
 ///
-/// The result is the response of the last event that contains one. Missing output, as in a truncated stream,
-/// is rebuilt from the item and text events.
+/// The result is the response of the last event that contains one. Items and texts that it lacks, as in a truncated
+/// stream, are those of the item and text events.
 ///
 /// # Examples
 /// ```
@@ -137,22 +138,30 @@ impl Accumulator {
         if response.usage.is_none() {
             response.usage = usage;
         }
-        if response.texts().any(|text| !text.is_empty()) {
-            // A part of the text may be missing or cut off.
-            for ((output_index, content_index), text) in texts {
-                let message = message_mut(&mut response, output_index, &text.item_id);
-                message.into_iter().for_each(|message| set_text(message, content_index, &text.text));
-            }
+        if response.output.is_empty() {
+            response.output = merged(items, &texts).into_values().collect();
             return response;
         }
-        // The last response has no text. That of the other events is not lost, nor is an item that only it has.
-        let received = merged(items, &texts).into_values();
-        if response.output.is_empty() {
-            response.output = received.collect();
-        } else {
-            let has_text = |item: &OutputItem| item.texts().next().is_some();
-            response.output.retain(|item| !matches!(item, OutputItem::Message(_)));
-            response.output.extend(received.filter(has_text));
+        let output = &mut response.output;
+        for (index, item) in items {
+            match item {
+                OutputItem::Message(message) => add_message(output, index, 0, message),
+                OutputItem::FunctionCall(call) => {
+                    let is_same = |item: &OutputItem| matches!(item, OutputItem::FunctionCall(it) if it.call_id == call.call_id);
+                    if !is_reserved(&call.name) && !output.iter().any(is_same) {
+                        output.push(OutputItem::FunctionCall(call));
+                    }
+                }
+                // Most other items have no identifier.
+                item if output.iter().all(|it| it.tag() != item.tag()) => output.push(item),
+                _ => {}
+            }
+        }
+        for ((index, part), text) in texts {
+            let message =
+                OutputMessage { id: text.item_id, role: Role::Assistant, ..OutputMessage::default() };
+            let content = vec![OutputContent::Text(OutputText { text: text.text, ..OutputText::default() })];
+            add_message(output, index, part, OutputMessage { content, ..message });
         }
         response
     }
@@ -217,13 +226,29 @@ fn merged(
     items
 }
 
-/// Returns the message with this identifier, or at this index.
-fn message_mut<'a>(response: &'a mut Response, index: u32, id: &str) -> Option<&'a mut OutputMessage> {
-    let is_wanted = |item: &OutputItem| matches!(item, OutputItem::Message(it) if it.id == id);
-    let found = response.output.iter().position(is_wanted).filter(|_| !id.is_empty());
-    match response.output.get_mut(found.unwrap_or(index as usize)) {
-        Some(OutputItem::Message(message)) => Some(message),
-        _ => None,
+/// Adds the texts of a message that was received, from this part on, to that of the last response, in which a part or an
+/// end may be missing: the one with its identifier, at its index if one of them has none, or with the same beginning.
+/// Without any, the whole message is added.
+fn add_message(output: &mut Vec<OutputItem>, index: u32, first_part: u32, received: OutputMessage) {
+    let first = received.texts().next().unwrap_or_default();
+    let position = |is_same: &dyn Fn(&OutputMessage) -> bool| {
+        output.iter().position(|item| matches!(item, OutputItem::Message(it) if is_same(it)))
+    };
+    let has_no_id = |item: &OutputItem| match item {
+        OutputItem::Message(message) => message.id.is_empty() || received.id.is_empty(),
+        _ => false,
+    };
+    let index = index as usize;
+    let found = position(&|it| it.id == received.id && !it.id.is_empty())
+        .or_else(|| output.get(index).is_some_and(has_no_id).then_some(index))
+        .or_else(|| position(&|it| it.texts().any(|text| !text.is_empty() && first.starts_with(text))));
+    if let Some(OutputItem::Message(message)) = found.and_then(|found| output.get_mut(found)) {
+        (first_part..).zip(received.texts()).for_each(|(part, text)| set_text(message, part, text));
+        return;
+    }
+    let is_known = |text: &str| output.iter().flat_map(OutputItem::texts).any(|known| known.contains(text));
+    if !received.texts().all(is_known) {
+        output.push(OutputItem::Message(received));
     }
 }
 
@@ -328,6 +353,47 @@ mod tests {
             }
             let last = format!(r#"{{"type": "response.{kind}", "response": {{"status": "napping"}}}}"#);
             assert_eq!(accumulate(&[created, &last]).finish().status.as_str(), "napping");
+        }
+    }
+
+    #[test]
+    fn items_that_the_last_event_lacks_are_not_lost() {
+        let done = |index: u32, item: &str| {
+            format!(r#"{{"type": "response.output_item.done", "output_index": {index}, "item": {item}}}"#)
+        };
+        let message = |id: &str, text: &str| {
+            format!(
+                r#"{{"type": "message", "id": "{id}", "content": [{{"type": "output_text", "text": "{text}"}}]}}"#
+            )
+        };
+        let call = |name: &str| {
+            format!(
+                r#"{{"type": "function_call", "call_id": "{name}", "name": "{name}", "arguments": "{{}}"}}"#
+            )
+        };
+        let search = r#"{"type": "search_results", "results": [{"id": 1, "url": "u"}]}"#;
+        for (output, text) in [
+            (message("a", "Hello"), "Hellomore"),
+            (message("b", "mo"), "moreHello"),
+            (format!("{search},{}", message("b", "more")), "moreHello"),
+            (format!("{search},{}", message("", "Hi")), "Himore"),
+            (search.to_owned(), "Hellomore"),
+            (format!("{},{}", call("weather"), message("x", "Hello, more")), "Hello, more"),
+            // Another identifier and another index.
+            (format!("{search},{search},{search},{search},{}", message("x", "Hel")), "Hellomore"),
+        ] {
+            let last = format!(r#"{{"type": "response.completed", "response": {{"output": [{output}]}}}}"#);
+            let events = [
+                done(0, search),
+                done(1, &message("a", "Hello")),
+                done(2, &message("b", "more")),
+                done(3, &call("weather")),
+                done(4, &call("search_web")),
+                last,
+            ];
+            let response = accumulate(&events.each_ref().map(String::as_str)).finish();
+            assert_eq!(response.output_text(), text, "{output}");
+            assert_eq!((response.function_calls().count(), response.sources().len()), (1, 1), "{output}");
         }
     }
 
