@@ -289,9 +289,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// All values, in the order of the tables.
-    pub const ALL: [Self; 4] = [Self::Faster, Self::Even, Self::Slower, Self::Undecided];
-
     /// Returns the word of the tables.
     pub fn label(self) -> &'static str {
         match self {
