@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use bench_report::model::Role;
-use bench_report::program::find;
+use bench_report::program::{find, succeed};
 
 use crate::client::Header;
 use crate::servers::{Server, empty, program};
@@ -213,7 +213,7 @@ pub(crate) fn devpi(folders: &Folders, index: &str, folder: &str) -> Result<Serv
     let dir = empty(&folders.scratch, folder)?;
     let mut init = tool("devpi-init")?;
     init.args(["--no-root-pypi", "--serverdir"]).arg(&dir);
-    run(&mut init)?;
+    succeed(&mut init)?;
     let prefix = concat!("/", "root", "/load/+simple/");
     let mut server = Server::proxy("devpi", Role::Peer, prefix, "/+api")?;
     server.version = pinned(DEVPI, &["devpi-server", "waitress"]);
@@ -223,7 +223,7 @@ pub(crate) fn devpi(folders: &Folders, index: &str, folder: &str) -> Result<Serv
         .arg(&dir)
         .current_dir(&folders.scratch);
     let server = server.start(&mut command, &folders.scratch)?;
-    run(tool("python")?.args(["-c", MAKE_MIRROR, &format!("http://{}", server.address), index]))?;
+    succeed(tool("python")?.args(["-c", MAKE_MIRROR, &format!("http://{}", server.address), index]))?;
     Ok(server)
 }
 
@@ -232,12 +232,4 @@ fn installed(variable: &str, name: &str) -> Result<PathBuf> {
     let python =
         std::env::var_os(variable).with_context(|| format!("it is not installed (no {variable})"))?;
     Ok(Path::new(&python).with_file_name(name))
-}
-
-fn run(command: &mut Command) -> Result<()> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().with_context(|| format!("cannot start {program}"))?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{program}: {}: {}", output.status, text.trim());
-    Ok(())
 }
