@@ -95,22 +95,18 @@ fn elements(suite: &mut Suite) {
     let input = &*TWITTER.sized(length);
     let expected = messages(length).iter().map(text).sum();
     let decoder = || ElementDecoder::<Status<String>>::new("/statuses").ok();
-    let row = suite.row("elements").payload(input.len() as u64);
-    let row = add_side(
-        row,
+    let sides = [
         ours(READER, expected, || {
             let messages = decoder().map(|decoder| DocumentReader::new(black_box(input), decoder));
             messages.into_iter().flatten().map_while(Result::ok).map(|message| text(&message)).sum()
         }),
-    );
-    let row = add_side(
-        row,
         ours(IN_MEMORY, expected, || {
             let (mut rest, Some(mut decoder)) = (black_box(input), decoder()) else { return 0 };
             std::iter::from_fn(|| decoder.next(&mut rest)?.ok()).map(|message| text(&message)).sum()
         }),
-    );
-    special::elements(input, expected).into_iter().fold(row, add_side);
+    ];
+    let row = suite.row("elements").payload(input.len() as u64);
+    sides.into_iter().chain(special::elements(input, expected)).fold(row, add_side);
 }
 
 /// Documents in lines.
@@ -120,21 +116,17 @@ fn lines(suite: &mut Suite) {
     let (input, count) = (lines.collect::<String>().into_bytes(), users.len() as u64);
     let input = &*input;
     let expected = logins(users.into_iter());
-    let row = suite.row("lines").payload(input.len() as u64).elements(count);
-    let row = add_side(
-        row,
+    let sides = [
         ours(IN_MEMORY, expected, || {
             let users = tightwire_json::Deserializer::from_slice(black_box(input)).into_iter();
             logins(users.map_while(Result::ok))
         }),
-    );
-    let row = add_side(
-        row,
         ours(READER, expected, || {
             logins(DocumentReader::new(black_box(input), LineDecoder::new()).map_while(Result::ok))
         }),
-    );
-    special::lines(input, expected).into_iter().fold(row, add_side);
+    ];
+    let row = suite.row("lines").payload(input.len() as u64).elements(count);
+    sides.into_iter().chain(special::lines(input, expected)).fold(row, add_side);
 }
 
 /// Incomplete documents: the first half of one of 11 KB, and all its beginnings in steps of 16 bytes, as they arrive from
