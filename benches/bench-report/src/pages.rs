@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::chart::{self, Dot, Panel, Strip};
-use crate::facts::{Facts, Match, Standing, best, distinct, is_different, shown};
+use crate::facts::{Facts, Match, Standing, best, distinct, grouped, is_different, shown};
 use crate::history;
 use crate::model::{EVEN, LEAST_RATIO, Outcome, Role, Row};
 use crate::quantity::{self as units, Quantity};
@@ -499,11 +499,9 @@ fn warnings(facts: &Facts<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for one in &facts.report.run.missing_peers {
-        missing.entry(&one.reason).or_default().push(format!("{} ({})", one.peer, one.language));
-    }
-    let missing = missing.into_iter();
+    let missing = facts.report.run.missing_peers.iter();
+    let missing =
+        grouped(missing.map(|one| (&one.reason, format!("{} ({})", one.peer, one.language)))).into_iter();
     warnings.extend(missing.map(|(reason, peers)| format!("Not measured: {}: {reason}.", peers.join(", "))));
     warnings
 }

@@ -210,10 +210,7 @@ impl Sources {
                 .flat_map(|system| system.benches.iter().map(move |bench| (bench, &*system.name)));
             all.filter(|(bench, _)| bench.upstream == name).collect::<Vec<_>>()
         };
-        let mut found = benches(names[0]);
-        if found.is_empty() {
-            found = benches(names[1]);
-        }
+        let mut found = names.map(benches).into_iter().find(|found| !found.is_empty()).unwrap_or_default();
         if found.len() > 1 {
             let is_of_package = |end: &String| package.is_some_and(|package| package.ends_with(end.as_str()));
             found.retain(|(bench, _)| bench.package.as_ref().is_some_and(is_of_package));
