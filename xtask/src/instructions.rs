@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 use bench_report::sources::load;
 use serde::{Deserialize, Serialize};
 
-use crate::process::{Skipped, first_line, lacks, succeed};
+use crate::process::{Skipped, first_line, lacks, skip, succeed};
 use crate::workspace::Workspace;
 use crate::{cargo, say};
 
@@ -75,9 +75,7 @@ pub(crate) fn command(systems: &[String], is_saved: bool, workspace: &Workspace)
 /// Counts the rows of the named systems (all by default), prints the counts and compares them. Fails if a count
 /// deviates from the file.
 pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipped> {
-    if let Some(missing) = lacks("valgrind") {
-        return Ok(Some(missing));
-    }
+    skip!(lacks("valgrind"));
     let baseline: Baseline = load(&workspace.data(), FILE)?;
     let incomparable =
         |here: BTreeMap<_, _>| Ok(Some(format!("counted with {:?}, here is {here:?}", baseline.origin)));
@@ -117,9 +115,7 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipp
 /// Checks that four times as much input takes at most [`MAX_GROWTH`] times as many instructions. Fails if a row takes
 /// more.
 pub(crate) fn check_growth(workspace: &Workspace) -> Result<Skipped> {
-    if let Some(missing) = lacks("valgrind") {
-        return Ok(Some(missing));
-    }
+    skip!(lacks("valgrind"));
     let program = cargo::tested_program(workspace, "linear")?;
     let (list, _) = run(&program, &[])?;
     let growths = by_all_processors(list.lines(), |work| {

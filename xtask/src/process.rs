@@ -9,6 +9,17 @@ pub(crate) use bench_report::program::{Finished, empty, find, first_line, succee
 /// Reason why a check was not made on this machine; `None` if it was made.
 pub(crate) type Skipped = Option<String>;
 
+/// Skips the check if there is a reason.
+macro_rules! skip {
+    ($reason:expr) => {
+        if let Some(reason) = $reason {
+            return Ok(Some(reason));
+        }
+    };
+}
+
+pub(crate) use skip;
+
 /// Joins the reasons to one text; `None` if there are none.
 pub(crate) fn joined(reasons: &[String]) -> Skipped {
     (!reasons.is_empty()).then(|| reasons.join("; "))

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use bench_report::machine;
 
 use crate::interop::{self, FLEET, PROXIES, VERSITYGW};
-use crate::process::{Skipped, lacks, succeed};
+use crate::process::{Skipped, lacks, skip, succeed};
 use crate::workspace::Workspace;
 use crate::{cargo, report, say};
 
@@ -44,9 +44,7 @@ pub(crate) fn keys(workspace: &Workspace) -> Result<Vec<String>> {
 
 /// Sends every request of the load run once and checks the responses. Fails if a response is wrong.
 pub(crate) fn check(workspace: &Workspace) -> Result<Skipped> {
-    if let Some(missing) = lacks("gzip") {
-        return Ok(Some(missing));
-    }
+    skip!(lacks("gzip"));
     if !cfg!(target_os = "linux") {
         return Ok(Some("processor time and memory are read as Linux reports them".into()));
     }

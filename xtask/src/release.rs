@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::process::{Skipped, finish, joined, lacks, succeed, works};
+use crate::process::{Skipped, finish, joined, lacks, skip, succeed, works};
 use crate::workspace::Workspace;
 use crate::{cargo, dist, say, test, tidy};
 
@@ -178,9 +178,7 @@ fn newest_section(text: &str, version: &str) -> Result<Skipped> {
 
 /// Finds dependencies that nothing uses.
 pub(crate) fn machete(workspace: &Workspace) -> Result<Skipped> {
-    if let Some(missing) = lacks("cargo-machete") {
-        return Ok(Some(missing));
-    }
+    skip!(lacks("cargo-machete"));
     // Not by way of cargo: inside of `cargo run` it would take its own name for a folder.
     let mut command = Command::new("cargo-machete");
     command.args(["--with-metadata", "--skip-target-dir"]).current_dir(&workspace.root);
@@ -252,9 +250,8 @@ fn docs(workspace: &Workspace) -> Result<Skipped> {
 
 /// Compares the public API of the libraries with that of the commit or tag `semver-baseline` in Cargo.toml.
 pub(crate) fn semver(workspace: &Workspace) -> Result<Skipped> {
-    if let Some(missing) = lacks("cargo-semver-checks") {
-        return Ok(Some(format!("{missing} (cargo install --locked {SEMVER_CHECKS})")));
-    }
+    let missing = lacks("cargo-semver-checks");
+    skip!(missing.map(|missing| format!("{missing} (cargo install --locked {SEMVER_CHECKS})")));
     let manifest = manifest(workspace)?;
     let baseline = manifest["workspace"]["metadata"]["semver-baseline"].as_str();
     let baseline = baseline.context("Cargo.toml: workspace.metadata.semver-baseline is no string")?;

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 use When::{Always, Beside, Full};
 
 use crate::interop::{self, Installed};
-use crate::process::{Skipped, finish, joined, lacks, succeed};
+use crate::process::{Skipped, finish, joined, lacks, skip, succeed};
 use crate::workspace::Workspace;
 use crate::{cargo, completeness, features, instructions, note, process, proxy, release, say, setup, tidy};
 
@@ -291,11 +291,7 @@ fn peers(gate: &Gate) -> Result<Skipped> {
 }
 
 fn deny(gate: &Gate) -> Result<Skipped> {
-    match lacks("cargo-deny") {
-        None => pass(cargo::command(
-            &gate.workspace,
-            &["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"],
-        )),
-        missing => Ok(missing),
-    }
+    skip!(lacks("cargo-deny"));
+    let arguments = ["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"];
+    pass(cargo::command(&gate.workspace, &arguments))
 }

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{Dist, VERSION};
-use crate::process::{self, Skipped, works};
+use crate::process::{self, Skipped, lacks, skip, works};
 
 /// Name of the archive.
 const ARCHIVE: &str = concat!("pypi-proxy-", env!("CARGO_PKG_VERSION"), ".oci.tar");
@@ -53,9 +53,7 @@ struct Build<'dist> {
 }
 
 pub(super) fn build(dist: &Dist<'_>, out: &Path) -> Result<Skipped> {
-    if let Some(missing) = process::lacks("buildah") {
-        return Ok(Some(missing));
-    }
+    skip!(lacks("buildah"));
     let build = Build::new(dist)?;
     // Users other than root need a user namespace.
     if let Err(error) = output(&mut build.buildah("info")) {
@@ -68,9 +66,7 @@ pub(super) fn build(dist: &Dist<'_>, out: &Path) -> Result<Skipped> {
 
 /// Builds the image again, compares the archives, checks the settings of the image, and runs it.
 pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
-    if let Some(missing) = process::lacks("skopeo") {
-        return Ok(Some(missing));
-    }
+    skip!(lacks("skopeo"));
     let build = Build::new(dist)?;
     let again = build.scratch.join("again");
     fs::create_dir(&again)?;
