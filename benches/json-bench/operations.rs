@@ -44,7 +44,6 @@ fn messages(length: usize) -> Vec<Status<String>> {
     document.map(|document| document.statuses).unwrap_or_default()
 }
 
-/// Operations on decoded trees.
 fn trees(suite: &mut Suite) {
     let inputs = [Input::new(Type::TwitterDocument, TWITTER.sized(100 << 10))];
     let document = &*inputs[0].document;
@@ -109,7 +108,6 @@ fn elements(suite: &mut Suite) {
     sides.into_iter().chain(special::elements(input, expected)).fold(row, add_side);
 }
 
-/// Documents in lines.
 fn lines(suite: &mut Suite) {
     let users: Vec<User> = payload::page(300).data.map(|page| page.list).unwrap_or_default();
     let lines = users.iter().map(|user| serde_json::to_string(user).unwrap_or_default() + "\n");

@@ -113,7 +113,6 @@ impl Task {
         }
     }
 
-    /// Processes a row.
     pub(crate) fn run(&mut self, key: &str, sides: &mut [Side<'_>], has_threads: bool, options: &Options) {
         let is_selected = |side: &&mut Side<'_>| options.selects_entry(&side.entry);
         match self {

@@ -89,7 +89,6 @@ pub(crate) struct Installed {
     pub(crate) missing: Vec<String>,
 }
 
-/// Installs the programs of the selected suites.
 pub(crate) fn install_suites(workspace: &Workspace, is_wanted: impl Fn(&str) -> bool) -> Installed {
     let mut installed = Installed::default();
     for (suite, package, language, pins, variable) in ALL.into_iter().filter(|(suite, ..)| is_wanted(suite)) {

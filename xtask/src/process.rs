@@ -42,7 +42,6 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns whether a command succeeds.
 pub(crate) fn works(command: &mut Command) -> bool {
     command.stdin(Stdio::null()).output().is_ok_and(|output| output.status.success())
 }

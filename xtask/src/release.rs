@@ -97,12 +97,10 @@ fn manifest(workspace: &Workspace) -> Result<toml::Table> {
     Ok(fs::read_to_string(workspace.root.join("Cargo.toml"))?.parse()?)
 }
 
-/// Returns the published packages.
 fn published(workspace: &Workspace) -> Result<Vec<tidy::Package>> {
     Ok(tidy::packages(workspace)?.into_iter().filter(tidy::Package::is_published).collect())
 }
 
-/// Returns what git prints.
 fn git(workspace: &Workspace, arguments: &[&str]) -> Result<String> {
     Ok(succeed(Command::new("git").args(arguments).current_dir(&workspace.root))?.stdout)
 }

@@ -35,7 +35,6 @@ pub(crate) struct Options {
     full: bool,
 }
 
-/// One run of the gate.
 struct Gate {
     workspace: Workspace,
     is_full: bool,
@@ -135,7 +134,6 @@ pub(crate) fn timed(run: impl FnOnce() -> Result<Skipped>) -> Timed {
     (run(), start.elapsed())
 }
 
-/// Runs named steps and prints the results.
 pub(crate) fn report<Run: FnOnce() -> Timed>(steps: impl Iterator<Item = (&'static str, Run)>) -> Result<()> {
     let (mut passed, mut skipped, mut failed) = (0, 0, Vec::new());
     let mut lines = String::new();

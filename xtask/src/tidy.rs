@@ -184,7 +184,6 @@ impl Package {
         self.get(name).and_then(toml::Value::as_array).into_iter().flatten()
     }
 
-    /// Returns whether releases contain the package.
     pub(crate) fn is_published(&self) -> bool {
         self.directory.parent().is_some_and(|parent| parent.ends_with("crates"))
             && self.get("package.publish").is_none()
@@ -200,7 +199,6 @@ impl Package {
         self.tables("bench").filter(|_| self.is_suite()).filter_map(|bench| bench["name"].as_str())
     }
 
-    /// Returns whether the package is a benchmark suite.
     pub(crate) fn is_suite(&self) -> bool {
         self.name.ends_with("-bench")
     }

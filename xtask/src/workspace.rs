@@ -30,7 +30,6 @@ impl Workspace {
         self.root.join("benches/data")
     }
 
-    /// Folder of the report.
     pub(crate) fn report(&self) -> PathBuf {
         self.target.join("report")
     }
@@ -40,7 +39,6 @@ impl Workspace {
         self.target.join(folder).join(format!("{name}{}", env::consts::EXE_SUFFIX))
     }
 
-    /// Folder of temporary files.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.target.join("xtask")
     }

@@ -220,7 +220,6 @@ impl<'f> Facts<'f> {
     }
 }
 
-/// Returns whether a duel shows that one side is faster.
 pub(crate) fn is_different(ratio: &Ratio) -> bool {
     matches!(ratio.outcome(), Outcome::Faster | Outcome::Slower)
 }

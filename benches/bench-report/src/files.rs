@@ -93,7 +93,6 @@ pub(crate) fn use_times_of_duels(report: &mut Report) {
     }
 }
 
-/// Adds items that are not in the list.
 fn extend<T: PartialEq>(list: &mut Vec<T>, items: Vec<T>) {
     for item in items {
         if !list.contains(&item) {
@@ -125,7 +124,6 @@ fn compress(paths: &[PathBuf], limit: usize) -> Result<(Vec<u8>, usize)> {
     }
 }
 
-/// Returns the text of a compressed file of pairs.
 pub(crate) fn uncompressed(pairs: &[u8]) -> Result<String> {
     let mut text = String::new();
     GzDecoder::new(pairs).read_to_string(&mut text)?;

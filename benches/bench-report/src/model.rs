@@ -338,7 +338,6 @@ impl Ratio {
 }
 
 impl fmt::Display for Ratio {
-    /// Writes the ratio with its interval.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [value, low, high] = [self.value, self.low, self.high].map(quantity::ratio);
         match self.is_rough() {
@@ -369,7 +368,6 @@ pub(crate) mod tests {
         }
     }
 
-    /// Creates a row of a Go program.
     pub(crate) fn go_row(implementation: &str, role: Role, times: &[f64]) -> Row {
         Row { language: "go".to_owned(), ..row(implementation, role, Some("owned"), times) }
     }

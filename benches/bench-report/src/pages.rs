@@ -101,7 +101,6 @@ pub(crate) fn first(facts: &Facts<'_>, folder: &str) -> Page {
     Page { id: String::new(), text: text + "\n## Method\n" + METHOD, charts }
 }
 
-/// Returns all other pages.
 pub(crate) fn others(facts: &Facts<'_>) -> Vec<Page> {
     let mut pages: Vec<Page> =
         facts.sources.systems.iter().map(|system| system_page(system, facts)).collect();
@@ -465,7 +464,6 @@ fn sizes(facts: &Facts<'_>) -> Option<String> {
     chart::lines(SIZES, &panels.collect::<Vec<_>>())
 }
 
-/// Returns the circumstances of the run.
 fn run(facts: &Facts<'_>) -> Vec<String> {
     let (run, duels) = (&facts.report.run, &facts.report.duels);
     let busy = optional(run.busy_after, |part| format!("{:.1} %", 100.0 * part));

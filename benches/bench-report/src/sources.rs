@@ -311,7 +311,6 @@ impl Table {
 }
 
 impl Group {
-    /// Returns the name of the group with its crate.
     pub(crate) fn name(&self) -> String {
         format!("{}: {}", self.package, self.title)
     }
@@ -373,7 +372,6 @@ pub fn matches(pattern: &str, name: &str) -> bool {
 pub(crate) mod tests {
     use super::*;
 
-    /// Reads the committed files.
     pub(crate) fn sources() -> Sources {
         Sources::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
     }

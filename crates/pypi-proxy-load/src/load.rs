@@ -65,7 +65,6 @@ impl Options {
         self.rounds.unwrap_or(if self.quick { 1 } else { 10 }).max(1)
     }
 
-    /// Returns the names of the servers beside ours.
     fn servers(&self) -> impl Iterator<Item = &str> {
         let peers = self.peers.iter().map(|(name, _)| &**name);
         let names = ["nginx static", "nginx cache"].into_iter().chain(peers).chain(["proxpi", "devpi"]);
@@ -84,7 +83,6 @@ impl Options {
     }
 }
 
-/// Inputs of a run.
 struct Run<'r> {
     options: &'r Options,
     folders: &'r Folders,

@@ -64,7 +64,6 @@ fn main() -> ExitCode {
     })
 }
 
-/// Writes the rows and tables for the report.
 fn save(path: &Path, mut results: ProxyRun) -> Result<()> {
     results.tables.retain(|sheet| !sheet.lines.is_empty());
     path.parent().map_or(Ok(()), fs::create_dir_all)?;

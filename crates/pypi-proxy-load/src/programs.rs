@@ -67,7 +67,6 @@ pub(crate) fn groxpi(folders: &Folders, binary: &Path, index: &str, folder: &str
     server.start(&mut command, &folders.scratch)
 }
 
-/// Returns a peer that is already running.
 pub(crate) fn running(name: &str, address: SocketAddr) -> Result<Server> {
     let prefix = if name == "proxpi" { "/index/" } else { "/simple/" };
     let role = if name == "groxpi" { Role::Original } else { Role::Peer };
@@ -140,14 +139,12 @@ fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
-/// Fails if a program is not installed.
 pub(crate) fn ensure(name: &str) -> Result<()> {
     let is_named = name == "nginx" && std::env::var_os("NGINX_BIN").is_some();
     ensure!(is_named || find(name).is_some(), "there is no {name}; run `cargo xtask setup`");
     Ok(())
 }
 
-/// Returns the version of wrk or nginx.
 pub(crate) fn version(name: &str) -> Option<String> {
     let program = if name == "nginx" { nginx_program() } else { name.into() };
     let text = line(Command::new(program).arg("-v"), name)?;
@@ -168,7 +165,6 @@ fn line(command: &mut Command, word: &str) -> Option<String> {
 const PROXPI: &str = include_str!("../tests/proxpi.txt");
 const DEVPI: &str = include_str!("../tests/devpi.txt");
 
-/// Returns the pinned versions of packages.
 fn pinned(pins: &str, packages: &[&str]) -> Option<String> {
     let is_named = |line: &&str| packages.iter().any(|name| line.split("==").next() == Some(name));
     Some(pins.lines().filter(is_named).map(|line| line.replace("==", " ")).collect::<Vec<_>>().join(", "))

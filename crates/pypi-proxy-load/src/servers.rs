@@ -148,7 +148,6 @@ impl Server {
         }
     }
 
-    /// Empties the access log.
     pub(crate) fn clear_log(&self) {
         // If this fails, more lines are counted.
         let _ = self.log.as_ref().map(|log| OpenOptions::new().write(true).truncate(true).open(log));

@@ -45,7 +45,6 @@ const USERS: [&[(&str, &str)]; 3] = [
     ],
 ];
 
-/// One build of the image.
 struct Build<'dist> {
     dist: &'dist Dist<'dist>,
     /// Folder for temporary files.
@@ -105,7 +104,6 @@ impl<'dist> Build<'dist> {
         command
     }
 
-    /// Builds the image and writes the archive.
     fn write(&self, archive: &Path) -> Result<()> {
         let files = self.dist.workspace.root.join("docs/deploy/docker");
         let (context, layout) = (self.scratch.join("context"), self.scratch.join("layout"));
@@ -259,7 +257,6 @@ fn replace(layout: &Path, descriptor: &mut Value, content: &Value) -> Result<()>
     Ok(())
 }
 
-/// Runs a command and returns its output.
 fn output(command: &mut Command) -> Result<String> {
     Ok(process::succeed(command)?.stdout)
 }
