@@ -107,7 +107,7 @@ pub(crate) fn nginx_cache(folders: &Folders, upstream: SocketAddr, folder: &str)
 fn nginx(folders: &Folders, mut server: Server, config: &str) -> Result<Server> {
     let dir = empty(&folders.scratch, &server.name.replace(' ', "-"))?;
     // As root, nginx would switch to another user, which cannot access the folders.
-    let user = if is_root() { "user root;\n" } else { "" };
+    let user = if nix::unistd::geteuid().is_root() { "user root;\n" } else { "" };
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|name| format!("{name}_temp_path {}/{name};\n", dir.display()))
         .concat();
@@ -126,28 +126,18 @@ fn nginx(folders: &Folders, mut server: Server, config: &str) -> Result<Server> 
     fs::write(&path, config).with_context(|| format!("cannot write {}", path.display()))?;
     server.log = Some(dir.join("access.log"));
     server.version = version("nginx");
-    let mut command = program(nginx_program());
+    let mut command = program("nginx");
     command.arg("-e").arg(dir.join("error.log")).arg("-c").arg(&path);
     server.start(&mut command, &folders.scratch)
 }
 
-fn nginx_program() -> PathBuf {
-    std::env::var_os("NGINX_BIN").map_or_else(|| "nginx".into(), PathBuf::from)
-}
-
-fn is_root() -> bool {
-    nix::unistd::geteuid().is_root()
-}
-
 pub(crate) fn ensure(name: &str) -> Result<()> {
-    let is_named = name == "nginx" && std::env::var_os("NGINX_BIN").is_some();
-    ensure!(is_named || find(name).is_some(), "there is no {name}; run `cargo xtask setup`");
+    ensure!(find(name).is_some(), "there is no {name}; run `cargo xtask setup`");
     Ok(())
 }
 
 pub(crate) fn version(name: &str) -> Option<String> {
-    let program = if name == "nginx" { nginx_program() } else { name.into() };
-    let text = line(Command::new(program).arg("-v"), name)?;
+    let text = line(Command::new(name).arg("-v"), name)?;
     let text = text.split(" [").next().unwrap_or_default();
     Some(text.trim_start_matches("nginx version: ").to_owned())
 }
