@@ -467,10 +467,9 @@ fn sizes(facts: &Facts<'_>) -> Option<String> {
 fn run(facts: &Facts<'_>) -> Vec<String> {
     let (run, duels) = (&facts.report.run, &facts.report.duels);
     let busy = optional(run.busy_after, |part| format!("{:.1} %", 100.0 * part));
-    let (fewest, most) =
-        (duels.iter().map(|duel| duel.processes).min(), duels.iter().map(|duel| duel.processes).max());
+    let processes: Vec<f64> = duels.iter().map(|duel| duel.processes as f64).collect();
     let processes =
-        fewest.zip(most).map(|(fewest, most)| format!(", with {fewest} to {most} processes each"));
+        bounds(&processes).map(|(fewest, most)| format!(", with {fewest} to {most} processes each"));
     let mut lines = vec![
         format!("Date: {}", run.date),
         format!("Machine: {}, {} cores, {}", run.machine.cpu, run.machine.cores, run.machine.kernel),
