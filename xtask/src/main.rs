@@ -3,7 +3,6 @@
 mod bench;
 mod cargo;
 mod compare;
-mod completeness;
 mod conformance;
 mod deploy;
 mod dist;

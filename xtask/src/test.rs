@@ -18,7 +18,7 @@ use When::{Always, Beside, Full};
 use crate::interop::{self, Installed};
 use crate::process::{Skipped, finish, joined, lacks, skip, succeed};
 use crate::workspace::Workspace;
-use crate::{cargo, completeness, features, instructions, note, process, proxy, release, say, setup, tidy};
+use crate::{cargo, features, instructions, note, process, proxy, release, say, setup, tidy};
 
 /// Run the checks before a change; with --full, all of CI
 ///
@@ -86,7 +86,7 @@ const STEPS: &[Step] = &[
     // With the programs of `newcomer`.
     step("benches", Full, |gate| pass(cargo::bench(&gate.workspace, &["--test"]))),
     step("suites", Full, suites),
-    step("rows", Full, |gate| completeness::check(&gate.workspace).map(|()| None)),
+    step("rows", Full, |gate| crate::report::check_rows(&gate.workspace).map(|()| None)),
     step("load", Full, |gate| proxy::check(&gate.workspace)),
     step("conformance", Full, conformance),
     step("peers", Beside, peers),
