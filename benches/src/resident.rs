@@ -4,8 +4,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use bench_report::model::Row;
-use bench_report::peer::{Implementation, Program};
+use bench_report::model::{Implementation, Program, Row};
 
 /// Environment variable with the path of the list that `cargo xtask bench` writes.
 pub(crate) const LIST: &str = "BENCH_PEERS";

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Duel, Outcome, Ratio, Report, Role, Row};
+use crate::model::{Duel, Outcome, Ratio, Report, Role, Row, matches};
 use crate::quantity::Quantity;
-use crate::sources::{Sources, matches};
+use crate::sources::Sources;
 use crate::table::NONE;
 
 /// Parts of undecided results, and of duels of equal code with a difference, above which a run is not published.

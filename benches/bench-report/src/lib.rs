@@ -11,7 +11,6 @@ mod html;
 pub mod machine;
 pub mod model;
 mod pages;
-pub mod peer;
 pub mod program;
 pub mod publish;
 pub mod quantity;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::history::Saved;
-use crate::model::{Role, Row};
+use crate::model::{Role, Row, matches};
 use crate::quantity::Quantity;
 
 /// The inputs of a report besides the measurements.
@@ -358,14 +358,6 @@ pub fn load<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T> {
     let path = folder.join(name);
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     toml::from_str(&text).with_context(|| format!("unexpected content of {}", path.display()))
-}
-
-/// Returns whether a name matches a pattern; `*` at the end matches any rest.
-pub fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => name.starts_with(prefix),
-        None => name == pattern,
-    }
 }
 
 #[cfg(test)]
