@@ -10,6 +10,7 @@ use json_peers::real::{CITM, Status, TWITTER, Twitter};
 use json_peers::special::{
     self, BORROWED, ERROR, IN_MEMORY, PARTIAL, PATH, POINTERS, READER, User, logins, text,
 };
+use json_peers::types::{TestData, TestMetadata, TestResponse};
 use json_peers::{payload, peers};
 use tightwire_json::partial::Parser;
 use tightwire_json::{
@@ -21,7 +22,7 @@ use super::{add, inputs};
 pub(crate) fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     trees(suite);
     values(suite);
-    modes(suite);
+    modes(suite)?;
     elements(suite);
     lines(suite);
     partial(suite);
@@ -72,8 +73,11 @@ fn values(suite: &mut Suite) {
 }
 
 /// Modes of our encoder. Few peers have them: sonic in Go has a fastest mode, and two crates write canonical output.
-fn modes(suite: &mut Suite) {
-    let (with_tree, typed) = (payload::test_tree(), payload::test());
+fn modes(suite: &mut Suite) -> anyhow::Result<()> {
+    let with_tree: TestResponse<String, serde_json::Value, serde_json::Value> =
+        serde_json::from_str(payload::TEST)?;
+    let typed: TestResponse<String, TestData<String>, TestMetadata<String>> =
+        serde_json::from_str(payload::TEST)?;
     let length = inputs(&[Type::Test], payload::TEST)[0].document.len() as u64;
     let fast = Codec::fast();
     let class = |form| format!("{form}, fastest mode, new buffer");
@@ -86,6 +90,7 @@ fn modes(suite: &mut Suite) {
     let length = payload::page_document(37).len() as u64;
     let side = ours("typed, new buffer", length, || encoded(Codec::canonical().to_vec(black_box(&page))));
     add_side(suite.row("canonical").payload(length), side);
+    Ok(())
 }
 
 /// Elements of an array in a document of 1 MB, one in memory at a time.

@@ -77,8 +77,9 @@ pub(crate) fn command(systems: &[String], is_saved: bool, workspace: &Workspace)
 pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipped> {
     skip!(lacks("valgrind"));
     let baseline: Baseline = load(&workspace.data(), FILE)?;
-    let incomparable =
-        |here: BTreeMap<_, _>| Ok(Some(format!("counted with {:?}, here is {here:?}", baseline.origin)));
+    let incomparable = |here: BTreeMap<String, String>| {
+        Ok(Some(format!("counted with {:?}, here is {here:?}", baseline.origin)))
+    };
     // Checked before the build, which takes minutes and is needed only for the instruction set.
     let here = origin(baseline.origin.get("machine").map_or("", String::as_str));
     if here != baseline.origin {

@@ -101,18 +101,14 @@ fn published(workspace: &Workspace) -> Result<Vec<tidy::Package>> {
     Ok(tidy::packages(workspace)?.into_iter().filter(tidy::Package::is_published).collect())
 }
 
-fn git(workspace: &Workspace, arguments: &[&str]) -> Result<String> {
-    Ok(succeed(Command::new("git").args(arguments).current_dir(&workspace.root))?.stdout)
-}
-
 fn tree(workspace: &Workspace) -> Result<Skipped> {
-    let changes = git(workspace, &["status", "--porcelain"])?;
+    let changes = workspace.git(&["status", "--porcelain"])?;
     ensure!(changes.is_empty(), "changes that are not committed:\n{changes}");
     Ok(None)
 }
 
 fn tag(workspace: &Workspace) -> Result<Skipped> {
-    let tags = git(workspace, &["tag", "--list", &format!("v{VERSION}")])?;
+    let tags = workspace.git(&["tag", "--list", &format!("v{VERSION}")])?;
     ensure!(tags.is_empty(), "the tag v{VERSION} exists");
     Ok(None)
 }
@@ -253,7 +249,7 @@ pub(crate) fn semver(workspace: &Workspace) -> Result<Skipped> {
     let manifest = manifest(workspace)?;
     let baseline = manifest["workspace"]["metadata"]["semver-baseline"].as_str();
     let baseline = baseline.context("Cargo.toml: workspace.metadata.semver-baseline is no string")?;
-    let is_shallow = git(workspace, &["rev-parse", "--is-shallow-repository"])?.trim() == "true";
+    let is_shallow = workspace.git(&["rev-parse", "--is-shallow-repository"])?.trim() == "true";
     let mut find = Command::new("git");
     if !works(find.args(["cat-file", "-e", &format!("{baseline}^{{commit}}")]).current_dir(&workspace.root)) {
         ensure!(is_shallow, "Cargo.toml: there is no commit {baseline}, the value of semver-baseline");

@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process::succeed;
 use crate::workspace::Workspace;
 
 /// Files that may contain `unsafe`. Each has a safe equivalent and a test that compares the two, or only measures.
@@ -82,9 +80,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
 
 /// Returns the files that git tracks or would add.
 pub(crate) fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
-    let mut git = Command::new("git");
-    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    let list = succeed(git.current_dir(&workspace.root))?.stdout;
+    let list = workspace.git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
     let mut sources = Vec::new();
     for path in list.split('\0').filter(|path| !path.is_empty()) {
         // Binary files have no lines to check.

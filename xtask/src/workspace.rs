@@ -2,8 +2,11 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result};
+
+use crate::process::succeed;
 
 #[derive(Debug)]
 pub(crate) struct Workspace {
@@ -32,6 +35,11 @@ impl Workspace {
 
     pub(crate) fn report(&self) -> PathBuf {
         self.target.join("report")
+    }
+
+    /// Returns what git prints.
+    pub(crate) fn git(&self, arguments: &[&str]) -> Result<String> {
+        Ok(succeed(Command::new("git").args(arguments).current_dir(&self.root))?.stdout)
     }
 
     /// Path of a program in the folder of a profile.

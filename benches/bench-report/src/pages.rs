@@ -395,7 +395,7 @@ fn brief(mut sheet: Sheet) -> String {
         };
         verdict.iter().for_each(|index| line.cells[*index] = word(&line.cells[*index]));
     }
-    sheet.only(&["Line", "Ours", "Fastest other", "Ratio (interval)", "Verdict"]).text()
+    sheet.only("Line | Ours | Fastest other | Ratio (interval) | Verdict").text()
 }
 
 /// Draws the ratio of each wanted result, those below 1 with their names at the top.

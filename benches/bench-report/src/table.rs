@@ -66,9 +66,9 @@ impl Sheet {
         self.keep(|sheet, index| sheet.lines.iter().any(|line| is_figure(line, index)))
     }
 
-    /// Keeps the named columns.
-    pub fn only(self, names: &[&str]) -> Self {
-        self.keep(|sheet, index| names.contains(&&*sheet.columns[index].name))
+    /// Keeps the named columns. `|` separates the names.
+    pub fn only(self, names: &str) -> Self {
+        self.keep(|sheet, index| names.split(" | ").any(|name| name == sheet.columns[index].name))
     }
 
     fn keep(mut self, is_kept: impl Fn(&Self, usize) -> bool) -> Self {

@@ -19,6 +19,9 @@ use crate::{Paths, measure, note, procfs, results, say, single, verify};
 /// Number of starts per program for the startup time.
 const STARTS: usize = 10;
 
+/// Columns that are shown during a run.
+const COLUMNS: &str =
+    "Server | Coding | Rounds | Times ours (interval) | Requests/s | p50 | CPU/request | Failed";
 /// Rows that are measured without a load generator.
 const SINGLE: [&str; 5] = ["cold_cache", "startup", "list_927k", "refresh", "lock_file_cold"];
 
@@ -207,17 +210,7 @@ impl Run<'_> {
                     say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
                     let before = outcome.rows.len();
                     measure::measure(row, &servers, self.data, &wrk, rounds, outcome);
-                    let columns = [
-                        "Server",
-                        "Coding",
-                        "Rounds",
-                        "Times ours (interval)",
-                        "Requests/s",
-                        "p50",
-                        "CPU/request",
-                        "Failed",
-                    ];
-                    say(&results::sheet(&outcome.rows[before..]).only(&columns).text());
+                    say(&results::sheet(&outcome.rows[before..]).only(COLUMNS).text());
                 }
                 outcome.add_memory(&servers);
             }
