@@ -77,19 +77,13 @@ pub(crate) fn command(systems: &[String], is_saved: bool, workspace: &Workspace)
 pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipped> {
     skip!(lacks("valgrind"));
     let baseline: Baseline = load(&workspace.data(), FILE)?;
-    let incomparable = |here: BTreeMap<String, String>| {
-        Ok(Some(format!("counted with {:?}, here is {here:?}", baseline.origin)))
+    let difference = |here: BTreeMap<String, String>| {
+        (here != baseline.origin).then(|| format!("counted with {:?}, here is {here:?}", baseline.origin))
     };
     // Checked before the build, which takes minutes and is needed only for the instruction set.
-    let here = origin(baseline.origin.get("machine").map_or("", String::as_str));
-    if here != baseline.origin {
-        return incomparable(here);
-    }
+    skip!(difference(origin(baseline.origin.get("machine").map_or("", String::as_str))));
     let program = cargo::released_program(workspace, "instructions")?;
-    let here = origin_of(&program)?;
-    if here != baseline.origin {
-        return incomparable(here);
-    }
+    skip!(difference(origin_of(&program)?));
     let counted = count(&program, systems)?;
     let mut problems = Vec::new();
     for (row, &now) in &counted {
