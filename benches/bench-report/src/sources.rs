@@ -264,7 +264,8 @@ impl Sources {
                 gaps.push(format!("{key}: in no group of groups.toml"));
             }
             let is_bench = self.benches().any(|bench| bench.key == *key);
-            match (is_bench || notes.is_part(key), find(&notes.added, key, None)) {
+            let is_part = notes.part.iter().flat_map(|part| &part.rows).any(|row| matches(row, key));
+            match (is_bench || is_part, find(&notes.added, key, None)) {
                 (true, Some(_)) if is_bench => gaps.push(format!("{key}: in a report, and said to be ours")),
                 (false, None) => {
                     gaps.push(format!("{key}: in no report, and rows.toml has no reason for it"))
@@ -321,10 +322,6 @@ impl Notes {
     pub(crate) fn parts(&self, bench: &str) -> Vec<String> {
         let part = self.part.iter().find(|part| part.bench == bench);
         part.map_or_else(|| vec![bench.to_owned()], |part| part.rows.clone())
-    }
-
-    fn is_part(&self, key: &str) -> bool {
-        self.part.iter().flat_map(|part| &part.rows).any(|row| matches(row, key))
     }
 
     /// Returns the reason why a published line or benchmark has no figure.
