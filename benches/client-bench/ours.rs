@@ -42,7 +42,6 @@ impl Ours {
         Self { random_delay: true, ..Self::without_sleep(workload, server) }
     }
 
-    /// Creates a client that retries without delay.
     pub(crate) fn without_sleep(workload: &Workload, server: &Server) -> Self {
         Self::from_builder(builder(server), workload)
     }

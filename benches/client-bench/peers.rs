@@ -16,7 +16,6 @@ use crate::repeat::Operation;
 use crate::server::Server;
 use crate::workload::{Workload, headers};
 
-/// Encodes the body of a request, if it has one.
 fn encoded(workload: &Workload) -> Option<Vec<u8>> {
     let body = workload.body.as_ref()?;
     Some(serde_json::to_vec(&**body).expect("the body can be encoded"))

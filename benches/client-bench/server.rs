@@ -60,7 +60,6 @@ impl Server {
         Ok(server)
     }
 
-    /// Returns the URL of a path.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }

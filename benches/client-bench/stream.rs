@@ -37,7 +37,6 @@ pub(crate) enum Api {
 }
 
 impl Api {
-    /// Returns the name of the row.
     pub(crate) fn row(self) -> &'static str {
         match self {
             Self::Agent => "client_stream_agent_10k",

@@ -69,7 +69,6 @@ fn repeated<O: Operation>(workload: &Workload, make: fn(&Workload, &Server) -> O
     repeat(workload.answer.clone(), Box::new(move |server| make(workload, server)))
 }
 
-/// Adds ours over both transports, and reqwest.
 fn with_peers<'a>(row: Row<'a>, workload: &'a Workload, ours: fn(&Workload, &Server) -> Ours) -> Row<'a> {
     let expected = workload.expected();
     row.payload(expected)

@@ -35,13 +35,8 @@ pub(crate) struct Workload {
 impl Workload {
     /// A request without a body, and a small response.
     pub(crate) fn simple(row: &'static str) -> Self {
-        let answer = Answer {
-            content_type: "application/json",
-            body: Input::whole(*br#"{"status": "ok"}"#, Stop::End),
-            is_chunked: false,
-            required_header: None,
-            is_limited: false,
-        };
+        let body = Input::whole(*br#"{"status": "ok"}"#, Stop::End);
+        let answer = Answer { content_type: "application/json", is_chunked: false, ..Answer::stream(body) };
         Self { row, headers: &[], body: None, answer, retries: 0, is_concurrent: false }
     }
 

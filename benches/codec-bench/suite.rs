@@ -11,8 +11,7 @@ use std::process::ExitCode;
 use benches::{Impl, Row, Suite, memory};
 use codec_bench::codec::{Add, Kind, add};
 use codec_bench::layouts;
-use codec_bench::message::Message;
-use codec_bench::payload::{SIZES, message};
+use codec_bench::message::{Message, SIZES, message};
 use codec_bench::peers::{self, WincodeVec};
 
 benches::counting_allocator!();

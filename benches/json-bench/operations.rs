@@ -10,6 +10,7 @@ use json_peers::real::{CITM, Status, TWITTER, Twitter};
 use json_peers::special::{
     self, BORROWED, ERROR, IN_MEMORY, PARTIAL, PATH, POINTERS, READER, User, logins, text,
 };
+use json_peers::types::{TestData, TestMetadata, TestResponse};
 use json_peers::{payload, peers};
 use tightwire_json::partial::Parser;
 use tightwire_json::{
@@ -21,7 +22,7 @@ use super::{add, inputs};
 pub(crate) fn rows(suite: &mut Suite) -> anyhow::Result<()> {
     trees(suite);
     values(suite);
-    modes(suite);
+    modes(suite)?;
     elements(suite);
     lines(suite);
     partial(suite);
@@ -44,7 +45,6 @@ fn messages(length: usize) -> Vec<Status<String>> {
     document.map(|document| document.statuses).unwrap_or_default()
 }
 
-/// Operations on decoded trees.
 fn trees(suite: &mut Suite) {
     let inputs = [Input::new(Type::TwitterDocument, TWITTER.sized(100 << 10))];
     let document = &*inputs[0].document;
@@ -73,8 +73,11 @@ fn values(suite: &mut Suite) {
 }
 
 /// Modes of our encoder. Few peers have them: sonic in Go has a fastest mode, and two crates write canonical output.
-fn modes(suite: &mut Suite) {
-    let (with_tree, typed) = (payload::test_tree(), payload::test());
+fn modes(suite: &mut Suite) -> anyhow::Result<()> {
+    let with_tree: TestResponse<String, serde_json::Value, serde_json::Value> =
+        serde_json::from_str(payload::TEST)?;
+    let typed: TestResponse<String, TestData<String>, TestMetadata<String>> =
+        serde_json::from_str(payload::TEST)?;
     let length = inputs(&[Type::Test], payload::TEST)[0].document.len() as u64;
     let fast = Codec::fast();
     let class = |form| format!("{form}, fastest mode, new buffer");
@@ -87,6 +90,7 @@ fn modes(suite: &mut Suite) {
     let length = payload::page_document(37).len() as u64;
     let side = ours("typed, new buffer", length, || encoded(Codec::canonical().to_vec(black_box(&page))));
     add_side(suite.row("canonical").payload(length), side);
+    Ok(())
 }
 
 /// Elements of an array in a document of 1 MB, one in memory at a time.
@@ -95,46 +99,37 @@ fn elements(suite: &mut Suite) {
     let input = &*TWITTER.sized(length);
     let expected = messages(length).iter().map(text).sum();
     let decoder = || ElementDecoder::<Status<String>>::new("/statuses").ok();
-    let row = suite.row("elements").payload(input.len() as u64);
-    let row = add_side(
-        row,
+    let sides = [
         ours(READER, expected, || {
             let messages = decoder().map(|decoder| DocumentReader::new(black_box(input), decoder));
             messages.into_iter().flatten().map_while(Result::ok).map(|message| text(&message)).sum()
         }),
-    );
-    let row = add_side(
-        row,
         ours(IN_MEMORY, expected, || {
             let (mut rest, Some(mut decoder)) = (black_box(input), decoder()) else { return 0 };
             std::iter::from_fn(|| decoder.next(&mut rest)?.ok()).map(|message| text(&message)).sum()
         }),
-    );
-    special::elements(input, expected).into_iter().fold(row, add_side);
+    ];
+    let row = suite.row("elements").payload(input.len() as u64);
+    sides.into_iter().chain(special::elements(input, expected)).fold(row, add_side);
 }
 
-/// Documents in lines.
 fn lines(suite: &mut Suite) {
     let users: Vec<User> = payload::page(300).data.map(|page| page.list).unwrap_or_default();
     let lines = users.iter().map(|user| serde_json::to_string(user).unwrap_or_default() + "\n");
     let (input, count) = (lines.collect::<String>().into_bytes(), users.len() as u64);
     let input = &*input;
     let expected = logins(users.into_iter());
-    let row = suite.row("lines").payload(input.len() as u64).elements(count);
-    let row = add_side(
-        row,
+    let sides = [
         ours(IN_MEMORY, expected, || {
             let users = tightwire_json::Deserializer::from_slice(black_box(input)).into_iter();
             logins(users.map_while(Result::ok))
         }),
-    );
-    let row = add_side(
-        row,
         ours(READER, expected, || {
             logins(DocumentReader::new(black_box(input), LineDecoder::new()).map_while(Result::ok))
         }),
-    );
-    special::lines(input, expected).into_iter().fold(row, add_side);
+    ];
+    let row = suite.row("lines").payload(input.len() as u64).elements(count);
+    sides.into_iter().chain(special::lines(input, expected)).fold(row, add_side);
 }
 
 /// Incomplete documents: the first half of one of 11 KB, and all its beginnings in steps of 16 bytes, as they arrive from

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use bench_report::machine;
 use bench_report::model::{self, Duel, Outcome, Ratio, Report, Role, Run, SCHEMA};
-use bench_report::program::{find, first_line, note, say};
+use bench_report::program::{exit, find, first_line, say};
 use bench_report::quantity::Quantity;
 use bench_report::stats::{median, rounded};
 use clap::Parser as _;
@@ -65,13 +65,7 @@ pub fn main(system: &str, target_tmpdir: &str, rows: Rows) -> ExitCode {
         build: env::var("BENCH_BUILD").unwrap_or_default(),
         options: Options::parse(),
     };
-    match coordinator.run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            note(&format!("error: {error:#}"));
-            ExitCode::FAILURE
-        }
-    }
+    exit(coordinator.run())
 }
 
 struct Coordinator<'a> {

@@ -1,4 +1,4 @@
-//! Memory-bandwidth limits of the machine: reading, copying and UTF-8 validation of a buffer.
+//! Memory-bandwidth limits of the machine: reading and copying a buffer.
 
 use std::hint::black_box;
 
@@ -37,17 +37,6 @@ pub fn copy_to(bytes: &[u8], buffer: &mut Vec<u8>) -> u64 {
     buffer.clear();
     buffer.extend_from_slice(black_box(bytes));
     black_box(&*buffer).len() as u64
-}
-
-/// Validates the input as UTF-8, chunk by chunk. Returns the number of valid bytes.
-pub fn validate(input: &[u8], chunk: usize) -> u64 {
-    input
-        .chunks(chunk)
-        .map(|chunk| match std::str::from_utf8(chunk) {
-            Ok(text) => text.len() as u64,
-            Err(error) => error.valid_up_to() as u64,
-        })
-        .sum()
 }
 
 #[cfg(test)]

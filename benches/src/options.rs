@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use clap::{Args, Parser};
+use bench_report::model::Row;
+use clap::Parser;
 
 /// The mode of a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,23 +66,11 @@ pub(crate) struct Options {
     /// Cargo passes it only under `cargo bench`, so its absence means a test run, as with libtest.
     #[arg(long, hide = true)]
     bench: bool,
-    #[command(flatten)]
-    _of_runners: OfRunners,
-}
-
-/// Options that test runners pass to every harness. They do not change the output of a suite.
-#[derive(Clone, Debug, Args)]
-struct OfRunners {
-    #[arg(long, hide = true, alias = "no-capture")]
-    nocapture: bool,
-    #[arg(long, short, hide = true)]
-    quiet: bool,
-    #[arg(long, hide = true)]
-    noplot: bool,
-    #[arg(long, hide = true)]
-    ignored: bool,
-    #[arg(long, hide = true)]
-    color: Option<String>,
+    /// Test runners pass it, and its aliases, to every harness. It does not change the output of a suite.
+    #[arg(long = "nocapture", short = 'q', hide = true, aliases = ["no-capture", "quiet", "noplot", "ignored"])]
+    _nocapture: bool,
+    #[arg(long = "color", hide = true)]
+    _color: Option<String>,
 }
 
 impl Options {
@@ -99,6 +88,12 @@ impl Options {
     pub(crate) fn selects(&self, name: &str) -> bool {
         let is_named = |filter: &String| if self.exact { name == filter } else { name.contains(filter) };
         self.filters.is_empty() || self.filters.iter().any(is_named)
+    }
+
+    /// Returns whether an implementation passes the filters, by the key of the row or an alias.
+    pub(crate) fn selects_entry(&self, entry: &Row) -> bool {
+        let mut keys = std::iter::once(&entry.key).chain(&entry.aliases);
+        keys.any(|key| self.selects(&format!("{key}/{}", entry.implementation)))
     }
 
     /// Returns whether an implementation of the row `key` (system/row) may pass the filters.

@@ -3,11 +3,8 @@
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
-use bench_report::peer::Program;
-
-use crate::implementation::Impl;
+use bench_report::model::{Implementation, Program, Row};
 
 /// Environment variable with the path of the list that `cargo xtask bench` writes.
 pub(crate) const LIST: &str = "BENCH_PEERS";
@@ -51,48 +48,35 @@ impl Resident {
         Self { program, documents: documents.to_owned(), process: None, failure: None }
     }
 
-    /// Returns the implementations of a row.
-    pub(crate) fn implementations(&self, row: &str) -> Vec<Impl> {
-        let of_row = self.program.implementations.iter().filter(|one| one.has(row));
-        of_row
-            .map(|one| Impl {
-                version: one.version.clone(),
-                class: one.class.clone(),
-                ..Impl::new(&one.name, one.role, &self.program.language)
-            })
-            .collect()
+    /// Returns the entries of its implementations of a row in the report.
+    pub(crate) fn entries(&self, row: &str) -> Vec<Row> {
+        let entry = |one: &Implementation| Row {
+            implementation: one.name.clone(),
+            role: one.role,
+            language: self.program.language.clone(),
+            version: one.version.clone(),
+            class: one.class.clone(),
+            ..Row::default()
+        };
+        self.program.implementations.iter().filter(|one| one.has(row)).map(entry).collect()
     }
 
-    /// Runs operations. `None` if the program does not have the row.
+    /// Requests to `run` or `count` a number of operations. Returns both numbers of the answer: nanoseconds and check value,
+    /// or allocated bytes and allocations. `None` if the program does not have the row or counts nothing.
     ///
     /// # Errors
     ///
     /// The program's message, or what happened to the program.
-    pub(crate) fn run(
-        &mut self,
-        row: &str,
-        implementation: &str,
-        iterations: u64,
-    ) -> Result<Option<(Duration, u64)>, String> {
-        let numbers = self.request("run", row, implementation, iterations)?;
-        Ok(numbers.map(|(nanos, check)| (Duration::from_nanos(nanos), check)))
-    }
-
-    /// Returns the allocated bytes and the allocations of operations, if the language counts them.
-    pub(crate) fn count(&mut self, row: &str, implementation: &str, iterations: u64) -> Option<(u64, u64)> {
-        self.request("count", row, implementation, iterations).ok()?
-    }
-
-    fn request(
+    pub(crate) fn request(
         &mut self,
         verb: &str,
-        row: &str,
-        implementation: &str,
+        entry: &Row,
         iterations: u64,
     ) -> Result<Option<(u64, u64)>, String> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
+        let (row, implementation) = (entry.name(), &entry.implementation);
         let answer = self.exchange(&format!("{verb}\t{row}\t{implementation}\t{iterations}\n"));
         let answer = answer.map_err(|error| {
             let status = self.process.as_mut().and_then(|process| process.child.try_wait().ok()?);
@@ -148,7 +132,6 @@ impl Resident {
 #[cfg(all(test, unix))]
 mod tests {
     use bench_report::model::Role;
-    use bench_report::peer::Implementation;
 
     use super::*;
 
@@ -171,27 +154,34 @@ mod tests {
         Resident::new(program, Path::new(""))
     }
 
+    /// Requests five operations of a row.
+    fn request(peer: &mut Resident, verb: &str, row: &str) -> Result<Option<(u64, u64)>, String> {
+        let (key, implementation) = (format!("sse/{row}"), "peer".to_owned());
+        peer.request(verb, &Row { key, implementation, ..Row::default() }, 5)
+    }
+
     #[test]
     fn requests_are_lines() {
         let mut peer = resident(
             "while read -r verb row name n; do case $row in a) printf 'ok\\t%s\\t7\\n' \"$n\";; \
              b) printf 'error\\tno such file\\n';; c) echo none;; d) echo what;; *) exit 3;; esac; done",
         );
-        assert_eq!(peer.run("a", "peer", 5), Ok(Some((Duration::from_nanos(5), 7))));
-        assert_eq!(peer.run("b", "peer", 1), Err("failed: no such file".to_owned()));
-        assert_eq!((peer.run("c", "peer", 1), peer.count("a", "peer", 2)), (Ok(None), Some((2, 7))));
-        assert!(peer.run("d", "peer", 1).unwrap_err().contains("unexpected answer"));
-        assert!(peer.run("e", "peer", 1).unwrap_err().contains("ended"));
-        assert!(peer.run("a", "peer", 1).unwrap_err().contains("ended"), "it is not started again");
+        let mut run = |row: &str| request(&mut peer, "run", row);
+        assert_eq!(run("a"), Ok(Some((5, 7))));
+        assert_eq!(run("b"), Err("failed: no such file".to_owned()));
+        assert_eq!(run("c"), Ok(None));
+        assert!(run("d").unwrap_err().contains("unexpected answer"));
+        assert!(run("e").unwrap_err().contains("ended"));
+        assert!(run("a").unwrap_err().contains("ended"), "it is not started again");
         let mut deaf = resident("read -r request; exec <&-; echo none; sleep 1");
-        assert_eq!(deaf.run("a", "peer", 1), Ok(None));
-        assert!(deaf.run("a", "peer", 1).unwrap_err().contains("ended"), "it does not read the request");
+        assert_eq!(request(&mut deaf, "count", "a"), Ok(None));
+        assert!(request(&mut deaf, "run", "a").unwrap_err().contains("ended"), "it reads no request");
     }
 
     #[test]
     fn patterns_select_rows() {
         let peer = resident("");
-        let counts = ["decode_a", "decode_b", "encode"].map(|row| peer.implementations(row).len());
+        let counts = ["decode_a", "decode_b", "encode"].map(|row| peer.entries(row).len());
         assert_eq!(counts, [1, 0, 0]);
     }
 }

@@ -85,7 +85,8 @@ impl Suite {
         assert!(self.rows.insert(name.clone()), "the suite {} has two rows named {name}", self.system);
         self.placement.shift(64);
         Row {
-            about: About { key: format!("{}/{name}", self.system), ..About::default() },
+            about: model::Row { key: format!("{}/{name}", self.system), ..model::Row::default() },
+            has_threads: false,
             sides: Vec::new(),
             suite: self,
         }
@@ -106,51 +107,19 @@ impl Suite {
     }
 }
 
-/// Properties of a row that all its implementations share.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct About {
-    pub(crate) key: String,
-    pub(crate) aliases: Vec<String>,
-    pub(crate) payload: Option<u64>,
-    pub(crate) elements: Option<u64>,
-    pub(crate) has_threads: bool,
-}
-
-impl About {
-    /// Returns the entry of an implementation in a report, without figures.
-    pub(crate) fn entry(&self, implementation: &Impl) -> model::Row {
-        model::Row {
-            key: self.key.clone(),
-            aliases: self.aliases.clone(),
-            implementation: implementation.name.clone(),
-            role: implementation.role,
-            language: implementation.language.clone(),
-            version: implementation.version.clone(),
-            class: implementation.class.clone(),
-            payload_bytes: implementation.payload.or(self.payload),
-            elements: self.elements,
-            ..model::Row::default()
-        }
-    }
-
-    /// Returns whether an implementation passes the filters, by the key of the row or an alias.
-    pub(crate) fn is_selected(&self, implementation: &str, options: &Options) -> bool {
-        let mut keys = std::iter::once(&self.key).chain(&self.aliases);
-        keys.any(|key| options.selects(&format!("{key}/{implementation}")))
-    }
-}
-
 /// One row of a suite: one operation on one input by several implementations.
 pub struct Row<'a> {
     suite: &'a mut Suite,
-    about: About,
+    /// Entry of the report with the properties that all implementations share.
+    about: model::Row,
+    has_threads: bool,
     sides: Vec<Side<'a>>,
 }
 
 impl<'a> Row<'a> {
     /// Bytes of input per operation, for the throughput in bytes per second.
     pub fn payload(mut self, bytes: u64) -> Self {
-        self.about.payload = Some(bytes);
+        self.about.payload_bytes = Some(bytes);
         self
     }
 
@@ -168,7 +137,7 @@ impl<'a> Row<'a> {
 
     /// Says that the operations use several threads, so that the process is not pinned to one processor.
     pub fn threads(mut self) -> Self {
-        self.about.has_threads = true;
+        self.has_threads = true;
         self
     }
 
@@ -204,17 +173,19 @@ impl<'a> Row<'a> {
         expected: u64,
         operations: impl FnMut(u64) -> u64 + 'a,
     ) -> Self {
-        let Impl { name, role, class, .. } = &implementation;
-        let key = &self.about.key;
-        let mut others = self.sides.iter().map(|side| &side.implementation);
-        assert!(others.all(|other| other.name != *name), "row {key} has two implementations named {name}");
-        assert!(class.is_some() || *role == Role::Limit, "{name} of row {key} has no class");
-        let ours = self.sides.iter().map(|side| &side.implementation).filter(|one| one.role == Role::Ours);
+        let Impl { entry, once } = implementation;
+        let model::Row { implementation: name, role, class, .. } = &entry;
+        let (key, others) = (&self.about.key, || self.sides.iter().map(|side| &side.entry));
         assert!(
-            *role != Role::Ours || ours.into_iter().all(|other| other.class != *class),
+            others().all(|other| other.implementation != *name),
+            "row {key} has two implementations named {name}"
+        );
+        assert!(class.is_some() || *role == Role::Limit, "{name} of row {key} has no class");
+        assert!(
+            *role != Role::Ours || others().all(|other| other.role != Role::Ours || other.class != *class),
             "row {key} has two implementations of ours of the class {class:?}"
         );
-        self.sides.push(Side { implementation, expected, work: Work::Here(Box::new(operations)) });
+        self.sides.push(Side { entry, once, expected, work: Work::Here(Box::new(operations)) });
         self
     }
 
@@ -222,16 +193,15 @@ impl<'a> Row<'a> {
     /// their class, or of the row.
     fn add_programs(&mut self) {
         let checks: Vec<_> =
-            self.sides.iter().map(|side| (side.implementation.class.clone(), side.expected)).collect();
+            self.sides.iter().map(|side| (side.entry.class.clone(), side.expected)).collect();
         let Some(&(_, first)) = checks.first() else { return };
-        let name = self.about.key.split_once('/').map_or("", |(_, name)| name);
+        let row = self.about.name();
         for program in &self.suite.programs {
-            let implementations = program.borrow().implementations(name);
-            self.sides.extend(implementations.into_iter().map(|implementation| {
-                let row = name.to_owned();
-                let same_class = checks.iter().find(|(class, _)| *class == implementation.class);
+            let entries = program.borrow().entries(row);
+            self.sides.extend(entries.into_iter().map(|entry| {
+                let same_class = checks.iter().find(|(class, _)| *class == entry.class);
                 let expected = same_class.map_or(first, |(_, expected)| *expected);
-                Side { implementation, expected, work: Work::Resident { program: Rc::clone(program), row } }
+                Side { entry, once: false, expected, work: Work::Resident(Rc::clone(program)) }
             }));
         }
     }
@@ -243,8 +213,15 @@ impl Drop for Row<'_> {
             return;
         }
         self.add_programs();
+        let model::Row { key, aliases, elements, payload_bytes, .. } = &self.about;
+        for Side { entry, .. } in &mut self.sides {
+            entry.key.clone_from(key);
+            entry.aliases.clone_from(aliases);
+            entry.elements = *elements;
+            entry.payload_bytes = entry.payload_bytes.or(*payload_bytes);
+        }
         let mut task = std::mem::take(&mut self.suite.task);
-        task.run(&self.about, &mut self.sides, &self.suite.options);
+        task.run(key, &mut self.sides, self.has_threads, &self.suite.options);
         self.suite.task = task;
     }
 }
@@ -257,14 +234,16 @@ impl fmt::Debug for Row<'_> {
 
 /// An implementation with its operations.
 pub(crate) struct Side<'a> {
-    pub(crate) implementation: Impl,
+    /// Its entry in the report, without figures.
+    pub(crate) entry: model::Row,
+    pub(crate) once: bool,
     expected: u64,
     work: Work<'a>,
 }
 
 enum Work<'a> {
     Here(Box<dyn FnMut(u64) -> u64 + 'a>),
-    Resident { program: Rc<RefCell<Resident>>, row: String },
+    Resident(Rc<RefCell<Resident>>),
 }
 
 impl Side<'_> {
@@ -274,45 +253,16 @@ impl Side<'_> {
     ///
     /// The failure or the wrong check value, in one line.
     pub(crate) fn check(&mut self) -> Result<Option<Duration>, String> {
-        let (time, value) = match &mut self.work {
-            Work::Here(_) => self.run(1)?,
-            Work::Resident { program, row } => {
-                match program.borrow_mut().run(row, &self.implementation.name, 1)? {
-                    Some(result) => result,
-                    None => return Ok(None),
-                }
-            }
-        };
+        let Some((time, value)) = self.call(1)? else { return Ok(None) };
         match value == self.expected {
             true => Ok(Some(time)),
             false => Err(format!("failed: check value {value}, expected {}", self.expected)),
         }
     }
 
-    /// Returns the operations, if they run in this process.
-    pub(crate) fn here(&mut self) -> Option<&mut (dyn FnMut(u64) -> u64 + '_)> {
-        match &mut self.work {
-            Work::Here(operations) => Some(operations),
-            Work::Resident { .. } => None,
-        }
-    }
-
-    /// Returns allocated bytes and allocations of a number of operations, if the language counts them.
-    pub(crate) fn count(&mut self, iterations: u64) -> Option<(u64, u64)> {
-        match &mut self.work {
-            Work::Here(operations) => {
-                let (allocations, bytes) = counted(|| _ = black_box(operations(iterations)));
-                Some((bytes, allocations))
-            }
-            Work::Resident { program, row } => {
-                program.borrow_mut().count(row, &self.implementation.name, iterations)
-            }
-        }
-    }
-}
-
-impl Run for Side<'_> {
-    fn run(&mut self, iterations: u64) -> Result<(Duration, u64), String> {
+    /// Runs a number of operations. Returns their duration and the check value of one; `None` if a program does not have
+    /// the row.
+    fn call(&mut self, iterations: u64) -> Result<Option<(Duration, u64)>, String> {
         match &mut self.work {
             Work::Here(operations) => {
                 let start = Instant::now();
@@ -327,16 +277,41 @@ impl Run for Side<'_> {
                         .unwrap_or("no message");
                     format!("failed: panicked: {}", message.lines().next().unwrap_or_default())
                 })?;
-                Ok((time, black_box(value)))
+                Ok(Some((time, black_box(value))))
             }
-            Work::Resident { program, row } => program
-                .borrow_mut()
-                .run(row, &self.implementation.name, iterations)?
-                .ok_or_else(|| "failed: the row is gone".to_owned()),
+            Work::Resident(program) => {
+                let numbers = program.borrow_mut().request("run", &self.entry, iterations)?;
+                Ok(numbers.map(|(nanos, value)| (Duration::from_nanos(nanos), value)))
+            }
         }
     }
 
+    /// Returns the operations, if they run in this process.
+    pub(crate) fn here(&mut self) -> Option<&mut (dyn FnMut(u64) -> u64 + '_)> {
+        match &mut self.work {
+            Work::Here(operations) => Some(operations),
+            Work::Resident(_) => None,
+        }
+    }
+
+    /// Returns allocated bytes and allocations of a number of operations, if the language counts them.
+    pub(crate) fn count(&mut self, iterations: u64) -> Option<(u64, u64)> {
+        match &mut self.work {
+            Work::Here(operations) => {
+                let (allocations, bytes) = counted(|| _ = black_box(operations(iterations)));
+                Some((bytes, allocations))
+            }
+            Work::Resident(program) => program.borrow_mut().request("count", &self.entry, iterations).ok()?,
+        }
+    }
+}
+
+impl Run for Side<'_> {
+    fn run(&mut self, iterations: u64) -> Result<(Duration, u64), String> {
+        self.call(iterations)?.ok_or_else(|| "failed: the row is gone".to_owned())
+    }
+
     fn is_resident(&self) -> bool {
-        matches!(self.work, Work::Resident { .. })
+        matches!(self.work, Work::Resident(_))
     }
 }

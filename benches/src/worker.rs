@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::alloc::{Counts, count};
 use crate::duel::{Block, Run, block, calibrate};
 use crate::options::Options;
-use crate::suite::{About, Side};
+use crate::suite::Side;
 
 /// Separates messages to the coordinator from other output.
 pub(crate) const MARK: char = '\u{1e}';
@@ -113,40 +113,37 @@ impl Task {
         }
     }
 
-    /// Processes a row.
-    pub(crate) fn run(&mut self, about: &About, sides: &mut [Side<'_>], options: &Options) {
-        let is_selected = |side: &&mut Side<'_>| about.is_selected(&side.implementation.name, options);
+    pub(crate) fn run(&mut self, key: &str, sides: &mut [Side<'_>], has_threads: bool, options: &Options) {
+        let is_selected = |side: &&mut Side<'_>| options.selects_entry(&side.entry);
         match self {
             Self::List(entries) => {
-                entries.extend(
-                    sides.iter_mut().filter(is_selected).map(|side| about.entry(&side.implementation)),
-                );
+                entries.extend(sides.iter_mut().filter(is_selected).map(|side| side.entry.clone()));
             }
-            Self::Test => sides.iter_mut().filter(is_selected).for_each(|side| test(about, side)),
+            Self::Test => sides.iter_mut().filter(is_selected).for_each(test),
             Self::Screen { skip, criterion } => {
                 for side in sides.iter_mut().filter(is_selected) {
-                    let name = &side.implementation.name;
-                    if !skip.iter().any(|(key, skipped)| *key == about.key && skipped == name) {
-                        screen(about, side, options, criterion);
+                    let name = &side.entry.implementation;
+                    if !skip.iter().any(|(skipped_key, skipped)| skipped_key == key && skipped == name) {
+                        screen(side, has_threads, options, criterion);
                     }
                 }
             }
             Self::Duel { duels, pass, start } => {
-                for duel in duels.iter().filter(|duel| duel.key == about.key) {
-                    run_duel(duel, sides, about.has_threads, *pass, *start);
+                for duel in duels.iter().filter(|duel| duel.key == key) {
+                    run_duel(duel, sides, has_threads, *pass, *start);
                 }
             }
-            Self::Serve(requests) => requests.serve(about, sides),
+            Self::Serve(requests) => requests.serve(key, sides),
         }
     }
 }
 
-fn test(about: &About, side: &mut Side<'_>) {
-    let name = format!("{}/{}", about.key, side.implementation.name);
+fn test(side: &mut Side<'_>) {
+    let name = format!("{}/{}", side.entry.key, side.entry.implementation);
     match side.check() {
         Ok(_) => say(&format!("{name}: ok\n")),
         Err(why) => {
-            assert!(side.implementation.role != Role::Ours, "{name} {why}");
+            assert!(side.entry.role != Role::Ours, "{name} {why}");
             say(&format!("{name}: {why} (a peer, so the run goes on)\n"));
         }
     }
@@ -154,7 +151,7 @@ fn test(about: &About, side: &mut Side<'_>) {
 
 fn run_duel(duel: &Planned, sides: &mut [Side<'_>], has_threads: bool, pass: usize, start: Instant) {
     Message::Duelling(duel.index).send();
-    let find = |name: &str| sides.iter().position(|side| side.implementation.name == *name);
+    let find = |name: &str| sides.iter().position(|side| side.entry.implementation == *name);
     let result = match (find(&duel.ours), find(&duel.peer)) {
         (Some(ours), Some(peer)) => block(sides, ours, peer, pass, has_threads),
         _ => Err("failed: an implementation is gone".to_owned()),
@@ -168,13 +165,13 @@ fn run_duel(duel: &Planned, sides: &mut [Side<'_>], has_threads: bool, pass: usi
     }
 }
 
-fn screen(about: &About, side: &mut Side<'_>, options: &Options, criterion: &Path) {
-    let mut entry = about.entry(&side.implementation);
+fn screen(side: &mut Side<'_>, has_threads: bool, options: &Options, criterion: &Path) {
+    let mut entry = side.entry.clone();
     Message::Screening(Box::new(entry.clone())).send();
     let mut measure = || {
         let Some(once) = side.check()? else { return Ok(false) };
         let mut figure = |quantity, value| drop(entry.figures.insert(quantity, vec![value]));
-        if side.implementation.once || once > ONCE {
+        if side.once || once > ONCE {
             figure(Quantity::Time, rounded(once.as_nanos() as f64));
             return Ok(true);
         }
@@ -206,7 +203,7 @@ fn screen(about: &About, side: &mut Side<'_>, options: &Options, criterion: &Pat
     {
         time_with_criterion(&entry, time > SLOW, operations, options, criterion);
     }
-    Message::Screened { entry: Box::new(entry), has_threads: about.has_threads }.send();
+    Message::Screened { entry: Box::new(entry), has_threads }.send();
 }
 
 fn counts(side: &mut Side<'_>) -> Option<Counts> {
@@ -309,15 +306,16 @@ impl Requests {
         self.read()
     }
 
-    fn serve(&mut self, about: &About, sides: &mut [Side<'_>]) {
+    fn serve(&mut self, key: &str, sides: &mut [Side<'_>]) {
         while self.read() {
-            let Some([verb, _, implementation, iterations]) = self.pending.take_if(|request| {
-                format!("/{}", request[1]) == about.key[about.key.find('/').unwrap_or(0)..]
-            }) else {
+            let row = key.split_once('/').map_or(key, |(_, row)| row);
+            let Some([verb, _, implementation, iterations]) =
+                self.pending.take_if(|request| request[1] == row)
+            else {
                 return;
             };
             self.has_answered = true;
-            let side = sides.iter_mut().find(|side| side.implementation.name == implementation);
+            let side = sides.iter_mut().find(|side| side.entry.implementation == implementation);
             let answer = match (side, iterations.parse()) {
                 (None, _) => "none".to_owned(),
                 (_, Err(_)) => "error\tnot a number of operations".to_owned(),

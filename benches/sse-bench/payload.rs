@@ -2,21 +2,10 @@
 
 use benches::event_stream::{Input, Stop};
 
-/// Row of the decoder table in the report of perplexity-go.
-pub(crate) struct SeedRow {
-    /// Name of the row, as in the keys in `benches/data/seed-rows.toml`.
-    pub(crate) row: &'static str,
-    /// Events per operation.
-    pub(crate) events: u64,
-    /// Bytes of event data per operation.
-    pub(crate) data: u64,
-    /// Encoded stream.
-    pub(crate) input: Input,
-}
-
-/// Returns the rows of the decoder table in the report of perplexity-go, with its exact inputs and stop rules, except that
-/// the large event has the 8 KB of its label; there it has 4,484 bytes. A tenth row repeats the first.
-pub(crate) fn seed_rows() -> Vec<SeedRow> {
+/// Returns the rows of the decoder table in the report of perplexity-go: name, events, bytes of their data, and stream. Inputs
+/// and stop rules are those of the report, except that the large event has the 8 KB of its label; there it has 4,484 bytes.
+/// A tenth row repeats the first.
+pub(crate) fn seed_rows() -> Vec<(&'static str, u64, u64, Input)> {
     let simple = "data: {\"test\": \"value\"}\n\n";
     let complex = "event: message\nid: msg-123\ndata: {\"id\":\"test\",\"model\":\"sonar\",\"choices\":[{\"index\":0,\
                    \"delta\":{\"role\":\"assistant\",\"content\":\"Hello\"}}]}\n\n";
@@ -46,7 +35,7 @@ pub(crate) fn seed_rows() -> Vec<SeedRow> {
     ];
     let row = |(row, size, events, data, input, stop): (_, _, _, _, &str, _)| {
         assert_eq!(input.len(), size, "{row} has another size than the published row");
-        SeedRow { row, events, data, input: Input::whole(input, stop) }
+        (row, events, data, Input::whole(input, stop))
     };
     rows.into_iter().map(row).collect()
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::{FutureExt as _, Stream, stream};
 
 use crate::http::{Loopback, bytes_only};
-use crate::payload::{SeedRow, many_lines, one_line, seed_rows, short_events};
+use crate::payload::{many_lines, one_line, seed_rows, short_events};
 use crate::tally::Tally;
 
 mod encode;
@@ -41,16 +41,22 @@ const BUFFERS: &str = "buffer per event";
 /// The frames of an HTTP response.
 const BODY: &str = "response body";
 
-const SSE_STREAM: &str = "0.3.0";
-const SSEER: &str = "0.3.1";
-const EVENTSOURCE_STREAM: &str = "0.2.3";
+/// Names and versions of peers.
+const EVENTSOURCE_STREAM: (&str, &str) = ("eventsource-stream", "0.2.3");
+const SSE_CORE: (&str, &str) = ("sse-core", "0.2.3");
+const SSE_STREAM: (&str, &str) = ("sse-stream", "0.3.0");
+const SSEER: (&str, &str) = ("sseer", "0.3.1");
+
+fn peer((name, version): (&str, &str), class: &str) -> Impl {
+    Impl::peer(name, version).class(class)
+}
 
 fn main() -> ExitCode {
     benches::main("sse", env!("CARGO_TARGET_TMPDIR"), rows)
 }
 
 fn rows(suite: &mut Suite) -> anyhow::Result<()> {
-    for SeedRow { row, events, data, input } in seed_rows() {
+    for (row, events, data, input) in seed_rows() {
         decode(suite, row, &input, events, data);
     }
     large(suite);
@@ -74,7 +80,7 @@ fn decode(suite: &mut Suite, name: &str, input: &Input, events: u64, data: u64) 
 fn with_decoders<'a>(row: Row<'a>, input: &'a Input, expected: u64) -> Row<'a> {
     let row = row
         .run(Impl::ours("owned").class(OWNED), expected, move || ours::owned(input))
-        .run(Impl::peer("sse-core", "0.2.3").class(OWNED), expected, move || peers::sse_core(input))
+        .run(peer(SSE_CORE, OWNED), expected, move || peers::sse_core(input))
         .run(Impl::peer("sse-parse", "0.1.0").class(OWNED), expected, move || peers::sse_parse(input))
         .run(Impl::ours("reader").class(READER), expected, move || ours::reader(input))
         .run(Impl::ours("borrowed").class(BORROWED), expected, move || ours::borrowed(input));
@@ -101,22 +107,16 @@ fn with_streams<'a>(mut row: Row<'a>, input: &'a Input, expected: u64) -> Row<'a
     // It searches an incomplete line from its start for every chunk: minutes for 256 kB in chunks of 16 bytes.
     let first_line = input.bytes.iter().position(|&byte| byte == b'\n').unwrap_or_default();
     if first_line / input.chunk.max(1) < 10_000 {
-        row = row.run(
-            Impl::peer("eventsource-stream", EVENTSOURCE_STREAM).class(STREAM),
-            expected,
-            move || now(peers::eventsource_stream(ready(input), stop)),
-        );
+        row = row.run(peer(EVENTSOURCE_STREAM, STREAM), expected, move || {
+            now(peers::eventsource_stream(ready(input), stop))
+        });
     }
     row.run(Impl::ours("stream").class(STREAM), expected, move || now(ours::stream(ready(input), stop)))
-        .run(Impl::peer("sse-stream", SSE_STREAM).class(STREAM), expected, move || {
-            now(peers::sse_stream(ready(input), stop))
-        })
+        .run(peer(SSE_STREAM, STREAM), expected, move || now(peers::sse_stream(ready(input), stop)))
         .run(Impl::ours("stream shared").class(SHARED), expected, move || {
             now(ours::stream_shared(ready(input), stop))
         })
-        .run(Impl::peer("sseer", SSEER).class(SHARED), expected, move || {
-            now(peers::sseer(ready(input), stop))
-        })
+        .run(peer(SSEER, SHARED), expected, move || now(peers::sseer(ready(input), stop)))
 }
 
 /// Chat stream of 50 MB in chunks of 8 and 64 KiB, limited by memory bandwidth.
@@ -182,7 +182,7 @@ fn encode(suite: &mut Suite) {
             .elements(texts.len() as u64)
             .run(Impl::ours("one buffer").class(ONE_BUFFER), expected, || encode::ours(texts))
             .run(Impl::ours("buffers").class(BUFFERS), expected, || encode::ours_buffers(texts))
-            .run(Impl::peer("sse-stream", SSE_STREAM).class(BUFFERS), expected, || encode::sse_stream(texts))
+            .run(peer(SSE_STREAM, BUFFERS), expected, || encode::sse_stream(texts))
             .run(Impl::ours("body").class(BODY), expected, || encode::ours_body(texts))
             .run(Impl::peer("axum", "0.8.9").class(BODY), expected, || encode::axum(texts));
     }
@@ -195,11 +195,8 @@ fn async_stream(suite: &mut Suite) {
     let input = &Input::whole(chat_stream(2_000_000), Stop::End).in_chunks(8 << 10);
     let expected = Tally::expected(EVENTS, DATA);
     let row = suite.row("async_stream").payload(input.bytes.len() as u64).elements(EVENTS);
-    with_streams(row, input, expected).run(
-        Impl::peer("sse-core", "0.2.3").class(STREAM),
-        expected,
-        move || now(peers::sse_core_stream(ready(input), input.stop)),
-    );
+    with_streams(row, input, expected)
+        .run(peer(SSE_CORE, STREAM), expected, move || now(peers::sse_core_stream(ready(input), input.stop)));
 }
 
 /// 100,000 events received with reqwest from a server on the same thread.
@@ -217,17 +214,11 @@ fn http_loopback(suite: &mut Suite) -> anyhow::Result<()> {
         .payload(LEN)
         .elements(EVENTS)
         .run(Impl::ours("stream").class(STREAM), expected, || loopback.receive(ours::stream))
-        .run(Impl::peer("sse-core", "0.2.3").class(STREAM), expected, || {
-            loopback.receive(peers::sse_core_stream)
-        })
-        .run(Impl::peer("sse-stream", SSE_STREAM).class(STREAM), expected, || {
-            loopback.receive(peers::sse_stream)
-        })
-        .run(Impl::peer("eventsource-stream", EVENTSOURCE_STREAM).class(STREAM), expected, || {
-            loopback.receive(peers::eventsource_stream)
-        })
+        .run(peer(SSE_CORE, STREAM), expected, || loopback.receive(peers::sse_core_stream))
+        .run(peer(SSE_STREAM, STREAM), expected, || loopback.receive(peers::sse_stream))
+        .run(peer(EVENTSOURCE_STREAM, STREAM), expected, || loopback.receive(peers::eventsource_stream))
         .run(Impl::ours("stream shared").class(SHARED), expected, || loopback.receive(ours::stream_shared))
-        .run(Impl::peer("sseer", SSEER).class(SHARED), expected, || loopback.receive(peers::sseer))
+        .run(peer(SSEER, SHARED), expected, || loopback.receive(peers::sseer))
         .run(Impl::limit("bytes only"), LEN, || loopback.receive(bytes_only));
     Ok(())
 }

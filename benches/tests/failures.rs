@@ -27,8 +27,12 @@ fn main() -> ExitCode {
         command.env("BENCH_REPORT", &folder).env("BENCH_PEERS", peers).output().unwrap()
     };
     failures_of_peers_are_recorded(&run(&["demo/peers"]), &folder.join("suites/demo.json"));
-    a_failure_of_ours_fails_the_command(&run(&["demo/ours"]));
-    an_unknown_row_gets_a_hint(&run(&["NO_SUCH_ROW"]));
+    let ours = run(&["demo/ours"]);
+    let errors = String::from_utf8_lossy(&ours.stderr);
+    assert!(!ours.status.success() && errors.contains("demo/ours/ours: failed: check value 2"), "{errors}");
+    let unknown = run(&["NO_SUCH_ROW"]);
+    let text = String::from_utf8_lossy(&unknown.stdout);
+    assert!(unknown.status.success() && text.contains("no benchmark has NO_SUCH_ROW in its name"), "{text}");
     fs::remove_dir_all(&folder).unwrap();
     ExitCode::SUCCESS
 }
@@ -77,14 +81,4 @@ fn failures_of_peers_are_recorded(output: &Output, report: &std::path::Path) {
     }
     let duels: Vec<&str> = report.duels.iter().map(|duel| duel.peer.as_str()).collect();
     assert_eq!(duels, ["right", "ours"], "only what works is compared");
-}
-
-fn a_failure_of_ours_fails_the_command(output: &Output) {
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && errors.contains("demo/ours/ours: failed: check value 2"), "{errors}");
-}
-
-fn an_unknown_row_gets_a_hint(output: &Output) {
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains("no benchmark has NO_SUCH_ROW in its name"), "{text}");
 }

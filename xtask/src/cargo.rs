@@ -38,7 +38,6 @@ pub(crate) fn bench(workspace: &Workspace, arguments: &[&str]) -> Command {
     command(workspace, &[&["bench", "--"], arguments].concat())
 }
 
-/// Returns the target triple of the machine.
 pub(crate) fn host_triple() -> Result<String> {
     let text = succeed(Command::new("rustc").arg("-vV"))?.stdout;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));

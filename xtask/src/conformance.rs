@@ -24,7 +24,6 @@ pub(crate) fn command(Options { system, files }: &Options, workspace: &Workspace
     run(&cargo::tested_program(workspace, "conformance")?, system, files)
 }
 
-/// Runs files through the program.
 pub(crate) fn run(program: &Path, system: &str, files: &[PathBuf]) -> Result<()> {
     let status = Command::new(program).arg(system).args(files).status()?;
     if status.success() { Ok(()) } else { bail!("not every case passed") }

@@ -81,7 +81,6 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Vec<String>> {
 }
 
 impl Scene {
-    /// Returns a Python linter.
     fn linter(&self, name: &str) -> Command {
         Command::new(self.python.with_file_name(name))
     }
@@ -105,7 +104,6 @@ impl Scene {
         self.write("kustomized.yaml", &rendered.stdout)
     }
 
-    /// Writes a temporary file and returns its path.
     fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
         let path = self.scratch.join(name);
         fs::write(&path, text)?;

@@ -121,9 +121,8 @@ impl<'workspace> Dist<'workspace> {
 
     /// Returns a field of the checked-out commit; see `git log --format`.
     fn commit(&self, field: &str) -> Result<String> {
-        let root = self.workspace.root.to_string_lossy();
-        process::first_line("git", &["-C", &root, "log", "-1", &format!("--format={field}")])
-            .context("git cannot read the commit")
+        let printed = self.workspace.git(&["log", "-1", &format!("--format={field}")])?;
+        Ok(printed.trim().to_owned())
     }
 
     /// Returns the command that creates a tar file with the same bytes from the same files.

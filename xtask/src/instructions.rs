@@ -7,17 +7,20 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 
 use anyhow::{Context, Result, bail, ensure};
+use bench_report::sources::load;
 use serde::{Deserialize, Serialize};
 
-use crate::process::{Skipped, first_line, lacks, succeed};
+use crate::process::{Skipped, first_line, lacks, skip, succeed};
 use crate::workspace::Workspace;
 use crate::{cargo, say};
 
+/// Name of the committed file.
+const FILE: &str = "instructions.toml";
 /// Maximum deviation from the file, in both directions: an unnoticed improvement would hide a later regression.
 const TOLERANCE: f64 = 0.03;
 /// Operations per compared run. The first ones fill buffers.
@@ -27,37 +30,28 @@ const MANY: u64 = 12;
 const GROWTH_SIZE: u64 = 256;
 const MAX_GROWTH: f64 = 4.4;
 
-/// Versions and processor features that determine the counts, besides the code.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Origin {
-    rustc: String,
-    libc: String,
-    valgrind: String,
-    machine: String,
+/// Returns the versions and processor features that determine the counts, besides the code.
+fn origin(machine: &str) -> BTreeMap<String, String> {
+    // A tool that prints no version differs from all that do.
+    let version = |program: &str, argument: &str| first_line(program, &[argument]).unwrap_or_default();
+    let entries = [
+        ("rustc", version("rustc", "-V")),
+        ("libc", version("ldd", "--version")),
+        ("valgrind", version("valgrind", "--version")),
+        ("machine", machine.to_owned()),
+    ];
+    entries.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
-impl Origin {
-    /// Returns the versions of the installed tools.
-    fn of_machine(machine: String) -> Self {
-        // A tool that prints no version differs from all that do.
-        let version = |program: &str, argument: &str| first_line(program, &[argument]).unwrap_or_default();
-        Self {
-            rustc: version("rustc", "-V"),
-            libc: version("ldd", "--version"),
-            valgrind: version("valgrind", "--version"),
-            machine,
-        }
-    }
-
-    fn of_program(program: &Path) -> Result<Self> {
-        Ok(Self::of_machine(run(program, &["--machine"])?.0.trim().to_owned()))
-    }
+fn origin_of(program: &Path) -> Result<BTreeMap<String, String>> {
+    Ok(origin(run(program, &["--machine"])?.0.trim()))
 }
 
 /// The committed file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Baseline {
-    origin: Origin,
+    /// Result of [`origin`].
+    origin: BTreeMap<String, String>,
     /// Instructions per operation, by row.
     instructions: BTreeMap<String, u64>,
 }
@@ -71,34 +65,25 @@ pub(crate) fn command(systems: &[String], is_saved: bool, workspace: &Workspace)
     }
     ensure!(systems.is_empty(), "the file has all systems or none");
     let program = cargo::released_program(workspace, "instructions")?;
-    let baseline =
-        Baseline { origin: Origin::of_program(&program)?, instructions: count(&program, systems)? };
+    let baseline = Baseline { origin: origin_of(&program)?, instructions: count(&program, systems)? };
     let text = toml::to_string(&baseline)?;
-    fs::write(file(workspace), format!("# Written by `cargo xtask bench --instructions --save`.\n{text}"))?;
+    let text = format!("# Written by `cargo xtask bench --instructions --save`.\n{text}");
+    fs::write(workspace.data().join(FILE), text)?;
     Ok(())
 }
 
 /// Counts the rows of the named systems (all by default), prints the counts and compares them. Fails if a count
 /// deviates from the file.
 pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipped> {
-    if let Some(missing) = lacks("valgrind") {
-        return Ok(Some(missing));
-    }
-    let path = file(workspace);
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let baseline: Baseline = toml::from_str(&text)?;
-    let incomparable =
-        |here: Origin| Ok(Some(format!("counted with {:?}, here is {here:?}", baseline.origin)));
+    skip!(lacks("valgrind"));
+    let baseline: Baseline = load(&workspace.data(), FILE)?;
+    let difference = |here: BTreeMap<String, String>| {
+        (here != baseline.origin).then(|| format!("counted with {:?}, here is {here:?}", baseline.origin))
+    };
     // Checked before the build, which takes minutes and is needed only for the instruction set.
-    let here = Origin::of_machine(baseline.origin.machine.clone());
-    if here != baseline.origin {
-        return incomparable(here);
-    }
+    skip!(difference(origin(baseline.origin.get("machine").map_or("", String::as_str))));
     let program = cargo::released_program(workspace, "instructions")?;
-    let here = Origin::of_program(&program)?;
-    if here != baseline.origin {
-        return incomparable(here);
-    }
+    skip!(difference(origin_of(&program)?));
     let counted = count(&program, systems)?;
     let mut problems = Vec::new();
     for (row, &now) in &counted {
@@ -125,9 +110,7 @@ pub(crate) fn compare(workspace: &Workspace, systems: &[String]) -> Result<Skipp
 /// Checks that four times as much input takes at most [`MAX_GROWTH`] times as many instructions. Fails if a row takes
 /// more.
 pub(crate) fn check_growth(workspace: &Workspace) -> Result<Skipped> {
-    if let Some(missing) = lacks("valgrind") {
-        return Ok(Some(missing));
-    }
+    skip!(lacks("valgrind"));
     let program = cargo::tested_program(workspace, "linear")?;
     let (list, _) = run(&program, &[])?;
     let growths = by_all_processors(list.lines(), |work| {
@@ -146,10 +129,6 @@ pub(crate) fn check_growth(workspace: &Workspace) -> Result<Skipped> {
     }
     ensure!(problems.is_empty(), "{}", problems.join("\n"));
     Ok(None)
-}
-
-fn file(workspace: &Workspace) -> PathBuf {
-    workspace.data().join("instructions.toml")
 }
 
 fn selects(systems: &[String], row: &str) -> bool {

@@ -52,40 +52,28 @@ const ALL: [(&str, &str, Language, &str, &str); 13] = [
 ];
 
 impl Language {
-    fn name(self) -> &'static str {
+    /// Returns its name, the path to store in the environment variable, relative to the installation, and the shell script
+    /// that installs what the file `$1` pins into the current folder.
+    fn parts(self) -> [&'static str; 3] {
         match self {
-            Self::Python => "Python",
-            Self::Node => "Node.js",
-            Self::Go => "Go",
-            Self::Maven => "Maven",
-        }
-    }
-
-    /// Returns the path to store in the environment variable, relative to the installation.
-    fn product(self) -> &'static str {
-        match self {
-            Self::Python => "venv/bin/python",
-            Self::Node => "node_modules",
-            Self::Go => "bin",
-            Self::Maven => "jars",
-        }
-    }
-
-    /// Returns the shell script that installs what the file `$1` pins into the current folder.
-    fn script(self) -> &'static str {
-        match self {
-            Self::Python => {
+            Self::Python => [
+                "Python",
+                "venv/bin/python",
                 "python3 -m venv --clear venv && venv/bin/python -m pip install --quiet --retries 1 \
-                 --disable-pip-version-check --requirement \"$1\""
-            }
-            Self::Node => {
-                "npm install --loglevel=error --fetch-retries=1 --no-audit --no-fund --ignore-scripts"
-            }
-            Self::Go => "GOBIN=\"$PWD/bin\" xargs --max-args=1 go install < \"$1\"",
-            Self::Maven => {
+                 --disable-pip-version-check --requirement \"$1\"",
+            ],
+            Self::Node => [
+                "Node.js",
+                "node_modules",
+                "npm install --loglevel=error --fetch-retries=1 --no-audit --no-fund --ignore-scripts",
+            ],
+            Self::Go => ["Go", "bin", "GOBIN=\"$PWD/bin\" xargs --max-args=1 go install < \"$1\""],
+            Self::Maven => [
+                "Maven",
+                "jars",
                 "xargs -I{} mvn -q -B -ntp org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
-                 -Dmdep.stripVersion=true -Dartifact={} -DoutputDirectory=jars < \"$1\""
-            }
+                 -Dmdep.stripVersion=true -Dartifact={} -DoutputDirectory=jars < \"$1\"",
+            ],
         }
     }
 }
@@ -102,16 +90,16 @@ pub(crate) struct Installed {
     pub(crate) missing: Vec<String>,
 }
 
-/// Installs the programs of the selected suites.
 pub(crate) fn install_suites(workspace: &Workspace, is_wanted: impl Fn(&str) -> bool) -> Installed {
     let mut installed = Installed::default();
     for (suite, package, language, pins, variable) in ALL.into_iter().filter(|(suite, ..)| is_wanted(suite)) {
         let pins = workspace.root.join("crates").join(package).join("tests").join(pins);
-        let place = workspace.target.join("interop").join(suite).join(language.name());
+        let [name, ..] = language.parts();
+        let place = workspace.target.join("interop").join(suite).join(name);
         match install(language, &pins, &place) {
             Ok(product) => installed.variables.push((variable, product)),
             Err(error) => {
-                let reason = format!("{suite}, {}: {error:#}", language.name());
+                let reason = format!("{suite}, {name}: {error:#}");
                 note(&reason);
                 installed.missing.push(reason);
             }
@@ -124,7 +112,8 @@ pub(crate) fn install_suites(workspace: &Workspace, is_wanted: impl Fn(&str) -> 
 /// folder of modules, programs or jars.
 pub(crate) fn install(language: Language, pins: &Path, directory: &Path) -> Result<PathBuf> {
     let text = fs::read_to_string(pins).with_context(|| format!("cannot read {}", pins.display()))?;
-    let product = directory.join(language.product());
+    let [_, product, script] = language.parts();
+    let product = directory.join(product);
     // Written last, so that an interrupted installation is repeated.
     let done = directory.join("installed");
     if product.exists() && fs::read_to_string(&done).is_ok_and(|installed| installed == text) {
@@ -134,7 +123,7 @@ pub(crate) fn install(language: Language, pins: &Path, directory: &Path) -> Resu
     let name = pins.file_name().context("pins are a file")?;
     fs::write(directory.join(name), &text)?;
     let mut sh = Command::new("sh");
-    sh.args(["-c", language.script(), "sh"]).arg(name).current_dir(directory);
+    sh.args(["-c", script, "sh"]).arg(name).current_dir(directory);
     succeed(&mut sh).context("cannot be installed")?;
     fs::write(done, text)?;
     Ok(product)

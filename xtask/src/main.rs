@@ -3,7 +3,6 @@
 mod bench;
 mod cargo;
 mod compare;
-mod completeness;
 mod conformance;
 mod deploy;
 mod dist;
@@ -25,6 +24,7 @@ mod workspace;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use bench_report::program::exit;
 pub(crate) use bench_report::program::{note, say};
 use clap::Parser;
 
@@ -91,11 +91,5 @@ impl Command {
 
 fn main() -> ExitCode {
     let command = Command::parse();
-    match Workspace::find().and_then(|workspace| command.run(&workspace)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            note(&format!("error: {error:#}"));
-            ExitCode::FAILURE
-        }
-    }
+    exit(Workspace::find().and_then(|workspace| command.run(&workspace)))
 }

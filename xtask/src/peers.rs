@@ -9,8 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use bench_report::model::{Missing, Role};
-use bench_report::peer::{Implementation, Program};
+use bench_report::model::{Implementation, Missing, Program, Role};
 use bench_report::sources::load;
 
 use crate::process::{self, succeed};

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use bench_report::machine;
 
 use crate::interop::{self, FLEET, PROXIES, VERSITYGW};
-use crate::process::{self, Skipped};
+use crate::process::{Skipped, lacks, skip, succeed};
 use crate::workspace::Workspace;
 use crate::{cargo, report, say};
 
@@ -38,16 +38,13 @@ pub(crate) fn fleet(words: &[String], workspace: &Workspace) -> Result<()> {
 
 /// Returns the keys of the rows of a load run.
 pub(crate) fn keys(workspace: &Workspace) -> Result<Vec<String>> {
-    let output = Command::new(cargo::tested_program(workspace, PROGRAM)?).arg("rows").output()?;
-    ensure!(output.status.success(), "{PROGRAM} rows: {}", output.status);
-    Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
+    let rows = succeed(Command::new(cargo::tested_program(workspace, PROGRAM)?).arg("rows"))?.stdout;
+    Ok(rows.lines().map(str::to_owned).collect())
 }
 
 /// Sends every request of the load run once and checks the responses. Fails if a response is wrong.
 pub(crate) fn check(workspace: &Workspace) -> Result<Skipped> {
-    if !process::is_installed("gzip") {
-        return Ok(Some("there is no gzip here".into()));
-    }
+    skip!(lacks("gzip"));
     if !cfg!(target_os = "linux") {
         return Ok(Some("processor time and memory are read as Linux reports them".into()));
     }

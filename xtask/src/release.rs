@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::process::{Skipped, finish, joined, lacks, succeed, works};
+use crate::process::{Skipped, finish, joined, lacks, skip, succeed, works};
 use crate::workspace::Workspace;
 use crate::{cargo, dist, say, test, tidy};
 
@@ -97,24 +97,18 @@ fn manifest(workspace: &Workspace) -> Result<toml::Table> {
     Ok(fs::read_to_string(workspace.root.join("Cargo.toml"))?.parse()?)
 }
 
-/// Returns the published packages.
 fn published(workspace: &Workspace) -> Result<Vec<tidy::Package>> {
     Ok(tidy::packages(workspace)?.into_iter().filter(tidy::Package::is_published).collect())
 }
 
-/// Returns what git prints.
-fn git(workspace: &Workspace, arguments: &[&str]) -> Result<String> {
-    Ok(succeed(Command::new("git").args(arguments).current_dir(&workspace.root))?.stdout)
-}
-
 fn tree(workspace: &Workspace) -> Result<Skipped> {
-    let changes = git(workspace, &["status", "--porcelain"])?;
+    let changes = workspace.git(&["status", "--porcelain"])?;
     ensure!(changes.is_empty(), "changes that are not committed:\n{changes}");
     Ok(None)
 }
 
 fn tag(workspace: &Workspace) -> Result<Skipped> {
-    let tags = git(workspace, &["tag", "--list", &format!("v{VERSION}")])?;
+    let tags = workspace.git(&["tag", "--list", &format!("v{VERSION}")])?;
     ensure!(tags.is_empty(), "the tag v{VERSION} exists");
     Ok(None)
 }
@@ -178,9 +172,7 @@ fn newest_section(text: &str, version: &str) -> Result<Skipped> {
 
 /// Finds dependencies that nothing uses.
 pub(crate) fn machete(workspace: &Workspace) -> Result<Skipped> {
-    if let Some(missing) = lacks("cargo-machete") {
-        return Ok(Some(missing));
-    }
+    skip!(lacks("cargo-machete"));
     // Not by way of cargo: inside of `cargo run` it would take its own name for a folder.
     let mut command = Command::new("cargo-machete");
     command.args(["--with-metadata", "--skip-target-dir"]).current_dir(&workspace.root);
@@ -252,13 +244,12 @@ fn docs(workspace: &Workspace) -> Result<Skipped> {
 
 /// Compares the public API of the libraries with that of the commit or tag `semver-baseline` in Cargo.toml.
 pub(crate) fn semver(workspace: &Workspace) -> Result<Skipped> {
-    if let Some(missing) = lacks("cargo-semver-checks") {
-        return Ok(Some(format!("{missing} (cargo install --locked {SEMVER_CHECKS})")));
-    }
+    let missing = lacks("cargo-semver-checks");
+    skip!(missing.map(|missing| format!("{missing} (cargo install --locked {SEMVER_CHECKS})")));
     let manifest = manifest(workspace)?;
     let baseline = manifest["workspace"]["metadata"]["semver-baseline"].as_str();
     let baseline = baseline.context("Cargo.toml: workspace.metadata.semver-baseline is no string")?;
-    let is_shallow = git(workspace, &["rev-parse", "--is-shallow-repository"])?.trim() == "true";
+    let is_shallow = workspace.git(&["rev-parse", "--is-shallow-repository"])?.trim() == "true";
     let mut find = Command::new("git");
     if !works(find.args(["cat-file", "-e", &format!("{baseline}^{{commit}}")]).current_dir(&workspace.root)) {
         ensure!(is_shallow, "Cargo.toml: there is no commit {baseline}, the value of semver-baseline");

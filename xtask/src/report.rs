@@ -1,14 +1,15 @@
 //! `cargo xtask report`: renders and publishes reports.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Result, bail, ensure};
-use bench_report::model::{ProxyRun, Report};
+use anyhow::{Context, Result, bail, ensure};
+use bench_report::model::{ProxyRun, Report, Row};
 use bench_report::{JSON, Sources, publish, read, read_json};
 
-use crate::process::Skipped;
-use crate::tidy;
+use crate::process::{Skipped, output};
 use crate::workspace::Workspace;
+use crate::{cargo, proxy, tidy};
 
 /// Write the latest report again
 ///
@@ -80,4 +81,20 @@ pub(crate) fn proxy_run(folder: &Path, name: &str) -> Result<Option<ProxyRun>> {
 pub(crate) fn update(workspace: &Workspace) -> Result<()> {
     let is_measured = workspace.report().join(JSON).exists();
     if is_measured { command(&Options::default(), workspace) } else { Ok(()) }
+}
+
+/// Checks that every published row has a row in the harness or a reason, and vice versa: lists the rows of the suites,
+/// and compares them with the committed files.
+pub(crate) fn check_rows(workspace: &Workspace) -> Result<()> {
+    let output = output(&mut cargo::bench(workspace, &["--list", "--format", "json"]))?;
+    let mut keys = BTreeSet::from_iter(proxy::keys(workspace)?);
+    for line in output.lines().filter(|line| line.starts_with('{')) {
+        let row: Row = serde_json::from_str(line).with_context(|| format!("not a row: {line}"))?;
+        keys.extend(row.aliases);
+        keys.insert(row.key);
+    }
+    let gaps = Sources::load(&workspace.root)?.gaps(&keys);
+    crate::say(&format!("{} rows of the harness, {} gaps\n", keys.len(), gaps.len()));
+    ensure!(gaps.is_empty(), "{}", gaps.join("\n"));
+    Ok(())
 }

@@ -48,7 +48,6 @@ fn missing_plugins() -> impl Iterator<Item = (&'static str, &'static str, Option
     PLUGINS.into_iter().filter(|(name, ..)| !is_installed(name))
 }
 
-/// Returns the tools of the full gate that are not installed.
 pub(crate) fn missing() -> Vec<String> {
     let plugins = missing_plugins().map(|(name, _, _, purpose)| (name, purpose));
     missing_packages().chain(plugins).map(|(name, purpose)| format!("no {name} for {purpose}")).collect()

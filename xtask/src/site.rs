@@ -13,7 +13,7 @@ use html5gum::{Token, Tokenizer};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use crate::interop::{self, Language};
-use crate::process::{self, Skipped};
+use crate::process::{self, Skipped, lacks, skip};
 use crate::workspace::Workspace;
 use crate::{say, tidy};
 
@@ -31,9 +31,7 @@ pub(crate) fn command(workspace: &Workspace) -> Result<()> {
 
 /// Builds the site, and tests it in a browser.
 pub(crate) fn test(workspace: &Workspace) -> Result<Skipped> {
-    if let Some(missing) = process::lacks("mdbook") {
-        return Ok(Some(missing));
-    }
+    skip!(lacks("mdbook"));
     let site = build(workspace)?;
     let browser = std::env::var_os("CHROMIUM").unwrap_or_else(|| "chromium".into());
     if process::first_line(&browser.to_string_lossy(), &["--version"]).is_none() {

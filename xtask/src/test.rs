@@ -17,9 +17,9 @@ use anyhow::{Context, Result, bail, ensure};
 use When::{Always, Beside, Full};
 
 use crate::interop::{self, Installed};
-use crate::process::{Skipped, finish, joined, lacks, succeed};
+use crate::process::{Skipped, finish, joined, lacks, skip, succeed};
 use crate::workspace::Workspace;
-use crate::{cargo, completeness, features, instructions, note, process, proxy, release, say, setup, tidy};
+use crate::{cargo, features, instructions, note, process, proxy, release, say, setup, tidy};
 
 /// Run the checks before a change; with --full, all of CI
 ///
@@ -36,7 +36,6 @@ pub(crate) struct Options {
     full: bool,
 }
 
-/// One run of the gate.
 struct Gate {
     workspace: Workspace,
     is_full: bool,
@@ -89,7 +88,7 @@ const STEPS: &[Step] = &[
     // With the programs of `newcomer`.
     step("benches", Full, |gate| pass(cargo::bench(&gate.workspace, &["--test"]))),
     step("suites", Full, suites),
-    step("rows", Full, |gate| completeness::check(&gate.workspace).map(|()| None)),
+    step("rows", Full, |gate| crate::report::check_rows(&gate.workspace).map(|()| None)),
     step("load", Full, |gate| proxy::check(&gate.workspace)),
     step("conformance", Full, conformance),
     step("peers", Beside, peers),
@@ -137,7 +136,6 @@ pub(crate) fn timed(run: impl FnOnce() -> Result<Skipped>) -> Timed {
     (run(), start.elapsed())
 }
 
-/// Runs named steps and prints the results.
 pub(crate) fn report<Run: FnOnce() -> Timed>(steps: impl Iterator<Item = (&'static str, Run)>) -> Result<()> {
     let (mut passed, mut skipped, mut failed) = (0, 0, Vec::new());
     let mut lines = String::new();
@@ -305,11 +303,7 @@ fn peers(gate: &Gate) -> Result<Skipped> {
 }
 
 fn deny(gate: &Gate) -> Result<Skipped> {
-    match lacks("cargo-deny") {
-        None => pass(cargo::command(
-            &gate.workspace,
-            &["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"],
-        )),
-        missing => Ok(missing),
-    }
+    skip!(lacks("cargo-deny"));
+    let arguments = ["deny", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"];
+    pass(cargo::command(&gate.workspace, &arguments))
 }

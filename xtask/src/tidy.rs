@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process::succeed;
 use crate::workspace::Workspace;
 
 /// Files that may contain `unsafe`. Each has a safe equivalent and a test that compares the two, or only measures.
@@ -82,9 +80,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
 
 /// Returns the files that git tracks or would add.
 pub(crate) fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
-    let mut git = Command::new("git");
-    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
-    let list = succeed(git.current_dir(&workspace.root))?.stdout;
+    let list = workspace.git(&["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
     let mut sources = Vec::new();
     for path in list.split('\0').filter(|path| !path.is_empty()) {
         // Binary files have no lines to check.
@@ -184,7 +180,6 @@ impl Package {
         self.get(name).and_then(toml::Value::as_array).into_iter().flatten()
     }
 
-    /// Returns whether releases contain the package.
     pub(crate) fn is_published(&self) -> bool {
         self.directory.parent().is_some_and(|parent| parent.ends_with("crates"))
             && self.get("package.publish").is_none()
@@ -200,7 +195,6 @@ impl Package {
         self.tables("bench").filter(|_| self.is_suite()).filter_map(|bench| bench["name"].as_str())
     }
 
-    /// Returns whether the package is a benchmark suite.
     pub(crate) fn is_suite(&self) -> bool {
         self.name.ends_with("-bench")
     }

@@ -2,8 +2,11 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result};
+
+use crate::process::succeed;
 
 #[derive(Debug)]
 pub(crate) struct Workspace {
@@ -30,9 +33,13 @@ impl Workspace {
         self.root.join("benches/data")
     }
 
-    /// Folder of the report.
     pub(crate) fn report(&self) -> PathBuf {
         self.target.join("report")
+    }
+
+    /// Returns what git prints.
+    pub(crate) fn git(&self, arguments: &[&str]) -> Result<String> {
+        Ok(succeed(Command::new("git").args(arguments).current_dir(&self.root))?.stdout)
     }
 
     /// Path of a program in the folder of a profile.
@@ -40,7 +47,6 @@ impl Workspace {
         self.target.join(folder).join(format!("{name}{}", env::consts::EXE_SUFFIX))
     }
 
-    /// Folder of temporary files.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.target.join("xtask")
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Duel, Outcome, Ratio, Report, Role, Row};
+use crate::model::{Duel, Outcome, Ratio, Report, Role, Row, matches};
 use crate::quantity::Quantity;
-use crate::sources::{Sources, matches};
+use crate::sources::Sources;
 use crate::table::NONE;
 
 /// Parts of undecided results, and of duels of equal code with a difference, above which a run is not published.
@@ -54,29 +54,22 @@ pub(crate) struct Standing<'f> {
 
 impl<'f> Facts<'f> {
     pub(crate) fn new(report: &'f Report, sources: &'f Sources) -> Self {
+        let of_proxy = [&report.load, &report.fleet].into_iter().flatten().flat_map(|run| &run.rows);
+        let rows: Vec<&Row> = report.rows.iter().chain(of_proxy).collect();
+        let aliases = rows
+            .iter()
+            .flat_map(|row| row.aliases.iter().map(move |alias| (alias.as_str(), row.key.as_str())));
+        let duels = report.duels.iter().filter(|duel| !duel.is_of_equals());
         let mut facts = Self {
             report,
             sources,
             standings: Vec::new(),
-            keys: Vec::new(),
-            rows: BTreeMap::new(),
-            recorded: BTreeMap::new(),
-            aliases: BTreeMap::new(),
-            duels: BTreeMap::new(),
+            keys: distinct(rows.iter().map(|row| row.key.as_str())),
+            aliases: aliases.collect(),
+            rows: grouped(rows.iter().map(|row| (row.key.as_str(), *row))),
+            recorded: grouped(sources.recorded.iter().map(|row| (row.key.as_str(), row))),
+            duels: grouped(duels.map(|duel| ((duel.key.as_str(), duel.ours.as_str()), duel))),
         };
-        let of_proxy = [&report.load, &report.fleet].into_iter().flatten().flat_map(|run| &run.rows);
-        for row in report.rows.iter().chain(of_proxy) {
-            facts.keys.push(&row.key);
-            facts.rows.entry(&row.key).or_default().push(row);
-            facts.aliases.extend(row.aliases.iter().map(|alias| (alias.as_str(), row.key.as_str())));
-        }
-        facts.keys = distinct(facts.keys.into_iter());
-        for row in &sources.recorded {
-            facts.recorded.entry(&row.key).or_default().push(row);
-        }
-        for duel in report.duels.iter().filter(|duel| !duel.is_of_equals()) {
-            facts.duels.entry((&duel.key, &duel.ours)).or_default().push(duel);
-        }
         let published = sources.benches().filter(|bench| bench.published).flat_map(|bench| {
             let parts = sources.notes.parts(&bench.key);
             let measured =
@@ -227,9 +220,15 @@ impl<'f> Facts<'f> {
     }
 }
 
-/// Returns whether a duel shows that one side is faster.
 pub(crate) fn is_different(ratio: &Ratio) -> bool {
     matches!(ratio.outcome(), Outcome::Faster | Outcome::Slower)
+}
+
+/// Returns the values of each key, in their order.
+pub(crate) fn grouped<K: Ord, V>(items: impl Iterator<Item = (K, V)>) -> BTreeMap<K, Vec<V>> {
+    let mut groups: BTreeMap<K, Vec<V>> = BTreeMap::new();
+    items.for_each(|(key, value)| groups.entry(key).or_default().push(value));
+    groups
 }
 
 /// Returns the names in the order of their first occurrence.

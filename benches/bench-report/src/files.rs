@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::facts::Facts;
+use crate::facts::{Facts, grouped};
 use crate::model::{Report, Run, SCHEMA};
 use crate::pages::Page;
 use crate::quantity::Quantity;
@@ -83,18 +83,16 @@ fn merge(report: &mut Report, suite: Report) {
 
 /// Replaces the times of the screening by those of the duels of the portable build, to which the ratios belong.
 pub(crate) fn use_times_of_duels(report: &mut Report) {
-    let mut times: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
-    for duel in report.duels.iter().filter(|duel| duel.build.is_empty() && duel.ours_ns > 0.0) {
-        times.entry((&duel.key, &duel.ours)).or_default().push(duel.ours_ns);
-        times.entry((&duel.key, &duel.peer)).or_default().push(duel.peer_ns);
-    }
+    let duels = report.duels.iter().filter(|duel| duel.build.is_empty() && duel.ours_ns > 0.0);
+    let times = grouped(duels.flat_map(|duel| {
+        [((&*duel.key, &*duel.ours), duel.ours_ns), ((&*duel.key, &*duel.peer), duel.peer_ns)]
+    }));
     for row in &mut report.rows {
         let times = times.get(&(&*row.key, &*row.implementation)).and_then(|times| median(times));
         row.figures.extend(times.map(|time| (Quantity::Time, vec![rounded(time)])));
     }
 }
 
-/// Adds items that are not in the list.
 fn extend<T: PartialEq>(list: &mut Vec<T>, items: Vec<T>) {
     for item in items {
         if !list.contains(&item) {
@@ -126,7 +124,6 @@ fn compress(paths: &[PathBuf], limit: usize) -> Result<(Vec<u8>, usize)> {
     }
 }
 
-/// Returns the text of a compressed file of pairs.
 pub(crate) fn uncompressed(pairs: &[u8]) -> Result<String> {
     let mut text = String::new();
     GzDecoder::new(pairs).read_to_string(&mut text)?;

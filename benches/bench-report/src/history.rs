@@ -66,7 +66,7 @@ pub fn save(report: &Report, sources: &Sources, workspace_root: &Path) -> Result
 }
 
 /// Returns the median ratio of every group over the saved runs, in Markdown.
-pub(crate) fn text(sources: &Sources) -> String {
+pub fn text(sources: &Sources) -> String {
     let runs = &sources.history;
     let groups = runs.last().into_iter().flat_map(|last| last.groups.keys());
     let lines = groups.map(|group| {

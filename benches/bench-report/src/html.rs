@@ -1,7 +1,9 @@
 //! The report as a single HTML file without external references, converted from Markdown.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt::Write;
+use std::path::Path;
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
@@ -22,7 +24,8 @@ pub(crate) fn render(title: &str, markdown: &str, charts: &BTreeMap<String, Stri
         Event::End(TagEnd::Table) => Some(vec![event, Event::Html("</div>\n".into())]),
         Event::Start(Tag::Image { dest_url, .. }) => {
             is_image = true;
-            let drawing = charts.get(file_stem(&dest_url)).cloned().unwrap_or_default();
+            let name = Path::new(&*dest_url).file_stem().and_then(OsStr::to_str);
+            let drawing = name.and_then(|name| charts.get(name)).cloned().unwrap_or_default();
             Some(vec![Event::InlineHtml(drawing.into())])
         }
         Event::End(TagEnd::Image) => {
@@ -41,11 +44,6 @@ pub(crate) fn render(title: &str, markdown: &str, charts: &BTreeMap<String, Stri
          <body>\n<nav aria-label=\"Sections\">{links}</nav>\n<main>\n{body}</main>\n</body>\n</html>\n",
         escaped(title)
     )
-}
-
-/// Returns the name of a drawing in the path of its file.
-fn file_stem(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path).trim_end_matches(".svg")
 }
 
 /// Gives the headings ids, and returns links to those of the second level.

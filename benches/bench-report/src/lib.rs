@@ -11,7 +11,6 @@ mod html;
 pub mod machine;
 pub mod model;
 mod pages;
-pub mod peer;
 pub mod program;
 pub mod publish;
 pub mod quantity;
@@ -20,7 +19,7 @@ pub mod stats;
 pub mod table;
 
 pub use files::{JSON, PAIRS, collect, read, read_json, text, write};
-pub use history::save;
+pub use history::{save, text as history};
 pub use sources::Sources;
 
 use facts::Facts;
@@ -38,9 +37,4 @@ pub fn tables(report: &Report, sources: &Sources) -> String {
 /// differences in duels of equal code.
 pub fn unfit(report: &Report, sources: &Sources) -> Vec<String> {
     Facts::new(report, sources).unfit()
-}
-
-/// Returns the median ratio of every group over the saved runs, in Markdown.
-pub fn history(sources: &Sources) -> String {
-    history::text(sources)
 }

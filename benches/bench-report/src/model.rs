@@ -1,7 +1,8 @@
-//! Data of a report. `report.json` is its JSON form.
+//! Data of a report, of which `report.json` is the JSON form, and of the list of programs in other languages.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -289,9 +290,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// All values, in the order of the tables.
-    pub const ALL: [Self; 4] = [Self::Faster, Self::Even, Self::Slower, Self::Undecided];
-
     /// Returns the word of the tables.
     pub fn label(self) -> &'static str {
         match self {
@@ -341,13 +339,62 @@ impl Ratio {
 }
 
 impl fmt::Display for Ratio {
-    /// Writes the ratio with its interval.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [value, low, high] = [self.value, self.low, self.high].map(quantity::ratio);
         match self.is_rough() {
             true => write!(f, "~{value}x"),
             false => write!(f, "{value}x ({low} to {high})"),
         }
+    }
+}
+
+/// A program in another language with implementations of rows, which is ready to run: an entry of the list that `cargo xtask`
+/// writes and the suites read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Program {
+    /// Suite whose rows it implements.
+    pub system: String,
+    /// Programming language in lower case.
+    pub language: String,
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// Folder that it is started in.
+    pub directory: PathBuf,
+    /// Libraries that it measures.
+    pub implementations: Vec<Implementation>,
+}
+
+/// One implementation of a program.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Implementation {
+    /// Name in the rows.
+    pub name: String,
+    /// Version of the library.
+    pub version: Option<String>,
+    /// Class in the rows.
+    pub class: Option<String>,
+    /// Peer, reference implementation or our stand-in for it.
+    pub role: Role,
+    /// Rows that it implements; `*` at the end matches any rest.
+    pub rows: Vec<String>,
+    /// Rows that it does not implement, or only too slowly.
+    #[serde(default)]
+    pub except: Vec<String>,
+}
+
+impl Implementation {
+    /// Returns whether it implements a row.
+    pub fn has(&self, row: &str) -> bool {
+        let is_in = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, row));
+        is_in(&self.rows) && !is_in(&self.except)
+    }
+}
+
+/// Returns whether a name matches a pattern; `*` at the end matches any rest.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => name == pattern,
     }
 }
 
@@ -372,7 +419,6 @@ pub(crate) mod tests {
         }
     }
 
-    /// Creates a row of a Go program.
     pub(crate) fn go_row(implementation: &str, role: Role, times: &[f64]) -> Row {
         Row { language: "go".to_owned(), ..row(implementation, role, Some("owned"), times) }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::chart::{self, Dot, Panel, Strip};
-use crate::facts::{Facts, Match, Standing, best, distinct, is_different, shown};
+use crate::facts::{Facts, Match, Standing, best, distinct, grouped, is_different, shown};
 use crate::history;
 use crate::model::{EVEN, LEAST_RATIO, Outcome, Role, Row};
 use crate::quantity::{self as units, Quantity};
@@ -101,7 +101,6 @@ pub(crate) fn first(facts: &Facts<'_>, folder: &str) -> Page {
     Page { id: String::new(), text: text + "\n## Method\n" + METHOD, charts }
 }
 
-/// Returns all other pages.
 pub(crate) fn others(facts: &Facts<'_>) -> Vec<Page> {
     let mut pages: Vec<Page> =
         facts.sources.systems.iter().map(|system| system_page(system, facts)).collect();
@@ -396,7 +395,7 @@ fn brief(mut sheet: Sheet) -> String {
         };
         verdict.iter().for_each(|index| line.cells[*index] = word(&line.cells[*index]));
     }
-    sheet.only(&["Line", "Ours", "Fastest other", "Ratio (interval)", "Verdict"]).text()
+    sheet.only("Line | Ours | Fastest other | Ratio (interval) | Verdict").text()
 }
 
 /// Draws the ratio of each wanted result, those below 1 with their names at the top.
@@ -465,14 +464,12 @@ fn sizes(facts: &Facts<'_>) -> Option<String> {
     chart::lines(SIZES, &panels.collect::<Vec<_>>())
 }
 
-/// Returns the circumstances of the run.
 fn run(facts: &Facts<'_>) -> Vec<String> {
     let (run, duels) = (&facts.report.run, &facts.report.duels);
     let busy = optional(run.busy_after, |part| format!("{:.1} %", 100.0 * part));
-    let (fewest, most) =
-        (duels.iter().map(|duel| duel.processes).min(), duels.iter().map(|duel| duel.processes).max());
+    let processes: Vec<f64> = duels.iter().map(|duel| duel.processes as f64).collect();
     let processes =
-        fewest.zip(most).map(|(fewest, most)| format!(", with {fewest} to {most} processes each"));
+        bounds(&processes).map(|(fewest, most)| format!(", with {fewest} to {most} processes each"));
     let mut lines = vec![
         format!("Date: {}", run.date),
         format!("Machine: {}, {} cores, {}", run.machine.cpu, run.machine.cores, run.machine.kernel),
@@ -499,11 +496,9 @@ fn warnings(facts: &Facts<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for one in &facts.report.run.missing_peers {
-        missing.entry(&one.reason).or_default().push(format!("{} ({})", one.peer, one.language));
-    }
-    let missing = missing.into_iter();
+    let missing = facts.report.run.missing_peers.iter();
+    let missing =
+        grouped(missing.map(|one| (&one.reason, format!("{} ({})", one.peer, one.language)))).into_iter();
     warnings.extend(missing.map(|(reason, peers)| format!("Not measured: {}: {reason}.", peers.join(", "))));
     warnings
 }

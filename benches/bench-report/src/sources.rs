@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::history::Saved;
-use crate::model::{Role, Row};
+use crate::model::{Role, Row, matches};
 use crate::quantity::Quantity;
 
 /// The inputs of a report besides the measurements.
@@ -210,10 +210,7 @@ impl Sources {
                 .flat_map(|system| system.benches.iter().map(move |bench| (bench, &*system.name)));
             all.filter(|(bench, _)| bench.upstream == name).collect::<Vec<_>>()
         };
-        let mut found = benches(names[0]);
-        if found.is_empty() {
-            found = benches(names[1]);
-        }
+        let mut found = names.map(benches).into_iter().find(|found| !found.is_empty()).unwrap_or_default();
         if found.len() > 1 {
             let is_of_package = |end: &String| package.is_some_and(|package| package.ends_with(end.as_str()));
             found.retain(|(bench, _)| bench.package.as_ref().is_some_and(is_of_package));
@@ -267,7 +264,8 @@ impl Sources {
                 gaps.push(format!("{key}: in no group of groups.toml"));
             }
             let is_bench = self.benches().any(|bench| bench.key == *key);
-            match (is_bench || notes.is_part(key), find(&notes.added, key, None)) {
+            let is_part = notes.part.iter().flat_map(|part| &part.rows).any(|row| matches(row, key));
+            match (is_bench || is_part, find(&notes.added, key, None)) {
                 (true, Some(_)) if is_bench => gaps.push(format!("{key}: in a report, and said to be ours")),
                 (false, None) => {
                     gaps.push(format!("{key}: in no report, and rows.toml has no reason for it"))
@@ -314,7 +312,6 @@ impl Table {
 }
 
 impl Group {
-    /// Returns the name of the group with its crate.
     pub(crate) fn name(&self) -> String {
         format!("{}: {}", self.package, self.title)
     }
@@ -325,10 +322,6 @@ impl Notes {
     pub(crate) fn parts(&self, bench: &str) -> Vec<String> {
         let part = self.part.iter().find(|part| part.bench == bench);
         part.map_or_else(|| vec![bench.to_owned()], |part| part.rows.clone())
-    }
-
-    fn is_part(&self, key: &str) -> bool {
-        self.part.iter().flat_map(|part| &part.rows).any(|row| matches(row, key))
     }
 
     /// Returns the reason why a published line or benchmark has no figure.
@@ -364,19 +357,10 @@ pub fn load<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<T> {
     toml::from_str(&text).with_context(|| format!("unexpected content of {}", path.display()))
 }
 
-/// Returns whether a name matches a pattern; `*` at the end matches any rest.
-pub fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => name.starts_with(prefix),
-        None => name == pattern,
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
 
-    /// Reads the committed files.
     pub(crate) fn sources() -> Sources {
         Sources::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
     }

@@ -61,15 +61,14 @@ impl Sheet {
         Self { notes, ..self }
     }
 
-    /// Removes columns without a figure.
     pub(crate) fn without_empty_columns(self) -> Self {
         let is_figure = |line: &Line, index: usize| ![NONE, ""].contains(&&*line.cells[index]);
         self.keep(|sheet, index| sheet.lines.iter().any(|line| is_figure(line, index)))
     }
 
-    /// Keeps the named columns.
-    pub fn only(self, names: &[&str]) -> Self {
-        self.keep(|sheet, index| names.contains(&&*sheet.columns[index].name))
+    /// Keeps the named columns. `|` separates the names.
+    pub fn only(self, names: &str) -> Self {
+        self.keep(|sheet, index| names.split(" | ").any(|name| name == sheet.columns[index].name))
     }
 
     fn keep(mut self, is_kept: impl Fn(&Self, usize) -> bool) -> Self {
@@ -146,7 +145,6 @@ impl Sheet {
     }
 }
 
-/// Returns the width of the longest cell of each column.
 fn widths(lines: &[Vec<String>]) -> Vec<usize> {
     let width = |index: usize| lines.iter().map(|line| line[index].chars().count()).max().unwrap_or_default();
     (0..lines[0].len()).map(width).collect()

@@ -204,8 +204,7 @@ mod tests {
 
     use super::*;
     use crate::codec::verified;
-    use crate::message::{Message, MessageType};
-    use crate::payload::{SIZES, message};
+    use crate::message::{Message, MessageType, SIZES, message};
 
     fn encoded<C: Codec>(message: &Message) -> Vec<u8> {
         verified::<C>(&C::Message::from_message(message)).to_vec()

@@ -3,5 +3,4 @@
 pub mod codec;
 pub mod layouts;
 pub mod message;
-pub mod payload;
 pub mod peers;

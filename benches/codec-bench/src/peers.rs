@@ -455,7 +455,7 @@ impl Codec for SimdJson {
 mod tests {
     use super::*;
     use crate::codec::verified;
-    use crate::payload::{SIZES, message};
+    use crate::message::{SIZES, message};
 
     #[test]
     fn json_and_go_widths_have_the_published_lengths() {

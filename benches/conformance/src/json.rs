@@ -11,7 +11,6 @@ use tightwire_json::{Codec, Mode, Value};
 
 use crate::Report;
 
-/// Runs all cases of a folder.
 pub(crate) fn run(folder: &Path) -> anyhow::Result<Report> {
     let entries = fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))?;
     let mut paths: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<_>>()?;

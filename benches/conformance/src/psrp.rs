@@ -19,7 +19,6 @@ use serde_json::Value as Json;
 
 use crate::Report;
 
-/// Runs every case of a file.
 pub(crate) fn run(text: &str) -> anyhow::Result<Report> {
     let cases: Vec<Json> = serde_json::from_str(text)?;
     let check = cases.first().and_then(vector_checks::of);

@@ -20,21 +20,99 @@ use tightwire_sse::Decoder;
 type Work = (&'static str, fn(usize) -> bool);
 
 const ALL: &[Work] = &[
-    ("json/small_chunks_of_a_string", json_partial_string),
-    ("json/small_chunks_of_nested_arrays", json_partial_arrays),
-    ("json/small_reads", json_small_reads),
-    ("json/unsorted_maps", json_unsorted_maps),
-    ("json/unsorted_raw_value", json_unsorted_raw_value),
-    ("json/duplicate_keys", json_duplicate_keys),
-    ("json/errors_of_lines", json_errors_of_lines),
-    ("parco/small_reads", parco_small_reads),
-    ("perplexity/deltas", perplexity_deltas),
-    ("psrp/objects_in_each_other", psrp_nested_objects),
-    ("psrp/small_fragments", psrp_small_fragments),
-    ("pypi_proxy/page_in_json", pypi_proxy_page_in_json),
-    ("pypi_proxy/page_in_html", pypi_proxy_page_in_html),
-    ("sse/one_line_in_small_chunks", sse_one_line),
-    ("sse/many_lines_in_small_chunks", sse_many_lines),
+    ("json/small_chunks_of_a_string", |size| {
+        json_partial(&format!(r#"{{"text": ["{}"]}}"#, "some text".repeat(8 * size)))
+    }),
+    ("json/small_chunks_of_nested_arrays", |size| {
+        json_partial(&format!("[{}0]", "[[[[[[[[1, 2]]]]]]]], ".repeat(size)))
+    }),
+    ("json/small_reads", |size| {
+        let document = format!("\"{}\"", "a".repeat(64 * size));
+        let mut decoder = tightwire_json::Decoder::new(io::BufReader::new(SmallReads(document.as_bytes())));
+        matches!(decoder.decode::<String>(), Ok(Some(text)) if text.len() == 64 * size)
+    }),
+    ("json/unsorted_maps", |size| tightwire_json::Codec::compat().to_vec(&Nested(size)).is_ok()),
+    ("json/unsorted_raw_value", |size| {
+        let document = format!("[{}0]", r#"{"z":"text","\u0061":{"y":[1.50],"x":{}}}, "#.repeat(size));
+        let raw = tightwire_json::RawValue::from_string(document);
+        raw.is_ok_and(|raw| tightwire_json::Codec::canonical().to_vec(&raw).is_ok())
+    }),
+    ("json/duplicate_keys", |size| {
+        let document = format!("{{{}\"a\":1}}", "\"a\":{\"b\":1},".repeat(size));
+        tightwire_json::Codec::compat().from_str::<tightwire_json::Value>(&document).is_ok()
+    }),
+    ("json/errors_of_lines", |size| {
+        let text = "{\"a\":[1,true]}\n".repeat(size);
+        let mut decoder = tightwire_json::LineDecoder::<Vec<u8>>::new();
+        let (mut chunk, mut errors) = (text.as_bytes(), 0);
+        while let Some(Err(_)) = decoder.next(&mut chunk) {
+            errors += 1;
+        }
+        errors == size
+    }),
+    ("parco/small_reads", |size| {
+        let texts = vec!["some text".to_owned(); size];
+        let Ok(message) = tightwire_parco::to_vec(&texts) else { return false };
+        let mut decoder = tightwire_parco::Decoder::new(SmallReads(&message));
+        matches!(decoder.decode::<Vec<String>>(), Ok(Some(found)) if found == texts)
+    }),
+    ("perplexity/deltas", |size| {
+        let part = r#"{"choices":[{"index":0,"delta":{"content":"some text"}}],"citations":["https://example.org/a"]}"#;
+        let mut accumulator = Accumulator::new();
+        for _ in 0..size {
+            let Ok(part) = tightwire_json::from_str(part) else { return false };
+            accumulator.push(&part);
+        }
+        accumulator.text().len() == "some text".len() * size
+    }),
+    // Lists of objects, nested up to a depth that readers accept.
+    ("psrp/objects_in_each_other", |size| {
+        const DEPTH: usize = 40;
+        let objects = "<Obj><MS><S N=\"text\">_x000A_</S></MS></Obj>".repeat(size);
+        let document = format!(
+            "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">{}{objects}{}</Objs>",
+            "<Obj><LST>".repeat(DEPTH),
+            "</LST></Obj>".repeat(DEPTH)
+        );
+        psrp::clixml::from_slice(document.as_bytes()).is_ok()
+    }),
+    ("psrp/small_fragments", |size| {
+        let message = vec![7; 64 * size];
+        let mut bytes = Vec::new();
+        Fragmenter::new().fragment_size(64).encode(&message, &mut bytes);
+        let mut assembler = Assembler::new();
+        for mut chunk in bytes.chunks(CHUNK) {
+            match assembler.next(&mut chunk) {
+                Ok(None) => {}
+                Ok(Some(found)) => return found.len() == message.len(),
+                Err(_) => return false,
+            }
+        }
+        false
+    }),
+    ("pypi_proxy/page_in_json", |size| {
+        let file = |number| {
+            format!(
+                r#"{{"filename":"a-{number}.tar.gz","hashes":{{}},"url":"https://example.org/a-{number}.tar.gz"}}"#
+            )
+        };
+        let files: Vec<_> = (0..size).map(file).collect();
+        let document =
+            format!(r#"{{"meta":{{"api-version":"1.1"}},"name":"a","files":[{}]}}"#, files.join(","));
+        Page::from_json(document.into_bytes()).is_ok_and(|page| has_files(&page, size))
+    }),
+    ("pypi_proxy/page_in_html", |size| {
+        let file =
+            |number| format!("<a href='https://example.org/a-{number}.tar.gz'>a-{number}.tar.gz</a>\n");
+        let document = (0..size).map(file).collect::<String>();
+        Page::from_html(document.as_bytes()).is_ok_and(|page| has_files(&page, size))
+    }),
+    ("sse/one_line_in_small_chunks", |size| {
+        count_events(format!("data: {}\n\n", "a".repeat(64 * size)).as_bytes(), 1)
+    }),
+    ("sse/many_lines_in_small_chunks", |size| {
+        count_events(format!("{}\n", format!("data: {}\n", "a".repeat(58)).repeat(size)).as_bytes(), 1)
+    }),
 ];
 
 fn main() -> Result<()> {
@@ -60,12 +138,6 @@ impl Read for SmallReads<'_> {
     }
 }
 
-fn json_small_reads(size: usize) -> bool {
-    let document = format!("\"{}\"", "a".repeat(64 * size));
-    let mut decoder = tightwire_json::Decoder::new(io::BufReader::new(SmallReads(document.as_bytes())));
-    matches!(decoder.decode::<String>(), Ok(Some(text)) if text.len() == 64 * size)
-}
-
 /// Nested maps with keys out of order.
 struct Nested(usize);
 
@@ -80,16 +152,6 @@ impl Serialize for Nested {
     }
 }
 
-fn json_unsorted_maps(size: usize) -> bool {
-    tightwire_json::Codec::compat().to_vec(&Nested(size)).is_ok()
-}
-
-fn json_unsorted_raw_value(size: usize) -> bool {
-    let document = format!("[{}0]", r#"{"z":"text","\u0061":{"y":[1.50],"x":{}}}, "#.repeat(size));
-    let raw = tightwire_json::RawValue::from_string(document);
-    raw.is_ok_and(|raw| tightwire_json::Codec::canonical().to_vec(&raw).is_ok())
-}
-
 /// Parses a document in small chunks and reads the value after each.
 fn json_partial(document: &str) -> bool {
     let mut parser = tightwire_json::partial::Parser::new();
@@ -102,91 +164,6 @@ fn json_partial(document: &str) -> bool {
         rest = next;
     }
     parser.finish().is_ok()
-}
-
-fn json_partial_string(size: usize) -> bool {
-    json_partial(&format!(r#"{{"text": ["{}"]}}"#, "some text".repeat(8 * size)))
-}
-
-fn json_partial_arrays(size: usize) -> bool {
-    json_partial(&format!("[{}0]", "[[[[[[[[1, 2]]]]]]]], ".repeat(size)))
-}
-
-fn json_duplicate_keys(size: usize) -> bool {
-    let document = format!("{{{}\"a\":1}}", "\"a\":{\"b\":1},".repeat(size));
-    tightwire_json::Codec::compat().from_str::<tightwire_json::Value>(&document).is_ok()
-}
-
-fn json_errors_of_lines(size: usize) -> bool {
-    let text = "{\"a\":[1,true]}\n".repeat(size);
-    let mut decoder = tightwire_json::LineDecoder::<Vec<u8>>::new();
-    let (mut chunk, mut errors) = (text.as_bytes(), 0);
-    while let Some(Err(_)) = decoder.next(&mut chunk) {
-        errors += 1;
-    }
-    errors == size
-}
-
-fn parco_small_reads(size: usize) -> bool {
-    let texts = vec!["some text".to_owned(); size];
-    let Ok(message) = tightwire_parco::to_vec(&texts) else { return false };
-    let mut decoder = tightwire_parco::Decoder::new(SmallReads(&message));
-    matches!(decoder.decode::<Vec<String>>(), Ok(Some(found)) if found == texts)
-}
-
-fn perplexity_deltas(size: usize) -> bool {
-    let part =
-        r#"{"choices":[{"index":0,"delta":{"content":"some text"}}],"citations":["https://example.org/a"]}"#;
-    let mut accumulator = Accumulator::new();
-    for _ in 0..size {
-        let Ok(part) = tightwire_json::from_str(part) else { return false };
-        accumulator.push(&part);
-    }
-    accumulator.text().len() == "some text".len() * size
-}
-
-/// Lists of objects, nested up to a depth that readers accept.
-fn psrp_nested_objects(size: usize) -> bool {
-    const DEPTH: usize = 40;
-    let objects = "<Obj><MS><S N=\"text\">_x000A_</S></MS></Obj>".repeat(size);
-    let document = format!(
-        "<Objs Version=\"1.1.0.1\" xmlns=\"http://schemas.microsoft.com/powershell/2004/04\">{}{objects}{}</Objs>",
-        "<Obj><LST>".repeat(DEPTH),
-        "</LST></Obj>".repeat(DEPTH)
-    );
-    psrp::clixml::from_slice(document.as_bytes()).is_ok()
-}
-
-fn psrp_small_fragments(size: usize) -> bool {
-    let message = vec![7; 64 * size];
-    let mut bytes = Vec::new();
-    Fragmenter::new().fragment_size(64).encode(&message, &mut bytes);
-    let mut assembler = Assembler::new();
-    for mut chunk in bytes.chunks(CHUNK) {
-        match assembler.next(&mut chunk) {
-            Ok(None) => {}
-            Ok(Some(found)) => return found.len() == message.len(),
-            Err(_) => return false,
-        }
-    }
-    false
-}
-
-fn pypi_proxy_page_in_json(size: usize) -> bool {
-    let file = |number| {
-        format!(
-            r#"{{"filename":"a-{number}.tar.gz","hashes":{{}},"url":"https://example.org/a-{number}.tar.gz"}}"#
-        )
-    };
-    let files: Vec<_> = (0..size).map(file).collect();
-    let document = format!(r#"{{"meta":{{"api-version":"1.1"}},"name":"a","files":[{}]}}"#, files.join(","));
-    Page::from_json(document.into_bytes()).is_ok_and(|page| has_files(&page, size))
-}
-
-fn pypi_proxy_page_in_html(size: usize) -> bool {
-    let file = |number| format!("<a href='https://example.org/a-{number}.tar.gz'>a-{number}.tar.gz</a>\n");
-    let document = (0..size).map(file).collect::<String>();
-    Page::from_html(document.as_bytes()).is_ok_and(|page| has_files(&page, size))
 }
 
 /// Whether a page has so many files and can be written in both forms.
@@ -204,14 +181,6 @@ fn count_events(stream: &[u8], expected: usize) -> bool {
         });
     }
     found == expected
-}
-
-fn sse_one_line(size: usize) -> bool {
-    count_events(format!("data: {}\n\n", "a".repeat(64 * size)).as_bytes(), 1)
-}
-
-fn sse_many_lines(size: usize) -> bool {
-    count_events(format!("{}\n", format!("data: {}\n", "a".repeat(58)).repeat(size)).as_bytes(), 1)
 }
 
 #[cfg(test)]

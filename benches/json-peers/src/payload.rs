@@ -1,9 +1,6 @@
 //! Values of the published rows.
 
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
-use crate::types::{Page, PageResponse, TestData, TestMetadata, TestResponse, UserData, UserMetadata};
+use crate::types::{Page, PageResponse, UserData, UserMetadata};
 
 const TIME: i64 = 1_703_001_234_567;
 
@@ -82,23 +79,6 @@ pub fn page(users: i64) -> PageResponse<String> {
         total: 200,
         page: 1,
         page_size: 20,
-    }
-}
-
-/// Returns the test response with structs.
-pub fn test() -> TestResponse<String, TestData<String>, TestMetadata<String>> {
-    parsed(TEST)
-}
-
-/// Returns the test response with trees of serde_json.
-pub fn test_tree() -> TestResponse<String, Value, Value> {
-    parsed(TEST)
-}
-
-fn parsed<T: DeserializeOwned>(document: &str) -> T {
-    match serde_json::from_str(document) {
-        Ok(value) => value,
-        Err(error) => unreachable!("the document has this type, as tests check: {error}"),
     }
 }
 

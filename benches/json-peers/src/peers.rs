@@ -51,7 +51,6 @@ library! {
     }
 }
 
-/// Decodes with serde_json.
 pub(crate) fn from_bytes<'de, T: Deserialize<'de>>(document: &'de [u8]) -> serde_json::Result<T> {
     serde_json::from_str(std::str::from_utf8(document).map_err(serde::de::Error::custom)?)
 }

@@ -57,20 +57,13 @@ impl Real {
 }
 
 /// Messages of a social network: strings, many with characters beyond ASCII.
-pub static TWITTER: Real = Real::new("twitter", "twitter.json.xz", part_of_twitter);
-/// Catalogue of events, indented: small integers and many keys.
-pub static CITM: Real = Real::new("citm", "citm_catalog.json.xz", part_of_citm);
-/// Borders of Canada: numbers with up to 17 digits.
-pub static CANADA: Real = Real::new("canada", "canada.json.xz", part_of_canada);
-
-fn part_of_twitter(text: &[u8], length: usize) -> Vec<u8> {
+pub static TWITTER: Real = Real::new("twitter", "twitter.json.xz", |text, length| {
     let mut twitter: Twitter<String> = decoded(text);
     resize(&mut twitter, length, |twitter| &mut twitter.statuses);
     encoded(&twitter)
-}
-
-/// Performances with their events.
-fn part_of_citm(text: &[u8], length: usize) -> Vec<u8> {
+});
+/// Catalogue of events, indented: small integers and many keys. A part has performances with their events.
+pub static CITM: Real = Real::new("citm", "citm_catalog.json.xz", |text, length| {
     let mut citm: Citm<String> = decoded(text);
     let mut events = mem::take(&mut citm.events);
     resize(&mut citm, length, |citm| &mut citm.performances);
@@ -79,9 +72,9 @@ fn part_of_citm(text: &[u8], length: usize) -> Vec<u8> {
     // With the events, fewer performances suffice.
     resize(&mut citm, length, |citm| &mut citm.performances);
     encoded(&citm)
-}
-
-fn part_of_canada(text: &[u8], length: usize) -> Vec<u8> {
+});
+/// Borders of Canada: numbers with up to 17 digits.
+pub static CANADA: Real = Real::new("canada", "canada.json.xz", |text, length| {
     fn rings(canada: &mut Canada<f64>) -> &mut Vec<Vec<(f64, f64)>> {
         &mut canada.features[0].geometry.coordinates
     }
@@ -92,7 +85,7 @@ fn part_of_canada(text: &[u8], length: usize) -> Vec<u8> {
     let last = rings(&mut canada).len() - 1;
     resize(&mut canada, length, |canada| &mut rings(canada)[last]);
     encoded(&canada)
-}
+});
 
 /// Decodes with sonic-rs: without its feature `float_roundtrip`, serde_json changes the last digit of some numbers.
 fn decoded<T: DeserializeOwned>(text: &[u8]) -> T {

@@ -46,7 +46,6 @@ pub fn convert(from: Format, input: &Path, output: &Path) -> Result<Summary> {
     Ok(Summary { records: source.next - 1, read: source.offset, written })
 }
 
-/// Encodes the records to a file.
 fn write(source: &mut Source, file: &File) -> Result<()> {
     let mut encoder = Encoder::new(BufWriter::new(file));
     while let Some(record) = source.read()? {
@@ -57,7 +56,6 @@ fn write(source: &mut Source, file: &File) -> Result<()> {
     Ok(file.sync_all()?)
 }
 
-/// Compares each record of the output with the source.
 fn verify(mut source: Source, output: File) -> Result<()> {
     let mut decoder = Decoder::new(BufReader::new(output));
     while let Some(expected) = source.read()? {

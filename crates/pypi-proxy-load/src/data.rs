@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use aws_lc_rs::digest;
+use bench_report::program::succeed;
 use serde_json::json;
 
 /// Number of files on the page of the large project.
@@ -104,9 +105,7 @@ pub(crate) fn write_compressed(dir: &Path, pages: impl IntoIterator<Item = (Stri
         fs::write(&path, content).with_context(|| format!("cannot write {}", path.display()))?;
         gzip.arg(path);
     }
-    let status = gzip.status().context("gzip is not installed")?;
-    ensure!(status.success(), "gzip: {status}");
-    Ok(())
+    succeed(&mut gzip).map(drop)
 }
 
 impl Wheel {

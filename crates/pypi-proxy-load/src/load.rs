@@ -19,6 +19,9 @@ use crate::{Paths, measure, note, procfs, results, say, single, verify};
 /// Number of starts per program for the startup time.
 const STARTS: usize = 10;
 
+/// Columns that are shown during a run.
+const COLUMNS: &str =
+    "Server | Coding | Rounds | Times ours (interval) | Requests/s | p50 | CPU/request | Failed";
 /// Rows that are measured without a load generator.
 const SINGLE: [&str; 5] = ["cold_cache", "startup", "list_927k", "refresh", "lock_file_cold"];
 
@@ -65,7 +68,6 @@ impl Options {
         self.rounds.unwrap_or(if self.quick { 1 } else { 10 }).max(1)
     }
 
-    /// Returns the names of the servers beside ours.
     fn servers(&self) -> impl Iterator<Item = &str> {
         let peers = self.peers.iter().map(|(name, _)| &**name);
         let names = ["nginx static", "nginx cache"].into_iter().chain(peers).chain(["proxpi", "devpi"]);
@@ -84,7 +86,6 @@ impl Options {
     }
 }
 
-/// Inputs of a run.
 struct Run<'r> {
     options: &'r Options,
     folders: &'r Folders,
@@ -209,17 +210,7 @@ impl Run<'_> {
                     say(&format!("\n{} ({} connections): {}\n", row.key, row.connections, row.about));
                     let before = outcome.rows.len();
                     measure::measure(row, &servers, self.data, &wrk, rounds, outcome);
-                    let columns = [
-                        "Server",
-                        "Coding",
-                        "Rounds",
-                        "Times ours (interval)",
-                        "Requests/s",
-                        "p50",
-                        "CPU/request",
-                        "Failed",
-                    ];
-                    say(&results::sheet(&outcome.rows[before..]).only(&columns).text());
+                    say(&results::sheet(&outcome.rows[before..]).only(COLUMNS).text());
                 }
                 outcome.add_memory(&servers);
             }

@@ -23,7 +23,7 @@ use std::thread::ScopedJoinHandle;
 
 use anyhow::{Context, Result};
 use bench_report::model::ProxyRun;
-use bench_report::program::{note, say};
+use bench_report::program::{exit, note, say};
 use clap::{Args, Parser};
 
 /// Load test of pypi-proxy
@@ -54,24 +54,16 @@ struct Paths {
 }
 
 fn main() -> ExitCode {
-    let result = match Command::parse() {
+    exit(match Command::parse() {
         Command::Load(options) => load::run(&options),
         Command::Fleet(options) => fleet::run(&options),
         Command::Rows => {
             load::keys().for_each(|key| say(&format!("{key}\n")));
             Ok(())
         }
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            note(&format!("error: {error:#}"));
-            ExitCode::FAILURE
-        }
-    }
+    })
 }
 
-/// Writes the rows and tables for the report.
 fn save(path: &Path, mut results: ProxyRun) -> Result<()> {
     results.tables.retain(|sheet| !sheet.lines.is_empty());
     path.parent().map_or(Ok(()), fs::create_dir_all)?;

@@ -6,7 +6,6 @@ use anyhow::{Result, ensure};
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::Pid;
 
-/// Returns the process and all its descendants.
 fn family(root: u32) -> Vec<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -45,7 +44,6 @@ pub(crate) fn memory_now(root: u32) -> f64 {
     family(root).into_iter().map(|pid| memory(pid, "VmRSS:")).sum()
 }
 
-/// Returns the number of open file descriptors.
 pub(crate) fn descriptors(root: u32) -> usize {
     let of_process = |pid| fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count);
     family(root).into_iter().map(of_process).sum()

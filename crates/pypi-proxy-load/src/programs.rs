@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use bench_report::model::Role;
-use bench_report::program::find;
+use bench_report::program::{find, succeed};
 
 use crate::client::Header;
 use crate::servers::{Server, empty, program};
@@ -67,7 +67,6 @@ pub(crate) fn groxpi(folders: &Folders, binary: &Path, index: &str, folder: &str
     server.start(&mut command, &folders.scratch)
 }
 
-/// Returns a peer that is already running.
 pub(crate) fn running(name: &str, address: SocketAddr) -> Result<Server> {
     let prefix = if name == "proxpi" { "/index/" } else { "/simple/" };
     let role = if name == "groxpi" { Role::Original } else { Role::Peer };
@@ -108,7 +107,7 @@ pub(crate) fn nginx_cache(folders: &Folders, upstream: SocketAddr, folder: &str)
 fn nginx(folders: &Folders, mut server: Server, config: &str) -> Result<Server> {
     let dir = empty(&folders.scratch, &server.name.replace(' ', "-"))?;
     // As root, nginx would switch to another user, which cannot access the folders.
-    let user = if is_root() { "user root;\n" } else { "" };
+    let user = if nix::unistd::geteuid().is_root() { "user root;\n" } else { "" };
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|name| format!("{name}_temp_path {}/{name};\n", dir.display()))
         .concat();
@@ -127,30 +126,18 @@ fn nginx(folders: &Folders, mut server: Server, config: &str) -> Result<Server> 
     fs::write(&path, config).with_context(|| format!("cannot write {}", path.display()))?;
     server.log = Some(dir.join("access.log"));
     server.version = version("nginx");
-    let mut command = program(nginx_program());
+    let mut command = program("nginx");
     command.arg("-e").arg(dir.join("error.log")).arg("-c").arg(&path);
     server.start(&mut command, &folders.scratch)
 }
 
-fn nginx_program() -> PathBuf {
-    std::env::var_os("NGINX_BIN").map_or_else(|| "nginx".into(), PathBuf::from)
-}
-
-fn is_root() -> bool {
-    nix::unistd::geteuid().is_root()
-}
-
-/// Fails if a program is not installed.
 pub(crate) fn ensure(name: &str) -> Result<()> {
-    let is_named = name == "nginx" && std::env::var_os("NGINX_BIN").is_some();
-    ensure!(is_named || find(name).is_some(), "there is no {name}; run `cargo xtask setup`");
+    ensure!(find(name).is_some(), "there is no {name}; run `cargo xtask setup`");
     Ok(())
 }
 
-/// Returns the version of wrk or nginx.
 pub(crate) fn version(name: &str) -> Option<String> {
-    let program = if name == "nginx" { nginx_program() } else { name.into() };
-    let text = line(Command::new(program).arg("-v"), name)?;
+    let text = line(Command::new(name).arg("-v"), name)?;
     let text = text.split(" [").next().unwrap_or_default();
     Some(text.trim_start_matches("nginx version: ").to_owned())
 }
@@ -168,7 +155,6 @@ fn line(command: &mut Command, word: &str) -> Option<String> {
 const PROXPI: &str = include_str!("../tests/proxpi.txt");
 const DEVPI: &str = include_str!("../tests/devpi.txt");
 
-/// Returns the pinned versions of packages.
 fn pinned(pins: &str, packages: &[&str]) -> Option<String> {
     let is_named = |line: &&str| packages.iter().any(|name| line.split("==").next() == Some(name));
     Some(pins.lines().filter(is_named).map(|line| line.replace("==", " ")).collect::<Vec<_>>().join(", "))
@@ -213,7 +199,7 @@ pub(crate) fn devpi(folders: &Folders, index: &str, folder: &str) -> Result<Serv
     let dir = empty(&folders.scratch, folder)?;
     let mut init = tool("devpi-init")?;
     init.args(["--no-root-pypi", "--serverdir"]).arg(&dir);
-    run(&mut init)?;
+    succeed(&mut init)?;
     let prefix = concat!("/", "root", "/load/+simple/");
     let mut server = Server::proxy("devpi", Role::Peer, prefix, "/+api")?;
     server.version = pinned(DEVPI, &["devpi-server", "waitress"]);
@@ -223,7 +209,7 @@ pub(crate) fn devpi(folders: &Folders, index: &str, folder: &str) -> Result<Serv
         .arg(&dir)
         .current_dir(&folders.scratch);
     let server = server.start(&mut command, &folders.scratch)?;
-    run(tool("python")?.args(["-c", MAKE_MIRROR, &format!("http://{}", server.address), index]))?;
+    succeed(tool("python")?.args(["-c", MAKE_MIRROR, &format!("http://{}", server.address), index]))?;
     Ok(server)
 }
 
@@ -232,12 +218,4 @@ fn installed(variable: &str, name: &str) -> Result<PathBuf> {
     let python =
         std::env::var_os(variable).with_context(|| format!("it is not installed (no {variable})"))?;
     Ok(Path::new(&python).with_file_name(name))
-}
-
-fn run(command: &mut Command) -> Result<()> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().with_context(|| format!("cannot start {program}"))?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{program}: {}: {}", output.status, text.trim());
-    Ok(())
 }

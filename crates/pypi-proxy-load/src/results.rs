@@ -55,7 +55,6 @@ impl Outcome {
         }
     }
 
-    /// Returns the rows and tables for the report.
     pub(crate) fn results(self) -> ProxyRun {
         let ours = self.rows.iter().filter(|entry| entry.report.implementation == OURS);
         let about = ours.map(|Measured { row, report, .. }| {

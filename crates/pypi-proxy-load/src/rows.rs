@@ -123,7 +123,6 @@ pub(crate) struct Request {
 }
 
 impl Row {
-    /// Returns whether `--quick` measures the row.
     pub(crate) fn is_quick(&self) -> bool {
         !NOT_QUICK.contains(&self.key)
     }

@@ -148,7 +148,6 @@ impl Server {
         }
     }
 
-    /// Empties the access log.
     pub(crate) fn clear_log(&self) {
         // If this fails, more lines are counted.
         let _ = self.log.as_ref().map(|log| OpenOptions::new().write(true).truncate(true).open(log));
@@ -207,10 +206,7 @@ pub(crate) fn program(path: impl AsRef<Path>) -> Command {
 /// Creates an empty folder below `scratch`.
 pub(crate) fn empty(scratch: &Path, name: &str) -> Result<PathBuf> {
     let dir = scratch.join(name);
-    if dir.exists() {
-        fs::remove_dir_all(&dir).with_context(|| format!("cannot empty {}", dir.display()))?;
-    }
-    fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    bench_report::program::empty(&dir)?;
     Ok(dir)
 }
 

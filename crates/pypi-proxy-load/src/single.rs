@@ -112,7 +112,6 @@ pub(crate) fn list(server: &Server) -> Result<String> {
     ))
 }
 
-/// Purges a path of the cache.
 fn purge(server: &Server, path: &str) -> Result<()> {
     let response = client::request(server.address, "DELETE", path, &[admin()])?;
     ensure!(response.status == 200, "{path} cannot be purged: status {}", response.status);

@@ -146,7 +146,6 @@ impl Shared {
         Some(files.entry(name.to_owned()).or_insert(content.into()).clone())
     }
 
-    /// Returns a body that is sent at a limited rate.
     fn limited(self: Arc<Self>, content: Bytes) -> Body {
         let next = move |mut content: Bytes| {
             let shared = self.clone();

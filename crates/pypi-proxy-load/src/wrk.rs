@@ -41,7 +41,6 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// Returns the number of responses per second.
     pub(crate) fn rate(&self) -> f64 {
         self.requests as f64 * 1e6 / self.duration_us as f64
     }
@@ -61,7 +60,6 @@ pub(crate) struct Wrk {
 }
 
 impl Wrk {
-    /// Writes the script.
     pub(crate) fn new(scratch: &Path) -> Result<Self> {
         let hook = scratch.join("hook.lua");
         fs::write(&hook, HOOK).with_context(|| format!("cannot write {}", hook.display()))?;

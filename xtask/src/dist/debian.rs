@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::documents::stage;
 use super::{CRATES, Dist, VERSION};
-use crate::process::{self, Skipped, is_installed, lacks, succeed, works};
+use crate::process::{self, Skipped, is_installed, lacks, skip, succeed, works};
 use crate::{cargo, deploy};
 
 const UNIT: &str = "/usr/lib/systemd/system/pypi-proxy.service";
@@ -41,9 +41,7 @@ fn file(name: &str) -> Result<String> {
 }
 
 pub(super) fn build(dist: &Dist<'_>, out: &Path) -> Result<Skipped> {
-    if let Some(reason) = missing() {
-        return Ok(Some(reason));
-    }
+    skip!(missing());
     let date = dist.formatted_date("--rfc-email")?;
     for (package, name) in CRATES {
         let folder = stage(dist, package, name)?;
@@ -74,9 +72,7 @@ pub(super) fn build(dist: &Dist<'_>, out: &Path) -> Result<Skipped> {
 
 /// Installs, runs, removes and purges the packages. The machine is unchanged afterwards, also if a check fails.
 pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
-    if let Some(reason) = missing() {
-        return Ok(Some(reason));
-    }
+    skip!(missing());
     if process::first_line("id", &["-u"]).as_deref() != Some("0") {
         return Ok(Some("only root may install packages".to_owned()));
     }

@@ -21,7 +21,6 @@ const COMPLETIONS: [(&str, &str, &str); 4] = [
     ("psrp", "run --accept", "--accept-new"),
 ];
 
-/// Folder of temporary files.
 pub(super) fn scratch(dist: &Dist<'_>) -> PathBuf {
     dist.workspace.scratch().join("dist")
 }

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::{Dist, VERSION};
-use crate::process::{self, Skipped, works};
+use crate::process::{self, Skipped, lacks, skip, works};
 
 /// Name of the archive.
 const ARCHIVE: &str = concat!("pypi-proxy-", env!("CARGO_PKG_VERSION"), ".oci.tar");
@@ -45,7 +45,6 @@ const USERS: [&[(&str, &str)]; 3] = [
     ],
 ];
 
-/// One build of the image.
 struct Build<'dist> {
     dist: &'dist Dist<'dist>,
     /// Folder for temporary files.
@@ -53,9 +52,7 @@ struct Build<'dist> {
 }
 
 pub(super) fn build(dist: &Dist<'_>, out: &Path) -> Result<Skipped> {
-    if let Some(missing) = process::lacks("buildah") {
-        return Ok(Some(missing));
-    }
+    skip!(lacks("buildah"));
     let build = Build::new(dist)?;
     // Users other than root need a user namespace.
     if let Err(error) = output(&mut build.buildah("info")) {
@@ -68,9 +65,7 @@ pub(super) fn build(dist: &Dist<'_>, out: &Path) -> Result<Skipped> {
 
 /// Builds the image again, compares the archives, checks the settings of the image, and runs it.
 pub(super) fn test(dist: &Dist<'_>) -> Result<Skipped> {
-    if let Some(missing) = process::lacks("skopeo") {
-        return Ok(Some(missing));
-    }
+    skip!(lacks("skopeo"));
     let build = Build::new(dist)?;
     let again = build.scratch.join("again");
     fs::create_dir(&again)?;
@@ -109,7 +104,6 @@ impl<'dist> Build<'dist> {
         command
     }
 
-    /// Builds the image and writes the archive.
     fn write(&self, archive: &Path) -> Result<()> {
         let files = self.dist.workspace.root.join("docs/deploy/docker");
         let (context, layout) = (self.scratch.join("context"), self.scratch.join("layout"));
@@ -263,7 +257,6 @@ fn replace(layout: &Path, descriptor: &mut Value, content: &Value) -> Result<()>
     Ok(())
 }
 
-/// Runs a command and returns its output.
 fn output(command: &mut Command) -> Result<String> {
     Ok(process::succeed(command)?.stdout)
 }

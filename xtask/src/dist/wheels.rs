@@ -30,7 +30,6 @@ pub(super) fn target() -> String {
     format!("{}-unknown-linux-gnu", env::consts::ARCH)
 }
 
-/// Returns the folder of the wheels that are built with the programs.
 pub(super) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target.join("dist/wheels")
 }

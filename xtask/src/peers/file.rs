@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bench_report::model::{Missing, Role};
-use bench_report::peer::Implementation;
+use bench_report::model::{Implementation, Missing, Role};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]

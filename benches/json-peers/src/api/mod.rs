@@ -56,7 +56,6 @@ pub fn side<'a, L: Library, T: Serialize + DeserializeOwned + 'static>(
     }
 }
 
-/// Returns the operations of all peers.
 fn peers<'a, T: Serialize + DeserializeOwned + 'static>(
     class: &str,
     direction: Direction,

@@ -60,7 +60,6 @@ impl Folder {
         })
     }
 
-    /// Decodes the converted file.
     fn records(&self) -> Vec<Record> {
         let bytes = fs::read(self.path("out")).unwrap();
         let mut decoder = Decoder::new(&*bytes);

@@ -142,7 +142,6 @@ impl<'p> Site<'p> {
         self.bucket.signal(Signal::SIGCONT)
     }
 
-    /// Returns the content of a file from the index.
     pub(super) fn content(&self, wheel: &Wheel) -> Result<Vec<u8>> {
         let path = self.data.join("files").join(&wheel.file);
         fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
@@ -172,13 +171,11 @@ impl<'p> Site<'p> {
         server.start(&mut command, &self.scratch)
     }
 
-    /// Returns the number of downloads of the files from the index.
     pub(super) fn upstream_gets(&self) -> usize {
         self.wheels.iter().map(|wheel| self.upstream.count(&format!("/files/{}", wheel.file))).sum()
     }
 }
 
-/// Returns the path of a file on a proxy.
 pub(super) fn path(wheel: &Wheel) -> String {
     format!("/simple/{}/{}", wheel.project, wheel.file)
 }
