@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::codec::{Codec, Limits};
-use crate::de::{Levels, LoneSurrogate};
+use crate::de::{self, Levels, LoneSurrogate};
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::grammar::{NumberState, NumberStep, is_space};
 use crate::scan;
@@ -56,10 +56,12 @@ pub(crate) enum Token<'c> {
     StringStart,
     Text(&'c str),
     StringEnd,
+    /// Whole number.
+    Number(de::Number),
     /// Digits of a number that may continue in the next chunk.
     NumberPart(&'c str),
     /// Last digits of a number, and the offset of its end.
-    Number(&'c str, u64),
+    NumberEnd(&'c str, u64),
     /// `true`, `false` or `null`.
     Literal(&'static str),
 }
@@ -344,15 +346,21 @@ impl Tokenizer {
         sink: &mut impl Sink,
     ) -> Result<usize> {
         let rest = &chunk.bytes[at..];
+        // Most numbers are short and end in the chunk.
+        if number == NumberState::Start
+            && let Some((number, len)) = de::leading_number(rest)
+            && len < rest.len()
+        {
+            self.end_number(Token::Number(number), sink)?;
+            return Ok(len);
+        }
         for (len, byte) in rest.iter().enumerate() {
             let end = self.offset + len as u64;
             match number.step(*byte) {
                 NumberStep::Next(next) => number = next,
                 NumberStep::End => {
-                    self.state = State::After;
                     let text = chunk.text(at..at + len, sink).unwrap_or_default();
-                    sink.token(Token::Number(text, end))?;
-                    sink.end(self.depth, false);
+                    self.end_number(Token::NumberEnd(text, end), sink)?;
                     return Ok(len);
                 }
                 NumberStep::Malformed => return Err(Error::new(Kind::Syntax(Syntax::Number), Some(end))),
@@ -361,6 +369,13 @@ impl Tokenizer {
         self.state = State::Number(number);
         sink.token(Token::NumberPart(chunk.text(at..chunk.bytes.len(), sink).unwrap_or_default()))?;
         Ok(rest.len())
+    }
+
+    fn end_number(&mut self, token: Token<'_>, sink: &mut impl Sink) -> Result<()> {
+        self.state = State::After;
+        sink.token(token)?;
+        sink.end(self.depth, false);
+        Ok(())
     }
 
     /// Processes the opening quote, or the whole string if it is in the chunk and has no escapes.

@@ -32,6 +32,7 @@ use self::deserializer::{Action, State};
 pub use self::deserializer::{Deserializer, StreamDeserializer};
 use self::duplicates::superseded;
 pub(crate) use self::extensions::Extensions;
+pub(crate) use self::number::{Number, leading_number};
 use self::parser::Parser;
 pub use self::read::{IoRead, Read, SliceRead, StrRead};
 pub(crate) use self::skip::Levels;
@@ -188,6 +189,11 @@ pub(crate) fn leading_string(document: &[u8]) -> Result<String> {
     let mut parser = Parser::new(utf8(&document[..end])?, &Rules::UNLIMITED);
     parser.key_start()?;
     Ok(parser.string()?.as_str().to_owned())
+}
+
+/// Decodes a number, which is the whole text. An error has no path.
+pub(crate) fn number(text: &str) -> Result<Number> {
+    Parser::new(text, &Rules::UNLIMITED).number()
 }
 
 /// Returns the length of the string at the start of `document`, including its quotes.

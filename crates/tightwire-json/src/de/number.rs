@@ -5,15 +5,26 @@ use super::parser::Parser;
 use crate::error::{Error, Kind, Result, Syntax};
 use crate::powers::{EXACT_POWERS, POWERS};
 use crate::scan;
+use crate::value::Value;
 
 /// Parsed number. Integers are exact, floats are rounded correctly.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Number {
+pub(crate) enum Number {
     Unsigned(u64),
     /// Negative integer.
     Signed(i64),
     /// Number with a fraction or an exponent, integer that exceeds 64 bits, or `-0`.
     Float(f64),
+}
+
+impl From<Number> for Value {
+    fn from(number: Number) -> Self {
+        match number {
+            Number::Unsigned(value) => value.into(),
+            Number::Signed(value) => value.into(),
+            Number::Float(value) => value.into(),
+        }
+    }
 }
 
 /// Returns the value of the first `count` digits of a block. `count` is 1 to 8. Converts all digits in parallel, which
@@ -63,6 +74,25 @@ pub(super) fn short_integer(block: &[u8; 16]) -> Option<(Number, usize)> {
 #[inline(always)]
 pub(super) fn fraction(block: &[u8; 32]) -> Option<(f64, usize)> {
     Block::new(block).fraction()
+}
+
+/// Reads the number at the start of `bytes`, without a search for each group of digits. Returns it and its length, or `None`
+/// if it has more than 19 digits or an exponent, or is `-0` or malformed.
+#[inline(always)]
+pub(crate) fn leading_number(bytes: &[u8]) -> Option<(Number, usize)> {
+    let mut padded = [0; 32];
+    let block = Block::new(match bytes.first_chunk() {
+        Some(block) => block,
+        // The end is near. No number contains a zero byte.
+        None => {
+            padded[..bytes.len()].copy_from_slice(bytes);
+            &padded
+        }
+    });
+    match block.fraction() {
+        Some((value, len)) => Some((Number::Float(value), len)),
+        None => block.integer(),
+    }
 }
 
 /// Start of a document's rest, in which a number is read if it ends before the block does.
@@ -188,21 +218,10 @@ impl<M> Parser<'_, '_, M> {
         self.decimal()
     }
 
-    /// Reads a number, without a search for each group of digits if it has at most 19 digits and no exponent.
+    /// Same as [`number`](Self::number), for numbers with a fraction or many digits.
     #[inline(never)]
     pub(super) fn decimal(&mut self) -> Result<Number> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let mut padded = [0; 32];
-        let block = Block::new(match rest.first_chunk() {
-            Some(block) => block,
-            // The document ends soon. No number contains a zero byte.
-            None => {
-                padded[..rest.len()].copy_from_slice(rest);
-                &padded
-            }
-        });
-        let fraction = block.fraction().map(|(value, len)| (Number::Float(value), len));
-        if let Some((number, len)) = fraction.or_else(|| block.integer()) {
+        if let Some((number, len)) = leading_number(self.bytes.get(self.at..).unwrap_or_default()) {
             self.at += len;
             return Ok(number);
         }

@@ -124,11 +124,7 @@ pub(super) fn decode_number<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> 
         parser.skip_number()?;
         return Number::from_written(&parser.text[start..parser.at]).map(Value::Number);
     }
-    Ok(match parser.number()? {
-        number::Number::Unsigned(value) => value.into(),
-        number::Number::Signed(value) => value.into(),
-        number::Number::Float(value) => value.into(),
-    })
+    parser.number().map(Value::from)
 }
 
 impl<M> Tree<'_, '_, '_, M> {

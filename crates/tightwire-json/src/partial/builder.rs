@@ -1,15 +1,14 @@
 //! Tree that grows with the tokens of a document.
 
+use crate::de;
 use crate::error::Result;
 use crate::tokenizer::{Sink, Token};
 use crate::value::growing;
-use crate::{Array, Codec, Map, Value};
+use crate::{Array, Map, Value};
 
 /// Value so far.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Builder {
-    /// Decodes numbers.
-    codec: Codec,
     /// The value, except during a push: then its open parts are in `stack`.
     pub(super) root: Option<Value>,
     /// Open arrays, objects and string from the root on.
@@ -23,17 +22,6 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new(codec: Codec) -> Self {
-        Self {
-            codec,
-            root: None,
-            stack: Vec::new(),
-            positions: Vec::new(),
-            key: String::new(),
-            number: String::new(),
-        }
-    }
-
     /// Moves the open parts of the value onto the stack, so that each can be changed without a walk from the root.
     pub(super) fn open_stack(&mut self) {
         if self.positions.is_empty() {
@@ -92,9 +80,9 @@ impl Builder {
             self.number.push_str(rest);
             &self.number
         };
-        let value = self.codec.from_str(text).map_err(|error| error.moved_by(end - text.len() as u64))?;
+        let number = de::number(text).map_err(|error| error.moved_by(end - text.len() as u64))?;
         self.number.clear();
-        self.place(value);
+        self.place(number.into());
         Ok(())
     }
 }
@@ -115,8 +103,9 @@ impl Sink for Builder {
             Token::String(text) => self.place(text.into()),
             Token::StringStart => self.open("".into()),
             Token::Text(text) => growing::append(self.stack.last_mut(), text),
+            Token::Number(number) => self.place(number.into()),
             Token::NumberPart(part) => self.number.push_str(part),
-            Token::Number(rest, end) => return self.end_number(rest, end),
+            Token::NumberEnd(rest, end) => return self.end_number(rest, end),
             Token::Literal("true") => self.place(Value::Bool(true)),
             Token::Literal("false") => self.place(Value::Bool(false)),
             Token::Literal(_) => self.place(Value::Null),

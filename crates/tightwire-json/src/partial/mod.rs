@@ -100,7 +100,7 @@ impl Parser {
         let codec = Codec::strict().with_limits(limits);
         Self {
             tokens: Tokenizer::new(&codec, 0),
-            builder: Builder::new(codec),
+            builder: Builder::default(),
             limit: limits.document,
             lines: 0,
             line_start: 0,
