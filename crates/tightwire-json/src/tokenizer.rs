@@ -378,7 +378,7 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// Processes the opening quote, or the whole string if it is in the chunk and has no escapes.
+    /// Processes the opening quote and the text after it, or the whole string if it is in the chunk and has no escapes.
     fn open_string(
         &mut self,
         is_key: bool,
@@ -401,7 +401,15 @@ impl Tokenizer {
         if !is_key {
             sink.token(Token::StringStart)?;
         }
-        Ok(1)
+        // The text up to `end` was searched already.
+        let len = (end - start).min(self.limits.string);
+        if len > 0 {
+            self.offset += 1;
+            let result = self.text(chunk, start..start + len, sink);
+            self.offset -= 1;
+            result?;
+        }
+        Ok(1 + len)
     }
 
     /// Ends a string after its closing quote.

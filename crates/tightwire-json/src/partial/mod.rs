@@ -178,10 +178,14 @@ impl Parser {
             self.failure = Some((error.kind().clone(), error.offset(), error.line(), error.column()));
             return result;
         }
+        let last_break = memchr::memrchr(b'\n', chunk);
         if let Some(quote) = self.tokens.open_quote().filter(|quote| *quote >= start) {
-            self.quote = self.position(quote, chunk, start);
+            self.quote = match last_break {
+                None => (self.lines + 1, column(quote, self.line_start)),
+                Some(_) => self.position(quote, chunk, start),
+            };
         }
-        if let Some(end) = memchr::memrchr(b'\n', chunk) {
+        if let Some(end) = last_break {
             self.lines += memchr::memchr_iter(b'\n', chunk).count();
             self.line_start = start + end as u64 + 1;
         }
@@ -215,8 +219,7 @@ impl Parser {
         let before = &chunk[..before.min(chunk.len())];
         let line_start = memchr::memrchr(b'\n', before).map_or(self.line_start, |end| start + end as u64 + 1);
         let line = self.lines + memchr::memchr_iter(b'\n', before).count() + 1;
-        let column = usize::try_from(offset.saturating_sub(line_start) + 1).unwrap_or(usize::MAX);
-        (line, column)
+        (line, column(offset, line_start))
     }
 
     /// Returns the value of the text so far, `None` if it has not begun. Takes constant time.
@@ -333,6 +336,11 @@ impl Parser {
             None => Ok(()),
         }
     }
+}
+
+/// Returns the column of an offset in a line.
+fn column(offset: u64, line_start: u64) -> usize {
+    usize::try_from(offset.saturating_sub(line_start) + 1).unwrap_or(usize::MAX)
 }
 
 impl Default for Parser {
