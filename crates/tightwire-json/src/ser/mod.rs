@@ -17,14 +17,14 @@ use std::fmt::{self, Display};
 use serde::Serialize;
 use serde::ser;
 
-use self::compound::Tail;
+use self::compound::Brackets;
 pub(crate) use self::compound::encode_key;
 pub use self::format::Format;
 pub(crate) use self::format::format;
 pub(crate) use self::number::widen;
 pub(crate) use self::pretty::indent;
 pub(crate) use self::raw::{NUMBER_TOKEN, RawValues, is_token};
-pub use self::serializer::{Compound, Fields, Serializer};
+pub use self::serializer::{Compound, Serializer};
 use self::sort::Unsorted;
 pub(crate) use self::style::{Canonical, Go, Plain, Pretty, Style};
 use crate::error::{Error, Result};
@@ -177,7 +177,7 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
     type SerializeTupleStruct = compound::Compound<'s, S>;
     type SerializeTupleVariant = compound::Compound<'s, S>;
     type SerializeMap = compound::Compound<'s, S>;
-    type SerializeStruct = compound::Fields<'s, S>;
+    type SerializeStruct = compound::Compound<'s, S>;
     type SerializeStructVariant = compound::Compound<'s, S>;
 
     #[inline]
@@ -272,15 +272,15 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
 
     #[inline]
     fn serialize_seq(self, _len: Option<usize>) -> Result<Self::SerializeSeq> {
-        Ok(compound::Compound::array(self, Tail::None))
+        Ok(compound::Compound::array(self, Brackets::Plain))
     }
 
     fn serialize_tuple(self, _len: usize) -> Result<Self::SerializeTuple> {
-        Ok(compound::Compound::array(self, Tail::None))
+        Ok(compound::Compound::array(self, Brackets::Plain))
     }
 
     fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Self::SerializeTupleStruct> {
-        Ok(compound::Compound::array(self, Tail::None))
+        Ok(compound::Compound::array(self, Brackets::Plain))
     }
 
     fn serialize_tuple_variant(
@@ -291,17 +291,17 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
         _len: usize,
     ) -> Result<Self::SerializeTupleVariant> {
         self.variant(variant);
-        Ok(compound::Compound::array(self, Tail::Brace))
+        Ok(compound::Compound::array(self, Brackets::Variant))
     }
 
     #[inline]
     fn serialize_map(self, _len: Option<usize>) -> Result<Self::SerializeMap> {
-        Ok(compound::Compound::object(self, Tail::None))
+        Ok(compound::Compound::object(self, Brackets::Plain))
     }
 
     #[inline]
     fn serialize_struct(self, name: &'static str, _len: usize) -> Result<Self::SerializeStruct> {
-        Ok(compound::Fields::new(self, name))
+        Ok(compound::Compound::fields(self, name))
     }
 
     fn serialize_struct_variant(
@@ -312,7 +312,7 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
         _len: usize,
     ) -> Result<Self::SerializeStructVariant> {
         self.variant(variant);
-        Ok(compound::Compound::object(self, Tail::Brace))
+        Ok(compound::Compound::object(self, Brackets::Variant))
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<()> {

@@ -33,10 +33,10 @@ macro_rules! any {
 
 /// Starts an array or object in any style.
 macro_rules! start {
-    ($type:ident, $serializer:expr, $vec:ident => $inner:expr) => {
-        start!($type, $serializer, $vec => $inner, Plain Pretty Go Canonical)
+    ($serializer:expr, $vec:ident => $inner:expr) => {
+        start!($serializer, $vec => $inner, Plain Pretty Go Canonical)
     };
-    ($type:ident, $serializer:expr, $vec:ident => $inner:expr, $($style:ident)*) => {{
+    ($serializer:expr, $vec:ident => $inner:expr, $($style:ident)*) => {{
         let Serializer { vec, writer } = $serializer;
         let inner = match vec {
             $(Styled::$style($vec) => {
@@ -44,7 +44,7 @@ macro_rules! start {
                 Styled::$style($inner?)
             })*
         };
-        Ok($type { inner, writer })
+        Ok(Compound { inner, writer })
     }};
 }
 
@@ -147,7 +147,7 @@ impl<'a, W: Write> ser::Serializer for &'a mut Serializer<W> {
     type SerializeTupleStruct = Compound<'a, W>;
     type SerializeTupleVariant = Compound<'a, W>;
     type SerializeMap = Compound<'a, W>;
-    type SerializeStruct = Fields<'a, W>;
+    type SerializeStruct = Compound<'a, W>;
     type SerializeStructVariant = Compound<'a, W>;
 
     documents! {
@@ -177,15 +177,15 @@ impl<'a, W: Write> ser::Serializer for &'a mut Serializer<W> {
     }
 
     fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq> {
-        start!(Compound, self, vec => vec.serialize_seq(len))
+        start!(self, vec => vec.serialize_seq(len))
     }
 
     fn serialize_tuple(self, len: usize) -> Result<Self::SerializeTuple> {
-        start!(Compound, self, vec => vec.serialize_tuple(len))
+        start!(self, vec => vec.serialize_tuple(len))
     }
 
     fn serialize_tuple_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeTupleStruct> {
-        start!(Compound, self, vec => vec.serialize_tuple_struct(name, len))
+        start!(self, vec => vec.serialize_tuple_struct(name, len))
     }
 
     fn serialize_tuple_variant(
@@ -195,15 +195,15 @@ impl<'a, W: Write> ser::Serializer for &'a mut Serializer<W> {
         variant: &'static str,
         len: usize,
     ) -> Result<Self::SerializeTupleVariant> {
-        start!(Compound, self, vec => vec.serialize_tuple_variant(name, index, variant, len))
+        start!(self, vec => vec.serialize_tuple_variant(name, index, variant, len))
     }
 
     fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap> {
-        start!(Compound, self, vec => vec.serialize_map(len))
+        start!(self, vec => vec.serialize_map(len))
     }
 
     fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct> {
-        start!(Fields, self, vec => vec.serialize_struct(name, len))
+        start!(self, vec => vec.serialize_struct(name, len))
     }
 
     fn serialize_struct_variant(
@@ -213,7 +213,7 @@ impl<'a, W: Write> ser::Serializer for &'a mut Serializer<W> {
         variant: &'static str,
         len: usize,
     ) -> Result<Self::SerializeStructVariant> {
-        start!(Compound, self, vec => vec.serialize_struct_variant(name, index, variant, len))
+        start!(self, vec => vec.serialize_struct_variant(name, index, variant, len))
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<()> {
@@ -225,7 +225,7 @@ impl<'a, W: Write> ser::Serializer for &'a mut Serializer<W> {
     }
 }
 
-/// Array, map or enum variant that a [`Serializer`] is writing.
+/// Array, map, struct or enum variant that a [`Serializer`] is writing.
 pub struct Compound<'a, W> {
     inner: Styled<
         compound::Compound<'a, Plain>,
@@ -286,46 +286,23 @@ impl<W: Write> ser::SerializeMap for Compound<'_, W> {
     }
 }
 
-impl<W: Write> ser::SerializeStructVariant for Compound<'_, W> {
-    type Ok = ();
-    type Error = Error;
+macro_rules! fields {
+    ($($kind:ident)*) => {
+        $(
+            impl<W: Write> ser::$kind for Compound<'_, W> {
+                type Ok = ();
+                type Error = Error;
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-        any!(&mut self.inner, object => ser::SerializeStructVariant::serialize_field(object, key, value))
-    }
+                fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
+                    any!(&mut self.inner, object => ser::$kind::serialize_field(object, key, value))
+                }
 
-    fn end(self) -> Result<()> {
-        any!(self.inner, object => write(self.writer, object.close_struct()?))
-    }
+                fn end(self) -> Result<()> {
+                    any!(self.inner, object => write(self.writer, object.close_struct()?))
+                }
+            }
+        )*
+    };
 }
 
-/// Struct that a [`Serializer`] is writing.
-pub struct Fields<'a, W> {
-    inner: Styled<
-        compound::Fields<'a, Plain>,
-        compound::Fields<'a, Pretty<'static>>,
-        compound::Fields<'a, Go>,
-        compound::Fields<'a, Canonical>,
-    >,
-    writer: &'a mut W,
-}
-
-impl<W> fmt::Debug for Fields<'_, W> {
-    /// Omits the buffered document.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fields").finish_non_exhaustive()
-    }
-}
-
-impl<W: Write> ser::SerializeStruct for Fields<'_, W> {
-    type Ok = ();
-    type Error = Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-        any!(&mut self.inner, fields => fields.serialize_field(key, value))
-    }
-
-    fn end(self) -> Result<()> {
-        any!(self.inner, fields => write(self.writer, fields.close()?))
-    }
-}
+fields! { SerializeStruct SerializeStructVariant }
