@@ -7,11 +7,11 @@ use std::slice;
 use std::sync::Arc;
 
 use super::super::map::{INDEXED, Index, Key, deduplicate};
-use super::super::number::{Kind, Repr};
-use super::super::{Array, Map, Number, Tag, Value};
+use super::super::number::{self, Kind};
+use super::super::{Array, Number, Tag, Value};
 use super::shapes::{SHAPES, Shape, Shapes, context};
 use super::slot::{MASKS, hash, is_same, is_text, len_byte, text, words_before};
-use super::{Chunk, Counted, Header, INLINE, INNER, Inner, Memory, Slot, UNINDEXED, VIEW, Word};
+use super::{Chunk, Counted, Header, INLINE, INNER, Memory, Repr, Slot, UNINDEXED, VIEW, Word};
 use crate::scan;
 
 /// Whether the layouts of this platform are those that [`Builder`] writes. Otherwise trees are vectors and boxes.
@@ -243,10 +243,12 @@ impl<'de> Builder<'de> {
         match value {
             Value::Null => self.push_null(),
             Value::Bool(value) => self.push_bool(*value),
-            Value::Number(Number(Repr::Unsigned(value))) => self.push_unsigned(*value),
-            Value::Number(Number(Repr::Signed(value))) => self.push_signed(*value),
-            Value::Number(Number(Repr::Float(value))) => self.push_float(*value),
-            Value::Number(Number(Repr::Written(text))) => self.push_written(text),
+            Value::Number(Number(number)) => match number {
+                number::Repr::Unsigned(value) => self.push_unsigned(*value),
+                number::Repr::Signed(value) => self.push_signed(*value),
+                number::Repr::Float(value) => self.push_float(*value),
+                number::Repr::Written(text) => self.push_written(text),
+            },
             Value::String(text) => self.push_copy(text),
             Value::Array(_) | Value::Object(_) => return false,
         }
@@ -618,18 +620,15 @@ impl<'de> Builder<'de> {
         let Some(slot) = self.slots.pop() else { return Value::Null };
         // SAFETY: `push` has written the words of a value. It has nothing to drop.
         match unsafe { (&raw const slot).cast::<Value>().read() } {
-            Value::Array(array) => {
-                Value::Array(array.into_inner().map_or_else(Array::new, |items| self.counted(items).into()))
-            }
-            Value::Object(map) => {
-                Value::Object(map.into_inner().map_or_else(Map::new, |items| self.counted(items).into()))
-            }
+            Value::Array(Array(array)) => Value::Array(Array(self.counted(array))),
+            Value::Object(map) => Value::Object(map.map_repr(|map| self.counted(map))),
             scalar => scalar,
         }
     }
 
-    /// Completes the memory, and returns a counted pointer to the items of the root.
-    fn counted<T>(&mut self, root: Inner<T>) -> Counted<T> {
+    /// Completes the memory, and returns the root with a counted pointer to its items.
+    fn counted<O, T>(&mut self, root: Repr<O, T>) -> Repr<O, T> {
+        let Repr::Inner(root) = root else { return root };
         if let Some(mut memory) = self.memory.take()
             && let Some(slot) = Arc::get_mut(&mut memory)
         {
@@ -651,6 +650,6 @@ impl<'de> Builder<'de> {
             let address = Arc::into_raw(memory);
             debug_assert_eq!(address, self.address, "headers have the address of the memory");
         }
-        Counted(root)
+        Repr::Shared(Counted(root))
     }
 }

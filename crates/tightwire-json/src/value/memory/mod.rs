@@ -74,8 +74,31 @@ impl Drop for Chunk {
     }
 }
 
-/// Tag of the representation of an array or object that is an [`Inner`].
-pub(super) const INNER: u8 = 1;
+/// Array or object. The layout is defined, so that the decoder can write it.
+#[repr(u8)]
+pub(super) enum Repr<O, T> {
+    Empty = 0,
+    /// Array or object inside of another one in the memory.
+    #[allow(dead_code, reason = "the decoder writes it as words")]
+    Inner(Inner<T>) = INNER,
+    /// Behind a pointer, because [`Value`] has no room for it.
+    Owned(Box<O>) = 2,
+    /// Array or object in a memory.
+    Shared(Counted<T>) = 3,
+}
+
+const INNER: u8 = 1;
+
+impl<O: Clone, T> Clone for Repr<O, T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Empty => Self::Empty,
+            Self::Inner(items) => Self::Shared(items.counted()),
+            Self::Owned(owned) => Self::Owned(owned.clone()),
+            Self::Shared(items) => Self::Shared(items.clone()),
+        }
+    }
+}
 
 /// Metadata before the items of an array or object.
 struct Header {
