@@ -157,7 +157,7 @@ impl<'de> Builder<'de> {
         // SAFETY: see above.
         unsafe {
             let slot = self.slots.as_mut_ptr().add(self.slots.len()).cast::<Word>();
-            slot.write(Word { bits: first.to_le() });
+            slot.write(Word::of(first.to_le()));
             slot.add(1).write(second);
             slot.add(2).write(third);
             self.slots.set_len(self.slots.len() + 1);
@@ -167,14 +167,14 @@ impl<'de> Builder<'de> {
     /// Pushes `null`.
     #[inline(always)]
     pub(crate) fn push_null(&mut self) {
-        self.push(Tag::Null as u64, Word { bits: 0 }, Word { bits: 0 });
+        self.push(Tag::Null as u64, Word::of(0), Word::of(0));
     }
 
     /// Pushes `true` or `false`.
     #[inline(always)]
     pub(crate) fn push_bool(&mut self, value: bool) {
         // The value follows the tag.
-        self.push(Tag::Bool as u64 | u64::from(value) << 8, Word { bits: 0 }, Word { bits: 0 });
+        self.push(Tag::Bool as u64 | u64::from(value) << 8, Word::of(0), Word::of(0));
     }
 
     /// Pushes an integer.
@@ -197,7 +197,7 @@ impl<'de> Builder<'de> {
 
     #[inline(always)]
     fn push_number(&mut self, kind: Kind, bits: u64) {
-        self.push(Tag::Number as u64, Word { bits: (kind as u64).to_le() }, Word { bits });
+        self.push(Tag::Number as u64, Word::of((kind as u64).to_le()), Word::of(bits));
     }
 
     /// Pushes the string that begins at `start`, after an opening quote, if it has no escapes and is not too long. Returns
@@ -211,8 +211,7 @@ impl<'de> Builder<'de> {
             && words[0] >> 8 & 0xff == u64::from(b'"')
         {
             let first = words[0] & mask[0] & !0xffff | (len as u64) << 8 | Tag::String as u64;
-            let [second, third] =
-                [words[1] & mask[1], words[2] & mask[2]].map(|word| Word { bits: word.to_le() });
+            let [second, third] = [words[1] & mask[1], words[2] & mask[2]].map(|word| Word::of(word.to_le()));
             self.push(first, second, third);
         } else {
             self.push_copy(text);
@@ -228,12 +227,12 @@ impl<'de> Builder<'de> {
             let [start, rest] = [start, rest].map(|part| u128::from_le_bytes(scan::short(part)));
             let first = (start as u64) << 16 | (text.len() as u64) << 8 | Tag::String as u64;
             let third = (start >> 112 | rest << 16) as u64;
-            let [second, third] = [(start >> 48) as u64, third].map(|word| Word { bits: word.to_le() });
+            let [second, third] = [(start >> 48) as u64, third].map(|word| Word::of(word.to_le()));
             self.push(first, second, third);
         } else {
             let pointer = self.copy_text(text.as_bytes());
             let first = u64::from(VIEW) << 8 | Tag::String as u64;
-            self.push(first, Word { pointer }, Word { len: text.len() });
+            self.push(first, Word(pointer), Word::of(text.len() as u64));
         }
     }
 
@@ -263,11 +262,7 @@ impl<'de> Builder<'de> {
         // SAFETY: `allocate` has returned new memory of the size of the box. Neither it nor the box around it, which
         // the number has, is ever dropped, and the text is only read.
         unsafe { pointer.write(ManuallyDrop::new(Box::from_raw(bytes as *mut str))) };
-        self.push(
-            Tag::Number as u64,
-            Word { bits: (Kind::Written as u64).to_le() },
-            Word { pointer: pointer.cast() },
-        );
+        self.push(Tag::Number as u64, Word::of((Kind::Written as u64).to_le()), Word(pointer.cast()));
     }
 
     /// Returns the number of values on the stack.
@@ -280,10 +275,9 @@ impl<'de> Builder<'de> {
     #[inline(always)]
     pub(crate) fn context(&self, object: &Object) -> usize {
         let first = match object.keys {
-            // SAFETY: an expected key precedes the next one. All words of slots are initialized.
-            None => unsafe { object.next.sub(1).read()[0].bits },
-            // SAFETY: as above.
-            Some(_) => self.keys.last().map_or(0, |key| unsafe { key[0].bits }),
+            // SAFETY: an expected key precedes the next one.
+            None => unsafe { object.next.sub(1).read()[0].bits() },
+            Some(_) => self.keys.last().map_or(0, |key| key[0].bits()),
         };
         context(first)
     }
@@ -319,7 +313,7 @@ impl<'de> Builder<'de> {
                 for (at, key) in kept.keys.iter().enumerate().filter(|(_, key)| text(key).len() > INLINE) {
                     let pointer = self.copy_text(text(key));
                     // SAFETY: `copy_keys` has copied so many keys there.
-                    unsafe { (*shape.keys.as_ptr().add(at))[1].pointer = pointer };
+                    unsafe { (*shape.keys.as_ptr().add(at))[1] = Word(pointer) };
                 }
             }
         }
@@ -393,8 +387,7 @@ impl<'de> Builder<'de> {
     #[inline(always)]
     pub(crate) fn end_key(&mut self, object: &mut Object) -> bool {
         let Some(key) = self.slots.pop() else { return false };
-        // SAFETY: all words of slots are initialized.
-        if u64::from_le(unsafe { key[0].bits }) as u8 != Tag::String as u8 {
+        if u64::from_le(key[0].bits()) as u8 != Tag::String as u8 {
             return false;
         }
         // SAFETY: the expected key is in the memory, before the end of the keys of the shape.
@@ -578,7 +571,7 @@ impl<'de> Builder<'de> {
         // SAFETY: the items follow the header, and the vector has had a slot there.
         unsafe {
             let pointer = header.add(1).cast().as_ptr();
-            self.write(tag as u64, Word { bits: u64::from(INNER).to_le() }, Word { pointer });
+            self.write(tag as u64, Word::of(u64::from(INNER).to_le()), Word(pointer));
         }
     }
 
@@ -587,7 +580,7 @@ impl<'de> Builder<'de> {
     pub(crate) fn push_empty(&mut self, is_object: bool) {
         let tag = if is_object { Tag::Object } else { Tag::Array };
         // Zero is the tag of the empty representation.
-        self.push(tag as u64, Word { bits: 0 }, Word { bits: 0 });
+        self.push(tag as u64, Word::of(0), Word::of(0));
     }
 
     /// Returns uninitialized words.

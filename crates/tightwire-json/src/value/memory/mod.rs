@@ -231,7 +231,7 @@ impl Text {
         let mut bytes = [MaybeUninit::uninit(); INLINE];
         assert!(text.capacity() as u64 >> (8 * CAPACITY) == 0, "the capacity of a string has six bytes");
         write(&mut bytes[..CAPACITY], &(text.capacity() as u64).to_le_bytes()[..CAPACITY]);
-        let words = [Word { pointer: text.as_mut_ptr() }, Word { len: text.len() }];
+        let words = [Word(text.as_mut_ptr()), Word::of(text.len() as u64)];
         // SAFETY: the last 16 bytes have room for two words; the write needs no alignment.
         unsafe { bytes.as_mut_ptr().add(INLINE - 16).cast::<[Word; 2]>().write_unaligned(words) };
         Self { len: HEAP, bytes }
@@ -277,10 +277,9 @@ impl Text {
     fn pointer(&self) -> *mut str {
         debug_assert!(self.len >= HEAP, "an inline text has no pointer");
         // SAFETY: `heap` and `Builder` write a pointer and a length there.
-        let [pointer, len] =
+        let [Word(pointer), len] =
             unsafe { self.bytes.as_ptr().add(INLINE - 16).cast::<[Word; 2]>().read_unaligned() };
-        // SAFETY: as above.
-        ptr::slice_from_raw_parts_mut(unsafe { pointer.pointer.cast_mut() }, unsafe { len.len }) as *mut str
+        ptr::slice_from_raw_parts_mut(pointer.cast_mut(), len.bits() as usize) as *mut str
     }
 
     #[inline]
@@ -328,11 +327,19 @@ impl Drop for Text {
 /// Value or key as words of the layout of [`Value`].
 type Slot = [Word; 3];
 
-/// Eight bytes of a value or key.
-#[repr(C)]
+/// Eight bytes of a value or key: a pointer, or a number that is stored like one.
+#[repr(transparent)]
 #[derive(Clone, Copy)]
-union Word {
-    bits: u64,
-    pointer: *const u8,
-    len: usize,
+struct Word(*const u8);
+
+impl Word {
+    #[inline(always)]
+    const fn of(bits: u64) -> Self {
+        Self(ptr::without_provenance(bits as usize))
+    }
+
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        self.0.addr() as u64
+    }
 }
