@@ -26,6 +26,7 @@ mod value;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 pub use self::access::TYPE_FIRST;
 use self::deserializer::{Action, State};
@@ -166,21 +167,12 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
 
 /// Checks that `text` is exactly one document.
 pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
-    let plain;
-    let mut document = text;
-    let mut start = 0;
-    if rules.extensions != Extensions::NONE {
-        plain = rules.extensions.plain(text);
-        (document, start) = (&plain, rules.extensions.start(text));
+    let mut rules = *rules;
+    // Skipped values may have duplicate keys.
+    if rules.duplicates == Duplicates::Last {
+        rules.duplicates = Duplicates::ByType;
     }
-    let mut parser = Parser::new(document, rules);
-    parser.at = start;
-    let result = match rules.duplicates {
-        Duplicates::Error => superseded(document, rules).map(|_| ()),
-        Duplicates::ByType | Duplicates::Last => Ok(()),
-    };
-    let result = result.and_then(|()| parser.skip_value(&mut ())).and_then(|()| parser.end());
-    result.map_err(|error| error.in_document(parser.bytes))
+    decode::<IgnoredAny>(text, &rules).map(|_| ())
 }
 
 /// Returns the string at the start of `document` with its escapes resolved. An error has no path.
