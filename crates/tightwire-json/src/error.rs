@@ -533,7 +533,7 @@ impl fmt::Display for Found {
 }
 
 /// Returns the type of a value. Omits the value itself, which may be a secret.
-fn describe(unexpected: de::Unexpected<'_>) -> &'static str {
+pub(crate) fn describe(unexpected: de::Unexpected<'_>) -> &'static str {
     use de::Unexpected as U;
     match unexpected {
         U::Bool(_) => "boolean",

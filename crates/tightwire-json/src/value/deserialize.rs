@@ -87,15 +87,17 @@ impl<'de> Deserialize<'de> for Value {
 /// Builds a tree from any format. The last value of a duplicate key is kept, at the position of the first.
 struct ValueVisitor;
 
+/// Converts a value that a visitor gets.
 macro_rules! visit {
     ($($method:ident($type:ty))*) => {
         $(
-            fn $method<E: de::Error>(self, value: $type) -> Result<Value, E> {
+            fn $method<E: de::Error>(self, value: $type) -> Result<Self::Value, E> {
                 Ok(value.into())
             }
         )*
     };
 }
+pub(super) use visit;
 
 impl<'de> Visitor<'de> for ValueVisitor {
     type Value = Value;

@@ -10,7 +10,7 @@ use serde::ser::{Error as _, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 
 use super::Value;
-use super::deserialize::{handed_over, is_any};
+use super::deserialize::{handed_over, is_any, visit};
 use crate::Codec;
 use crate::error::{Error, Result, Syntax};
 use crate::ser::NUMBER_TOKEN;
@@ -374,21 +374,7 @@ impl<'de> Visitor<'de> for NumberVisitor {
         f.write_str("a number")
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u128<E>(self, value: u128) -> Result<Number, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i128<E>(self, value: i128) -> Result<Number, E> {
-        Ok(value.into())
-    }
+    visit! { visit_u64(u64) visit_i64(i64) visit_u128(u128) visit_i128(i128) }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Number, E> {
         Number::from_f64(value).ok_or_else(|| E::custom("NaN and infinity are not JSON numbers"))

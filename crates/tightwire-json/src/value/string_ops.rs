@@ -14,6 +14,7 @@ use serde::de::{self, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::JsonString;
+use super::deserialize::visit;
 
 impl Default for JsonString {
     fn default() -> Self {
@@ -208,13 +209,7 @@ impl<'de> Deserialize<'de> for JsonString {
                 f.write_str("a string")
             }
 
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<JsonString, E> {
-                Ok(text.into())
-            }
-
-            fn visit_string<E: de::Error>(self, text: String) -> Result<JsonString, E> {
-                Ok(text.into())
-            }
+            visit! { visit_str(&str) visit_string(String) }
 
             fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<JsonString, E> {
                 match str::from_utf8(bytes) {
