@@ -2,7 +2,7 @@
 //!
 //! [`Tree`] passes and returns the position instead of storing it, so that it stays in a register.
 
-use super::number;
+use super::number::{self, Block};
 use super::parser::Parser;
 use crate::error::{Result, Syntax};
 use crate::scan;
@@ -295,7 +295,9 @@ impl<M> Tree<'_, '_, '_, M> {
     fn number(&mut self, at: usize) -> Result<usize> {
         // The last number probably was of the same kind.
         if self.floats {
-            if let Some((value, len)) = scan::chunk(self.bytes, at).and_then(number::fraction) {
+            if let Some((value, len)) =
+                scan::chunk(self.bytes, at).and_then(|block| Block::new(block).fraction())
+            {
                 self.builder.push_float(value);
                 return Ok(at + len);
             }
