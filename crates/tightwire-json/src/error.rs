@@ -6,8 +6,8 @@ use std::{fmt, io};
 use serde::de;
 
 use crate::grammar::is_space;
+use crate::marks::NUMBER_BYTES;
 use crate::path::{Path, Place, Scan, Segment, shorten};
-use crate::value::NUMBER_BYTES;
 
 /// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -125,6 +125,7 @@ pub mod de;
 pub mod error;
 mod functions;
 mod grammar;
+mod marks;
 mod path;
 mod pointer;
 mod powers;

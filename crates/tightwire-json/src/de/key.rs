@@ -5,7 +5,7 @@ use serde::de::{self, Deserializer, Visitor};
 use super::parser::{Parser, locate};
 use super::source::Source;
 use crate::error::{Error, Result};
-use crate::raw::raw_token;
+use crate::marks::raw_token;
 
 /// Key of an object. The parser is positioned after the opening quote.
 pub(super) struct Key<'a, 't, 'p, M>(pub(super) &'a mut Parser<'t, 'p, M>);

@@ -12,7 +12,7 @@ use super::source::Source;
 use super::string::Text;
 use super::tree;
 use crate::error::{Error, Result, Syntax};
-use crate::raw::raw_token;
+use crate::marks::raw_token;
 use crate::value::{containers, hand_over, is_any, memory, plain, to_bytes};
 
 impl<'t, M> Parser<'t, '_, M> {

@@ -11,6 +11,7 @@ use super::style::{Plain, Style};
 use super::{RawValues, raw};
 use crate::de::leading_string;
 use crate::error::{Error, Result};
+use crate::marks::{NUMBER_TOKEN, as_text, is_token};
 
 /// Brackets that a [`Compound`] writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl<'s, S: Style> Compound<'s, S> {
     /// Starts a struct, or a raw value if it has the name of one.
     #[inline(always)]
     pub(super) fn fields(serializer: &'s mut VecSerializer<S>, name: &'static str) -> Self {
-        match raw::is_token(name) {
+        match is_token(name) {
             false => Self::object(serializer, Brackets::Plain),
             true => Self { serializer, first: true, brackets: Brackets::None, keys: Keys::default() },
         }
@@ -283,8 +284,9 @@ impl<S: Style, const RAW: bool> ser::Serializer for Text<'_, S, RAW> {
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<()> {
-        if !RAW && name == raw::NUMBER_TOKEN {
-            return self.text(&crate::to_string(&crate::value::as_text(|| crate::to_value(value))?)?);
+        if !RAW && name == NUMBER_TOKEN {
+            let number = as_text(|| VecSerializer::document(Plain, RawValues::Trust, value))?;
+            return self.text(str::from_utf8(&number).map_err(<Error as ser::Error>::custom)?);
         }
         value.serialize(self)
     }

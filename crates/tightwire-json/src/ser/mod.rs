@@ -23,13 +23,14 @@ pub use self::format::Format;
 pub(crate) use self::format::format;
 pub(crate) use self::number::widen;
 pub(crate) use self::pretty::indent;
-pub(crate) use self::raw::{NUMBER_TOKEN, RawValues, is_token};
+pub(crate) use self::raw::RawValues;
 pub use self::serializer::{Compound, Serializer};
 use self::sort::Unsorted;
 pub(crate) use self::style::{Canonical, Go, Plain, Pretty, Style};
 use crate::error::{Error, Result};
 #[doc(no_inline)]
 pub use crate::functions::{to_string, to_string_pretty, to_vec, to_vec_pretty, to_writer, to_writer_pretty};
+use crate::marks::{NUMBER_TOKEN, as_text};
 use crate::scan::{push_body, push_entry, push_string};
 
 /// Serializer of one document that appends to a vector.
@@ -252,7 +253,7 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
     #[inline]
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<()> {
         if name == NUMBER_TOKEN {
-            return crate::value::as_text(|| value.serialize(self));
+            return as_text(|| value.serialize(self));
         }
         value.serialize(self)
     }

@@ -1,8 +1,4 @@
 //! Raw values: values that contain JSON text.
-//!
-//! serde has no method for them. `RawValue`, that of serde_json, and its numbers with `arbitrary_precision`, serialize
-//! as a struct with a reserved name and one field. Written numbers of this crate are the same within a newtype struct of
-//! this name.
 
 use serde::ser;
 
@@ -11,12 +7,6 @@ use super::sort::Keys;
 use super::style::Style;
 use crate::de::{self, LoneSurrogate, Rules};
 use crate::error::{Error, Result};
-use crate::raw::raw_token;
-
-/// Struct name of `serde_json::Number` if a program enables serde_json's feature `arbitrary_precision`.
-const FOREIGN_NUMBER_TOKEN: &str = "$serde_json::private::Number";
-/// Struct name of a written [`Number`](crate::Number).
-pub(crate) const NUMBER_TOKEN: &str = "$tightwire_json::Number";
 
 /// How raw values are written. The canonical style always validates and rewrites them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,12 +17,6 @@ pub(crate) enum RawValues {
     Trust,
     /// Without white space and with the escapes of Go, after validation.
     Compact,
-}
-
-#[inline(always)]
-pub(crate) fn is_token(name: &'static str) -> bool {
-    name.starts_with('$')
-        && (raw_token(name).is_some() || matches!(name, NUMBER_TOKEN | FOREIGN_NUMBER_TOKEN))
 }
 
 pub(super) fn push_raw<S: Style>(serializer: &mut VecSerializer<S>, text: &str) -> Result<()> {

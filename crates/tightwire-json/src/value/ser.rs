@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde::ser;
 
 use super::memory::{Object, Stack, context};
-use super::{Number, Value, as_text};
+use super::{Number, Value};
 use crate::error::{Error, Result};
-use crate::raw::raw_token;
-use crate::ser::{NUMBER_TOKEN, encode_key, is_token};
+use crate::marks::{NUMBER_TOKEN, as_text, is_token, raw_token};
+use crate::ser::encode_key;
 
 impl Serialize for Value {
     #[inline]
