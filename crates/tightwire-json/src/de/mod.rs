@@ -16,6 +16,7 @@ mod extensions;
 mod key;
 mod number;
 mod parser;
+mod place;
 mod read;
 mod skip;
 mod source;
