@@ -137,9 +137,10 @@ mod stream;
 mod tokenizer;
 
 pub use codec::{
-    Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits, Mode, config_fastest_mode, config_standard_mode,
+    Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Duplicates, Limits, Mode, config_fastest_mode,
+    config_standard_mode,
 };
-pub use de::{Deserializer, Duplicates, StreamDeserializer, TYPE_FIRST};
+pub use de::{Deserializer, StreamDeserializer, TYPE_FIRST};
 pub use error::{Error, ErrorDetails, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use crate::codec::{Codec, Limits};
-use crate::de::{self, Levels, LoneSurrogate};
+use crate::codec::{Codec, Limits, LoneSurrogate};
+use crate::de::{self, Levels};
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::grammar::{NumberState, NumberStep, is_space};
 use crate::scan;

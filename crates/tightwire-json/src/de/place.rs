@@ -3,10 +3,9 @@
 //! Decoding records nothing but the offset of an error. When the error leaves the decoder, one pass over the document
 //! up to the offset finds the open arrays and objects, so that a successful call does no work for paths.
 
-use super::{leading_string, string_len};
-use crate::codec::Limits;
+use crate::codec::{Codec, Limits};
 use crate::error::{Error, Inner, Kind, Syntax};
-use crate::grammar::{is_delimiter, is_space};
+use crate::grammar::{is_delimiter, is_space, string_len};
 use crate::path::{Path, Segment};
 use crate::scan::{PART, Structure, Tokens};
 
@@ -201,7 +200,7 @@ impl Scan {
             true => {
                 let entry = &document[level.entry..];
                 let spaces = entry.iter().take_while(|byte| is_space(**byte)).count();
-                Segment::key(&leading_string(&entry[spaces..]).unwrap_or_default())
+                Segment::key(&Codec::leading_string(&entry[spaces..]).unwrap_or_default())
             }
             false => Segment::Index(level.commas),
         };

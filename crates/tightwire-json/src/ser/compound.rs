@@ -9,7 +9,7 @@ use super::number;
 use super::sort::{Keys, Order};
 use super::style::{Plain, Style};
 use super::{RawValues, raw};
-use crate::de::leading_string;
+use crate::codec::Codec;
 use crate::error::{Error, Result};
 use crate::marks::{NUMBER_TOKEN, as_text, is_token};
 
@@ -221,7 +221,7 @@ impl<S: Style, const RAW: bool> Text<'_, S, RAW> {
 pub(crate) fn encode_key<T: Serialize + ?Sized>(key: &T) -> Result<String> {
     let mut serializer = VecSerializer::new(Plain, Vec::new(), RawValues::Check);
     key.serialize(Text::<Plain, false> { serializer: &mut serializer, comma: false })?;
-    leading_string(&serializer.out)
+    Codec::leading_string(&serializer.out)
 }
 
 macro_rules! quoted {

@@ -3,6 +3,7 @@
 //! The names are those of `serde_json::ser`. Most programs only need the functions of the crate root.
 
 mod compound;
+mod encode;
 mod format;
 mod number;
 mod pretty;
@@ -20,13 +21,11 @@ use serde::ser;
 use self::compound::Brackets;
 pub(crate) use self::compound::encode_key;
 pub use self::format::Format;
-pub(crate) use self::format::format;
 pub(crate) use self::number::widen;
-pub(crate) use self::pretty::indent;
-pub(crate) use self::raw::RawValues;
+use self::raw::RawValues;
 pub use self::serializer::{Compound, Serializer};
 use self::sort::Unsorted;
-pub(crate) use self::style::{Canonical, Go, Plain, Pretty, Style};
+use self::style::{Canonical, Go, Plain, Pretty, Style};
 use crate::error::{Error, Result};
 #[doc(no_inline)]
 pub use crate::functions::{to_string, to_string_pretty, to_vec, to_vec_pretty, to_writer, to_writer_pretty};

@@ -1,12 +1,14 @@
 //! Raw values: values that contain JSON text.
 
+use serde::de::IgnoredAny;
 use serde::ser;
 
 use super::VecSerializer;
 use super::sort::Keys;
 use super::style::Style;
-use crate::de::{self, LoneSurrogate, Rules};
+use crate::codec::{Codec, Duplicates, Limits, Mode};
 use crate::error::{Error, Result};
+use crate::grammar::string_len;
 
 /// How raw values are written. The canonical style always validates and rewrites them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,10 +24,14 @@ pub(crate) enum RawValues {
 pub(super) fn push_raw<S: Style>(serializer: &mut VecSerializer<S>, text: &str) -> Result<()> {
     let raw_values = serializer.raw_values;
     if raw_values != RawValues::Trust {
-        // No limits: the text is already in memory, and validation does not recurse.
-        let lone_surrogate = if S::CANONICAL { LoneSurrogate::Error } else { LoneSurrogate::Replace };
-        let rules = Rules { lone_surrogate, ..Rules::UNLIMITED };
-        de::validate(text, &rules)
+        // The text is already in memory, and validation does not recurse.
+        const UNLIMITED: Limits = Limits::new().max_depth(usize::MAX).max_document(usize::MAX);
+        // Only `Mode::Compat` accepts lone surrogates.
+        let mode = if S::CANONICAL { Mode::Strict } else { Mode::Compat };
+        Codec::new(mode)
+            .with_limits(UNLIMITED)
+            .with_duplicates(Duplicates::ByType)
+            .from_str::<IgnoredAny>(text)
             .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?;
     }
     match raw_values {
@@ -43,7 +49,7 @@ fn rewrite<S: Style>(serializer: &mut VecSerializer<S>, text: &str) -> Result<()
     let mut rest = text.trim_start();
     while let Some(byte) = rest.bytes().next() {
         let len = match byte {
-            b'"' => de::string_len(rest.as_bytes()).unwrap_or(rest.len()),
+            b'"' => string_len(rest.as_bytes()).unwrap_or(rest.len()),
             b'-' | b'0'..=b'9' => rest.find([',', ']', '}', ' ', '\t', '\n', '\r']).unwrap_or(rest.len()),
             _ => 1,
         };
@@ -54,7 +60,7 @@ fn rewrite<S: Style>(serializer: &mut VecSerializer<S>, text: &str) -> Result<()
             b'"' => {
                 let is_key = matches!(serializer.out.last(), Some(b'{' | b','));
                 match token.contains('\\') {
-                    true => serializer.string(&de::leading_string(token.as_bytes())?),
+                    true => serializer.string(&Codec::leading_string(token.as_bytes())?),
                     false => serializer.out.extend_from_slice(token.as_bytes()),
                 }
                 if is_key && let Some(Some(keys)) = open.last_mut() {
@@ -100,7 +106,7 @@ fn push_compact(out: &mut Vec<u8>, text: &str) {
     while let Some(quote) = rest.find('"') {
         out.extend(rest[..quote].bytes().filter(|byte| !byte.is_ascii_whitespace()));
         let tail = &rest[quote..];
-        let (string, behind) = tail.split_at(de::string_len(tail.as_bytes()).unwrap_or(tail.len()));
+        let (string, behind) = tail.split_at(string_len(tail.as_bytes()).unwrap_or(tail.len()));
         push_escapes(out, string);
         rest = behind;
     }
