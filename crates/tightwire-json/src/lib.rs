@@ -71,7 +71,7 @@
 //! | several documents in a stream | [`Encoder`], [`Decoder`], [`StreamDeserializer`] |
 //! | lines, text sequences, elements of a large array | [`DocumentReader`] with [`LineDecoder`], [`TextSequenceDecoder`] or [`ElementDecoder`] |
 //! | incomplete text, as from a language model | [`partial::Parser`] |
-//! | traits of serde | [`Deserializer`], [`Serializer`], [`value::Serializer`] |
+//! | traits of serde | [`Deserializer`], [`Serializer`], [`value::Serializer`](type@value::Serializer) |
 //! | unions of objects whose `type` is not the first field, in one pass | [`TYPE_FIRST`] |
 //!
 //! | feature | adds |
