@@ -19,7 +19,7 @@ mod structure;
 mod x86;
 
 pub(crate) use copy::{
-    SHORT_ESCAPES, push_block, push_blocks, push_body, push_entry, push_short, push_string, push_unescaped,
+    SHORT_ESCAPES, push_block, push_blocks, push_body, push_entry, push_string, push_unescaped,
 };
 pub(crate) use structure::{PART, Structure, Tokens};
 

@@ -140,21 +140,11 @@ impl<'de> Builder<'de> {
         }
     }
 
-    /// Pushes a value.
+    /// Pushes a value. Three stores from registers: a copy of an array would go through memory.
     #[inline(always)]
     fn push(&mut self, first: u64, second: Word, third: Word) {
         self.slots.reserve(1);
         // SAFETY: the vector has room for one more slot.
-        unsafe { self.write(first, second, third) };
-    }
-
-    /// Writes a value after the last one. Three stores from registers: a copy of an array would go through memory.
-    ///
-    /// # Safety
-    /// The vector has room for one more slot.
-    #[inline(always)]
-    unsafe fn write(&mut self, first: u64, second: Word, third: Word) {
-        // SAFETY: see above.
         unsafe {
             let slot = self.slots.as_mut_ptr().add(self.slots.len()).cast::<Word>();
             slot.write(Word::of(first.to_le()));
@@ -444,8 +434,7 @@ impl<'de> Builder<'de> {
     pub(crate) fn push_array(&mut self, from: usize) {
         let len = self.slots.len() - from;
         let header = self.allocate((size_of::<Header>() + size_of::<Slot>() * len) / 8).cast();
-        self.move_slots(from, header, UNINDEXED);
-        self.push_container(Tag::Array, header);
+        self.push_container(Tag::Array, from, header, UNINDEXED);
     }
 
     /// Replaces the values of an open object by the object. There is at least one. Of duplicate keys, the last value is
@@ -463,8 +452,7 @@ impl<'de> Builder<'de> {
             words.cast().write(shape.keys);
             words.add(1).cast()
         };
-        self.move_slots(object.from, header, shape.index);
-        self.push_container(Tag::Object, header);
+        self.push_container(Tag::Object, object.from, header, shape.index);
     }
 
     /// Removes duplicate keys of an object with other keys than expected, from `from` on, and copies its keys into the
@@ -545,14 +533,15 @@ impl<'de> Builder<'de> {
         copy
     }
 
-    /// Writes the header of an array or object, and moves the slots from `from` on behind it. There is room for them.
+    /// Replaces the values from `from` on by an array or object of them: writes its header, and moves the values behind it.
+    /// There is room for them.
     #[inline(always)]
-    fn move_slots(&mut self, from: usize, header: NonNull<Header>, index: u32) {
+    fn push_container(&mut self, tag: Tag, from: usize, header: NonNull<Header>, index: u32) {
         const { assert!(!IS_SUPPORTED || size_of::<Header>() == 16 && align_of::<Header>() == 8) };
         let count = self.slots.len() - from;
         // SAFETY: the callers have allocated the memory. Copies words, not slots: wider loads would wait for the stores of
         // `push`.
-        unsafe {
+        let items = unsafe {
             header.write(Header { memory: self.address, len: count as u32, index });
             let items = header.add(1).cast::<Word>();
             let source = self.slots.as_ptr().add(from).cast::<Word>();
@@ -562,17 +551,9 @@ impl<'de> Builder<'de> {
                 }
             }
             self.slots.set_len(from);
-        }
-    }
-
-    /// Pushes an array or object after its slots were moved into the memory.
-    #[inline(always)]
-    fn push_container(&mut self, tag: Tag, header: NonNull<Header>) {
-        // SAFETY: the items follow the header, and the vector has had a slot there.
-        unsafe {
-            let pointer = header.add(1).cast().as_ptr();
-            self.write(tag as u64, Word::of(u64::from(INNER).to_le()), Word(pointer));
-        }
+            items
+        };
+        self.push(tag as u64, Word::of(u64::from(INNER).to_le()), Word(items.as_ptr().cast()));
     }
 
     /// Pushes an empty array or object.

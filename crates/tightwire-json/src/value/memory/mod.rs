@@ -124,14 +124,14 @@ impl<T> Inner<T> {
     /// Returns the elements or the values of the entries.
     #[inline]
     pub(super) fn items(&self) -> &[Value] {
-        // SAFETY: `Builder::move_slots` wrote so many items. The memory exists while `self` is borrowed: `self` is inside
+        // SAFETY: `Builder::push_container` wrote so many items. The memory exists while `self` is borrowed: `self` is inside
         // of it and was reached through a counted reference, or `self` is the pointer of a counted reference.
         unsafe { slice::from_raw_parts(self.0.as_ptr(), self.header().len as usize) }
     }
 
     #[inline]
     fn header(&self) -> &Header {
-        // SAFETY: `Builder::move_slots` wrote a header before the items; the memory exists, as above.
+        // SAFETY: `Builder::push_container` wrote a header before the items; the memory exists, as above.
         unsafe { self.0.cast::<Header>().sub(1).as_ref() }
     }
 
