@@ -209,17 +209,10 @@ impl Error {
         self
     }
 
-    /// Adds a key in front of the path.
+    /// Adds a segment in front of the path.
     #[cold]
-    pub(crate) fn inside_key(mut self, key: &str) -> Self {
-        self.inner.path.prepend(Segment::key(key));
-        self
-    }
-
-    /// Adds an index in front of the path.
-    #[cold]
-    pub(crate) fn inside_index(mut self, index: usize) -> Self {
-        self.inner.path.prepend(Segment::Index(index));
+    pub(crate) fn inside(mut self, segment: Segment) -> Self {
+        self.inner.path.prepend(segment);
         self
     }
 

@@ -205,18 +205,3 @@ impl<'de> Deserialize<'de> for Key {
         deserializer.deserialize_identifier(KeyVisitor)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn conversions_between_text_and_raw_values_keep_the_text() {
-        for text in ["null", "[1, 2]", "\"\u{e9}\"", "123456789012345678901234567890"] {
-            let borrowed = RawValue::from_text(text);
-            assert_eq!(borrowed.get(), text);
-            assert_eq!(Box::<str>::from(borrowed.to_owned()), Box::from(text));
-            assert_eq!(RawValue::from_boxed(Box::from(text)).clone().get(), text);
-        }
-    }
-}

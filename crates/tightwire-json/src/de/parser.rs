@@ -214,11 +214,6 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
         self.limits.depth - self.levels
     }
 
-    #[inline(always)]
-    pub(super) fn next_is<const N: usize>(&self, bytes: &[u8; N]) -> bool {
-        scan::chunk(self.bytes, self.at) == Some(bytes)
-    }
-
     /// Consumes the opening quote of a key and returns its offset.
     #[inline(always)]
     pub(super) fn key_start(&mut self) -> Result<usize> {
@@ -248,7 +243,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Consumes one of the literal names of section 3.
     #[inline(always)]
     pub(super) fn literal<const N: usize>(&mut self, name: &[u8; N]) -> Result<()> {
-        if self.next_is(name) {
+        if scan::chunk(self.bytes, self.at) == Some(name) {
             self.at += N;
             Ok(())
         } else {
