@@ -17,14 +17,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Codec {
-    mode: Mode,
-    limits: Limits,
-    duplicates: Duplicates,
-    keeps_numbers: bool,
-    extensions: Extensions,
+    pub(crate) mode: Mode,
+    pub(crate) limits: Limits,
+    pub(crate) duplicates: Duplicates,
+    /// Whether numbers of trees keep their text.
+    pub(crate) keeps_numbers: bool,
+    pub(crate) extensions: Extensions,
 }
 
 impl Codec {
+    /// Only for parsing without recursion, of text that this program produced or that is already in memory.
+    pub(crate) const UNLIMITED: Self = Self::compat()
+        .with_limits(Limits { depth: usize::MAX, document: usize::MAX, string: usize::MAX })
+        .with_duplicates(Duplicates::ByType);
+
     /// Returns a codec with the default options of a mode.
     pub const fn new(mode: Mode) -> Self {
         let duplicates = match mode {
@@ -166,19 +172,10 @@ impl Codec {
         self.limits
     }
 
-    pub(crate) fn rules(&self) -> Rules {
-        let (lone_surrogate, byte_strings) = match self.mode {
-            Mode::Compat => (LoneSurrogate::Replace, ByteStrings::Base64),
-            Mode::Strict | Mode::Fast | Mode::Canonical => (LoneSurrogate::Error, ByteStrings::Utf8),
-        };
-        Rules {
-            limits: self.limits,
-            lone_surrogate,
-            duplicates: self.duplicates,
-            byte_strings,
-            keeps_numbers: self.keeps_numbers,
-            extensions: self.extensions,
-        }
+    /// Returns whether documents are decoded as by Go: lone surrogates (section 8.2) become U+FFFD, and strings become bytes
+    /// as base64 (RFC 4648, section 4). Otherwise lone surrogates are errors, and the bytes are UTF-8, like with serde_json.
+    pub(crate) const fn is_compat(&self) -> bool {
+        matches!(self.mode, Mode::Compat)
     }
 }
 
@@ -321,48 +318,6 @@ pub fn config_fastest_mode() {
 /// Sets the mode of the root functions to [`Mode::Strict`], the default, for the whole process.
 pub fn config_standard_mode() {
     FASTEST.store(false, Ordering::Relaxed);
-}
-
-/// Options of decoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rules {
-    pub(crate) limits: Limits,
-    pub(crate) lone_surrogate: LoneSurrogate,
-    pub(crate) duplicates: Duplicates,
-    pub(crate) byte_strings: ByteStrings,
-    /// Whether numbers of trees keep their text.
-    pub(crate) keeps_numbers: bool,
-    pub(crate) extensions: Extensions,
-}
-
-impl Rules {
-    /// Only for parsing without recursion, of text that this program produced or that is already in memory.
-    pub(crate) const UNLIMITED: Self = Self {
-        limits: Limits { depth: usize::MAX, document: usize::MAX, string: usize::MAX },
-        lone_surrogate: LoneSurrogate::Replace,
-        duplicates: Duplicates::ByType,
-        byte_strings: ByteStrings::Utf8,
-        keeps_numbers: false,
-        extensions: Extensions::NONE,
-    };
-}
-
-/// How a string is decoded into a byte buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ByteStrings {
-    /// As the UTF-8 bytes of the string, like serde_json.
-    Utf8,
-    /// As base64 (RFC 4648, section 4), like Go.
-    Base64,
-}
-
-/// Handling of lone surrogates (section 8.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LoneSurrogate {
-    /// Reports a syntax error.
-    Error,
-    /// Replaces it with U+FFFD.
-    Replace,
 }
 
 /// How duplicate keys of an object are handled.

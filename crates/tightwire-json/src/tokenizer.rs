@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::codec::{Codec, Limits, LoneSurrogate};
+use crate::codec::{Codec, Limits};
 use crate::de::{self, Levels};
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::grammar::{NumberState, NumberStep, is_space};
@@ -122,7 +122,7 @@ impl<'c> Chunk<'c> {
 #[derive(Debug, Clone)]
 pub(crate) struct Tokenizer {
     limits: Limits,
-    lone_surrogate: LoneSurrogate,
+    replaces_surrogates: bool,
     is_lenient: bool,
     /// Offset of the next byte.
     pub(crate) offset: u64,
@@ -153,10 +153,9 @@ struct StringState {
 impl Tokenizer {
     /// Returns a tokenizer of a document that begins at this offset.
     pub(crate) fn new(codec: &Codec, offset: u64) -> Self {
-        let rules = codec.rules();
         Self {
-            limits: rules.limits,
-            lone_surrogate: rules.lone_surrogate,
+            limits: codec.limits,
+            replaces_surrogates: codec.is_compat(),
             is_lenient: false,
             offset,
             state: State::Value,
@@ -169,7 +168,7 @@ impl Tokenizer {
     /// Accepts invalid escapes, lone surrogates and control characters in strings, and code fences around the document.
     pub(crate) fn set_lenient(&mut self) {
         self.is_lenient = true;
-        self.lone_surrogate = LoneSurrogate::Replace;
+        self.replaces_surrogates = true;
     }
 
     /// Returns the context of the next byte. It is after the value for a literal name of which all bytes were read.
@@ -522,9 +521,9 @@ impl Tokenizer {
     }
 
     fn lone_surrogate(&self, escape: u64, sink: &mut impl Sink) -> Result<()> {
-        match self.lone_surrogate {
-            LoneSurrogate::Error => Err(Error::new(Kind::Syntax(Syntax::Surrogate), Some(escape))),
-            LoneSurrogate::Replace => self.push_char(char::REPLACEMENT_CHARACTER, sink),
+        match self.replaces_surrogates {
+            true => self.push_char(char::REPLACEMENT_CHARACTER, sink),
+            false => Err(Error::new(Kind::Syntax(Syntax::Surrogate), Some(escape))),
         }
     }
 

@@ -39,7 +39,7 @@ pub(crate) use self::number::{Number, leading_number};
 use self::parser::Parser;
 pub use self::read::{IoRead, Read, SliceRead, StrRead};
 pub(crate) use self::skip::Levels;
-use crate::codec::{ByteStrings, Codec, Duplicates, Extensions, Limits, LoneSurrogate, Rules};
+use crate::codec::{Codec, Duplicates, Extensions, Limits};
 use crate::error::{Error, Limit, Result, Syntax};
 #[doc(no_inline)]
 pub use crate::functions::{from_reader, from_slice, from_str};
@@ -56,7 +56,7 @@ impl Codec {
     /// [`Error::is_limit`] if it exceeds a limit, [`Error::is_data`] if it is not a `T`. All have an offset, a line and
     /// a column. The first error in the document is reported, except that invalid UTF-8 takes precedence.
     pub fn from_slice<'a, T: Deserialize<'a>>(&self, document: &'a [u8]) -> Result<T> {
-        decode(text(document, &self.limits())?, &self.rules())
+        decode(text(document, &self.limits)?, self)
     }
 
     /// Decodes a document into a value that may borrow from it. Skips the UTF-8 check of
@@ -65,8 +65,8 @@ impl Codec {
     /// # Errors
     /// Same as [`from_slice`](Self::from_slice).
     pub fn from_str<'a, T: Deserialize<'a>>(&self, document: &'a str) -> Result<T> {
-        check_len(document.as_bytes(), &self.limits())?;
-        decode(document, &self.rules())
+        check_len(document.as_bytes(), &self.limits)?;
+        decode(document, self)
     }
 
     /// Reads to the end, then decodes. Reads at most one byte more than [`Limits::max_document`].
@@ -76,7 +76,7 @@ impl Codec {
     /// # Errors
     /// Same as [`from_slice`](Self::from_slice), and [`Error::is_io`] if the reader fails.
     pub fn from_reader<R: io::Read, T: DeserializeOwned>(&self, reader: R) -> Result<T> {
-        let bound = u64::try_from(self.limits().document).unwrap_or(u64::MAX).saturating_add(1);
+        let bound = u64::try_from(self.limits.document).unwrap_or(u64::MAX).saturating_add(1);
         // A thread that is being destroyed has no buffer.
         let mut document = READ_BUFFER.try_with(Cell::take).unwrap_or_default();
         document.clear();
@@ -94,12 +94,12 @@ impl Codec {
     /// # Errors
     /// [`Error::is_syntax`], [`Error::is_eof`] and [`Error::is_limit`], as for [`from_slice`](Self::from_slice).
     pub fn validate(&self, document: &[u8]) -> Result<()> {
-        let mut rules = self.rules();
+        let mut codec = *self;
         // Skipped values may have duplicate keys.
-        if rules.duplicates == Duplicates::Last {
-            rules.duplicates = Duplicates::ByType;
+        if codec.duplicates == Duplicates::Last {
+            codec.duplicates = Duplicates::ByType;
         }
-        decode::<IgnoredAny>(text(document, &rules.limits)?, &rules).map(|_| ())
+        decode::<IgnoredAny>(text(document, &codec.limits)?, &codec).map(|_| ())
     }
 
     /// Returns whether `document` is valid JSON within the limits.
@@ -110,7 +110,7 @@ impl Codec {
     /// Returns the string at the start of `document` with its escapes resolved. An error has no path.
     pub(crate) fn leading_string(document: &[u8]) -> Result<String> {
         let end = string_len(document).ok_or_else(|| Error::eof(document.len()))?;
-        let mut parser = Parser::new(utf8(&document[..end])?, &Rules::UNLIMITED);
+        let mut parser = Parser::new(utf8(&document[..end])?, &Self::UNLIMITED);
         parser.key_start()?;
         Ok(parser.string()?.as_str().to_owned())
     }
@@ -166,19 +166,19 @@ fn too_large(document: &[u8], limit: usize) -> Error {
 /// Decodes exactly one document. An error of a `Deserialize` implementation is final: the document is not decoded a
 /// second time.
 #[inline]
-fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
+fn decode<'de, T: Deserialize<'de>>(text: &'de str, codec: &Codec) -> Result<T> {
     let plain;
     let mut document = text;
     let mut start = 0;
-    if rules.extensions != Extensions::NONE {
-        plain = rules.extensions.plain(text);
-        (document, start) = (&plain, rules.extensions.start(text));
+    if codec.extensions != Extensions::NONE {
+        plain = codec.extensions.plain(text);
+        (document, start) = (&plain, codec.extensions.start(text));
     }
-    let superseded = match superseded(document, rules) {
+    let superseded = match superseded(document, codec) {
         Ok(superseded) => superseded,
         Err(error) => return Err(error.in_document(document.as_bytes())),
     };
-    let mut parser = Parser::new(text, rules);
+    let mut parser = Parser::new(text, codec);
     parser.bytes = document.as_bytes();
     parser.at = start;
     parser.superseded = &superseded;
@@ -194,5 +194,5 @@ fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> 
 
 /// Decodes a number, which is the whole text. An error has no path.
 pub(crate) fn number(text: &str) -> Result<Number> {
-    Parser::new(text, &Rules::UNLIMITED).number()
+    Parser::new(text, &Codec::UNLIMITED).number()
 }

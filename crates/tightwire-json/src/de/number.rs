@@ -428,8 +428,8 @@ mod tests {
     use crate::error::ErrorDetails as _;
 
     fn number(text: &str) -> Result<Number> {
-        let rules = Codec::strict().rules();
-        let mut parser = Parser::new(text, &rules);
+        let codec = Codec::strict();
+        let mut parser = Parser::new(text, &codec);
         let number = parser.number()?;
         parser.end()?;
         Ok(number)
@@ -458,8 +458,8 @@ mod tests {
     /// Checks all functions that read a number against the standard library.
     fn agrees_with_the_standard_library(text: &str, rest: &str) {
         let document = format!("{text}{rest}");
-        let rules = Codec::strict().rules();
-        let parser = || Parser::new(&document, &rules);
+        let codec = Codec::strict();
+        let parser = || Parser::new(&document, &codec);
         let integer = !text.contains(['.', 'e', 'E']) && text != "-0";
         let expected = match (text.parse::<u64>(), text.parse::<i64>(), text.parse::<f64>()) {
             (Ok(value), ..) if integer => Some(Number::Unsigned(value)),
@@ -534,8 +534,8 @@ mod tests {
             text in "(-|[0-9])[0-9]{0,12}[0-9.eE+x-]{0,3}[0-9]{0,17}[0-9.eE+x-]{0,3}", rest in "[ ]{0,40}",
         ) {
             let document = format!("{text}{rest}");
-            let rules = Codec::strict().rules();
-            let parser = || Parser::new(&document, &rules);
+            let codec = Codec::strict();
+            let parser = || Parser::new(&document, &codec);
             let mut skipped = parser();
             let expected = skipped.skip_number();
             for read in [Parser::number, Parser::decimal, Parser::any_number] {

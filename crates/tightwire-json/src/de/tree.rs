@@ -38,7 +38,7 @@ enum Open {
     Object(Object),
 }
 
-/// Decodes the array or object at the current position without recursion. Numbers keep their text if the rules require it.
+/// Decodes the array or object at the current position without recursion. Numbers keep their text if the codec requires it.
 pub(super) fn decode_deep<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
     parser.without_recursion(|parser| {
         let mut stack = Stack::new("", parser.bytes.len() - parser.at, parser.string_limit);
@@ -117,9 +117,9 @@ fn scalar<M>(parser: &mut Parser<'_, '_, M>, stack: &mut Stack, byte: u8) -> Res
     Ok(())
 }
 
-/// Decodes a number, with its text if the rules require it.
+/// Decodes a number, with its text if the codec requires it.
 pub(super) fn decode_number<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
-    if parser.keeps_numbers {
+    if parser.codec.keeps_numbers {
         let start = parser.at;
         parser.skip_number()?;
         return Number::from_written(&parser.text[start..parser.at]).map(Value::Number);

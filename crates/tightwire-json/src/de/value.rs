@@ -4,7 +4,6 @@ use base64_simd::STANDARD;
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{self, Unexpected, Visitor};
 
-use super::ByteStrings;
 use super::access::{Elements, Entries, TYPE_FIRST, Typed, Variant};
 use super::number::Number;
 use super::parser::{Parser, locate};
@@ -62,9 +61,9 @@ impl<'t, 'de, M: Source<'t, 'de>> Parser<'t, '_, M> {
     /// Visits the bytes of a string. The parser is positioned after the opening quote.
     pub(super) fn visit_open_bytes<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at - 1;
-        let byte_strings = self.byte_strings;
+        let is_base64 = self.codec.is_compat();
         let result = match self.string()? {
-            text if byte_strings == ByteStrings::Base64 => match base64(text.as_str()) {
+            text if is_base64 => match base64(text.as_str()) {
                 Some(bytes) => visitor.visit_byte_buf(bytes),
                 None => Err(de::Error::invalid_value(Unexpected::Str(""), &"a string in base64")),
             },
@@ -129,9 +128,9 @@ impl<'t, 'de, M: Source<'t, 'de>> Parser<'t, '_, M> {
         let (start, containers) = (self.at, containers::<V>().unwrap_or_default());
         let is_container = containers.contains(&byte);
         let is_shared = is_container && memory::IS_SUPPORTED && u32::try_from(self.bytes.len()).is_ok();
-        let tree = if self.keeps_numbers && is_any::<V>() && is_number(byte) {
+        let tree = if self.codec.keeps_numbers && is_any::<V>() && is_number(byte) {
             tree::decode_number(self)?
-        } else if is_shared && self.keeps_numbers {
+        } else if is_shared && self.codec.keeps_numbers {
             tree::decode_deep(self)?
         } else if is_shared && self.superseded.is_empty() {
             // A tree keeps the last of duplicate keys, but in another order than `Duplicates::Last`.
@@ -159,7 +158,7 @@ impl<'t, 'de, M: Source<'t, 'de>> Parser<'t, '_, M> {
     /// Same as [`visit_any_array`](Self::visit_any_array).
     #[inline(never)]
     fn visit_any_number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
-        if self.keeps_numbers {
+        if self.codec.keeps_numbers {
             let start = self.at;
             self.skip_number()?;
             let text = &self.text[start..self.at];

@@ -6,7 +6,7 @@ use serde::ser;
 use super::VecSerializer;
 use super::sort::Keys;
 use super::style::Style;
-use crate::codec::{Codec, Duplicates, Limits, Mode};
+use crate::codec::{Codec, Mode};
 use crate::error::{Error, Result};
 use crate::grammar::string_len;
 
@@ -24,13 +24,9 @@ pub(crate) enum RawValues {
 pub(super) fn push_raw<S: Style>(serializer: &mut VecSerializer<S>, text: &str) -> Result<()> {
     let raw_values = serializer.raw_values;
     if raw_values != RawValues::Trust {
-        // The text is already in memory, and validation does not recurse.
-        const UNLIMITED: Limits = Limits::new().max_depth(usize::MAX).max_document(usize::MAX);
         // Only `Mode::Compat` accepts lone surrogates.
         let mode = if S::CANONICAL { Mode::Strict } else { Mode::Compat };
-        Codec::new(mode)
-            .with_limits(UNLIMITED)
-            .with_duplicates(Duplicates::ByType)
+        Codec { mode, ..Codec::UNLIMITED }
             .from_str::<IgnoredAny>(text)
             .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?;
     }
