@@ -6,10 +6,10 @@ use serde::{Serialize, ser};
 
 use super::VecSerializer;
 use super::number;
+use super::raw;
 use super::sort::{Keys, Order};
 use super::style::{Plain, Style};
-use super::{RawValues, raw};
-use crate::codec::Codec;
+use crate::codec::{Codec, Mode};
 use crate::error::{Error, Result};
 use crate::marks::{NUMBER_TOKEN, as_text, is_token};
 
@@ -219,7 +219,7 @@ impl<S: Style, const RAW: bool> Text<'_, S, RAW> {
 
 /// Returns the string as which a map key is encoded.
 pub(crate) fn encode_key<T: Serialize + ?Sized>(key: &T) -> Result<String> {
-    let mut serializer = VecSerializer::new(Plain, Vec::new(), RawValues::Check);
+    let mut serializer = VecSerializer::new(Plain, Vec::new(), Mode::Strict);
     key.serialize(Text::<Plain, false> { serializer: &mut serializer, comma: false })?;
     Codec::leading_string(&serializer.out)
 }
@@ -285,7 +285,7 @@ impl<S: Style, const RAW: bool> ser::Serializer for Text<'_, S, RAW> {
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<()> {
         if !RAW && name == NUMBER_TOKEN {
-            let number = as_text(|| VecSerializer::document(Plain, RawValues::Trust, value))?;
+            let number = as_text(|| VecSerializer::document(Plain, Mode::Fast, value))?;
             return self.text(str::from_utf8(&number).map_err(<Error as ser::Error>::custom)?);
         }
         value.serialize(self)

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::format::{self, Format};
 use super::pretty::indented;
-use super::{Canonical, Go, Plain, Pretty, RawValues, VecSerializer};
+use super::{Canonical, Go, Plain, Pretty, VecSerializer};
 use crate::codec::{Codec, Mode};
 use crate::error::{Error, Result};
 
@@ -20,11 +20,10 @@ impl Codec {
     /// additional errors.
     #[inline]
     pub fn to_vec<T: Serialize + ?Sized>(&self, value: &T) -> Result<Vec<u8>> {
-        match self.mode() {
-            Mode::Strict => VecSerializer::document(Plain, RawValues::Check, value),
-            Mode::Fast => VecSerializer::document(Plain, RawValues::Trust, value),
-            Mode::Compat => VecSerializer::document(Go, RawValues::Compact, value),
-            Mode::Canonical => VecSerializer::document(Canonical, RawValues::Check, value),
+        match self.mode {
+            Mode::Strict | Mode::Fast => VecSerializer::document(Plain, self.mode, value),
+            Mode::Compat => VecSerializer::document(Go, self.mode, value),
+            Mode::Canonical => VecSerializer::document(Canonical, self.mode, value),
         }
     }
 
@@ -46,9 +45,8 @@ impl Codec {
     /// # Errors
     /// Same as [`to_vec`](Self::to_vec).
     pub fn to_vec_pretty<T: Serialize + ?Sized>(&self, value: &T, indent: &str) -> Result<Vec<u8>> {
-        match self.mode() {
-            Mode::Strict => VecSerializer::document(Pretty::new(indent), RawValues::Check, value),
-            Mode::Fast => VecSerializer::document(Pretty::new(indent), RawValues::Trust, value),
+        match self.mode {
+            Mode::Strict | Mode::Fast => VecSerializer::document(Pretty::new(indent), self.mode, value),
             // Keys are sorted in the compact document.
             Mode::Compat | Mode::Canonical => Ok(indented(&self.to_vec(value)?, &Pretty::new(indent))),
         }
@@ -116,11 +114,10 @@ impl Codec {
     /// left empty.
     #[inline]
     pub fn to_buf<T: Serialize + ?Sized>(&self, buffer: &mut Vec<u8>, value: &T) -> Result<()> {
-        match self.mode() {
-            Mode::Strict => VecSerializer::append(Plain, buffer, RawValues::Check, value),
-            Mode::Fast => VecSerializer::append(Plain, buffer, RawValues::Trust, value),
-            Mode::Compat => VecSerializer::append(Go, buffer, RawValues::Compact, value),
-            Mode::Canonical => VecSerializer::append(Canonical, buffer, RawValues::Check, value),
+        match self.mode {
+            Mode::Strict | Mode::Fast => VecSerializer::append(Plain, buffer, self.mode, value),
+            Mode::Compat => VecSerializer::append(Go, buffer, self.mode, value),
+            Mode::Canonical => VecSerializer::append(Canonical, buffer, self.mode, value),
         }
     }
 

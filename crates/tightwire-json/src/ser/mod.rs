@@ -22,10 +22,10 @@ use self::compound::Brackets;
 pub(crate) use self::compound::encode_key;
 pub use self::format::Format;
 pub(crate) use self::number::widen;
-use self::raw::RawValues;
 pub use self::serializer::{Compound, Serializer};
 use self::sort::Unsorted;
 use self::style::{Canonical, Go, Plain, Pretty, Style};
+use crate::codec::Mode;
 use crate::error::{Error, Result};
 #[doc(no_inline)]
 pub use crate::functions::{to_string, to_string_pretty, to_vec, to_vec_pretty, to_writer, to_writer_pretty};
@@ -35,7 +35,7 @@ use crate::scan::{push_body, push_entry, push_string};
 /// Serializer of one document that appends to a vector.
 pub(crate) struct VecSerializer<S> {
     out: Vec<u8>,
-    raw_values: RawValues,
+    mode: Mode,
     /// Objects whose entries have to be sorted.
     unsorted: Vec<Unsorted>,
     style: S,
@@ -44,18 +44,14 @@ pub(crate) struct VecSerializer<S> {
 }
 
 impl<S: Style> VecSerializer<S> {
-    fn new(style: S, out: Vec<u8>, raw_values: RawValues) -> Self {
-        Self { out, raw_values, unsorted: Vec::new(), style, level: 0 }
+    fn new(style: S, out: Vec<u8>, mode: Mode) -> Self {
+        Self { out, mode, unsorted: Vec::new(), style, level: 0 }
     }
 
     /// Encodes `value` into a new vector.
     #[inline]
-    pub(crate) fn document<T: Serialize + ?Sized>(
-        style: S,
-        raw_values: RawValues,
-        value: &T,
-    ) -> Result<Vec<u8>> {
-        let mut serializer = Self::new(style, new_vec(), raw_values);
+    pub(crate) fn document<T: Serialize + ?Sized>(style: S, mode: Mode, value: &T) -> Result<Vec<u8>> {
+        let mut serializer = Self::new(style, new_vec(), mode);
         if let Err(error) = value.serialize(&mut serializer) {
             return Err(error.in_output(&serializer.out));
         }
@@ -68,12 +64,12 @@ impl<S: Style> VecSerializer<S> {
     pub(crate) fn append<T: Serialize + ?Sized>(
         style: S,
         buffer: &mut Vec<u8>,
-        raw_values: RawValues,
+        mode: Mode,
         value: &T,
     ) -> Result<()> {
         let before = buffer.len();
         // Takes the vector, because a reference to it would cost another indirection per byte.
-        let mut serializer = Self::new(style, std::mem::take(buffer), raw_values);
+        let mut serializer = Self::new(style, std::mem::take(buffer), mode);
         let result = value.serialize(&mut serializer);
         if result.is_ok() {
             sort::sort(&mut serializer.out, serializer.unsorted);

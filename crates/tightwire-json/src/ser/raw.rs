@@ -10,30 +10,20 @@ use crate::codec::{Codec, Mode};
 use crate::error::{Error, Result};
 use crate::grammar::string_len;
 
-/// How raw values are written. The canonical style always validates and rewrites them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RawValues {
-    /// Unchanged, after validation.
-    Check,
-    /// Unchanged, without validation.
-    Trust,
-    /// Without white space and with the escapes of Go, after validation.
-    Compact,
-}
-
+/// Writes a raw value: unchanged, or without white space and with the escapes of Go, or in canonical form. It is validated,
+/// except with [`Mode::Fast`].
 pub(super) fn push_raw<S: Style>(serializer: &mut VecSerializer<S>, text: &str) -> Result<()> {
-    let raw_values = serializer.raw_values;
-    if raw_values != RawValues::Trust {
+    if serializer.mode != Mode::Fast {
         // Only `Mode::Compat` accepts lone surrogates.
         let mode = if S::CANONICAL { Mode::Strict } else { Mode::Compat };
         Codec { mode, ..Codec::UNLIMITED }
             .from_str::<IgnoredAny>(text)
             .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?;
     }
-    match raw_values {
+    match serializer.mode {
         _ if S::CANONICAL => rewrite(serializer, text)?,
-        RawValues::Check | RawValues::Trust => serializer.out.extend_from_slice(text.as_bytes()),
-        RawValues::Compact => push_compact(&mut serializer.out, text),
+        Mode::Compat => push_compact(&mut serializer.out, text),
+        _ => serializer.out.extend_from_slice(text.as_bytes()),
     }
     Ok(())
 }

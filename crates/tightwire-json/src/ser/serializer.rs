@@ -6,7 +6,7 @@ use std::io::Write;
 use serde::{Serialize, ser};
 
 use super::style::{Canonical, Go, Plain, Pretty, Style};
-use super::{RawValues, VecSerializer, compound, sort};
+use super::{VecSerializer, compound, sort};
 use crate::codec::{Codec, Mode};
 use crate::error::{Error, Result};
 use crate::functions::INDENT;
@@ -92,20 +92,17 @@ impl<W: Write> Serializer<W> {
     /// Returns a serializer with [`Codec::standard`] that writes one line per element and entry, indented by two
     /// spaces per level. See [`Codec::to_writer_pretty`] for another indentation.
     pub fn pretty(writer: W) -> Self {
-        let raw_values =
-            if Codec::standard().mode() == Mode::Fast { RawValues::Trust } else { RawValues::Check };
-        let vec = VecSerializer::new(Pretty::new(INDENT), super::new_vec(), raw_values);
+        let vec = VecSerializer::new(Pretty::new(INDENT), super::new_vec(), Codec::standard().mode);
         Self { vec: Styled::Pretty(vec), writer }
     }
 
     /// Returns a serializer with this codec that writes no white space.
     pub fn with_codec(writer: W, codec: Codec) -> Self {
         let out = super::new_vec();
-        let vec = match codec.mode() {
-            Mode::Strict => Styled::Plain(VecSerializer::new(Plain, out, RawValues::Check)),
-            Mode::Fast => Styled::Plain(VecSerializer::new(Plain, out, RawValues::Trust)),
-            Mode::Canonical => Styled::Canonical(VecSerializer::new(Canonical, out, RawValues::Check)),
-            Mode::Compat => Styled::Go(VecSerializer::new(Go, out, RawValues::Compact)),
+        let vec = match codec.mode {
+            Mode::Strict | Mode::Fast => Styled::Plain(VecSerializer::new(Plain, out, codec.mode)),
+            Mode::Canonical => Styled::Canonical(VecSerializer::new(Canonical, out, codec.mode)),
+            Mode::Compat => Styled::Go(VecSerializer::new(Go, out, codec.mode)),
         };
         Self { vec, writer }
     }
