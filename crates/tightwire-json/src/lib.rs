@@ -150,7 +150,6 @@ pub use functions::{
 };
 pub use path::{Path, Segment};
 pub use raw::{RawValue, to_raw_value};
-pub use scan::is_using_simd;
 pub use sequence::{Decoder, Encoder};
 pub use ser::{Format, Serializer};
 pub use stream::{

@@ -128,7 +128,7 @@ impl<'t, 'de, M: Source<'t, 'de>> Parser<'t, '_, M> {
         let (start, containers) = (self.at, containers::<V>().unwrap_or_default());
         let is_container = containers.contains(&byte);
         let is_shared = is_container && memory::IS_SUPPORTED && u32::try_from(self.bytes.len()).is_ok();
-        let tree = if self.codec.keeps_numbers && is_any::<V>() && is_number(byte) {
+        let tree = if self.codec.keeps_numbers && is_any::<V>() && matches!(byte, b'-' | b'0'..=b'9') {
             tree::decode_number(self)?
         } else if is_shared && self.codec.keeps_numbers {
             tree::decode_deep(self)?
@@ -267,11 +267,6 @@ fn base64(text: &str) -> Option<Vec<u8>> {
         false => STANDARD.decode_to_vec(text),
     };
     decoded.ok()
-}
-
-/// Returns whether a number begins with this byte.
-fn is_number(byte: u8) -> bool {
-    byte == b'-' || byte.is_ascii_digit()
 }
 
 macro_rules! forward {

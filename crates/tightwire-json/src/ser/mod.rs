@@ -119,6 +119,12 @@ impl<S: Style> VecSerializer<S> {
         }
     }
 
+    /// Opens the object around the content of an enum variant and writes its key.
+    fn variant(&mut self, name: &str) {
+        self.open(b'{');
+        self.push_key(false, name);
+    }
+
     fn colon(&mut self) {
         self.out.extend_from_slice(if S::PRETTY { b": " } else { b":" });
     }
@@ -317,14 +323,6 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
             .map_err(|_| <Error as ser::Error>::custom("a `Display` implementation returned an error"))?;
         self.out.push(b'"');
         Ok(())
-    }
-}
-
-impl<S: Style> VecSerializer<S> {
-    /// Opens the object around the content of an enum variant and writes its key.
-    fn variant(&mut self, name: &str) {
-        self.open(b'{');
-        self.push_key(false, name);
     }
 }
 
