@@ -1,14 +1,6 @@
 //! Vector engines of x86-64.
 
-use core::arch::x86_64::{
-    __m128i, __m256i, _mm_add_epi8, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_cvtsi128_si64, _mm_loadu_si128,
-    _mm_madd_epi16, _mm_maddubs_epi16, _mm_min_epu8, _mm_movemask_epi8, _mm_mul_epu32, _mm_mulhi_epu16,
-    _mm_mullo_epi16, _mm_or_si128, _mm_packs_epi32, _mm_set_epi32, _mm_set1_epi8, _mm_set1_epi16,
-    _mm_set1_epi32, _mm_set1_epi64x, _mm_setzero_si128, _mm_shuffle_epi8, _mm_slli_epi16, _mm_slli_epi32,
-    _mm_slli_epi64, _mm_srli_epi16, _mm_srli_epi64, _mm_storeu_si128, _mm_sub_epi8, _mm_sub_epi16,
-    _mm_sub_epi64, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8,
-    _mm256_or_si256, _mm256_set1_epi8,
-};
+use core::arch::x86_64::*;
 
 use super::{BLOCK, Json, Set, find_by_blocks};
 

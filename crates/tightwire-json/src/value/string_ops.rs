@@ -60,29 +60,19 @@ impl Borrow<str> for JsonString {
     }
 }
 
-impl AsRef<str> for JsonString {
-    fn as_ref(&self) -> &str {
-        self
-    }
+macro_rules! as_ref {
+    ($($type:ty)*) => {
+        $(
+            impl AsRef<$type> for JsonString {
+                fn as_ref(&self) -> &$type {
+                    self.as_str().as_ref()
+                }
+            }
+        )*
+    };
 }
 
-impl AsRef<[u8]> for JsonString {
-    fn as_ref(&self) -> &[u8] {
-        self.as_bytes()
-    }
-}
-
-impl AsRef<OsStr> for JsonString {
-    fn as_ref(&self) -> &OsStr {
-        self.as_str().as_ref()
-    }
-}
-
-impl AsRef<Path> for JsonString {
-    fn as_ref(&self) -> &Path {
-        self.as_str().as_ref()
-    }
-}
+as_ref! { str [u8] OsStr Path }
 
 impl From<&Self> for JsonString {
     fn from(text: &Self) -> Self {
