@@ -51,8 +51,8 @@ impl From<String> for JsonString {
 }
 
 impl From<JsonString> for String {
-    fn from(text: JsonString) -> Self {
-        text.0.into_string()
+    fn from(mut text: JsonString) -> Self {
+        text.0.take()
     }
 }
 

@@ -167,15 +167,7 @@ impl Inner<Map> {
 }
 
 /// Items of an array or object in a [`Memory`], with a reference count.
-pub(super) struct Counted<T>(Inner<T>);
-
-impl<T> Counted<T> {
-    /// Returns the items.
-    #[inline]
-    pub(super) fn inner(&self) -> &Inner<T> {
-        &self.0
-    }
-}
+pub(super) struct Counted<T>(pub(super) Inner<T>);
 
 impl<T> Clone for Counted<T> {
     fn clone(&self) -> Self {
@@ -238,7 +230,7 @@ impl Text {
     }
 
     /// Moves the string out of a text that owns one, which is empty afterwards. Copies any other text.
-    fn take(&mut self) -> String {
+    pub(super) fn take(&mut self) -> String {
         if self.len != HEAP {
             return self.as_str().to_owned();
         }
@@ -251,10 +243,6 @@ impl Text {
         self.len = 0;
         // SAFETY: `heap` has taken these parts from a string, and nothing else owns it, because this text is empty now.
         unsafe { String::from_raw_parts(text.cast(), len, u64::from_le_bytes(capacity) as usize) }
-    }
-
-    pub(super) fn into_string(mut self) -> String {
-        self.take()
     }
 
     /// Appends in amortized constant time per byte.
