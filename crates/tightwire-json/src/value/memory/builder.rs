@@ -579,9 +579,9 @@ impl<'de> Builder<'de> {
 
     #[cold]
     fn grow(&mut self, words: usize) {
-        let chunk = Chunk::new(self.following.max(words));
-        self.free = chunk.0.len();
-        self.next = chunk.0.cast();
+        let mut chunk = Chunk::with_capacity(self.following.max(words));
+        self.free = chunk.capacity();
+        self.next = NonNull::from(chunk.spare_capacity_mut()).cast();
         self.following = self.free.saturating_mul(2).min(MAX_CHUNK);
         match self.first {
             None => self.first = Some(chunk),
@@ -607,7 +607,7 @@ impl<'de> Builder<'de> {
             && let Some(slot) = Arc::get_mut(&mut memory)
         {
             if let Some(shapes) = &mut self.shapes {
-                let words = self.first.iter().chain(&self.chunks).map(|chunk| chunk.0.len()).sum::<usize>();
+                let words = self.first.iter().chain(&self.chunks).map(Chunk::capacity).sum::<usize>();
                 shapes.words = words - self.free;
                 if shapes.new != 0 {
                     shapes.keep(&self.indexes);

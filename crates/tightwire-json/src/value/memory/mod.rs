@@ -53,26 +53,8 @@ pub(super) struct Memory {
     indexes: Vec<Index>,
 }
 
-/// Block of memory.
-struct Chunk(NonNull<[MaybeUninit<u64>]>);
-
-// SAFETY: a chunk owns its memory, like a box. Nothing in it is thread-local, and nothing in it changes after decoding.
-unsafe impl Send for Chunk {}
-// SAFETY: as above.
-unsafe impl Sync for Chunk {}
-
-impl Chunk {
-    fn new(words: usize) -> Self {
-        Self(NonNull::from(Box::leak(Box::new_uninit_slice(words))))
-    }
-}
-
-impl Drop for Chunk {
-    fn drop(&mut self) {
-        // SAFETY: `new` leaked this box, and nothing else frees it.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
-    }
-}
+/// Block of memory: the capacity of a vector without elements, which only frees it.
+type Chunk = Vec<MaybeUninit<u64>>;
 
 /// Array or object. The layout is defined, so that the decoder can write it.
 #[repr(u8)]
@@ -203,11 +185,6 @@ const HEAP: u8 = 0xfe;
 /// The text is in a [`Memory`], without a reference count.
 const VIEW: u8 = 0xff;
 
-// SAFETY: a text is a value, a string, or a shared reference to text that does not change.
-unsafe impl Send for Text {}
-// SAFETY: as above.
-unsafe impl Sync for Text {}
-
 impl Text {
     /// Returns a text without an allocation. `None` if it is too long.
     #[inline]
@@ -235,10 +212,8 @@ impl Text {
             return self.as_str().to_owned();
         }
         let mut capacity = [0; 8];
-        for (byte, value) in capacity.iter_mut().zip(&self.bytes[..CAPACITY]) {
-            // SAFETY: `heap` has written these bytes.
-            *byte = unsafe { value.assume_init() };
-        }
+        // SAFETY: `heap` has written these bytes.
+        capacity[..CAPACITY].copy_from_slice(unsafe { &*self.bytes.as_ptr().cast::<[u8; CAPACITY]>() });
         let (text, len) = (self.pointer(), self.as_str().len());
         self.len = 0;
         // SAFETY: `heap` has taken these parts from a string, and nothing else owns it, because this text is empty now.
