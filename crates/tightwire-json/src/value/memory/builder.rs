@@ -56,6 +56,14 @@ impl Object {
         let shape = Shape::EMPTY;
         Self { from, context: 0, shape, next: shape.keys, end: shape.keys, keys: None, has_escapes: false }
     }
+
+    /// Returns the expected key at `at`, and the position after it. `at` is `next`, or a position that this function returned.
+    #[inline(always)]
+    fn expected(&self, at: NonNull<Slot>) -> Option<(&Slot, NonNull<Slot>)> {
+        // SAFETY: `next` is in the keys of the shape or `end`, the position after them, and so is each position after a
+        // key. The memory of the builder has the keys, and does not move.
+        (at != self.end).then(|| unsafe { (at.as_ref(), at.add(1)) })
+    }
 }
 
 /// Expected keys after a missing one with which a key is compared, with the missing one.
@@ -316,11 +324,7 @@ impl<'de> Builder<'de> {
     /// the closing quote.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_expected(&mut self, start: usize, object: &mut Object) -> Option<usize> {
-        if object.next == object.end {
-            return None;
-        }
-        // SAFETY: the key is in the memory, before the end of the keys of the shape.
-        let key = unsafe { object.next.as_ref() };
+        let (key, next) = object.expected(object.next)?;
         let bytes = self.document.as_bytes();
         let len = len_byte(key);
         let is_same = match (MASKS.get(len), words_before(bytes, start)) {
@@ -335,8 +339,7 @@ impl<'de> Builder<'de> {
         if object.keys.is_some() {
             self.keys.push(*key);
         }
-        // SAFETY: as above.
-        object.next = unsafe { object.next.add(1) };
+        object.next = next;
         Some(end)
     }
 
@@ -358,13 +361,8 @@ impl<'de> Builder<'de> {
         // Expected keys may be missing. Those after this one are expected again.
         let mut next = object.next;
         for _ in 0..MAX_MISSING {
-            if next == object.end {
-                break;
-            }
-            // SAFETY: the key is in the memory, before the end of the keys of the shape.
-            let expected = unsafe { next.as_ref() };
-            // SAFETY: as above.
-            next = unsafe { next.add(1) };
+            let Some((expected, after)) = object.expected(next) else { break };
+            next = after;
             if is_same(&key, expected) {
                 object.next = next;
                 break;
@@ -380,17 +378,18 @@ impl<'de> Builder<'de> {
         if u64::from_le(key[0].bits()) as u8 != Tag::String as u8 {
             return false;
         }
-        // SAFETY: the expected key is in the memory, before the end of the keys of the shape.
-        if object.next != object.end && is_same(&key, unsafe { object.next.as_ref() }) {
-            // SAFETY: as above.
-            object.next = unsafe { object.next.add(1) };
-            if object.keys.is_some() {
-                self.keys.push(key);
+        match object.expected(object.next) {
+            Some((expected, next)) if is_same(&key, expected) => {
+                object.next = next;
+                if object.keys.is_some() {
+                    self.keys.push(key);
+                }
             }
-        } else {
-            let text = text(&key);
-            object.has_escapes |= scan::find(text, 0) < text.len();
-            self.push_new_key(object, key);
+            _ => {
+                let text = text(&key);
+                object.has_escapes |= scan::find(text, 0) < text.len();
+                self.push_new_key(object, key);
+            }
         }
         true
     }
