@@ -11,11 +11,6 @@ use crate::marks::raw_token;
 pub(super) struct Key<'a, 't, 'p, M>(pub(super) &'a mut Parser<'t, 'p, M>);
 
 impl<'t, 'de, M: Source<'t, 'de>> Key<'_, 't, '_, M> {
-    #[inline(always)]
-    fn text<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.0.visit_open_string(visitor)
-    }
-
     /// Reads a number between the quotes. Any other key is passed to the visitor as a string, so that the error names
     /// the expected type.
     fn number<V: Visitor<'de>>(
@@ -26,7 +21,7 @@ impl<'t, 'de, M: Source<'t, 'de>> Key<'_, 't, '_, M> {
         let Self(parser) = self;
         let start = parser.at - 1;
         let Some(b'-' | b'0'..=b'9') = parser.bytes.get(parser.at) else {
-            return Key(parser).text(visitor);
+            return parser.visit_open_string(visitor);
         };
         let value = match read(parser, visitor) {
             // The document is not malformed: as a string, the key is valid up to here.
@@ -69,7 +64,7 @@ impl<'t, 'de, M: Source<'t, 'de>> Deserializer<'de> for Key<'_, 't, '_, M> {
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.text(visitor)
+        self.0.visit_open_string(visitor)
     }
 
     number! {

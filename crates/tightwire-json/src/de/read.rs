@@ -199,7 +199,7 @@ impl<R: io::Read> IoRead<R> {
 
 impl<'de, R: sequence::Input> private::Input<'de> for Decoder<R> {
     fn value<A: Action<'de>>(&mut self, state: &mut State, action: A) -> Result<A::Value> {
-        self.set_codec(state.codec);
+        self.codec = state.codec;
         let value = self.document(|document| {
             let (len, result) = match super::text(document, &state.codec.limits()) {
                 Ok(text) => run::<Copied, A>(text, state, action),
