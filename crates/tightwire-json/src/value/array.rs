@@ -34,7 +34,7 @@ impl Array {
         match &self.0 {
             Repr::Empty => &[],
             Repr::Owned(items) => items,
-            Repr::Shared(items) => items.0.items(),
+            Repr::Shared(items) => items.inner().items(),
             Repr::Inner(items) => items.items(),
         }
     }

@@ -246,7 +246,7 @@ impl Map<String, Value> {
         match &self.repr {
             Repr::Empty => (&[], &[], None),
             Repr::Owned(owned) => (&owned.keys, &owned.values, owned.index.as_ref()),
-            Repr::Shared(items) => (items.0.keys(), items.0.items(), items.0.index()),
+            Repr::Shared(items) => (items.inner().keys(), items.inner().items(), items.inner().index()),
             Repr::Inner(items) => (items.keys(), items.items(), items.index()),
         }
     }

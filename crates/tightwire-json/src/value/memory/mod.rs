@@ -149,7 +149,15 @@ impl Inner<Map> {
 }
 
 /// Items of an array or object in a [`Memory`], with a reference count.
-pub(super) struct Counted<T>(pub(super) Inner<T>);
+pub(super) struct Counted<T>(Inner<T>);
+
+impl<T> Counted<T> {
+    /// Returns the items.
+    #[inline]
+    pub(super) fn inner(&self) -> &Inner<T> {
+        &self.0
+    }
+}
 
 impl<T> Clone for Counted<T> {
     fn clone(&self) -> Self {
