@@ -9,9 +9,9 @@ use crate::{Array, Map, Value};
 /// Value so far.
 #[derive(Clone, Default)]
 pub(super) struct Builder {
-    /// The value, except during a push: then its open parts are in `stack`.
+    /// The value, `None` while its open parts are in `stack`.
     pub(super) root: Option<Value>,
-    /// Open arrays, objects and string from the root on.
+    /// Open arrays, objects and string from the root on, from the first change of a push to its end.
     stack: Vec<Value>,
     /// Position of each open part in its parent. 0 for the root.
     pub(super) positions: Vec<usize>,
@@ -22,11 +22,17 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Moves the open parts of the value onto the stack, so that each can be changed without a walk from the root.
-    pub(super) fn open_stack(&mut self) {
-        if self.positions.is_empty() {
-            return;
+    /// Moves the open parts of the value onto the stack, unless they are there, so that each can be changed without a walk
+    /// from the root.
+    #[inline(always)]
+    fn open_stack(&mut self) {
+        if self.root.is_some() && !self.positions.is_empty() {
+            self.fill_stack();
         }
+    }
+
+    #[inline(never)]
+    fn fill_stack(&mut self) {
         let Some(mut value) = self.root.take() else { return };
         for position in &self.positions[1..] {
             let mut child = Value::Null;
@@ -47,8 +53,26 @@ impl Builder {
         self.root = Some(value);
     }
 
+    /// Appends to the open string.
+    fn append(&mut self, text: &str) {
+        // A walk from the root costs less than moving the open parts to the stack and back. It has at most as many steps as
+        // the text has bytes, so that the work stays linear.
+        if text.len() < self.positions.len() {
+            self.open_stack();
+        }
+        let string = match &mut self.root {
+            Some(root) => {
+                let mut positions = self.positions.iter().skip(1);
+                positions.try_fold(root, |value, position| growing::child_mut(value, *position))
+            }
+            None => self.stack.last_mut(),
+        };
+        growing::append(string, text);
+    }
+
     /// Adds an incomplete value to the innermost container.
     fn open(&mut self, value: Value) {
+        self.open_stack();
         let parent = self.stack.last_mut();
         self.positions.push(parent.map_or(0, |parent| growing::add(parent, &self.key, Value::Null)));
         self.stack.push(value);
@@ -56,6 +80,7 @@ impl Builder {
 
     /// Completes the innermost open value.
     fn close(&mut self) {
+        self.open_stack();
         let (Some(mut value), Some(position)) = (self.stack.pop(), self.positions.pop()) else { return };
         growing::complete(&mut value);
         match self.stack.last_mut() {
@@ -66,6 +91,7 @@ impl Builder {
 
     /// Adds a complete value to the innermost container.
     fn place(&mut self, value: Value) {
+        self.open_stack();
         match self.stack.last_mut() {
             Some(parent) => drop(growing::add(parent, &self.key, value)),
             None => self.root = Some(value),
@@ -102,7 +128,7 @@ impl Sink for Builder {
             Token::Key(text) => self.key.push_str(text),
             Token::String(text) => self.place(text.into()),
             Token::StringStart => self.open("".into()),
-            Token::Text(text) => growing::append(self.stack.last_mut(), text),
+            Token::Text(text) => self.append(text),
             Token::Number(number) => self.place(number.into()),
             Token::NumberPart(part) => self.number.push_str(part),
             Token::NumberEnd(rest, end) => return self.end_number(rest, end),

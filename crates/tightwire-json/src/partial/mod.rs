@@ -170,7 +170,6 @@ impl Parser {
     fn push_chunk(&mut self, chunk: &[u8], text: Option<&str>) -> Result<()> {
         self.check()?;
         let start = self.tokens.offset;
-        self.builder.open_stack();
         let result = self.advance(chunk, text);
         self.builder.close_stack();
         let result = result.map_err(|error| self.locate(error, chunk, start));
@@ -318,7 +317,6 @@ impl Parser {
         if let State::Number(number) = self.tokens.state()
             && number.is_number()
         {
-            self.builder.open_stack();
             self.builder.end_number("", end).map_err(|error| self.locate(error, b"", end))?;
             self.builder.close_stack();
         }
