@@ -69,6 +69,7 @@ fn walk(text: &str, codec: &Codec, reject: bool) -> Result<Vec<usize>> {
 ///
 /// With [`Duplicates::Error`], a malformed value or a duplicate key is an error. With [`Duplicates::Last`], the result
 /// for a malformed value is empty: decoding reports the error.
+#[inline]
 pub(super) fn superseded(text: &str, codec: &Codec) -> Result<Vec<usize>> {
     match codec.duplicates {
         Duplicates::ByType => Ok(Vec::new()),

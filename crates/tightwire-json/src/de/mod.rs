@@ -29,7 +29,7 @@ use std::io::{self, Read as _};
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::DeserializeOwned;
 
 pub use self::access::TYPE_FIRST;
 use self::deserializer::{Action, State};
@@ -94,12 +94,13 @@ impl Codec {
     /// # Errors
     /// [`Error::is_syntax`], [`Error::is_eof`] and [`Error::is_limit`], as for [`from_slice`](Self::from_slice).
     pub fn validate(&self, document: &[u8]) -> Result<()> {
-        let mut codec = *self;
-        // Skipped values may have duplicate keys.
-        if codec.duplicates == Duplicates::Last {
-            codec.duplicates = Duplicates::ByType;
+        let text = text(document, &self.limits)?;
+        let skip = |parser: &mut Parser<'_, '_>| parser.skip_value(&mut ());
+        match self.duplicates {
+            // Without the search for entries that decoding skips: all of them are validated.
+            Duplicates::Last => run(text, &self.with_duplicates(Duplicates::ByType), skip),
+            Duplicates::ByType | Duplicates::Error => run(text, self, skip),
         }
-        decode::<IgnoredAny>(text(document, &codec.limits)?, &codec).map(|_| ())
     }
 
     /// Returns whether `document` is valid JSON within the limits.
@@ -167,6 +168,16 @@ fn too_large(document: &[u8], limit: usize) -> Error {
 /// second time.
 #[inline]
 fn decode<'de, T: Deserialize<'de>>(text: &'de str, codec: &Codec) -> Result<T> {
+    run(text, codec, |parser| parser.value(PhantomData))
+}
+
+/// Runs `action` on exactly one document.
+#[inline]
+fn run<'t, T>(
+    text: &'t str,
+    codec: &Codec,
+    action: impl FnOnce(&mut Parser<'t, '_>) -> Result<T>,
+) -> Result<T> {
     let plain;
     let mut document = text;
     let mut start = 0;
@@ -182,7 +193,7 @@ fn decode<'de, T: Deserialize<'de>>(text: &'de str, codec: &Codec) -> Result<T> 
     parser.bytes = document.as_bytes();
     parser.at = start;
     parser.superseded = &superseded;
-    let error = match parser.value(PhantomData) {
+    let error = match action(&mut parser) {
         Ok(value) => match parser.end() {
             Ok(()) => return Ok(value),
             Err(error) => error,
