@@ -109,6 +109,7 @@ impl Codec {
     }
 
     /// Returns the string at the start of `document` with its escapes resolved. An error has no path.
+    // Part of `Codec`, because `ser` does not import this module.
     pub(crate) fn leading_string(document: &[u8]) -> Result<String> {
         let end = string_len(document).ok_or_else(|| Error::eof(document.len()))?;
         let mut parser = Parser::new(utf8(&document[..end])?, &Self::UNLIMITED);
@@ -205,5 +206,8 @@ fn run<'t, T>(
 
 /// Decodes a number, which is the whole text. An error has no path.
 pub(crate) fn number(text: &str) -> Result<Number> {
-    Parser::new(text, &Codec::UNLIMITED).number()
+    match leading_number(text.as_bytes()) {
+        Some((number, _)) => Ok(number),
+        None => Parser::new(text, &Codec::UNLIMITED).number(),
+    }
 }
