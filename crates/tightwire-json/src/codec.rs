@@ -1,16 +1,6 @@
-//! Codecs: encoding and decoding with explicit options.
+//! Options of encoding and decoding.
 
-use std::cell::Cell;
-use std::fmt;
-use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-
-use crate::de::{self, ByteStrings, Duplicates, Extensions, LoneSurrogate, Rules};
-use crate::error::{Error, Result};
-use crate::ser::{self, Canonical, Format, Go, Plain, Pretty, RawValues, VecSerializer};
 
 /// Options of encoding and decoding: mode, limits, and handling of duplicate keys.
 ///
@@ -27,14 +17,20 @@ use crate::ser::{self, Canonical, Format, Go, Plain, Pretty, RawValues, VecSeria
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Codec {
-    mode: Mode,
-    limits: Limits,
-    duplicates: Duplicates,
-    keeps_numbers: bool,
-    extensions: Extensions,
+    pub(crate) mode: Mode,
+    pub(crate) limits: Limits,
+    pub(crate) duplicates: Duplicates,
+    /// Whether numbers of trees keep their text.
+    pub(crate) keeps_numbers: bool,
+    pub(crate) extensions: Extensions,
 }
 
 impl Codec {
+    /// Only for parsing without recursion, of text that this program produced or that is already in memory.
+    pub(crate) const UNLIMITED: Self = Self::compat()
+        .with_limits(Limits { depth: usize::MAX, document: usize::MAX, string: usize::MAX })
+        .with_duplicates(Duplicates::ByType);
+
     /// Returns a codec with the default options of a mode.
     pub const fn new(mode: Mode) -> Self {
         let duplicates = match mode {
@@ -176,213 +172,11 @@ impl Codec {
         self.limits
     }
 
-    pub(crate) fn rules(&self) -> Rules {
-        let (lone_surrogate, byte_strings) = match self.mode {
-            Mode::Compat => (LoneSurrogate::Replace, ByteStrings::Base64),
-            Mode::Strict | Mode::Fast | Mode::Canonical => (LoneSurrogate::Error, ByteStrings::Utf8),
-        };
-        Rules {
-            limits: self.limits,
-            lone_surrogate,
-            duplicates: self.duplicates,
-            byte_strings,
-            keeps_numbers: self.keeps_numbers,
-            extensions: self.extensions,
-        }
+    /// Returns whether documents are decoded as by Go: lone surrogates (section 8.2) become U+FFFD, and strings become bytes
+    /// as base64 (RFC 4648, section 4). Otherwise lone surrogates are errors, and the bytes are UTF-8, like with serde_json.
+    pub(crate) const fn is_compat(&self) -> bool {
+        matches!(self.mode, Mode::Compat)
     }
-
-    /// Encodes `value` into a new vector.
-    ///
-    /// # Errors
-    /// [`Error::is_encode`] for NaN and infinity, a map key other than a string, character, number, boolean or unit
-    /// variant, a raw value that is not JSON, and an error of a `Serialize` implementation. [`Mode::Canonical`] has
-    /// additional errors.
-    #[inline]
-    pub fn to_vec<T: Serialize + ?Sized>(&self, value: &T) -> Result<Vec<u8>> {
-        match self.mode {
-            Mode::Strict => VecSerializer::document(Plain, RawValues::Check, value),
-            Mode::Fast => VecSerializer::document(Plain, RawValues::Trust, value),
-            Mode::Compat => VecSerializer::document(Go, RawValues::Compact, value),
-            Mode::Canonical => VecSerializer::document(Canonical, RawValues::Check, value),
-        }
-    }
-
-    /// Encodes `value` into a new string.
-    ///
-    /// # Errors
-    /// Same as [`to_vec`](Self::to_vec).
-    pub fn to_string<T: Serialize + ?Sized>(&self, value: &T) -> Result<String> {
-        utf8(self.to_vec(value)?)
-    }
-
-    /// Encodes `value` with one line per element and entry, indented by `indent` per level. Empty arrays and objects
-    /// stay on one line. Raw values are written without changes, in [`Mode::Compat`] with indentation. With
-    /// [`Mode::Canonical`], keys and numbers are those of the canonical form, but the document is not canonical because of
-    /// the white space.
-    ///
-    /// The output is valid JSON only if `indent` is white space as defined by RFC 8259: space, tab, CR, LF.
-    ///
-    /// # Errors
-    /// Same as [`to_vec`](Self::to_vec).
-    pub fn to_vec_pretty<T: Serialize + ?Sized>(&self, value: &T, indent: &str) -> Result<Vec<u8>> {
-        let pretty = Pretty::new(indent);
-        let compact = match self.mode {
-            Mode::Strict => return VecSerializer::document(pretty, RawValues::Check, value),
-            Mode::Fast => return VecSerializer::document(pretty, RawValues::Trust, value),
-            Mode::Compat => VecSerializer::document(Go, RawValues::Compact, value),
-            Mode::Canonical => VecSerializer::document(Canonical, RawValues::Check, value),
-        }?;
-        Ok(ser::indent(&compact, &pretty))
-    }
-
-    /// Encodes `value` in another format, such as with short arrays on one line, ASCII only, or rounded floats.
-    ///
-    /// # Errors
-    /// Same as [`to_vec`](Self::to_vec).
-    pub fn to_string_formatted<T, F>(&self, value: &T, format: &F) -> Result<String>
-    where
-        T: Serialize + ?Sized,
-        F: Format + ?Sized,
-    {
-        Ok(ser::format(&self.to_string(value)?, format))
-    }
-
-    /// Encodes `value` like [`to_vec_pretty`](Self::to_vec_pretty) into a new string.
-    ///
-    /// # Errors
-    /// Same as [`to_vec`](Self::to_vec).
-    pub fn to_string_pretty<T: Serialize + ?Sized>(&self, value: &T, indent: &str) -> Result<String> {
-        utf8(self.to_vec_pretty(value, indent)?)
-    }
-
-    /// Encodes `value` like [`to_vec_pretty`](Self::to_vec_pretty), then writes the complete document.
-    ///
-    /// # Errors
-    /// Same as [`to_writer`](Self::to_writer).
-    pub fn to_writer_pretty<W: Write, T: Serialize + ?Sized>(
-        &self,
-        mut writer: W,
-        value: &T,
-        indent: &str,
-    ) -> Result<()> {
-        writer.write_all(&self.to_vec_pretty(value, indent)?).map_err(Error::io)
-    }
-
-    /// Encodes `value`, then writes the complete document.
-    ///
-    /// # Errors
-    /// Same as [`to_vec`](Self::to_vec), without writing anything, and [`Error::is_io`] if the writer fails.
-    pub fn to_writer<W: Write, T: Serialize + ?Sized>(&self, mut writer: W, value: &T) -> Result<()> {
-        writer.write_all(&self.to_vec(value)?).map_err(Error::io)
-    }
-
-    /// Encodes `value`, then writes the complete document to a [`fmt::Write`]: appends it to a [`String`], or writes it in
-    /// an implementation of [`Display`](fmt::Display).
-    ///
-    /// # Errors
-    /// Same as [`to_writer`](Self::to_writer).
-    pub fn to_fmt_writer<W: fmt::Write, T: Serialize + ?Sized>(
-        &self,
-        mut writer: W,
-        value: &T,
-    ) -> Result<()> {
-        writer.write_str(&self.to_string(value)?).map_err(Error::io)
-    }
-
-    /// Appends the encoded `value` to `buffer`. Does not allocate if the spare capacity is at least 20 bytes larger
-    /// than the document.
-    ///
-    /// # Errors
-    /// Same as [`to_vec`](Self::to_vec); the buffer is unchanged. If a `Serialize` implementation panics, the buffer is
-    /// left empty.
-    #[inline]
-    pub fn to_buf<T: Serialize + ?Sized>(&self, buffer: &mut Vec<u8>, value: &T) -> Result<()> {
-        match self.mode {
-            Mode::Strict => VecSerializer::append(Plain, buffer, RawValues::Check, value),
-            Mode::Fast => VecSerializer::append(Plain, buffer, RawValues::Trust, value),
-            Mode::Compat => VecSerializer::append(Go, buffer, RawValues::Compact, value),
-            Mode::Canonical => VecSerializer::append(Canonical, buffer, RawValues::Check, value),
-        }
-    }
-
-    /// Encodes `value` into reference-counted bytes. Requires the feature `bytes`.
-    ///
-    /// # Errors
-    /// Same as [`to_vec`](Self::to_vec).
-    #[cfg(feature = "bytes")]
-    pub fn to_bytes<T: Serialize + ?Sized>(&self, value: &T) -> Result<bytes::Bytes> {
-        self.to_vec(value).map(Into::into)
-    }
-
-    /// Decodes a document into a value that may borrow from it: strings without escapes become `&str`, or
-    /// `Cow::Borrowed` in fields with `#[serde(borrow)]`. A string with escapes cannot be decoded into `&str`; use
-    /// `Cow<str>`.
-    ///
-    /// # Errors
-    /// [`Error::is_syntax`] if the document is not JSON in UTF-8, [`Error::is_eof`] if it is truncated,
-    /// [`Error::is_limit`] if it exceeds a limit, [`Error::is_data`] if it is not a `T`. All have an offset, a line and
-    /// a column. The first error in the document is reported, except that invalid UTF-8 takes precedence.
-    pub fn from_slice<'a, T: Deserialize<'a>>(&self, document: &'a [u8]) -> Result<T> {
-        de::decode(de::text(document, &self.limits)?, &self.rules())
-    }
-
-    /// Decodes a document into a value that may borrow from it. Skips the UTF-8 check of
-    /// [`from_slice`](Self::from_slice).
-    ///
-    /// # Errors
-    /// Same as [`from_slice`](Self::from_slice).
-    pub fn from_str<'a, T: Deserialize<'a>>(&self, document: &'a str) -> Result<T> {
-        de::check_len(document.as_bytes(), &self.limits)?;
-        de::decode(document, &self.rules())
-    }
-
-    /// Reads to the end, then decodes. Reads at most one byte more than [`Limits::max_document`].
-    ///
-    /// Each thread keeps the buffer of its last document for the next one, unless it is larger than 64 KiB.
-    ///
-    /// # Errors
-    /// Same as [`from_slice`](Self::from_slice), and [`Error::is_io`] if the reader fails.
-    pub fn from_reader<R: Read, T: DeserializeOwned>(&self, reader: R) -> Result<T> {
-        let bound = u64::try_from(self.limits.document).unwrap_or(u64::MAX).saturating_add(1);
-        // A thread that is being destroyed has no buffer.
-        let mut document = READ_BUFFER.try_with(Cell::take).unwrap_or_default();
-        document.clear();
-        document.reserve(INITIAL_CAPACITY);
-        let read = reader.take(bound).read_to_end(&mut document).map_err(Error::io);
-        let result = read.and_then(|_| self.from_slice(&document));
-        if document.capacity() <= RETAINED_CAPACITY {
-            let _ = READ_BUFFER.try_with(|buffer| buffer.set(document));
-        }
-        result
-    }
-
-    /// Checks that `document` is valid JSON within the limits.
-    ///
-    /// # Errors
-    /// [`Error::is_syntax`], [`Error::is_eof`] and [`Error::is_limit`], as for [`from_slice`](Self::from_slice).
-    pub fn validate(&self, document: &[u8]) -> Result<()> {
-        de::validate(de::text(document, &self.limits)?, &self.rules())
-    }
-
-    /// Returns whether `document` is valid JSON within the limits.
-    pub fn is_valid(&self, document: &[u8]) -> bool {
-        self.validate(document).is_ok()
-    }
-}
-
-fn utf8(document: Vec<u8>) -> Result<String> {
-    String::from_utf8(document).map_err(|_| serde::ser::Error::custom("the document is not UTF-8"))
-}
-
-/// Minimum capacity of the buffer of [`Codec::from_reader`], in bytes.
-const INITIAL_CAPACITY: usize = 8 << 10;
-
-/// Maximum capacity of a buffer that a thread keeps for the next document, in bytes.
-const RETAINED_CAPACITY: usize = 64 << 10;
-
-thread_local! {
-    /// Buffer of the last document that [`Codec::from_reader`] read.
-    static READ_BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 impl Default for Codec {
@@ -488,7 +282,7 @@ pub enum Mode {
     /// - Raw values are rewritten in canonical form. Their numbers are read as by [`Value`](crate::Value): as an integer
     ///   if they have neither a fraction nor an exponent and fit into 64 bits, otherwise as the nearest `f64`.
     ///
-    /// These are errors of encoding ([`Error::is_encode`]), because the canonical form cannot represent them:
+    /// These are errors of encoding ([`Error::is_encode`](crate::Error::is_encode)), because the canonical form cannot represent them:
     ///
     /// - Integers that do not keep all digits as an `f64`. Integers up to 2^53 always do, larger ones only if
     ///   ECMAScript writes the same digits for the nearest double: 2^53 + 2, but neither 2^53 + 1, which would be
@@ -524,4 +318,34 @@ pub fn config_fastest_mode() {
 /// Sets the mode of the root functions to [`Mode::Strict`], the default, for the whole process.
 pub fn config_standard_mode() {
     FASTEST.store(false, Ordering::Relaxed);
+}
+
+/// How duplicate keys of an object are handled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Duplicates {
+    /// The type decides, as with serde_json: a derived struct rejects a duplicate field, maps and
+    /// [`Value`](crate::Value) keep the last value.
+    #[default]
+    ByType,
+    /// Structs and maps use the last value, as in Go. Earlier entries are skipped; their values must be valid JSON but
+    /// may have any type. Costs an additional pass over the document.
+    Last,
+    /// The document is rejected with an error at the second key. Costs an additional pass over the document.
+    Error,
+}
+
+/// Accepted documents that RFC 8259 does not permit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extensions {
+    /// Documents may begin with a byte order mark (section 8.1).
+    pub(crate) byte_order_mark: bool,
+    /// `//` to the end of the line, and `/* */`, may be anywhere between two tokens.
+    pub(crate) comments: bool,
+    /// A comma may precede the closing bracket of an array or object that is not empty.
+    pub(crate) trailing_commas: bool,
+}
+
+impl Extensions {
+    pub(crate) const NONE: Self = Self { byte_order_mark: false, comments: false, trailing_commas: false };
 }

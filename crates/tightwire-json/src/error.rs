@@ -5,9 +5,8 @@ use std::{fmt, io};
 
 use serde::de;
 
-use crate::grammar::is_space;
-use crate::path::{Path, Place, Scan, Segment, shorten};
-use crate::value::NUMBER_BYTES;
+use crate::marks::NUMBER_BYTES;
+use crate::path::{Path, Segment, shorten};
 
 /// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -41,17 +40,17 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// assert_eq!((error.line(), error.column(), error.offset()), (3, 12, Some(32)));
 /// ```
 pub struct Error {
-    inner: Box<Inner>,
+    pub(crate) inner: Box<Inner>,
 }
 
-struct Inner {
-    kind: Kind,
-    offset: Option<u64>,
+pub(crate) struct Inner {
+    pub(crate) kind: Kind,
+    pub(crate) offset: Option<u64>,
     /// The error concerns the value that ends at the offset, or that begins behind it.
-    is_near_value: bool,
-    line: usize,
-    column: usize,
-    path: Path,
+    pub(crate) is_near_value: bool,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) path: Path,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -200,59 +199,6 @@ impl Error {
         self.at(offset)
     }
 
-    /// Adds line, column and path. `document` is the one that the offset refers to, and may be malformed. Does nothing
-    /// for an error that has no offset or already has a line.
-    #[cold]
-    pub(crate) fn in_document(mut self, document: &[u8]) -> Self {
-        let Inner { kind, offset: Some(place), line: 0, .. } = &*self.inner else { return self };
-        let mut offset = usize::try_from(*place).map_or(document.len(), |offset| offset.min(document.len()));
-        let scan = Scan::new(&document[..offset]);
-        let mut inside = matches!(scan.place, Place::Value | Place::String);
-        match scan.place {
-            // The number or literal name is malformed or cut off.
-            Place::Scalar
-                if matches!(
-                    kind,
-                    Kind::Eof | Kind::Limit(..) | Kind::Syntax(Syntax::Value | Syntax::Number)
-                ) =>
-            {
-                inside = true;
-            }
-            Place::Scalar | Place::After if self.inner.is_near_value => {
-                inside = true;
-                offset = scan.last;
-            }
-            Place::Value if self.inner.is_near_value => {
-                offset += document[offset..].iter().take_while(|byte| is_space(**byte)).count();
-            }
-            // A visitor rejected a key.
-            Place::Colon if self.is_data() => offset = scan.last,
-            _ => {}
-        }
-        let before = &document[..offset];
-        if let Kind::Syntax(what @ (Syntax::Value | Syntax::Key)) = &mut self.inner.kind {
-            match document.get(offset) {
-                Some(b']' | b'}') if before.trim_ascii_end().ends_with(b",") => *what = Syntax::Comma,
-                _ if offset == 0 && document.starts_with(b"\xef\xbb\xbf") => *what = Syntax::ByteOrderMark,
-                _ => {}
-            }
-        }
-        let line_start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
-        self.inner.path = scan.path(document, inside);
-        self.inner.offset = Some(offset as u64);
-        self.inner.line = memchr::memchr_iter(b'\n', before).count() + 1;
-        self.inner.column = offset - line_start + 1;
-        self
-    }
-
-    /// Adds the path of the value that was being encoded. `output` is the incomplete document.
-    #[cold]
-    pub(crate) fn in_output(mut self, output: &[u8]) -> Self {
-        let scan = Scan::new(output);
-        self.inner.path = scan.path(output, matches!(scan.place, Place::Value | Place::String));
-        self
-    }
-
     /// Removes the path if `T` is a type of serde_path_to_error, whose message begins with the path. serde does not tell a
     /// deserializer that another one wraps it.
     #[cold]
@@ -263,17 +209,10 @@ impl Error {
         self
     }
 
-    /// Adds a key in front of the path.
+    /// Adds a segment in front of the path.
     #[cold]
-    pub(crate) fn inside_key(mut self, key: &str) -> Self {
-        self.inner.path.prepend(Segment::key(key));
-        self
-    }
-
-    /// Adds an index in front of the path.
-    #[cold]
-    pub(crate) fn inside_index(mut self, index: usize) -> Self {
-        self.inner.path.prepend(Segment::Index(index));
+    pub(crate) fn inside(mut self, segment: Segment) -> Self {
+        self.inner.path.prepend(segment);
         self
     }
 
@@ -562,7 +501,7 @@ impl fmt::Display for Found {
 }
 
 /// Returns the type of a value. Omits the value itself, which may be a secret.
-fn describe(unexpected: de::Unexpected<'_>) -> &'static str {
+pub(crate) fn describe(unexpected: de::Unexpected<'_>) -> &'static str {
     use de::Unexpected as U;
     match unexpected {
         U::Bool(_) => "boolean",

@@ -12,6 +12,18 @@ pub(crate) fn is_delimiter(byte: u8) -> bool {
     is_space(byte) || matches!(byte, b',' | b':' | b'[' | b']' | b'{' | b'}' | b'"')
 }
 
+/// Returns the length of the string at the start of `document` (section 7), including its quotes.
+pub(crate) fn string_len(document: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', document.get(at..)?)?;
+        match document[at] {
+            b'"' => return Some(at + 1),
+            _ => at += 2,
+        }
+    }
+}
+
 /// Position in a number (section 6) whose text arrives in parts: the part that was read last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NumberState {

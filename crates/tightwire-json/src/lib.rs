@@ -71,7 +71,7 @@
 //! | several documents in a stream | [`Encoder`], [`Decoder`], [`StreamDeserializer`] |
 //! | lines, text sequences, elements of a large array | [`DocumentReader`] with [`LineDecoder`], [`TextSequenceDecoder`] or [`ElementDecoder`] |
 //! | incomplete text, as from a language model | [`partial::Parser`] |
-//! | traits of serde | [`Deserializer`], [`Serializer`], [`value::Serializer`] |
+//! | traits of serde | [`Deserializer`], [`Serializer`], [`value::Serializer`](type@value::Serializer) |
 //! | unions of objects whose `type` is not the first field, in one pass | [`TYPE_FIRST`] |
 //!
 //! | feature | adds |
@@ -125,6 +125,7 @@ pub mod de;
 pub mod error;
 mod functions;
 mod grammar;
+mod marks;
 mod path;
 mod pointer;
 mod powers;
@@ -136,9 +137,10 @@ mod stream;
 mod tokenizer;
 
 pub use codec::{
-    Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Limits, Mode, config_fastest_mode, config_standard_mode,
+    Codec, DEFAULT_MAX_DEPTH, DEFAULT_MAX_DOCUMENT, Duplicates, Limits, Mode, config_fastest_mode,
+    config_standard_mode,
 };
-pub use de::{Deserializer, Duplicates, StreamDeserializer, TYPE_FIRST};
+pub use de::{Deserializer, StreamDeserializer, TYPE_FIRST};
 pub use error::{Error, ErrorDetails, Result};
 #[cfg(feature = "bytes")]
 pub use functions::to_bytes;
@@ -148,7 +150,6 @@ pub use functions::{
 };
 pub use path::{Path, Segment};
 pub use raw::{RawValue, to_raw_value};
-pub use scan::is_using_simd;
 pub use sequence::{Decoder, Encoder};
 pub use ser::{Format, Serializer};
 pub use stream::{

@@ -13,19 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::codec::Codec;
 use crate::error::Result;
-
-/// Struct name by which the encoder and the decoder recognize a raw value. serde has no method for raw values.
-const TOKEN: &str = "$tightwire_json::private::RawValue";
-
-/// Struct name of the `RawValue` of serde_json.
-const SERDE_JSON_TOKEN: &str = "$serde_json::private::RawValue";
-
-/// Returns `name` if it is that of a raw value.
-#[inline(always)]
-pub(crate) fn raw_token(name: &'static str) -> Option<&'static str> {
-    // No Rust type has a name that starts with `$`. The name is a constant at most call sites.
-    (name.starts_with('$') && (name == TOKEN || name == SERDE_JSON_TOKEN)).then_some(name)
-}
+use crate::marks::RAW_TOKEN;
 
 /// JSON text of one value, without white space around it.
 ///
@@ -151,22 +139,22 @@ impl fmt::Display for RawValue {
 
 impl Serialize for RawValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut raw = serializer.serialize_struct(TOKEN, 1)?;
-        raw.serialize_field(TOKEN, &self.json)?;
+        let mut raw = serializer.serialize_struct(RAW_TOKEN, 1)?;
+        raw.serialize_field(RAW_TOKEN, &self.json)?;
         raw.end()
     }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for &'a RawValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(TOKEN, Text::<&str>(PhantomData)).map(RawValue::from_text)
+        deserializer.deserialize_newtype_struct(RAW_TOKEN, Text::<&str>(PhantomData)).map(RawValue::from_text)
     }
 }
 
 impl<'de> Deserialize<'de> for Box<RawValue> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer
-            .deserialize_newtype_struct(TOKEN, Text::<Box<str>>(PhantomData))
+            .deserialize_newtype_struct(RAW_TOKEN, Text::<Box<str>>(PhantomData))
             .map(RawValue::from_boxed)
     }
 }
@@ -195,7 +183,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Text<T> {
     }
 }
 
-/// The key [`TOKEN`].
+/// The key [`RAW_TOKEN`].
 struct Key;
 
 impl<'de> Deserialize<'de> for Key {
@@ -210,25 +198,10 @@ impl<'de> Deserialize<'de> for Key {
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Key, E> {
-                if text == TOKEN { Ok(Key) } else { Err(E::custom("unexpected key of a raw value")) }
+                if text == RAW_TOKEN { Ok(Key) } else { Err(E::custom("unexpected key of a raw value")) }
             }
         }
 
         deserializer.deserialize_identifier(KeyVisitor)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn conversions_between_text_and_raw_values_keep_the_text() {
-        for text in ["null", "[1, 2]", "\"\u{e9}\"", "123456789012345678901234567890"] {
-            let borrowed = RawValue::from_text(text);
-            assert_eq!(borrowed.get(), text);
-            assert_eq!(Box::<str>::from(borrowed.to_owned()), Box::from(text));
-            assert_eq!(RawValue::from_boxed(Box::from(text)).clone().get(), text);
-        }
     }
 }

@@ -183,7 +183,7 @@ impl<R: Read> Input for Exact<R> {
 /// ```
 pub struct Decoder<R> {
     reader: R,
-    codec: Codec,
+    pub(crate) codec: Codec,
     /// Bytes of the current document in earlier buffers of the reader. They stay if the reader fails.
     partial: Vec<u8>,
     boundary: Boundary,
@@ -237,11 +237,6 @@ impl<R: BufRead> Decoder<R> {
 impl<R: Input> Decoder<R> {
     pub(crate) fn of_input(reader: R, codec: Codec) -> Self {
         Self { reader, codec, partial: Vec::new(), boundary: Boundary::new(), offset: 0, ended: false }
-    }
-
-    /// Sets the codec of the following documents.
-    pub(crate) fn set_codec(&mut self, codec: Codec) {
-        self.codec = codec;
     }
 
     /// Decodes the next document and consumes it. Returns `None` at the end of the stream.

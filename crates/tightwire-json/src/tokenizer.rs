@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::codec::{Codec, Limits};
-use crate::de::{Levels, LoneSurrogate};
+use crate::de::{self, Levels};
 use crate::error::{Error, Kind, Limit, Result, Syntax};
 use crate::grammar::{NumberState, NumberStep, is_space};
 use crate::scan;
@@ -56,10 +56,12 @@ pub(crate) enum Token<'c> {
     StringStart,
     Text(&'c str),
     StringEnd,
+    /// Whole number.
+    Number(de::Number),
     /// Digits of a number that may continue in the next chunk.
     NumberPart(&'c str),
     /// Last digits of a number, and the offset of its end.
-    Number(&'c str, u64),
+    NumberEnd(&'c str, u64),
     /// `true`, `false` or `null`.
     Literal(&'static str),
 }
@@ -120,7 +122,7 @@ impl<'c> Chunk<'c> {
 #[derive(Debug, Clone)]
 pub(crate) struct Tokenizer {
     limits: Limits,
-    lone_surrogate: LoneSurrogate,
+    replaces_surrogates: bool,
     is_lenient: bool,
     /// Offset of the next byte.
     pub(crate) offset: u64,
@@ -151,10 +153,9 @@ struct StringState {
 impl Tokenizer {
     /// Returns a tokenizer of a document that begins at this offset.
     pub(crate) fn new(codec: &Codec, offset: u64) -> Self {
-        let rules = codec.rules();
         Self {
-            limits: rules.limits,
-            lone_surrogate: rules.lone_surrogate,
+            limits: codec.limits,
+            replaces_surrogates: codec.is_compat(),
             is_lenient: false,
             offset,
             state: State::Value,
@@ -167,7 +168,7 @@ impl Tokenizer {
     /// Accepts invalid escapes, lone surrogates and control characters in strings, and code fences around the document.
     pub(crate) fn set_lenient(&mut self) {
         self.is_lenient = true;
-        self.lone_surrogate = LoneSurrogate::Replace;
+        self.replaces_surrogates = true;
     }
 
     /// Returns the context of the next byte. It is after the value for a literal name of which all bytes were read.
@@ -344,15 +345,21 @@ impl Tokenizer {
         sink: &mut impl Sink,
     ) -> Result<usize> {
         let rest = &chunk.bytes[at..];
+        // Most numbers are short and end in the chunk.
+        if number == NumberState::Start
+            && let Some((number, len)) = de::leading_number(rest)
+            && len < rest.len()
+        {
+            self.end_number(Token::Number(number), sink)?;
+            return Ok(len);
+        }
         for (len, byte) in rest.iter().enumerate() {
             let end = self.offset + len as u64;
             match number.step(*byte) {
                 NumberStep::Next(next) => number = next,
                 NumberStep::End => {
-                    self.state = State::After;
                     let text = chunk.text(at..at + len, sink).unwrap_or_default();
-                    sink.token(Token::Number(text, end))?;
-                    sink.end(self.depth, false);
+                    self.end_number(Token::NumberEnd(text, end), sink)?;
                     return Ok(len);
                 }
                 NumberStep::Malformed => return Err(Error::new(Kind::Syntax(Syntax::Number), Some(end))),
@@ -363,7 +370,14 @@ impl Tokenizer {
         Ok(rest.len())
     }
 
-    /// Processes the opening quote, or the whole string if it is in the chunk and has no escapes.
+    fn end_number(&mut self, token: Token<'_>, sink: &mut impl Sink) -> Result<()> {
+        self.state = State::After;
+        sink.token(token)?;
+        sink.end(self.depth, false);
+        Ok(())
+    }
+
+    /// Processes the opening quote and the text after it, or the whole string if it is in the chunk and has no escapes.
     fn open_string(
         &mut self,
         is_key: bool,
@@ -386,7 +400,15 @@ impl Tokenizer {
         if !is_key {
             sink.token(Token::StringStart)?;
         }
-        Ok(1)
+        // The text up to `end` was searched already.
+        let len = (end - start).min(self.limits.string);
+        if len > 0 {
+            self.offset += 1;
+            let result = self.text(chunk, start..start + len, sink);
+            self.offset -= 1;
+            result?;
+        }
+        Ok(1 + len)
     }
 
     /// Ends a string after its closing quote.
@@ -499,9 +521,9 @@ impl Tokenizer {
     }
 
     fn lone_surrogate(&self, escape: u64, sink: &mut impl Sink) -> Result<()> {
-        match self.lone_surrogate {
-            LoneSurrogate::Error => Err(Error::new(Kind::Syntax(Syntax::Surrogate), Some(escape))),
-            LoneSurrogate::Replace => self.push_char(char::REPLACEMENT_CHARACTER, sink),
+        match self.replaces_surrogates {
+            true => self.push_char(char::REPLACEMENT_CHARACTER, sink),
+            false => Err(Error::new(Kind::Syntax(Syntax::Surrogate), Some(escape))),
         }
     }
 

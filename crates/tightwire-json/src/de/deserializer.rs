@@ -43,12 +43,11 @@ impl State {
         text: &'t str,
         action: A,
     ) -> (usize, Result<A::Value>) {
-        let rules = self.codec.rules();
-        let superseded = match superseded(text, &rules) {
+        let superseded = match superseded(text, &self.codec) {
             Ok(superseded) => superseded,
             Err(error) => return (0, Err(error)),
         };
-        let mut parser = Parser::<M>::any(text, &rules);
+        let mut parser = Parser::<M>::any(text, &self.codec);
         parser.superseded = &superseded;
         parser.scratch = std::mem::take(&mut self.scratch);
         let result = action.run(&mut parser).map_err(|error| error.near_value(parser.at));

@@ -7,13 +7,13 @@ use std::collections::hash_map::Entry;
 use super::parser::Parser;
 use super::skip::Observer;
 use super::string::Text;
-use super::{Duplicates, Rules};
+use crate::codec::{Codec, Duplicates};
 use crate::error::{Error, Result, Syntax};
 
 /// Observer that collects the keys of each open object.
-struct Keys<'de, 'r> {
+struct Keys<'de, 'c> {
     text: &'de str,
-    rules: &'r Rules,
+    codec: &'c Codec,
     /// Keys and their offsets, per open object.
     open: Vec<HashMap<Cow<'de, str>, usize>>,
     /// Offsets of keys that a later key replaces.
@@ -23,7 +23,7 @@ struct Keys<'de, 'r> {
 
 impl<'de> Keys<'de, '_> {
     fn resolve(&self, start: usize, end: usize) -> Result<Cow<'de, str>> {
-        let mut parser = Parser::new(&self.text[..end], self.rules);
+        let mut parser = Parser::new(&self.text[..end], self.codec);
         parser.at = start + 1;
         Ok(match parser.string()? {
             Text::Borrowed(key) => Cow::Borrowed(key),
@@ -56,23 +56,24 @@ impl Observer for Keys<'_, '_> {
 }
 
 /// Walks the value at the start of `text` and returns the offsets of the keys that a later key replaces.
-fn walk(text: &str, rules: &Rules, reject: bool) -> Result<Vec<usize>> {
-    let mut keys = Keys { text, rules, open: Vec::new(), superseded: Vec::new(), reject };
-    let mut parser = Parser::new(text, rules);
-    parser.at = rules.extensions.start(text);
+fn walk(text: &str, codec: &Codec, reject: bool) -> Result<Vec<usize>> {
+    let mut keys = Keys { text, codec, open: Vec::new(), superseded: Vec::new(), reject };
+    let mut parser = Parser::new(text, codec);
+    parser.at = codec.extensions.start(text);
     parser.skip_value(&mut keys)?;
     keys.superseded.sort_unstable();
     Ok(keys.superseded)
 }
 
-/// Returns the offsets of the keys of the value at the start of `text` to skip, in ascending order, as the rules require.
+/// Returns the offsets of the keys of the value at the start of `text` to skip, in ascending order, as the codec requires.
 ///
 /// With [`Duplicates::Error`], a malformed value or a duplicate key is an error. With [`Duplicates::Last`], the result
 /// for a malformed value is empty: decoding reports the error.
-pub(super) fn superseded(text: &str, rules: &Rules) -> Result<Vec<usize>> {
-    match rules.duplicates {
+#[inline]
+pub(super) fn superseded(text: &str, codec: &Codec) -> Result<Vec<usize>> {
+    match codec.duplicates {
         Duplicates::ByType => Ok(Vec::new()),
-        Duplicates::Last => Ok(walk(text, rules, false).unwrap_or_default()),
-        Duplicates::Error => walk(text, rules, true).map(|_| Vec::new()),
+        Duplicates::Last => Ok(walk(text, codec, false).unwrap_or_default()),
+        Duplicates::Error => walk(text, codec, true).map(|_| Vec::new()),
     }
 }

@@ -5,23 +5,10 @@
 
 use std::borrow::Cow;
 
-use super::string_len;
-use crate::grammar::is_space;
-
-/// Accepted documents that RFC 8259 does not permit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Extensions {
-    /// Documents may begin with a byte order mark (section 8.1).
-    pub(crate) byte_order_mark: bool,
-    /// `//` to the end of the line, and `/* */`, may be anywhere between two tokens.
-    pub(crate) comments: bool,
-    /// A comma may precede the closing bracket of an array or object that is not empty.
-    pub(crate) trailing_commas: bool,
-}
+use crate::codec::Extensions;
+use crate::grammar::{is_space, string_len};
 
 impl Extensions {
-    pub(crate) const NONE: Self = Self { byte_order_mark: false, comments: false, trailing_commas: false };
-
     /// Returns the offset of the document behind a byte order mark.
     #[inline]
     pub(super) fn start(self, text: &str) -> usize {

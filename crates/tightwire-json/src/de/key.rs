@@ -5,34 +5,23 @@ use serde::de::{self, Deserializer, Visitor};
 use super::parser::{Parser, locate};
 use super::source::Source;
 use crate::error::{Error, Result};
-use crate::raw::raw_token;
+use crate::marks::raw_token;
 
 /// Key of an object. The parser is positioned after the opening quote.
 pub(super) struct Key<'a, 't, 'p, M>(pub(super) &'a mut Parser<'t, 'p, M>);
 
-impl<'t, M> Key<'_, 't, '_, M> {
-    #[inline(always)]
-    fn text<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
-        self.0.visit_open_string(visitor)
-    }
-
+impl<'t, 'de, M: Source<'t, 'de>> Key<'_, 't, '_, M> {
     /// Reads a number between the quotes. Any other key is passed to the visitor as a string, so that the error names
     /// the expected type.
-    fn number<'de, V: Visitor<'de>>(
+    fn number<V: Visitor<'de>>(
         self,
         visitor: V,
         read: impl FnOnce(&mut Parser<'t, '_, M>, V) -> Result<V::Value>,
-    ) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
+    ) -> Result<V::Value> {
         let Self(parser) = self;
         let start = parser.at - 1;
         let Some(b'-' | b'0'..=b'9') = parser.bytes.get(parser.at) else {
-            return Key(parser).text(visitor);
+            return parser.visit_open_string(visitor);
         };
         let value = match read(parser, visitor) {
             // The document is not malformed: as a string, the key is valid up to here.
@@ -75,7 +64,7 @@ impl<'t, 'de, M: Source<'t, 'de>> Deserializer<'de> for Key<'_, 't, '_, M> {
 
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        self.text(visitor)
+        self.0.visit_open_string(visitor)
     }
 
     number! {

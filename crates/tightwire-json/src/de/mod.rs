@@ -16,6 +16,7 @@ mod extensions;
 mod key;
 mod number;
 mod parser;
+mod place;
 mod read;
 mod skip;
 mod source;
@@ -23,86 +24,116 @@ mod string;
 mod tree;
 mod value;
 
+use std::cell::Cell;
+use std::io::{self, Read as _};
 use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 pub use self::access::TYPE_FIRST;
 use self::deserializer::{Action, State};
 pub use self::deserializer::{Deserializer, StreamDeserializer};
 use self::duplicates::superseded;
-pub(crate) use self::extensions::Extensions;
+pub(crate) use self::number::{Number, leading_number};
 use self::parser::Parser;
 pub use self::read::{IoRead, Read, SliceRead, StrRead};
 pub(crate) use self::skip::Levels;
-use crate::codec::Limits;
+use crate::codec::{Codec, Duplicates, Extensions, Limits};
 use crate::error::{Error, Limit, Result, Syntax};
 #[doc(no_inline)]
 pub use crate::functions::{from_reader, from_slice, from_str};
+use crate::grammar::string_len;
 use crate::scan;
 
-/// Options of decoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rules {
-    pub(crate) limits: Limits,
-    pub(crate) lone_surrogate: LoneSurrogate,
-    pub(crate) duplicates: Duplicates,
-    pub(crate) byte_strings: ByteStrings,
-    /// Whether numbers of trees keep their text.
-    pub(crate) keeps_numbers: bool,
-    pub(crate) extensions: Extensions,
+impl Codec {
+    /// Decodes a document into a value that may borrow from it: strings without escapes become `&str`, or
+    /// `Cow::Borrowed` in fields with `#[serde(borrow)]`. A string with escapes cannot be decoded into `&str`; use
+    /// `Cow<str>`.
+    ///
+    /// # Errors
+    /// [`Error::is_syntax`] if the document is not JSON in UTF-8, [`Error::is_eof`] if it is truncated,
+    /// [`Error::is_limit`] if it exceeds a limit, [`Error::is_data`] if it is not a `T`. All have an offset, a line and
+    /// a column. The first error in the document is reported, except that invalid UTF-8 takes precedence.
+    pub fn from_slice<'a, T: Deserialize<'a>>(&self, document: &'a [u8]) -> Result<T> {
+        decode(text(document, &self.limits)?, self)
+    }
+
+    /// Decodes a document into a value that may borrow from it. Skips the UTF-8 check of
+    /// [`from_slice`](Self::from_slice).
+    ///
+    /// # Errors
+    /// Same as [`from_slice`](Self::from_slice).
+    pub fn from_str<'a, T: Deserialize<'a>>(&self, document: &'a str) -> Result<T> {
+        check_len(document.as_bytes(), &self.limits)?;
+        decode(document, self)
+    }
+
+    /// Reads to the end, then decodes. Reads at most one byte more than [`Limits::max_document`].
+    ///
+    /// Each thread keeps the buffer of its last document for the next one, unless it is larger than 64 KiB.
+    ///
+    /// # Errors
+    /// Same as [`from_slice`](Self::from_slice), and [`Error::is_io`] if the reader fails.
+    pub fn from_reader<R: io::Read, T: DeserializeOwned>(&self, reader: R) -> Result<T> {
+        let bound = u64::try_from(self.limits.document).unwrap_or(u64::MAX).saturating_add(1);
+        // A thread that is being destroyed has no buffer.
+        let mut document = READ_BUFFER.try_with(Cell::take).unwrap_or_default();
+        document.clear();
+        document.reserve(INITIAL_CAPACITY);
+        let read = reader.take(bound).read_to_end(&mut document).map_err(Error::io);
+        let result = read.and_then(|_| self.from_slice(&document));
+        if document.capacity() <= RETAINED_CAPACITY {
+            let _ = READ_BUFFER.try_with(|buffer| buffer.set(document));
+        }
+        result
+    }
+
+    /// Checks that `document` is valid JSON within the limits.
+    ///
+    /// # Errors
+    /// [`Error::is_syntax`], [`Error::is_eof`] and [`Error::is_limit`], as for [`from_slice`](Self::from_slice).
+    pub fn validate(&self, document: &[u8]) -> Result<()> {
+        let text = text(document, &self.limits)?;
+        let skip = |parser: &mut Parser<'_, '_>| parser.skip_value(&mut ());
+        match self.duplicates {
+            // Without the search for entries that decoding skips: all of them are validated.
+            Duplicates::Last => run(text, &self.with_duplicates(Duplicates::ByType), skip),
+            Duplicates::ByType | Duplicates::Error => run(text, self, skip),
+        }
+    }
+
+    /// Returns whether `document` is valid JSON within the limits.
+    pub fn is_valid(&self, document: &[u8]) -> bool {
+        self.validate(document).is_ok()
+    }
+
+    /// Returns the string at the start of `document` with its escapes resolved. An error has no path.
+    // Part of `Codec`, because `ser` does not import this module.
+    pub(crate) fn leading_string(document: &[u8]) -> Result<String> {
+        let end = string_len(document).ok_or_else(|| Error::eof(document.len()))?;
+        let mut parser = Parser::new(utf8(&document[..end])?, &Self::UNLIMITED);
+        parser.key_start()?;
+        Ok(parser.string()?.as_str().to_owned())
+    }
 }
 
-impl Rules {
-    /// Only for parsing without recursion, of text that this program produced or that is already in memory.
-    pub(crate) const UNLIMITED: Self = Self {
-        limits: Limits { depth: usize::MAX, document: usize::MAX, string: usize::MAX },
-        lone_surrogate: LoneSurrogate::Replace,
-        duplicates: Duplicates::ByType,
-        byte_strings: ByteStrings::Utf8,
-        keeps_numbers: false,
-        extensions: Extensions::NONE,
-    };
-}
+/// Minimum capacity of the buffer of [`Codec::from_reader`], in bytes.
+const INITIAL_CAPACITY: usize = 8 << 10;
 
-/// How a string is decoded into a byte buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ByteStrings {
-    /// As the UTF-8 bytes of the string, like serde_json.
-    Utf8,
-    /// As base64 (RFC 4648, section 4), like Go.
-    Base64,
-}
+/// Maximum capacity of a buffer that a thread keeps for the next document, in bytes.
+const RETAINED_CAPACITY: usize = 64 << 10;
 
-/// Handling of lone surrogates (section 8.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LoneSurrogate {
-    /// Reports a syntax error.
-    Error,
-    /// Replaces it with U+FFFD.
-    Replace,
-}
-
-/// How duplicate keys of an object are handled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Duplicates {
-    /// The type decides, as with serde_json: a derived struct rejects a duplicate field, maps and
-    /// [`Value`](crate::Value) keep the last value.
-    #[default]
-    ByType,
-    /// Structs and maps use the last value, as in Go. Earlier entries are skipped; their values must be valid JSON but
-    /// may have any type. Costs an additional pass over the document.
-    Last,
-    /// The document is rejected with an error at the second key. Costs an additional pass over the document.
-    Error,
+thread_local! {
+    /// Buffer of the last document that [`Codec::from_reader`] read.
+    static READ_BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// Maximum length of documents that are checked for ASCII first, in bytes.
 const SMALL: usize = 1024;
 
 /// Returns the document as text after checking its length and UTF-8.
-pub(crate) fn text<'a>(document: &'a [u8], limits: &Limits) -> Result<&'a str> {
+fn text<'a>(document: &'a [u8], limits: &Limits) -> Result<&'a str> {
     check_len(document, limits)?;
     // A smaller fixed cost than that of the vector engine.
     if document.len() <= SMALL
@@ -125,7 +156,7 @@ fn utf8(document: &[u8]) -> Result<&str> {
 
 /// Returns an error if the document is larger than the limit.
 #[inline(always)]
-pub(crate) fn check_len(document: &[u8], limits: &Limits) -> Result<()> {
+fn check_len(document: &[u8], limits: &Limits) -> Result<()> {
     if document.len() > limits.document { Err(too_large(document, limits.document)) } else { Ok(()) }
 }
 
@@ -137,23 +168,33 @@ fn too_large(document: &[u8], limit: usize) -> Error {
 /// Decodes exactly one document. An error of a `Deserialize` implementation is final: the document is not decoded a
 /// second time.
 #[inline]
-pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) -> Result<T> {
+fn decode<'de, T: Deserialize<'de>>(text: &'de str, codec: &Codec) -> Result<T> {
+    run(text, codec, |parser| parser.value(PhantomData))
+}
+
+/// Runs `action` on exactly one document.
+#[inline]
+fn run<'t, T>(
+    text: &'t str,
+    codec: &Codec,
+    action: impl FnOnce(&mut Parser<'t, '_>) -> Result<T>,
+) -> Result<T> {
     let plain;
     let mut document = text;
     let mut start = 0;
-    if rules.extensions != Extensions::NONE {
-        plain = rules.extensions.plain(text);
-        (document, start) = (&plain, rules.extensions.start(text));
+    if codec.extensions != Extensions::NONE {
+        plain = codec.extensions.plain(text);
+        (document, start) = (&plain, codec.extensions.start(text));
     }
-    let superseded = match superseded(document, rules) {
+    let superseded = match superseded(document, codec) {
         Ok(superseded) => superseded,
         Err(error) => return Err(error.in_document(document.as_bytes())),
     };
-    let mut parser = Parser::new(text, rules);
+    let mut parser = Parser::new(text, codec);
     parser.bytes = document.as_bytes();
     parser.at = start;
     parser.superseded = &superseded;
-    let error = match parser.value(PhantomData) {
+    let error = match action(&mut parser) {
         Ok(value) => match parser.end() {
             Ok(()) => return Ok(value),
             Err(error) => error,
@@ -163,41 +204,10 @@ pub(crate) fn decode<'de, T: Deserialize<'de>>(text: &'de str, rules: &Rules) ->
     Err(error.in_document(parser.bytes))
 }
 
-/// Checks that `text` is exactly one document.
-pub(crate) fn validate(text: &str, rules: &Rules) -> Result<()> {
-    let plain;
-    let mut document = text;
-    let mut start = 0;
-    if rules.extensions != Extensions::NONE {
-        plain = rules.extensions.plain(text);
-        (document, start) = (&plain, rules.extensions.start(text));
-    }
-    let mut parser = Parser::new(document, rules);
-    parser.at = start;
-    let result = match rules.duplicates {
-        Duplicates::Error => superseded(document, rules).map(|_| ()),
-        Duplicates::ByType | Duplicates::Last => Ok(()),
-    };
-    let result = result.and_then(|()| parser.skip_value(&mut ())).and_then(|()| parser.end());
-    result.map_err(|error| error.in_document(parser.bytes))
-}
-
-/// Returns the string at the start of `document` with its escapes resolved. An error has no path.
-pub(crate) fn leading_string(document: &[u8]) -> Result<String> {
-    let end = string_len(document).ok_or_else(|| Error::eof(document.len()))?;
-    let mut parser = Parser::new(utf8(&document[..end])?, &Rules::UNLIMITED);
-    parser.key_start()?;
-    Ok(parser.string()?.as_str().to_owned())
-}
-
-/// Returns the length of the string at the start of `document`, including its quotes.
-pub(crate) fn string_len(document: &[u8]) -> Option<usize> {
-    let mut at = 1;
-    loop {
-        at += memchr::memchr2(b'"', b'\\', document.get(at..)?)?;
-        match document[at] {
-            b'"' => return Some(at + 1),
-            _ => at += 2,
-        }
+/// Decodes a number, which is the whole text. An error has no path.
+pub(crate) fn number(text: &str) -> Result<Number> {
+    match leading_number(text.as_bytes()) {
+        Some((number, _)) => Ok(number),
+        None => Parser::new(text, &Codec::UNLIMITED).number(),
     }
 }

@@ -7,8 +7,7 @@ use serde::de::DeserializeSeed;
 #[cfg(doc)]
 use super::source::Copied;
 use super::source::{Borrowed, Source};
-use super::{ByteStrings, LoneSurrogate, Rules};
-use crate::codec::Limits;
+use crate::codec::{Codec, Limits};
 use crate::error::{Error, Limit, Result, Syntax};
 use crate::grammar::is_space;
 use crate::scan;
@@ -27,7 +26,7 @@ pub(super) fn locate<T>(result: Result<T>, offset: usize) -> Result<T> {
 pub struct Parser<'t, 'p, M = Borrowed> {
     /// Document, from which strings are borrowed.
     pub(super) text: &'t str,
-    /// Bytes of the document, with spaces in place of what [`Extensions`](super::Extensions) permit.
+    /// Bytes of the document, with spaces in place of what [`Extensions`](crate::codec::Extensions) permit.
     pub(super) bytes: &'p [u8],
     /// Offset of the next byte.
     pub(super) at: usize,
@@ -35,15 +34,12 @@ pub struct Parser<'t, 'p, M = Borrowed> {
     pub(super) levels: usize,
     /// Part of the remaining levels that only decoding without recursion may use.
     pub(super) nonrecursive_levels: usize,
-    pub(super) limits: &'p Limits,
-    pub(super) lone_surrogate: LoneSurrogate,
-    pub(super) byte_strings: ByteStrings,
-    pub(super) keeps_numbers: bool,
+    pub(super) codec: &'p Codec,
     /// Buffer for strings with escapes.
     pub(super) scratch: String,
     /// Offsets of keys that a later key of the same object replaces, in ascending order.
     pub(super) superseded: &'p [usize],
-    /// Maximum length of a string, a copy of `limits.string`.
+    /// Maximum length of a string, a copy of the limit of the codec.
     pub(super) string_limit: usize,
     /// Lengths of the last two arrays at each of the first depths, the last one first.
     pub(super) lengths: [(u32, u32); LENGTHS],
@@ -56,32 +52,29 @@ const LENGTHS: usize = 8;
 impl<'t, 'p> Parser<'t, 'p> {
     /// Returns a parser of a document that the decoded values may borrow from.
     #[inline]
-    pub(super) fn new(text: &'t str, rules: &'p Rules) -> Self
+    pub(super) fn new(text: &'t str, codec: &'p Codec) -> Self
     where
         't: 'p,
     {
-        Self::any(text, rules)
+        Self::any(text, codec)
     }
 }
 
 impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Returns a parser of a document whose lifetime `M` determines.
     #[inline]
-    pub(super) fn any(text: &'t str, rules: &'p Rules) -> Self
+    pub(super) fn any(text: &'t str, codec: &'p Codec) -> Self
     where
         't: 'p,
     {
-        let limits = &rules.limits;
+        let limits = &codec.limits;
         Self {
             text,
             bytes: text.as_bytes(),
             at: 0,
             levels: limits.depth,
             nonrecursive_levels: limits.depth.saturating_sub(Limits::MAX_DEPTH),
-            limits,
-            lone_surrogate: rules.lone_surrogate,
-            byte_strings: rules.byte_strings,
-            keeps_numbers: rules.keeps_numbers,
+            codec,
             scratch: String::new(),
             superseded: &[],
             string_limit: limits.string,
@@ -189,7 +182,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
 
     #[cold]
     pub(super) fn too_deep(&self) -> Error {
-        Error::over_limit(Limit::Depth, self.limits.depth - self.nonrecursive_levels, self.at as u64)
+        Error::over_limit(Limit::Depth, self.codec.limits.depth - self.nonrecursive_levels, self.at as u64)
     }
 
     /// Calls a function that does not recurse, and therefore may use all remaining levels.
@@ -211,12 +204,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Returns the number of open arrays and objects.
     #[inline(always)]
     pub(super) fn depth(&self) -> usize {
-        self.limits.depth - self.levels
-    }
-
-    #[inline(always)]
-    pub(super) fn next_is<const N: usize>(&self, bytes: &[u8; N]) -> bool {
-        scan::chunk(self.bytes, self.at) == Some(bytes)
+        self.codec.limits.depth - self.levels
     }
 
     /// Consumes the opening quote of a key and returns its offset.
@@ -248,7 +236,7 @@ impl<'t, 'p, M> Parser<'t, 'p, M> {
     /// Consumes one of the literal names of section 3.
     #[inline(always)]
     pub(super) fn literal<const N: usize>(&mut self, name: &[u8; N]) -> Result<()> {
-        if self.next_is(name) {
+        if scan::chunk(self.bytes, self.at) == Some(name) {
             self.at += N;
             Ok(())
         } else {

@@ -58,13 +58,6 @@ fn run<'t, 'de, M: Source<'t, 'de>, A: Action<'de>>(
     (len, result)
 }
 
-/// Input from a `str`.
-pub struct StrRead<'a> {
-    text: &'a str,
-    at: usize,
-    lines: Lines,
-}
-
 /// Lines of the input before an offset.
 #[derive(Default)]
 struct Lines {
@@ -89,63 +82,16 @@ impl Lines {
     }
 }
 
-impl<'a> StrRead<'a> {
-    /// Returns an input that starts at the first byte of `text`.
-    pub fn new(text: &'a str) -> Self {
-        Self { text, at: 0, lines: Lines::default() }
-    }
-}
-
-impl StrRead<'_> {
-    /// Skips white space and returns the offset behind it.
-    fn skip_space(&mut self) -> usize {
-        self.at += space(&self.text.as_bytes()[self.at..]);
-        self.at
-    }
-}
-
-impl<'a> private::Input<'a> for StrRead<'a> {
-    fn value<A: Action<'a>>(&mut self, state: &mut State, action: A) -> Result<A::Value> {
-        let start = self.skip_space();
-        let (len, result) = run::<Borrowed, A>(&self.text[start..], state, action);
-        self.at += len;
-        result.map_err(|error| self.lines.locate(error, self.text.as_bytes(), start))
-    }
-
-    fn peek(&mut self) -> Result<Option<u8>> {
-        self.skip_space();
-        self.behind()
-    }
-
-    fn behind(&mut self) -> Result<Option<u8>> {
-        Ok(self.text.as_bytes().get(self.at).copied())
-    }
-
-    fn offset(&self) -> u64 {
-        self.at as u64
-    }
-
-    fn trailing(&mut self) -> Error {
-        self.lines.locate(Error::syntax(Syntax::Trailing, 0), self.text.as_bytes(), self.at)
-    }
-}
-
-impl Fused for StrRead<'_> {}
-
-impl fmt::Debug for StrRead<'_> {
-    /// Omits the text.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StrRead").field("offset", &self.at).finish_non_exhaustive()
-    }
-}
-
 /// Input from bytes. Values before the first byte that is not UTF-8 can be decoded.
 pub struct SliceRead<'a> {
     bytes: &'a [u8],
     /// The longest prefix of `bytes` that is UTF-8.
-    valid: StrRead<'a>,
+    text: &'a str,
     /// Whether a byte that is not UTF-8 follows, not only a truncated character.
     is_malformed: bool,
+    /// Offset of the next byte.
+    at: usize,
+    lines: Lines,
 }
 
 impl<'a> SliceRead<'a> {
@@ -158,13 +104,19 @@ impl<'a> SliceRead<'a> {
                 (valid, error.error_len().is_some())
             }
         };
-        Self { bytes: slice, valid: StrRead::new(text), is_malformed }
+        Self { bytes: slice, text, is_malformed, at: 0, lines: Lines::default() }
+    }
+
+    /// Skips white space and returns the offset behind it.
+    fn skip_space(&mut self) -> usize {
+        self.at += space(&self.text.as_bytes()[self.at..]);
+        self.at
     }
 
     /// Returns the error at the end of the valid prefix. It concerns the value at the offset `start`.
     fn invalid(&self, start: usize) -> Error {
         match self.is_malformed {
-            true => Error::syntax(Syntax::Utf8, self.valid.text.len() - start),
+            true => Error::syntax(Syntax::Utf8, self.text.len() - start),
             false => Error::eof(self.bytes.len() - start),
         }
     }
@@ -172,35 +124,35 @@ impl<'a> SliceRead<'a> {
 
 impl<'a> private::Input<'a> for SliceRead<'a> {
     fn value<A: Action<'a>>(&mut self, state: &mut State, action: A) -> Result<A::Value> {
-        let start = self.valid.skip_space();
-        let (len, result) = run::<Borrowed, A>(&self.valid.text[start..], state, action);
-        self.valid.at += len;
+        let start = self.skip_space();
+        let (len, result) = run::<Borrowed, A>(&self.text[start..], state, action);
+        self.at += len;
         result.map_err(|error| {
             let error = if error.is_eof() { self.invalid(start) } else { error };
-            self.valid.lines.locate(error, self.bytes, start)
+            self.lines.locate(error, self.bytes, start)
         })
     }
 
     fn peek(&mut self) -> Result<Option<u8>> {
-        match self.valid.peek()? {
-            None if self.valid.text.len() < self.bytes.len() => {
-                let start = self.valid.at;
-                Err(self.valid.lines.locate(self.invalid(start), self.bytes, start))
+        let start = self.skip_space();
+        match self.text.as_bytes().get(start) {
+            None if start < self.bytes.len() => {
+                Err(self.lines.locate(self.invalid(start), self.bytes, start))
             }
-            next => Ok(next),
+            next => Ok(next.copied()),
         }
     }
 
     fn behind(&mut self) -> Result<Option<u8>> {
-        Ok(self.bytes.get(self.valid.at).copied())
+        Ok(self.bytes.get(self.at).copied())
     }
 
     fn offset(&self) -> u64 {
-        self.valid.offset()
+        self.at as u64
     }
 
     fn trailing(&mut self) -> Error {
-        self.valid.lines.locate(Error::syntax(Syntax::Trailing, 0), self.bytes, self.valid.at)
+        self.lines.locate(Error::syntax(Syntax::Trailing, 0), self.bytes, self.at)
     }
 }
 
@@ -209,9 +161,23 @@ impl Fused for SliceRead<'_> {}
 impl fmt::Debug for SliceRead<'_> {
     /// Omits the bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SliceRead").field("offset", &self.valid.at).finish_non_exhaustive()
+        f.debug_struct("SliceRead").field("offset", &self.at).finish_non_exhaustive()
     }
 }
+
+/// Input from a `str`.
+#[derive(Debug)]
+pub struct StrRead<'a>(SliceRead<'a>);
+
+impl<'a> StrRead<'a> {
+    /// Returns an input that starts at the first byte of `text`.
+    pub fn new(text: &'a str) -> Self {
+        let bytes = text.as_bytes();
+        Self(SliceRead { bytes, text, is_malformed: false, at: 0, lines: Lines::default() })
+    }
+}
+
+impl Fused for StrRead<'_> {}
 
 /// Input from a reader, which is left directly behind the last value, as by serde_json: what follows can be read from a
 /// reader that was passed as `&mut reader`. Behind a number, one byte more is read.
@@ -233,7 +199,7 @@ impl<R: io::Read> IoRead<R> {
 
 impl<'de, R: sequence::Input> private::Input<'de> for Decoder<R> {
     fn value<A: Action<'de>>(&mut self, state: &mut State, action: A) -> Result<A::Value> {
-        self.set_codec(state.codec);
+        self.codec = state.codec;
         let value = self.document(|document| {
             let (len, result) = match super::text(document, &state.codec.limits()) {
                 Ok(text) => run::<Copied, A>(text, state, action),
@@ -294,6 +260,7 @@ macro_rules! forward {
 }
 
 forward! {
+    [] StrRead<'de>, self => self.0;
     [R: io::Read] IoRead<R>, self => self.0;
     [R: private::Input<'de>] &mut R, self => **self;
 }

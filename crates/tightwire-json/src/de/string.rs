@@ -1,6 +1,5 @@
 //! Strings (RFC 8259, section 7).
 
-use super::LoneSurrogate;
 use super::parser::Parser;
 use crate::error::{Error, Limit, Result, Syntax};
 use crate::scan;
@@ -177,10 +176,10 @@ impl<'t, M> Parser<'t, '_, M> {
             }
             _ => unit,
         };
-        match (char::from_u32(code), self.lone_surrogate) {
+        match (char::from_u32(code), self.codec.is_compat()) {
             (Some(char), _) => Ok(char),
-            (None, LoneSurrogate::Replace) => Ok(char::REPLACEMENT_CHARACTER),
-            (None, LoneSurrogate::Error) => {
+            (None, true) => Ok(char::REPLACEMENT_CHARACTER),
+            (None, false) => {
                 // In a truncated document, the next escape may have completed the pair.
                 let rest = &self.bytes[self.at..];
                 if code < 0xdc00 && (rest.is_empty() || rest == b"\\") {

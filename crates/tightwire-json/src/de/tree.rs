@@ -2,7 +2,7 @@
 //!
 //! [`Tree`] passes and returns the position instead of storing it, so that it stays in a register.
 
-use super::number;
+use super::number::{self, Block};
 use super::parser::Parser;
 use crate::error::{Result, Syntax};
 use crate::scan;
@@ -38,7 +38,7 @@ enum Open {
     Object(Object),
 }
 
-/// Decodes the array or object at the current position without recursion. Numbers keep their text if the rules require it.
+/// Decodes the array or object at the current position without recursion. Numbers keep their text if the codec requires it.
 pub(super) fn decode_deep<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
     parser.without_recursion(|parser| {
         let mut stack = Stack::new("", parser.bytes.len() - parser.at, parser.string_limit);
@@ -117,18 +117,14 @@ fn scalar<M>(parser: &mut Parser<'_, '_, M>, stack: &mut Stack, byte: u8) -> Res
     Ok(())
 }
 
-/// Decodes a number, with its text if the rules require it.
+/// Decodes a number, with its text if the codec requires it.
 pub(super) fn decode_number<M>(parser: &mut Parser<'_, '_, M>) -> Result<Value> {
-    if parser.keeps_numbers {
+    if parser.codec.keeps_numbers {
         let start = parser.at;
         parser.skip_number()?;
         return Number::from_written(&parser.text[start..parser.at]).map(Value::Number);
     }
-    Ok(match parser.number()? {
-        number::Number::Unsigned(value) => value.into(),
-        number::Number::Signed(value) => value.into(),
-        number::Number::Float(value) => value.into(),
-    })
+    parser.number().map(Value::from)
 }
 
 impl<M> Tree<'_, '_, '_, M> {
@@ -299,7 +295,9 @@ impl<M> Tree<'_, '_, '_, M> {
     fn number(&mut self, at: usize) -> Result<usize> {
         // The last number probably was of the same kind.
         if self.floats {
-            if let Some((value, len)) = scan::chunk(self.bytes, at).and_then(number::fraction) {
+            if let Some((value, len)) =
+                scan::chunk(self.bytes, at).and_then(|block| Block::new(block).fraction())
+            {
                 self.builder.push_float(value);
                 return Ok(at + len);
             }

@@ -4,7 +4,6 @@ use base64_simd::STANDARD;
 use serde::de::value::{MapDeserializer, StrDeserializer};
 use serde::de::{self, Unexpected, Visitor};
 
-use super::ByteStrings;
 use super::access::{Elements, Entries, TYPE_FIRST, Typed, Variant};
 use super::number::Number;
 use super::parser::{Parser, locate};
@@ -12,15 +11,12 @@ use super::source::Source;
 use super::string::Text;
 use super::tree;
 use crate::error::{Error, Result, Syntax};
-use crate::raw::raw_token;
+use crate::marks::raw_token;
 use crate::value::{containers, hand_over, is_any, memory, plain, to_bytes};
 
-impl<'t, M> Parser<'t, '_, M> {
+impl<'t, 'de, M: Source<'t, 'de>> Parser<'t, '_, M> {
     #[inline]
-    fn visit_number<'de, V: Visitor<'de>>(&mut self, visitor: V, float: bool) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
+    fn visit_number<V: Visitor<'de>>(&mut self, visitor: V, float: bool) -> Result<V::Value> {
         match self.expect()? {
             b'-' | b'0'..=b'9' => {}
             _ => return Err(self.mismatch(&visitor)),
@@ -37,18 +33,12 @@ impl<'t, M> Parser<'t, '_, M> {
     }
 
     #[inline]
-    fn visit_integer<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
+    fn visit_integer<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         self.visit_number(visitor, false)
     }
 
     #[inline]
-    fn visit_text<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
+    fn visit_text<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         match self.expect()? {
             b'"' => {}
             _ => return Err(self.mismatch(&visitor)),
@@ -59,10 +49,7 @@ impl<'t, M> Parser<'t, '_, M> {
 
     /// Visits a string. The parser is positioned after the opening quote.
     #[inline(always)]
-    pub(super) fn visit_open_string<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
+    pub(super) fn visit_open_string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at - 1;
         let result = match self.string()? {
             Text::Borrowed(text) => M::visit_str(text, visitor),
@@ -72,14 +59,11 @@ impl<'t, M> Parser<'t, '_, M> {
     }
 
     /// Visits the bytes of a string. The parser is positioned after the opening quote.
-    pub(super) fn visit_open_bytes<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
+    pub(super) fn visit_open_bytes<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at - 1;
-        let byte_strings = self.byte_strings;
+        let is_base64 = self.codec.is_compat();
         let result = match self.string()? {
-            text if byte_strings == ByteStrings::Base64 => match base64(text.as_str()) {
+            text if is_base64 => match base64(text.as_str()) {
                 Some(bytes) => visitor.visit_byte_buf(bytes),
                 None => Err(de::Error::invalid_value(Unexpected::Str(""), &"a string in base64")),
             },
@@ -90,10 +74,7 @@ impl<'t, M> Parser<'t, '_, M> {
     }
 
     #[inline]
-    fn visit_array<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
+    fn visit_array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         let start = self.at;
         self.enter()?;
         let value = locate(visitor.visit_seq(Elements { parser: self, count: 0 }), start)?;
@@ -101,10 +82,7 @@ impl<'t, M> Parser<'t, '_, M> {
     }
 
     #[inline]
-    fn visit_object<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
+    fn visit_object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         self.enter()?;
         let start = self.at;
         let value = match visitor.visit_map(Entries { parser: self, start }) {
@@ -116,10 +94,7 @@ impl<'t, M> Parser<'t, '_, M> {
     }
 
     /// Visits an object that has a field `type` after other fields; see [`TYPE_FIRST`].
-    fn visit_type_first<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
+    fn visit_type_first<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         // Which of several fields counts is not known here.
         if self.expect()? != b'{' || !self.superseded.is_empty() {
             return visitor.visit_newtype_struct(self);
@@ -134,6 +109,75 @@ impl<'t, M> Parser<'t, '_, M> {
         }
     }
 
+    #[inline]
+    fn visit_any<V: Visitor<'de>>(&mut self, byte: u8, visitor: V) -> Result<V::Value> {
+        match byte {
+            b'"' => self.visit_text(visitor),
+            b'-' | b'0'..=b'9' => self.visit_any_number(visitor),
+            b'{' => self.visit_any_object(visitor),
+            b'[' => self.visit_any_array(visitor),
+            b't' | b'f' => de::Deserializer::deserialize_bool(self, visitor),
+            b'n' => de::Deserializer::deserialize_unit(self, visitor),
+            _ => Err(self.syntax(Syntax::Value)),
+        }
+    }
+
+    /// Visits a value for one of the visitors of [`containers`].
+    #[inline]
+    fn visit_tree<V: Visitor<'de>>(&mut self, byte: u8, visitor: V) -> Result<V::Value> {
+        let (start, containers) = (self.at, containers::<V>().unwrap_or_default());
+        let is_container = containers.contains(&byte);
+        let is_shared = is_container && memory::IS_SUPPORTED && u32::try_from(self.bytes.len()).is_ok();
+        let tree = if self.codec.keeps_numbers && is_any::<V>() && matches!(byte, b'-' | b'0'..=b'9') {
+            tree::decode_number(self)?
+        } else if is_shared && self.codec.keeps_numbers {
+            tree::decode_deep(self)?
+        } else if is_shared && self.superseded.is_empty() {
+            // A tree keeps the last of duplicate keys, but in another order than `Duplicates::Last`.
+            match tree::decode(self) {
+                Err(error) if error.is_limit() && self.nonrecursive_levels > 0 => {
+                    self.at = start;
+                    tree::decode_deep(self)?
+                }
+                tree => tree?,
+            }
+        } else if is_any::<V>() || is_container {
+            return self.visit_any(byte, visitor);
+        } else {
+            return Err(self.mismatch(&visitor));
+        };
+        locate(hand_over(tree, visitor), start)
+    }
+
+    /// Not inlined, so that scalars in `deserialize_any` do not pay for the stack frame of containers.
+    #[inline(never)]
+    fn visit_any_array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        self.visit_array(visitor)
+    }
+
+    /// Same as [`visit_any_array`](Self::visit_any_array).
+    #[inline(never)]
+    fn visit_any_number<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        if self.codec.keeps_numbers {
+            let start = self.at;
+            self.skip_number()?;
+            let text = &self.text[start..self.at];
+            if plain(text).is_none() {
+                return locate(visitor.visit_byte_buf(to_bytes(text)), start);
+            }
+            self.at = start;
+        }
+        self.visit_number(visitor, true)
+    }
+
+    /// Same as [`visit_any_array`](Self::visit_any_array).
+    #[inline(never)]
+    fn visit_any_object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
+        self.visit_object(visitor)
+    }
+}
+
+impl<M> Parser<'_, '_, M> {
     /// Returns the offset of the value of the field `type` of the object at the current position; `None` if it is the first
     /// field or missing.
     fn later_type(&mut self) -> Result<Option<usize>> {
@@ -163,88 +207,6 @@ impl<'t, M> Parser<'t, '_, M> {
         }
         self.leave();
         Ok(value)
-    }
-
-    #[inline]
-    fn visit_any<'de, V: Visitor<'de>>(&mut self, byte: u8, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
-        match byte {
-            b'"' => self.visit_text(visitor),
-            b'-' | b'0'..=b'9' => self.visit_any_number(visitor),
-            b'{' => self.visit_any_object(visitor),
-            b'[' => self.visit_any_array(visitor),
-            b't' | b'f' => de::Deserializer::deserialize_bool(self, visitor),
-            b'n' => de::Deserializer::deserialize_unit(self, visitor),
-            _ => Err(self.syntax(Syntax::Value)),
-        }
-    }
-
-    /// Visits a value for one of the visitors of [`containers`].
-    #[inline]
-    fn visit_tree<'de, V: Visitor<'de>>(&mut self, byte: u8, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
-        let (start, containers) = (self.at, containers::<V>().unwrap_or_default());
-        let is_container = containers.contains(&byte);
-        let is_shared = is_container && memory::IS_SUPPORTED && u32::try_from(self.bytes.len()).is_ok();
-        let tree = if self.keeps_numbers && is_any::<V>() && is_number(byte) {
-            tree::decode_number(self)?
-        } else if is_shared && self.keeps_numbers {
-            tree::decode_deep(self)?
-        } else if is_shared && self.superseded.is_empty() {
-            // A tree keeps the last of duplicate keys, but in another order than `Duplicates::Last`.
-            match tree::decode(self) {
-                Err(error) if error.is_limit() && self.nonrecursive_levels > 0 => {
-                    self.at = start;
-                    tree::decode_deep(self)?
-                }
-                tree => tree?,
-            }
-        } else if is_any::<V>() || is_container {
-            return self.visit_any(byte, visitor);
-        } else {
-            return Err(self.mismatch(&visitor));
-        };
-        locate(hand_over(tree, visitor), start)
-    }
-
-    /// Not inlined, so that scalars in `deserialize_any` do not pay for the stack frame of containers.
-    #[inline(never)]
-    fn visit_any_array<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
-        self.visit_array(visitor)
-    }
-
-    /// Same as [`visit_any_array`](Self::visit_any_array).
-    #[inline(never)]
-    fn visit_any_number<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
-        if self.keeps_numbers {
-            let start = self.at;
-            self.skip_number()?;
-            let text = &self.text[start..self.at];
-            if plain(text).is_none() {
-                return locate(visitor.visit_byte_buf(to_bytes(text)), start);
-            }
-            self.at = start;
-        }
-        self.visit_number(visitor, true)
-    }
-
-    /// Same as [`visit_any_array`](Self::visit_any_array).
-    #[inline(never)]
-    fn visit_any_object<'de, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value>
-    where
-        M: Source<'t, 'de>,
-    {
-        self.visit_object(visitor)
     }
 
     /// Returns the error for a visitor that stopped before the end of an array or object.
@@ -305,11 +267,6 @@ fn base64(text: &str) -> Option<Vec<u8>> {
         false => STANDARD.decode_to_vec(text),
     };
     decoded.ok()
-}
-
-/// Returns whether a number begins with this byte.
-fn is_number(byte: u8) -> bool {
-    byte == b'-' || byte.is_ascii_digit()
 }
 
 macro_rules! forward {

@@ -1,18 +1,17 @@
 //! Tree that grows with the tokens of a document.
 
+use crate::de;
 use crate::error::Result;
 use crate::tokenizer::{Sink, Token};
 use crate::value::growing;
-use crate::{Array, Codec, Map, Value};
+use crate::{Array, Map, Value};
 
 /// Value so far.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Builder {
-    /// Decodes numbers.
-    codec: Codec,
-    /// The value, except during a push: then its open parts are in `stack`.
+    /// The value, `None` while its open parts are in `stack`.
     pub(super) root: Option<Value>,
-    /// Open arrays, objects and string from the root on.
+    /// Open arrays, objects and string from the root on, from the first change of a push to its end.
     stack: Vec<Value>,
     /// Position of each open part in its parent. 0 for the root.
     pub(super) positions: Vec<usize>,
@@ -23,22 +22,17 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new(codec: Codec) -> Self {
-        Self {
-            codec,
-            root: None,
-            stack: Vec::new(),
-            positions: Vec::new(),
-            key: String::new(),
-            number: String::new(),
+    /// Moves the open parts of the value onto the stack, unless they are there, so that each can be changed without a walk
+    /// from the root.
+    #[inline(always)]
+    fn open_stack(&mut self) {
+        if self.root.is_some() && !self.positions.is_empty() {
+            self.fill_stack();
         }
     }
 
-    /// Moves the open parts of the value onto the stack, so that each can be changed without a walk from the root.
-    pub(super) fn open_stack(&mut self) {
-        if self.positions.is_empty() {
-            return;
-        }
+    #[inline(never)]
+    fn fill_stack(&mut self) {
         let Some(mut value) = self.root.take() else { return };
         for position in &self.positions[1..] {
             let mut child = Value::Null;
@@ -59,8 +53,26 @@ impl Builder {
         self.root = Some(value);
     }
 
+    /// Appends to the open string.
+    fn append(&mut self, text: &str) {
+        // A walk from the root costs less than moving the open parts to the stack and back. It has at most as many steps as
+        // the text has bytes, so that the work stays linear.
+        if text.len() < self.positions.len() {
+            self.open_stack();
+        }
+        let string = match &mut self.root {
+            Some(root) => {
+                let mut positions = self.positions.iter().skip(1);
+                positions.try_fold(root, |value, position| growing::child_mut(value, *position))
+            }
+            None => self.stack.last_mut(),
+        };
+        growing::append(string, text);
+    }
+
     /// Adds an incomplete value to the innermost container.
     fn open(&mut self, value: Value) {
+        self.open_stack();
         let parent = self.stack.last_mut();
         self.positions.push(parent.map_or(0, |parent| growing::add(parent, &self.key, Value::Null)));
         self.stack.push(value);
@@ -68,6 +80,7 @@ impl Builder {
 
     /// Completes the innermost open value.
     fn close(&mut self) {
+        self.open_stack();
         let (Some(mut value), Some(position)) = (self.stack.pop(), self.positions.pop()) else { return };
         growing::complete(&mut value);
         match self.stack.last_mut() {
@@ -78,6 +91,7 @@ impl Builder {
 
     /// Adds a complete value to the innermost container.
     fn place(&mut self, value: Value) {
+        self.open_stack();
         match self.stack.last_mut() {
             Some(parent) => drop(growing::add(parent, &self.key, value)),
             None => self.root = Some(value),
@@ -92,9 +106,9 @@ impl Builder {
             self.number.push_str(rest);
             &self.number
         };
-        let value = self.codec.from_str(text).map_err(|error| error.moved_by(end - text.len() as u64))?;
+        let number = de::number(text).map_err(|error| error.moved_by(end - text.len() as u64))?;
         self.number.clear();
-        self.place(value);
+        self.place(number.into());
         Ok(())
     }
 }
@@ -114,9 +128,10 @@ impl Sink for Builder {
             Token::Key(text) => self.key.push_str(text),
             Token::String(text) => self.place(text.into()),
             Token::StringStart => self.open("".into()),
-            Token::Text(text) => growing::append(self.stack.last_mut(), text),
+            Token::Text(text) => self.append(text),
+            Token::Number(number) => self.place(number.into()),
             Token::NumberPart(part) => self.number.push_str(part),
-            Token::Number(rest, end) => return self.end_number(rest, end),
+            Token::NumberEnd(rest, end) => return self.end_number(rest, end),
             Token::Literal("true") => self.place(Value::Bool(true)),
             Token::Literal("false") => self.place(Value::Bool(false)),
             Token::Literal(_) => self.place(Value::Null),

@@ -100,7 +100,7 @@ impl Parser {
         let codec = Codec::strict().with_limits(limits);
         Self {
             tokens: Tokenizer::new(&codec, 0),
-            builder: Builder::new(codec),
+            builder: Builder::default(),
             limit: limits.document,
             lines: 0,
             line_start: 0,
@@ -170,7 +170,6 @@ impl Parser {
     fn push_chunk(&mut self, chunk: &[u8], text: Option<&str>) -> Result<()> {
         self.check()?;
         let start = self.tokens.offset;
-        self.builder.open_stack();
         let result = self.advance(chunk, text);
         self.builder.close_stack();
         let result = result.map_err(|error| self.locate(error, chunk, start));
@@ -178,10 +177,14 @@ impl Parser {
             self.failure = Some((error.kind().clone(), error.offset(), error.line(), error.column()));
             return result;
         }
+        let last_break = memchr::memrchr(b'\n', chunk);
         if let Some(quote) = self.tokens.open_quote().filter(|quote| *quote >= start) {
-            self.quote = self.position(quote, chunk, start);
+            self.quote = match last_break {
+                None => (self.lines + 1, column(quote, self.line_start)),
+                Some(_) => self.position(quote, chunk, start),
+            };
         }
-        if let Some(end) = memchr::memrchr(b'\n', chunk) {
+        if let Some(end) = last_break {
             self.lines += memchr::memchr_iter(b'\n', chunk).count();
             self.line_start = start + end as u64 + 1;
         }
@@ -215,8 +218,7 @@ impl Parser {
         let before = &chunk[..before.min(chunk.len())];
         let line_start = memchr::memrchr(b'\n', before).map_or(self.line_start, |end| start + end as u64 + 1);
         let line = self.lines + memchr::memchr_iter(b'\n', before).count() + 1;
-        let column = usize::try_from(offset.saturating_sub(line_start) + 1).unwrap_or(usize::MAX);
-        (line, column)
+        (line, column(offset, line_start))
     }
 
     /// Returns the value of the text so far, `None` if it has not begun. Takes constant time.
@@ -315,7 +317,6 @@ impl Parser {
         if let State::Number(number) = self.tokens.state()
             && number.is_number()
         {
-            self.builder.open_stack();
             self.builder.end_number("", end).map_err(|error| self.locate(error, b"", end))?;
             self.builder.close_stack();
         }
@@ -333,6 +334,11 @@ impl Parser {
             None => Ok(()),
         }
     }
+}
+
+/// Returns the column of an offset in a line.
+fn column(offset: u64, line_start: u64) -> usize {
+    usize::try_from(offset.saturating_sub(line_start) + 1).unwrap_or(usize::MAX)
 }
 
 impl Default for Parser {

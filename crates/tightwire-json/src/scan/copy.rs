@@ -58,27 +58,6 @@ pub(crate) fn push_blocks<const N: usize>(
     }
 }
 
-/// Appends a text, fast if it has at most 32 bytes.
-#[inline(always)]
-pub(crate) fn push_short(out: &mut Vec<u8>, text: &[u8]) {
-    let len = text.len();
-    match (text.first_chunk::<BLOCK>(), text.last_chunk::<BLOCK>()) {
-        (Some(first), Some(last)) if len <= 2 * BLOCK => {
-            out.reserve(len);
-            // SAFETY: `reserve` guarantees capacity for the text. The two blocks are its first and last bytes, and cover
-            // it without a gap.
-            unsafe {
-                let to = out.as_mut_ptr().add(out.len());
-                to.cast::<[u8; BLOCK]>().write_unaligned(*first);
-                to.add(len - BLOCK).cast::<[u8; BLOCK]>().write_unaligned(*last);
-                out.set_len(out.len() + len);
-            }
-        }
-        (None, _) => push_block(out, short(text), len),
-        _ => out.extend_from_slice(text),
-    }
-}
-
 /// Characters of the escapes with one character after the backslash, and NUL for all other characters.
 pub(crate) static SHORT_ESCAPES: [u8; 256] = {
     let mut table = [0; 256];
@@ -106,13 +85,7 @@ pub(crate) fn push_unescaped(out: &mut String, text: &str, from: usize) -> usize
     let mut len = copied.len();
     let mut at = from;
     let end = loop {
-        let Some(block) = chunk::<BLOCK>(bytes, at) else {
-            let end = find_in_tail::<Json>(bytes, at);
-            // SAFETY: all bytes before `len` are initialised.
-            unsafe { copied.set_len(len) };
-            copied.extend_from_slice(&bytes[at..end]);
-            break end;
-        };
+        let Some(block) = chunk::<BLOCK>(bytes, at) else { break find_in_tail::<Json>(bytes, at) };
         if copied.capacity() - len < BLOCK {
             // SAFETY: all bytes before `len` are initialised.
             unsafe { copied.set_len(len) };
@@ -136,8 +109,6 @@ pub(crate) fn push_unescaped(out: &mut String, text: &str, from: usize) -> usize
             _ => 0,
         };
         if char == 0 {
-            // SAFETY: all bytes before `len` are initialised.
-            unsafe { copied.set_len(len) };
             break at;
         }
         // SAFETY: a bit of the mask is set, so that `count` is less than the length of the block.
@@ -145,6 +116,9 @@ pub(crate) fn push_unescaped(out: &mut String, text: &str, from: usize) -> usize
         len += 1;
         at += 2;
     };
+    // SAFETY: all bytes before `len` are initialised.
+    unsafe { copied.set_len(len) };
+    copied.extend_from_slice(&bytes[at..end]);
     // SAFETY: `out` was UTF-8. The parts of `text` that are appended are on character boundaries: `from` is one by the
     // assertion, all special bytes are ASCII, and so are the characters of the table.
     *out = unsafe { String::from_utf8_unchecked(copied) };
@@ -296,13 +270,12 @@ mod tests {
     }
 
     #[test]
-    fn blocks_and_short_texts_are_appended() {
+    fn blocks_are_appended() {
         let bytes: [u8; 40] = std::array::from_fn(|at| at as u8);
         for len in 0..=40 {
             let mut out = vec![b'a'];
-            push_short(&mut out, &bytes[..len]);
             push_block::<40>(&mut out, bytes, len);
-            assert_eq!(out, [b"a", &bytes[..len], &bytes[..len]].concat());
+            assert_eq!(out, [b"a", &bytes[..len]].concat());
         }
         for (len, len_of_second) in (0..=9).flat_map(|len| (0..=5).map(move |other| (len, other))) {
             let mut out = vec![b'a'];

@@ -10,24 +10,28 @@
 //!
 //! The `unsafe` code of this module: loads through `core::arch` and from offsets that are checked before, the call of a
 //! function compiled for AVX2, stores into the spare capacity of a `Vec`, and conversions of bytes to text that are known to
-//! be UTF-8. [`Portable`] is the safe equivalent of the vector engines; property tests compare them.
+//! be UTF-8. [`portable`] is the safe equivalent of the vector engines; property tests compare them.
 #![allow(unsafe_code, reason = "vector loads and stores into spare capacity; see the module text")]
 
 mod copy;
+#[cfg_attr(
+    all(target_arch = "x86_64", not(test)),
+    allow(dead_code, reason = "tests compare the vector engines with it")
+)]
+mod portable;
 mod structure;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub(crate) use copy::{
-    SHORT_ESCAPES, push_block, push_blocks, push_body, push_entry, push_short, push_string, push_unescaped,
+    SHORT_ESCAPES, push_block, push_blocks, push_body, push_entry, push_string, push_unescaped,
 };
+pub(crate) use engine::{decimals, digits, mask16, spaces, value};
+#[cfg(not(target_arch = "x86_64"))]
+use portable as engine;
 pub(crate) use structure::{PART, Structure, Tokens};
-
-/// Returns whether strings are scanned with vector instructions on this platform. Otherwise they are scanned eight
-/// bytes at a time.
-pub fn is_using_simd() -> bool {
-    cfg!(target_arch = "x86_64")
-}
+#[cfg(target_arch = "x86_64")]
+use x86 as engine;
 
 /// Bytes per block.
 pub(crate) const BLOCK: usize = 16;
@@ -57,127 +61,8 @@ impl Set for Html {
 
 /// Returns whether `byte` belongs to the set.
 #[inline(always)]
-pub(crate) fn is_special<S: Set>(byte: u8) -> bool {
+fn is_special<S: Set>(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\' || (S::HTML && matches!(byte, b'<' | b'>' | b'&' | 0xe2))
-}
-
-/// Safe engine: eight bytes at a time in a general-purpose register.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Portable;
-
-#[cfg_attr(
-    all(target_arch = "x86_64", not(test)),
-    allow(dead_code, reason = "tests compare the vector engines with it")
-)]
-impl Portable {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-
-    /// Sets the top bit of every zero byte of `word` and clears all other bits. The addition cannot carry into the next
-    /// byte, so that the result is exact for every byte.
-    #[inline(always)]
-    fn zero(word: u64) -> u64 {
-        !(((word & Self::LOW_BITS) + Self::LOW_BITS) | word | Self::LOW_BITS)
-    }
-
-    #[inline(always)]
-    fn equal(word: u64, byte: u8) -> u64 {
-        Self::zero(word ^ (u64::from(byte) * Self::ONES))
-    }
-
-    /// Sets the top bit of every special byte of `word` and clears all other bits.
-    #[inline(always)]
-    fn special<S: Set>(word: u64) -> u64 {
-        let mut tops =
-            Self::zero(word & (0xe0 * Self::ONES)) | Self::equal(word, b'"') | Self::equal(word, b'\\');
-        if S::HTML {
-            tops |= Self::equal(word, b'<') | Self::equal(word, b'>');
-            tops |= Self::equal(word, b'&') | Self::equal(word, 0xe2);
-        }
-        tops
-    }
-
-    /// Returns a mask whose bit `i` is the top bit of byte `i` of `tops`, applied to both halves of the block.
-    #[inline(always)]
-    fn gather(bytes: &[u8; BLOCK], tops: impl Fn(u64) -> u64) -> u32 {
-        bytes.as_chunks::<8>().0.iter().rev().fold(0, |mask, half| {
-            let tops = tops(u64::from_le_bytes(*half));
-            mask << 8 | ((tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
-        })
-    }
-
-    #[inline(always)]
-    fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
-        Self::gather(bytes, Self::special::<S>)
-    }
-
-    #[inline(always)]
-    fn digits(bytes: &[u8; BLOCK]) -> u32 {
-        Self::gather(bytes, |word| {
-            let values = word ^ (0x30 * Self::ONES);
-            // Bytes above nine get a top bit, without a carry into the next byte.
-            !(((values & Self::LOW_BITS) + 0x76 * Self::ONES) | values | Self::LOW_BITS)
-        })
-    }
-
-    #[inline(always)]
-    fn decimals(high: u32, low: u32) -> ([u8; BLOCK], u32) {
-        let digits = u128::from(digits_of(high)) | u128::from(digits_of(low)) << 64;
-        let digits = digits.to_le_bytes();
-        let zeros = Self::gather(&digits, Self::zero);
-        (digits.map(|digit| digit | b'0'), !zeros & 0xffff)
-    }
-
-    #[inline(always)]
-    fn structure(bytes: &[u8; BLOCK]) -> [u32; 4] {
-        let equal = |byte| Self::gather(bytes, |word| Self::equal(word, byte));
-        let brackets = Self::gather(bytes, |word| {
-            let braces = word | (0x20 * Self::ONES);
-            Self::equal(braces, b'{') | Self::equal(braces, b'}')
-        });
-        [equal(b'"'), equal(b'\\'), brackets, equal(b',')]
-    }
-
-    #[inline(always)]
-    fn value(_bytes: &[u8; BLOCK], _count: usize) -> Option<u64> {
-        None
-    }
-
-    #[inline(always)]
-    fn spaces(bytes: &[u8; BLOCK]) -> u32 {
-        Self::gather(bytes, |word| {
-            [b' ', b'\n', b'\r', b'\t'].iter().fold(0, |tops, byte| tops | Self::equal(word, *byte))
-        })
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-use Portable as engine;
-#[cfg(target_arch = "x86_64")]
-use x86 as engine;
-
-/// Returns a mask whose bit `i` is set if byte `i` is special.
-#[inline(always)]
-pub(crate) fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
-    engine::mask16::<S>(bytes)
-}
-
-/// Returns a mask whose bit `i` is set if byte `i` is a decimal digit.
-#[inline(always)]
-pub(crate) fn digits(bytes: &[u8; BLOCK]) -> u32 {
-    engine::digits(bytes)
-}
-
-/// Returns a mask whose bit `i` is set if byte `i` is white space (section 2).
-#[inline(always)]
-pub(crate) fn spaces(bytes: &[u8; BLOCK]) -> u32 {
-    engine::spaces(bytes)
-}
-
-/// Returns the value of the first `count` digits of a block, from 1 to 16; `None` if the build has no instructions for it.
-#[inline(always)]
-pub(crate) fn value(bytes: &[u8; BLOCK], count: usize) -> Option<u64> {
-    engine::value(bytes, count)
 }
 
 /// Same as [`spaces`] for 32 bytes.
@@ -185,13 +70,6 @@ pub(crate) fn value(bytes: &[u8; BLOCK], count: usize) -> Option<u64> {
 pub(crate) fn spaces32(bytes: &[u8; 2 * BLOCK]) -> u32 {
     let (halves, _) = bytes.as_chunks::<BLOCK>();
     spaces(&halves[0]) | spaces(&halves[1]) << BLOCK
-}
-
-/// Returns the text of two numbers below 10^8, each with eight digits, and a mask whose bit `i` is set if digit `i` is not
-/// zero.
-#[inline(always)]
-pub(crate) fn decimals(high: u32, low: u32) -> ([u8; BLOCK], u32) {
-    engine::decimals(high, low)
 }
 
 /// Returns the eight digits of a number below 10^8, the first one in the lowest byte. Divides all groups of digits in
@@ -311,6 +189,7 @@ fn quoted_in_tail(text: &str, start: usize) -> Result<&str, usize> {
     }
 }
 
+/// Returns the index of the first special byte at or after `from`, or the length of `bytes`. Less than a block follows.
 fn find_in_tail<S: Set>(bytes: &[u8], from: usize) -> usize {
     let tail = bytes.get(from..).unwrap_or_default();
     from + tail.iter().position(|byte| is_special::<S>(*byte)).unwrap_or(tail.len())
@@ -353,16 +232,16 @@ mod tests {
     }
 
     fn masks_agree<S: Set>(bytes: &[u8; BLOCK]) {
-        assert_eq!(Portable::mask16::<S>(bytes), naive_mask::<S>(bytes), "{bytes:?}");
+        assert_eq!(portable::mask16::<S>(bytes), naive_mask::<S>(bytes), "{bytes:?}");
         assert_eq!(mask16::<S>(bytes), naive_mask::<S>(bytes), "{bytes:?}");
     }
 
     fn masks_of_numbers_and_spaces_agree(bytes: &[u8; BLOCK]) {
         let naive = |test: fn(u8) -> bool| (0..BLOCK).map(|at| u32::from(test(bytes[at])) << at).sum::<u32>();
         let expected = naive(|byte| byte.is_ascii_digit());
-        assert_eq!((Portable::digits(bytes), digits(bytes)), (expected, expected), "{bytes:?}");
+        assert_eq!((portable::digits(bytes), digits(bytes)), (expected, expected), "{bytes:?}");
         let expected = naive(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
-        assert_eq!((Portable::spaces(bytes), spaces(bytes)), (expected, expected), "{bytes:?}");
+        assert_eq!((portable::spaces(bytes), spaces(bytes)), (expected, expected), "{bytes:?}");
     }
 
     #[test]
@@ -413,10 +292,10 @@ mod tests {
         let text = format!("{high:08}{low:08}");
         let mask = text.bytes().enumerate().map(|(at, digit)| u32::from(digit != b'0') << at).sum();
         let expected: ([u8; BLOCK], u32) = (text.as_bytes().try_into().unwrap(), mask);
-        assert_eq!(Portable::decimals(high, low), expected);
+        assert_eq!(portable::decimals(high, low), expected);
         for count in 1..=BLOCK {
             let value_of_first = text[..count].parse().unwrap();
-            for value in [value(&expected.0, count), Portable::value(&expected.0, count)] {
+            for value in [value(&expected.0, count), portable::value(&expected.0, count)] {
                 assert_eq!(value.unwrap_or(value_of_first), value_of_first);
             }
         }

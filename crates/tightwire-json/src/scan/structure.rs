@@ -92,7 +92,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scan::Portable;
+    use crate::scan::portable;
 
     /// Offsets of the brackets, commas and closing quotes.
     fn naive(document: &[u8]) -> [Vec<usize>; 3] {
@@ -154,7 +154,7 @@ mod tests {
                 (0..BLOCK).map(|at| u32::from(set.as_bytes().contains(&block[at])) << at).sum::<u32>()
             });
             prop_assert_eq!(engine::structure(&block), expected);
-            prop_assert_eq!(Portable::structure(&block), expected);
+            prop_assert_eq!(portable::structure(&block), expected);
         }
     }
 }

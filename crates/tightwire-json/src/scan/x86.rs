@@ -1,20 +1,12 @@
 //! Vector engines of x86-64.
 
-use core::arch::x86_64::{
-    __m128i, __m256i, _mm_add_epi8, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_cvtsi128_si64, _mm_loadu_si128,
-    _mm_madd_epi16, _mm_maddubs_epi16, _mm_min_epu8, _mm_movemask_epi8, _mm_mul_epu32, _mm_mulhi_epu16,
-    _mm_mullo_epi16, _mm_or_si128, _mm_packs_epi32, _mm_set_epi32, _mm_set1_epi8, _mm_set1_epi16,
-    _mm_set1_epi32, _mm_set1_epi64x, _mm_setzero_si128, _mm_shuffle_epi8, _mm_slli_epi16, _mm_slli_epi32,
-    _mm_slli_epi64, _mm_srli_epi16, _mm_srli_epi64, _mm_storeu_si128, _mm_sub_epi8, _mm_sub_epi16,
-    _mm_sub_epi64, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8,
-    _mm256_or_si256, _mm256_set1_epi8,
-};
+use core::arch::x86_64::*;
 
 use super::{BLOCK, Json, Set, find_by_blocks};
 
 /// Returns a mask whose bit `i` is set if byte `i` is special. Every x86-64 processor has SSE2.
 #[inline(always)]
-pub(super) fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
+pub(crate) fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
     // SAFETY: the load reads the 16 bytes that the reference covers and needs no alignment; SSE2 is part of the
     // x86-64 baseline, so that all of these instructions exist.
     unsafe {
@@ -32,7 +24,7 @@ pub(super) fn mask16<S: Set>(bytes: &[u8; BLOCK]) -> u32 {
 
 /// Returns a mask whose bit `i` is set if byte `i` is a decimal digit.
 #[inline(always)]
-pub(super) fn digits(bytes: &[u8; BLOCK]) -> u32 {
+pub(crate) fn digits(bytes: &[u8; BLOCK]) -> u32 {
     // SAFETY: as in `mask16`.
     unsafe {
         let bytes = _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>());
@@ -47,7 +39,7 @@ const SPACES: &[u8; BLOCK] = b" \0\0\0\0\0\0\0\0\t\n\0\0\r\0\0";
 
 /// Returns a mask whose bit `i` is set if byte `i` is white space.
 #[inline(always)]
-pub(super) fn spaces(bytes: &[u8; BLOCK]) -> u32 {
+pub(crate) fn spaces(bytes: &[u8; BLOCK]) -> u32 {
     // SAFETY: as in `mask16`; SSSE3 is used if the build requires it.
     unsafe {
         let bytes = _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>());
@@ -65,7 +57,7 @@ pub(super) fn spaces(bytes: &[u8; BLOCK]) -> u32 {
 
 /// Returns the value of the first `count` digits of a block, from 1 to 16; `None` if the build has no SSSE3.
 #[inline(always)]
-pub(super) fn value(bytes: &[u8; BLOCK], count: usize) -> Option<u64> {
+pub(crate) fn value(bytes: &[u8; BLOCK], count: usize) -> Option<u64> {
     /// Moves the digits to the end, and fills with zeros in front.
     const ORDER: &[u8; 2 * BLOCK] = &{
         let mut order = [0x80; 2 * BLOCK];
@@ -112,7 +104,7 @@ pub(super) fn structure(bytes: &[u8; BLOCK]) -> [u32; 4] {
 
 /// Returns the 16 digits of two numbers below 10^8, and a mask whose bit `i` is set if digit `i` is not zero.
 #[inline(always)]
-pub(super) fn decimals(high: u32, low: u32) -> ([u8; BLOCK], u32) {
+pub(crate) fn decimals(high: u32, low: u32) -> ([u8; BLOCK], u32) {
     // SAFETY: as in `mask16`; the store writes the 16 bytes of an array and needs no alignment.
     unsafe {
         let eights = _mm_set_epi32(0, low.cast_signed(), 0, high.cast_signed());

@@ -6,41 +6,54 @@ use serde::{Serialize, ser};
 
 use super::VecSerializer;
 use super::number;
+use super::raw;
 use super::sort::{Keys, Order};
 use super::style::{Plain, Style};
-use super::{RawValues, raw};
-use crate::de::leading_string;
+use crate::codec::{Codec, Mode};
 use crate::error::{Error, Result};
+use crate::marks::{NUMBER_TOKEN, as_text, is_token};
 
-/// Bracket to write after the closing bracket of an array or object.
+/// Brackets that a [`Compound`] writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tail {
+pub(crate) enum Brackets {
+    /// Those of an array or object.
+    Plain,
+    /// Those of an array or object within the object of an enum variant.
+    Variant,
+    /// None: a raw value serializes as a struct.
     None,
-    /// Closing brace of the object around the content of an enum variant.
-    Brace,
 }
 
-/// Serializer of an array or object.
+/// Serializer of an array or object, or of a raw value.
 pub(crate) struct Compound<'s, S> {
     serializer: &'s mut VecSerializer<S>,
     first: bool,
-    tail: Tail,
+    brackets: Brackets,
     /// Keys of an object.
     keys: Keys,
 }
 
 impl<'s, S: Style> Compound<'s, S> {
     #[inline]
-    pub(super) fn array(serializer: &'s mut VecSerializer<S>, tail: Tail) -> Self {
+    pub(super) fn array(serializer: &'s mut VecSerializer<S>, brackets: Brackets) -> Self {
         serializer.open(b'[');
-        Self { serializer, first: true, tail, keys: Keys::default() }
+        Self { serializer, first: true, brackets, keys: Keys::default() }
     }
 
     #[inline]
-    pub(super) fn object(serializer: &'s mut VecSerializer<S>, tail: Tail) -> Self {
+    pub(super) fn object(serializer: &'s mut VecSerializer<S>, brackets: Brackets) -> Self {
         serializer.open(b'{');
         let keys = Keys::new(&serializer.out, &serializer.unsorted);
-        Self { serializer, first: true, tail, keys }
+        Self { serializer, first: true, brackets, keys }
+    }
+
+    /// Starts a struct, or a raw value if it has the name of one.
+    #[inline(always)]
+    pub(super) fn fields(serializer: &'s mut VecSerializer<S>, name: &'static str) -> Self {
+        match is_token(name) {
+            false => Self::object(serializer, Brackets::Plain),
+            true => Self { serializer, first: true, brackets: Brackets::None, keys: Keys::default() },
+        }
     }
 
     #[inline]
@@ -53,7 +66,7 @@ impl<'s, S: Style> Compound<'s, S> {
     #[inline]
     pub(super) fn close(self, bracket: u8) -> &'s mut VecSerializer<S> {
         self.serializer.close(bracket, self.first);
-        if self.tail == Tail::Brace {
+        if self.brackets == Brackets::Variant {
             self.serializer.close(b'}', false);
         }
         self.serializer
@@ -66,7 +79,10 @@ impl<'s, S: Style> Compound<'s, S> {
 
     #[inline]
     pub(super) fn close_struct(self) -> Result<&'s mut VecSerializer<S>> {
-        self.close_object(S::STRUCTS)
+        match self.brackets {
+            Brackets::None => Ok(self.serializer),
+            Brackets::Plain | Brackets::Variant => self.close_object(S::STRUCTS),
+        }
     }
 
     #[inline]
@@ -130,75 +146,36 @@ impl<S: Style> ser::SerializeMap for Compound<'_, S> {
     }
 }
 
-impl<S: Style> ser::SerializeStructVariant for Compound<'_, S> {
-    type Ok = ();
-    type Error = Error;
+/// Implements the two traits of serde for named fields.
+macro_rules! fields {
+    ($($kind:ident)*) => {
+        $(
+            impl<S: Style> ser::$kind for Compound<'_, S> {
+                type Ok = ();
+                type Error = Error;
 
-    #[inline(always)]
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-        let before = self.serializer.out.len();
-        self.serializer.push_key(!self.first, key);
-        self.keys.push(S::STRUCTS, &self.serializer.out, before + usize::from(!self.first));
-        self.first = false;
-        value.serialize(&mut *self.serializer)
-    }
+                #[inline(always)]
+                fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
+                    if self.brackets == Brackets::None {
+                        return value.serialize(Text::<S, true> { serializer: &mut *self.serializer, comma: false });
+                    }
+                    let before = self.serializer.out.len();
+                    self.serializer.push_key(!self.first, key);
+                    self.keys.push(S::STRUCTS, &self.serializer.out, before + usize::from(!self.first));
+                    self.first = false;
+                    value.serialize(&mut *self.serializer)
+                }
 
-    #[inline]
-    fn end(self) -> Result<()> {
-        self.close_struct().map(|_| ())
-    }
+                #[inline(always)]
+                fn end(self) -> Result<()> {
+                    self.close_struct().map(|_| ())
+                }
+            }
+        )*
+    };
 }
 
-/// Serializer of a struct, or of a raw value, which serializes as a struct.
-pub(crate) struct Fields<'s, S> {
-    serializer: &'s mut VecSerializer<S>,
-    first: bool,
-    raw: bool,
-    keys: Keys,
-}
-
-impl<'s, S: Style> Fields<'s, S> {
-    #[inline(always)]
-    pub(super) fn new(serializer: &'s mut VecSerializer<S>, name: &'static str) -> Self {
-        let raw = raw::is_token(name);
-        if !raw {
-            serializer.open(b'{');
-        }
-        let keys = Keys::new(&serializer.out, &serializer.unsorted);
-        Self { serializer, first: true, raw, keys }
-    }
-
-    #[inline(always)]
-    pub(super) fn close(self) -> Result<&'s mut VecSerializer<S>> {
-        if !self.raw {
-            self.keys.close(S::STRUCTS, &self.serializer.out, &mut self.serializer.unsorted)?;
-            self.serializer.close(b'}', self.first);
-        }
-        Ok(self.serializer)
-    }
-}
-
-impl<S: Style> ser::SerializeStruct for Fields<'_, S> {
-    type Ok = ();
-    type Error = Error;
-
-    #[inline(always)]
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-        if self.raw {
-            return value.serialize(Text::<S, true> { serializer: &mut *self.serializer, comma: false });
-        }
-        let before = self.serializer.out.len();
-        self.serializer.push_key(!self.first, key);
-        self.keys.push(S::STRUCTS, &self.serializer.out, before + usize::from(!self.first));
-        self.first = false;
-        value.serialize(&mut *self.serializer)
-    }
-
-    #[inline(always)]
-    fn end(self) -> Result<()> {
-        self.close().map(|_| ())
-    }
-}
+fields! { SerializeStruct SerializeStructVariant }
 
 /// Serializer of map keys, and of the text of raw values if `RAW`.
 ///
@@ -242,9 +219,9 @@ impl<S: Style, const RAW: bool> Text<'_, S, RAW> {
 
 /// Returns the string as which a map key is encoded.
 pub(crate) fn encode_key<T: Serialize + ?Sized>(key: &T) -> Result<String> {
-    let mut serializer = VecSerializer::new(Plain, Vec::new(), RawValues::Check);
+    let mut serializer = VecSerializer::new(Plain, Vec::new(), Mode::Strict);
     key.serialize(Text::<Plain, false> { serializer: &mut serializer, comma: false })?;
-    leading_string(&serializer.out)
+    Codec::leading_string(&serializer.out)
 }
 
 macro_rules! quoted {
@@ -307,8 +284,9 @@ impl<S: Style, const RAW: bool> ser::Serializer for Text<'_, S, RAW> {
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<()> {
-        if !RAW && name == raw::NUMBER_TOKEN {
-            return self.text(&crate::to_string(&crate::value::as_text(|| crate::to_value(value))?)?);
+        if !RAW && name == NUMBER_TOKEN {
+            let number = as_text(|| VecSerializer::document(Plain, Mode::Fast, value))?;
+            return self.text(str::from_utf8(&number).map_err(<Error as ser::Error>::custom)?);
         }
         value.serialize(self)
     }

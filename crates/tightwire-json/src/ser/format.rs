@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::de::string_len;
-use crate::grammar::{is_delimiter, is_space};
+use crate::grammar::{is_delimiter, is_space, string_len};
 use crate::scan::{Structure, Tokens};
 
 /// Format of a document: its white space, the escapes of its strings, and the text of its floats.

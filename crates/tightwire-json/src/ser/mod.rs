@@ -3,6 +3,7 @@
 //! The names are those of `serde_json::ser`. Most programs only need the functions of the crate root.
 
 mod compound;
+mod encode;
 mod format;
 mod number;
 mod pretty;
@@ -17,25 +18,24 @@ use std::fmt::{self, Display};
 use serde::Serialize;
 use serde::ser;
 
-use self::compound::Tail;
+use self::compound::Brackets;
 pub(crate) use self::compound::encode_key;
 pub use self::format::Format;
-pub(crate) use self::format::format;
 pub(crate) use self::number::widen;
-pub(crate) use self::pretty::indent;
-pub(crate) use self::raw::{NUMBER_TOKEN, RawValues, is_token};
-pub use self::serializer::{Compound, Fields, Serializer};
+pub use self::serializer::{Compound, Serializer};
 use self::sort::Unsorted;
-pub(crate) use self::style::{Canonical, Go, Plain, Pretty, Style};
+use self::style::{Canonical, Go, Plain, Pretty, Style};
+use crate::codec::Mode;
 use crate::error::{Error, Result};
 #[doc(no_inline)]
 pub use crate::functions::{to_string, to_string_pretty, to_vec, to_vec_pretty, to_writer, to_writer_pretty};
+use crate::marks::{NUMBER_TOKEN, as_text};
 use crate::scan::{push_body, push_entry, push_string};
 
 /// Serializer of one document that appends to a vector.
 pub(crate) struct VecSerializer<S> {
     out: Vec<u8>,
-    raw_values: RawValues,
+    mode: Mode,
     /// Objects whose entries have to be sorted.
     unsorted: Vec<Unsorted>,
     style: S,
@@ -44,18 +44,14 @@ pub(crate) struct VecSerializer<S> {
 }
 
 impl<S: Style> VecSerializer<S> {
-    fn new(style: S, out: Vec<u8>, raw_values: RawValues) -> Self {
-        Self { out, raw_values, unsorted: Vec::new(), style, level: 0 }
+    fn new(style: S, out: Vec<u8>, mode: Mode) -> Self {
+        Self { out, mode, unsorted: Vec::new(), style, level: 0 }
     }
 
     /// Encodes `value` into a new vector.
     #[inline]
-    pub(crate) fn document<T: Serialize + ?Sized>(
-        style: S,
-        raw_values: RawValues,
-        value: &T,
-    ) -> Result<Vec<u8>> {
-        let mut serializer = Self::new(style, new_vec(), raw_values);
+    pub(crate) fn document<T: Serialize + ?Sized>(style: S, mode: Mode, value: &T) -> Result<Vec<u8>> {
+        let mut serializer = Self::new(style, new_vec(), mode);
         if let Err(error) = value.serialize(&mut serializer) {
             return Err(error.in_output(&serializer.out));
         }
@@ -68,12 +64,12 @@ impl<S: Style> VecSerializer<S> {
     pub(crate) fn append<T: Serialize + ?Sized>(
         style: S,
         buffer: &mut Vec<u8>,
-        raw_values: RawValues,
+        mode: Mode,
         value: &T,
     ) -> Result<()> {
         let before = buffer.len();
         // Takes the vector, because a reference to it would cost another indirection per byte.
-        let mut serializer = Self::new(style, std::mem::take(buffer), raw_values);
+        let mut serializer = Self::new(style, std::mem::take(buffer), mode);
         let result = value.serialize(&mut serializer);
         if result.is_ok() {
             sort::sort(&mut serializer.out, serializer.unsorted);
@@ -121,6 +117,12 @@ impl<S: Style> VecSerializer<S> {
         } else {
             push_entry::<S::Set>(&mut self.out, comma, key);
         }
+    }
+
+    /// Opens the object around the content of an enum variant and writes its key.
+    fn variant(&mut self, name: &str) {
+        self.open(b'{');
+        self.push_key(false, name);
     }
 
     fn colon(&mut self) {
@@ -177,7 +179,7 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
     type SerializeTupleStruct = compound::Compound<'s, S>;
     type SerializeTupleVariant = compound::Compound<'s, S>;
     type SerializeMap = compound::Compound<'s, S>;
-    type SerializeStruct = compound::Fields<'s, S>;
+    type SerializeStruct = compound::Compound<'s, S>;
     type SerializeStructVariant = compound::Compound<'s, S>;
 
     #[inline]
@@ -252,7 +254,7 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
     #[inline]
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<()> {
         if name == NUMBER_TOKEN {
-            return crate::value::as_text(|| value.serialize(self));
+            return as_text(|| value.serialize(self));
         }
         value.serialize(self)
     }
@@ -272,15 +274,15 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
 
     #[inline]
     fn serialize_seq(self, _len: Option<usize>) -> Result<Self::SerializeSeq> {
-        Ok(compound::Compound::array(self, Tail::None))
+        Ok(compound::Compound::array(self, Brackets::Plain))
     }
 
     fn serialize_tuple(self, _len: usize) -> Result<Self::SerializeTuple> {
-        Ok(compound::Compound::array(self, Tail::None))
+        Ok(compound::Compound::array(self, Brackets::Plain))
     }
 
     fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Self::SerializeTupleStruct> {
-        Ok(compound::Compound::array(self, Tail::None))
+        Ok(compound::Compound::array(self, Brackets::Plain))
     }
 
     fn serialize_tuple_variant(
@@ -291,17 +293,17 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
         _len: usize,
     ) -> Result<Self::SerializeTupleVariant> {
         self.variant(variant);
-        Ok(compound::Compound::array(self, Tail::Brace))
+        Ok(compound::Compound::array(self, Brackets::Variant))
     }
 
     #[inline]
     fn serialize_map(self, _len: Option<usize>) -> Result<Self::SerializeMap> {
-        Ok(compound::Compound::object(self, Tail::None))
+        Ok(compound::Compound::object(self, Brackets::Plain))
     }
 
     #[inline]
     fn serialize_struct(self, name: &'static str, _len: usize) -> Result<Self::SerializeStruct> {
-        Ok(compound::Fields::new(self, name))
+        Ok(compound::Compound::fields(self, name))
     }
 
     fn serialize_struct_variant(
@@ -312,7 +314,7 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
         _len: usize,
     ) -> Result<Self::SerializeStructVariant> {
         self.variant(variant);
-        Ok(compound::Compound::object(self, Tail::Brace))
+        Ok(compound::Compound::object(self, Brackets::Variant))
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<()> {
@@ -321,14 +323,6 @@ impl<'s, S: Style> ser::Serializer for &'s mut VecSerializer<S> {
             .map_err(|_| <Error as ser::Error>::custom("a `Display` implementation returned an error"))?;
         self.out.push(b'"');
         Ok(())
-    }
-}
-
-impl<S: Style> VecSerializer<S> {
-    /// Opens the object around the content of an enum variant and writes its key.
-    fn variant(&mut self, name: &str) {
-        self.open(b'{');
-        self.push_key(false, name);
     }
 }
 

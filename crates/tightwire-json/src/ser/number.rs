@@ -4,7 +4,7 @@ use std::hint::select_unpredictable;
 
 use super::style::{Canonical, Style};
 use crate::powers::{EXACT_POWERS, POWERS};
-use crate::scan::{decimals, digits_of, push_block, push_blocks, push_short};
+use crate::scan::{decimals, digits_of, push_block, push_blocks};
 
 const E8: u64 = 100_000_000;
 /// The digit 0 in each byte.
@@ -263,7 +263,7 @@ fn push_decimal<const WIDTH: usize>(
 
 #[inline(never)]
 fn push_any_float(out: &mut Vec<u8>, value: impl zmij::Float) {
-    push_short(out, zmij::Buffer::new().format_finite(value).as_bytes());
+    out.extend_from_slice(zmij::Buffer::new().format_finite(value).as_bytes());
 }
 
 /// Appends a finite float as Go's `encoding/json` does: the shortest digits that round-trip, without an empty fraction,

@@ -1,10 +1,10 @@
 //! Indentation of a compact document, for styles whose keys are sorted in the compact document.
 
 use super::style::{Pretty, Style as _};
-use crate::de::string_len;
+use crate::grammar::string_len;
 
 /// Returns the valid document `compact` with one line per element and entry. Empty arrays and objects stay on one line.
-pub(crate) fn indent(compact: &[u8], pretty: &Pretty<'_>) -> Vec<u8> {
+pub(super) fn indented(compact: &[u8], pretty: &Pretty<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(compact.len() * 2);
     let mut level = 0;
     let mut rest = compact;

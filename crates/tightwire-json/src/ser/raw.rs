@@ -1,53 +1,29 @@
 //! Raw values: values that contain JSON text.
-//!
-//! serde has no method for them. `RawValue`, that of serde_json, and its numbers with `arbitrary_precision`, serialize
-//! as a struct with a reserved name and one field. Written numbers of this crate are the same within a newtype struct of
-//! this name.
 
+use serde::de::IgnoredAny;
 use serde::ser;
 
 use super::VecSerializer;
 use super::sort::Keys;
 use super::style::Style;
-use crate::de::{self, LoneSurrogate, Rules};
+use crate::codec::{Codec, Mode};
 use crate::error::{Error, Result};
-use crate::raw::raw_token;
+use crate::grammar::string_len;
 
-/// Struct name of `serde_json::Number` if a program enables serde_json's feature `arbitrary_precision`.
-const FOREIGN_NUMBER_TOKEN: &str = "$serde_json::private::Number";
-/// Struct name of a written [`Number`](crate::Number).
-pub(crate) const NUMBER_TOKEN: &str = "$tightwire_json::Number";
-
-/// How raw values are written. The canonical style always validates and rewrites them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RawValues {
-    /// Unchanged, after validation.
-    Check,
-    /// Unchanged, without validation.
-    Trust,
-    /// Without white space and with the escapes of Go, after validation.
-    Compact,
-}
-
-#[inline(always)]
-pub(crate) fn is_token(name: &'static str) -> bool {
-    name.starts_with('$')
-        && (raw_token(name).is_some() || matches!(name, NUMBER_TOKEN | FOREIGN_NUMBER_TOKEN))
-}
-
+/// Writes a raw value: unchanged, or without white space and with the escapes of Go, or in canonical form. It is validated,
+/// except with [`Mode::Fast`].
 pub(super) fn push_raw<S: Style>(serializer: &mut VecSerializer<S>, text: &str) -> Result<()> {
-    let raw_values = serializer.raw_values;
-    if raw_values != RawValues::Trust {
-        // No limits: the text is already in memory, and validation does not recurse.
-        let lone_surrogate = if S::CANONICAL { LoneSurrogate::Error } else { LoneSurrogate::Replace };
-        let rules = Rules { lone_surrogate, ..Rules::UNLIMITED };
-        de::validate(text, &rules)
+    if serializer.mode != Mode::Fast {
+        // Only `Mode::Compat` accepts lone surrogates.
+        let mode = if S::CANONICAL { Mode::Strict } else { Mode::Compat };
+        Codec { mode, ..Codec::UNLIMITED }
+            .from_str::<IgnoredAny>(text)
             .map_err(|_| <Error as ser::Error>::custom("raw value is not valid JSON"))?;
     }
-    match raw_values {
+    match serializer.mode {
         _ if S::CANONICAL => rewrite(serializer, text)?,
-        RawValues::Check | RawValues::Trust => serializer.out.extend_from_slice(text.as_bytes()),
-        RawValues::Compact => push_compact(&mut serializer.out, text),
+        Mode::Compat => push_compact(&mut serializer.out, text),
+        _ => serializer.out.extend_from_slice(text.as_bytes()),
     }
     Ok(())
 }
@@ -59,7 +35,7 @@ fn rewrite<S: Style>(serializer: &mut VecSerializer<S>, text: &str) -> Result<()
     let mut rest = text.trim_start();
     while let Some(byte) = rest.bytes().next() {
         let len = match byte {
-            b'"' => de::string_len(rest.as_bytes()).unwrap_or(rest.len()),
+            b'"' => string_len(rest.as_bytes()).unwrap_or(rest.len()),
             b'-' | b'0'..=b'9' => rest.find([',', ']', '}', ' ', '\t', '\n', '\r']).unwrap_or(rest.len()),
             _ => 1,
         };
@@ -70,7 +46,7 @@ fn rewrite<S: Style>(serializer: &mut VecSerializer<S>, text: &str) -> Result<()
             b'"' => {
                 let is_key = matches!(serializer.out.last(), Some(b'{' | b','));
                 match token.contains('\\') {
-                    true => serializer.string(&de::leading_string(token.as_bytes())?),
+                    true => serializer.string(&Codec::leading_string(token.as_bytes())?),
                     false => serializer.out.extend_from_slice(token.as_bytes()),
                 }
                 if is_key && let Some(Some(keys)) = open.last_mut() {
@@ -116,7 +92,7 @@ fn push_compact(out: &mut Vec<u8>, text: &str) {
     while let Some(quote) = rest.find('"') {
         out.extend(rest[..quote].bytes().filter(|byte| !byte.is_ascii_whitespace()));
         let tail = &rest[quote..];
-        let (string, behind) = tail.split_at(de::string_len(tail.as_bytes()).unwrap_or(tail.len()));
+        let (string, behind) = tail.split_at(string_len(tail.as_bytes()).unwrap_or(tail.len()));
         push_escapes(out, string);
         rest = behind;
     }

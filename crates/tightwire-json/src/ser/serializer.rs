@@ -6,7 +6,7 @@ use std::io::Write;
 use serde::{Serialize, ser};
 
 use super::style::{Canonical, Go, Plain, Pretty, Style};
-use super::{RawValues, VecSerializer, compound, sort};
+use super::{VecSerializer, compound, sort};
 use crate::codec::{Codec, Mode};
 use crate::error::{Error, Result};
 use crate::functions::INDENT;
@@ -33,10 +33,10 @@ macro_rules! any {
 
 /// Starts an array or object in any style.
 macro_rules! start {
-    ($type:ident, $serializer:expr, $vec:ident => $inner:expr) => {
-        start!($type, $serializer, $vec => $inner, Plain Pretty Go Canonical)
+    ($serializer:expr, $vec:ident => $inner:expr) => {
+        start!($serializer, $vec => $inner, Plain Pretty Go Canonical)
     };
-    ($type:ident, $serializer:expr, $vec:ident => $inner:expr, $($style:ident)*) => {{
+    ($serializer:expr, $vec:ident => $inner:expr, $($style:ident)*) => {{
         let Serializer { vec, writer } = $serializer;
         let inner = match vec {
             $(Styled::$style($vec) => {
@@ -44,7 +44,7 @@ macro_rules! start {
                 Styled::$style($inner?)
             })*
         };
-        Ok($type { inner, writer })
+        Ok(Compound { inner, writer })
     }};
 }
 
@@ -92,20 +92,17 @@ impl<W: Write> Serializer<W> {
     /// Returns a serializer with [`Codec::standard`] that writes one line per element and entry, indented by two
     /// spaces per level. See [`Codec::to_writer_pretty`] for another indentation.
     pub fn pretty(writer: W) -> Self {
-        let raw_values =
-            if Codec::standard().mode() == Mode::Fast { RawValues::Trust } else { RawValues::Check };
-        let vec = VecSerializer::new(Pretty::new(INDENT), super::new_vec(), raw_values);
+        let vec = VecSerializer::new(Pretty::new(INDENT), super::new_vec(), Codec::standard().mode);
         Self { vec: Styled::Pretty(vec), writer }
     }
 
     /// Returns a serializer with this codec that writes no white space.
     pub fn with_codec(writer: W, codec: Codec) -> Self {
         let out = super::new_vec();
-        let vec = match codec.mode() {
-            Mode::Strict => Styled::Plain(VecSerializer::new(Plain, out, RawValues::Check)),
-            Mode::Fast => Styled::Plain(VecSerializer::new(Plain, out, RawValues::Trust)),
-            Mode::Canonical => Styled::Canonical(VecSerializer::new(Canonical, out, RawValues::Check)),
-            Mode::Compat => Styled::Go(VecSerializer::new(Go, out, RawValues::Compact)),
+        let vec = match codec.mode {
+            Mode::Strict | Mode::Fast => Styled::Plain(VecSerializer::new(Plain, out, codec.mode)),
+            Mode::Canonical => Styled::Canonical(VecSerializer::new(Canonical, out, codec.mode)),
+            Mode::Compat => Styled::Go(VecSerializer::new(Go, out, codec.mode)),
         };
         Self { vec, writer }
     }
@@ -147,7 +144,7 @@ impl<'a, W: Write> ser::Serializer for &'a mut Serializer<W> {
     type SerializeTupleStruct = Compound<'a, W>;
     type SerializeTupleVariant = Compound<'a, W>;
     type SerializeMap = Compound<'a, W>;
-    type SerializeStruct = Fields<'a, W>;
+    type SerializeStruct = Compound<'a, W>;
     type SerializeStructVariant = Compound<'a, W>;
 
     documents! {
@@ -177,15 +174,15 @@ impl<'a, W: Write> ser::Serializer for &'a mut Serializer<W> {
     }
 
     fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq> {
-        start!(Compound, self, vec => vec.serialize_seq(len))
+        start!(self, vec => vec.serialize_seq(len))
     }
 
     fn serialize_tuple(self, len: usize) -> Result<Self::SerializeTuple> {
-        start!(Compound, self, vec => vec.serialize_tuple(len))
+        start!(self, vec => vec.serialize_tuple(len))
     }
 
     fn serialize_tuple_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeTupleStruct> {
-        start!(Compound, self, vec => vec.serialize_tuple_struct(name, len))
+        start!(self, vec => vec.serialize_tuple_struct(name, len))
     }
 
     fn serialize_tuple_variant(
@@ -195,15 +192,15 @@ impl<'a, W: Write> ser::Serializer for &'a mut Serializer<W> {
         variant: &'static str,
         len: usize,
     ) -> Result<Self::SerializeTupleVariant> {
-        start!(Compound, self, vec => vec.serialize_tuple_variant(name, index, variant, len))
+        start!(self, vec => vec.serialize_tuple_variant(name, index, variant, len))
     }
 
     fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap> {
-        start!(Compound, self, vec => vec.serialize_map(len))
+        start!(self, vec => vec.serialize_map(len))
     }
 
     fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct> {
-        start!(Fields, self, vec => vec.serialize_struct(name, len))
+        start!(self, vec => vec.serialize_struct(name, len))
     }
 
     fn serialize_struct_variant(
@@ -213,7 +210,7 @@ impl<'a, W: Write> ser::Serializer for &'a mut Serializer<W> {
         variant: &'static str,
         len: usize,
     ) -> Result<Self::SerializeStructVariant> {
-        start!(Compound, self, vec => vec.serialize_struct_variant(name, index, variant, len))
+        start!(self, vec => vec.serialize_struct_variant(name, index, variant, len))
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<()> {
@@ -225,7 +222,7 @@ impl<'a, W: Write> ser::Serializer for &'a mut Serializer<W> {
     }
 }
 
-/// Array, map or enum variant that a [`Serializer`] is writing.
+/// Array, map, struct or enum variant that a [`Serializer`] is writing.
 pub struct Compound<'a, W> {
     inner: Styled<
         compound::Compound<'a, Plain>,
@@ -286,46 +283,23 @@ impl<W: Write> ser::SerializeMap for Compound<'_, W> {
     }
 }
 
-impl<W: Write> ser::SerializeStructVariant for Compound<'_, W> {
-    type Ok = ();
-    type Error = Error;
+macro_rules! fields {
+    ($($kind:ident)*) => {
+        $(
+            impl<W: Write> ser::$kind for Compound<'_, W> {
+                type Ok = ();
+                type Error = Error;
 
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-        any!(&mut self.inner, object => ser::SerializeStructVariant::serialize_field(object, key, value))
-    }
+                fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
+                    any!(&mut self.inner, object => ser::$kind::serialize_field(object, key, value))
+                }
 
-    fn end(self) -> Result<()> {
-        any!(self.inner, object => write(self.writer, object.close_struct()?))
-    }
+                fn end(self) -> Result<()> {
+                    any!(self.inner, object => write(self.writer, object.close_struct()?))
+                }
+            }
+        )*
+    };
 }
 
-/// Struct that a [`Serializer`] is writing.
-pub struct Fields<'a, W> {
-    inner: Styled<
-        compound::Fields<'a, Plain>,
-        compound::Fields<'a, Pretty<'static>>,
-        compound::Fields<'a, Go>,
-        compound::Fields<'a, Canonical>,
-    >,
-    writer: &'a mut W,
-}
-
-impl<W> fmt::Debug for Fields<'_, W> {
-    /// Omits the buffered document.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fields").finish_non_exhaustive()
-    }
-}
-
-impl<W: Write> ser::SerializeStruct for Fields<'_, W> {
-    type Ok = ();
-    type Error = Error;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-        any!(&mut self.inner, fields => fields.serialize_field(key, value))
-    }
-
-    fn end(self) -> Result<()> {
-        any!(self.inner, fields => write(self.writer, fields.close()?))
-    }
-}
+fields! { SerializeStruct SerializeStructVariant }

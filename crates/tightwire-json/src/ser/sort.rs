@@ -9,8 +9,9 @@ use std::ops::Range;
 
 use serde::ser;
 
-use crate::de::{leading_string, string_len};
+use crate::codec::Codec;
 use crate::error::Result;
+use crate::grammar::string_len;
 
 /// Order of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +117,7 @@ impl Unsorted {
         for entry in split(out, start, inner_ranges(recorded, first_inner)) {
             let key = match plain(&out[entry.start..]) {
                 Some(key) => Cow::Borrowed(key),
-                None => Cow::Owned(leading_string(&out[entry.clone()])?.into_bytes()),
+                None => Cow::Owned(Codec::leading_string(&out[entry.clone()])?.into_bytes()),
             };
             entries.push((key, entry));
         }

@@ -9,7 +9,6 @@ use serde::de::{self, DeserializeOwned};
 use super::ChunkDecoder;
 use super::capture::{Capture, Event};
 use crate::codec::Codec;
-use crate::de::leading_string;
 use crate::error::{Error, Kind, Result};
 use crate::pointer;
 
@@ -101,7 +100,7 @@ impl Token {
     fn is_key(&self, key: &[u8]) -> bool {
         match key {
             [b'"', text @ .., b'"'] if !text.contains(&b'\\') => text == self.key.as_bytes(),
-            _ => leading_string(key).is_ok_and(|key| key == self.key),
+            _ => Codec::leading_string(key).is_ok_and(|key| key == self.key),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::ops;
 
 use super::{Array, JsonString, Map, Number, Value};
+use crate::error::{Found, describe};
 use crate::pointer;
 
 impl Value {
@@ -258,7 +259,9 @@ impl Index for usize {
     fn find_or_insert_in<'v>(&self, value: &'v mut Value) -> &'v mut Value {
         match value {
             Value::Array(array) => &mut array[*self],
-            other => panic!("index into {}, which is not an array", other.kind()),
+            other => {
+                panic!("index into {}, which is not an array", Found::Type(describe(other.unexpected())))
+            }
         }
     }
 }
@@ -279,7 +282,7 @@ impl Index for str {
         }
         match value {
             Value::Object(map) => map.entry_of(self.into()).or_insert(Value::Null),
-            other => panic!("key of {}, which is not an object", other.kind()),
+            other => panic!("key of {}, which is not an object", Found::Type(describe(other.unexpected()))),
         }
     }
 }
@@ -335,18 +338,5 @@ impl Default for &Value {
     #[inline]
     fn default() -> Self {
         &Value::Null
-    }
-}
-
-impl Value {
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Null => "null",
-            Self::Bool(_) => "a boolean",
-            Self::Number(_) => "a number",
-            Self::String(_) => "a string",
-            Self::Array(_) => "an array",
-            Self::Object(_) => "an object",
-        }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::Value;
-use super::memory::{Counted, INNER, Inner};
+use super::memory::Repr;
 
 /// Array of a [`Value`]. Dereferences to a slice.
 ///
@@ -18,36 +18,9 @@ use super::memory::{Counted, INNER, Inner};
 /// array.to_mut().dedup();
 /// assert_eq!(array, [json!(1), json!(2), json!("a")]);
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone)]
 #[repr(transparent)]
-pub struct Array(Repr);
-
-// The layout is defined, so that the decoder can write it.
-#[derive(Default)]
-#[repr(u8)]
-enum Repr {
-    #[default]
-    Empty = 0,
-    /// Behind a pointer, because [`Value`] has no room for a capacity.
-    #[expect(clippy::box_collection, reason = "a `Vec` has 24 bytes")]
-    Owned(Box<Vec<Value>>) = 2,
-    /// Array of a decoded document.
-    Shared(Counted<Array>) = 3,
-    /// Array inside of another container of a decoded document.
-    #[allow(dead_code, reason = "the decoder writes it as words")]
-    Inner(Inner<Array>) = INNER,
-}
-
-impl Clone for Repr {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Empty => Self::Empty,
-            Self::Owned(items) => Self::Owned(items.clone()),
-            Self::Shared(items) => Self::Shared(items.clone()),
-            Self::Inner(items) => Self::Shared(items.counted()),
-        }
-    }
-}
+pub struct Array(pub(super) Repr<Vec<Value>, Self>);
 
 impl Array {
     /// Returns an empty array.
@@ -77,19 +50,11 @@ impl Array {
             _ => unreachable!("the array is owned"),
         }
     }
-
-    /// Returns the elements of an array of a [`Builder`](super::memory::Builder), `None` for an empty one.
-    pub(super) fn into_inner(self) -> Option<Inner<Self>> {
-        match self.0 {
-            Repr::Inner(items) => Some(items),
-            _ => None,
-        }
-    }
 }
 
-impl From<Counted<Self>> for Array {
-    fn from(items: Counted<Self>) -> Self {
-        Self(Repr::Shared(items))
+impl Default for Array {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

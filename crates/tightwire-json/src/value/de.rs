@@ -7,7 +7,7 @@ use serde::forward_to_deserialize_any;
 use super::de_parts::{Text, Variant, visit_array, visit_object, visit_variant};
 use super::{Map, Value};
 use crate::error::{Error, Result};
-use crate::raw::raw_token;
+use crate::marks::raw_token;
 
 macro_rules! numbers {
     ($($method:ident)*) => {

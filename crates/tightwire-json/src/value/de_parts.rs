@@ -11,6 +11,7 @@ use serde::forward_to_deserialize_any;
 
 use super::{JsonString, Number};
 use crate::error::{Error, Result};
+use crate::path::Segment;
 
 /// String of a tree, owned or borrowed.
 pub(super) trait Text<'de>: AsRef<str> {
@@ -109,7 +110,7 @@ where
         self.next += 1;
         seed.deserialize(element)
             .map(Some)
-            .map_err(|error| error.inside_index(index).without_tracked_path::<T>())
+            .map_err(|error| error.inside(Segment::Index(index)).without_tracked_path::<T>())
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -141,7 +142,8 @@ where
             .current
             .take()
             .ok_or_else(|| <Error as de::Error>::custom("value requested before its key"))?;
-        seed.deserialize(value).map_err(|error| error.inside_key(key.as_ref()).without_tracked_path::<T>())
+        seed.deserialize(value)
+            .map_err(|error| error.inside(Segment::key(key.as_ref())).without_tracked_path::<T>())
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -173,7 +175,7 @@ impl<K: AsRef<str>, N> Variant<K, N> {
     /// Reads the content, which is a value of the type `expected`.
     fn content<T>(self, expected: &'static str, read: impl FnOnce(N) -> Result<T>) -> Result<T> {
         match self.content {
-            Some(content) => read(content).map_err(|error| error.inside_key(self.variant.as_ref())),
+            Some(content) => read(content).map_err(|error| error.inside(Segment::key(self.variant.as_ref()))),
             None => Err(de::Error::invalid_type(Unexpected::UnitVariant, &expected)),
         }
     }

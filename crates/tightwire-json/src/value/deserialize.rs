@@ -59,13 +59,12 @@ pub(crate) fn hand_over<'de, V: Visitor<'de>>(tree: Value, visitor: V) -> Result
     visitor.visit_borrowed_bytes(&MARK)
 }
 
-fn taken() -> Option<Value> {
-    HANDED_OVER.take().map(ManuallyDrop::into_inner)
-}
-
 /// Returns the tree that was handed over to a visitor with these bytes, or the number that they contain.
 pub(super) fn handed_over<E: de::Error>(bytes: &[u8], expected: &dyn de::Expected) -> Result<Value, E> {
-    let tree = if std::ptr::eq(bytes, &MARK) { taken() } else { from_bytes(bytes).map(Value::Number) };
+    let tree = match std::ptr::eq(bytes, &MARK) {
+        true => HANDED_OVER.take().map(ManuallyDrop::into_inner),
+        false => from_bytes(bytes).map(Value::Number),
+    };
     tree.ok_or_else(|| E::invalid_type(Unexpected::Bytes(bytes), expected))
 }
 
@@ -87,15 +86,17 @@ impl<'de> Deserialize<'de> for Value {
 /// Builds a tree from any format. The last value of a duplicate key is kept, at the position of the first.
 struct ValueVisitor;
 
+/// Converts a value that a visitor gets.
 macro_rules! visit {
     ($($method:ident($type:ty))*) => {
         $(
-            fn $method<E: de::Error>(self, value: $type) -> Result<Value, E> {
+            fn $method<E: de::Error>(self, value: $type) -> Result<Self::Value, E> {
                 Ok(value.into())
             }
         )*
     };
 }
+pub(super) use visit;
 
 impl<'de> Visitor<'de> for ValueVisitor {
     type Value = Value;

@@ -27,14 +27,18 @@ pub(crate) fn add(container: &mut Value, key: &str, value: Value) -> usize {
     }
 }
 
-/// Exchanges the value at a position of a container with `value`.
-pub(crate) fn swap(container: &mut Value, position: usize, value: &mut Value) {
-    let slot = match container {
+/// Returns the value at a position of a container, for changes.
+pub(crate) fn child_mut(container: &mut Value, position: usize) -> Option<&mut Value> {
+    match container {
         Value::Array(items) => items.to_mut().get_mut(position),
         Value::Object(map) => map.to_mut().values_mut().get_mut(position),
         _ => None,
-    };
-    if let Some(slot) = slot {
+    }
+}
+
+/// Exchanges the value at a position of a container with `value`.
+pub(crate) fn swap(container: &mut Value, position: usize, value: &mut Value) {
+    if let Some(slot) = child_mut(container, position) {
         std::mem::swap(slot, value);
     }
 }

@@ -34,16 +34,8 @@ macro_rules! json {
 macro_rules! json_internal {
     // `@array VECTOR ELEMENTS`
     (@array $array:ident) => {};
-    (@array $array:ident null $(, $($rest:tt)*)?) => {
-        $array.push($crate::Value::Null);
-        $crate::json_internal!(@array $array $($($rest)*)?);
-    };
-    (@array $array:ident [$($inner:tt)*] $(, $($rest:tt)*)?) => {
-        $array.push($crate::json_internal!([$($inner)*]));
-        $crate::json_internal!(@array $array $($($rest)*)?);
-    };
-    (@array $array:ident {$($inner:tt)*} $(, $($rest:tt)*)?) => {
-        $array.push($crate::json_internal!({$($inner)*}));
+    (@array $array:ident $json:tt $(, $($rest:tt)*)?) => {
+        $array.push($crate::json_internal!($json));
         $crate::json_internal!(@array $array $($($rest)*)?);
     };
     (@array $array:ident $element:expr $(, $($rest:tt)*)?) => {
@@ -53,16 +45,8 @@ macro_rules! json_internal {
 
     // `@object MAP (TOKENS OF THE KEY) REST`
     (@object $map:ident ()) => {};
-    (@object $map:ident ($($key:tt)+) : null $(, $($rest:tt)*)?) => {
-        $map.extend([($($key)+, $crate::Value::Null)]);
-        $crate::json_internal!(@object $map () $($($rest)*)?);
-    };
-    (@object $map:ident ($($key:tt)+) : [$($inner:tt)*] $(, $($rest:tt)*)?) => {
-        $map.extend([($($key)+, $crate::json_internal!([$($inner)*]))]);
-        $crate::json_internal!(@object $map () $($($rest)*)?);
-    };
-    (@object $map:ident ($($key:tt)+) : {$($inner:tt)*} $(, $($rest:tt)*)?) => {
-        $map.extend([($($key)+, $crate::json_internal!({$($inner)*}))]);
+    (@object $map:ident ($($key:tt)+) : $json:tt $(, $($rest:tt)*)?) => {
+        $map.extend([($($key)+, $crate::json_internal!($json))]);
         $crate::json_internal!(@object $map () $($($rest)*)?);
     };
     (@object $map:ident ($($key:tt)+) : $value:expr $(, $($rest:tt)*)?) => {

@@ -8,7 +8,7 @@ use std::vec;
 use foldhash::fast::RandomState;
 use hashbrown::{HashTable, hash_table};
 
-use super::memory::{Counted, INNER, Inner};
+use super::memory::Repr;
 use super::{JsonString, Value};
 use crate::scan::is_same;
 
@@ -32,34 +32,8 @@ pub(super) const INDEXED: usize = 16;
 /// ```
 #[repr(C)]
 pub struct Map<K = String, V = Value> {
-    repr: Repr,
+    repr: Repr<Owned, Map>,
     parameters: PhantomData<fn() -> (K, V)>,
-}
-
-// The layout is defined, so that the decoder can write it.
-#[derive(Default)]
-#[repr(u8)]
-enum Repr {
-    #[default]
-    Empty = 0,
-    /// Behind a pointer, because [`Value`] has no room for it.
-    Owned(Box<Owned>) = 2,
-    /// Object of a decoded document.
-    Shared(Counted<Map>) = 3,
-    /// Object inside of another container of a decoded document.
-    #[allow(dead_code, reason = "the decoder writes it as words")]
-    Inner(Inner<Map>) = INNER,
-}
-
-impl Clone for Repr {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Empty => Self::Empty,
-            Self::Owned(owned) => Self::Owned(owned.clone()),
-            Self::Shared(items) => Self::Shared(items.clone()),
-            Self::Inner(items) => Self::Shared(items.counted()),
-        }
-    }
 }
 
 /// Key. The tag makes it look like a [`Value`], which the decoder writes.
@@ -322,18 +296,9 @@ impl Map<String, Value> {
         }
     }
 
-    /// Returns the entries of an object of a [`Builder`](super::memory::Builder), `None` for an empty one.
-    pub(super) fn into_inner(self) -> Option<Inner<Self>> {
-        match self.repr {
-            Repr::Inner(items) => Some(items),
-            _ => None,
-        }
-    }
-}
-
-impl From<Counted<Self>> for Map<String, Value> {
-    fn from(items: Counted<Self>) -> Self {
-        Self { repr: Repr::Shared(items), parameters: PhantomData }
+    /// Changes the representation.
+    pub(super) fn map_repr(self, change: impl FnOnce(Repr<Owned, Self>) -> Repr<Owned, Self>) -> Self {
+        Self { repr: change(self.repr), parameters: PhantomData }
     }
 }
 

@@ -37,7 +37,7 @@ pub use deserialize::from_value;
 pub(crate) use deserialize::{containers, hand_over, is_any};
 pub use map::Map;
 pub use number::Number;
-pub(crate) use number::{NUMBER_BYTES, as_text, plain, to_bytes};
+pub(crate) use number::{plain, to_bytes};
 pub use ser::{Serializer, to_value};
 pub use string::JsonString;
 

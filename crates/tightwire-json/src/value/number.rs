@@ -1,6 +1,5 @@
 //! Numbers of trees.
 
-use std::cell::Cell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
@@ -10,10 +9,10 @@ use serde::ser::{Error as _, SerializeStruct};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, forward_to_deserialize_any};
 
 use super::Value;
-use super::deserialize::{handed_over, is_any};
+use super::deserialize::{handed_over, is_any, visit};
 use crate::Codec;
 use crate::error::{Error, Result, Syntax};
-use crate::ser::NUMBER_TOKEN;
+use crate::marks::{NUMBER_BYTES, NUMBER_TOKEN, is_as_text};
 
 /// JSON number: an integer of 64 bits, a finite `f64`, or the text of the document.
 ///
@@ -289,23 +288,6 @@ impl Hash for Number {
     }
 }
 
-thread_local! {
-    /// Whether a [`Written`] is being serialized by a serializer of this crate.
-    static AS_TEXT: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Calls `serialize`, which serializes the content of a newtype struct with the name [`NUMBER_TOKEN`]. The number is
-/// serialized as a struct of this name, with its text.
-///
-/// A `Serialize` implementation does not know its serializer, and other serializers expect a plain number. They ignore
-/// the name of the newtype struct.
-pub(crate) fn as_text<T>(serialize: impl FnOnce() -> T) -> T {
-    AS_TEXT.set(true);
-    let result = serialize();
-    AS_TEXT.set(false);
-    result
-}
-
 /// Returns whether the serializer is one of this crate, or one of serde that stores values for one of this crate.
 fn is_own<S: Serializer>() -> bool {
     typeid::of::<S::Error>() == typeid::of::<Error>()
@@ -316,7 +298,7 @@ struct Written<'a>(&'a str);
 
 impl Serialize for Written<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if AS_TEXT.take() || is_own::<S>() {
+        if is_as_text() || is_own::<S>() {
             let mut fields = serializer.serialize_struct(NUMBER_TOKEN, 1)?;
             fields.serialize_field(NUMBER_TOKEN, self.0)?;
             return fields.end();
@@ -356,9 +338,6 @@ pub(crate) fn to_bytes(text: &str) -> Vec<u8> {
     [NUMBER_BYTES, text.as_bytes()].concat()
 }
 
-/// Start of the bytes of [`to_bytes`]. They are not UTF-8, so that visitors of strings reject them.
-pub(crate) const NUMBER_BYTES: &[u8] = b"\xff$tightwire_json::Number";
-
 /// Returns the number in these bytes.
 pub(super) fn from_bytes(bytes: &[u8]) -> Option<Number> {
     let text = bytes.strip_prefix(NUMBER_BYTES)?;
@@ -374,21 +353,7 @@ impl<'de> Visitor<'de> for NumberVisitor {
         f.write_str("a number")
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u128<E>(self, value: u128) -> Result<Number, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i128<E>(self, value: i128) -> Result<Number, E> {
-        Ok(value.into())
-    }
+    visit! { visit_u64(u64) visit_i64(i64) visit_u128(u128) visit_i128(i128) }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Number, E> {
         Number::from_f64(value).ok_or_else(|| E::custom("NaN and infinity are not JSON numbers"))

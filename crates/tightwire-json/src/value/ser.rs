@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde::ser;
 
 use super::memory::{Object, Stack, context};
-use super::{Number, Value, as_text};
+use super::{Number, Value};
 use crate::error::{Error, Result};
-use crate::raw::raw_token;
-use crate::ser::{NUMBER_TOKEN, encode_key, is_token};
+use crate::marks::{NUMBER_TOKEN, as_text, is_token, raw_token};
+use crate::ser::encode_key;
 
 impl Serialize for Value {
     #[inline]
@@ -48,66 +48,11 @@ pub fn to_value<T: Serialize>(value: T) -> Result<Value> {
 }
 
 /// Serializer that returns a [`Value`]. See [`to_value`].
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Serializer;
+pub type Serializer = To<Root>;
 
-macro_rules! forward {
-    ($($method:ident $(<$generic:ident>)? ($($argument:ident: $type:ty),*) -> $ok:ty;)*) => {
-        $(
-            #[inline]
-            fn $method $(<$generic: Serialize + ?Sized>)? (self, $($argument: $type),*) -> Result<$ok> {
-                To(Root).$method($($argument),*)
-            }
-        )*
-    };
-}
-
-impl ser::Serializer for Serializer {
-    type Ok = Value;
-    type Error = Error;
-    type SerializeSeq = Elements<Root>;
-    type SerializeTuple = Elements<Root>;
-    type SerializeTupleStruct = Elements<Root>;
-    type SerializeTupleVariant = Elements<Root>;
-    type SerializeMap = Entries<Root>;
-    type SerializeStruct = Fields<Root>;
-    type SerializeStructVariant = Entries<Root>;
-
-    forward! {
-        serialize_bool(value: bool) -> Value;
-        serialize_i8(value: i8) -> Value;
-        serialize_i16(value: i16) -> Value;
-        serialize_i32(value: i32) -> Value;
-        serialize_i64(value: i64) -> Value;
-        serialize_i128(value: i128) -> Value;
-        serialize_u8(value: u8) -> Value;
-        serialize_u16(value: u16) -> Value;
-        serialize_u32(value: u32) -> Value;
-        serialize_u64(value: u64) -> Value;
-        serialize_u128(value: u128) -> Value;
-        serialize_f32(value: f32) -> Value;
-        serialize_f64(value: f64) -> Value;
-        serialize_char(value: char) -> Value;
-        serialize_str(value: &str) -> Value;
-        serialize_bytes(value: &[u8]) -> Value;
-        serialize_none() -> Value;
-        serialize_some<T>(value: &T) -> Value;
-        serialize_unit() -> Value;
-        serialize_unit_struct(name: &'static str) -> Value;
-        serialize_unit_variant(name: &'static str, index: u32, variant: &'static str) -> Value;
-        serialize_newtype_struct<T>(name: &'static str, value: &T) -> Value;
-        serialize_newtype_variant<T>(name: &'static str, index: u32, variant: &'static str, value: &T) -> Value;
-        serialize_seq(len: Option<usize>) -> Self::SerializeSeq;
-        serialize_tuple(len: usize) -> Self::SerializeTuple;
-        serialize_tuple_struct(name: &'static str, len: usize) -> Self::SerializeTupleStruct;
-        serialize_tuple_variant(name: &'static str, index: u32, variant: &'static str, len: usize)
-            -> Self::SerializeTupleVariant;
-        serialize_map(len: Option<usize>) -> Self::SerializeMap;
-        serialize_struct(name: &'static str, len: usize) -> Self::SerializeStruct;
-        serialize_struct_variant(name: &'static str, index: u32, variant: &'static str, len: usize)
-            -> Self::SerializeStructVariant;
-    }
-}
+/// Value of the type [`type@Serializer`], like that of a unit struct.
+#[expect(non_upper_case_globals, reason = "the type of serde_json is a unit struct")]
+pub const Serializer: Serializer = To(Root);
 
 /// Receiver of a value: [`Root`], or the stack of the container around it.
 pub trait Target: Sized {
@@ -126,7 +71,7 @@ pub trait Target: Sized {
 }
 
 /// The value is the root of a tree.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Root;
 
 impl Target for Root {
@@ -174,7 +119,8 @@ impl Target for &mut Stack {
 }
 
 /// Serializer of a value for a target.
-struct To<T>(T);
+#[derive(Debug, Clone, Copy, Default)]
+pub struct To<T>(T);
 
 macro_rules! values {
     ($($method:ident($type:ty))*) => {

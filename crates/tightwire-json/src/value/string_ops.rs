@@ -14,6 +14,7 @@ use serde::de::{self, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::JsonString;
+use super::deserialize::visit;
 
 impl Default for JsonString {
     fn default() -> Self {
@@ -59,29 +60,19 @@ impl Borrow<str> for JsonString {
     }
 }
 
-impl AsRef<str> for JsonString {
-    fn as_ref(&self) -> &str {
-        self
-    }
+macro_rules! as_ref {
+    ($($type:ty)*) => {
+        $(
+            impl AsRef<$type> for JsonString {
+                fn as_ref(&self) -> &$type {
+                    self.as_str().as_ref()
+                }
+            }
+        )*
+    };
 }
 
-impl AsRef<[u8]> for JsonString {
-    fn as_ref(&self) -> &[u8] {
-        self.as_bytes()
-    }
-}
-
-impl AsRef<OsStr> for JsonString {
-    fn as_ref(&self) -> &OsStr {
-        self.as_str().as_ref()
-    }
-}
-
-impl AsRef<Path> for JsonString {
-    fn as_ref(&self) -> &Path {
-        self.as_str().as_ref()
-    }
-}
+as_ref! { str [u8] OsStr Path }
 
 impl From<&Self> for JsonString {
     fn from(text: &Self) -> Self {
@@ -208,13 +199,7 @@ impl<'de> Deserialize<'de> for JsonString {
                 f.write_str("a string")
             }
 
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<JsonString, E> {
-                Ok(text.into())
-            }
-
-            fn visit_string<E: de::Error>(self, text: String) -> Result<JsonString, E> {
-                Ok(text.into())
-            }
+            visit! { visit_str(&str) visit_string(String) }
 
             fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<JsonString, E> {
                 match str::from_utf8(bytes) {

@@ -7,11 +7,11 @@ use std::slice;
 use std::sync::Arc;
 
 use super::super::map::{INDEXED, Index, Key, deduplicate};
-use super::super::number::{Kind, Repr};
-use super::super::{Array, Map, Number, Tag, Value};
+use super::super::number::{self, Kind};
+use super::super::{Array, Number, Tag, Value};
 use super::shapes::{SHAPES, Shape, Shapes, context};
 use super::slot::{MASKS, hash, is_same, is_text, len_byte, text, words_before};
-use super::{Chunk, Counted, Header, INLINE, INNER, Inner, Memory, Slot, UNINDEXED, VIEW, Word};
+use super::{Chunk, Counted, Header, INLINE, INNER, Memory, Repr, Slot, UNINDEXED, VIEW, Word};
 use crate::scan;
 
 /// Whether the layouts of this platform are those that [`Builder`] writes. Otherwise trees are vectors and boxes.
@@ -55,6 +55,14 @@ impl Object {
     pub(crate) fn new(from: usize) -> Self {
         let shape = Shape::EMPTY;
         Self { from, context: 0, shape, next: shape.keys, end: shape.keys, keys: None, has_escapes: false }
+    }
+
+    /// Returns the expected key at `at`, and the position after it. `at` is `next`, or a position that this function returned.
+    #[inline(always)]
+    fn expected(&self, at: NonNull<Slot>) -> Option<(&Slot, NonNull<Slot>)> {
+        // SAFETY: `next` is in the keys of the shape or `end`, the position after them, and so is each position after a
+        // key. The memory of the builder has the keys, and does not move.
+        (at != self.end).then(|| unsafe { (at.as_ref(), at.add(1)) })
     }
 }
 
@@ -140,24 +148,14 @@ impl<'de> Builder<'de> {
         }
     }
 
-    /// Pushes a value.
+    /// Pushes a value. Three stores from registers: a copy of an array would go through memory.
     #[inline(always)]
     fn push(&mut self, first: u64, second: Word, third: Word) {
         self.slots.reserve(1);
         // SAFETY: the vector has room for one more slot.
-        unsafe { self.write(first, second, third) };
-    }
-
-    /// Writes a value after the last one. Three stores from registers: a copy of an array would go through memory.
-    ///
-    /// # Safety
-    /// The vector has room for one more slot.
-    #[inline(always)]
-    unsafe fn write(&mut self, first: u64, second: Word, third: Word) {
-        // SAFETY: see above.
         unsafe {
             let slot = self.slots.as_mut_ptr().add(self.slots.len()).cast::<Word>();
-            slot.write(Word { bits: first.to_le() });
+            slot.write(Word::of(first.to_le()));
             slot.add(1).write(second);
             slot.add(2).write(third);
             self.slots.set_len(self.slots.len() + 1);
@@ -167,14 +165,14 @@ impl<'de> Builder<'de> {
     /// Pushes `null`.
     #[inline(always)]
     pub(crate) fn push_null(&mut self) {
-        self.push(Tag::Null as u64, Word { bits: 0 }, Word { bits: 0 });
+        self.push(Tag::Null as u64, Word::of(0), Word::of(0));
     }
 
     /// Pushes `true` or `false`.
     #[inline(always)]
     pub(crate) fn push_bool(&mut self, value: bool) {
         // The value follows the tag.
-        self.push(Tag::Bool as u64 | u64::from(value) << 8, Word { bits: 0 }, Word { bits: 0 });
+        self.push(Tag::Bool as u64 | u64::from(value) << 8, Word::of(0), Word::of(0));
     }
 
     /// Pushes an integer.
@@ -197,7 +195,7 @@ impl<'de> Builder<'de> {
 
     #[inline(always)]
     fn push_number(&mut self, kind: Kind, bits: u64) {
-        self.push(Tag::Number as u64, Word { bits: (kind as u64).to_le() }, Word { bits });
+        self.push(Tag::Number as u64, Word::of((kind as u64).to_le()), Word::of(bits));
     }
 
     /// Pushes the string that begins at `start`, after an opening quote, if it has no escapes and is not too long. Returns
@@ -211,8 +209,7 @@ impl<'de> Builder<'de> {
             && words[0] >> 8 & 0xff == u64::from(b'"')
         {
             let first = words[0] & mask[0] & !0xffff | (len as u64) << 8 | Tag::String as u64;
-            let [second, third] =
-                [words[1] & mask[1], words[2] & mask[2]].map(|word| Word { bits: word.to_le() });
+            let [second, third] = [words[1] & mask[1], words[2] & mask[2]].map(|word| Word::of(word.to_le()));
             self.push(first, second, third);
         } else {
             self.push_copy(text);
@@ -228,12 +225,12 @@ impl<'de> Builder<'de> {
             let [start, rest] = [start, rest].map(|part| u128::from_le_bytes(scan::short(part)));
             let first = (start as u64) << 16 | (text.len() as u64) << 8 | Tag::String as u64;
             let third = (start >> 112 | rest << 16) as u64;
-            let [second, third] = [(start >> 48) as u64, third].map(|word| Word { bits: word.to_le() });
+            let [second, third] = [(start >> 48) as u64, third].map(|word| Word::of(word.to_le()));
             self.push(first, second, third);
         } else {
             let pointer = self.copy_text(text.as_bytes());
             let first = u64::from(VIEW) << 8 | Tag::String as u64;
-            self.push(first, Word { pointer }, Word { len: text.len() });
+            self.push(first, Word(pointer), Word::of(text.len() as u64));
         }
     }
 
@@ -243,10 +240,12 @@ impl<'de> Builder<'de> {
         match value {
             Value::Null => self.push_null(),
             Value::Bool(value) => self.push_bool(*value),
-            Value::Number(Number(Repr::Unsigned(value))) => self.push_unsigned(*value),
-            Value::Number(Number(Repr::Signed(value))) => self.push_signed(*value),
-            Value::Number(Number(Repr::Float(value))) => self.push_float(*value),
-            Value::Number(Number(Repr::Written(text))) => self.push_written(text),
+            Value::Number(Number(number)) => match number {
+                number::Repr::Unsigned(value) => self.push_unsigned(*value),
+                number::Repr::Signed(value) => self.push_signed(*value),
+                number::Repr::Float(value) => self.push_float(*value),
+                number::Repr::Written(text) => self.push_written(text),
+            },
             Value::String(text) => self.push_copy(text),
             Value::Array(_) | Value::Object(_) => return false,
         }
@@ -261,11 +260,7 @@ impl<'de> Builder<'de> {
         // SAFETY: `allocate` has returned new memory of the size of the box. Neither it nor the box around it, which
         // the number has, is ever dropped, and the text is only read.
         unsafe { pointer.write(ManuallyDrop::new(Box::from_raw(bytes as *mut str))) };
-        self.push(
-            Tag::Number as u64,
-            Word { bits: (Kind::Written as u64).to_le() },
-            Word { pointer: pointer.cast() },
-        );
+        self.push(Tag::Number as u64, Word::of((Kind::Written as u64).to_le()), Word(pointer.cast()));
     }
 
     /// Returns the number of values on the stack.
@@ -278,10 +273,9 @@ impl<'de> Builder<'de> {
     #[inline(always)]
     pub(crate) fn context(&self, object: &Object) -> usize {
         let first = match object.keys {
-            // SAFETY: an expected key precedes the next one. All words of slots are initialized.
-            None => unsafe { object.next.sub(1).read()[0].bits },
-            // SAFETY: as above.
-            Some(_) => self.keys.last().map_or(0, |key| unsafe { key[0].bits }),
+            // SAFETY: an expected key precedes the next one.
+            None => unsafe { object.next.sub(1).read()[0].bits() },
+            Some(_) => self.keys.last().map_or(0, |key| key[0].bits()),
         };
         context(first)
     }
@@ -317,7 +311,7 @@ impl<'de> Builder<'de> {
                 for (at, key) in kept.keys.iter().enumerate().filter(|(_, key)| text(key).len() > INLINE) {
                     let pointer = self.copy_text(text(key));
                     // SAFETY: `copy_keys` has copied so many keys there.
-                    unsafe { (*shape.keys.as_ptr().add(at))[1].pointer = pointer };
+                    unsafe { (*shape.keys.as_ptr().add(at))[1] = Word(pointer) };
                 }
             }
         }
@@ -330,11 +324,7 @@ impl<'de> Builder<'de> {
     /// the closing quote.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn push_expected(&mut self, start: usize, object: &mut Object) -> Option<usize> {
-        if object.next == object.end {
-            return None;
-        }
-        // SAFETY: the key is in the memory, before the end of the keys of the shape.
-        let key = unsafe { object.next.as_ref() };
+        let (key, next) = object.expected(object.next)?;
         let bytes = self.document.as_bytes();
         let len = len_byte(key);
         let is_same = match (MASKS.get(len), words_before(bytes, start)) {
@@ -349,8 +339,7 @@ impl<'de> Builder<'de> {
         if object.keys.is_some() {
             self.keys.push(*key);
         }
-        // SAFETY: as above.
-        object.next = unsafe { object.next.add(1) };
+        object.next = next;
         Some(end)
     }
 
@@ -372,13 +361,8 @@ impl<'de> Builder<'de> {
         // Expected keys may be missing. Those after this one are expected again.
         let mut next = object.next;
         for _ in 0..MAX_MISSING {
-            if next == object.end {
-                break;
-            }
-            // SAFETY: the key is in the memory, before the end of the keys of the shape.
-            let expected = unsafe { next.as_ref() };
-            // SAFETY: as above.
-            next = unsafe { next.add(1) };
+            let Some((expected, after)) = object.expected(next) else { break };
+            next = after;
             if is_same(&key, expected) {
                 object.next = next;
                 break;
@@ -391,21 +375,21 @@ impl<'de> Builder<'de> {
     #[inline(always)]
     pub(crate) fn end_key(&mut self, object: &mut Object) -> bool {
         let Some(key) = self.slots.pop() else { return false };
-        // SAFETY: all words of slots are initialized.
-        if u64::from_le(unsafe { key[0].bits }) as u8 != Tag::String as u8 {
+        if u64::from_le(key[0].bits()) as u8 != Tag::String as u8 {
             return false;
         }
-        // SAFETY: the expected key is in the memory, before the end of the keys of the shape.
-        if object.next != object.end && is_same(&key, unsafe { object.next.as_ref() }) {
-            // SAFETY: as above.
-            object.next = unsafe { object.next.add(1) };
-            if object.keys.is_some() {
-                self.keys.push(key);
+        match object.expected(object.next) {
+            Some((expected, next)) if is_same(&key, expected) => {
+                object.next = next;
+                if object.keys.is_some() {
+                    self.keys.push(key);
+                }
             }
-        } else {
-            let text = text(&key);
-            object.has_escapes |= scan::find(text, 0) < text.len();
-            self.push_new_key(object, key);
+            _ => {
+                let text = text(&key);
+                object.has_escapes |= scan::find(text, 0) < text.len();
+                self.push_new_key(object, key);
+            }
         }
         true
     }
@@ -449,8 +433,7 @@ impl<'de> Builder<'de> {
     pub(crate) fn push_array(&mut self, from: usize) {
         let len = self.slots.len() - from;
         let header = self.allocate((size_of::<Header>() + size_of::<Slot>() * len) / 8).cast();
-        self.move_slots(from, header, UNINDEXED);
-        self.push_container(Tag::Array, header);
+        self.push_container(Tag::Array, from, header, UNINDEXED);
     }
 
     /// Replaces the values of an open object by the object. There is at least one. Of duplicate keys, the last value is
@@ -468,8 +451,7 @@ impl<'de> Builder<'de> {
             words.cast().write(shape.keys);
             words.add(1).cast()
         };
-        self.move_slots(object.from, header, shape.index);
-        self.push_container(Tag::Object, header);
+        self.push_container(Tag::Object, object.from, header, shape.index);
     }
 
     /// Removes duplicate keys of an object with other keys than expected, from `from` on, and copies its keys into the
@@ -550,14 +532,15 @@ impl<'de> Builder<'de> {
         copy
     }
 
-    /// Writes the header of an array or object, and moves the slots from `from` on behind it. There is room for them.
+    /// Replaces the values from `from` on by an array or object of them: writes its header, and moves the values behind it.
+    /// There is room for them.
     #[inline(always)]
-    fn move_slots(&mut self, from: usize, header: NonNull<Header>, index: u32) {
+    fn push_container(&mut self, tag: Tag, from: usize, header: NonNull<Header>, index: u32) {
         const { assert!(!IS_SUPPORTED || size_of::<Header>() == 16 && align_of::<Header>() == 8) };
         let count = self.slots.len() - from;
         // SAFETY: the callers have allocated the memory. Copies words, not slots: wider loads would wait for the stores of
         // `push`.
-        unsafe {
+        let items = unsafe {
             header.write(Header { memory: self.address, len: count as u32, index });
             let items = header.add(1).cast::<Word>();
             let source = self.slots.as_ptr().add(from).cast::<Word>();
@@ -567,17 +550,9 @@ impl<'de> Builder<'de> {
                 }
             }
             self.slots.set_len(from);
-        }
-    }
-
-    /// Pushes an array or object after its slots were moved into the memory.
-    #[inline(always)]
-    fn push_container(&mut self, tag: Tag, header: NonNull<Header>) {
-        // SAFETY: the items follow the header, and the vector has had a slot there.
-        unsafe {
-            let pointer = header.add(1).cast().as_ptr();
-            self.write(tag as u64, Word { bits: u64::from(INNER).to_le() }, Word { pointer });
-        }
+            items
+        };
+        self.push(tag as u64, Word::of(u64::from(INNER).to_le()), Word(items.as_ptr().cast()));
     }
 
     /// Pushes an empty array or object.
@@ -585,7 +560,7 @@ impl<'de> Builder<'de> {
     pub(crate) fn push_empty(&mut self, is_object: bool) {
         let tag = if is_object { Tag::Object } else { Tag::Array };
         // Zero is the tag of the empty representation.
-        self.push(tag as u64, Word { bits: 0 }, Word { bits: 0 });
+        self.push(tag as u64, Word::of(0), Word::of(0));
     }
 
     /// Returns uninitialized words.
@@ -603,9 +578,9 @@ impl<'de> Builder<'de> {
 
     #[cold]
     fn grow(&mut self, words: usize) {
-        let chunk = Chunk::new(self.following.max(words));
-        self.free = chunk.0.len();
-        self.next = chunk.0.cast();
+        let mut chunk = Chunk::with_capacity(self.following.max(words));
+        self.free = chunk.capacity();
+        self.next = NonNull::from(chunk.spare_capacity_mut()).cast();
         self.following = self.free.saturating_mul(2).min(MAX_CHUNK);
         match self.first {
             None => self.first = Some(chunk),
@@ -618,23 +593,20 @@ impl<'de> Builder<'de> {
         let Some(slot) = self.slots.pop() else { return Value::Null };
         // SAFETY: `push` has written the words of a value. It has nothing to drop.
         match unsafe { (&raw const slot).cast::<Value>().read() } {
-            Value::Array(array) => {
-                Value::Array(array.into_inner().map_or_else(Array::new, |items| self.counted(items).into()))
-            }
-            Value::Object(map) => {
-                Value::Object(map.into_inner().map_or_else(Map::new, |items| self.counted(items).into()))
-            }
+            Value::Array(Array(array)) => Value::Array(Array(self.counted(array))),
+            Value::Object(map) => Value::Object(map.map_repr(|map| self.counted(map))),
             scalar => scalar,
         }
     }
 
-    /// Completes the memory, and returns a counted pointer to the items of the root.
-    fn counted<T>(&mut self, root: Inner<T>) -> Counted<T> {
+    /// Completes the memory, and returns the root with a counted pointer to its items.
+    fn counted<O, T>(&mut self, root: Repr<O, T>) -> Repr<O, T> {
+        let Repr::Inner(root) = root else { return root };
         if let Some(mut memory) = self.memory.take()
             && let Some(slot) = Arc::get_mut(&mut memory)
         {
             if let Some(shapes) = &mut self.shapes {
-                let words = self.first.iter().chain(&self.chunks).map(|chunk| chunk.0.len()).sum::<usize>();
+                let words = self.first.iter().chain(&self.chunks).map(Chunk::capacity).sum::<usize>();
                 shapes.words = words - self.free;
                 if shapes.new != 0 {
                     shapes.keep(&self.indexes);
@@ -651,6 +623,6 @@ impl<'de> Builder<'de> {
             let address = Arc::into_raw(memory);
             debug_assert_eq!(address, self.address, "headers have the address of the memory");
         }
-        Counted(root)
+        Repr::Shared(Counted(root))
     }
 }

@@ -53,29 +53,34 @@ pub(super) struct Memory {
     indexes: Vec<Index>,
 }
 
-/// Block of memory.
-struct Chunk(NonNull<[MaybeUninit<u64>]>);
+/// Block of memory: the capacity of a vector without elements, which only frees it.
+type Chunk = Vec<MaybeUninit<u64>>;
 
-// SAFETY: a chunk owns its memory, like a box. Nothing in it is thread-local, and nothing in it changes after decoding.
-unsafe impl Send for Chunk {}
-// SAFETY: as above.
-unsafe impl Sync for Chunk {}
-
-impl Chunk {
-    fn new(words: usize) -> Self {
-        Self(NonNull::from(Box::leak(Box::new_uninit_slice(words))))
-    }
+/// Array or object. The layout is defined, so that the decoder can write it.
+#[repr(u8)]
+pub(super) enum Repr<O, T> {
+    Empty = 0,
+    /// Array or object inside of another one in the memory.
+    #[allow(dead_code, reason = "the decoder writes it as words")]
+    Inner(Inner<T>) = INNER,
+    /// Behind a pointer, because [`Value`] has no room for it.
+    Owned(Box<O>) = 2,
+    /// Array or object in a memory.
+    Shared(Counted<T>) = 3,
 }
 
-impl Drop for Chunk {
-    fn drop(&mut self) {
-        // SAFETY: `new` leaked this box, and nothing else frees it.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+const INNER: u8 = 1;
+
+impl<O: Clone, T> Clone for Repr<O, T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Empty => Self::Empty,
+            Self::Inner(items) => Self::Shared(items.counted()),
+            Self::Owned(owned) => Self::Owned(owned.clone()),
+            Self::Shared(items) => Self::Shared(items.clone()),
+        }
     }
 }
-
-/// Tag of the representation of an array or object that is an [`Inner`].
-pub(super) const INNER: u8 = 1;
 
 /// Metadata before the items of an array or object.
 struct Header {
@@ -101,14 +106,14 @@ impl<T> Inner<T> {
     /// Returns the elements or the values of the entries.
     #[inline]
     pub(super) fn items(&self) -> &[Value] {
-        // SAFETY: `Builder::move_slots` wrote so many items. The memory exists while `self` is borrowed: `self` is inside
+        // SAFETY: `Builder::push_container` wrote so many items. The memory exists while `self` is borrowed: `self` is inside
         // of it and was reached through a counted reference, or `self` is the pointer of a counted reference.
         unsafe { slice::from_raw_parts(self.0.as_ptr(), self.header().len as usize) }
     }
 
     #[inline]
     fn header(&self) -> &Header {
-        // SAFETY: `Builder::move_slots` wrote a header before the items; the memory exists, as above.
+        // SAFETY: `Builder::push_container` wrote a header before the items; the memory exists, as above.
         unsafe { self.0.cast::<Header>().sub(1).as_ref() }
     }
 
@@ -188,11 +193,6 @@ const HEAP: u8 = 0xfe;
 /// The text is in a [`Memory`], without a reference count.
 const VIEW: u8 = 0xff;
 
-// SAFETY: a text is a value, a string, or a shared reference to text that does not change.
-unsafe impl Send for Text {}
-// SAFETY: as above.
-unsafe impl Sync for Text {}
-
 impl Text {
     /// Returns a text without an allocation. `None` if it is too long.
     #[inline]
@@ -208,30 +208,24 @@ impl Text {
         let mut bytes = [MaybeUninit::uninit(); INLINE];
         assert!(text.capacity() as u64 >> (8 * CAPACITY) == 0, "the capacity of a string has six bytes");
         write(&mut bytes[..CAPACITY], &(text.capacity() as u64).to_le_bytes()[..CAPACITY]);
-        let words = [Word { pointer: text.as_mut_ptr() }, Word { len: text.len() }];
+        let words = [Word(text.as_mut_ptr()), Word::of(text.len() as u64)];
         // SAFETY: the last 16 bytes have room for two words; the write needs no alignment.
         unsafe { bytes.as_mut_ptr().add(INLINE - 16).cast::<[Word; 2]>().write_unaligned(words) };
         Self { len: HEAP, bytes }
     }
 
     /// Moves the string out of a text that owns one, which is empty afterwards. Copies any other text.
-    fn take(&mut self) -> String {
+    pub(super) fn take(&mut self) -> String {
         if self.len != HEAP {
             return self.as_str().to_owned();
         }
         let mut capacity = [0; 8];
-        for (byte, value) in capacity.iter_mut().zip(&self.bytes[..CAPACITY]) {
-            // SAFETY: `heap` has written these bytes.
-            *byte = unsafe { value.assume_init() };
-        }
+        // SAFETY: `heap` has written these bytes.
+        capacity[..CAPACITY].copy_from_slice(unsafe { &*self.bytes.as_ptr().cast::<[u8; CAPACITY]>() });
         let (text, len) = (self.pointer(), self.as_str().len());
         self.len = 0;
         // SAFETY: `heap` has taken these parts from a string, and nothing else owns it, because this text is empty now.
         unsafe { String::from_raw_parts(text.cast(), len, u64::from_le_bytes(capacity) as usize) }
-    }
-
-    pub(super) fn into_string(mut self) -> String {
-        self.take()
     }
 
     /// Appends in amortized constant time per byte.
@@ -254,10 +248,9 @@ impl Text {
     fn pointer(&self) -> *mut str {
         debug_assert!(self.len >= HEAP, "an inline text has no pointer");
         // SAFETY: `heap` and `Builder` write a pointer and a length there.
-        let [pointer, len] =
+        let [Word(pointer), len] =
             unsafe { self.bytes.as_ptr().add(INLINE - 16).cast::<[Word; 2]>().read_unaligned() };
-        // SAFETY: as above.
-        ptr::slice_from_raw_parts_mut(unsafe { pointer.pointer.cast_mut() }, unsafe { len.len }) as *mut str
+        ptr::slice_from_raw_parts_mut(pointer.cast_mut(), len.bits() as usize) as *mut str
     }
 
     #[inline]
@@ -305,11 +298,19 @@ impl Drop for Text {
 /// Value or key as words of the layout of [`Value`].
 type Slot = [Word; 3];
 
-/// Eight bytes of a value or key.
-#[repr(C)]
+/// Eight bytes of a value or key: a pointer, or a number that is stored like one.
+#[repr(transparent)]
 #[derive(Clone, Copy)]
-union Word {
-    bits: u64,
-    pointer: *const u8,
-    len: usize,
+struct Word(*const u8);
+
+impl Word {
+    #[inline(always)]
+    const fn of(bits: u64) -> Self {
+        Self(ptr::without_provenance(bits as usize))
+    }
+
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        self.0.addr() as u64
+    }
 }

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 use std::slice;
 
 use super::slot::text;
-use super::{INLINE, Slot, UNINDEXED};
+use super::{INLINE, Slot, UNINDEXED, Word};
 use crate::value::map::Index;
 
 /// Number of contexts.
@@ -94,7 +94,7 @@ impl Shapes {
                 kept.longest = kept.longest.max(text.len());
                 if text.len() > INLINE {
                     let text: Box<[u8]> = text.into();
-                    key[1].pointer = text.as_ptr();
+                    key[1] = Word(text.as_ptr());
                     kept.texts.push(text);
                 }
                 kept.keys.push(key);

@@ -2,21 +2,20 @@
 
 use std::slice;
 
-use super::{INLINE, Slot, VIEW};
+use super::{INLINE, Slot, VIEW, Word};
 use crate::scan;
 
 /// Returns the second byte of a text: its length, or [`VIEW`].
 #[inline(always)]
 pub(super) fn len_byte(text: &Slot) -> usize {
-    // SAFETY: all words of slots are initialized.
-    usize::from((u64::from_le(unsafe { text[0].bits }) >> 8) as u8)
+    usize::from((u64::from_le(text[0].bits()) >> 8) as u8)
 }
 
 /// Returns the text of a key.
 pub(super) fn text(key: &Slot) -> &[u8] {
     match len_byte(key) {
         // SAFETY: `push_copy` has written a pointer and the length. The pointer is to a text in the memory, or a kept one.
-        len if len == usize::from(VIEW) => unsafe { slice::from_raw_parts(key[1].pointer, key[2].len) },
+        len if len == usize::from(VIEW) => unsafe { slice::from_raw_parts(key[1].0, key[2].bits() as usize) },
         // SAFETY: at most `INLINE` bytes follow the tag and the length, and all of them are initialized.
         len => unsafe { slice::from_raw_parts(key.as_ptr().cast::<u8>().add(2), len) },
     }
@@ -25,10 +24,9 @@ pub(super) fn text(key: &Slot) -> &[u8] {
 /// Returns whether two keys certainly are the same text.
 #[inline(always)]
 pub(super) fn is_same(left: &Slot, right: &Slot) -> bool {
-    // SAFETY: all words of slots are initialized.
-    let [first, second, third] = [0, 1, 2].map(|at| unsafe { (left[at].bits, right[at].bits) });
+    let [first, second, third] = [0, 1, 2].map(|at| left[at].bits() ^ right[at].bits());
     match len_byte(left) == usize::from(VIEW) {
-        false => ((first.0 ^ first.1) | (second.0 ^ second.1) | (third.0 ^ third.1)) == 0,
+        false => (first | second | third) == 0,
         true => text(left) == text(right),
     }
 }
@@ -42,8 +40,7 @@ pub(super) fn hash(key: &Slot) -> u64 {
             let word = |bytes: Option<&[u8; 8]>| bytes.copied().map_or(0, u64::from_le_bytes);
             [text.len() as u64, word(text.first_chunk()), word(text.last_chunk())]
         }
-        // SAFETY: all words of slots are initialized.
-        _ => key.map(|word| unsafe { word.bits }),
+        _ => key.map(Word::bits),
     };
     let mixed = first ^ second.rotate_left(23).wrapping_mul(0xc2b2_ae3d_27d4_eb4f) ^ third.rotate_left(47);
     mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -52,8 +49,7 @@ pub(super) fn hash(key: &Slot) -> u64 {
 /// Returns whether the masked words of a document are the text of a key. The two bytes before the text differ.
 #[inline(always)]
 pub(super) fn is_text(key: &Slot, words: [u64; 3]) -> bool {
-    // SAFETY: all words of slots are initialized.
-    let [first, second, third] = key.map(|word| u64::from_le(unsafe { word.bits }));
+    let [first, second, third] = key.map(|word| u64::from_le(word.bits()));
     // Two words as one number remain in general registers; the compiler would extract both halves of a vector.
     let rest = |second: u64, third: u64| u128::from(second) | u128::from(third) << 64;
     ((first ^ words[0]) >> 16 == 0) & (rest(second, third) == rest(words[1], words[2]))
