@@ -21,10 +21,11 @@ use serde::ser;
 use self::compound::Brackets;
 pub(crate) use self::compound::encode_key;
 pub use self::format::Format;
-pub(crate) use self::number::widen;
+pub(crate) use self::number::{push_signed, push_unsigned, widen};
 pub use self::serializer::{Compound, Serializer};
 use self::sort::Unsorted;
-use self::style::{Canonical, Go, Plain, Pretty, Style};
+use self::style::{Canonical, Go, Pretty};
+pub(crate) use self::style::{Plain, Style};
 use crate::codec::Mode;
 use crate::error::{Error, Result};
 #[doc(no_inline)]

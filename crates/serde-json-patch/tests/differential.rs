@@ -1,0 +1,358 @@
+//! Comparison with serde_json itself: values, errors with their positions, and consumed bytes.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Debug};
+
+use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_bytes::ByteBuf;
+
+/// Everything that a deserializer passes to a visitor.
+#[derive(Debug)]
+enum Any {
+    Null,
+    Bool(bool),
+    Unsigned(u64),
+    Signed(i64),
+    Float(u64),
+    Text(String),
+    Array(Vec<Self>),
+    Object(Vec<(String, Self)>),
+}
+
+impl<'de> Deserialize<'de> for Any {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyVisitor;
+
+        impl<'de> Visitor<'de> for AnyVisitor {
+            type Value = Any;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("anything")
+            }
+
+            fn visit_unit<E>(self) -> Result<Any, E> {
+                Ok(Any::Null)
+            }
+
+            fn visit_bool<E>(self, value: bool) -> Result<Any, E> {
+                Ok(Any::Bool(value))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<Any, E> {
+                Ok(Any::Unsigned(value))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<Any, E> {
+                Ok(Any::Signed(value))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<Any, E> {
+                Ok(Any::Float(value.to_bits()))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Any, E> {
+                Ok(Any::Text(text.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Any, A::Error> {
+                let mut elements = Vec::new();
+                while let Some(element) = access.next_element()? {
+                    elements.push(element);
+                }
+                Ok(Any::Array(elements))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Any, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = access.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Any::Object(entries))
+            }
+        }
+
+        deserializer.deserialize_any(AnyVisitor)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[allow(dead_code, reason = "only printed")]
+struct Record {
+    id: u64,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    tags: Vec<char>,
+    #[serde(default)]
+    place: (i8, f32),
+    #[serde(default)]
+    unit: (),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "only printed")]
+enum Shape {
+    Empty,
+    Circle(f64),
+    Line(i32, i32),
+    Rectangle { width: u8, height: u8 },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+#[allow(dead_code, reason = "only printed")]
+enum Tagged {
+    A { x: f32 },
+    B { y: Box<Shape> },
+}
+
+/// Defines a function that decodes a document in all ways, and describes the results.
+macro_rules! outcomes {
+    ($name:ident, $json:ident) => {
+        fn $name<T: DeserializeOwned + Debug>(document: &[u8]) -> Vec<String> {
+            fn text<T: Debug>(result: Result<T, $json::Error>) -> String {
+                match result {
+                    Ok(value) => format!("{value:?}"),
+                    Err(error) => format!("{error} {error:?} {:?}", error.classify()),
+                }
+            }
+
+            let mut outcomes = vec![
+                format!("from_slice {}", text($json::from_slice::<T>(document))),
+                format!("from_reader {}", text($json::from_reader::<_, T>(document))),
+            ];
+            if let Ok(document) = str::from_utf8(document) {
+                outcomes.push(format!("from_str {}", text($json::from_str::<T>(document))));
+            }
+            let mut reader = document;
+            let result = T::deserialize(&mut $json::Deserializer::from_reader(&mut reader));
+            // After an error, the number of consumed bytes is unspecified.
+            let rest = if result.is_ok() { reader.len() } else { 0 };
+            outcomes.push(format!("deserialize {} {rest}", text(result)));
+            let mut slices = $json::Deserializer::from_slice(document).into_iter::<T>();
+            let mut readers = $json::Deserializer::from_reader(document).into_iter::<T>();
+            for _ in 0..2 {
+                let next = slices.next().map(text);
+                outcomes.push(format!("slice stream {next:?} {}", slices.byte_offset()));
+                let next = readers.next().map(text);
+                outcomes.push(format!("reader stream {next:?} {}", readers.byte_offset()));
+            }
+            outcomes
+        }
+    };
+}
+
+outcomes!(ours, serde_json);
+outcomes!(theirs, original);
+
+fn compare<T: DeserializeOwned + Debug>(document: &[u8]) {
+    let name = std::any::type_name::<T>();
+    assert_eq!(ours::<T>(document), theirs::<T>(document), "{name} from {}", document.escape_ascii());
+}
+
+/// Compares the results of types that accept many documents.
+fn compare_any(document: &[u8]) {
+    compare::<Any>(document);
+    compare::<IgnoredAny>(document);
+    compare::<Record>(document);
+    compare::<Shape>(document);
+    compare::<ByteBuf>(document);
+    compare::<BTreeMap<i32, bool>>(document);
+}
+
+fn compare_all(document: &[u8]) {
+    compare_any(document);
+    compare::<Tagged>(document);
+    compare::<Option<bool>>(document);
+    compare::<()>(document);
+    compare::<u8>(document);
+    compare::<i64>(document);
+    compare::<u128>(document);
+    compare::<i128>(document);
+    compare::<f32>(document);
+    compare::<f64>(document);
+    compare::<char>(document);
+    compare::<String>(document);
+    compare::<Vec<Option<f64>>>(document);
+    compare::<(u8, Shape)>(document);
+    compare::<BTreeMap<String, IgnoredAny>>(document);
+    compare::<BTreeMap<bool, u128>>(document);
+}
+
+const DOCUMENTS: &[&str] = &[
+    "",
+    " ",
+    "null",
+    " true ",
+    "false false",
+    "0",
+    "-0",
+    "-1",
+    "255 256",
+    "18446744073709551616",
+    "-9223372036854775809",
+    "340282366920938463463374607431768211456",
+    "1.5e3",
+    "-0.0",
+    "3.4028236e38",
+    "1e400",
+    "-1e-400",
+    "12e99999999999",
+    "0.1e-99999999999",
+    "123456789012345678901234567890.5",
+    "\"\"",
+    "\"a\"",
+    "\"\u{e9}\u{20ac}\u{1f600} text of more than sixteen bytes\"",
+    "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\"",
+    "\"\\ud83d\"",
+    "\"\\ud83d\\n\"",
+    "\"\\ud83d\\u0041\"",
+    "\"\\ude00\"",
+    "\"\\u12g4\"",
+    "\"line\nbreak\"",
+    "[]",
+    "[1, 2.5, null]",
+    "[\n [1 ,2],\n [ ] ]",
+    "[1,]",
+    "[,1]",
+    "[1}",
+    "[1 2]",
+    "{}",
+    "{\"id\": 7, \"name\": \"Ada\", \"tags\": [\"x\", \"\u{e9}\"], \"place\": [1, 2.5], \"unit\": null, \"more\": {\"a\": [1]}}",
+    "{\"id\": 7, \"id\": 8}",
+    "{\"id\": \"7\"}",
+    "{\"name\": null}",
+    "[7, \"Ada\", [\"x\"], [1, 2], null]",
+    "[7, \"Ada\", [\"x\"], [1, 2], null, 1]",
+    "\"Empty\"",
+    "\"Circle\"",
+    "{\"Circle\": 1.5}",
+    "{\"Line\": [1, -2]}",
+    "{\"Line\": [1, -2, 3]}",
+    "{\"Line\": [1]}",
+    "{\"Rectangle\": {\"width\": 1, \"height\": 2}}",
+    "{\"Rectangle\": {\"width\": 1, \"depth\": 2}}",
+    "{\"Empty\": null}",
+    "{\"Empty\": null, \"Circle\": 1}",
+    "{\"Unknown\": 1}",
+    "{\"type\": \"a\", \"x\": 1.1}",
+    "{\"y\": {\"Circle\": 1}, \"type\": \"b\"}",
+    "{\"1\": true, \"-2\": false}",
+    "{\"1\": true, \"x\": false}",
+    "{\"1 \": true}",
+    "{\"true\": 1, \"false\": 340282366920938463463374607431768211455}",
+    "{\"trua\": 1}",
+    "{\"other\": 1}",
+    "{\"a\" 1}",
+    "{\"a\": 1,}",
+    "{1: 2}",
+    "{\"a\": [true, {\"b\": \"\\ud800\"}, \"c\"]}",
+    "[1]x",
+    "1 2 3",
+    "1\"a\"[true]{}null",
+    "truefalse",
+    "nul",
+    "nulx",
+    "+1",
+    "01",
+    "1.",
+    "1.e1",
+    "1e+",
+    "-",
+    "--1",
+    "'a'",
+    "\u{feff}1",
+];
+
+#[test]
+fn results_are_equal() {
+    for document in DOCUMENTS {
+        compare_all(document.as_bytes());
+    }
+    for depth in [126, 127, 128, 129, 200] {
+        let open = "[".repeat(depth);
+        compare_all(open.as_bytes());
+        compare_all(format!("{open}{}", "]".repeat(depth)).as_bytes());
+        compare_all("{\"a\":".repeat(depth).as_bytes());
+    }
+    for bytes in [&b"\"\xce\xf8\""[..], b"\"a\\n\xff\"", b"[\"\xc3\"]", b"{\"\xff\": 1}", b"\xff", b"\"\xe2\x82", b"\"\\u\xff\"" ] {
+        compare_all(bytes);
+    }
+}
+
+#[test]
+fn results_of_damaged_documents_are_equal() {
+    for document in DOCUMENTS {
+        let document = document.as_bytes();
+        for at in 0..document.len() {
+            compare_any(&document[..at]);
+            for byte in *b"\"\\,}[1 \n\xff" {
+                let mut damaged = document.to_vec();
+                damaged[at] = byte;
+                compare_any(&damaged);
+            }
+        }
+    }
+}
+
+/// Asserts that a value is encoded equally, or not at all for the same reason.
+fn compare_encoding<T: Serialize + ?Sized>(value: &T) {
+    macro_rules! outcomes {
+        ($json:ident) => {{
+            let text = |result: Result<String, $json::Error>| result.unwrap_or_else(|error| error.to_string());
+            let mut written = Vec::new();
+            let result = $json::to_writer(&mut written, value).map(|()| String::new());
+            [
+                text($json::to_string(value)),
+                text($json::to_string_pretty(value)),
+                text(result),
+                String::from_utf8(written).unwrap(),
+                text($json::to_value(value).map(|value| value.to_string())),
+            ]
+        }};
+    }
+    assert_eq!(outcomes!(serde_json), outcomes!(original));
+}
+
+#[test]
+fn encodings_are_equal() {
+    #[derive(Serialize)]
+    enum Kind {
+        Unit,
+        Newtype(f32),
+        Tuple(u8, Option<i8>),
+        Struct { a: &'static str, b: [u8; 0] },
+        EmptyStruct {},
+    }
+
+    for value in [0.0, -0.0, 1.5, 1e21, 1e-7, 0.1, f64::MAX, f64::MIN_POSITIVE, f64::NAN, f64::INFINITY] {
+        compare_encoding(&value);
+        compare_encoding(&(value as f32));
+    }
+    for value in [0, 1, 9, 10, 99_999_999, 100_000_000, u64::MAX] {
+        compare_encoding(&value);
+        compare_encoding(&value.cast_signed());
+        compare_encoding(&(i128::from(value) * i128::from(value)));
+        compare_encoding(&BTreeMap::from([(value, value.cast_signed())]));
+    }
+    for text in ["", "a", "\"\\/\u{8}\u{c}\n\r\t\0\u{1f}\u{7f}\u{e9}\u{2028}", &"long ".repeat(20)] {
+        compare_encoding(text);
+        compare_encoding(&BTreeMap::from([(text, Some(text)), ("none", None)]));
+        compare_encoding(&format_args!("{text} and {text}"));
+        compare_encoding(&text.chars().collect::<Vec<_>>());
+    }
+    compare_encoding(&[
+        Kind::Unit,
+        Kind::Newtype(0.1),
+        Kind::Tuple(1, None),
+        Kind::Struct { a: "x\n", b: [] },
+        Kind::EmptyStruct {},
+    ]);
+    compare_encoding(&(Vec::<()>::new(), BTreeMap::<char, ()>::new(), ((), [[true]]), serde_bytes::Bytes::new(b"ab")));
+    compare_encoding(&BTreeMap::from([(true, 1), (false, 2)]));
+    compare_encoding(&BTreeMap::from([([1], 1)]));
+    compare_encoding(&BTreeMap::from([(Some('x'), 1)]));
+    compare_encoding(&BTreeMap::from([((), 1)]));
+}
