@@ -92,6 +92,7 @@ const STEPS: &[Step] = &[
     step("rows", Full, |gate| completeness::check(&gate.workspace).map(|()| None)),
     step("load", Full, |gate| proxy::check(&gate.workspace)),
     step("conformance", Full, conformance),
+    step("serde-json", Full, |gate| crate::json_suite::suite(&gate.workspace)),
     step("peers", Beside, peers),
     step("instructions", Full, |gate| instructions::compare(&gate.workspace, &[])),
     step("linear", Full, |gate| instructions::check_growth(&gate.workspace)),

@@ -138,7 +138,8 @@ pub(crate) fn number(bytes: &[u8], start: usize) -> Result<usize, Fault> {
 /// Returns the offset of the error for the number in `bytes[start..end]`, which is out of range: at the digit where the
 /// exponent exceeds 32 bits, or else at the end.
 pub(crate) fn out_of_range(bytes: &[u8], start: usize, end: usize) -> usize {
-    let exponent = bytes[start..end].iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(end - start);
+    let exponent =
+        bytes[start..end].iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(end - start);
     let mut value = 0_i32;
     for (at, byte) in bytes[..end].iter().enumerate().skip(start + exponent) {
         if byte.is_ascii_digit() {

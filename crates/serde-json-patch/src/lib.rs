@@ -56,6 +56,7 @@ mod read;
 #[cfg(feature = "std")]
 pub mod ser;
 #[cfg(not(feature = "std"))]
+#[allow(dead_code, unreachable_pub, unused_imports, reason = "it is public with the feature `std`")]
 mod ser;
 pub mod value;
 

@@ -76,17 +76,35 @@ macro_rules! json_internal {
     (@object $map:ident () ($key:expr) : $($rest:tt)*) => {
         $crate::json_internal!(@object $map ($key) : $($rest)*);
     };
-    // Neither a colon nor a comma belongs to a key.
-    (@object $map:ident () : $($rest:tt)*) => {
-        $crate::json_unexpected!(:);
+    // The end of the input where a colon or a value is expected.
+    (@object $map:ident ($($key:tt)+) $(:)?) => {
+        $crate::json_internal!();
+    };
+    (@object $map:ident ($($key:tt)+) : null $unexpected:tt $($rest:tt)*) => {
+        $crate::json_unexpected!($unexpected);
+    };
+    (@object $map:ident ($($key:tt)+) : true $unexpected:tt $($rest:tt)*) => {
+        $crate::json_unexpected!($unexpected);
+    };
+    (@object $map:ident ($($key:tt)+) : false $unexpected:tt $($rest:tt)*) => {
+        $crate::json_unexpected!($unexpected);
     };
     (@object $map:ident ($($key:tt)+) : $($unexpected:tt)+) => {
         $crate::json_expect_expr_comma!($($unexpected)+);
     };
-    (@object $map:ident ($($key:tt)*) , $($rest:tt)*) => {
-        $crate::json_unexpected!(,);
-    };
     (@object $map:ident ($($key:tt)*) $next:tt $($rest:tt)*) => {
+        $crate::json_internal!(@key $map ($($key)*) [$next] $next $($rest)*);
+    };
+
+    // `@key MAP (TOKENS OF THE KEY) [COPY OF THE NEXT TOKEN] REST`: neither a colon nor a comma belongs to a key. The copy has
+    // the position of the token in the program.
+    (@key $map:ident () [$colon:tt] : $($rest:tt)*) => {
+        $crate::json_unexpected!($colon);
+    };
+    (@key $map:ident ($($key:tt)*) [$comma:tt] , $($rest:tt)*) => {
+        $crate::json_unexpected!($comma);
+    };
+    (@key $map:ident ($($key:tt)*) [$next:tt] $_next:tt $($rest:tt)*) => {
         $crate::json_internal!(@object $map ($($key)* $next) $($rest)*);
     };
 

@@ -2,9 +2,9 @@
 //!
 //! Its entries are sorted by key. With the feature `preserve_order`, they are in the order of insertion.
 
+use std::borrow::Borrow;
 #[cfg(not(feature = "preserve_order"))]
 use std::collections::btree_map::{self as imp, BTreeMap as Entries};
-use std::borrow::Borrow;
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::iter::FusedIterator;

@@ -9,7 +9,9 @@ use std::fmt;
 use std::iter::Once;
 
 use serde::de::value::{BorrowedStrDeserializer, MapDeserializer};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, Unexpected, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, Unexpected, Visitor,
+};
 
 use crate::error::Error;
 

@@ -1,7 +1,9 @@
 //! Comparison with serde_json itself: values, errors with their positions, and consumed bytes.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
+use std::io::{self, Write};
 
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -277,7 +279,15 @@ fn results_are_equal() {
         compare_all(format!("{open}{}", "]".repeat(depth)).as_bytes());
         compare_all("{\"a\":".repeat(depth).as_bytes());
     }
-    for bytes in [&b"\"\xce\xf8\""[..], b"\"a\\n\xff\"", b"[\"\xc3\"]", b"{\"\xff\": 1}", b"\xff", b"\"\xe2\x82", b"\"\\u\xff\"" ] {
+    for bytes in [
+        &b"\"\xce\xf8\""[..],
+        b"\"a\\n\xff\"",
+        b"[\"\xc3\"]",
+        b"{\"\xff\": 1}",
+        b"\xff",
+        b"\"\xe2\x82",
+        b"\"\\u\xff\"",
+    ] {
         compare_all(bytes);
     }
 }
@@ -301,7 +311,8 @@ fn results_of_damaged_documents_are_equal() {
 fn compare_encoding<T: Serialize + ?Sized>(value: &T) {
     macro_rules! outcomes {
         ($json:ident) => {{
-            let text = |result: Result<String, $json::Error>| result.unwrap_or_else(|error| error.to_string());
+            let text =
+                |result: Result<String, $json::Error>| result.unwrap_or_else(|error| error.to_string());
             let mut written = Vec::new();
             let result = $json::to_writer(&mut written, value).map(|()| String::new());
             [
@@ -334,7 +345,8 @@ fn encodings_are_equal() {
     for value in [0, 1, 9, 10, 99_999_999, 100_000_000, u64::MAX] {
         compare_encoding(&value);
         compare_encoding(&value.cast_signed());
-        compare_encoding(&(i128::from(value) * i128::from(value)));
+        compare_encoding(&(i128::from(value) * i128::from(i64::MIN)));
+        compare_encoding(&(u128::from(value) * u128::from(value)));
         compare_encoding(&BTreeMap::from([(value, value.cast_signed())]));
     }
     for text in ["", "a", "\"\\/\u{8}\u{c}\n\r\t\0\u{1f}\u{7f}\u{e9}\u{2028}", &"long ".repeat(20)] {
@@ -350,9 +362,102 @@ fn encodings_are_equal() {
         Kind::Struct { a: "x\n", b: [] },
         Kind::EmptyStruct {},
     ]);
-    compare_encoding(&(Vec::<()>::new(), BTreeMap::<char, ()>::new(), ((), [[true]]), serde_bytes::Bytes::new(b"ab")));
+    compare_encoding(&(
+        Vec::<()>::new(),
+        BTreeMap::<char, ()>::new(),
+        ((), [[true]]),
+        serde_bytes::Bytes::new(b"ab"),
+    ));
     compare_encoding(&BTreeMap::from([(true, 1), (false, 2)]));
     compare_encoding(&BTreeMap::from([([1], 1)]));
     compare_encoding(&BTreeMap::from([(Some('x'), 1)]));
     compare_encoding(&BTreeMap::from([((), 1)]));
+}
+
+/// Defines a formatter that records the calls of its methods.
+macro_rules! recorder {
+    ($name:ident, $json:ident) => {
+        struct $name<'a>(&'a RefCell<Vec<String>>);
+
+        impl $name<'_> {
+            fn call(&mut self, call: impl Into<String>) -> io::Result<()> {
+                self.0.borrow_mut().push(call.into());
+                Ok(())
+            }
+        }
+
+        recorder! {
+            @formatter $name, $json;
+            write_null() write_bool(bool) write_i8(i8) write_i16(i16) write_i32(i32) write_i64(i64) write_i128(i128)
+            write_u8(u8) write_u16(u16) write_u32(u32) write_u64(u64) write_u128(u128) write_f32(f32) write_f64(f64)
+            write_number_str(&str) begin_string() end_string() write_string_fragment(&str) begin_array() end_array()
+            begin_array_value(bool) end_array_value() begin_object() end_object() begin_object_key(bool)
+            end_object_key() begin_object_value() end_object_value() write_raw_fragment(&str)
+        }
+    };
+    (@formatter $name:ident, $json:ident; $($method:ident($($type:ty)?))*) => {
+        impl $json::ser::Formatter for $name<'_> {
+            $(recorder!(@method $method $($type)?);)*
+
+            fn write_char_escape<W: ?Sized + Write>(
+                &mut self,
+                _writer: &mut W,
+                char_escape: $json::ser::CharEscape,
+            ) -> io::Result<()> {
+                use $json::ser::CharEscape as E;
+                self.call(match char_escape {
+                    E::Quote => "quote".to_owned(),
+                    E::ReverseSolidus => "reverse solidus".to_owned(),
+                    E::Solidus => "solidus".to_owned(),
+                    E::Backspace => "backspace".to_owned(),
+                    E::FormFeed => "form feed".to_owned(),
+                    E::LineFeed => "line feed".to_owned(),
+                    E::CarriageReturn => "carriage return".to_owned(),
+                    E::Tab => "tab".to_owned(),
+                    E::AsciiControl(byte) => format!("control {byte}"),
+                })
+            }
+        }
+    };
+    (@method $method:ident) => {
+        fn $method<W: ?Sized + Write>(&mut self, _writer: &mut W) -> io::Result<()> {
+            self.call(stringify!($method))
+        }
+    };
+    (@method $method:ident $type:ty) => {
+        fn $method<W: ?Sized + Write>(&mut self, _writer: &mut W, value: $type) -> io::Result<()> {
+            self.call(format!("{} {value:?}", stringify!($method)))
+        }
+    };
+}
+
+recorder!(OurCalls, serde_json);
+recorder!(TheirCalls, original);
+
+#[test]
+fn formatters_are_called_equally() {
+    fn compare<T: Serialize + ?Sized>(value: &T) {
+        let (ours, theirs) = (RefCell::default(), RefCell::default());
+        value.serialize(&mut serde_json::Serializer::with_formatter(Vec::new(), OurCalls(&ours))).unwrap();
+        value.serialize(&mut original::Serializer::with_formatter(Vec::new(), TheirCalls(&theirs))).unwrap();
+        assert_eq!(ours, theirs);
+    }
+
+    #[derive(Serialize)]
+    enum Kind {
+        Tuple(u8, f32),
+        Struct { a: Option<char>, b: [(); 0] },
+        Newtype(&'static str),
+    }
+
+    compare(&[
+        Kind::Tuple(1, 0.5),
+        Kind::Struct { a: Some('"'), b: [] },
+        Kind::Newtype("a\"\\\n\u{1}\u{e9}b\t"),
+    ]);
+    compare(&(true, None::<()>, "", f64::NAN, -1.5, i128::MIN, serde_bytes::Bytes::new(b"ab")));
+    compare(&BTreeMap::from([(1, "x"), (-2, "")]));
+    compare(&BTreeMap::from([(true, ()), (false, ())]));
+    compare(&BTreeMap::from([("key\r", Vec::<u8>::new())]));
+    compare(&format_args!("{} and {:?}", "a\u{8}", "b\u{c}"));
 }

@@ -16,6 +16,18 @@ pub fn special(bytes: &[u8], from: usize) -> usize {
     scan::find(bytes, from)
 }
 
+/// Returns a vector for a document, with the capacity that the last documents of the thread needed.
+#[inline]
+pub fn new_document() -> Vec<u8> {
+    ser::new_vec()
+}
+
+/// Records the length of a finished document, and releases memory if less than half of its capacity is used.
+#[inline]
+pub fn finish_document(document: &mut Vec<u8>) {
+    ser::record_len(document);
+}
+
 /// Appends `text` in quotes.
 #[inline(always)]
 pub fn push_string(out: &mut Vec<u8>, text: &str) {

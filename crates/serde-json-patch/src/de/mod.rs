@@ -16,8 +16,8 @@ use crate::error::{Error, Reason, Result};
 use crate::number::Number;
 #[cfg(feature = "std")]
 pub use crate::read::IoRead;
-use crate::read::{Reference, error, peek_error};
 pub use crate::read::{Read, SliceRead, StrRead};
+use crate::read::{Reference, error, peek_error};
 
 /// Number of nested arrays and objects that is an error.
 const MAX_DEPTH: u8 = 128;
@@ -216,7 +216,11 @@ impl<'de, R: Read<'de>> Deserializer<R> {
 
     /// Decodes a number. A float is rounded to `f32` if `single`.
     #[inline(always)]
-    pub(crate) fn decode_number<'any, V: Visitor<'any>>(&mut self, single: bool, visitor: V) -> Result<V::Value> {
+    pub(crate) fn decode_number<'any, V: Visitor<'any>>(
+        &mut self,
+        single: bool,
+        visitor: V,
+    ) -> Result<V::Value> {
         match self.first()? {
             b'-' | b'0'..=b'9' => {
                 let number = self.read.number(single)?;
@@ -462,7 +466,11 @@ impl<'de, R: Read<'de>> Deserializer<R> {
 
     #[inline(always)]
     fn visit_bool<V: Visitor<'de>>(&mut self, value: bool, visitor: V) -> Result<V::Value> {
-        if value { self.read.literal(b"true")? } else { self.read.literal(b"false")? }
+        if value {
+            self.read.literal(b"true")?
+        } else {
+            self.read.literal(b"false")?
+        }
         self.place(visitor.visit_bool(value))
     }
 

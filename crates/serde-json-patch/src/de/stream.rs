@@ -60,9 +60,7 @@ impl<'de, R: Read<'de>, T: Deserialize<'de>> Iterator for StreamDeserializer<'de
             Ok(Some((_, value))) => match self.de.read.peek() {
                 Ok(
                     None
-                    | Some(
-                        b' ' | b'\n' | b'\t' | b'\r' | b'"' | b'[' | b']' | b'{' | b'}' | b',' | b':',
-                    ),
+                    | Some(b' ' | b'\n' | b'\t' | b'\r' | b'"' | b'[' | b']' | b'{' | b'}' | b',' | b':'),
                 ) => Some(Ok(value)),
                 Ok(Some(_)) => Some(Err(peek_error(&self.de.read, Reason::TRAILING))),
                 Err(error) => Some(Err(error)),

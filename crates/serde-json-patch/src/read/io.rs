@@ -129,9 +129,11 @@ impl<R: io::Read> IoRead<R> {
     fn scan_string(&mut self, purpose: Purpose) -> Result<()> {
         let start = self.consumed();
         self.token.clear();
+        let mut has_escapes = false;
         loop {
             match self.take()? {
                 Some(b'\\') => {
+                    has_escapes = true;
                     let digits = match self.take()? {
                         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 0,
                         Some(b'u') => 4,
@@ -146,16 +148,21 @@ impl<R: io::Read> IoRead<R> {
                         break;
                     }
                 }
+                Some(b'"') if !has_escapes => {
+                    self.token.pop();
+                    std::mem::swap(&mut self.token, &mut self.content);
+                    return Ok(());
+                }
                 Some(b'"') | None => break,
                 Some(0..=0x1f) if purpose != Purpose::Bytes => break,
                 Some(_) => {}
             }
         }
         self.content.clear();
-        let mut content = std::mem::take(&mut self.content);
-        let result = diagnose::string(&self.token, 0, purpose, &mut content);
-        self.content = content;
-        result.map(|_| ()).map_err(|fault| self.fault(start, fault))
+        match diagnose::string(&self.token, 0, purpose, &mut self.content) {
+            Ok(_) => Ok(()),
+            Err(fault) => Err(self.fault(start, fault)),
+        }
     }
 }
 

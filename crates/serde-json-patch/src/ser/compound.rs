@@ -19,10 +19,14 @@ pub enum Compound<'a, W: 'a, F: 'a> {
     },
     /// Number with all digits.
     #[cfg(feature = "arbitrary_precision")]
-    Number { ser: &'a mut Serializer<W, F> },
+    Number {
+        ser: &'a mut Serializer<W, F>,
+    },
     /// Raw value.
     #[cfg(feature = "raw_value")]
-    Raw { ser: &'a mut Serializer<W, F> },
+    Raw {
+        ser: &'a mut Serializer<W, F>,
+    },
 }
 
 #[doc(hidden)]
@@ -55,7 +59,10 @@ impl<'a, W: Write, F: Formatter> Compound<'a, W, F> {
 
     /// Writes a closing bracket. Returns the serializer.
     #[inline]
-    fn close(self, end: impl FnOnce(&mut F, &mut W) -> std::io::Result<()>) -> Result<&'a mut Serializer<W, F>> {
+    fn close(
+        self,
+        end: impl FnOnce(&mut F, &mut W) -> std::io::Result<()>,
+    ) -> Result<&'a mut Serializer<W, F>> {
         match self {
             Self::Map { ser, state } => {
                 if state != State::Closed {

@@ -3,14 +3,15 @@
 mod compound;
 mod formatter;
 mod key;
-pub(crate) mod reject;
 #[cfg(any(feature = "arbitrary_precision", feature = "raw_value"))]
 pub(crate) mod only_text;
+pub(crate) mod reject;
 
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, Sink, Write};
 
 use serde::ser::{self, Serialize};
+use tightwire_json::engine;
 
 #[doc(hidden)]
 pub use self::compound::Compound;
@@ -314,9 +315,10 @@ pub fn to_vec<T>(value: &T) -> Result<Vec<u8>>
 where
     T: ?Sized + Serialize,
 {
-    let buffer = Buffer(Vec::with_capacity(128));
+    let buffer = Buffer(engine::new_document());
     let mut serializer: Serializer<Sink, Buffer> = Serializer::with_formatter(io::sink(), buffer);
     value.serialize(&mut serializer)?;
+    engine::finish_document(&mut serializer.formatter.0);
     Ok(serializer.formatter.0)
 }
 
@@ -329,8 +331,9 @@ pub fn to_vec_pretty<T>(value: &T) -> Result<Vec<u8>>
 where
     T: ?Sized + Serialize,
 {
-    let mut document = Vec::with_capacity(128);
+    let mut document = engine::new_document();
     to_writer_pretty(&mut document, value)?;
+    engine::finish_document(&mut document);
     Ok(document)
 }
 

@@ -1,7 +1,7 @@
 //! Tokens of a document, for [`engine`](crate::engine).
 
-use super::parser::Parser;
 pub use super::number::Number;
+use super::parser::Parser;
 use crate::codec::Codec;
 pub use crate::grammar::{NumberState, NumberStep};
 use crate::scan;

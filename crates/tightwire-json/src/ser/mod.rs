@@ -353,14 +353,14 @@ thread_local! {
 /// Returns a vector for a new document. Its capacity is the smaller of the last two lengths: a thread that alternates
 /// large and small documents never allocates a large vector for a small document.
 #[inline]
-fn new_vec() -> Vec<u8> {
+pub(crate) fn new_vec() -> Vec<u8> {
     let (last, before) = LENGTHS.get();
     Vec::with_capacity(last.min(before).min(MAX_CAPACITY) + SLACK)
 }
 
 /// Records the length of a finished document, and shrinks its vector if less than half of it is used.
 #[inline]
-fn record_len(document: &mut Vec<u8>) {
+pub(crate) fn record_len(document: &mut Vec<u8>) {
     let (last, _) = LENGTHS.get();
     LENGTHS.set((document.len(), last));
     if document.len() + SLACK < document.capacity() / 2 {
