@@ -2,18 +2,18 @@
 
 mod access;
 mod key;
+mod number;
+mod skip;
 mod stream;
 
-use std::str::FromStr;
-
 use serde::de::{self, Deserialize, Expected, Unexpected, Visitor};
-use tightwire_json::engine::{self, Number as Plain};
+use tightwire_json::engine;
 
 pub(crate) use self::access::no_content;
 use self::access::{Elements, Entries, UnitVariant, Variant};
+pub(crate) use self::number::Parsed;
 pub use self::stream::StreamDeserializer;
 use crate::error::{Error, Reason, Result};
-use crate::number::Number;
 #[cfg(feature = "std")]
 pub use crate::read::IoRead;
 pub use crate::read::{Read, SliceRead, StrRead};
@@ -64,45 +64,6 @@ impl<'a> Deserializer<StrRead<'a>> {
     #[allow(clippy::should_implement_trait, reason = "the name is that of serde_json")]
     pub fn from_str(s: &'a str) -> Self {
         Self::new(StrRead::new(s))
-    }
-}
-
-/// Number of a document.
-pub(crate) enum Parsed {
-    Plain(Plain),
-    /// Text of a number that is no integer of 64 bits.
-    #[cfg(feature = "arbitrary_precision")]
-    Text(String),
-}
-
-/// Passes a number to the visitor.
-#[inline(always)]
-fn visit<'de, V: Visitor<'de>>(number: Plain, visitor: V) -> Result<V::Value> {
-    match number {
-        Plain::Unsigned(value) => visitor.visit_u64(value),
-        Plain::Signed(value) => visitor.visit_i64(value),
-        Plain::Float(value) => visitor.visit_f64(value),
-    }
-}
-
-impl Parsed {
-    #[inline(always)]
-    fn visit<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match self {
-            Self::Plain(number) => visit(number, visitor),
-            #[cfg(feature = "arbitrary_precision")]
-            Self::Text(text) => visitor.visit_map(crate::private::entry(crate::number::TOKEN, text)),
-        }
-    }
-
-    fn unexpected(&self) -> Unexpected<'static> {
-        match self {
-            Self::Plain(Plain::Unsigned(value)) => Unexpected::Unsigned(*value),
-            Self::Plain(Plain::Signed(value)) => Unexpected::Signed(*value),
-            Self::Plain(Plain::Float(value)) => Unexpected::Float(*value),
-            #[cfg(feature = "arbitrary_precision")]
-            Self::Text(_) => Unexpected::Other("number"),
-        }
     }
 }
 
@@ -185,92 +146,6 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             _ => peek_error(&self.read, Reason::VALUE),
         };
         Ok(self.place_error(error))
-    }
-
-    /// Reads a number for a visitor of any type.
-    #[inline(always)]
-    #[cfg(not(feature = "arbitrary_precision"))]
-    fn any_number(&mut self) -> Result<Parsed> {
-        self.read.number(false).map(Parsed::Plain)
-    }
-
-    /// Reads a number for a visitor of any type.
-    #[cfg(feature = "arbitrary_precision")]
-    fn any_number(&mut self) -> Result<Parsed> {
-        let text = self.read.number_text()?;
-        if let Ok(value) = text.parse() {
-            return Ok(Parsed::Plain(Plain::Unsigned(value)));
-        }
-        if text != "-0"
-            && let Ok(value) = text.parse()
-        {
-            return Ok(Parsed::Plain(Plain::Signed(value)));
-        }
-        // The exponent always has a small letter and a sign.
-        let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else {
-            return Ok(Parsed::Text(text.to_owned()));
-        };
-        let sign = if exponent.starts_with(['+', '-']) { "" } else { "+" };
-        Ok(Parsed::Text(format!("{mantissa}e{sign}{exponent}")))
-    }
-
-    /// Decodes a number. A float is rounded to `f32` if `single`.
-    #[inline(always)]
-    pub(crate) fn decode_number<'any, V: Visitor<'any>>(
-        &mut self,
-        single: bool,
-        visitor: V,
-    ) -> Result<V::Value> {
-        match self.first()? {
-            b'-' | b'0'..=b'9' => {
-                let number = self.read.number(single)?;
-                self.place(visit(number, visitor))
-            }
-            _ => Err(self.mismatch(&visitor)),
-        }
-    }
-
-    /// Reads the digits of an integer of any size.
-    fn digits(&mut self, text: &mut String) -> Result<()> {
-        let is_digit = |byte: Option<u8>| byte.filter(u8::is_ascii_digit);
-        let Some(first) = is_digit(self.read.peek()?) else {
-            return Err(peek_error(&self.read, Reason::NUMBER));
-        };
-        text.push(char::from(first));
-        self.read.discard();
-        while let Some(digit) = is_digit(self.read.peek()?) {
-            if first == b'0' {
-                return Err(peek_error(&self.read, Reason::NUMBER));
-            }
-            text.push(char::from(digit));
-            self.read.discard();
-        }
-        Ok(())
-    }
-
-    /// Decodes a 128-bit integer.
-    pub(crate) fn decode_wide<'any, V: Visitor<'any>, T: FromStr>(
-        &mut self,
-        is_signed: bool,
-        visitor: V,
-        visit: impl FnOnce(V, T) -> Result<V::Value>,
-    ) -> Result<V::Value> {
-        let mut text = String::new();
-        if self.first()? == b'-' {
-            if !is_signed {
-                return Err(peek_error(&self.read, Reason::OUT_OF_RANGE));
-            }
-            self.read.discard();
-            text.push('-');
-        }
-        self.digits(&mut text)?;
-        match text.parse() {
-            Ok(value) => {
-                let result = visit(visitor, value);
-                self.place(result)
-            }
-            Err(_) => Err(error(&self.read, Reason::OUT_OF_RANGE)),
-        }
     }
 
     /// Consumes an opening bracket.
@@ -375,85 +250,6 @@ impl<'de, R: Read<'de>> Deserializer<R> {
         }
     }
 
-    /// Consumes a value of any depth.
-    fn skip(&mut self) -> Result<()> {
-        if self.read.skip_value() { Ok(()) } else { self.skip_slowly() }
-    }
-
-    /// Same as [`skip`](Self::skip) for a reader, and for values that the engine rejects: finds the error, or accepts lone
-    /// surrogates.
-    fn skip_slowly(&mut self) -> Result<()> {
-        /// Closing bracket, and the errors for the end of the input and for another byte before it.
-        type End = (u8, Reason, Reason);
-        const LIST: End = (b']', Reason::EOF_LIST, Reason::LIST_END);
-        const OBJECT: End = (b'}', Reason::EOF_OBJECT, Reason::OBJECT_END);
-
-        let mut open: Vec<End> = Vec::new();
-        loop {
-            match self.first()? {
-                b'n' => self.read.literal(b"null")?,
-                b't' => self.read.literal(b"true")?,
-                b'f' => self.read.literal(b"false")?,
-                b'-' | b'0'..=b'9' => self.read.skip_number()?,
-                b'"' => {
-                    self.read.discard();
-                    self.read.skip_string()?;
-                }
-                bracket @ (b'[' | b'{') => {
-                    self.read.discard();
-                    let (end, eof, more) = if bracket == b'[' { LIST } else { OBJECT };
-                    match self.read.token()? {
-                        None => return Err(peek_error(&self.read, eof)),
-                        Some(next) if next == end => self.read.discard(),
-                        Some(_) => {
-                            open.push((end, eof, more));
-                            self.skip_key(end)?;
-                            continue;
-                        }
-                    }
-                }
-                _ => return Err(peek_error(&self.read, Reason::VALUE)),
-            }
-            // The value may be the last one of several arrays and objects.
-            loop {
-                let Some((end, eof, more)) = open.pop() else { return Ok(()) };
-                match self.read.token()? {
-                    None => return Err(peek_error(&self.read, eof)),
-                    Some(b',') => {
-                        self.read.discard();
-                        open.push((end, eof, more));
-                        self.skip_key(end)?;
-                        break;
-                    }
-                    Some(next) if next == end => self.read.discard(),
-                    Some(_) => return Err(peek_error(&self.read, more)),
-                }
-            }
-        }
-    }
-
-    /// Consumes the key of an entry and its colon, in an object.
-    fn skip_key(&mut self, end: u8) -> Result<()> {
-        if end == b']' {
-            return Ok(());
-        }
-        match self.read.token()? {
-            Some(b'"') => self.read.discard(),
-            Some(_) => return Err(peek_error(&self.read, Reason::KEY)),
-            None => return Err(peek_error(&self.read, Reason::EOF_OBJECT)),
-        }
-        self.read.skip_string()?;
-        self.colon()
-    }
-
-    #[cfg(feature = "raw_value")]
-    fn raw_value<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
-        self.read.token()?;
-        self.read.start_raw();
-        self.skip()?;
-        self.read.end_raw(visitor)
-    }
-
     #[inline(always)]
     fn visit_string<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         self.read.discard();
@@ -478,23 +274,6 @@ impl<'de, R: Read<'de>> Deserializer<R> {
     fn visit_null<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
         self.read.literal(b"null")?;
         self.place(visitor.visit_unit())
-    }
-}
-
-impl FromStr for Number {
-    type Err = Error;
-
-    fn from_str(s: &str) -> Result<Self> {
-        let mut deserializer = Deserializer::from_str(s);
-        let result = match deserializer.read.peek()? {
-            Some(b'-' | b'0'..=b'9') => deserializer.any_number(),
-            Some(_) => return Err(peek_error(&deserializer.read, Reason::NUMBER)),
-            None => return Err(peek_error(&deserializer.read, Reason::EOF_VALUE)),
-        };
-        match deserializer.read.peek()? {
-            Some(_) => Err(peek_error(&deserializer.read, Reason::NUMBER)),
-            None => result.map(Self::parsed),
-        }
     }
 }
 
@@ -707,9 +486,8 @@ fn decode<'de, R: Read<'de>, T: Deserialize<'de>>(read: R) -> Result<T> {
 
 /// Decodes exactly one value from a reader.
 ///
-/// Reads to the end of the reader, or to the first error: a connection that stays open blocks after the value. Use
-/// [`Deserializer::from_reader`] for such a reader, and wrap a reader without a buffer in a
-/// [`BufReader`](std::io::BufReader).
+/// Reads to the end of the reader, or at least to the first error: a connection that stays open blocks after the value. Use
+/// [`Deserializer::from_reader`] for such a reader.
 ///
 /// # Errors
 /// If the reader fails, or if its content is not one JSON value of this type.
@@ -719,7 +497,7 @@ where
     R: std::io::Read,
     T: de::DeserializeOwned,
 {
-    decode(IoRead::new(rdr))
+    decode(IoRead::new(std::io::BufReader::new(rdr)))
 }
 
 /// Decodes exactly one value from bytes.

@@ -90,7 +90,7 @@ impl<R: io::Read> IoRead<R> {
         Ok(next)
     }
 
-    /// Returns the error of a token that begins at a position. The token has no line break before its last byte.
+    /// Returns the error of a token that begins at a position.
     #[cold]
     fn fault(&self, (line, column): Position, (reason, end): Fault) -> Error {
         match diagnose::position(&self.token, end) {
