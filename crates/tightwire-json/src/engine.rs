@@ -16,6 +16,11 @@ pub fn special(bytes: &[u8], from: usize) -> usize {
     scan::find(bytes, from)
 }
 
+/// Returns the document as a string if it is UTF-8.
+pub fn into_text(document: Vec<u8>) -> Option<String> {
+    scan::into_text(document)
+}
+
 /// Returns a vector for a document, with the capacity that the last documents of the thread needed.
 #[inline]
 pub fn new_document() -> Vec<u8> {

@@ -363,5 +363,5 @@ where
 
 /// Returns a document as text.
 fn text(document: Vec<u8>) -> Result<String> {
-    String::from_utf8(document).map_err(ser::Error::custom)
+    engine::into_text(document).ok_or_else(|| ser::Error::custom("the document is not UTF-8"))
 }

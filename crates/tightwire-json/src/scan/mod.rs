@@ -107,6 +107,13 @@ pub(crate) fn ascii(bytes: &[u8]) -> Option<&str> {
     is_ascii.then(|| unsafe { std::str::from_utf8_unchecked(bytes) })
 }
 
+/// Returns the document as a string if it is UTF-8. Faster than `String::from_utf8`, which decodes one character at a time.
+pub(crate) fn into_text(document: Vec<u8>) -> Option<String> {
+    crate::de::utf8_or_none(&document)?;
+    // SAFETY: the document is UTF-8.
+    Some(unsafe { String::from_utf8_unchecked(document) })
+}
+
 /// Loads at most 16 bytes and fills the rest with zeros. Two overlapping loads are cheaper than a loop.
 #[inline(always)]
 pub(crate) fn short(bytes: &[u8]) -> [u8; BLOCK] {
