@@ -27,7 +27,7 @@ const FEATURES: [&str; 8] = [
 /// Test programs. The program `lexical` tests a private module, and `compiletest` messages of a nightly compiler.
 const PROGRAMS: [&str; 5] = ["debug", "map", "regression", "stream", "test"];
 
-/// Manifest of the tests. The patch section is that of a program which replaces serde_json everywhere.
+/// Manifest of the tests, without the dependency on serde_json.
 const MANIFEST: &str = "[workspace]
 [package]
 name = \"suite\"
@@ -44,8 +44,6 @@ float_roundtrip = [\"serde_json/float_roundtrip\"]
 unbounded_depth = [\"serde_json/unbounded_depth\"]
 default = [\"std\"]
 std = [\"serde_json/std\"]
-[dependencies]
-serde_json = { version = \"1\", default-features = false }
 [dev-dependencies]
 automod = \"1\"
 indoc = \"2\"
@@ -61,9 +59,11 @@ pub(crate) fn suite(workspace: &Workspace) -> Result<Skipped> {
     empty(&folder)?;
     fs::write(folder.join("lib.rs"), "")?;
     copy(&source(workspace)?.join("tests"), &folder.join("tests"))?;
-    let patch = workspace.root.join("crates/serde-json-patch");
-    let mut manifest =
-        format!("{MANIFEST}[patch.crates-io]\nserde_json.path = {:?}\n", patch.display().to_string());
+    let mut manifest = format!(
+        "{MANIFEST}[dependencies]\nserde_json = {{ version = {:?}, default-features = false }}\n{}",
+        requirement(workspace)?,
+        patch(workspace),
+    );
     for name in PROGRAMS {
         manifest += &format!("[[test]]\nname = \"{name}\"\n");
     }
@@ -81,6 +81,22 @@ pub(crate) fn suite(workspace: &Workspace) -> Result<Skipped> {
         finish(command(&["test", "--quiet", "--tests", "--features", features]))?;
     }
     Ok(None)
+}
+
+/// Folder of the package.
+const FOLDER: &str = "crates/serde-json-patch";
+
+/// Returns the section by which a program replaces serde_json everywhere.
+pub(crate) fn patch(workspace: &Workspace) -> String {
+    format!("[patch.crates-io]\nserde_json.path = {:?}\n", workspace.root.join(FOLDER).display().to_string())
+}
+
+/// Returns the requirement of exactly the version of the package: cargo would prefer a newer one of the registry.
+pub(crate) fn requirement(workspace: &Workspace) -> Result<String> {
+    let manifest: toml::Table =
+        fs::read_to_string(workspace.root.join(FOLDER).join("Cargo.toml"))?.parse()?;
+    let version = manifest["package"]["version"].as_str().context("the package serde_json has no version")?;
+    Ok(format!("={version}"))
 }
 
 /// Returns the folder of the downloaded serde_json.

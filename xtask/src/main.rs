@@ -11,6 +11,7 @@ mod features;
 mod fuzz;
 mod instructions;
 mod interop;
+mod json_api;
 mod json_suite;
 mod peers;
 mod process;

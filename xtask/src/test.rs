@@ -93,6 +93,7 @@ const STEPS: &[Step] = &[
     step("load", Full, |gate| proxy::check(&gate.workspace)),
     step("conformance", Full, conformance),
     step("serde-json", Full, |gate| crate::json_suite::suite(&gate.workspace)),
+    step("json-api", Full, |gate| crate::json_api::check(&gate.workspace)),
     step("peers", Beside, peers),
     step("instructions", Full, |gate| instructions::compare(&gate.workspace, &[])),
     step("linear", Full, |gate| instructions::check_growth(&gate.workspace)),
