@@ -145,8 +145,8 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// Appends a string with its escapes resolved. `text` begins after the opening quote. Returns the offset after the closing
-/// quote.
+/// Replaces `out` by a string with its escapes resolved. `text` begins after the opening quote. Returns the offset after the
+/// closing quote.
 pub fn unescape(text: &str, out: &mut String) -> Option<usize> {
     let mut parser = Parser::new(text, &CODEC);
     parser.scratch = std::mem::take(out);
