@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::process::{Skipped, empty, finish, succeed};
@@ -22,6 +22,14 @@ const FEATURES: [&str; 8] = [
     "raw_value",
     "unbounded_depth",
     "preserve_order,float_roundtrip,arbitrary_precision,raw_value,unbounded_depth",
+];
+
+/// Feature sets without `std`. The tests need `std`: the package is only compiled.
+const WITHOUT_STD: [&str; 4] = [
+    "alloc",
+    "alloc,preserve_order",
+    "alloc,arbitrary_precision,raw_value",
+    "alloc,float_roundtrip,unbounded_depth",
 ];
 
 /// Test programs. The program `lexical` tests a private module, and `compiletest` messages of a nightly compiler.
@@ -43,6 +51,7 @@ raw_value = [\"serde_json/raw_value\"]
 float_roundtrip = [\"serde_json/float_roundtrip\"]
 unbounded_depth = [\"serde_json/unbounded_depth\"]
 default = [\"std\"]
+alloc = [\"serde_json/alloc\"]
 std = [\"serde_json/std\"]
 [dev-dependencies]
 automod = \"1\"
@@ -75,6 +84,11 @@ pub(crate) fn suite(workspace: &Workspace) -> Result<Skipped> {
     };
     if let Err(error) = finish(command(&["fetch", "--quiet"])) {
         return Ok(Some(format!("the dependencies of serde_json's tests cannot be downloaded: {error}")));
+    }
+    for features in WITHOUT_STD {
+        let arguments = ["check", "--quiet", "--no-default-features", "--features", features];
+        let warnings = succeed(&mut command(&arguments))?.stderr;
+        ensure!(warnings.is_empty(), "with the features {features}: {warnings}");
     }
     for features in FEATURES {
         note(&format!("features: {features}"));
