@@ -154,3 +154,74 @@ pub fn unescape(text: &str, out: &mut String) -> Option<usize> {
     *out = parser.scratch;
     end.ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejected_tokens_leave_the_position_unchanged() {
+        for text in ["\"", "\"a", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\n\""] {
+            for mut tokens in [Tokens::of_text(text), Tokens::of_bytes(text.as_bytes())] {
+                tokens.set_at(1);
+                assert_eq!((tokens.string(), tokens.at()), (None, 1), "{text}");
+            }
+        }
+        for text in ["-", "-x", "01", "1.", "1.e1", "1e", "1e+", "1e400"] {
+            for mut tokens in [Tokens::of_text(text), Tokens::of_bytes(text.as_bytes())] {
+                assert_eq!((tokens.number(), tokens.at()), (None, 0), "{text}");
+            }
+        }
+        for text in ["", "nul", "[1,]", "[[", "{\"a\"}", "{\"a\":1", "\"\\ud800\"", "[01]"] {
+            for mut tokens in [Tokens::of_text(text), Tokens::of_bytes(text.as_bytes())] {
+                assert_eq!((tokens.skip_value(), tokens.at()), (false, 0), "{text}");
+                assert_eq!((tokens.literal(b"true"), tokens.at()), (false, 0), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_have_the_numbers_and_skipped_values_of_the_text() {
+        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+        for value in [
+            "12",
+            "-0",
+            "1.5",
+            "123456789012345678901234567890.5",
+            "\"\\n\\ud83d\\ude00\"",
+            "{\"a\": [null]}",
+            &deep,
+        ] {
+            let text = format!("{value} ");
+            let mut of_text = Tokens::of_text(&text);
+            let mut of_bytes = Tokens::of_bytes(text.as_bytes());
+            for tokens in [&mut of_text, &mut of_bytes] {
+                assert!(tokens.skip_value(), "{value:.50}");
+                assert_eq!(tokens.at(), value.len(), "{value:.50}");
+                tokens.set_at(0);
+            }
+            assert_eq!(of_text.number(), of_bytes.number(), "{value:.50}");
+        }
+        // An error inside of arrays does not use up levels.
+        let document = format!("{}x", &deep[..100]);
+        let mut tokens = Tokens::of_text(&document);
+        assert!((0..10).all(|_| !tokens.skip_value()));
+        assert_eq!(tokens.0.depth(), 0);
+    }
+
+    #[test]
+    fn escapes_are_resolved_up_to_the_closing_quote() {
+        let mut out = "before".to_owned();
+        assert_eq!(unescape("a\\n\\u00e9\" rest", &mut out), Some(10));
+        assert_eq!(out, "a\n\u{e9}");
+        for text in ["a", "\\", "\\ud800\"", "\n\""] {
+            assert_eq!(unescape(text, &mut out), None, "{text}");
+        }
+        let mut tokens = Tokens::of_text("\"plain\"\"\\t\"");
+        tokens.set_at(1);
+        assert_eq!(tokens.string(), Some(Some("plain")));
+        tokens.set_at(tokens.at() + 1);
+        assert_eq!(tokens.string(), Some(None));
+        assert_eq!((tokens.unescaped(), tokens.at()), ("\t", 11));
+    }
+}
