@@ -268,12 +268,15 @@ impl Api<'_> {
         let content = match kind {
             "function" => self.function(inner),
             "struct" => json!([inner["kind"] == "unit", self.fields(&inner["kind"])]),
-            "enum" => elements(&inner["variants"])
-                .map(|id| {
+            "enum" => {
+                let variant = |id: &Value| {
                     let variant = self.get(id);
                     json!([variant["name"], self.fields(&variant["inner"]["variant"]["kind"])])
-                })
-                .collect(),
+                };
+                let own_type = json!({"resolved_path": [self.name(&item["id"]), null]});
+                let variants: Value = elements(&inner["variants"]).map(variant).collect();
+                substitute(&variants, &BTreeMap::from([("Self", own_type)]))
+            }
             "trait" => json!([inner["is_auto"], inner["is_unsafe"], self.resolve(&inner["bounds"])]),
             "type_alias" | "constant" => self.resolve(&inner["type"]),
             _ => Value::Null,
@@ -325,7 +328,10 @@ impl Api<'_> {
     /// Adds the lines of an implementation, unless it belongs to a type or trait that a program cannot name, or to all types.
     fn implementation(&self, item: &Value, lines: &mut BTreeSet<String>) {
         let Some(("impl", inner)) = kind(item) else { return };
-        let [of_trait, of_type] = ["trait", "for"].map(|part| self.resolve(&inner[part]));
+        let of_type = self.resolve(&inner["for"]);
+        let own_type = BTreeMap::from([("Self", of_type.clone())]);
+        let inner = substitute(inner, &own_type);
+        let of_trait = self.resolve(&inner["trait"]);
         let header = json!([of_trait, of_type, inner["is_negative"], inner["is_unsafe"]]);
         let is_of_crate = item["crate_id"].as_u64() == Some(0);
         if !is_of_crate || !inner["blanket_impl"].is_null() || header.to_string().contains(PRIVATE) {
@@ -341,7 +347,6 @@ impl Api<'_> {
             None => of_type["resolved_path"][0].as_str().unwrap_or_default(),
         };
         let context = json!([of_trait, of_type]);
-        let own_type = BTreeMap::from([("Self", of_type.clone())]);
         // The signatures of methods are those of the trait.
         let is_compared = |member: &&Value| of_trait.is_null() || member["inner"].get("assoc_type").is_some();
         for member in elements(&inner["items"]).map(|id| self.get(id)).filter(is_compared) {

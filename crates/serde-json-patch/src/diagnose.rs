@@ -135,21 +135,19 @@ pub(crate) fn number(bytes: &[u8], start: usize) -> Result<usize, Fault> {
     if state.is_number() { Ok(at) } else { Err((Reason::EOF_VALUE, at)) }
 }
 
-/// Returns the offset of the error for the number in `bytes[start..end]`, which is out of range: at the digit where the
-/// exponent exceeds 32 bits, or else at the end.
-pub(crate) fn out_of_range(bytes: &[u8], start: usize, end: usize) -> usize {
-    let exponent =
-        bytes[start..end].iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(end - start);
+/// Returns the offset after the digit at which the exponent of the number in `bytes[start..end]` exceeds 32 bits.
+pub(crate) fn exponent_overflow(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
+    let exponent = start + bytes[start..end].iter().position(|byte| matches!(byte, b'e' | b'E'))?;
     let mut value = 0_i32;
-    for (at, byte) in bytes[..end].iter().enumerate().skip(start + exponent) {
+    for (at, byte) in bytes[..end].iter().enumerate().skip(exponent) {
         if byte.is_ascii_digit() {
             match value.checked_mul(10).and_then(|tens| tens.checked_add(i32::from(byte - b'0'))) {
                 Some(next) => value = next,
-                None => return at + 1,
+                None => return Some(at + 1),
             }
         }
     }
-    end
+    None
 }
 
 /// Returns line and column at an offset: the number of bytes since the last line break before it.

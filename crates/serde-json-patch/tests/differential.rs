@@ -11,6 +11,7 @@ use serde_bytes::ByteBuf;
 
 /// Everything that a deserializer passes to a visitor.
 #[derive(Debug)]
+#[expect(dead_code, reason = "only printed")]
 enum Any {
     Null,
     Bool(bool),
@@ -79,7 +80,7 @@ impl<'de> Deserialize<'de> for Any {
 }
 
 #[derive(Debug, Deserialize)]
-#[allow(dead_code, reason = "only printed")]
+#[expect(dead_code, reason = "only printed")]
 struct Record {
     id: u64,
     #[serde(default)]
@@ -94,7 +95,7 @@ struct Record {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code, reason = "only printed")]
+#[expect(dead_code, reason = "only printed")]
 enum Shape {
     Empty,
     Circle(f64),
@@ -104,7 +105,7 @@ enum Shape {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-#[allow(dead_code, reason = "only printed")]
+#[expect(dead_code, reason = "only printed")]
 enum Tagged {
     A { x: f32 },
     B { y: Box<Shape> },
@@ -202,8 +203,11 @@ const DOCUMENTS: &[&str] = &[
     "-0.0",
     "3.4028236e38",
     "1e400",
+    "1e400\n",
+    "[1e400, 1e400]",
     "-1e-400",
     "12e99999999999",
+    "12e9999999999 ",
     "0.1e-99999999999",
     "123456789012345678901234567890.5",
     "\"\"",
@@ -305,6 +309,47 @@ fn results_of_damaged_documents_are_equal() {
                 damaged[at] = byte;
                 compare_any(&damaged);
             }
+        }
+    }
+}
+
+#[test]
+fn parsed_numbers_are_equal() {
+    fn text(result: Result<impl ToString, impl ToString>) -> String {
+        result.map_or_else(|error| error.to_string(), |number| number.to_string())
+    }
+
+    for number in [
+        "",
+        "-",
+        "0",
+        "-0",
+        "00",
+        "-01",
+        "0.5",
+        "1.",
+        "0.",
+        "-1.5e3",
+        "1E5",
+        "1e",
+        "1e+",
+        "1e-5",
+        "x",
+        "-x",
+        "0x",
+        "1.x",
+        "0.x",
+        "1ex",
+        "1e-x",
+        "1e400",
+        "12e99999999999",
+        "18446744073709551616",
+        "null",
+    ] {
+        for rest in ["", " ", "0", "x", "0x", "\u{e9}"] {
+            let number = format!("{number}{rest}");
+            let (ours, theirs) = (number.parse::<serde_json::Number>(), number.parse::<original::Number>());
+            assert_eq!(text(ours), text(theirs), "{number}");
         }
     }
 }

@@ -70,7 +70,7 @@ impl<'de, R: Read<'de>> de::Deserializer<'de> for Key<'_, R> {
             Some(_) => {
                 // The message lacks the first byte, as that of serde_json.
                 de.read.discard();
-                Err(de::Error::invalid_type(Unexpected::Str(&*de.read.string()?), &visitor))
+                Err(de::Error::invalid_type(Unexpected::Str(&de.read.string()?), &visitor))
             }
             None => return Err(peek_error(&de.read, Reason::EOF_VALUE)),
         };

@@ -139,7 +139,7 @@ impl<'de, R: Read<'de>> Deserializer<R> {
             Some(b'-' | b'0'..=b'9') => de::Error::invalid_type(self.any_number()?.unexpected(), expected),
             Some(b'"') => {
                 self.read.discard();
-                de::Error::invalid_type(Unexpected::Str(&*self.read.string()?), expected)
+                de::Error::invalid_type(Unexpected::Str(&self.read.string()?), expected)
             }
             Some(b'[') => de::Error::invalid_type(Unexpected::Seq, expected),
             Some(b'{') => de::Error::invalid_type(Unexpected::Map, expected),

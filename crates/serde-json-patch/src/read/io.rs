@@ -40,6 +40,10 @@ impl<R: io::Read> IoRead<R> {
     /// Returns an input that begins at the next byte of `reader`.
     pub fn new(reader: R) -> Self {
         Self {
+            #[expect(
+                clippy::unbuffered_bytes,
+                reason = "a buffer would take bytes after the value from the reader"
+            )]
             bytes: reader.bytes(),
             next: None,
             line: 1,
@@ -225,7 +229,11 @@ impl<'de, R: io::Read> Read<'de> for IoRead<R> {
             None => {}
         }
         let fault = match diagnose::number(&self.token, 0) {
-            Ok(end) => (Reason::OUT_OF_RANGE, diagnose::out_of_range(&self.token, 0, end)),
+            Ok(end) => match diagnose::exponent_overflow(&self.token, 0, end) {
+                Some(end) => (Reason::OUT_OF_RANGE, end),
+                // The byte after the number was read.
+                None => return Err(super::error(self, Reason::OUT_OF_RANGE)),
+            },
             Err(fault) => fault,
         };
         Err(self.fault(start, fault))

@@ -146,7 +146,7 @@ pub(crate) fn peek_error<'de>(read: &impl Read<'de>, reason: Reason) -> Error {
 
 /// Returns the content of a string after its closing quote as text. The column of the error is exact if the string has no
 /// escapes.
-fn text<'s>(content: &'s [u8], position: impl FnOnce() -> Position) -> Result<&'s str> {
+fn text(content: &[u8], position: impl FnOnce() -> Position) -> Result<&str> {
     std::str::from_utf8(content).map_err(|error| {
         let (line, column) = position();
         let rest = content.len() - error.valid_up_to();

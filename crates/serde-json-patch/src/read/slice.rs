@@ -95,17 +95,31 @@ impl<'a> Slice<'a> {
     #[cold]
     fn number_fault(&mut self, start: usize) -> Error {
         let bytes = self.tokens.bytes();
-        let fault = match diagnose::number(bytes, start) {
-            Ok(end) => (Reason::OUT_OF_RANGE, diagnose::out_of_range(bytes, start, end)),
-            Err(fault) => fault,
-        };
-        self.fault(fault)
+        match diagnose::number(bytes, start) {
+            Ok(end) => {
+                let end = diagnose::exponent_overflow(bytes, start, end).unwrap_or(end);
+                self.fault((Reason::OUT_OF_RANGE, end))
+            }
+            Err(fault) => self.malformed_number(fault),
+        }
+    }
+
+    /// Consumes a number up to the byte that makes it malformed. The byte is not consumed after a leading zero or a decimal
+    /// point, as in serde_json: parsing a [`Number`](crate::Number) reports the byte that follows.
+    #[cold]
+    fn malformed_number(&mut self, fault: Fault) -> Error {
+        let (is_byte, end) = (matches!(fault.0, Reason::Syntax(_)), fault.1);
+        let error = self.fault(fault);
+        if is_byte && matches!(self.tokens.bytes()[..end], [.., b'0' | b'.', _]) {
+            self.tokens.set_at(end - 1);
+        }
+        error
     }
 
     #[cfg(feature = "arbitrary_precision")]
     fn number_text(&mut self) -> Result<&str> {
         let (bytes, start) = (self.tokens.bytes(), self.tokens.at());
-        let end = diagnose::number(bytes, start).map_err(|fault| self.fault(fault))?;
+        let end = diagnose::number(bytes, start).map_err(|fault| self.malformed_number(fault))?;
         self.tokens.set_at(end);
         Ok(std::str::from_utf8(&bytes[start..end]).unwrap_or_default())
     }

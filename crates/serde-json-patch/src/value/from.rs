@@ -67,37 +67,37 @@ impl From<Number> for Value {
     }
 }
 
-impl From<Map<String, Value>> for Value {
+impl From<Map<String, Self>> for Value {
     fn from(entries: Map<String, Self>) -> Self {
         Self::Object(entries)
     }
 }
 
-impl<T: Into<Value>> From<Vec<T>> for Value {
+impl<T: Into<Self>> From<Vec<T>> for Value {
     fn from(elements: Vec<T>) -> Self {
         elements.into_iter().collect()
     }
 }
 
-impl<T: Into<Value>, const N: usize> From<[T; N]> for Value {
+impl<T: Into<Self>, const N: usize> From<[T; N]> for Value {
     fn from(elements: [T; N]) -> Self {
         elements.into_iter().collect()
     }
 }
 
-impl<T: Clone + Into<Value>> From<&[T]> for Value {
+impl<T: Clone + Into<Self>> From<&[T]> for Value {
     fn from(elements: &[T]) -> Self {
         elements.iter().cloned().collect()
     }
 }
 
-impl<T: Into<Value>> FromIterator<T> for Value {
+impl<T: Into<Self>> FromIterator<T> for Value {
     fn from_iter<I: IntoIterator<Item = T>>(iter: I) -> Self {
         Self::Array(iter.into_iter().map(Into::into).collect())
     }
 }
 
-impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Value {
+impl<K: Into<String>, V: Into<Self>> FromIterator<(K, V)> for Value {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(iter: I) -> Self {
         Self::Object(iter.into_iter().map(|(key, value)| (key.into(), value.into())).collect())
     }
@@ -109,7 +109,7 @@ impl From<()> for Value {
     }
 }
 
-impl<T: Into<Value>> From<Option<T>> for Value {
+impl<T: Into<Self>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
     }

@@ -32,9 +32,9 @@ pub enum Value {
     /// A string.
     String(String),
     /// An array.
-    Array(Vec<Value>),
+    Array(Vec<Self>),
     /// An object.
-    Object(Map<String, Value>),
+    Object(Map<String, Self>),
 }
 
 impl Debug for Value {
