@@ -34,10 +34,16 @@ pub enum Category {
     Eof,
 }
 
+#[cfg(feature = "std")]
+type IoError = io::Error;
+/// Text of the error: without `std`, errors of serde_json are unwind safe, and those of the standard library are not.
+#[cfg(not(feature = "std"))]
+type IoError = String;
+
 /// What went wrong.
 pub(crate) enum Reason {
     Message(Box<str>),
-    Io(io::Error),
+    Io(IoError),
     Eof(&'static str),
     Syntax(&'static str),
 }
@@ -96,6 +102,8 @@ impl Error {
     #[doc(hidden)]
     #[cold]
     pub fn io(error: io::Error) -> Self {
+        #[cfg(not(feature = "std"))]
+        let error = error.to_string();
         Self::of(Reason::Io(error))
     }
 
@@ -174,6 +182,7 @@ impl From<Error> for io::Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.inner.reason {
+            #[cfg(feature = "std")]
             Reason::Io(error) => error.source(),
             _ => None,
         }

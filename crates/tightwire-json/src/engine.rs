@@ -4,7 +4,7 @@ pub use crate::de::engine::{Number, NumberState, NumberStep, Tokens, unescape};
 use crate::scan::{self, Json};
 use crate::ser::{self, Plain, Style};
 
-/// Returns the document as text, fast if it is UTF-8.
+/// Returns the document as text if it is UTF-8.
 #[inline]
 pub fn text(document: &[u8]) -> Option<&str> {
     crate::de::utf8_or_none(document)
@@ -16,7 +16,7 @@ pub fn special(bytes: &[u8], from: usize) -> usize {
     scan::find(bytes, from)
 }
 
-/// Returns the document as a string if it is UTF-8.
+/// Same as [`text`] for a document that is owned.
 pub fn into_text(document: Vec<u8>) -> Option<String> {
     scan::into_text(document)
 }

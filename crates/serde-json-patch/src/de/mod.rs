@@ -33,7 +33,7 @@ pub struct Deserializer<R> {
 
 impl<'de, R: Read<'de>> Deserializer<R> {
     /// Returns a deserializer of one of the inputs of this module. See also [`from_str`](Deserializer::from_str),
-    /// [`from_slice`](Deserializer::from_slice) and [`from_reader`](Deserializer::from_reader).
+    /// [`from_slice`](Deserializer::from_slice) and `from_reader`.
     pub fn new(read: R) -> Self {
         Self {
             read,

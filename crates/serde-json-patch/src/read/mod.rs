@@ -34,7 +34,7 @@ impl<T: ?Sized> Deref for Reference<'_, '_, T> {
 /// Line and column: the number of bytes in the line.
 pub(crate) type Position = (usize, usize);
 
-/// Input of a [`Deserializer`](crate::Deserializer). Implemented by [`StrRead`], [`SliceRead`], [`IoRead`], and mutable
+/// Input of a [`Deserializer`](crate::Deserializer). Implemented by [`StrRead`], [`SliceRead`], `IoRead`, and mutable
 /// references to them. No other type can implement it.
 pub trait Read<'de>: private::Sealed {
     /// Whether a failed input stays at its position, so that the iterator over its values has to remember the failure.

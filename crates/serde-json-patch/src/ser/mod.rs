@@ -33,7 +33,7 @@ impl<W: Write> Serializer<W> {
     }
 }
 
-impl<W: Write> Serializer<W, PrettyFormatter<'_>> {
+impl<'a, W: Write> Serializer<W, PrettyFormatter<'a>> {
     /// Returns a serializer that writes one line per element and entry, indented by two spaces per level.
     #[inline]
     pub fn pretty(writer: W) -> Self {

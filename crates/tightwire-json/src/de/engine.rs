@@ -127,7 +127,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Consumes a number with a fraction. Returns `None` for many others, also for valid ones.
+    /// Consumes a number with a fraction of few digits. Returns `None` for other numbers, which [`number`](Self::number) consumes.
     #[inline(always)]
     pub fn fraction(&mut self) -> Option<f64> {
         self.0.fraction()
