@@ -59,7 +59,7 @@ impl<R: io::Read> IoRead<R> {
     }
 
     /// Reads the next byte.
-    #[inline]
+    #[inline(always)]
     fn read(&mut self) -> Result<Option<u8>> {
         if self.next.is_none() {
             self.next = self.bytes.next().transpose().map_err(Error::io)?;
@@ -77,7 +77,7 @@ impl<R: io::Read> IoRead<R> {
     }
 
     /// Consumes the next byte.
-    #[inline]
+    #[inline(always)]
     fn consume(&mut self) {
         let _byte = self.next.take();
         #[cfg(feature = "raw_value")]
@@ -87,10 +87,13 @@ impl<R: io::Read> IoRead<R> {
     }
 
     /// Moves the next byte to the token. Returns `None` at the end.
+    #[inline(always)]
     fn take(&mut self) -> Result<Option<u8>> {
         let next = self.read()?;
         self.consume();
-        self.token.extend(next);
+        if let Some(byte) = next {
+            self.token.push(byte);
+        }
         Ok(next)
     }
 

@@ -109,7 +109,7 @@ pub(crate) fn ascii(bytes: &[u8]) -> Option<&str> {
 
 /// Returns the document as a string if it is UTF-8. Faster than `String::from_utf8`, which decodes one character at a time.
 pub(crate) fn into_text(document: Vec<u8>) -> Option<String> {
-    crate::de::utf8_or_none(&document)?;
+    simdutf8::basic::from_utf8(&document).ok()?;
     // SAFETY: the document is UTF-8.
     Some(unsafe { String::from_utf8_unchecked(document) })
 }
@@ -345,6 +345,18 @@ mod tests {
         #[test]
         fn ascii_agrees_with_the_standard_library(bytes in proptest::collection::vec(0_u8..130, 0..70)) {
             prop_assert_eq!(ascii(&bytes), str::from_utf8(&bytes).ok().filter(|_| bytes.is_ascii()));
+        }
+
+        #[test]
+        fn into_text_agrees_with_the_standard_library(
+            text in any::<String>(), at in 0_usize..100, byte in any::<u8>()
+        ) {
+            let mut document = text.into_bytes();
+            prop_assert_eq!(into_text(document.clone()), String::from_utf8(document.clone()).ok());
+            if let Some(damaged) = document.get_mut(at) {
+                *damaged = byte;
+            }
+            prop_assert_eq!(into_text(document.clone()), String::from_utf8(document).ok());
         }
 
         #[test]
