@@ -76,5 +76,9 @@ libfuzzer_sys::fuzz_target!(|document: &[u8]| {
     compare::<IgnoredAny>(document);
     compare::<Record>(document);
     compare::<Vec<Shape>>(document);
-    compare::<BTreeMap<bool, String>>(document);
+    // From a text, serde_json decodes a key for `bool` from its second byte on, as a `str` that is not UTF-8 if the first
+    // character has several bytes.
+    if document.is_ascii() {
+        compare::<BTreeMap<bool, String>>(document);
+    }
 });
