@@ -10,6 +10,8 @@ mod features;
 mod fuzz;
 mod instructions;
 mod interop;
+mod json_api;
+mod json_suite;
 mod peers;
 mod process;
 mod proxy;

@@ -91,6 +91,8 @@ const STEPS: &[Step] = &[
     step("rows", Full, |gate| crate::report::check_rows(&gate.workspace).map(|()| None)),
     step("load", Full, |gate| proxy::check(&gate.workspace)),
     step("conformance", Full, conformance),
+    step("serde-json", Full, |gate| crate::json_suite::suite(&gate.workspace)),
+    step("json-api", Full, |gate| crate::json_api::check(&gate.workspace)),
     step("peers", Beside, peers),
     step("instructions", Full, |gate| instructions::compare(&gate.workspace, &[])),
     step("linear", Full, |gate| instructions::check_growth(&gate.workspace)),

@@ -11,6 +11,7 @@ use crate::workspace::Workspace;
 /// Files that may contain `unsafe`. Each has a safe equivalent and a test that compares the two, or only measures.
 const UNSAFE_FILES: &[&str] = &[
     "benches/src/alloc.rs",
+    "crates/serde-json-patch/src/raw.rs",
     "crates/tightwire-json/src/raw.rs",
     "crates/tightwire-json/src/scan/copy.rs",
     "crates/tightwire-json/src/scan/mod.rs",
@@ -40,6 +41,10 @@ const MACHINE_PATHS: [&str; 3] = [concat!("/work", "/"), concat!("/root", "/"), 
 
 /// Header of the dependency table in ARCHITECTURE.md.
 const MAP: &str = "| crate | depends on |";
+
+/// Member that replaces a package of the registry, and its folder. It has the name and the version of that package, on which
+/// other members depend.
+const PATCH: (&str, &str) = ("serde_json", "serde-json-patch");
 
 /// Maximum lines of a module.
 const LONGEST_MODULE: usize = 800;
@@ -257,10 +262,15 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
 
 fn manifest(package: &Package, problems: &mut Vec<String>) {
     let at = format!("{}/Cargo.toml", package.name);
-    if !package.directory.ends_with(&package.name) {
+    let (patch, patch_folder) = PATCH;
+    let is_patch = package.name == patch;
+    if !package.directory.ends_with(if is_patch { patch_folder } else { &package.name }) {
         problems.push(format!("{at}: the folder has another name"));
     }
-    let mut shared = vec!["package.version", "package.edition", "package.license", "lints"];
+    let mut shared = vec!["package.edition", "package.license", "lints"];
+    if !is_patch {
+        shared.push("package.version");
+    }
     if package.is_published() {
         if package.get("package.rust-version").and_then(toml::Value::as_str).is_none() {
             problems.push(format!("{at}: package.rust-version is not the minimum version of this package"));
@@ -273,7 +283,10 @@ fn manifest(package: &Package, problems: &mut Vec<String>) {
             ));
         }
     } else {
-        shared.extend(["package.rust-version", "package.publish"]);
+        shared.push("package.publish");
+        if !is_patch {
+            shared.push("package.rust-version");
+        }
     }
     for key in shared {
         if package.get(&format!("{key}.workspace")).is_none() {
@@ -352,7 +365,7 @@ fn directions(text: &str, packages: &[Package], problems: &mut Vec<String>) {
             .filter_map(|section| package.get(section)?.as_table())
             .flat_map(toml::Table::keys)
             .map(String::as_str)
-            .filter(|name| members.contains(name))
+            .filter(|name| members.contains(name) && *name != PATCH.0)
             .collect();
         match map.get(name.as_str()) {
             Some(told) if *told == found => {}

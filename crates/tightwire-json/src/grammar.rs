@@ -26,21 +26,30 @@ pub(crate) fn string_len(document: &[u8]) -> Option<usize> {
 
 /// Position in a number (section 6) whose text arrives in parts: the part that was read last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NumberState {
+pub enum NumberState {
+    /// Nothing.
     Start,
+    /// The minus sign.
     Minus,
+    /// The digit 0 before the decimal point.
     Zero,
+    /// Another digit before the decimal point.
     Integer,
+    /// The decimal point.
     Point,
+    /// A digit after the decimal point.
     Fraction,
+    /// The letter `e`.
     Exponent,
+    /// The sign of the exponent.
     ExponentSign,
+    /// A digit of the exponent.
     ExponentDigits,
 }
 
 /// Effect of a byte in or after a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NumberStep {
+pub enum NumberStep {
     /// The byte belongs to the number.
     Next(NumberState),
     /// The number ends before the byte.
@@ -51,7 +60,7 @@ pub(crate) enum NumberStep {
 
 impl NumberState {
     /// Returns the effect of the next byte.
-    pub(crate) fn step(self, byte: u8) -> NumberStep {
+    pub fn step(self, byte: u8) -> NumberStep {
         NumberStep::Next(match (self, byte) {
             (Self::Start, b'-') => Self::Minus,
             (Self::Start | Self::Minus, b'0') => Self::Zero,
@@ -68,7 +77,7 @@ impl NumberState {
     }
 
     /// Returns whether the text so far is a number.
-    pub(crate) fn is_number(self) -> bool {
+    pub fn is_number(self) -> bool {
         matches!(self, Self::Zero | Self::Integer | Self::Fraction | Self::ExponentDigits)
     }
 }

@@ -122,6 +122,8 @@
 mod boundary;
 mod codec;
 pub mod de;
+#[doc(hidden)]
+pub mod engine;
 pub mod error;
 mod functions;
 mod grammar;

@@ -12,6 +12,7 @@ mod access;
 mod decimal;
 mod deserializer;
 mod duplicates;
+pub(crate) mod engine;
 mod extensions;
 mod key;
 mod number;
@@ -142,6 +143,16 @@ fn text<'a>(document: &'a [u8], limits: &Limits) -> Result<&'a str> {
         return Ok(text);
     }
     utf8(document).map_err(|error| error.in_document(document))
+}
+
+/// Same as [`text`] without a limit, and without an error.
+pub(crate) fn utf8_or_none(document: &[u8]) -> Option<&str> {
+    if document.len() <= SMALL
+        && let Some(text) = scan::ascii(document)
+    {
+        return Some(text);
+    }
+    simdutf8::basic::from_utf8(document).ok()
 }
 
 #[inline(always)]

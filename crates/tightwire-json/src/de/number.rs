@@ -9,7 +9,8 @@ use crate::value::Value;
 
 /// Parsed number. Integers are exact, floats are rounded correctly.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Number {
+pub enum Number {
+    /// Integer that is not negative.
     Unsigned(u64),
     /// Negative integer.
     Signed(i64),
@@ -252,7 +253,8 @@ impl<M> Parser<'_, '_, M> {
     /// Converts the number with the standard library, which rounds correctly.
     #[cold]
     fn parse_with_std(&self, start: usize, integer: bool) -> Result<Number> {
-        let text = &self.text[start..self.at];
+        // The text of a document in bytes is empty.
+        let text = str::from_utf8(&self.bytes[start..self.at]).unwrap_or_default();
         if integer && let Ok(value) = text.parse() {
             return Ok(Number::Unsigned(value));
         }

@@ -24,13 +24,13 @@ impl Text<'_, '_> {
 /// Output of a string whose escapes are resolved. `()` discards it.
 trait Sink {
     /// Appends `text` from the offset `from` to a special byte, and returns its offset. May resolve escapes before it.
-    fn text(&mut self, text: &str, from: usize) -> usize;
+    fn text(&mut self, text: &str, bytes: &[u8], from: usize) -> usize;
     fn char(&mut self, char: char);
 }
 
 impl Sink for String {
     #[inline(always)]
-    fn text(&mut self, text: &str, from: usize) -> usize {
+    fn text(&mut self, text: &str, _bytes: &[u8], from: usize) -> usize {
         scan::push_unescaped(self, text, from)
     }
 
@@ -42,8 +42,8 @@ impl Sink for String {
 
 impl Sink for () {
     #[inline(always)]
-    fn text(&mut self, text: &str, from: usize) -> usize {
-        scan::find(text.as_bytes(), from)
+    fn text(&mut self, _text: &str, bytes: &[u8], from: usize) -> usize {
+        scan::find(bytes, from)
     }
 
     fn char(&mut self, _char: char) {}
@@ -124,7 +124,7 @@ impl<'t, M> Parser<'t, '_, M> {
     /// quote.
     fn walk_string(&mut self, start: usize, sink: &mut impl Sink) -> Result<()> {
         loop {
-            self.at = sink.text(self.text, self.at);
+            self.at = sink.text(self.text, self.bytes, self.at);
             match self.bytes.get(self.at) {
                 Some(b'"') => break,
                 Some(b'\\') => self.escape(sink)?,

@@ -107,6 +107,13 @@ pub(crate) fn ascii(bytes: &[u8]) -> Option<&str> {
     is_ascii.then(|| unsafe { std::str::from_utf8_unchecked(bytes) })
 }
 
+/// Returns the document as a string if it is UTF-8. Faster than `String::from_utf8`, which decodes one character at a time.
+pub(crate) fn into_text(document: Vec<u8>) -> Option<String> {
+    simdutf8::basic::from_utf8(&document).ok()?;
+    // SAFETY: the document is UTF-8.
+    Some(unsafe { String::from_utf8_unchecked(document) })
+}
+
 /// Loads at most 16 bytes and fills the rest with zeros. Two overlapping loads are cheaper than a loop.
 #[inline(always)]
 pub(crate) fn short(bytes: &[u8]) -> [u8; BLOCK] {
@@ -338,6 +345,18 @@ mod tests {
         #[test]
         fn ascii_agrees_with_the_standard_library(bytes in proptest::collection::vec(0_u8..130, 0..70)) {
             prop_assert_eq!(ascii(&bytes), str::from_utf8(&bytes).ok().filter(|_| bytes.is_ascii()));
+        }
+
+        #[test]
+        fn into_text_agrees_with_the_standard_library(
+            text in any::<String>(), at in 0_usize..100, byte in any::<u8>()
+        ) {
+            let mut document = text.into_bytes();
+            prop_assert_eq!(into_text(document.clone()), String::from_utf8(document.clone()).ok());
+            if let Some(damaged) = document.get_mut(at) {
+                *damaged = byte;
+            }
+            prop_assert_eq!(into_text(document.clone()), String::from_utf8(document).ok());
         }
 
         #[test]

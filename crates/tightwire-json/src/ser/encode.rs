@@ -10,6 +10,7 @@ use super::pretty::indented;
 use super::{Canonical, Go, Plain, Pretty, VecSerializer};
 use crate::codec::{Codec, Mode};
 use crate::error::{Error, Result};
+use crate::scan;
 
 impl Codec {
     /// Encodes `value` into a new vector.
@@ -132,5 +133,5 @@ impl Codec {
 }
 
 fn utf8(document: Vec<u8>) -> Result<String> {
-    String::from_utf8(document).map_err(|_| serde::ser::Error::custom("the document is not UTF-8"))
+    scan::into_text(document).ok_or_else(|| serde::ser::Error::custom("the document is not UTF-8"))
 }

@@ -21,10 +21,11 @@ use serde::ser;
 use self::compound::Brackets;
 pub(crate) use self::compound::encode_key;
 pub use self::format::Format;
-pub(crate) use self::number::widen;
+pub(crate) use self::number::{push_signed, push_unsigned, widen};
 pub use self::serializer::{Compound, Serializer};
 use self::sort::Unsorted;
-use self::style::{Canonical, Go, Plain, Pretty, Style};
+use self::style::{Canonical, Go, Pretty};
+pub(crate) use self::style::{Plain, Style};
 use crate::codec::Mode;
 use crate::error::{Error, Result};
 #[doc(no_inline)]
@@ -352,14 +353,14 @@ thread_local! {
 /// Returns a vector for a new document. Its capacity is the smaller of the last two lengths: a thread that alternates
 /// large and small documents never allocates a large vector for a small document.
 #[inline]
-fn new_vec() -> Vec<u8> {
+pub(crate) fn new_vec() -> Vec<u8> {
     let (last, before) = LENGTHS.get();
     Vec::with_capacity(last.min(before).min(MAX_CAPACITY) + SLACK)
 }
 
 /// Records the length of a finished document, and shrinks its vector if less than half of it is used.
 #[inline]
-fn record_len(document: &mut Vec<u8>) {
+pub(crate) fn record_len(document: &mut Vec<u8>) {
     let (last, _) = LENGTHS.get();
     LENGTHS.set((document.len(), last));
     if document.len() + SLACK < document.capacity() / 2 {

@@ -21,7 +21,7 @@ fn short_text(value: u32) -> (u64, usize) {
 
 /// Appends an integer. Faster than formatting into a buffer that is copied if the number of digits varies.
 #[inline]
-pub(super) fn push_unsigned(out: &mut Vec<u8>, value: impl Into<u64>) {
+pub(crate) fn push_unsigned(out: &mut Vec<u8>, value: impl Into<u64>) {
     let value = value.into();
     if value < E8 {
         let (text, len) = short_text(value as u32);
@@ -50,7 +50,7 @@ fn push_long(out: &mut Vec<u8>, value: u64) {
 
 /// Appends an integer.
 #[inline]
-pub(super) fn push_signed(out: &mut Vec<u8>, value: impl Into<i64>) {
+pub(crate) fn push_signed(out: &mut Vec<u8>, value: impl Into<i64>) {
     let value = value.into();
     push_block(out, [b'-'], usize::from(value < 0));
     push_unsigned(out, value.unsigned_abs());
