@@ -111,8 +111,7 @@ pub use error::Error;
 #[cfg_attr(docsrs, doc(cfg(feature = "proxy")))]
 pub use file_name::file_version;
 pub use hash::Checksum;
-#[cfg(feature = "proxy")]
-#[doc(hidden)]
+#[cfg(all(fuzzing, feature = "proxy"))]
 pub use json_api::check as check_json_api;
 pub use name::ProjectName;
 pub use negotiate::{Coding, Form};
