@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
@@ -14,7 +14,9 @@ use super::download_task::DownloadTask;
 use super::limits::Limits;
 use super::lru::{CacheArea, CacheEntry, LruIndex, Usage};
 use super::shared::{Inner, StoreMetrics};
-use super::{Config, Digest, Download, DownloadStatus, Expected, FileSource, Key, Reference, StoredFile};
+use super::{
+    Config, Digest, Download, DownloadStatus, Expected, FileSource, Key, PagesDir, Reference, StoredFile,
+};
 use crate::Error;
 use crate::bucket::{Bucket, TieredSource};
 use crate::failures::FailureLog;
@@ -204,11 +206,12 @@ impl Store {
     /// Returns the SHA-256 of a file that was downloaded from the same origin before.
     pub fn lookup(&self, reference: &Reference) -> Option<Digest> {
         let origin = reference.origin;
-        self.0.touch(&self.0.dir.reference_entry(&origin));
+        let entry = CacheDir::reference_entry(&origin);
+        self.0.touch(&entry);
         if let Some(digest) = self.0.digests_by_origin.lock().get(&origin) {
             return Some(*digest);
         }
-        let digest = super::shared::read_reference(&self.0.dir.reference(&origin))?;
+        let digest = super::shared::read_reference(&self.0.dir.entry(&entry))?;
         self.0.digests_by_origin.lock().insert(origin, digest);
         Some(digest)
     }
@@ -283,84 +286,6 @@ impl Store {
             evicted: evicted[CacheArea::Files].get(),
             partial: self.0.partial.get(),
         }
-    }
-}
-
-/// Folder for index pages. If it belongs to a [`Store`], its size counts toward the limit of the store.
-#[derive(Clone, Debug)]
-pub struct PagesDir {
-    path: PathBuf,
-    /// Folder for the names of private indexes, which are not evicted.
-    claims: PathBuf,
-    store: Weak<Inner>,
-}
-
-impl PagesDir {
-    /// Returns the pages below a cache directory that another process may use, for reading only.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the layout of the directory is newer than this program, or unknown ([`Error::is_storage`]).
-    pub fn of_cache(cache_dir: &Path) -> Result<Self, Error> {
-        CacheDir::check(cache_dir)?;
-        Ok(Self { claims: cache_dir.join("claims"), ..Self::from(cache_dir.join("pages")) })
-    }
-
-    /// Path of the folder.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(crate) fn claims(&self) -> &Path {
-        &self.claims
-    }
-
-    /// Changes the entry of a file, if the folder belongs to a store.
-    fn update<T>(&self, path: &Path, change: impl FnOnce(&Inner, CacheEntry) -> T) -> Option<T> {
-        let store = self.store.upgrade()?;
-        let entry = store.dir.page_entry(path.strip_prefix(&self.path).ok()?)?;
-        Some(change(&store, entry))
-    }
-
-    /// Makes room for a file of this length. Returns whether it fits at all.
-    pub(crate) fn make_room(&self, len: u64) -> bool {
-        self.store.upgrade().is_none_or(|store| store.make_room(len))
-    }
-
-    /// Counts a file that was written.
-    pub(crate) fn record_write(&self, path: &Path, len: u64) {
-        self.update(path, |store, entry| store.record_write(entry, len));
-    }
-
-    /// Marks a file as recently used.
-    pub(crate) fn touch(&self, path: &Path) {
-        self.update(path, |store, entry| store.touch(&entry));
-    }
-
-    /// Removes a deleted file from the count.
-    pub(crate) fn removed(&self, path: &Path) {
-        self.update(path, |store, entry| store.lru.lock().remove(&entry));
-    }
-
-    /// Removes all files from the count.
-    pub(crate) fn cleared(&self) {
-        if let Some(store) = self.store.upgrade() {
-            store.lru.lock().remove_areas(&[CacheArea::Pages, CacheArea::FileMetadata]);
-        }
-    }
-}
-
-/// A folder outside of a store, without a size limit.
-impl From<PathBuf> for PagesDir {
-    fn from(path: PathBuf) -> Self {
-        Self { claims: path.join("claims"), path, store: Weak::new() }
-    }
-}
-
-/// A folder outside of a store, without a size limit.
-impl From<&Path> for PagesDir {
-    fn from(path: &Path) -> Self {
-        path.to_owned().into()
     }
 }
 

@@ -3,7 +3,6 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
-use super::shared::BLOCK_SIZE;
 use super::{CacheDir, Digest, Expected, Key, Reference, Store, StoredFile, read_at};
 use crate::Error;
 use crate::digest::Hasher;
@@ -74,8 +73,7 @@ impl Store {
             }
         }
         let origin = &reference.origin;
-        CacheDir::replace(&self.0.dir.reference(origin), digest.to_string().as_bytes())?;
-        self.0.record_write(self.0.dir.reference_entry(origin), BLOCK_SIZE);
+        self.0.write(CacheDir::reference_entry(origin), digest.to_string().as_bytes(), None)?;
         self.0.digests_by_origin.lock().insert(*origin, *digest);
         Ok(true)
     }

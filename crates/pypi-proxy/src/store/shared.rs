@@ -229,25 +229,30 @@ impl Inner {
         {
             self.digests_by_origin.lock().remove(&origin);
         }
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        CacheDir::remove(&path)
     }
 
-    /// Makes room for an entry of an area other than files. Returns whether it fits at all.
-    pub(super) fn make_room(&self, len: u64) -> bool {
-        let len = len.next_multiple_of(BLOCK_SIZE);
+    /// Replaces an entry of an area other than files. If there is no room for the new one, deletes the old one.
+    pub(super) fn write(
+        &self,
+        entry: CacheEntry,
+        bytes: &[u8],
+        modified: Option<SystemTime>,
+    ) -> Result<(), Error> {
+        let len = (bytes.len() as u64).next_multiple_of(BLOCK_SIZE);
         if len > self.limits.max_bytes() {
-            return false;
+            return self.remove(&entry);
         }
         self.evict(self.partial.get().saturating_add(len));
-        true
+        CacheDir::replace(&self.dir.entry(&entry), bytes, modified)?;
+        self.lru.lock().insert(entry, len, SystemTime::now());
+        Ok(())
     }
 
-    /// Counts an entry of an area other than files.
-    pub(super) fn record_write(&self, entry: CacheEntry, len: u64) {
-        self.lru.lock().insert(entry, len.next_multiple_of(BLOCK_SIZE), SystemTime::now());
+    /// Deletes an entry of an area other than files. A missing one is no error.
+    pub(super) fn remove(&self, entry: &CacheEntry) -> Result<(), Error> {
+        self.lru.lock().remove(entry);
+        self.discard(entry).map_err(Error::storage)
     }
 
     /// Moves a verified file to its final place, unless it is too large or that fails. Then the file is deleted.
@@ -284,6 +289,11 @@ impl Inner {
     ) -> Result<(), Error> {
         let StoredFile { len, digest, .. } = *stored;
         self.dir.publish(path, &digest)?;
+        if let Key::Reference(Reference { origin, .. }) = key {
+            // If this fails, the file is downloaded again after a restart. The file counts as a partial one until the end.
+            let _ = self.write(CacheDir::reference_entry(origin), digest.to_string().as_bytes(), None);
+            self.digests_by_origin.lock().insert(*origin, digest);
+        }
         {
             let mut lru = self.lru.lock();
             let entry = CacheEntry::File(digest);
@@ -292,12 +302,6 @@ impl Inner {
             if let Some(entry_state) = lru.touch(&entry) {
                 entry_state.label = label;
             }
-        }
-        if let Key::Reference(Reference { origin, .. }) = key {
-            if CacheDir::replace(&self.dir.reference(origin), digest.to_string().as_bytes()).is_ok() {
-                self.record_write(self.dir.reference_entry(origin), BLOCK_SIZE);
-            }
-            self.digests_by_origin.lock().insert(*origin, digest);
         }
         self.evict(0);
         Ok(())

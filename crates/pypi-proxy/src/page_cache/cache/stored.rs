@@ -100,7 +100,11 @@ impl PageCache {
         if !is_document(name, project) || !is_valid {
             return Ok(None);
         }
-        disk.import_document(upstream.id(), name, document, checked).map(Some)
+        let is_as_new = |(_, touched): (Vec<u8>, SystemTime)| unix_seconds(touched) >= unix_seconds(checked);
+        if disk.open(upstream.id(), name).is_some_and(is_as_new) {
+            return Ok(Some(false));
+        }
+        disk.store(upstream.id(), name, document, Some(checked)).map(|()| Some(true))
     }
 
     /// Adds facts to those of a project. Returns false if they are malformed.
