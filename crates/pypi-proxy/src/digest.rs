@@ -52,6 +52,18 @@ impl From<digest::Digest> for Digest {
     }
 }
 
+/// Result of the verification of the hashes of all files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerifyReport {
+    /// Number of intact files.
+    pub good: u64,
+    /// Bytes of intact files.
+    pub bytes: u64,
+    /// Corrupt files, which were deleted.
+    pub bad: Vec<Digest>,
+}
+
 /// Computes the SHA-256 of a file, and compares a second hash with the expected one.
 pub(crate) struct Hasher {
     sha256: Context,

@@ -325,7 +325,7 @@ impl PageCache {
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
             for index in indexes {
-                bucket.purge_page(index, &Resource::page(project).entry()).await?;
+                bucket.purge_page(index, &Resource::page(project)).await?;
                 if let Some(project) = project {
                     bucket.purge_documents(index, project).await?;
                 }

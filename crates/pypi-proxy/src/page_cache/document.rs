@@ -65,7 +65,7 @@ impl PageCache {
                 let cached = self.document(resource).await?;
                 Ok(CachedPage { page: cached.page.only_listed(page).await?, ..cached })
             }
-            Resource::Json(..) | Resource::Provenance(_) => self.document(resource).await,
+            Resource::Json(..) | Resource::Provenance(_) | Resource::File(_) => self.document(resource).await,
         }
     }
 

@@ -207,7 +207,8 @@ pub(super) fn parse_body(
             let page = body.into_page(Links::Paths { project, page }, facts);
             page.map(|page| Document::Project(Arc::new(page)))
         }
-        Resource::Json(..) | Resource::Provenance(_) => {
+        // Files are no documents.
+        Resource::Json(..) | Resource::Provenance(_) | Resource::File(_) => {
             match tightwire_json::from_slice::<serde::de::IgnoredAny>(&body.bytes) {
                 Ok(_) => Ok(Document::Json { json: body.bytes.into(), serial: body.serial }),
                 Err(error) => Err(Error::with(Kind::Page, "a document that is not JSON").caused_by(error)),

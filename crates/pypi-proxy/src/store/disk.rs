@@ -14,11 +14,12 @@ use super::download_task::DownloadTask;
 use super::limits::Limits;
 use super::lru::{CacheArea, CacheEntry, LruIndex, Usage};
 use super::shared::{Inner, StoreMetrics};
+use super::tiered::TieredSource;
 use super::{
     Config, Digest, Download, DownloadStatus, Expected, FileSource, Key, PagesDir, Reference, StoredFile,
 };
 use crate::Error;
-use crate::bucket::{Bucket, TieredSource};
+use crate::bucket::Bucket;
 use crate::failures::FailureLog;
 use crate::metrics::{Counter, Counters};
 

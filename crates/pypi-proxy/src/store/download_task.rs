@@ -23,7 +23,7 @@ const WRITE_BATCH: usize = 128 * 1024;
 
 /// Maximum size of a file from the bucket of which all bytes are withheld until the hash is verified. Of larger files
 /// and of files from an upstream, only the last byte is withheld.
-pub(crate) const WITHHOLD_MAX: u64 = 8 << 20;
+pub(super) const WITHHOLD_MAX: u64 = 8 << 20;
 
 /// Delay before the first retry. Doubles with each attempt.
 const INITIAL_BACKOFF: Duration = Duration::from_millis(100);

@@ -9,24 +9,12 @@ use std::time::{Duration, SystemTime};
 use aws_lc_rs::digest::{Context, SHA256};
 use parking_lot::Mutex;
 
-use super::Digest;
 use super::cache_dir::{CacheDir, is_facts};
 use super::disk::Store;
 use super::lru::{CacheArea, CacheEntry, Usage};
 use super::shared::{BLOCK_SIZE, Inner};
+use super::{Digest, VerifyReport};
 use crate::Error;
-
-/// Result of [`Store::verify`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct VerifyReport {
-    /// Number of intact files.
-    pub good: u64,
-    /// Bytes of intact files.
-    pub bytes: u64,
-    /// Corrupt files, which were deleted.
-    pub bad: Vec<Digest>,
-}
 
 /// Result of [`Store::collect`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

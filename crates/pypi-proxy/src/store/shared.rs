@@ -9,17 +9,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use aws_lc_rs::digest::{Context, SHA256};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::cache_dir::CacheDir;
 use super::limits::Limits;
 use super::lru::{CacheArea, CacheEntry, LruIndex};
-use super::{Config, Digest, Download};
+use super::{Config, Digest, Download, Key, Reference};
+use crate::Error;
 use crate::failures::FailureLog;
 use crate::metrics::{Counter, Counters};
-use crate::{Error, ProjectName};
 
 /// Entries other than files are counted in blocks of this size.
 pub(super) const BLOCK_SIZE: u64 = 4096;
@@ -41,48 +40,6 @@ pub(super) struct Inner {
     pub(super) downloads: Mutex<HashMap<Key, Download>>,
     /// SHA-256 of files, by the origins of their references.
     pub(super) digests_by_origin: Mutex<HashMap<Digest, Digest>>,
-}
-
-/// Identifies a file in the store.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Key {
-    /// SHA-256 of the file, as listed on its page.
-    Digest(Digest),
-    /// For files whose page has no SHA-256.
-    Reference(Reference),
-}
-
-/// A file whose page has no SHA-256: its project, its name, and the origin that its content is bound to.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Reference {
-    pub(crate) project: ProjectName,
-    pub(crate) file: Box<str>,
-    /// SHA-256 of the project, the file name and the origin.
-    pub(crate) origin: Digest,
-}
-
-impl Reference {
-    /// Creates a reference to a file of a project. `origin` is everything that distinguishes it from other files of
-    /// that name: the URLs of the index and of the file, and the hashes on the page.
-    ///
-    /// ```
-    /// use pypi_proxy::ProjectName;
-    /// use pypi_proxy::store::Reference;
-    ///
-    /// let six = ProjectName::parse("six")?;
-    /// let of = |index| Reference::new(six.clone(), "six-1.0.whl", &[index, "https://files.example.org/six-1.0.whl"]);
-    /// assert_ne!(of("https://a.example.org/simple/"), of("https://b.example.org/simple/"));
-    /// # Ok::<(), pypi_proxy::Error>(())
-    /// ```
-    pub fn new(project: ProjectName, file: &str, origin: &[&str]) -> Self {
-        let mut hash = Context::new(&SHA256);
-        for part in [project.as_str(), file].iter().chain(origin) {
-            // The lengths make the concatenation unambiguous.
-            hash.update(&(part.len() as u64).to_le_bytes());
-            hash.update(part.as_bytes());
-        }
-        Self { project, file: file.into(), origin: hash.finish().into() }
-    }
 }
 
 /// A file in the store.

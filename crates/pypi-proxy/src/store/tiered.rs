@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::handle::Bucket;
-use super::lease::{ClaimStep, Lease};
 use super::relay::{PartReader, PartRequest};
-use super::remote::LeaseOutcome;
+use super::{Digest, Download, Expected, FileSource, Key};
 use crate::Error;
-use crate::store::{Digest, Download, Expected, FileSource, Key};
+use crate::bucket::{Bucket, ClaimStep, Lease, LeaseOutcome};
+use crate::resource::Resource;
 use crate::upstream::{FileBody, Validators};
 
 /// Where a file comes from.
@@ -22,11 +21,11 @@ enum Found {
 impl Bucket {
     /// Looks for a file in the bucket, and waits for the download of another proxy.
     async fn find(&self, key: &Key, expected: &Expected) -> Found {
-        let mut claim = self.file_claim(key);
+        let mut claim = self.claim(None, &Resource::File(key.clone()));
         let mut request = PartRequest::new(self.clone(), key, expected);
         let mut has_waited = false;
         loop {
-            match self.open(key, expected, 0).await {
+            match self.open(key, expected.size, 0).await {
                 Ok(Some((digest, body))) => {
                     if has_waited {
                         claim.count(LeaseOutcome::Waited);
@@ -48,7 +47,7 @@ impl Bucket {
             match step {
                 ClaimStep::Acquired(lease) => {
                     // Another proxy may have uploaded the file and released the lease since the first read.
-                    return match self.open(key, expected, 0).await {
+                    return match self.open(key, expected.size, 0).await {
                         Ok(Some((digest, body))) => {
                             lease.release().await;
                             Found::Bucket(digest, body)
@@ -68,7 +67,7 @@ impl Bucket {
 
 /// A file source that reads from the bucket if it has the file, otherwise from another source, and then uploads the
 /// file.
-pub(crate) struct TieredSource<S> {
+pub(super) struct TieredSource<S> {
     bucket: Bucket,
     other: S,
     key: Key,
@@ -92,7 +91,7 @@ enum ActiveSource {
 }
 
 impl<S> TieredSource<S> {
-    pub(crate) fn new(bucket: Bucket, key: Key, expected: Expected, other: S, download: Download) -> Self {
+    pub(super) fn new(bucket: Bucket, key: Key, expected: Expected, other: S, download: Download) -> Self {
         Self { bucket, other, key, expected, download, active: ActiveSource::Other }
     }
 
@@ -107,7 +106,7 @@ impl<S> TieredSource<S> {
     async fn continue_parts(&mut self, reader: PartReader, offset: u64) -> Option<FileBody> {
         let step = reader.end().await;
         // The lease is acquired first, because the file may be uploaded meanwhile.
-        if let Ok(Some((digest, body))) = self.bucket.open(&self.key, &self.expected, offset).await {
+        if let Ok(Some((digest, body))) = self.bucket.open(&self.key, self.expected.size, offset).await {
             if let ClaimStep::Acquired(lease) = step {
                 lease.release().await;
             }
@@ -151,7 +150,7 @@ impl<S: FileSource> FileSource for TieredSource<S> {
                 if let Some(body) = body.take() {
                     return Ok(body);
                 }
-                if let Ok(Some((_, body))) = self.bucket.open(&self.key, &self.expected, from).await {
+                if let Ok(Some((_, body))) = self.bucket.open(&self.key, self.expected.size, from).await {
                     return Ok(body);
                 }
                 self.fall_back(None, from);

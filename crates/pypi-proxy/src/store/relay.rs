@@ -15,11 +15,10 @@ use object_store::path::Path;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::handle::Bucket;
-use super::lease::{Claim, ClaimStep};
-use super::remote::{FILE_LEN, LargeObject, LeaseOutcome, OperationError, failed};
+use super::download_task::WITHHOLD_MAX;
+use super::{Digest, Download, Expected, Key, read_range};
 use crate::Error;
-use crate::store::{Digest, Download, Expected, Key, WITHHOLD_MAX, read_range};
+use crate::bucket::{Bucket, Claim, ClaimStep, FILE_LEN, LargeObject, LeaseOutcome, OperationError, failed};
 use crate::upstream::{FileBody, Validators};
 
 /// Time that a proxy waits before it asks for parts, and without parts before it looks for the whole file. Interval in
