@@ -71,6 +71,8 @@ mod file_name;
 #[cfg(feature = "proxy")]
 mod file_watch;
 #[cfg(feature = "proxy")]
+mod flight;
+#[cfg(feature = "proxy")]
 pub mod guard;
 mod hash;
 #[cfg_attr(not(feature = "proxy"), allow(dead_code, reason = "only the proxy serves files"))]

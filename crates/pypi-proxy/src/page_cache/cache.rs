@@ -25,6 +25,7 @@ use super::{CacheStatus, Config, IndexStrategy, RefreshOutcome, RenderedPage};
 use crate::bucket::Bucket;
 use crate::error::Kind;
 use crate::failures::FailureLog;
+use crate::flight::Flights;
 use crate::metrics::Counters;
 use crate::page::{FileFacts, Page};
 use crate::resource::Resource;
@@ -57,10 +58,14 @@ pub(super) struct Inner {
     disk: Option<DiskCache>,
     bucket: Option<Bucket>,
     pub(super) slots: Arc<Mutex<Slots>>,
+    flights: Flights<Refresh>,
     refreshes: Arc<Counters<RefreshOutcome>>,
     failures: Arc<FailureLog>,
     queue: Arc<FetchQueue>,
 }
+
+/// A refresh in flight: its slot, which a purge may have replaced, and a channel that is closed when it is complete.
+type Refresh = (Arc<Slot>, watch::Receiver<()>);
 
 #[derive(Default)]
 pub(super) struct Slots {
@@ -70,6 +75,12 @@ pub(super) struct Slots {
     pub(super) documents: LinkedHashMap<Resource, Arc<Slot>>,
     /// Total size of all entries, in bytes.
     bytes: u64,
+}
+
+impl Flights<Refresh> {
+    fn is_refreshing(&self, slot: &Arc<Slot>) -> bool {
+        self.join(&slot.resource, |(of, _)| Arc::ptr_eq(of, slot).then_some(())).is_some()
+    }
 }
 
 impl Slots {
@@ -132,7 +143,8 @@ impl PageCache {
     /// Creates a cache for these upstreams. [`Config::strategy`] selects the pages of a project that several of them have.
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let queue = FetchQueue::of(&config);
-        Self::with_parts(upstreams, config, Arc::default(), Arc::default(), Arc::default(), queue)
+        let slots = Arc::default();
+        Self::with_parts(upstreams, config, slots, Flights::default(), Arc::default(), Arc::default(), queue)
     }
 
     /// Creates a cache with other upstreams and another configuration, which continues the counters of this one. It
@@ -161,13 +173,14 @@ impl PageCache {
         let is_same_queue = (old.max_fetches, old.max_queued) == (new.max_fetches, new.max_queued);
         let queue = if is_same_queue { self.0.queue.clone() } else { FetchQueue::of(new) };
         let (refreshes, failures) = (self.0.refreshes.clone(), self.0.failures.clone());
-        Self::with_parts(upstreams, config, slots, refreshes, failures, queue)
+        Self::with_parts(upstreams, config, slots, self.0.flights.clone(), refreshes, failures, queue)
     }
 
     fn with_parts(
         upstreams: Vec<Arc<Upstream>>,
         config: Config,
         slots: Arc<Mutex<Slots>>,
+        flights: Flights<Refresh>,
         refreshes: Arc<Counters<RefreshOutcome>>,
         failures: Arc<FailureLog>,
         queue: Arc<FetchQueue>,
@@ -201,6 +214,7 @@ impl PageCache {
             disk,
             bucket,
             slots,
+            flights,
             refreshes,
             failures,
             queue,
@@ -575,9 +589,11 @@ impl PageCache {
     }
 
     /// Returns a page that may be served before the running refresh is complete.
-    fn stored_while_refreshing(&self, slot: &Slot, is_overdue: bool) -> Option<CachedPage> {
+    fn stored_while_refreshing(&self, slot: &Arc<Slot>, is_overdue: bool) -> Option<CachedPage> {
         let state = slot.state.lock();
-        state.in_flight.as_ref()?;
+        if !self.0.flights.is_refreshing(slot) {
+            return None;
+        }
         let config = &self.0.config;
         let time = if is_overdue { config.stale_if_error } else { config.stale_while_revalidate };
         let served = self.stale(&state, time)?;
@@ -587,7 +603,7 @@ impl PageCache {
 
     /// Looks a page up in memory, and starts a refresh if it is needed.
     fn lookup(&self, slot: &Arc<Slot>) -> Lookup {
-        let mut state = slot.state.lock();
+        let state = slot.state.lock();
         let now = Instant::now();
         if slot.record_use(now) {
             self.record_use_on_disk(slot);
@@ -617,23 +633,24 @@ impl PageCache {
                 return Lookup::Served(Err(failure.repeat().retried_after(Some(pause))));
             }
         }
-        // If the sender is gone, the refresh task has panicked.
-        let in_flight = state.in_flight.as_ref().filter(|in_flight| in_flight.has_changed().is_ok());
-        let in_flight = match in_flight {
-            Some(in_flight) => in_flight.clone(),
-            None => {
-                let Some(permit) = self.0.queue.try_enter() else {
-                    return match self.stale(&state, self.0.config.stale_if_error) {
-                        Some(served) => Lookup::Served(Ok(served)),
-                        None => Lookup::Full,
-                    };
-                };
+        let join = |(of, in_flight): &Refresh| Arc::ptr_eq(of, slot).then(|| (in_flight.clone(), None));
+        let start = || {
+            let started = self.0.queue.try_enter().map(|permit| {
                 let (done, in_flight) = watch::channel(());
-                state.in_flight = Some(in_flight.clone());
-                tokio::spawn(self.clone().run_refresh(slot.clone(), done, permit));
-                in_flight
-            }
+                ((slot.clone(), in_flight.clone()), (in_flight, Some((done, permit))))
+            });
+            started.ok_or(())
         };
+        let joined = self.0.flights.join_or_start(&slot.resource, join, start);
+        let Ok(((in_flight, task), flight)) = joined else {
+            return match self.stale(&state, self.0.config.stale_if_error) {
+                Some(served) => Lookup::Served(Ok(served)),
+                None => Lookup::Full,
+            };
+        };
+        if let (Some((done, permit)), Some(flight)) = (task, flight) {
+            tokio::spawn(self.clone().run_refresh(slot.clone(), flight, done, permit));
+        }
         match self.stale(&state, self.0.config.stale_while_revalidate) {
             Some(served) => Lookup::Served(Ok(served)),
             None => Lookup::Wait(in_flight),
@@ -679,7 +696,8 @@ impl PageCache {
         let mut slots = self.0.slots.lock();
         let state = slot.state.lock();
         let has_content = !matches!(state.content, Content::NotLoaded);
-        if slots.has(slot) && !has_content && state.in_flight.is_none() && state.failure.is_none() {
+        let is_unused = !has_content && state.failure.is_none() && !self.0.flights.is_refreshing(slot);
+        if slots.has(slot) && is_unused {
             slots.remove(&slot.resource);
         }
     }
@@ -699,8 +717,9 @@ impl PageCache {
                 slots.bytes + size_in_memory - std::mem::replace(&mut state.size_in_memory, size_in_memory);
         }
         let max = self.0.config.max_bytes;
-        evict(&mut slots, max, slot, |slots| &mut slots.documents);
-        evict(&mut slots, max, slot, |slots| &mut slots.projects);
+        let is_busy = |other: &Arc<Slot>| Arc::ptr_eq(other, slot) || self.0.flights.is_refreshing(other);
+        evict(&mut slots, max, is_busy, |slots| &mut slots.documents);
+        evict(&mut slots, max, is_busy, |slots| &mut slots.projects);
     }
 }
 
@@ -717,19 +736,17 @@ fn known_names(disk: &DiskCache, upstream: &Upstream) -> Vec<ProjectName> {
     disk.projects(upstream.id()).into_iter().filter_map(page).flatten().collect()
 }
 
-/// Evicts the least recently requested entries of a map while the total size exceeds the limit. Keeps `slot` and
-/// those that are being refreshed.
+/// Evicts the least recently requested entries of a map while the total size exceeds the limit. Keeps busy ones.
 fn evict<K: Eq + Hash>(
     slots: &mut Slots,
     max: u64,
-    slot: &Arc<Slot>,
+    is_busy: impl Fn(&Arc<Slot>) -> bool,
     map: impl Fn(&mut Slots) -> &mut LinkedHashMap<K, Arc<Slot>>,
 ) {
     let mut busy = Vec::new();
     while slots.bytes > max {
         let Some((key, oldest)) = map(slots).pop_front() else { break };
-        let is_busy = oldest.state.lock().in_flight.is_some() || Arc::ptr_eq(&oldest, slot);
-        if is_busy {
+        if is_busy(&oldest) {
             busy.push((key, oldest));
         } else {
             slots.bytes -= std::mem::take(&mut oldest.state.lock().size_in_memory);

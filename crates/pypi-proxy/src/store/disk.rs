@@ -21,7 +21,9 @@ use super::{
 use crate::Error;
 use crate::bucket::Bucket;
 use crate::failures::FailureLog;
+use crate::flight::Flights;
 use crate::metrics::{Counter, Counters};
+use crate::resource::Resource;
 
 /// Bytes written by [`Store::probe`]: a whole block, because an empty file may need no space.
 const PROBE: usize = 4096;
@@ -87,7 +89,7 @@ impl Store {
             partial: Counter::default(),
             lru: Mutex::new(lru),
             scan_lock: Arc::default(),
-            downloads: Mutex::default(),
+            downloads: Flights::default(),
             digests_by_origin: Mutex::default(),
             config,
         };
@@ -156,7 +158,7 @@ impl Store {
     }
 
     pub(crate) fn downloads_in_flight(&self) -> Vec<DownloadStatus> {
-        self.0.downloads.lock().values().map(Download::status).collect()
+        self.0.downloads.all(Download::status)
     }
 
     /// Returns the last failed downloads.
@@ -223,35 +225,39 @@ impl Store {
     ///
     /// Panics outside of a tokio runtime.
     pub fn fetch(&self, key: Key, expected: Expected, source: impl FileSource) -> FetchState {
-        let mut downloads = self.0.downloads.lock();
+        let start = || {
+            // It may have been stored since the caller's lookup.
+            if let Key::Digest(digest) = &key
+                && let Some(stored) = self.get(digest)
+            {
+                return Err(stored);
+            }
+            let download = Download::new(source.label());
+            let reserved = download.reserve().unwrap_or_else(|| download.clone());
+            Ok((download, reserved))
+        };
         // A download whose first bytes are no longer available can't serve this caller.
-        if let Some(download) = downloads.get(&key).and_then(Download::reserve) {
-            return FetchState::InFlight(download);
-        }
-        // It may have been stored since the caller's lookup.
-        if let Key::Digest(digest) = &key
-            && let Some(stored) = self.get(digest)
-        {
-            return FetchState::Stored(stored);
-        }
-        let download = Download::new(source.label());
-        downloads.insert(key.clone(), download.clone());
-        drop(downloads);
-        let download_for_caller = download.reserve().unwrap_or_else(|| download.clone());
-        let (inner, state) = (self.0.clone(), download.state.clone());
+        let resource = Resource::File(key.clone());
+        let (reserved, flight) = match self.0.downloads.join_or_start(&resource, Download::reserve, start) {
+            Ok(joined) => joined,
+            Err(stored) => return FetchState::Stored(stored),
+        };
+        let Some(flight) = flight else { return FetchState::InFlight(reserved) };
+        let (inner, state, download) = (self.0.clone(), reserved.state.clone(), reserved.observer());
         match &self.0.config.bucket {
-            None => tokio::spawn(DownloadTask::new(inner, key, expected, source, state).run()),
+            None => tokio::spawn(DownloadTask::new(inner, flight, key, expected, source, state).run()),
             Some(bucket) => {
                 let source = TieredSource::new(bucket.clone(), key.clone(), expected, source, download);
-                tokio::spawn(DownloadTask::new(inner, key, expected, source, state).run())
+                tokio::spawn(DownloadTask::new(inner, flight, key, expected, source, state).run())
             }
         };
-        FetchState::InFlight(download_for_caller)
+        FetchState::InFlight(reserved)
     }
 
     /// Returns the download in flight of a file.
     pub fn in_flight(&self, key: &Key) -> Option<Download> {
-        self.0.downloads.lock().get(key).filter(|download| download.has_all_bytes()).cloned()
+        let usable = |download: &Download| download.has_all_bytes().then(|| download.clone());
+        self.0.downloads.join(&Resource::File(key.clone()), usable)
     }
 
     /// Deletes a file. Open handles stay readable. Returns whether there was one.
@@ -278,7 +284,7 @@ impl Store {
         Stats {
             files,
             bytes,
-            in_flight: self.0.downloads.lock().len() as u64,
+            in_flight: self.0.downloads.count(),
             fetched: fetched.get(),
             failed: failed.get(),
             corrupt: corrupt.get(),

@@ -18,6 +18,7 @@ use super::lru::{CacheArea, CacheEntry, LruIndex};
 use super::{Config, Digest, Download, Key, Reference};
 use crate::Error;
 use crate::failures::FailureLog;
+use crate::flight::Flights;
 use crate::metrics::{Counter, Counters};
 
 /// Entries other than files are counted in blocks of this size.
@@ -37,7 +38,7 @@ pub(super) struct Inner {
     pub(super) lru: Mutex<LruIndex>,
     /// Locked while a thread scans the folder.
     pub(super) scan_lock: Arc<Mutex<()>>,
-    pub(super) downloads: Mutex<HashMap<Key, Download>>,
+    pub(super) downloads: Flights<Download>,
     /// SHA-256 of files, by the origins of their references.
     pub(super) digests_by_origin: Mutex<HashMap<Digest, Digest>>,
 }
