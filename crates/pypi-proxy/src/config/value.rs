@@ -40,6 +40,11 @@ pub(super) trait Value: Sized + PartialEq {
         }
     }
 
+    /// Returns whether it is a count or time of 0.
+    fn is_zero(&self) -> bool {
+        false
+    }
+
     /// Returns whether an item of a comma-separated list continues the previous one.
     fn continues(_item: &str) -> bool {
         false
@@ -126,6 +131,10 @@ impl Value for Duration {
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         parse_duration(text)
+    }
+
+    fn is_zero(&self) -> bool {
+        Self::is_zero(self)
     }
 
     fn show(&self) -> String {
@@ -270,6 +279,10 @@ impl Value for u32 {
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
         text.parse().ok().filter(|count| is_plain && *count <= 1_000_000)
+    }
+
+    fn is_zero(&self) -> bool {
+        *self == 0
     }
 
     fn show(&self) -> String {
