@@ -114,17 +114,6 @@ impl Bucket {
         Ok(Some((digest, body)))
     }
 
-    /// Opens a file of this length at an offset. Returns `None` if it is not in the bucket.
-    pub(crate) async fn open_at(
-        &self,
-        digest: &Digest,
-        len: u64,
-        offset: u64,
-    ) -> Result<Option<BoxStream<'static, Result<Bytes, Error>>>, Error> {
-        let found = self.read(digest, Some(len), Some(GetRange::Offset(offset))).await?;
-        Ok(found.map(|(_, stream)| stream))
-    }
-
     /// Opens a range of a file. Returns `None` if it is not in the bucket or the bucket fails.
     pub(crate) async fn part(
         &self,

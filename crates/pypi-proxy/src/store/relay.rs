@@ -245,7 +245,9 @@ impl PartReader {
                     tokio::time::sleep(interval).await;
                     // A previous owner of the lease may have uploaded the file.
                     if interval >= INTERVAL {
-                        *part = self.bucket.open_at(&self.digest, self.file_len, *position).await?;
+                        let key = Key::Digest(self.digest);
+                        let file = self.bucket.open(&key, Some(self.file_len), *position).await?;
+                        *part = file.map(|(_, body)| body.boxed());
                     }
                 }
                 end => {
