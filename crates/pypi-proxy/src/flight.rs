@@ -1,10 +1,15 @@
-//! Single flight: concurrent requests for a resource share one task.
+//! Single flight: concurrent requests for a resource share one task. A queue limits the tasks that fetch pages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
+use crate::Error;
+use crate::error::Kind;
+use crate::metrics::Counter;
 use crate::resource::Resource;
 
 /// Tasks in flight by resource, each with the state that its callers share. Clones share the tasks.
@@ -76,6 +81,66 @@ impl<T> Drop for Flight<T> {
         if running.flights.get(&self.resource).is_some_and(|(number, _)| *number == self.number) {
             running.flights.remove(&self.resource);
         }
+    }
+}
+
+/// `Retry-After` of a request that is rejected because the queue is full.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Limits the pages that are fetched at a time and those that wait for it.
+pub(crate) struct FetchQueue {
+    /// One permit per fetch in flight.
+    running: Arc<Semaphore>,
+    /// One permit per fetch in flight or queued.
+    all: Arc<Semaphore>,
+    max_running: usize,
+    max_all: usize,
+    pub(crate) rejected: Counter,
+}
+
+/// A place in the queue.
+pub(crate) struct FetchPermit {
+    running: Arc<Semaphore>,
+    _all: OwnedSemaphorePermit,
+}
+
+impl FetchQueue {
+    /// Creates a queue. At least one fetch may run, and each number is at most 1,000,000.
+    pub(crate) fn new(max_running: usize, max_queued: usize) -> Arc<Self> {
+        let max_running = max_running.clamp(1, 1_000_000);
+        let max_all = max_running + max_queued.min(1_000_000);
+        let (running, all) = (Arc::new(Semaphore::new(max_running)), Arc::new(Semaphore::new(max_all)));
+        Arc::new(Self { running, all, max_running, max_all, rejected: Counter::default() })
+    }
+
+    /// Returns a place, or `None` if the queue is full.
+    pub(crate) fn try_enter(&self) -> Option<FetchPermit> {
+        let all = self.all.clone().try_acquire_owned().ok()?;
+        Some(FetchPermit { running: self.running.clone(), _all: all })
+    }
+
+    /// Counts a rejected request and returns its error.
+    #[cold]
+    pub(crate) fn reject(&self) -> Error {
+        self.rejected.add(1);
+        Error::with(Kind::Limit, "too many pages are being fetched from the indexes")
+            .retried_after(Some(RETRY_AFTER))
+    }
+
+    pub(crate) fn running(&self) -> u64 {
+        self.max_running.saturating_sub(self.running.available_permits()) as u64
+    }
+
+    pub(crate) fn queued(&self) -> u64 {
+        let all = self.max_all.saturating_sub(self.all.available_permits()) as u64;
+        all.saturating_sub(self.running())
+    }
+}
+
+impl FetchPermit {
+    /// Waits until the fetch may start. Never returns `None`, because the semaphore is not closed.
+    pub(crate) async fn acquire(&self) -> Option<SemaphorePermit<'_>> {
+        self.running.acquire().await.ok()
     }
 }
 

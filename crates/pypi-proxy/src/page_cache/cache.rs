@@ -18,14 +18,13 @@ use super::claims::{ClaimedNames, Claims};
 use super::disk::DiskCache;
 use super::document::Document;
 use super::merge::Merging;
-use super::queue::FetchQueue;
 use super::slot::{Content, Slot, State, UpstreamPage, parse_stored};
 use super::source::Source;
 use super::{CacheStatus, Config, IndexStrategy, RefreshOutcome, RenderedPage};
 use crate::bucket::Bucket;
 use crate::error::Kind;
 use crate::failures::FailureLog;
-use crate::flight::Flights;
+use crate::flight::{FetchQueue, Flights};
 use crate::metrics::Counters;
 use crate::page::{FileFacts, Page};
 use crate::resource::Resource;
@@ -142,7 +141,7 @@ enum Lookup {
 impl PageCache {
     /// Creates a cache for these upstreams. [`Config::strategy`] selects the pages of a project that several of them have.
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
-        let queue = FetchQueue::of(&config);
+        let queue = FetchQueue::new(config.max_fetches, config.max_queued);
         let slots = Arc::default();
         Self::with_parts(upstreams, config, slots, Flights::default(), Arc::default(), Arc::default(), queue)
     }
@@ -171,7 +170,10 @@ impl PageCache {
                 .for_each(|slot| slot.state.lock().forget_failure());
         }
         let is_same_queue = (old.max_fetches, old.max_queued) == (new.max_fetches, new.max_queued);
-        let queue = if is_same_queue { self.0.queue.clone() } else { FetchQueue::of(new) };
+        let queue = match is_same_queue {
+            true => self.0.queue.clone(),
+            false => FetchQueue::new(new.max_fetches, new.max_queued),
+        };
         let (refreshes, failures) = (self.0.refreshes.clone(), self.0.failures.clone());
         Self::with_parts(upstreams, config, slots, self.0.flights.clone(), refreshes, failures, queue)
     }

@@ -6,7 +6,6 @@ mod disk;
 mod document;
 mod merge;
 mod namespace;
-mod queue;
 mod rendered;
 mod slot;
 mod source;

@@ -4,8 +4,6 @@ mod cache_dir;
 mod disk;
 mod download;
 mod download_task;
-mod insert;
-mod limits;
 mod lru;
 mod pages_dir;
 mod reader;
