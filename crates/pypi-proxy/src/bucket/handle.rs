@@ -280,17 +280,15 @@ impl Bucket {
         self.0.remote.delete(&self.page_path("pages", index, resource)).await
     }
 
-    /// Deletes all pages of an index. Fails if the bucket fails ([`Error::is_bucket`]).
-    pub(crate) async fn purge_pages(&self, index: u64) -> Result<(), Error> {
-        self.purge_folder(self.path(["pages", &format!("{index:016x}")])).await
-    }
-
-    /// Deletes the documents of a project. Fails if the bucket fails ([`Error::is_bucket`]).
-    pub(crate) async fn purge_documents(&self, index: u64, project: &ProjectName) -> Result<(), Error> {
-        self.purge_folder(self.path(["pages", &format!("{index:016x}"), &format!("{project}@")])).await
-    }
-
-    async fn purge_folder(&self, dir: Path) -> Result<(), Error> {
+    /// Deletes the documents of a project besides its page, or everything of an index for `None`. Fails if the bucket fails
+    /// ([`Error::is_bucket`]).
+    pub(crate) async fn purge_documents(
+        &self,
+        index: u64,
+        project: Option<&ProjectName>,
+    ) -> Result<(), Error> {
+        let (index, folder) = (format!("{index:016x}"), project.map(|project| format!("{project}@")));
+        let dir = self.path(["pages", &*index].into_iter().chain(folder.as_deref()));
         let mut pages = self.0.remote.list(&dir);
         while let Some(page) = pages.try_next().await? {
             self.0.remote.delete(&page.location).await?;

@@ -330,19 +330,13 @@ impl PageCache {
         }
         let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
-        let (page, ids) = (Resource::page(project), indexes.clone());
-        let work = move || {
-            page.project().into_iter().for_each(|name| disk.remove_facts(name));
-            ids.into_iter().try_for_each(|index| {
-                disk.remove(index, &page.entry())?;
-                page.project().into_iter().try_for_each(|name| disk.remove_documents(index, name))
-            })
-        };
+        let (name, ids) = (project.cloned(), indexes.clone());
+        let work = move || disk.purge(&ids, name.as_ref());
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
             for index in indexes {
                 bucket.purge_page(index, &Resource::page(project)).await?;
-                if let Some(project) = project {
+                if project.is_some() {
                     bucket.purge_documents(index, project).await?;
                 }
             }
@@ -376,7 +370,7 @@ impl PageCache {
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
             for upstream in self.upstreams() {
-                bucket.purge_pages(upstream.id()).await?;
+                bucket.purge_documents(upstream.id(), None).await?;
             }
         }
         Ok(())
@@ -729,8 +723,7 @@ impl PageCache {
 fn known_names(disk: &DiskCache, upstream: &Upstream) -> Vec<ProjectName> {
     let page = |name: Option<ProjectName>| {
         let slot = Slot::new(Resource::page(name.as_ref()));
-        let (document, touched) = disk.open(upstream.id(), &slot.resource.entry())?;
-        let page = DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())?;
+        let (_, page) = disk.load(upstream, &slot.resource.entry())?;
         let part = parse_stored(page, &slot, upstream.page_url(name.as_ref()).path())?;
         let content = part.content.filter(|_| !part.is_redirected)?;
         Some(name.into_iter().chain(content.names()).collect::<Vec<_>>())

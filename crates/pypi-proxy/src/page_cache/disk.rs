@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::page::ProjectFacts;
 use crate::resource::{LIST, MAX_PROVENANCE, Resource};
 use crate::store::{CacheDir, Digest, PagesDir};
-use crate::upstream::{PageBody, Reservation, Validators};
+use crate::upstream::{PageBody, Reservation, Upstream, Validators};
 use crate::{Error, ProjectName};
 
 /// Version of the file format. Files of another version are ignored.
@@ -22,7 +22,7 @@ pub(crate) const MAX_FACTS: u64 = 16 << 20;
 /// A folder with one file per page and upstream: a header line in JSON, then the page as received, compressed with
 /// zstd.
 #[derive(Clone, Debug)]
-pub(super) struct DiskCache {
+pub(crate) struct DiskCache {
     dir: PagesDir,
     /// Folder of the facts. Named indexes have own ones: their files of the same name may be different ones.
     facts: String,
@@ -71,6 +71,13 @@ impl DiskCache {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).ok()?;
         Some((bytes, touched))
+    }
+
+    /// Reads a page or document of an upstream. Returns its compressed file as well.
+    pub(crate) fn load(&self, upstream: &Upstream, name: &str) -> Option<(Vec<u8>, StoredPage)> {
+        let (file, touched) = self.open(upstream.id(), name)?;
+        let page = Self::read(&file, upstream.max_page(), touched, upstream.budget().reserve())?;
+        Some((file, page))
     }
 
     /// Returns the decompressed size of the page in a document.
@@ -169,7 +176,7 @@ impl DiskCache {
     }
 
     /// Returns the projects with a page of an upstream, and `None` for the list of projects.
-    pub(super) fn projects(&self, index: u64) -> Vec<Option<ProjectName>> {
+    pub(crate) fn projects(&self, index: u64) -> Vec<Option<ProjectName>> {
         let parse = |name: String| match &*name {
             LIST => Some(None),
             name => ProjectName::parse(name).ok().filter(|project| project.as_str() == name).map(Some),
@@ -178,7 +185,7 @@ impl DiskCache {
     }
 
     /// Returns the names of the documents of a project besides its page: `PROJECT@` and an identifier.
-    pub(super) fn documents(&self, index: u64, project: &ProjectName) -> Vec<String> {
+    pub(crate) fn documents(&self, index: u64, project: &ProjectName) -> Vec<String> {
         let names = self.dir.names(&folder(index)).into_iter();
         names.filter(|name| is_document(name, project)).collect()
     }
@@ -217,9 +224,25 @@ impl DiskCache {
         self.dir.write(&self.facts_entry(project), &to_json(facts)?, None)
     }
 
-    pub(super) fn remove_facts(&self, project: &ProjectName) {
-        // Remaining facts are still true, because each is bound to a hash.
-        let _ = self.dir.remove(&self.facts_entry(project));
+    /// Returns the facts of a project in JSON, if there are any.
+    pub(crate) fn facts_json(&self, project: &ProjectName) -> Option<Vec<u8>> {
+        let facts = self.load_facts(project);
+        (facts != ProjectFacts::default()).then(|| to_json(&facts).ok())?
+    }
+
+    /// Deletes the copies of the page of a project, its other documents and the facts about its files, or the copies of the
+    /// project list.
+    pub(super) fn purge(&self, indexes: &[u64], project: Option<&ProjectName>) -> Result<(), Error> {
+        if let Some(project) = project {
+            // Remaining facts are still true, because each is bound to a hash.
+            let _ = self.dir.remove(&self.facts_entry(project));
+        }
+        indexes.iter().try_for_each(|index| {
+            let documents = project.map(|project| self.documents(*index, project)).unwrap_or_default();
+            let page = Resource::page(project);
+            self.remove(*index, &page.entry())?;
+            documents.iter().try_for_each(|name| self.remove(*index, name))
+        })
     }
 
     /// Deletes the pages and facts of all indexes.
@@ -239,11 +262,6 @@ impl DiskCache {
 
     pub(super) fn remove(&self, index: u64, name: &str) -> Result<(), Error> {
         self.dir.remove(&entry(index, name))
-    }
-
-    /// Deletes the documents of a project.
-    pub(super) fn remove_documents(&self, index: u64, project: &ProjectName) -> Result<(), Error> {
-        self.documents(index, project).iter().try_for_each(|name| self.remove(index, name))
     }
 }
 

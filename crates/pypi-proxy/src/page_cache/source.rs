@@ -137,7 +137,9 @@ impl Source<'_> {
             PageResponse::NotFound => {
                 if part.content.is_some() {
                     // Otherwise the page would be back after the next start.
-                    self.with_disk(move |disk, slot| drop(disk.remove(id, &slot.resource.entry()))).await;
+                    if let (Some(disk), slot) = (self.disk.cloned(), self.slot.clone()) {
+                        let _ = spawn_blocking(move || disk.remove(id, &slot.resource.entry())).await;
+                    }
                     if let Some(bucket) = self.bucket {
                         // If this fails, the copy in the bucket is revalidated like any other.
                         let _ = bucket.purge_page(id, &self.slot.resource).await;
@@ -286,14 +288,6 @@ impl Source<'_> {
         let mut reservation = self.upstream.budget().reserve();
         reservation.grow(DiskCache::page_len(&document)?.min(max)).await;
         spawn_blocking(move || DiskCache::read(&document, max, touched, reservation)).await.ok()?
-    }
-
-    /// Runs a disk operation on a blocking thread.
-    async fn with_disk(&self, work: impl FnOnce(&DiskCache, &Slot) + Send + 'static) {
-        if let Some(disk) = self.disk.cloned() {
-            let slot = self.slot.clone();
-            let _ = spawn_blocking(move || work(&disk, &slot)).await;
-        }
     }
 
     /// Uploads a page for other proxies, unless the bucket has one that is at least as new.
