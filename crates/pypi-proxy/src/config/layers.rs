@@ -6,8 +6,8 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::table::{Column, Dialect, Origin, PREFIX, Setting, SettingValue};
-use super::value::{Listen, Raw, Value};
+use super::table::{Column, Dialect, Origin, PREFIX, Raw, Setting, SettingValue, Value};
+use super::value::Listen;
 use crate::Error;
 use crate::error::Kind;
 use crate::file_watch::read;

@@ -8,10 +8,10 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::layers::{Layers, Sources};
-use super::table::{Column, Origin, Row, Setting, SettingValue};
+use super::table::{Column, Origin, Row, Setting, SettingValue, Value};
 use super::value::{
     CacheDir, CacheSize, Endpoint, IndexUrl, JsonApi, LatestUpload, Level, Listen, LogFormat, MissingStatus,
-    ProjectSource, Secret, SocketMode, StorageType, Timeout, Value, WaitLimit,
+    ProjectSource, Secret, SocketMode, StorageType, Timeout, WaitLimit,
 };
 use crate::page_cache::IndexStrategy;
 use crate::rules::{OsvSelection, ProjectPattern, ProjectSelector, StatusRule, UnknownAge, Yanked};

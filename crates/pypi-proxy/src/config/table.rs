@@ -183,3 +183,95 @@ pub(super) enum Dialect {
     Groxpi,
     Proxpi,
 }
+
+#[derive(Clone, Debug)]
+pub(super) enum Raw {
+    Text(String),
+    Items(Vec<String>),
+}
+
+/// A type of setting values. Formatting never reveals a secret.
+pub(super) trait Value: Sized + PartialEq {
+    /// Description of valid values, which follows "expected" in error messages.
+    const SYNTAX: &'static str;
+    /// Description of a list of valid values.
+    const LIST_SYNTAX: &'static str = "a comma-separated list";
+    /// Whether values may contain a secret.
+    const IS_SECRET: bool = false;
+
+    /// Returns `None` if the text is malformed.
+    fn parse(text: &str, dialect: Dialect) -> Option<Self>;
+
+    fn read(raw: &Raw, dialect: Dialect) -> Option<Self> {
+        match raw {
+            Raw::Text(text) => Self::parse(text.trim(), dialect),
+            Raw::Items(_) => None,
+        }
+    }
+
+    /// Returns whether it is a count or time of 0.
+    fn is_zero(&self) -> bool {
+        false
+    }
+
+    /// Returns whether an item of a comma-separated list continues the previous one.
+    fn continues(_item: &str) -> bool {
+        false
+    }
+
+    /// Formats the value for [`parse`](Self::parse), with masked secrets. Empty if there is no value.
+    fn show(&self) -> String;
+
+    /// Formats the value for a configuration file.
+    fn to_toml(&self) -> toml::Value {
+        toml::Value::String(self.show())
+    }
+}
+
+impl<T: Value> Value for Option<T> {
+    const SYNTAX: &'static str = T::SYNTAX;
+    const IS_SECRET: bool = T::IS_SECRET;
+
+    fn parse(text: &str, dialect: Dialect) -> Option<Self> {
+        if text.is_empty() { Some(None) } else { T::parse(text, dialect).map(Some) }
+    }
+
+    fn show(&self) -> String {
+        self.as_ref().map(T::show).unwrap_or_default()
+    }
+
+    fn to_toml(&self) -> toml::Value {
+        self.as_ref().map_or_else(|| toml::Value::String(String::new()), T::to_toml)
+    }
+}
+
+impl<T: Value> Value for Vec<T> {
+    const SYNTAX: &'static str = T::LIST_SYNTAX;
+    const IS_SECRET: bool = T::IS_SECRET;
+
+    fn parse(text: &str, dialect: Dialect) -> Option<Self> {
+        let mut items: Vec<String> = Vec::new();
+        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            match items.last_mut().filter(|_| T::continues(item)) {
+                Some(previous) => previous.extend([",", item]),
+                None => items.push(item.to_owned()),
+            }
+        }
+        items.iter().map(|item| T::parse(item, dialect)).collect()
+    }
+
+    fn read(raw: &Raw, dialect: Dialect) -> Option<Self> {
+        match raw {
+            Raw::Text(text) => Self::parse(text, dialect),
+            Raw::Items(items) => items.iter().map(|item| T::parse(item.trim(), dialect)).collect(),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.iter().map(T::show).collect::<Vec<_>>().join(", ")
+    }
+
+    fn to_toml(&self) -> toml::Value {
+        toml::Value::Array(self.iter().map(T::to_toml).collect())
+    }
+}
