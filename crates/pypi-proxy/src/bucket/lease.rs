@@ -393,7 +393,10 @@ mod tests {
     use object_store::{ObjectStore, ObjectStoreExt as _};
 
     use super::*;
+    use crate::ProjectName;
     use crate::bucket::Config;
+    use crate::digest::Digest;
+    use crate::resource::{Key, Reference};
 
     const DURATION: Duration = Duration::from_secs(10);
 
@@ -404,6 +407,21 @@ mod tests {
         let mut claim = bucket.new_claim(bucket.lease_path("file"), DURATION, DURATION * 100, false);
         let ClaimStep::Acquired(lease) = claim.acquire().await else { panic!("no other owner") };
         (objects, bucket, lease, claim.owner)
+    }
+
+    #[test]
+    fn leases_have_the_names_of_the_first_layout() {
+        let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
+        let name = ProjectName::parse("demo").unwrap();
+        let reference = Reference::new(name.clone(), "demo-1.zip", &[]);
+        let origin = format!("leases/{}", reference.origin);
+        for (index, resource, expected) in [
+            (None, Resource::File(Key::Digest(Digest([10; 32]))), format!("leases/{}", "0a".repeat(32))),
+            (None, Resource::File(Key::Reference(reference)), origin),
+            (Some(10), Resource::Page(name), "leases/pages/000000000000000a/demo".to_owned()),
+        ] {
+            assert_eq!(bucket.claim(index, &resource).path.to_string(), expected, "{resource}");
+        }
     }
 
     #[tokio::test(start_paused = true)]
