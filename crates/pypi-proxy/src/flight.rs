@@ -12,74 +12,62 @@ use crate::error::Kind;
 use crate::metrics::Counter;
 use crate::resource::Resource;
 
-/// Tasks in flight by resource, each with the state that its callers share. Clones share the tasks.
-pub(crate) struct Flights<T>(Arc<Mutex<Running<T>>>);
-
-struct Running<T> {
-    flights: HashMap<Resource, (u64, T)>,
-    started: u64,
-}
+/// Tasks in flight by resource, each with the state that its callers share.
+pub(crate) struct Flights<T>(Mutex<HashMap<Resource, Arc<T>>>);
 
 /// A flight, owned by its task. It ends when this is dropped, also if the task panics.
 pub(crate) struct Flight<T> {
-    flights: Flights<T>,
+    flights: Arc<Flights<T>>,
     resource: Resource,
-    number: u64,
+    shared: Arc<T>,
 }
 
 impl<T> Flights<T> {
     /// Returns what `join` returns for the flight of a resource. If there is none, or `join` returns `None`, `start` returns
     /// the shared state of a new flight, which is returned as well: the caller starts its task.
     pub(crate) fn join_or_start<R, E>(
-        &self,
+        self: &Arc<Self>,
         resource: &Resource,
         join: impl FnOnce(&T) -> Option<R>,
         start: impl FnOnce() -> Result<(T, R), E>,
     ) -> Result<(R, Option<Flight<T>>), E> {
-        let mut running = self.0.lock();
-        if let Some(joined) = running.flights.get(resource).and_then(|(_, shared)| join(shared)) {
+        let mut flights = self.0.lock();
+        if let Some(joined) = flights.get(resource).and_then(|shared| join(shared.as_ref())) {
             return Ok((joined, None));
         }
         let (shared, result) = start()?;
-        running.started += 1;
-        let number = running.started;
-        running.flights.insert(resource.clone(), (number, shared));
-        Ok((result, Some(Flight { flights: self.clone(), resource: resource.clone(), number })))
+        let flight = Flight { flights: self.clone(), resource: resource.clone(), shared: Arc::new(shared) };
+        flights.insert(resource.clone(), flight.shared.clone());
+        Ok((result, Some(flight)))
     }
 
     /// Returns what `join` returns for the flight of a resource, if there is one.
     pub(crate) fn join<R>(&self, resource: &Resource, join: impl FnOnce(&T) -> Option<R>) -> Option<R> {
-        self.0.lock().flights.get(resource).and_then(|(_, shared)| join(shared))
+        self.0.lock().get(resource).and_then(|shared| join(shared.as_ref()))
     }
 
     /// Calls a function with each flight.
     pub(crate) fn all<R>(&self, each: impl Fn(&T) -> R) -> Vec<R> {
-        self.0.lock().flights.values().map(|(_, shared)| each(shared)).collect()
+        self.0.lock().values().map(|shared| each(shared.as_ref())).collect()
     }
 
     pub(crate) fn count(&self) -> u64 {
-        self.0.lock().flights.len() as u64
-    }
-}
-
-impl<T> Clone for Flights<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
+        self.0.lock().len() as u64
     }
 }
 
 impl<T> Default for Flights<T> {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(Running { flights: HashMap::new(), started: 0 })))
+        Self(Mutex::default())
     }
 }
 
 impl<T> Drop for Flight<T> {
     fn drop(&mut self) {
-        let mut running = self.flights.0.lock();
+        let mut flights = self.flights.0.lock();
         // A flight that could not be joined has been replaced.
-        if running.flights.get(&self.resource).is_some_and(|(number, _)| *number == self.number) {
-            running.flights.remove(&self.resource);
+        if flights.get(&self.resource).is_some_and(|shared| Arc::ptr_eq(shared, &self.shared)) {
+            flights.remove(&self.resource);
         }
     }
 }
@@ -150,7 +138,7 @@ mod tests {
 
     #[test]
     fn callers_share_a_flight_until_it_ends_or_is_replaced() {
-        let flights = Flights::default();
+        let flights = Arc::new(Flights::default());
         // Only flights with small numbers can be joined.
         let join = |shared: &u8| (*shared < 9).then_some(*shared);
         let start =

@@ -57,7 +57,7 @@ pub(super) struct Inner {
     disk: Option<DiskCache>,
     bucket: Option<Bucket>,
     pub(super) slots: Arc<Mutex<Slots>>,
-    flights: Flights<Refresh>,
+    flights: Arc<Flights<Refresh>>,
     refreshes: Arc<Counters<RefreshOutcome>>,
     failures: Arc<FailureLog>,
     queue: Arc<FetchQueue>,
@@ -142,8 +142,8 @@ impl PageCache {
     /// Creates a cache for these upstreams. [`Config::strategy`] selects the pages of a project that several of them have.
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
         let queue = FetchQueue::new(config.max_fetches, config.max_queued);
-        let slots = Arc::default();
-        Self::with_parts(upstreams, config, slots, Flights::default(), Arc::default(), Arc::default(), queue)
+        let (slots, flights, refreshes) = (Arc::default(), Arc::default(), Arc::default());
+        Self::with_parts(upstreams, config, slots, flights, refreshes, Arc::default(), queue)
     }
 
     /// Creates a cache with other upstreams and another configuration, which continues the counters of this one. It
@@ -182,7 +182,7 @@ impl PageCache {
         upstreams: Vec<Arc<Upstream>>,
         config: Config,
         slots: Arc<Mutex<Slots>>,
-        flights: Flights<Refresh>,
+        flights: Arc<Flights<Refresh>>,
         refreshes: Arc<Counters<RefreshOutcome>>,
         failures: Arc<FailureLog>,
         queue: Arc<FetchQueue>,

@@ -23,7 +23,6 @@ use crate::Error;
 use crate::bucket::Bucket;
 use crate::digest::Hasher;
 use crate::failures::FailureLog;
-use crate::flight::Flights;
 use crate::metrics::{Counter, Counters};
 use crate::resource::Resource;
 
@@ -91,7 +90,7 @@ impl Store {
             partial: Counter::default(),
             lru: Mutex::new(lru),
             scan_lock: Arc::default(),
-            downloads: Flights::default(),
+            downloads: Arc::default(),
             digests_by_origin: Mutex::default(),
             config,
         };

@@ -41,7 +41,7 @@ pub(super) struct Inner {
     pub(super) lru: Mutex<LruIndex>,
     /// Locked while a thread scans the folder.
     pub(super) scan_lock: Arc<Mutex<()>>,
-    pub(super) downloads: Flights<Download>,
+    pub(super) downloads: Arc<Flights<Download>>,
     /// SHA-256 of files, by the origins of their references.
     pub(super) digests_by_origin: Mutex<HashMap<Digest, Digest>>,
 }
