@@ -254,11 +254,7 @@ impl Bucket {
         is_as_new: impl Fn(&[u8]) -> bool,
     ) {
         for _ in 0..MAX_ATTEMPTS {
-            let written = match version.take() {
-                Some(version) => self.0.remote.update(path, document.clone(), version).await,
-                None => self.0.remote.create(path, document.clone()).await,
-            };
-            match written {
+            match self.0.remote.put_if(path, document.clone(), version.take()).await {
                 Ok(_) | Err(OperationError::Failed(_)) => return,
                 Err(OperationError::Unsupported) => {
                     let _ = self.0.remote.put(path, async { Ok(document.into()) }, None).await;
@@ -334,13 +330,13 @@ impl Bucket {
 
     async fn conditional_writes(&self, path: &Path) -> Result<ConditionalWrites, OperationError> {
         let remote = &self.0.remote;
-        let first = remote.create(path, b"1".into()).await?;
-        let created_again = remote.create(path, b"2".into()).await;
+        let first = remote.put_if(path, b"1".into(), None).await?;
+        let created_again = remote.put_if(path, b"2".into(), None).await;
         if created_again.is_ok() {
             return Ok(ConditionalWrites::Ignored);
         }
-        remote.update(path, b"3".into(), first.clone()).await?;
-        let updated_again = remote.update(path, b"4".into(), first).await;
+        remote.put_if(path, b"3".into(), Some(first.clone())).await?;
+        let updated_again = remote.put_if(path, b"4".into(), Some(first)).await;
         match (created_again, updated_again) {
             (_, Ok(_)) => Ok(ConditionalWrites::Ignored),
             (Err(OperationError::PreconditionFailed), Err(OperationError::PreconditionFailed)) => {

@@ -160,7 +160,7 @@ impl Claim {
         }
         (self.is_taken_over, self.last_write) = (false, Instant::now());
         let document = Document::encode(&self.owner, self.duration, 0);
-        match self.bucket.0.remote.create(&self.path, document).await {
+        match self.bucket.0.remote.put_if(&self.path, document, None).await {
             Ok(version) => self.acquired(version, 0),
             Err(OperationError::PreconditionFailed) => self.observe().await,
             Err(OperationError::Unsupported) => {
@@ -194,7 +194,7 @@ impl Claim {
             NextStep::TakeOver => {
                 let now = Instant::now();
                 let document = Document::encode(&self.owner, self.duration, 0);
-                match self.bucket.0.remote.update(&self.path, document, version).await {
+                match self.bucket.0.remote.put_if(&self.path, document, Some(version)).await {
                     Ok(_) => {
                         (self.is_taken_over, self.last_write) = (true, now);
                         ClaimStep::Wait(TAKEOVER_DELAY)
@@ -282,7 +282,7 @@ impl Renewal {
     async fn renew(&mut self) {
         self.last_attempt = Instant::now();
         let document = Document::encode(&self.owner, self.duration, self.beat + 1);
-        match self.bucket.0.remote.update(&self.path, document, self.version.clone()).await {
+        match self.bucket.0.remote.put_if(&self.path, document, Some(self.version.clone())).await {
             Ok(version) => {
                 self.version = version;
                 self.beat += 1;

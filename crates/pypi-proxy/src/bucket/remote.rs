@@ -307,28 +307,17 @@ impl Remote {
         self.run(Operation::Put, len, self.store.put_opts(path, bytes.into(), options)).await.map(drop)
     }
 
-    /// Writes an object on the condition that it does not exist.
-    pub(crate) async fn create(&self, path: &Path, bytes: Vec<u8>) -> Result<UpdateVersion, OperationError> {
-        self.put_if(Operation::Create, path, bytes, PutMode::Create).await
-    }
-
-    /// Writes an object on the condition that it has this version.
-    pub(crate) async fn update(
+    /// Writes an object on the condition that it has this version, or does not exist for `None`.
+    pub(crate) async fn put_if(
         &self,
         path: &Path,
         bytes: Vec<u8>,
-        version: UpdateVersion,
+        version: Option<UpdateVersion>,
     ) -> Result<UpdateVersion, OperationError> {
-        self.put_if(Operation::Update, path, bytes, PutMode::Update(version)).await
-    }
-
-    async fn put_if(
-        &self,
-        operation: Operation,
-        path: &Path,
-        bytes: Vec<u8>,
-        mode: PutMode,
-    ) -> Result<UpdateVersion, OperationError> {
+        let (operation, mode) = match version {
+            None => (Operation::Create, PutMode::Create),
+            Some(version) => (Operation::Update, PutMode::Update(version)),
+        };
         let _one = self.meta_permit().await;
         let len = bytes.len() as u64;
         let work = self.store.put_opts(path, bytes.into(), mode.into());

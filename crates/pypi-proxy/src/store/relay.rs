@@ -152,7 +152,8 @@ impl PartRequest {
         if !self.is_sent {
             self.is_sent = true;
             // Another proxy may have asked already.
-            let _ = self.bucket.0.remote.create(&self.bucket.wanted_path(&digest), Vec::new()).await;
+            let wanted = self.bucket.wanted_path(&digest);
+            let _ = self.bucket.0.remote.put_if(&wanted, Vec::new(), None).await;
         }
         let part = self.bucket.open_part(&digest, 0).await.ok().flatten()?;
         let file_len = part.file_len.or(self.size).filter(|len| self.size.is_none_or(|size| size == *len));
