@@ -1,6 +1,9 @@
 //! Hashes of files.
 
 use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::str::FromStr;
 
 use aws_lc_rs::digest::{self, Context, SHA1_FOR_LEGACY_USE_ONLY, SHA224, SHA256, SHA384, SHA512};
@@ -95,6 +98,19 @@ impl Hasher {
             Some((_, SecondHash::Sha(sha))) => sha.update(bytes),
             None => {}
         }
+    }
+
+    /// Reads a file of this length. Returns the same as [`Self::finish`].
+    pub(crate) fn read(mut self, file: &File, len: u64) -> io::Result<(Digest, bool)> {
+        let mut buffer = vec![0; 256 * 1024];
+        let mut position = 0;
+        while position < len {
+            let part = usize::try_from(len - position).unwrap_or(buffer.len()).min(buffer.len());
+            file.read_exact_at(&mut buffer[..part], position)?;
+            self.update(&buffer[..part]);
+            position += part as u64;
+        }
+        Ok(self.finish())
     }
 
     /// Returns the SHA-256, and whether the second hash is the expected one.

@@ -324,13 +324,8 @@ pub(super) struct LeaseObserver {
     /// the write.
     grace: Duration,
     interval: Duration,
-    last: Option<Observation>,
-}
-
-#[derive(Debug)]
-struct Observation {
-    lease: Bytes,
-    since: Instant,
+    /// Last contents of the lease, and when they were read first.
+    last: Option<(Bytes, Instant)>,
 }
 
 /// Next action of a proxy that observes a lease.
@@ -364,10 +359,10 @@ impl LeaseObserver {
             return NextStep::GiveUp;
         }
         let since = match &self.last {
-            Some(last) if last.lease == lease => last.since,
+            Some((last, since)) if last == lease => *since,
             _ => {
                 self.interval = MIN_INTERVAL;
-                self.last = Some(Observation { lease: lease.clone(), since: now });
+                self.last = Some((lease.clone(), now));
                 now
             }
         };

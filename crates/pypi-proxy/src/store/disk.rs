@@ -17,7 +17,6 @@ use super::shared::{Inner, Limits, StoreMetrics};
 use super::tiered::TieredSource;
 use super::{
     Config, Digest, Download, DownloadStatus, Expected, FileSource, Key, PagesDir, Reference, StoredFile,
-    read_at,
 };
 use crate::Error;
 use crate::bucket::Bucket;
@@ -309,19 +308,10 @@ impl Store {
         if expected.size.is_some_and(|size| size != stored.len) {
             return Ok(false);
         }
-        if expected.checksum.is_some() {
-            let mut hasher = Hasher::new(expected.checksum);
-            let mut buffer = vec![0; 256 * 1024];
-            let mut position = 0;
-            while position < stored.len {
-                let part = usize::try_from(stored.len - position).unwrap_or(buffer.len()).min(buffer.len());
-                read_at(&stored.file, &mut buffer[..part], position).map_err(Error::storage)?;
-                hasher.update(&buffer[..part]);
-                position += part as u64;
-            }
-            if !hasher.finish().1 {
-                return Ok(false);
-            }
+        if expected.checksum.is_some()
+            && !Hasher::new(expected.checksum).read(&stored.file, stored.len).map_err(Error::storage)?.1
+        {
+            return Ok(false);
         }
         let origin = &reference.origin;
         self.0.write(CacheDir::reference_entry(origin), digest.to_string().as_bytes(), None)?;
