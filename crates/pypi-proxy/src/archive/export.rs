@@ -1,8 +1,7 @@
 //! Export of a cache.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 use super::manifest::{Blob, BlobKind, DocumentEntry, FactsEntry, FileEntry, Manifest, PageEntry};
@@ -12,7 +11,7 @@ use crate::error::Kind;
 use crate::page_cache::{DiskCache, unix_seconds};
 use crate::resource::Resource;
 use crate::serve::Proxy;
-use crate::store::{Digest, read_at};
+use crate::store::{Digest, FileFromStart};
 use crate::upstream::Upstream;
 use crate::{Error, ProjectName};
 
@@ -105,11 +104,7 @@ impl Proxy {
                 }
                 Origin::File => {
                     let stored = self.store().get(&blob.digest).ok_or_else(gone)?;
-                    writer.entry(
-                        &name,
-                        *size,
-                        &mut FileReader { file: stored.file, position: 0, len: stored.len },
-                    )?
+                    writer.entry(&name, *size, &mut FileFromStart::new(&stored.file))?
                 }
                 Origin::Page(upstream, project) => {
                     let resource = Resource::page(project.as_ref());
@@ -240,22 +235,5 @@ fn add_page(
             sha256: digest.to_string(),
             size: document.len() as u64,
         });
-    }
-}
-
-/// Reads a file from its start, independent of other readers of the same handle.
-struct FileReader {
-    file: Arc<File>,
-    position: u64,
-    len: u64,
-}
-
-impl Read for FileReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let rest = usize::try_from(self.len - self.position).unwrap_or(buffer.len());
-        let count = rest.min(buffer.len());
-        read_at(&self.file, &mut buffer[..count], self.position)?;
-        self.position += count as u64;
-        Ok(count)
     }
 }

@@ -28,7 +28,7 @@ pub use download::{Download, Expected, FileInfo, FileSource};
 pub use lru::{CacheArea, Usage};
 pub use pages_dir::PagesDir;
 pub use reader::Reader;
-pub(crate) use reader::{FileChunk, read_at, read_range};
+pub(crate) use reader::{FileChunk, FileFromStart, read_at, read_range};
 pub use scan::GcReport;
 pub use shared::StoredFile;
 pub(crate) use shared::is_disk_full;
