@@ -517,33 +517,15 @@ impl PageCache {
         &self.0.failures
     }
 
-    /// Returns the projects whose pages are in memory, with the times of their last uses, accurate to the minute.
-    pub(crate) fn projects_in_memory(&self) -> Vec<(ProjectName, SystemTime)> {
+    /// Returns the projects whose pages are in memory, with the time of their last use, accurate to the minute, and the
+    /// number of file requests since their pages were loaded.
+    pub(crate) fn projects_in_memory(&self) -> Vec<(ProjectName, SystemTime, u64)> {
         let slots = self.0.slots.lock();
-        let pages = slots
-            .projects
-            .iter()
-            .filter(|(_, slot)| matches!(slot.state.lock().content, Content::Page(_)))
-            .map(|(name, slot)| (name.clone(), slot.last_use()));
-        pages.collect()
-    }
-
-    /// Returns the `count` most requested projects with the file requests since their pages were loaded.
-    pub(crate) fn most_requested(&self, count: usize) -> Vec<(ProjectName, u64)> {
-        let slots = self.0.slots.lock();
-        let mut found: Vec<_> = slots
-            .projects
-            .iter()
-            .filter_map(|(name, slot)| match &slot.state.lock().content {
-                Content::Page(page) if page.file_requests() > 0 => Some((name, page.file_requests())),
-                _ => None,
-            })
-            .collect();
-        found.sort_unstable_by(|(left, more), (right, less)| {
-            less.cmp(more).then_with(|| left.as_str().cmp(right.as_str()))
-        });
-        found.truncate(count);
-        found.into_iter().map(|(name, count)| (name.clone(), count)).collect()
+        let page = |(name, slot): (&ProjectName, &Arc<Slot>)| match &slot.state.lock().content {
+            Content::Page(page) => Some((name.clone(), slot.last_use(), page.file_requests())),
+            _ => None,
+        };
+        slots.projects.iter().filter_map(page).collect()
     }
 
     fn slot(&self, name: &ProjectName) -> Arc<Slot> {
