@@ -249,12 +249,13 @@ impl Inner {
         path: &Path,
     ) -> Result<(), Error> {
         let StoredFile { len, digest, .. } = *stored;
-        self.dir.publish(path, &digest)?;
         if let Key::Reference(Reference { origin, .. }) = key {
-            // If this fails, the file is downloaded again after a restart. The file counts as a partial one until the end.
+            // This may evict an older copy of the file, so it precedes the move. If it fails, the file is downloaded again
+            // after a restart.
             let _ = self.write(CacheDir::reference_entry(origin), digest.to_string().as_bytes(), None);
             self.digests_by_origin.lock().insert(*origin, digest);
         }
+        self.dir.publish(path, &digest)?;
         {
             let mut lru = self.lru.lock();
             let entry = CacheEntry::File(digest);
