@@ -68,9 +68,8 @@ type Refresh = (Arc<Slot>, watch::Receiver<()>);
 
 #[derive(Default)]
 pub(super) struct Slots {
-    list: Option<Arc<Slot>>,
     projects: LinkedHashMap<ProjectName, Arc<Slot>>,
-    /// Evicted before projects, because few clients request documents.
+    /// Everything but the pages of projects. Evicted before these, because few clients request documents.
     pub(super) documents: LinkedHashMap<Resource, Arc<Slot>>,
     /// Total size of all entries, in bytes.
     bytes: u64,
@@ -86,7 +85,6 @@ impl Slots {
     /// Returns whether the slot was neither purged nor evicted.
     fn has(&self, slot: &Arc<Slot>) -> bool {
         let cached = match &slot.resource {
-            Resource::List => self.list.as_ref(),
             Resource::Page(project) => self.projects.get(project),
             document => self.documents.get(document),
         };
@@ -95,7 +93,6 @@ impl Slots {
 
     fn remove(&mut self, resource: &Resource) -> Option<Arc<Slot>> {
         match resource {
-            Resource::List => self.list.take(),
             Resource::Page(project) => self.projects.remove(project),
             document => self.documents.remove(document),
         }
@@ -162,12 +159,8 @@ impl PageCache {
         let slots = if is_same_page { self.0.slots.clone() } else { Arc::default() };
         {
             let slots = slots.lock();
-            slots
-                .list
-                .iter()
-                .chain(slots.projects.values())
-                .chain(slots.documents.values())
-                .for_each(|slot| slot.state.lock().forget_failure());
+            let all = slots.projects.values().chain(slots.documents.values());
+            all.for_each(|slot| slot.state.lock().forget_failure());
         }
         let is_same_queue = (old.max_fetches, old.max_queued) == (new.max_fetches, new.max_queued);
         let queue = match is_same_queue {
@@ -267,11 +260,7 @@ impl PageCache {
     ///
     /// Same as [`Self::project`].
     pub async fn list(&self) -> Result<CachedPage, Error> {
-        let slot = {
-            let mut slots = self.0.slots.lock();
-            slots.list.get_or_insert_with(|| Arc::new(Slot::new(Resource::List))).clone()
-        };
-        self.get(slot).await
+        self.document(&Resource::List).await
     }
 
     /// Returns the page of a project from each index, without rules about files: a fresh copy on disk, otherwise a response
@@ -494,7 +483,7 @@ impl PageCache {
     /// Returns the number of entries in memory, including negative ones (404).
     pub(crate) fn count(&self) -> u64 {
         let slots = self.0.slots.lock();
-        (slots.projects.len() + slots.documents.len()) as u64 + u64::from(slots.list.is_some())
+        (slots.projects.len() + slots.documents.len()) as u64
     }
 
     pub(crate) fn refreshes(&self) -> &Counters<RefreshOutcome> {
@@ -508,8 +497,10 @@ impl PageCache {
     /// Returns whether any page could be served with all upstreams down.
     pub(crate) fn has_any_page(&self) -> bool {
         let slots = self.0.slots.lock();
-        let has_page = |slot: &Arc<Slot>| matches!(slot.state.lock().content, Content::Page(_));
-        slots.list.iter().chain(slots.projects.values()).any(has_page)
+        let has_page = |slot: &Arc<Slot>| {
+            slot.resource.is_page() && matches!(slot.state.lock().content, Content::Page(_))
+        };
+        slots.projects.values().chain(slots.documents.values()).any(has_page)
     }
 
     /// Returns the last failures of the upstreams.
@@ -695,7 +686,11 @@ impl PageCache {
                 slots.bytes + size_in_memory - std::mem::replace(&mut state.size_in_memory, size_in_memory);
         }
         let max = self.0.config.max_bytes;
-        let is_busy = |other: &Arc<Slot>| Arc::ptr_eq(other, slot) || self.0.flights.is_refreshing(other);
+        // The list of projects would soon be requested again.
+        let is_busy = |other: &Arc<Slot>| {
+            let is_kept = other.resource == Resource::List || Arc::ptr_eq(other, slot);
+            is_kept || self.0.flights.is_refreshing(other)
+        };
         evict(&mut slots, max, is_busy, |slots| &mut slots.documents);
         evict(&mut slots, max, is_busy, |slots| &mut slots.projects);
     }

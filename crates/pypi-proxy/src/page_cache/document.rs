@@ -58,18 +58,17 @@ impl PageCache {
     /// Same as [`Self::project`].
     pub(crate) async fn resource(&self, resource: &Resource) -> Result<CachedPage, Error> {
         match resource {
-            Resource::List => self.list().await,
             Resource::Page(project) => self.project(project).await,
             Resource::Json(project, _) if self.0.has_rules => {
                 let page = self.project(project).await?.page;
                 let cached = self.document(resource).await?;
                 Ok(CachedPage { page: cached.page.only_listed(page).await?, ..cached })
             }
-            Resource::Json(..) | Resource::Provenance(_) | Resource::File(_) => self.document(resource).await,
+            _ => self.document(resource).await,
         }
     }
 
-    async fn document(&self, document: &Resource) -> Result<CachedPage, Error> {
+    pub(super) async fn document(&self, document: &Resource) -> Result<CachedPage, Error> {
         let slot = {
             let mut slots = self.0.slots.lock();
             match slots.documents.to_back(document) {
