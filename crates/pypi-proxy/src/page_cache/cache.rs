@@ -520,13 +520,7 @@ impl PageCache {
     }
 
     fn slot(&self, name: &ProjectName) -> Arc<Slot> {
-        let mut slots = self.0.slots.lock();
-        if let Some(slot) = slots.projects.to_back(name) {
-            return slot.clone();
-        }
-        let slot = Arc::new(Slot::new(Resource::Page(name.clone())));
-        slots.projects.insert(name.clone(), slot.clone());
-        slot
+        slot_of(&mut self.0.slots.lock().projects, name, || Resource::Page(name.clone()))
     }
 
     pub(super) async fn get(&self, slot: Arc<Slot>) -> Result<CachedPage, Error> {
@@ -706,6 +700,20 @@ fn known_names(disk: &DiskCache, upstream: &Upstream) -> Vec<ProjectName> {
         Some(name.into_iter().chain(content.names()).collect::<Vec<_>>())
     };
     disk.projects(upstream.id()).into_iter().filter_map(page).flatten().collect()
+}
+
+/// Returns the slot of a key, which becomes the most recently used.
+pub(super) fn slot_of<K: Clone + Eq + Hash>(
+    slots: &mut LinkedHashMap<K, Arc<Slot>>,
+    key: &K,
+    resource: impl FnOnce() -> Resource,
+) -> Arc<Slot> {
+    if let Some(slot) = slots.to_back(key) {
+        return slot.clone();
+    }
+    let slot = Arc::new(Slot::new(resource()));
+    slots.insert(key.clone(), slot.clone());
+    slot
 }
 
 /// Evicts the least recently requested entries of a map while the total size exceeds the limit. Keeps busy ones.

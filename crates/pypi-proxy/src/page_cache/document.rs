@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::cache::slot_of;
 use super::rendered::{FilteredDocument, Origin};
-use super::slot::Slot;
 use super::{CachedPage, PageCache, RenderedPage};
 use crate::error::Kind;
 use crate::page::{Page, ProjectList};
@@ -69,17 +69,7 @@ impl PageCache {
     }
 
     pub(super) async fn document(&self, document: &Resource) -> Result<CachedPage, Error> {
-        let slot = {
-            let mut slots = self.0.slots.lock();
-            match slots.documents.to_back(document) {
-                Some(slot) => slot.clone(),
-                None => {
-                    let slot = Arc::new(Slot::new(document.clone()));
-                    slots.documents.insert(document.clone(), slot.clone());
-                    slot
-                }
-            }
-        };
+        let slot = slot_of(&mut self.0.slots.lock().documents, document, || document.clone());
         self.get(slot).await
     }
 }
