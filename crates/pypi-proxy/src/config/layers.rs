@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::table::{Column, Dialect, Origin, PREFIX, Raw, Setting, SettingValue, Value};
+use super::table::{Dialect, Origin, PREFIX, Property, Raw, Setting, SettingValue, Value};
 use super::value::Listen;
 use crate::Error;
 use crate::error::Kind;
@@ -117,7 +117,7 @@ impl<'a> Layers<'a> {
         let setting = &self.table[index];
         let (raw, origin, dialect) = self.first(setting);
         let problem = match T::read(&raw, dialect) {
-            Some(value) if value.is_zero() && setting.has(Column::Positive) => {
+            Some(value) if value.is_zero() && setting.has(Property::Positive) => {
                 "must be greater than 0".into()
             }
             Some(value) => return Some(SettingValue { value, origin }),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::layers::{Layers, Sources};
-use super::table::{Column, Origin, Row, Setting, SettingValue, Value};
+use super::table::{Origin, Property, Row, Setting, SettingValue, Value};
 use super::value::{
     CacheDir, CacheSize, Endpoint, IndexUrl, JsonApi, LatestUpload, Level, Listen, LogFormat, MissingStatus,
     ProjectSource, Secret, SocketMode, StorageType, Timeout, WaitLimit,
@@ -19,7 +19,7 @@ use crate::{Error, bucket};
 
 /// Generates the table of settings, and a struct with a field for each of them.
 macro_rules! settings {
-    ($($group:literal { $($name:ident: $type:ty = $default:literal, $groxpi:tt, $proxpi:tt, [$($column:ident),*], $help:literal;)* })*) => {
+    ($($group:literal { $($name:ident: $type:ty = $default:literal, $groxpi:tt, $proxpi:tt, [$($property:ident),*], $help:literal;)* })*) => {
         /// All settings, each with its source.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
@@ -48,7 +48,7 @@ macro_rules! settings {
                 proxpi: &$proxpi,
                 help: $help,
                 is_secret: <$type as Value>::IS_SECRET,
-                columns: &[$(Column::$column),*],
+                properties: &[$(Property::$property),*],
             },)*)*
         ];
 

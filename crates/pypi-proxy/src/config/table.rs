@@ -26,12 +26,12 @@ pub struct Setting {
     pub help: &'static str,
     /// Whether the value may contain a secret, which is masked in output.
     pub is_secret: bool,
-    pub(super) columns: &'static [Column],
+    pub(super) properties: &'static [Property],
 }
 
 /// Property of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum Property {
     /// A named index may have its own value, otherwise it has that of the default index.
     Index,
     /// A named index may have its own value, otherwise it has none: about the URLs of an index.
@@ -51,12 +51,12 @@ pub(super) enum Column {
 impl Setting {
     /// Returns whether a named index may have its own value.
     pub fn is_of_index(&self) -> bool {
-        self.has(Column::Index) || self.has(Column::OwnIndex)
+        self.has(Property::Index) || self.has(Property::OwnIndex)
     }
 
     /// Returns whether a named index without an own value has that of the default index.
     pub(super) fn is_inherited(&self) -> bool {
-        !self.has(Column::OwnIndex)
+        !self.has(Property::OwnIndex)
     }
 
     /// Returns the name of the environment variable.
@@ -73,26 +73,26 @@ impl Setting {
     /// Returns the name of the flag without leading hyphens, or `None` for a secret, which other users could see on the
     /// command line.
     pub fn flag(&self) -> Option<String> {
-        (!self.has(Column::Secret)).then(|| self.name.replace('_', "-"))
+        (!self.has(Property::Secret)).then(|| self.name.replace('_', "-"))
     }
 
     /// Returns whether the setting applies to storage in a bucket.
     pub fn is_bucket(&self) -> bool {
-        self.has(Column::Bucket)
+        self.has(Property::Bucket)
     }
 
     /// Returns whether a change takes effect after a restart only, not when the settings are reloaded.
     pub fn needs_restart(&self) -> bool {
-        self.has(Column::Restart)
+        self.has(Property::Restart)
     }
 
     /// Returns whether the setting is accepted for compatibility, without effect.
     pub fn is_ineffective(&self) -> bool {
-        self.has(Column::Ineffective)
+        self.has(Property::Ineffective)
     }
 
-    pub(super) fn has(&self, column: Column) -> bool {
-        self.columns.contains(&column)
+    pub(super) fn has(&self, property: Property) -> bool {
+        self.properties.contains(&property)
     }
 }
 
