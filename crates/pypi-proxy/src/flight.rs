@@ -23,8 +23,8 @@ pub(crate) struct Flight<T> {
 }
 
 impl<T> Flights<T> {
-    /// Returns what `join` returns for the flight of a resource. If there is none, or `join` returns `None`, `start` returns
-    /// the shared state of a new flight, which is returned as well: the caller starts its task.
+    /// Returns the result of `join` for the flight of a resource. If there is no flight, or `join` returns `None`, `start`
+    /// returns the shared state of a new flight and the result. The caller spawns the task of this flight.
     pub(crate) fn join_or_start<R, E>(
         self: &Arc<Self>,
         resource: &Resource,
@@ -41,13 +41,13 @@ impl<T> Flights<T> {
         Ok((result, Some(flight)))
     }
 
-    /// Returns what `join` returns for the flight of a resource, if there is one.
+    /// Returns the result of `join` for the flight of a resource, if there is one.
     pub(crate) fn join<R>(&self, resource: &Resource, join: impl FnOnce(&T) -> Option<R>) -> Option<R> {
         self.0.lock().get(resource).and_then(|shared| join(shared.as_ref()))
     }
 
-    /// Calls a function with each flight.
-    pub(crate) fn all<R>(&self, each: impl Fn(&T) -> R) -> Vec<R> {
+    /// Returns the result of a function for each flight.
+    pub(crate) fn map<R>(&self, each: impl Fn(&T) -> R) -> Vec<R> {
         self.0.lock().values().map(|shared| each(shared.as_ref())).collect()
     }
 
@@ -150,7 +150,7 @@ mod tests {
         let (_, replaced) = start(9);
         let (shared, last) = start(3);
         drop(replaced);
-        assert_eq!((shared, start(4).0, flights.all(|shared| *shared)), (3, 3, vec![3]));
+        assert_eq!((shared, start(4).0, flights.map(|shared| *shared)), (3, 3, vec![3]));
         drop(last);
         assert_eq!(flights.join(&Resource::List, join), None);
         let failed = flights.join_or_start(&Resource::List, join, || Err::<(u8, u8), _>("full"));

@@ -69,7 +69,7 @@ type Refresh = (Arc<Slot>, watch::Receiver<()>);
 #[derive(Default)]
 pub(super) struct Slots {
     projects: LinkedHashMap<ProjectName, Arc<Slot>>,
-    /// Everything but the pages of projects. Evicted before these, because few clients request documents.
+    /// The list of projects, and documents, which are evicted before projects because few clients request them.
     pub(super) documents: LinkedHashMap<Resource, Arc<Slot>>,
     /// Total size of all entries, in bytes.
     bytes: u64,
@@ -156,19 +156,18 @@ impl PageCache {
                 == (&new.rules, new.wheel_metadata, new.upload_times)
             && (old.strategy, &old.merge_projects, &old.private)
                 == (new.strategy, &new.merge_projects, &new.private);
-        let slots = if is_same_page { self.0.slots.clone() } else { Arc::default() };
+        let (slots, flights) =
+            if is_same_page { (self.0.slots.clone(), self.0.flights.clone()) } else { Default::default() };
         {
             let slots = slots.lock();
             let all = slots.projects.values().chain(slots.documents.values());
             all.for_each(|slot| slot.state.lock().forget_failure());
         }
         let is_same_queue = (old.max_fetches, old.max_queued) == (new.max_fetches, new.max_queued);
-        let queue = match is_same_queue {
-            true => self.0.queue.clone(),
-            false => FetchQueue::new(new.max_fetches, new.max_queued),
-        };
+        let new_queue = || FetchQueue::new(new.max_fetches, new.max_queued);
+        let queue = if is_same_queue { self.0.queue.clone() } else { new_queue() };
         let (refreshes, failures) = (self.0.refreshes.clone(), self.0.failures.clone());
-        Self::with_parts(upstreams, config, slots, self.0.flights.clone(), refreshes, failures, queue)
+        Self::with_parts(upstreams, config, slots, flights, refreshes, failures, queue)
     }
 
     fn with_parts(
@@ -612,7 +611,7 @@ impl PageCache {
             };
         };
         if let (Some((done, permit)), Some(flight)) = (task, flight) {
-            tokio::spawn(self.clone().run_refresh(slot.clone(), flight, done, permit));
+            tokio::spawn(self.clone().run_refresh(slot.clone(), done, flight, permit));
         }
         match self.stale(&state, self.0.config.stale_while_revalidate) {
             Some(served) => Lookup::Served(Ok(served)),
@@ -680,13 +679,13 @@ impl PageCache {
                 slots.bytes + size_in_memory - std::mem::replace(&mut state.size_in_memory, size_in_memory);
         }
         let max = self.0.config.max_bytes;
-        // The list of projects would soon be requested again.
-        let is_busy = |other: &Arc<Slot>| {
-            let is_kept = other.resource == Resource::List || Arc::ptr_eq(other, slot);
-            is_kept || self.0.flights.is_refreshing(other)
+        let is_kept = |other: &Arc<Slot>| {
+            // The list of projects would soon be requested again.
+            let is_list = other.resource == Resource::List;
+            is_list || Arc::ptr_eq(other, slot) || self.0.flights.is_refreshing(other)
         };
-        evict(&mut slots, max, is_busy, |slots| &mut slots.documents);
-        evict(&mut slots, max, is_busy, |slots| &mut slots.projects);
+        evict(&mut slots, max, is_kept, |slots| &mut slots.documents);
+        evict(&mut slots, max, is_kept, |slots| &mut slots.projects);
     }
 }
 
@@ -716,23 +715,24 @@ pub(super) fn slot_of<K: Clone + Eq + Hash>(
     slot
 }
 
-/// Evicts the least recently requested entries of a map while the total size exceeds the limit. Keeps busy ones.
+/// Evicts the least recently requested entries of a map while the total size exceeds the limit, except for those that
+/// are kept.
 fn evict<K: Eq + Hash>(
     slots: &mut Slots,
     max: u64,
-    is_busy: impl Fn(&Arc<Slot>) -> bool,
+    is_kept: impl Fn(&Arc<Slot>) -> bool,
     map: impl Fn(&mut Slots) -> &mut LinkedHashMap<K, Arc<Slot>>,
 ) {
-    let mut busy = Vec::new();
+    let mut kept = Vec::new();
     while slots.bytes > max {
         let Some((key, oldest)) = map(slots).pop_front() else { break };
-        if is_busy(&oldest) {
-            busy.push((key, oldest));
+        if is_kept(&oldest) {
+            kept.push((key, oldest));
         } else {
             slots.bytes -= std::mem::take(&mut oldest.state.lock().size_in_memory);
         }
     }
-    for (key, slot) in busy {
+    for (key, slot) in kept {
         map(slots).insert(key, slot);
     }
 }

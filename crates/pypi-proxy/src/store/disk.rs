@@ -158,7 +158,7 @@ impl Store {
     }
 
     pub(crate) fn downloads_in_flight(&self) -> Vec<DownloadStatus> {
-        self.0.downloads.all(Download::status)
+        self.0.downloads.map(Download::status)
     }
 
     /// Returns the last failed downloads.

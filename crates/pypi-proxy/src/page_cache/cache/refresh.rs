@@ -32,8 +32,8 @@ impl PageCache {
     pub(super) async fn run_refresh(
         self,
         slot: Arc<Slot>,
-        flight: Flight<Refresh>,
         done: watch::Sender<()>,
+        flight: Flight<Refresh>,
         permit: FetchPermit,
     ) {
         if self.load_from_disk(&slot).await || self.apply_changed_rules(&slot).await {
