@@ -1,6 +1,9 @@
 //! Hashes of files.
 
 use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::str::FromStr;
 
 use aws_lc_rs::digest::{self, Context, SHA1_FOR_LEGACY_USE_ONLY, SHA224, SHA256, SHA384, SHA512};
@@ -52,6 +55,18 @@ impl From<digest::Digest> for Digest {
     }
 }
 
+/// Result of the verification of the hashes of all files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerifyReport {
+    /// Number of intact files.
+    pub good: u64,
+    /// Bytes of intact files.
+    pub bytes: u64,
+    /// Corrupt files, which were deleted.
+    pub bad: Vec<Digest>,
+}
+
 /// Computes the SHA-256 of a file, and compares a second hash with the expected one.
 pub(crate) struct Hasher {
     sha256: Context,
@@ -83,6 +98,19 @@ impl Hasher {
             Some((_, SecondHash::Sha(sha))) => sha.update(bytes),
             None => {}
         }
+    }
+
+    /// Reads a file of this length. Returns the same as [`Self::finish`].
+    pub(crate) fn read(mut self, file: &File, len: u64) -> io::Result<(Digest, bool)> {
+        let mut buffer = vec![0; 256 * 1024];
+        let mut position = 0;
+        while position < len {
+            let part = usize::try_from(len - position).unwrap_or(buffer.len()).min(buffer.len());
+            file.read_exact_at(&mut buffer[..part], position)?;
+            self.update(&buffer[..part]);
+            position += part as u64;
+        }
+        Ok(self.finish())
     }
 
     /// Returns the SHA-256, and whether the second hash is the expected one.

@@ -71,6 +71,8 @@ mod file_name;
 #[cfg(feature = "proxy")]
 mod file_watch;
 #[cfg(feature = "proxy")]
+mod flight;
+#[cfg(feature = "proxy")]
 pub mod guard;
 mod hash;
 #[cfg_attr(not(feature = "proxy"), allow(dead_code, reason = "only the proxy serves files"))]
@@ -111,8 +113,7 @@ pub use error::Error;
 #[cfg_attr(docsrs, doc(cfg(feature = "proxy")))]
 pub use file_name::file_version;
 pub use hash::Checksum;
-#[cfg(feature = "proxy")]
-#[doc(hidden)]
+#[cfg(all(fuzzing, feature = "proxy"))]
 pub use json_api::check as check_json_api;
 pub use name::ProjectName;
 pub use negotiate::{Coding, Form};

@@ -1,17 +1,17 @@
 //! Export of a cache.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 use super::manifest::{Blob, BlobKind, DocumentEntry, FactsEntry, FileEntry, Manifest, PageEntry};
 use super::stream::Writer;
 use super::{ExportOptions, ExportReport, unwritten};
 use crate::error::Kind;
-use crate::page_cache::unix_seconds;
+use crate::page_cache::{DiskCache, unix_seconds};
+use crate::resource::Resource;
 use crate::serve::Proxy;
-use crate::store::{Digest, read_at};
+use crate::store::{Digest, FileFromStart};
 use crate::upstream::Upstream;
 use crate::{Error, ProjectName};
 
@@ -47,8 +47,8 @@ impl Proxy {
     /// # Errors
     ///
     /// Fails if a selected project is not cached ([`Error::is_not_found`]), a stored file is damaged
-    /// ([`Error::is_corrupt`]) or can't be read ([`Error::is_storage`]), or the archive can't be written
-    /// ([`Error::is_archive`]). A partial archive is useless.
+    /// ([`Error::is_corrupt`]) or can't be read, pages are not stored on disk ([`Error::is_storage`]), or the archive can't be
+    /// written ([`Error::is_archive`]). A partial archive is useless.
     pub async fn export(
         &self,
         options: &ExportOptions<'_>,
@@ -89,29 +89,26 @@ impl Proxy {
         mut progress: impl FnMut(u64),
     ) -> Result<(Digest, W), Error> {
         let (mut writer, digest) = Writer::new(out, manifest)?;
-        let mut done = 0;
+        let (disk, mut done) = (self.pages().disk()?, 0);
         for (blob, size) in blobs {
             let name = blob.to_string();
             let gone = || Error::with(Kind::Storage, format!("{name} disappeared during the export"));
             let found = match origins.get(blob).ok_or_else(gone)? {
                 Origin::Document(upstream, document) => {
-                    let (document, _) = self.pages().stored_document(upstream, document).ok_or_else(gone)?;
+                    let (document, _) = disk.load(upstream, document).ok_or_else(gone)?;
                     writer.entry(&name, *size, &mut &document[..])?
                 }
                 Origin::Facts(project) => {
-                    let facts = self.pages().stored_facts(project).ok_or_else(gone)?;
+                    let facts = disk.facts_json(project).ok_or_else(gone)?;
                     writer.entry(&name, *size, &mut &facts[..])?
                 }
                 Origin::File => {
                     let stored = self.store().get(&blob.digest).ok_or_else(gone)?;
-                    writer.entry(
-                        &name,
-                        *size,
-                        &mut FileReader { file: stored.file, position: 0, len: stored.len },
-                    )?
+                    writer.entry(&name, *size, &mut FileFromStart::new(&stored.file))?
                 }
                 Origin::Page(upstream, project) => {
-                    let page = self.pages().stored_page(upstream, project.as_ref()).ok_or_else(gone)?;
+                    let resource = Resource::page(project.as_ref());
+                    let (_, page) = disk.load(upstream, &resource.entry()).ok_or_else(gone)?;
                     writer.entry(&name, *size, &mut &page.body.bytes[..])?
                 }
             };
@@ -131,10 +128,9 @@ impl Proxy {
         let url = |upstream: &Arc<Upstream>| upstream.page_url(None).to_string();
         let manifest = Manifest::new(upstreams.iter().map(url).collect());
         let mut contents = Contents { manifest, origins: BTreeMap::new(), missing: Vec::new() };
-        let mut cached = BTreeSet::new();
-        for upstream in &upstreams {
-            cached.extend(self.pages().stored_projects(upstream));
-        }
+        let disk = self.pages().disk()?;
+        let cached: BTreeSet<_> =
+            upstreams.iter().flat_map(|upstream| disk.projects(upstream.id())).collect();
         let selected = match &options.projects {
             None => cached,
             Some(projects) => {
@@ -148,11 +144,11 @@ impl Proxy {
         };
         for (index, upstream) in upstreams.iter().enumerate() {
             for project in &selected {
-                self.add_page(index, upstream, project.as_ref(), &mut contents);
+                add_page(disk, index, upstream, project.as_ref(), &mut contents);
             }
         }
         for project in selected.iter().flatten() {
-            if let Some(facts) = self.pages().stored_facts(project) {
+            if let Some(facts) = disk.facts_json(project) {
                 let digest = Digest::of(&facts);
                 let blob = Blob { kind: BlobKind::Facts, digest };
                 contents.origins.insert(blob, Origin::Facts(project.clone()));
@@ -166,53 +162,6 @@ impl Proxy {
         manifest.files.sort_unstable_by(|a, b| (&a.project, &a.name).cmp(&(&b.project, &b.name)));
         manifest.files.dedup_by(|a, b| (&a.project, &a.name) == (&b.project, &b.name));
         Ok(contents)
-    }
-
-    fn add_page(
-        &self,
-        index: usize,
-        upstream: &Arc<Upstream>,
-        project: Option<&ProjectName>,
-        contents: &mut Contents,
-    ) {
-        let Contents { manifest, origins, .. } = contents;
-        if let Some(page) = self.pages().stored_page(upstream, project) {
-            let digest = Digest::of(&page.body.bytes);
-            origins.insert(
-                Blob { kind: BlobKind::Page, digest },
-                Origin::Page(upstream.clone(), project.cloned()),
-            );
-            manifest.pages.push(PageEntry {
-                index,
-                project: project.map(ToString::to_string),
-                is_json: page.body.is_json,
-                is_redirected: page.body.is_redirected,
-                etag: page.body.validators.etag,
-                last_modified: page.body.validators.last_modified,
-                serial: page.body.serial,
-                checked: unix_seconds(page.checked),
-                modified: unix_seconds(page.modified),
-                sha256: digest.to_string(),
-                size: page.body.bytes.len() as u64,
-            });
-        }
-        let Some(project) = project else { return };
-        for name in self.pages().stored_documents(upstream, project) {
-            let Some((document, checked)) = self.pages().stored_document(upstream, &name) else { continue };
-            let digest = Digest::of(&document);
-            origins.insert(
-                Blob { kind: BlobKind::Document, digest },
-                Origin::Document(upstream.clone(), name.clone()),
-            );
-            manifest.documents.push(DocumentEntry {
-                index,
-                project: project.to_string(),
-                name,
-                checked: unix_seconds(checked),
-                sha256: digest.to_string(),
-                size: document.len() as u64,
-            });
-        }
     }
 
     /// Adds the stored files of a project, of every proxy that shares the store.
@@ -244,19 +193,47 @@ impl Proxy {
     }
 }
 
-/// Reads a file from its start, independent of other readers of the same handle.
-struct FileReader {
-    file: Arc<File>,
-    position: u64,
-    len: u64,
-}
-
-impl Read for FileReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let rest = usize::try_from(self.len - self.position).unwrap_or(buffer.len());
-        let count = rest.min(buffer.len());
-        read_at(&self.file, &mut buffer[..count], self.position)?;
-        self.position += count as u64;
-        Ok(count)
+fn add_page(
+    disk: &DiskCache,
+    index: usize,
+    upstream: &Arc<Upstream>,
+    project: Option<&ProjectName>,
+    contents: &mut Contents,
+) {
+    let Contents { manifest, origins, .. } = contents;
+    if let Some((_, page)) = disk.load(upstream, &Resource::page(project).entry()) {
+        let digest = Digest::of(&page.body.bytes);
+        origins
+            .insert(Blob { kind: BlobKind::Page, digest }, Origin::Page(upstream.clone(), project.cloned()));
+        manifest.pages.push(PageEntry {
+            index,
+            project: project.map(ToString::to_string),
+            is_json: page.body.is_json,
+            is_redirected: page.body.is_redirected,
+            etag: page.body.validators.etag,
+            last_modified: page.body.validators.last_modified,
+            serial: page.body.serial,
+            checked: unix_seconds(page.checked),
+            modified: unix_seconds(page.modified),
+            sha256: digest.to_string(),
+            size: page.body.bytes.len() as u64,
+        });
+    }
+    let Some(project) = project else { return };
+    for name in disk.documents(upstream.id(), project) {
+        let Some((document, page)) = disk.load(upstream, &name) else { continue };
+        let digest = Digest::of(&document);
+        origins.insert(
+            Blob { kind: BlobKind::Document, digest },
+            Origin::Document(upstream.clone(), name.clone()),
+        );
+        manifest.documents.push(DocumentEntry {
+            index,
+            project: project.to_string(),
+            name,
+            checked: unix_seconds(page.checked),
+            sha256: digest.to_string(),
+            size: document.len() as u64,
+        });
     }
 }

@@ -170,7 +170,7 @@ fn unread(error: io::Error, name: &str) -> Error {
     }
 }
 
-/// Reads all entries of an archive without storing them. For fuzzing.
+/// Reads all entries of an archive without storing them. For fuzzing and tests.
 #[doc(hidden)]
 pub fn check_archive(archive: &[u8]) -> Result<(), Error> {
     let (mut reader, manifest, _) = Reader::new(archive)?;

@@ -19,7 +19,8 @@ use super::lease::Lease;
 use super::remote::{OperationError, Remote, SmallObject, failed};
 use super::{ConditionalWrites, Config};
 use crate::audit::{self, AuditEvent, Refusal};
-use crate::store::{Digest, Expected, Key, Reference, VerifyReport};
+use crate::digest::{Digest, VerifyReport};
+use crate::resource::{Key, Reference, Resource};
 use crate::upstream::{FileBody, Validators};
 use crate::{Error, ProjectName};
 
@@ -28,16 +29,16 @@ const MAX_ATTEMPTS: usize = 3;
 
 /// A bucket shared by several proxies. Clones share its state.
 #[derive(Clone)]
-pub struct Bucket(pub(super) Arc<Inner>);
+pub struct Bucket(pub(crate) Arc<Inner>);
 
-pub(super) struct Inner {
-    pub(super) remote: Arc<Remote>,
-    pub(super) config: Config,
+pub(crate) struct Inner {
+    pub(crate) remote: Arc<Remote>,
+    pub(crate) config: Config,
     /// Random identifier of the process.
     id: u64,
     claims: AtomicU64,
     /// One permit per upload, running or queued.
-    pub(super) uploads: Arc<Semaphore>,
+    pub(crate) uploads: Arc<Semaphore>,
     /// Files whose upload failed or was skipped.
     failed_uploads: Mutex<HashSet<Digest>>,
     failed_upload_count: AtomicUsize,
@@ -83,57 +84,45 @@ impl Bucket {
         format!("{:016x}-{}", self.0.id, self.0.claims.fetch_add(1, Ordering::Relaxed))
     }
 
-    pub(super) fn path<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> Path {
+    pub(crate) fn path<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> Path {
         parts.into_iter().fold(Path::from(self.0.config.prefix.as_str()), Path::join)
     }
 
-    pub(super) fn file_path(&self, digest: &Digest) -> Path {
+    pub(crate) fn file_path(&self, digest: &Digest) -> Path {
         let name = digest.to_string();
         self.path(["files", "sha256", &name[..2], &name[2..4], &name])
     }
 
     /// Returns the name of the object with the SHA-256 of a file whose page has none.
-    pub(super) fn name_path(&self, reference: &Reference) -> Path {
+    pub(crate) fn name_path(&self, reference: &Reference) -> Path {
         let Reference { project, file, origin } = reference;
         self.path(["names", project.as_str(), file, &origin.to_string()])
     }
 
-    /// Opens a file at an offset. Returns `None` if it is not in the bucket.
-    pub(super) async fn open(
+    /// Opens a file of this length, if it is known, at an offset. Returns `None` if it is not in the bucket.
+    pub(crate) async fn open(
         &self,
         key: &Key,
-        expected: &Expected,
+        size: Option<u64>,
         from: u64,
     ) -> Result<Option<(Digest, FileBody)>, Error> {
         let Some(digest) = self.digest(key).await? else { return Ok(None) };
         let range = (from > 0).then_some(GetRange::Offset(from));
-        let Some((len, stream)) = self.read(&digest, expected, range).await? else { return Ok(None) };
+        let Some((len, stream)) = self.read(&digest, size, range).await? else { return Ok(None) };
         let mut body = FileBody::new(from, Some(len), Validators::default(), stream);
         body.sha256 = Some(digest);
         Ok(Some((digest, body)))
-    }
-
-    /// Opens a file of this length at an offset. Returns `None` if it is not in the bucket.
-    pub(super) async fn open_at(
-        &self,
-        digest: &Digest,
-        len: u64,
-        offset: u64,
-    ) -> Result<Option<BoxStream<'static, Result<Bytes, Error>>>, Error> {
-        let expected = Expected { size: Some(len), ..Expected::default() };
-        let found = self.read(digest, &expected, Some(GetRange::Offset(offset))).await?;
-        Ok(found.map(|(_, stream)| stream))
     }
 
     /// Opens a range of a file. Returns `None` if it is not in the bucket or the bucket fails.
     pub(crate) async fn part(
         &self,
         digest: &Digest,
-        expected: &Expected,
+        size: Option<u64>,
         part: Range<u64>,
     ) -> Option<FileBody> {
         let range = Some(GetRange::Bounded(part.clone()));
-        let (len, stream) = self.read(digest, expected, range).await.ok()??;
+        let (len, stream) = self.read(digest, size, range).await.ok()??;
         Some(FileBody::new(part.start, Some(len), Validators::default(), stream).with_end(part.end))
     }
 
@@ -153,7 +142,7 @@ impl Bucket {
     async fn read(
         &self,
         digest: &Digest,
-        expected: &Expected,
+        size: Option<u64>,
         range: Option<GetRange>,
     ) -> Result<Option<(u64, BoxStream<'static, Result<Bytes, Error>>)>, Error> {
         let large = match self.0.remote.large(&self.file_path(digest), range).await {
@@ -161,7 +150,7 @@ impl Bucket {
             Err(OperationError::Failed(error)) => return Err(error),
             Err(_) => return Ok(None),
         };
-        let is_corrupt = expected.size.is_some_and(|size| size != large.len)
+        let is_corrupt = size.is_some_and(|size| size != large.len)
             || large.sha256.is_some_and(|sha256| sha256 != digest.to_string());
         if is_corrupt {
             self.discard(digest).await;
@@ -171,7 +160,7 @@ impl Bucket {
     }
 
     /// Deletes a corrupt file.
-    pub(super) async fn discard(&self, digest: &Digest) {
+    pub(crate) async fn discard(&self, digest: &Digest) {
         tracing::warn!(%digest, "a file in the bucket does not match its hash and is removed");
         let (file, rule) = (digest.to_string(), Some("file of the bucket"));
         audit::record(AuditEvent::Hash, Refusal { file: Some(&file), rule, ..Refusal::default() });
@@ -186,7 +175,7 @@ impl Bucket {
     }
 
     /// Records that the upload of a file failed, unless too many are recorded.
-    pub(super) fn record_failed_upload(&self, digest: Digest) {
+    pub(crate) fn record_failed_upload(&self, digest: Digest) {
         let mut failed_uploads = self.0.failed_uploads.lock();
         if failed_uploads.len() < self.0.config.max_uploads {
             failed_uploads.insert(digest);
@@ -195,7 +184,7 @@ impl Bucket {
     }
 
     /// Removes the record of a failed upload, unless the circuit breaker is open. Returns whether there was one.
-    pub(super) fn take_failed_upload(&self, digest: &Digest) -> bool {
+    pub(crate) fn take_failed_upload(&self, digest: &Digest) -> bool {
         if self.0.failed_upload_count.load(Ordering::Relaxed) == 0 || self.0.remote.is_circuit_open() {
             return false;
         }
@@ -205,22 +194,27 @@ impl Bucket {
         has_failed
     }
 
-    /// Returns the name of the object of a page, or of its lease, by the name of the page's file. The documents of a
-    /// project, `NAME@...`, are in a folder `NAME@`.
-    pub(super) fn page_path(&self, below: &str, index: u64, entry: &str) -> Path {
-        let index = format!("{index:016x}");
+    /// Returns the name of the object of a document of an index, or of its lease. The documents of a project, `NAME@...`,
+    /// are in a folder `NAME@`.
+    pub(super) fn page_path(&self, below: &str, index: u64, resource: &Resource) -> Path {
+        let (index, entry) = (format!("{index:016x}"), resource.entry());
         let (folder, name) = match entry.split_once('@') {
             Some((name, document)) if !name.is_empty() => (format!("{name}@"), document),
-            _ => (String::new(), entry),
+            _ => (String::new(), &*entry),
         };
         let folder = Some(&*folder).filter(|folder| !folder.is_empty());
         self.path(below.split('/').chain([&*index]).chain(folder).chain([name]))
     }
 
-    /// Reads a page of at most `max` bytes, by the name of its file. Returns `None` if there is none. Fails if the bucket
-    /// fails or does not respond within [`Config::page_wait`](super::Config::page_wait).
-    pub(crate) async fn page(&self, index: u64, entry: &str, max: u64) -> Result<Option<SmallObject>, Error> {
-        let (bucket, path) = (self.clone(), self.page_path("pages", index, entry));
+    /// Reads a document of an index of at most `max` bytes. Returns `None` if there is none. Fails if the bucket fails or
+    /// does not respond within [`Config::page_wait`](super::Config::page_wait).
+    pub(crate) async fn page(
+        &self,
+        index: u64,
+        resource: &Resource,
+        max: u64,
+    ) -> Result<Option<SmallObject>, Error> {
+        let (bucket, path) = (self.clone(), self.page_path("pages", index, resource));
         // The read continues after the timeout, so that the circuit breaker learns its outcome.
         let read = tokio::spawn(async move { bucket.remote().small(&path, max).await });
         match tokio::time::timeout(self.0.config.page_wait, read).await {
@@ -237,14 +231,14 @@ impl Bucket {
     pub(crate) fn store_page(
         &self,
         index: u64,
-        entry: &str,
+        resource: &Resource,
         document: Vec<u8>,
         version: Option<UpdateVersion>,
         lease: Option<Lease>,
         max: u64,
         is_as_new: impl Fn(&[u8]) -> bool + Send + Sync + 'static,
     ) {
-        let (bucket, path) = (self.clone(), self.page_path("pages", index, entry));
+        let (bucket, path) = (self.clone(), self.page_path("pages", index, resource));
         tokio::spawn(async move {
             bucket.write_page(&path, document, version, max, is_as_new).await;
             drop(lease);
@@ -260,11 +254,7 @@ impl Bucket {
         is_as_new: impl Fn(&[u8]) -> bool,
     ) {
         for _ in 0..MAX_ATTEMPTS {
-            let written = match version.take() {
-                Some(version) => self.0.remote.update(path, document.clone(), version).await,
-                None => self.0.remote.create(path, document.clone()).await,
-            };
-            match written {
+            match self.0.remote.put_if(path, document.clone(), version.take()).await {
                 Ok(_) | Err(OperationError::Failed(_)) => return,
                 Err(OperationError::Unsupported) => {
                     let _ = self.0.remote.put(path, async { Ok(document.into()) }, None).await;
@@ -281,22 +271,20 @@ impl Bucket {
         }
     }
 
-    /// Deletes a page, by the name of its file. Fails if the bucket fails ([`Error::is_bucket`]).
-    pub(crate) async fn purge_page(&self, index: u64, entry: &str) -> Result<(), Error> {
-        self.0.remote.delete(&self.page_path("pages", index, entry)).await
+    /// Deletes a document of an index. Fails if the bucket fails ([`Error::is_bucket`]).
+    pub(crate) async fn purge_page(&self, index: u64, resource: &Resource) -> Result<(), Error> {
+        self.0.remote.delete(&self.page_path("pages", index, resource)).await
     }
 
-    /// Deletes all pages of an index. Fails if the bucket fails ([`Error::is_bucket`]).
-    pub(crate) async fn purge_pages(&self, index: u64) -> Result<(), Error> {
-        self.purge_folder(self.path(["pages", &format!("{index:016x}")])).await
-    }
-
-    /// Deletes the documents of a project. Fails if the bucket fails ([`Error::is_bucket`]).
-    pub(crate) async fn purge_documents(&self, index: u64, project: &ProjectName) -> Result<(), Error> {
-        self.purge_folder(self.path(["pages", &format!("{index:016x}"), &format!("{project}@")])).await
-    }
-
-    async fn purge_folder(&self, dir: Path) -> Result<(), Error> {
+    /// Deletes the documents of a project besides its page, or everything of an index for `None`. Fails if the bucket fails
+    /// ([`Error::is_bucket`]).
+    pub(crate) async fn purge_documents(
+        &self,
+        index: u64,
+        project: Option<&ProjectName>,
+    ) -> Result<(), Error> {
+        let (index, folder) = (format!("{index:016x}"), project.map(|project| format!("{project}@")));
+        let dir = self.path(["pages", &*index].into_iter().chain(folder.as_deref()));
         let mut pages = self.0.remote.list(&dir);
         while let Some(page) = pages.try_next().await? {
             self.0.remote.delete(&page.location).await?;
@@ -342,13 +330,13 @@ impl Bucket {
 
     async fn conditional_writes(&self, path: &Path) -> Result<ConditionalWrites, OperationError> {
         let remote = &self.0.remote;
-        let first = remote.create(path, b"1".into()).await?;
-        let created_again = remote.create(path, b"2".into()).await;
+        let first = remote.put_if(path, b"1".into(), None).await?;
+        let created_again = remote.put_if(path, b"2".into(), None).await;
         if created_again.is_ok() {
             return Ok(ConditionalWrites::Ignored);
         }
-        remote.update(path, b"3".into(), first.clone()).await?;
-        let updated_again = remote.update(path, b"4".into(), first).await;
+        remote.put_if(path, b"3".into(), Some(first.clone())).await?;
+        let updated_again = remote.put_if(path, b"4".into(), Some(first)).await;
         match (created_again, updated_again) {
             (_, Ok(_)) => Ok(ConditionalWrites::Ignored),
             (Err(OperationError::PreconditionFailed), Err(OperationError::PreconditionFailed)) => {
@@ -449,11 +437,11 @@ mod tests {
     #[tokio::test]
     async fn older_page_never_replaces_a_newer_one() {
         let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
-        let path = bucket.page_path("pages", 1, "@list");
+        let path = bucket.page_path("pages", 1, &Resource::List);
         let write = async |page: &'static str, version| {
             let is_as_new = |other: &[u8]| other >= page.as_bytes();
             bucket.write_page(&path, page.into(), version, 100, is_as_new).await;
-            bucket.page(1, "@list", 100).await.unwrap().unwrap()
+            bucket.page(1, &Resource::List, 100).await.unwrap().unwrap()
         };
         let first = write("1", None).await;
         let third = write("3", Some(first.version.clone())).await;
@@ -468,12 +456,12 @@ mod tests {
     #[tokio::test]
     async fn newest_page_of_concurrent_writes_wins() {
         let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
-        let path = bucket.page_path("pages", 1, "@list");
+        let path = bucket.page_path("pages", 1, &Resource::List);
         let pages = ["1", "2", "3"].map(|page| {
             let is_as_new = move |other: &[u8]| other >= page.as_bytes();
             bucket.write_page(&path, page.into(), None, 100, is_as_new)
         });
         futures_util::future::join_all(pages).await;
-        assert_eq!(bucket.page(1, "@list", 100).await.unwrap().unwrap().bytes, "3");
+        assert_eq!(bucket.page(1, &Resource::List, 100).await.unwrap().unwrap().bytes, "3");
     }
 }

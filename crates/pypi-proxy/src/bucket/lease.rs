@@ -19,7 +19,7 @@ use super::ConditionalWrites;
 use super::handle::Bucket;
 use super::remote::{LeaseOutcome, OperationError, SmallObject};
 use crate::metrics::Counters;
-use crate::store::Key;
+use crate::resource::Resource;
 
 /// Delay before the owner of a taken over lease is confirmed. Some stores do not check a condition and write
 /// atomically: of two concurrent takeovers, the last write wins.
@@ -47,7 +47,7 @@ impl Document {
 }
 
 /// Attempt to acquire a lease. Each step sends at most two requests.
-pub(super) struct Claim {
+pub(crate) struct Claim {
     bucket: Bucket,
     path: Path,
     owner: String,
@@ -73,7 +73,7 @@ pub(crate) enum ClaimStep {
 /// An owned lease, which is released when dropped. A task renews it meanwhile, unless it is that of a page.
 pub(crate) struct Lease {
     /// Whether its previous owner stopped renewing it.
-    pub(super) is_taken_over: bool,
+    pub(crate) is_taken_over: bool,
     /// Closed when the lease is dropped, which ends the task.
     dropped: oneshot::Sender<Infallible>,
     task: JoinHandle<()>,
@@ -106,14 +106,15 @@ impl Bucket {
         self.path(["leases", name])
     }
 
-    /// Prepares to acquire the lease of a file.
-    pub(super) fn file_claim(&self, key: &Key) -> Claim {
-        let name = match key {
-            Key::Digest(digest) => digest,
-            Key::Reference(reference) => &reference.origin,
-        };
+    /// Prepares to acquire the lease of a document of an index, or of a file, which has no index.
+    pub(crate) fn claim(&self, index: Option<u64>, resource: &Resource) -> Claim {
         let config = &self.0.config;
-        self.new_claim(self.lease_path(&name.to_string()), config.lease_duration, config.lease_wait, false)
+        let Some(index) = index else {
+            let path = self.lease_path(&resource.entry());
+            return self.new_claim(path, config.lease_duration, config.lease_wait, false);
+        };
+        let path = self.page_path("leases/pages", index, resource);
+        self.new_claim(path, config.page_wait.mul_f64(PAGE_LEASE_FRACTION), config.page_wait, true)
     }
 
     fn new_claim(&self, path: Path, duration: Duration, wait_limit: Duration, is_page: bool) -> Claim {
@@ -130,12 +131,10 @@ impl Bucket {
         }
     }
 
-    /// Acquires the lease of a page, or waits until another proxy releases it, for at most
+    /// Acquires the lease of a document, or waits until another proxy releases it, for at most
     /// [`Config::page_wait`](super::Config::page_wait). Never returns [`ClaimStep::Wait`].
-    pub(crate) async fn claim_page(&self, index: u64, entry: &str) -> ClaimStep {
-        let wait = self.0.config.page_wait;
-        let path = self.page_path("leases/pages", index, entry);
-        let mut claim = self.new_claim(path, wait.mul_f64(PAGE_LEASE_FRACTION), wait, true);
+    pub(crate) async fn claim_page(&self, index: u64, resource: &Resource) -> ClaimStep {
+        let mut claim = self.claim(Some(index), resource);
         let (sender, turn) = oneshot::channel();
         // The task continues after the timeout, so that the circuit breaker learns the outcome and no lease remains.
         tokio::spawn(async move {
@@ -146,7 +145,7 @@ impl Bucket {
             }
             let _ = sender.send(step);
         });
-        match tokio::time::timeout(wait, turn).await {
+        match tokio::time::timeout(self.0.config.page_wait, turn).await {
             Ok(Ok(step)) => step,
             _ => ClaimStep::Unavailable,
         }
@@ -155,13 +154,13 @@ impl Bucket {
 
 impl Claim {
     /// Creates the lease, or observes that of another proxy.
-    pub(super) async fn acquire(&mut self) -> ClaimStep {
+    pub(crate) async fn acquire(&mut self) -> ClaimStep {
         if !self.bucket.has_leases() {
             return self.unavailable(LeaseOutcome::Unavailable);
         }
         (self.is_taken_over, self.last_write) = (false, Instant::now());
         let document = Document::encode(&self.owner, self.duration, 0);
-        match self.bucket.0.remote.create(&self.path, document).await {
+        match self.bucket.0.remote.put_if(&self.path, document, None).await {
             Ok(version) => self.acquired(version, 0),
             Err(OperationError::PreconditionFailed) => self.observe().await,
             Err(OperationError::Unsupported) => {
@@ -173,7 +172,7 @@ impl Claim {
     }
 
     /// Reads the lease of another proxy, and takes it over if it has expired.
-    pub(super) async fn observe(&mut self) -> ClaimStep {
+    pub(crate) async fn observe(&mut self) -> ClaimStep {
         let SmallObject { bytes, version } = match self.bucket.0.remote.small(&self.path, MAX_LEN).await {
             Ok(small) => small,
             Err(OperationError::NotFound) => return ClaimStep::Released,
@@ -195,7 +194,7 @@ impl Claim {
             NextStep::TakeOver => {
                 let now = Instant::now();
                 let document = Document::encode(&self.owner, self.duration, 0);
-                match self.bucket.0.remote.update(&self.path, document, version).await {
+                match self.bucket.0.remote.put_if(&self.path, document, Some(version)).await {
                     Ok(_) => {
                         (self.is_taken_over, self.last_write) = (true, now);
                         ClaimStep::Wait(TAKEOVER_DELAY)
@@ -210,16 +209,16 @@ impl Claim {
     }
 
     /// Extends the wait limit, because the other proxy makes progress.
-    pub(super) fn record_progress(&mut self) {
+    pub(crate) fn record_progress(&mut self) {
         self.observer.record_progress(Instant::now());
     }
 
     /// Returns whether the wait limit is reached.
-    pub(super) fn is_expired(&self) -> bool {
+    pub(crate) fn is_expired(&self) -> bool {
         self.observer.is_expired(Instant::now())
     }
 
-    pub(super) fn count(&self, outcome: LeaseOutcome) {
+    pub(crate) fn count(&self, outcome: LeaseOutcome) {
         self.bucket.leases(self.is_page)[outcome].add(1);
     }
 
@@ -250,7 +249,7 @@ impl Claim {
 
 impl Lease {
     /// Releases the lease, and waits until it is deleted.
-    pub(super) async fn release(self) {
+    pub(crate) async fn release(self) {
         drop(self.dropped);
         let _ = self.task.await;
     }
@@ -283,7 +282,7 @@ impl Renewal {
     async fn renew(&mut self) {
         self.last_attempt = Instant::now();
         let document = Document::encode(&self.owner, self.duration, self.beat + 1);
-        match self.bucket.0.remote.update(&self.path, document, self.version.clone()).await {
+        match self.bucket.0.remote.put_if(&self.path, document, Some(self.version.clone())).await {
             Ok(version) => {
                 self.version = version;
                 self.beat += 1;
@@ -325,13 +324,8 @@ pub(super) struct LeaseObserver {
     /// the write.
     grace: Duration,
     interval: Duration,
-    last: Option<Observation>,
-}
-
-#[derive(Debug)]
-struct Observation {
-    lease: Bytes,
-    since: Instant,
+    /// Last contents of the lease, and when they were read first.
+    last: Option<(Bytes, Instant)>,
 }
 
 /// Next action of a proxy that observes a lease.
@@ -365,10 +359,10 @@ impl LeaseObserver {
             return NextStep::GiveUp;
         }
         let since = match &self.last {
-            Some(last) if last.lease == lease => last.since,
+            Some((last, since)) if last == lease => *since,
             _ => {
                 self.interval = MIN_INTERVAL;
-                self.last = Some(Observation { lease: lease.clone(), since: now });
+                self.last = Some((lease.clone(), now));
                 now
             }
         };
@@ -394,7 +388,10 @@ mod tests {
     use object_store::{ObjectStore, ObjectStoreExt as _};
 
     use super::*;
+    use crate::ProjectName;
     use crate::bucket::Config;
+    use crate::digest::Digest;
+    use crate::resource::{Key, Reference};
 
     const DURATION: Duration = Duration::from_secs(10);
 
@@ -405,6 +402,21 @@ mod tests {
         let mut claim = bucket.new_claim(bucket.lease_path("file"), DURATION, DURATION * 100, false);
         let ClaimStep::Acquired(lease) = claim.acquire().await else { panic!("no other owner") };
         (objects, bucket, lease, claim.owner)
+    }
+
+    #[test]
+    fn leases_have_the_names_of_the_first_layout() {
+        let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
+        let name = ProjectName::parse("demo").unwrap();
+        let reference = Reference::new(name.clone(), "demo-1.zip", &[]);
+        let origin = format!("leases/{}", reference.origin);
+        for (index, resource, expected) in [
+            (None, Resource::File(Key::Digest(Digest([10; 32]))), format!("leases/{}", "0a".repeat(32))),
+            (None, Resource::File(Key::Reference(reference)), origin),
+            (Some(10), Resource::Page(name), "leases/pages/000000000000000a/demo".to_owned()),
+        ] {
+            assert_eq!(bucket.claim(index, &resource).path.to_string(), expected, "{resource}");
+        }
     }
 
     #[tokio::test(start_paused = true)]
@@ -504,7 +516,7 @@ mod tests {
         let bucket = Bucket::new(objects.clone(), Config::default());
         let turn = async || {
             let start = Instant::now();
-            (bucket.claim_page(1, "@list").await, start.elapsed())
+            (bucket.claim_page(1, &Resource::List).await, start.elapsed())
         };
         let (ClaimStep::Acquired(lease), time) = turn().await else { panic!("no other owner") };
         assert_eq!(time, Duration::ZERO);
@@ -522,10 +534,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn page_lease_is_released_when_dropped() {
         let bucket = Bucket::new(Arc::new(InMemory::new()), Config::default());
-        let ClaimStep::Acquired(lease) = bucket.claim_page(1, "@list").await else {
+        let ClaimStep::Acquired(lease) = bucket.claim_page(1, &Resource::List).await else {
             panic!("no other owner")
         };
-        let other = bucket.claim_page(1, "@list");
+        let other = bucket.claim_page(1, &Resource::List);
         let owner = async {
             tokio::time::sleep(Duration::from_millis(100)).await;
             drop(lease);

@@ -5,21 +5,19 @@
 
 mod handle;
 mod lease;
-mod relay;
 mod remote;
 #[cfg(feature = "s3")]
 mod s3;
-mod source;
-mod upload;
 
 use std::time::Duration;
 
 use crate::metrics::named;
 
 pub use handle::Bucket;
-pub(crate) use lease::{ClaimStep, Lease};
-pub(crate) use remote::Operation;
-pub(crate) use source::TieredSource;
+pub(crate) use lease::{Claim, ClaimStep, Lease};
+pub(crate) use remote::{
+    FILE_LEN, LargeObject, LeaseOutcome, Operation, OperationError, SHA256, UploadOutcome, failed,
+};
 
 #[cfg(feature = "s3")]
 pub use s3::S3;

@@ -71,13 +71,13 @@ pub(crate) struct SmallObject {
 }
 
 /// A large object, read as a stream.
-pub(super) struct LargeObject {
+pub(crate) struct LargeObject {
     /// Length of the whole object.
-    pub(super) len: u64,
-    pub(super) sha256: Option<String>,
+    pub(crate) len: u64,
+    pub(crate) sha256: Option<String>,
     /// Length of the file that the object is a part of.
-    pub(super) file_len: Option<u64>,
-    pub(super) stream: BoxStream<'static, Result<Bytes, Error>>,
+    pub(crate) file_len: Option<u64>,
+    pub(crate) stream: BoxStream<'static, Result<Bytes, Error>>,
 }
 
 impl Remote {
@@ -223,7 +223,7 @@ impl Remote {
     }
 
     /// Reads a small object of at most `max` bytes.
-    pub(super) async fn small(&self, path: &Path, max: u64) -> Result<SmallObject, OperationError> {
+    pub(crate) async fn small(&self, path: &Path, max: u64) -> Result<SmallObject, OperationError> {
         let _one = self.meta_permit().await;
         let work = async {
             let result = self.store.get(path).await?;
@@ -244,7 +244,7 @@ impl Remote {
     }
 
     /// Reads an object or a range of it as a stream.
-    pub(super) async fn large(
+    pub(crate) async fn large(
         self: &Arc<Self>,
         path: &Path,
         range: Option<GetRange>,
@@ -293,7 +293,7 @@ impl Remote {
 
     /// Writes an object unconditionally. The bytes are read after a permit is acquired, which bounds the memory of
     /// queued writes.
-    pub(super) async fn put(
+    pub(crate) async fn put(
         &self,
         path: &Path,
         read: impl Future<Output = Result<Bytes, Error>>,
@@ -307,28 +307,17 @@ impl Remote {
         self.run(Operation::Put, len, self.store.put_opts(path, bytes.into(), options)).await.map(drop)
     }
 
-    /// Writes an object on the condition that it does not exist.
-    pub(super) async fn create(&self, path: &Path, bytes: Vec<u8>) -> Result<UpdateVersion, OperationError> {
-        self.put_if(Operation::Create, path, bytes, PutMode::Create).await
-    }
-
-    /// Writes an object on the condition that it has this version.
-    pub(super) async fn update(
+    /// Writes an object on the condition that it has this version, or does not exist for `None`.
+    pub(crate) async fn put_if(
         &self,
         path: &Path,
         bytes: Vec<u8>,
-        version: UpdateVersion,
+        version: Option<UpdateVersion>,
     ) -> Result<UpdateVersion, OperationError> {
-        self.put_if(Operation::Update, path, bytes, PutMode::Update(version)).await
-    }
-
-    async fn put_if(
-        &self,
-        operation: Operation,
-        path: &Path,
-        bytes: Vec<u8>,
-        mode: PutMode,
-    ) -> Result<UpdateVersion, OperationError> {
+        let (operation, mode) = match version {
+            None => (Operation::Create, PutMode::Create),
+            Some(version) => (Operation::Update, PutMode::Update(version)),
+        };
         let _one = self.meta_permit().await;
         let len = bytes.len() as u64;
         let work = self.store.put_opts(path, bytes.into(), mode.into());
@@ -337,7 +326,7 @@ impl Remote {
     }
 
     /// Deletes an object. A missing object is no error.
-    pub(super) async fn delete(&self, path: &Path) -> Result<(), Error> {
+    pub(crate) async fn delete(&self, path: &Path) -> Result<(), Error> {
         let _one = self.meta_permit().await;
         match self.run(Operation::Delete, 0, self.store.delete(path)).await {
             Err(OperationError::NotFound) => Ok(()),
@@ -345,7 +334,7 @@ impl Remote {
         }
     }
 
-    pub(super) fn list(&self, dir: &Path) -> BoxStream<'static, Result<ObjectMeta, Error>> {
+    pub(crate) fn list(&self, dir: &Path) -> BoxStream<'static, Result<ObjectMeta, Error>> {
         let timeout = self.timeout;
         let list = self.store.list(Some(dir));
         futures_util::stream::unfold(list, move |mut list| async move {
@@ -358,7 +347,7 @@ impl Remote {
         .boxed()
     }
 
-    pub(super) async fn begin(
+    pub(crate) async fn begin(
         &self,
         path: &Path,
         sha256: String,
@@ -370,7 +359,7 @@ impl Remote {
     }
 
     /// Writes the next part. The bytes are read after a permit is acquired.
-    pub(super) async fn part(
+    pub(crate) async fn part(
         &self,
         upload: &mut dyn MultipartUpload,
         read: impl Future<Output = Result<Bytes, Error>>,
@@ -382,12 +371,12 @@ impl Remote {
     }
 
     /// Completes a multipart upload, which makes the object visible.
-    pub(super) async fn complete(&self, upload: &mut dyn MultipartUpload) -> Result<(), OperationError> {
+    pub(crate) async fn complete(&self, upload: &mut dyn MultipartUpload) -> Result<(), OperationError> {
         let _one = self.meta_permit().await;
         self.run(Operation::Complete, 0, upload.complete()).await.map(drop)
     }
 
-    pub(super) async fn abort(&self, upload: &mut dyn MultipartUpload) {
+    pub(crate) async fn abort(&self, upload: &mut dyn MultipartUpload) {
         let _one = self.meta_permit().await;
         // Lifecycle rules of the bucket remove the parts if this fails.
         let _ = self.run(Operation::Abort, 0, upload.abort()).await;
@@ -395,16 +384,16 @@ impl Remote {
 }
 
 /// SHA-256 of a file.
-pub(super) const SHA256: Attribute = Attribute::Metadata(std::borrow::Cow::Borrowed("sha256"));
+pub(crate) const SHA256: Attribute = Attribute::Metadata(std::borrow::Cow::Borrowed("sha256"));
 /// Length of the file that an object is a part of.
-pub(super) const FILE_LEN: Attribute = Attribute::Metadata(std::borrow::Cow::Borrowed("file-length"));
+pub(crate) const FILE_LEN: Attribute = Attribute::Metadata(std::borrow::Cow::Borrowed("file-length"));
 
 fn attribute(attributes: &Attributes, name: &Attribute) -> Option<String> {
     attributes.get(name).map(|value| value.as_ref().to_owned())
 }
 
 #[derive(Debug)]
-pub(super) enum OperationError {
+pub(crate) enum OperationError {
     /// The object does not exist.
     NotFound,
     /// The condition of a write is not met: the object exists, or has another version.
@@ -425,7 +414,7 @@ impl OperationError {
 }
 
 #[cold]
-pub(super) fn failed(reason: impl Into<Box<str>>) -> Error {
+pub(crate) fn failed(reason: impl Into<Box<str>>) -> Error {
     Error::with(Kind::Bucket, reason)
 }
 

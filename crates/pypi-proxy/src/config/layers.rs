@@ -6,8 +6,8 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::table::{Dialect, Origin, PREFIX, Setting, SettingValue};
-use super::value::{Listen, Raw, Value};
+use super::table::{Dialect, Origin, PREFIX, Property, Raw, Setting, SettingValue, Value};
+use super::value::Listen;
 use crate::Error;
 use crate::error::Kind;
 use crate::file_watch::read;
@@ -116,18 +116,20 @@ impl<'a> Layers<'a> {
     pub(super) fn take<T: Value>(&mut self, index: usize) -> Option<SettingValue<T>> {
         let setting = &self.table[index];
         let (raw, origin, dialect) = self.first(setting);
-        match T::read(&raw, dialect) {
-            Some(value) => Some(SettingValue { value, origin }),
-            None => {
-                let key = if matches!(origin, Origin::File(_) | Origin::Index { .. }) {
-                    format!(" {}:", setting.name)
-                } else {
-                    String::new()
-                };
-                self.problems.push(format!("{origin}:{key} expected {}", T::SYNTAX));
-                None
+        let problem = match T::read(&raw, dialect) {
+            Some(value) if value.is_zero() && setting.has(Property::Positive) => {
+                "must be greater than 0".into()
             }
-        }
+            Some(value) => return Some(SettingValue { value, origin }),
+            None => format!("expected {}", T::SYNTAX),
+        };
+        let key = if matches!(origin, Origin::File(_) | Origin::Index { .. }) {
+            format!(" {}:", setting.name)
+        } else {
+            String::new()
+        };
+        self.problems.push(format!("{origin}:{key} {problem}"));
+        None
     }
 
     fn first(&self, setting: &Setting) -> (Raw, Origin, Dialect) {

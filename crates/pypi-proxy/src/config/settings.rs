@@ -8,10 +8,10 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use super::layers::{Layers, Sources};
-use super::table::{Origin, Row, Setting, SettingKind, SettingValue};
+use super::table::{Origin, Property, Row, Setting, SettingValue, Value};
 use super::value::{
     CacheDir, CacheSize, Endpoint, IndexUrl, JsonApi, LatestUpload, Level, Listen, LogFormat, MissingStatus,
-    ProjectSource, Secret, SocketMode, StorageType, Timeout, Value, WaitLimit,
+    ProjectSource, Secret, SocketMode, StorageType, Timeout, WaitLimit,
 };
 use crate::page_cache::IndexStrategy;
 use crate::rules::{OsvSelection, ProjectPattern, ProjectSelector, StatusRule, UnknownAge, Yanked};
@@ -19,7 +19,7 @@ use crate::{Error, bucket};
 
 /// Generates the table of settings, and a struct with a field for each of them.
 macro_rules! settings {
-    ($($group:literal { $($name:ident: $type:ty = $default:literal, $groxpi:tt, $proxpi:tt, $kind:ident, $help:literal;)* })*) => {
+    ($($group:literal { $($name:ident: $type:ty = $default:literal, $groxpi:tt, $proxpi:tt, [$($property:ident),*], $help:literal;)* })*) => {
         /// All settings, each with its source.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
@@ -48,7 +48,7 @@ macro_rules! settings {
                 proxpi: &$proxpi,
                 help: $help,
                 is_secret: <$type as Value>::IS_SECRET,
-                kind: SettingKind::$kind,
+                properties: &[$(Property::$property),*],
             },)*)*
         ];
 
@@ -84,225 +84,225 @@ macro_rules! settings {
 
 settings! {
     "Serving" {
-        listen: Vec<Listen> = "127.0.0.1:5000", ["HOST", "PORT"], [], Plain,
+        listen: Vec<Listen> = "127.0.0.1:5000", ["HOST", "PORT"], [], [Restart],
             "Addresses and ports to listen on. `unix:/run/pypi-proxy.sock` is a Unix socket; the addresses of its clients are unknown, so that they share one rate limit unless they log in, and trusted_proxies does not apply. If only one of the variables HOST and PORT is set, the other is 0.0.0.0 or 5000.";
-        admin_listen: Vec<Listen> = "", [], [], Plain,
+        admin_listen: Vec<Listen> = "", [], [], [Restart],
             "Separate addresses for metrics, /health, the status page and cache purging. TLS, logins and admin_token apply there as well. These paths are then no longer served at `listen`; /livez and /readyz are served at both. If unset, `listen` serves all paths.";
-        download_timeout: WaitLimit = "never", ["GROXPI_DOWNLOAD_TIMEOUT"], ["PROXPI_DOWNLOAD_TIMEOUT"], Plain,
+        download_timeout: WaitLimit = "never", ["GROXPI_DOWNLOAD_TIMEOUT"], ["PROXPI_DOWNLOAD_TIMEOUT"], [Index],
             "Redirect clients to the index if no byte of a file arrives within this time. The download continues in the background. `0s` redirects at once; `never` disables redirects. Clients are never redirected to an index with credentials.";
-        binary_file_mime_type: bool = "false", ["GROXPI_BINARY_FILE_MIME_TYPE"], ["PROXPI_BINARY_FILE_MIME_TYPE"], Plain,
+        binary_file_mime_type: bool = "false", ["GROXPI_BINARY_FILE_MIME_TYPE"], ["PROXPI_BINARY_FILE_MIME_TYPE"], [],
             "Serve every file as application/octet-stream.";
-        admin_token: Option<Secret> = "", [], [], Secret,
+        admin_token: Option<Secret> = "", [], [], [Secret],
             "Bearer token that clients must send to purge the cache. If unset, the cache can be purged at admin_listen only.";
-        max_connections: u32 = "10000", [], [], Plain,
+        max_connections: u32 = "10000", [], [], [Restart, Positive],
             "Maximum number of concurrent connections. Further connections wait.";
-        header_timeout: Duration = "30s", [], [], Plain,
+        header_timeout: Duration = "30s", [], [], [Positive],
             "Time limit for receiving a request header, and for idle connections.";
-        send_timeout: Duration = "1m", [], [], Plain,
+        send_timeout: Duration = "1m", [], [], [Positive],
             "Close a connection if the client reads nothing of a response for this long.";
-        max_header_fields: u32 = "100", [], [], Plain,
+        max_header_fields: u32 = "100", [], [], [Positive],
             "Maximum number of header fields of a request. A request with more gets status 431.";
-        drain_timeout: Duration = "30s", [], [], Plain,
+        drain_timeout: Duration = "30s", [], [], [],
             "Time limit at shutdown for responses and bucket uploads in flight.";
-        tls_cert: Option<PathBuf> = "", [], [], Plain,
+        tls_cert: Option<PathBuf> = "", [], [], [],
             "PEM file with the server certificate and its intermediates. Enables TLS and requires tls_key.";
-        tls_key: Option<PathBuf> = "", [], [], Plain,
+        tls_key: Option<PathBuf> = "", [], [], [],
             "PEM file with the private key of the server certificate.";
-        unix_socket_mode: SocketMode = "0660", [], [], Plain,
+        unix_socket_mode: SocketMode = "0660", [], [], [Restart],
             "Permissions of the Unix sockets of listen and admin_listen.";
     }
     "Indexes" {
-        index_url: Option<IndexUrl> = "", ["GROXPI_INDEX_URL"], ["PROXPI_INDEX_URL"], Plain,
+        index_url: Option<IndexUrl> = "", ["GROXPI_INDEX_URL"], ["PROXPI_INDEX_URL"], [OwnIndex],
             "URL of the upstream index. If unset, the index that uv or pip of this machine uses.";
-        index_ttl: Duration = "30m", ["GROXPI_INDEX_TTL"], ["PROXPI_INDEX_TTL"], Plain,
+        index_ttl: Duration = "30m", ["GROXPI_INDEX_TTL"], ["PROXPI_INDEX_TTL"], [Index],
             "Time for which a page is served without revalidation.";
-        extra_index_urls: Vec<IndexUrl> = "", ["GROXPI_EXTRA_INDEX_URLS"], ["PROXPI_EXTRA_INDEX_URLS"], Plain,
+        extra_index_urls: Vec<IndexUrl> = "", ["GROXPI_EXTRA_INDEX_URLS"], ["PROXPI_EXTRA_INDEX_URLS"], [OwnIndex],
             "URLs of additional indexes. index_strategy selects the files of a project that several indexes have.";
-        extra_index_ttls: Vec<Duration> = "", ["GROXPI_EXTRA_INDEX_TTLS"], ["PROXPI_EXTRA_INDEX_TTL", "PROXPI_EXTRA_INDEX_TTLS"], Plain,
+        extra_index_ttls: Vec<Duration> = "", ["GROXPI_EXTRA_INDEX_TTLS"], ["PROXPI_EXTRA_INDEX_TTL", "PROXPI_EXTRA_INDEX_TTLS"], [OwnIndex],
             "TTL of each additional index, in the order of extra_index_urls. If unset, 3 minutes each.";
-        offline: bool = "false", [], [], Plain,
+        offline: bool = "false", [], [], [Index],
             "Serve from the cache only, without connecting to an index or a bucket. Cached pages of any age are served, with the header X-Pypi-Proxy-Offline; all other requests get status 504.";
-        connect_timeout: Timeout = "", ["GROXPI_CONNECT_TIMEOUT"], ["PROXPI_CONNECT_TIMEOUT"], Plain,
+        connect_timeout: Timeout = "", ["GROXPI_CONNECT_TIMEOUT"], ["PROXPI_CONNECT_TIMEOUT"], [Index],
             "Time limit for connecting to an index. If unset, 10 seconds, or 3.1 seconds if a variable of groxpi or proxpi sets read_timeout.";
-        read_timeout: Timeout = "", ["GROXPI_READ_TIMEOUT"], ["PROXPI_READ_TIMEOUT"], Plain,
+        read_timeout: Timeout = "", ["GROXPI_READ_TIMEOUT"], ["PROXPI_READ_TIMEOUT"], [Index],
             "Maximum time without data from an index. If unset, 30 seconds, or 20 seconds if a variable of groxpi or proxpi sets connect_timeout.";
-        disable_index_ssl_verification: bool = "false", ["GROXPI_DISABLE_INDEX_SSL_VERIFICATION"], ["PROXPI_DISABLE_INDEX_SSL_VERIFICATION"], Plain,
+        disable_index_ssl_verification: bool = "false", ["GROXPI_DISABLE_INDEX_SSL_VERIFICATION"], ["PROXPI_DISABLE_INDEX_SSL_VERIFICATION"], [Index],
             "Accept any TLS certificate from indexes and their file hosts. An attacker in the network can then modify their responses.";
-        ca_files: Vec<PathBuf> = "", [], [], Plain,
+        ca_files: Vec<PathBuf> = "", [], [], [Index],
             "PEM files with additional certificate authorities. They are trusted for indexes and the bucket, in addition to those of the system.";
-        file_hosts: Vec<String> = "", [], [], Plain,
+        file_hosts: Vec<String> = "", [], [], [Index],
             "Hosts that files may be downloaded from, besides those of the indexes. `*.example.org` matches all subdomains. If unset, all hosts with public addresses.";
-        index_strategy: IndexStrategy = "first-index", [], [], Plain,
+        index_strategy: IndexStrategy = "first-index", [], [], [Index],
             "Selection of the files of a project that several indexes have. `first-index`: everything comes from the first index that has the project; the others are not contacted for it. `unsafe-first-match`: each version comes from the first index that has it. `unsafe-best-match`: all files are united, and of files with the same name the first one wins. The last two serve a project only if its pages declare that they are of the same project (PEP 708), see merge_projects. If a variable of groxpi or proxpi sets extra_index_urls, the default is `unsafe-best-match`.";
-        merge_projects: Vec<ProjectPattern> = "", [], [], Plain,
+        merge_projects: Vec<ProjectPattern> = "", [], [], [Index],
             "Patterns of projects that several indexes may have without declaring that they are the same (PEP 708). Only for the strategies that unite indexes. `*` disables the check, and is the default if a variable of groxpi or proxpi sets extra_index_urls.";
-        private_indexes: Vec<u32> = "", [], [], Plain,
+        private_indexes: Vec<u32> = "", [], [], [OwnIndex],
             "Numbers of private indexes: 1 is index_url, 2 the first of extra_index_urls. They are contacted first. A project that one of them has ever listed is never taken from another index, nor served by another named index, even if the private index is down or no longer has the project.";
-        missing_statuses: Vec<MissingStatus> = "", [], [], Plain,
+        missing_statuses: Vec<MissingStatus> = "", [], [], [OwnIndex],
             "Statuses besides 404 and 410 that mean that an index does not have a project or file, such as `403` for all indexes, or `2=403` for one: 1 is index_url, 2 the first of extra_index_urls. For pytorch.org, 403 always does. With any other status, a project fails if no other index has it; after 401, 403 and 407 clients get 403.";
-        json_api_url: JsonApi = "auto", [], [], Plain,
+        json_api_url: JsonApi = "auto", [], [], [],
             "URL of the JSON API of index_url, to which `NAME/json` is appended. `auto` replaces `/simple/` at the end of the URL of each index by `/pypi/`; an index with another URL has no JSON API. `never` disables the JSON API. Credentials are sent only to the origin of the index.";
     }
     "Pages" {
-        stale_while_revalidate: Duration = "1h", [], [], Plain,
+        stale_while_revalidate: Duration = "1h", [], [], [Index],
             "Time after index_ttl for which a stale page is served during revalidation.";
-        stale_if_error: Duration = "7d", [], [], Plain,
+        stale_if_error: Duration = "7d", [], [], [Index],
             "Time after index_ttl for which a stale page is served if its index fails.";
-        stale_wait: Duration = "1.5s", [], [], Plain,
+        stale_wait: Duration = "1.5s", [], [], [Index],
             "Maximum wait for revalidation if stale_if_error allows serving the stale page.";
-        negative_ttl: Duration = "1m", [], [], Plain,
+        negative_ttl: Duration = "1m", [], [], [Index],
             "Time for which a missing project (status 404) is cached.";
-        max_concurrent_pages: u32 = "64", [], [], Plain,
+        max_concurrent_pages: u32 = "64", [], [], [Index, Positive],
             "Maximum number of concurrent page requests to the indexes. Further requests are queued.";
-        max_queued_pages: u32 = "1000", [], [], Plain,
+        max_queued_pages: u32 = "1000", [], [], [Index],
             "Maximum number of queued page requests. If the queue is full, a stale page that stale_if_error allows is served; otherwise the client gets status 503 with Retry-After.";
-        page_max_age: Duration = "0s", [], [], Plain,
+        page_max_age: Duration = "0s", [], [], [Index],
             "Time for which clients and caches between them and the proxy may reuse a page without a request. It delays new releases by this time; `0s` makes them revalidate each page.";
-        wheel_metadata: bool = "true", [], [], Plain,
+        wheel_metadata: bool = "true", [], [], [Index],
             "Extract metadata from wheels if their index does not offer it. A page refers to the metadata once the wheel has been downloaded and its metadata has been extracted.";
-        upload_times: bool = "false", [], [], Plain,
+        upload_times: bool = "false", [], [], [Index],
             "Read the upload times of files from the JSON API of an index whose pages lack them, see json_api_url. min_age and exclude_newer need them, as do such limits of uv and pip. Each refresh of such a page may cost one more request.";
-        response_cache_size: u64 = "128 MiB", ["GROXPI_RESPONSE_CACHE_SIZE"], [], Plain,
+        response_cache_size: u64 = "128 MiB", ["GROXPI_RESPONSE_CACHE_SIZE"], [], [Index],
             "Maximum memory for pages.";
-        response_cache_ttl: Option<Duration> = "", ["GROXPI_RESPONSE_CACHE_TTL"], [], Ineffective,
+        response_cache_ttl: Option<Duration> = "", ["GROXPI_RESPONSE_CACHE_TTL"], [], [Ineffective],
             "No effect: responses have the TTL of their page, see index_ttl.";
-        max_page_size: u64 = "256 MiB", [], [], Plain,
+        max_page_size: u64 = "256 MiB", [], [], [Index],
             "Maximum size of an index page.";
-        decompression_memory: u64 = "512 MiB", [], [], Plain,
+        decompression_memory: u64 = "512 MiB", [], [], [],
             "Memory limit for pages and wheel metadata being decompressed and parsed. Shared by all indexes; further pages wait. One page at a time may exceed the limit.";
     }
     "Files" {
-        cache_dir: Option<CacheDir> = "", ["GROXPI_CACHE_DIR"], ["PROXPI_CACHE_DIR"], Plain,
+        cache_dir: Option<CacheDir> = "", ["GROXPI_CACHE_DIR"], ["PROXPI_CACHE_DIR"], [Restart],
             "Directory of the cached pages and files. It must be empty or a cache of pypi-proxy. With a variable of groxpi or proxpi, the subdirectory `pypi-proxy` is used. If unset, the cache directory of the user.";
-        allow_shared_cache_dir: bool = "false", [], [], Plain,
+        allow_shared_cache_dir: bool = "false", [], [], [Restart],
             "Use a cache directory that another user owns or that other users can write to. These users can then replace files that are served.";
-        cache_size: CacheSize = "5 GiB", ["GROXPI_CACHE_SIZE"], ["PROXPI_CACHE_SIZE"], Plain,
+        cache_size: CacheSize = "5 GiB", ["GROXPI_CACHE_SIZE"], ["PROXPI_CACHE_SIZE"], [],
             "Maximum size of the cache directory. It includes files, pages, references and extracted metadata; least recently used entries are evicted first. `0` disables storage, except that it means unlimited in GROXPI_CACHE_SIZE.";
-        max_file_size: u64 = "20 GiB", [], [], Plain,
+        max_file_size: u64 = "20 GiB", [], [], [Restart],
             "Maximum size of a file.";
-        max_concurrent_downloads: u32 = "64", ["GROXPI_MAX_CONCURRENT_DOWNLOADS"], [], Plain,
+        max_concurrent_downloads: u32 = "64", ["GROXPI_MAX_CONCURRENT_DOWNLOADS"], [], [Restart, Positive],
             "Maximum number of concurrent downloads of files.";
-        open_files: u32 = "256", [], [], Plain,
+        open_files: u32 = "256", [], [], [Restart],
             "Maximum number of cached handles of stored files.";
-        stall_timeout: Duration = "30s", [], [], Plain,
+        stall_timeout: Duration = "30s", [], [], [Restart, Positive],
             "Resume a download that receives nothing for this long with a new request.";
-        download_retries: u32 = "4", [], [], Plain,
+        download_retries: u32 = "4", [], [], [Restart],
             "Maximum number of consecutive retries of a download without progress.";
-        sync_files: bool = "false", [], [], Plain,
+        sync_files: bool = "false", [], [], [Restart],
             "Sync each file to disk before it counts as stored. If off, a file damaged by a power failure is detected by its length or by `verify`.";
-        cache_max_age: Duration = "0s", [], [], Plain,
+        cache_max_age: Duration = "0s", [], [], [],
             "Time after which unused files, pages, references and extracted metadata are removed from the cache directory. Programs that read the directory, such as a backup, can count as a use of pages. The resolution is one minute; `0s` disables this limit.";
     }
     "Access" {
-        auth_tokens_file: Option<PathBuf> = "", [], [], Plain,
+        auth_tokens_file: Option<PathBuf> = "", [], [], [],
             "File of access tokens; requires every client to log in. Each line has a token of at least 16 characters, or its SHA-256 as `sha256:` and hexadecimal digits, followed by a space and the name of its owner. Clients send the token as `Authorization: Bearer`, or as the password of the user `__token__`.";
-        auth_htpasswd_file: Option<PathBuf> = "", [], [], Plain,
+        auth_htpasswd_file: Option<PathBuf> = "", [], [], [],
             "File of users and password hashes; requires every client to log in. `htpasswd -B` writes such a file. With auth_tokens_file, clients need a password or a token. Changes of both files take effect within 5 seconds.";
-        metrics_need_auth: bool = "true", [], [], Plain,
+        metrics_need_auth: bool = "true", [], [], [],
             "Require a login for /metrics, /health and the status page. Applies only if logins are configured.";
-        rate_limit: u32 = "0", [], [], Plain,
+        rate_limit: u32 = "0", [], [], [],
             "Maximum average rate of one client, in requests per second; 0 means no limit. A client is a user or the owner of a token, otherwise an IPv4 address or an IPv6 network of 64 bits.";
-        rate_limit_burst: u32 = "500", [], [], Plain,
+        rate_limit_burst: u32 = "500", [], [], [Positive],
             "Maximum number of requests of one client at once, with rate_limit.";
-        trusted_proxies: Vec<IpNet> = "", [], [], Plain,
+        trusted_proxies: Vec<IpNet> = "", [], [], [],
             "Trusted proxy networks whose `X-Forwarded-For` identifies the client.";
-        allow_projects: Vec<ProjectSelector> = "", [], [], Plain,
+        allow_projects: Vec<ProjectSelector> = "", [], [], [Index],
             "Patterns of the allowed projects, such as `acme-*`. If unset, all projects are allowed. With version specifiers, such as `urllib3 >=1.26, <2`, only these versions of the project are allowed.";
-        deny_projects: Vec<ProjectSelector> = "", [], [], Plain,
+        deny_projects: Vec<ProjectSelector> = "", [], [], [Index],
             "Patterns of denied projects, which take precedence over allow_projects. With version specifiers, such as `urllib3 <2`, only these versions are denied.";
-        project_sources: Vec<ProjectSource> = "", [], [], Plain,
+        project_sources: Vec<ProjectSource> = "", [], [], [OwnIndex],
             "Patterns of projects that come from a single index, such as `acme-*=2`. The number selects the index: 1 is index_url, 2 the first of extra_index_urls. No other index is contacted for these projects. The first matching pattern wins.";
-        min_age: Duration = "0s", [], [], Plain,
+        min_age: Duration = "0s", [], [], [Index],
             "Minimum time since the upload of a file. Pages omit younger files, and requests for them are rejected.";
-        min_age_exempt: Vec<ProjectSelector> = "", [], [], Plain,
+        min_age_exempt: Vec<ProjectSelector> = "", [], [], [Index],
             "Patterns of projects to which min_age and exclude_newer do not apply. With version specifiers, such as `urllib3 ==2.5.0`, they do not apply to these versions.";
-        min_age_unknown: UnknownAge = "deny", [], [], Plain,
+        min_age_unknown: UnknownAge = "deny", [], [], [Index],
             "How min_age and exclude_newer treat files without an upload time. `deny` is safe and what pip and uv do in their own age checks; an index with HTML pages sends no upload times, see upload_times.";
-        yanked: Yanked = "keep", [], [], Plain,
+        yanked: Yanked = "keep", [], [], [Index],
             "How yanked files are treated. `keep` lists them with their mark, `hide` removes them from pages but serves their URLs, `refuse` does neither.";
-        exclude_newer: Option<LatestUpload> = "", [], [], Plain,
+        exclude_newer: Option<LatestUpload> = "", [], [], [Index],
             "Latest upload time of files. Pages omit files uploaded after this date (in UTC) or at this time or later, and requests for them are rejected.";
-        quarantined: StatusRule = "refuse", [], [], Plain,
+        quarantined: StatusRule = "refuse", [], [], [Index],
             "How quarantined projects are treated. `refuse` removes their files from pages and rejects requests for them, as the standard requires of an index; `keep` does neither.";
-        archived: StatusRule = "keep", [], [], Plain,
+        archived: StatusRule = "keep", [], [], [Index],
             "How archived projects are treated, as quarantined.";
-        deprecated: StatusRule = "keep", [], [], Plain,
+        deprecated: StatusRule = "keep", [], [], [Index],
             "How deprecated projects are treated, as quarantined.";
-        osv_dir: Option<PathBuf> = "", [], [], Plain,
+        osv_dir: Option<PathBuf> = "", [], [], [],
             "Directory of OSV records, with one JSON file per record in any subdirectory. Pages omit the versions that they cover, and requests for them are rejected. Changes take effect within a minute. A record of more than 4 MiB and more than 500,000 files are ignored and reported.";
-        osv_records: OsvSelection = "malware", [], [], Plain,
+        osv_records: OsvSelection = "malware", [], [], [],
             "Records that take effect. `malware` selects those whose id starts with `MAL-`, `all` also those of vulnerabilities.";
-        osv_exempt: Vec<ProjectSelector> = "", [], [], Plain,
+        osv_exempt: Vec<ProjectSelector> = "", [], [], [Index],
             "Patterns of projects to which osv_dir does not apply, for example private ones with the name of public malware. With version specifiers, it does not apply to these versions.";
     }
     "Log" {
-        logging_level: Level = "info", ["GROXPI_LOGGING_LEVEL"], ["PROXPI_LOGGING_LEVEL"], Plain,
+        logging_level: Level = "info", ["GROXPI_LOGGING_LEVEL"], ["PROXPI_LOGGING_LEVEL"], [Restart],
             "Minimum severity of logged messages.";
-        log_format: LogFormat = "text", ["GROXPI_LOG_FORMAT"], [], Plain,
+        log_format: LogFormat = "text", ["GROXPI_LOG_FORMAT"], [], [Restart],
             "Format of log messages: plain text, or one JSON object per line.";
-        log_color: Option<bool> = "", ["GROXPI_LOG_COLOR"], ["NO_COLOR"], Plain,
+        log_color: Option<bool> = "", ["GROXPI_LOG_COLOR"], ["NO_COLOR"], [Restart],
             "Use colors in plain text logs. If unset, colors are used on a terminal unless NO_COLOR is set.";
-        access_log: bool = "true", [], [], Plain,
+        access_log: bool = "true", [], [], [],
             "Log every request.";
     }
     "Storage in a bucket" {
-        storage_type: StorageType = "local", ["GROXPI_STORAGE_TYPE"], [], Bucket,
+        storage_type: StorageType = "local", ["GROXPI_STORAGE_TYPE"], [], [Bucket, Restart],
             "Where files are stored: in a local directory, or in a bucket as well. The directory in front of the bucket is cache_dir with cache_size for `s3`, and local_cache_dir with local_cache_size and local_cache_ttl for `hybrid`.";
-        s3_bucket: Option<String> = "", ["GROXPI_S3_BUCKET"], [], Bucket,
+        s3_bucket: Option<String> = "", ["GROXPI_S3_BUCKET"], [], [Bucket, Restart],
             "Name of the bucket, which must exist.";
-        s3_prefix: String = "groxpi", ["GROXPI_S3_PREFIX"], [], Bucket,
+        s3_prefix: String = "groxpi", ["GROXPI_S3_PREFIX"], [], [Bucket, Restart],
             "Prefix of all object names; a slash follows it.";
-        s3_endpoint: Option<Endpoint> = "", ["AWS_ENDPOINT_URL"], [], Bucket,
+        s3_endpoint: Option<Endpoint> = "", ["AWS_ENDPOINT_URL"], [], [Bucket, Restart],
             "URL of the S3 server, with or without a scheme. If unset, Amazon S3 in the region.";
-        s3_region: String = "us-east-1", ["AWS_REGION"], [], Bucket,
+        s3_region: String = "us-east-1", ["AWS_REGION"], [], [Bucket, Restart],
             "Region of the bucket.";
-        s3_access_key_id: Option<Secret> = "", ["AWS_ACCESS_KEY_ID"], [], SecretBucket,
+        s3_access_key_id: Option<Secret> = "", ["AWS_ACCESS_KEY_ID"], [], [Bucket, Secret, Restart],
             "Access key ID. If neither this nor the secret key is set, the role of the machine or container is used.";
-        s3_secret_access_key: Option<Secret> = "", ["AWS_SECRET_ACCESS_KEY"], [], SecretBucket,
+        s3_secret_access_key: Option<Secret> = "", ["AWS_SECRET_ACCESS_KEY"], [], [Bucket, Secret, Restart],
             "Secret access key.";
-        s3_session_token: Option<Secret> = "", ["AWS_SESSION_TOKEN"], [], SecretBucket,
+        s3_session_token: Option<Secret> = "", ["AWS_SESSION_TOKEN"], [], [Bucket, Secret, Restart],
             "Session token of temporary credentials.";
-        s3_force_path_style: bool = "false", ["GROXPI_S3_FORCE_PATH_STYLE"], [], Bucket,
+        s3_force_path_style: bool = "false", ["GROXPI_S3_FORCE_PATH_STYLE"], [], [Bucket, Restart],
             "Put the bucket name into the URL path instead of the host name. Always on with s3_endpoint.";
-        s3_use_ssl: bool = "true", ["GROXPI_S3_USE_SSL"], [], Bucket,
+        s3_use_ssl: bool = "true", ["GROXPI_S3_USE_SSL"], [], [Bucket, Restart],
             "Use TLS if s3_endpoint has no scheme.";
-        s3_part_size: u64 = "10 MiB", ["GROXPI_S3_PART_SIZE"], [], Bucket,
+        s3_part_size: u64 = "10 MiB", ["GROXPI_S3_PART_SIZE"], [], [Bucket, Restart],
             "Size of a part of a multipart upload, at least 5 MiB. Files up to this size are uploaded in one request. Up to s3_write_pool_size parts are in memory.";
-        s3_max_connections: u32 = "100", ["GROXPI_S3_MAX_CONNECTIONS"], [], Bucket,
+        s3_max_connections: u32 = "100", ["GROXPI_S3_MAX_CONNECTIONS"], [], [Bucket, Restart],
             "Upper limit of each of the three pool sizes that follow.";
-        s3_read_pool_size: u32 = "50", ["GROXPI_S3_READ_POOL_SIZE"], [], Bucket,
+        s3_read_pool_size: u32 = "50", ["GROXPI_S3_READ_POOL_SIZE"], [], [Bucket, Restart],
             "Maximum number of concurrent reads of files. Further reads wait.";
-        s3_write_pool_size: u32 = "30", ["GROXPI_S3_WRITE_POOL_SIZE"], [], Bucket,
+        s3_write_pool_size: u32 = "30", ["GROXPI_S3_WRITE_POOL_SIZE"], [], [Bucket, Restart],
             "Maximum number of concurrent writes of files and parts. Further writes wait.";
-        s3_meta_pool_size: u32 = "20", ["GROXPI_S3_META_POOL_SIZE"], [], Bucket,
+        s3_meta_pool_size: u32 = "20", ["GROXPI_S3_META_POOL_SIZE"], [], [Bucket, Restart],
             "Maximum number of other concurrent operations: leases, pages, deletions. Further operations wait.";
-        s3_enable_http2: bool = "true", ["GROXPI_S3_ENABLE_HTTP2"], [], Bucket,
+        s3_enable_http2: bool = "true", ["GROXPI_S3_ENABLE_HTTP2"], [], [Bucket, Restart],
             "Use HTTP/2 if the server offers it over TLS.";
-        s3_transfer_accel: bool = "false", ["GROXPI_S3_TRANSFER_ACCEL"], [], Ineffective,
+        s3_transfer_accel: bool = "false", ["GROXPI_S3_TRANSFER_ACCEL"], [], [Ineffective],
             "No effect: set s3_endpoint to the accelerated endpoint.";
-        s3_async_writes: bool = "true", ["GROXPI_S3_ASYNC_WRITES"], [], Ineffective,
+        s3_async_writes: bool = "true", ["GROXPI_S3_ASYNC_WRITES"], [], [Ineffective],
             "No effect: clients never wait for writes to the bucket.";
-        s3_async_workers: u32 = "10", ["GROXPI_S3_ASYNC_WORKERS"], [], Ineffective,
+        s3_async_workers: u32 = "10", ["GROXPI_S3_ASYNC_WORKERS"], [], [Ineffective],
             "No effect: see s3_write_pool_size.";
-        s3_async_queue_size: u32 = "1000", ["GROXPI_S3_ASYNC_QUEUE_SIZE"], [], Bucket,
+        s3_async_queue_size: u32 = "1000", ["GROXPI_S3_ASYNC_QUEUE_SIZE"], [], [Bucket, Restart],
             "Maximum number of files whose upload is running or queued. Further files are not uploaded until they are requested again.";
-        local_cache_size: CacheSize = "10 GiB", ["GROXPI_LOCAL_CACHE_SIZE"], [], Bucket,
+        local_cache_size: CacheSize = "10 GiB", ["GROXPI_LOCAL_CACHE_SIZE"], [], [Bucket],
             "Maximum size of the directory in front of the bucket, as cache_size.";
-        local_cache_dir: Option<CacheDir> = "", ["GROXPI_LOCAL_CACHE_DIR"], [], Bucket,
+        local_cache_dir: Option<CacheDir> = "", ["GROXPI_LOCAL_CACHE_DIR"], [], [Bucket, Restart],
             "Directory in front of the bucket. If unset, cache_dir.";
-        local_cache_ttl: Duration = "0s", ["GROXPI_LOCAL_CACHE_TTL"], [], Bucket,
+        local_cache_ttl: Duration = "0s", ["GROXPI_LOCAL_CACHE_TTL"], [], [Bucket],
             "Time after which unused entries are removed from that directory, as cache_max_age. `0s` means cache_max_age.";
-        tiered_sync_workers: u32 = "5", ["GROXPI_TIERED_SYNC_WORKERS"], [], Ineffective,
+        tiered_sync_workers: u32 = "5", ["GROXPI_TIERED_SYNC_WORKERS"], [], [Ineffective],
             "No effect: a file of the bucket is written to the directory while it is sent.";
-        tiered_sync_queue_size: u32 = "100", ["GROXPI_TIERED_SYNC_QUEUE_SIZE"], [], Ineffective,
+        tiered_sync_queue_size: u32 = "100", ["GROXPI_TIERED_SYNC_QUEUE_SIZE"], [], [Ineffective],
             "No effect: see tiered_sync_workers.";
-        bucket_timeout: Duration = "5s", [], [], Bucket,
+        bucket_timeout: Duration = "5s", [], [], [Bucket, Restart, Positive],
             "Time limit for a response of the bucket, and for silence within a file. An upload may take one second longer for each 256 KiB.";
-        lease_duration: Duration = "10s", [], [], Bucket,
+        lease_duration: Duration = "10s", [], [], [Bucket, Restart, Positive],
             "Time without renewal after which the lease of another proxy counts as expired. While a lease is valid, its owner alone downloads the file.";
-        lease_wait: Duration = "30s", [], [], Bucket,
+        lease_wait: Duration = "30s", [], [], [Bucket, Restart],
             "Maximum time to wait for another proxy that downloads a file, without receiving a part of it. After that, the file is downloaded from the index.";
-        page_wait: Duration = "0.5s", [], [], Bucket,
+        page_wait: Duration = "0.5s", [], [], [Bucket, Restart],
             "Maximum time to wait for a page from the bucket, and for another proxy that requests the page, before its index is contacted.";
     }
 }
@@ -401,81 +401,47 @@ impl Settings {
     }
 
     fn check(&self, problems: &mut Vec<String>) {
+        let mut fail = |origin: &Origin, problem: String| problems.push(format!("{origin}: {problem}"));
         let (urls, ttls) = (self.extra_index_urls.value.len(), self.extra_index_ttls.value.len());
         if self.extra_index_ttls.is_set() && urls != ttls {
-            let origin = &self.extra_index_ttls.origin;
-            let text = format!("extra_index_ttls has {ttls} values, but extra_index_urls has {urls}");
-            problems.push(format!("{origin}: {text}"));
+            let problem = format!("extra_index_ttls has {ttls} values, but extra_index_urls has {urls}");
+            fail(&self.extra_index_ttls.origin, problem);
         }
         if self.listen.is_empty() {
-            problems.push(format!("{}: listen must have an address", self.listen.origin));
+            fail(&self.listen.origin, "listen must have an address".into());
         }
-        let positive_counts = [
-            ("max_connections", &self.max_connections),
-            ("max_header_fields", &self.max_header_fields),
-            ("max_concurrent_pages", &self.max_concurrent_pages),
-            ("max_concurrent_downloads", &self.max_concurrent_downloads),
-            ("rate_limit_burst", &self.rate_limit_burst),
-        ];
-        for (name, count) in positive_counts.into_iter().filter(|(_, count)| count.value == 0) {
-            problems.push(format!("{}: {name} must be at least 1", count.origin));
+        if let Some(origin) = only_one(&self.tls_cert, &self.tls_key) {
+            fail(origin, "tls_cert and tls_key must be set together".into());
         }
-        if self.tls_cert.is_some() != self.tls_key.is_some() {
-            let origin = if self.tls_cert.is_some() { &self.tls_cert.origin } else { &self.tls_key.origin };
-            problems.push(format!("{origin}: tls_cert and tls_key must be set together"));
+        let count = urls + 1;
+        let sources = self.project_sources.iter().filter(|source| source.index >= count);
+        let sources =
+            sources.map(|wrong| (&self.project_sources.origin, "project_sources", wrong.to_string()));
+        let private = self.private_indexes.iter().filter(|index| !(1..=count).contains(&(**index as usize)));
+        let private =
+            private.map(|wrong| (&self.private_indexes.origin, "private_indexes", wrong.to_string()));
+        let missing = self.missing_statuses.iter().filter(|missing| missing.index > Some(count));
+        let missing = missing.map(|wrong| (&self.missing_statuses.origin, "missing_statuses", wrong.show()));
+        for (origin, name, wrong) in sources.chain(private).chain(missing) {
+            fail(origin, format!("{name} has {wrong}, but there are {count} indexes"));
         }
-        let indexes = self.extra_index_urls.value.len() + 1;
-        for source in self.project_sources.value.iter().filter(|source| source.index >= indexes) {
-            let origin = &self.project_sources.origin;
-            problems.push(format!("{origin}: project_sources has {source}, but there are {indexes} indexes"));
-        }
-        for index in
-            self.private_indexes.value.iter().filter(|index| !(1..=indexes).contains(&(**index as usize)))
-        {
-            let origin = &self.private_indexes.origin;
-            problems.push(format!("{origin}: private_indexes has {index}, but there are {indexes} indexes"));
-        }
-        for missing in self.missing_statuses.value.iter().filter(|missing| missing.index > Some(indexes)) {
-            let origin = &self.missing_statuses.origin;
-            problems.push(format!(
-                "{origin}: missing_statuses has {}, but there are {indexes} indexes",
-                missing.show()
-            ));
-        }
-        self.check_bucket(problems);
-        let positive_durations = [
-            ("header_timeout", &self.header_timeout),
-            ("send_timeout", &self.send_timeout),
-            ("stall_timeout", &self.stall_timeout),
-            ("bucket_timeout", &self.bucket_timeout),
-            ("lease_duration", &self.lease_duration),
-        ];
-        for (name, time) in positive_durations.into_iter().filter(|(_, time)| time.is_zero()) {
-            problems.push(format!("{}: {name} must be greater than 0", time.origin));
-        }
-    }
-
-    fn check_bucket(&self, problems: &mut Vec<String>) {
-        let kind = &self.storage_type;
         // Variables such as `AWS_ENDPOINT_URL` may be for other programs.
+        let kind = &self.storage_type;
         if kind.value == StorageType::Local {
             return;
         }
         if self.s3_bucket.is_none() {
-            problems.push(format!("{}: storage_type {} requires s3_bucket", kind.origin, kind.show()));
+            fail(&kind.origin, format!("storage_type {} requires s3_bucket", kind.show()));
         }
-        if self.s3_access_key_id.is_some() != self.s3_secret_access_key.is_some() {
-            let id = &self.s3_access_key_id;
-            let origin = if id.is_some() { &id.origin } else { &self.s3_secret_access_key.origin };
-            problems
-                .push(format!("{origin}: s3_access_key_id and s3_secret_access_key must be set together"));
+        if let Some(origin) = only_one(&self.s3_access_key_id, &self.s3_secret_access_key) {
+            fail(origin, "s3_access_key_id and s3_secret_access_key must be set together".into());
         }
         if self.s3_part_size.value < bucket::Config::MIN_PART_SIZE {
-            problems.push(format!("{}: s3_part_size must be at least 5 MiB", self.s3_part_size.origin));
+            fail(&self.s3_part_size.origin, "s3_part_size must be at least 5 MiB".into());
         }
         if self.s3_endpoint.as_ref().is_some_and(|endpoint| endpoint.url(true).is_none()) {
-            let origin = &self.s3_endpoint.origin;
-            problems.push(format!("{origin}: s3_endpoint must be an http or https URL without a user"));
+            let problem = "s3_endpoint must be an http or https URL without a user";
+            fail(&self.s3_endpoint.origin, problem.into());
         }
     }
 
@@ -538,6 +504,18 @@ impl fmt::Display for Settings {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns the source of the value that is set, if the other one is not.
+fn only_one<'s, T>(
+    one: &'s SettingValue<Option<T>>,
+    other: &'s SettingValue<Option<T>>,
+) -> Option<&'s Origin> {
+    match (one.is_some(), other.is_some()) {
+        (true, false) => Some(&one.origin),
+        (false, true) => Some(&other.origin),
+        _ => None,
     }
 }
 

@@ -4,25 +4,6 @@ use std::fmt;
 use std::ops::Deref;
 use std::path::PathBuf;
 
-/// Settings of the listeners, the open store and the log; those of the bucket are added.
-const NEEDS_RESTART: [&str; 15] = [
-    "listen",
-    "admin_listen",
-    "max_connections",
-    "unix_socket_mode",
-    "cache_dir",
-    "allow_shared_cache_dir",
-    "max_file_size",
-    "max_concurrent_downloads",
-    "open_files",
-    "stall_timeout",
-    "download_retries",
-    "sync_files",
-    "logging_level",
-    "log_format",
-    "log_color",
-];
-
 pub(super) const PREFIX: &str = "PYPI_PROXY_";
 
 /// Definition of a setting. Flags, variables, keys of the configuration file and the reference are derived from it.
@@ -45,83 +26,37 @@ pub struct Setting {
     pub help: &'static str,
     /// Whether the value may contain a secret, which is masked in output.
     pub is_secret: bool,
-    pub(super) kind: SettingKind,
+    pub(super) properties: &'static [Property],
 }
 
+/// Property of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SettingKind {
-    Plain,
-    /// Accepted for compatibility with groxpi, without effect.
-    Ineffective,
+pub(super) enum Property {
+    /// A named index may have its own value, otherwise it has that of the default index.
+    Index,
+    /// A named index may have its own value, otherwise it has none: about the URLs of an index.
+    OwnIndex,
     /// Applies to storage in a bucket.
     Bucket,
-    /// A secret, which has no flag because other users of the machine can see the command line.
+    /// A change takes effect after a restart: settings of the listeners, the open store, the bucket and the log.
+    Restart,
+    /// Has no flag, because other users of the machine can see the command line.
     Secret,
-    /// A secret for storage in a bucket.
-    SecretBucket,
+    /// Zero is invalid.
+    Positive,
+    /// Accepted for compatibility with groxpi, without effect.
+    Ineffective,
 }
-
-/// Settings that a named index may have. All others apply to the whole proxy.
-const INDEX_SETTINGS: &[&str] = &[
-    "download_timeout",
-    "index_url",
-    "index_ttl",
-    "extra_index_urls",
-    "extra_index_ttls",
-    "offline",
-    "connect_timeout",
-    "read_timeout",
-    "disable_index_ssl_verification",
-    "ca_files",
-    "file_hosts",
-    "index_strategy",
-    "merge_projects",
-    "missing_statuses",
-    "private_indexes",
-    "stale_while_revalidate",
-    "stale_if_error",
-    "stale_wait",
-    "negative_ttl",
-    "max_concurrent_pages",
-    "max_queued_pages",
-    "page_max_age",
-    "wheel_metadata",
-    "upload_times",
-    "response_cache_size",
-    "max_page_size",
-    "allow_projects",
-    "deny_projects",
-    "project_sources",
-    "min_age",
-    "min_age_exempt",
-    "min_age_unknown",
-    "yanked",
-    "exclude_newer",
-    "quarantined",
-    "archived",
-    "deprecated",
-    "osv_exempt",
-];
-
-/// Settings about the URLs of an index, which a named index does not take from the default one.
-const URL_SETTINGS: &[&str] = &[
-    "index_url",
-    "extra_index_urls",
-    "extra_index_ttls",
-    "missing_statuses",
-    "private_indexes",
-    "project_sources",
-];
 
 impl Setting {
     /// Returns whether a named index may have its own value.
     pub fn is_of_index(&self) -> bool {
-        INDEX_SETTINGS.contains(&self.name)
+        self.has(Property::Index) || self.has(Property::OwnIndex)
     }
 
     /// Returns whether a named index without an own value has that of the default index.
     pub(super) fn is_inherited(&self) -> bool {
-        !URL_SETTINGS.contains(&self.name)
+        !self.has(Property::OwnIndex)
     }
 
     /// Returns the name of the environment variable.
@@ -138,24 +73,26 @@ impl Setting {
     /// Returns the name of the flag without leading hyphens, or `None` for a secret, which other users could see on the
     /// command line.
     pub fn flag(&self) -> Option<String> {
-        let is_secret = matches!(self.kind, SettingKind::Secret | SettingKind::SecretBucket);
-        (!is_secret).then(|| self.name.replace('_', "-"))
+        (!self.has(Property::Secret)).then(|| self.name.replace('_', "-"))
     }
 
     /// Returns whether the setting applies to storage in a bucket.
     pub fn is_bucket(&self) -> bool {
-        matches!(self.kind, SettingKind::Bucket | SettingKind::SecretBucket)
+        self.has(Property::Bucket)
     }
 
     /// Returns whether a change takes effect after a restart only, not when the settings are reloaded.
     pub fn needs_restart(&self) -> bool {
-        let is_local = matches!(self.name, "local_cache_size" | "local_cache_ttl");
-        NEEDS_RESTART.contains(&self.name) || self.is_bucket() && !is_local && !self.is_ineffective()
+        self.has(Property::Restart)
     }
 
     /// Returns whether the setting is accepted for compatibility, without effect.
     pub fn is_ineffective(&self) -> bool {
-        self.kind == SettingKind::Ineffective
+        self.has(Property::Ineffective)
+    }
+
+    pub(super) fn has(&self, property: Property) -> bool {
+        self.properties.contains(&property)
     }
 }
 
@@ -245,4 +182,96 @@ pub(super) enum Dialect {
     PypiProxy,
     Groxpi,
     Proxpi,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Raw {
+    Text(String),
+    Items(Vec<String>),
+}
+
+/// A type of setting values. Formatting never reveals a secret.
+pub(super) trait Value: Sized + PartialEq {
+    /// Description of valid values, which follows "expected" in error messages.
+    const SYNTAX: &'static str;
+    /// Description of a list of valid values.
+    const LIST_SYNTAX: &'static str = "a comma-separated list";
+    /// Whether values may contain a secret.
+    const IS_SECRET: bool = false;
+
+    /// Returns `None` if the text is malformed.
+    fn parse(text: &str, dialect: Dialect) -> Option<Self>;
+
+    fn read(raw: &Raw, dialect: Dialect) -> Option<Self> {
+        match raw {
+            Raw::Text(text) => Self::parse(text.trim(), dialect),
+            Raw::Items(_) => None,
+        }
+    }
+
+    /// Returns whether it is a count or time of 0.
+    fn is_zero(&self) -> bool {
+        false
+    }
+
+    /// Returns whether an item of a comma-separated list continues the previous one.
+    fn continues(_item: &str) -> bool {
+        false
+    }
+
+    /// Formats the value for [`parse`](Self::parse), with masked secrets. Empty if there is no value.
+    fn show(&self) -> String;
+
+    /// Formats the value for a configuration file.
+    fn to_toml(&self) -> toml::Value {
+        toml::Value::String(self.show())
+    }
+}
+
+impl<T: Value> Value for Option<T> {
+    const SYNTAX: &'static str = T::SYNTAX;
+    const IS_SECRET: bool = T::IS_SECRET;
+
+    fn parse(text: &str, dialect: Dialect) -> Option<Self> {
+        if text.is_empty() { Some(None) } else { T::parse(text, dialect).map(Some) }
+    }
+
+    fn show(&self) -> String {
+        self.as_ref().map(T::show).unwrap_or_default()
+    }
+
+    fn to_toml(&self) -> toml::Value {
+        self.as_ref().map_or_else(|| toml::Value::String(String::new()), T::to_toml)
+    }
+}
+
+impl<T: Value> Value for Vec<T> {
+    const SYNTAX: &'static str = T::LIST_SYNTAX;
+    const IS_SECRET: bool = T::IS_SECRET;
+
+    fn parse(text: &str, dialect: Dialect) -> Option<Self> {
+        let mut items: Vec<String> = Vec::new();
+        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            match items.last_mut().filter(|_| T::continues(item)) {
+                Some(previous) => previous.extend([",", item]),
+                None => items.push(item.to_owned()),
+            }
+        }
+        items.iter().map(|item| T::parse(item, dialect)).collect()
+    }
+
+    fn read(raw: &Raw, dialect: Dialect) -> Option<Self> {
+        match raw {
+            Raw::Text(text) => Self::parse(text, dialect),
+            Raw::Items(items) => items.iter().map(|item| T::parse(item.trim(), dialect)).collect(),
+        }
+    }
+
+    fn show(&self) -> String {
+        self.iter().map(T::show).collect::<Vec<_>>().join(", ")
+    }
+
+    fn to_toml(&self) -> toml::Value {
+        toml::Value::Array(self.iter().map(T::to_toml).collect())
+    }
 }

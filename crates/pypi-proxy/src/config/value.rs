@@ -9,67 +9,11 @@ use std::time::{Duration, SystemTime};
 use ipnet::IpNet;
 use url::Url;
 
-use super::table::Dialect;
+use super::table::{Dialect, Value};
 use crate::page_cache::IndexStrategy;
 use crate::rules::{OsvSelection, ProjectPattern, ProjectSelector, StatusRule, UnknownAge, Yanked};
 use crate::units::{format_duration, format_size, parse_duration, parse_size};
 use crate::{Error, upstream};
-
-#[derive(Clone, Debug)]
-pub(super) enum Raw {
-    Text(String),
-    Items(Vec<String>),
-}
-
-/// A type of setting values. Formatting never reveals a secret.
-pub(super) trait Value: Sized + PartialEq {
-    /// Description of valid values, which follows "expected" in error messages.
-    const SYNTAX: &'static str;
-    /// Description of a list of valid values.
-    const LIST_SYNTAX: &'static str = "a comma-separated list";
-    /// Whether values may contain a secret.
-    const IS_SECRET: bool = false;
-
-    /// Returns `None` if the text is malformed.
-    fn parse(text: &str, dialect: Dialect) -> Option<Self>;
-
-    fn read(raw: &Raw, dialect: Dialect) -> Option<Self> {
-        match raw {
-            Raw::Text(text) => Self::parse(text.trim(), dialect),
-            Raw::Items(_) => None,
-        }
-    }
-
-    /// Returns whether an item of a comma-separated list continues the previous one.
-    fn continues(_item: &str) -> bool {
-        false
-    }
-
-    /// Formats the value for [`parse`](Self::parse), with masked secrets. Empty if there is no value.
-    fn show(&self) -> String;
-
-    /// Formats the value for a configuration file.
-    fn to_toml(&self) -> toml::Value {
-        toml::Value::String(self.show())
-    }
-}
-
-impl<T: Value> Value for Option<T> {
-    const SYNTAX: &'static str = T::SYNTAX;
-    const IS_SECRET: bool = T::IS_SECRET;
-
-    fn parse(text: &str, dialect: Dialect) -> Option<Self> {
-        if text.is_empty() { Some(None) } else { T::parse(text, dialect).map(Some) }
-    }
-
-    fn show(&self) -> String {
-        self.as_ref().map(T::show).unwrap_or_default()
-    }
-
-    fn to_toml(&self) -> toml::Value {
-        self.as_ref().map_or_else(|| toml::Value::String(String::new()), T::to_toml)
-    }
-}
 
 impl Value for String {
     const SYNTAX: &'static str = "text";
@@ -126,6 +70,10 @@ impl Value for Duration {
 
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         parse_duration(text)
+    }
+
+    fn is_zero(&self) -> bool {
+        Self::is_zero(self)
     }
 
     fn show(&self) -> String {
@@ -270,6 +218,10 @@ impl Value for u32 {
     fn parse(text: &str, _: Dialect) -> Option<Self> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
         text.parse().ok().filter(|count| is_plain && *count <= 1_000_000)
+    }
+
+    fn is_zero(&self) -> bool {
+        *self == 0
     }
 
     fn show(&self) -> String {
@@ -679,37 +631,6 @@ impl Value for MissingStatus {
     fn show(&self) -> String {
         let index = self.index.map(|index| format!("{index}=")).unwrap_or_default();
         format!("{index}{}", self.status)
-    }
-}
-
-impl<T: Value> Value for Vec<T> {
-    const SYNTAX: &'static str = T::LIST_SYNTAX;
-    const IS_SECRET: bool = T::IS_SECRET;
-
-    fn parse(text: &str, dialect: Dialect) -> Option<Self> {
-        let mut items: Vec<String> = Vec::new();
-        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-            match items.last_mut().filter(|_| T::continues(item)) {
-                Some(previous) => previous.extend([",", item]),
-                None => items.push(item.to_owned()),
-            }
-        }
-        items.iter().map(|item| T::parse(item, dialect)).collect()
-    }
-
-    fn read(raw: &Raw, dialect: Dialect) -> Option<Self> {
-        match raw {
-            Raw::Text(text) => Self::parse(text, dialect),
-            Raw::Items(items) => items.iter().map(|item| T::parse(item.trim(), dialect)).collect(),
-        }
-    }
-
-    fn show(&self) -> String {
-        self.iter().map(T::show).collect::<Vec<_>>().join(", ")
-    }
-
-    fn to_toml(&self) -> toml::Value {
-        toml::Value::Array(self.iter().map(T::to_toml).collect())
     }
 }
 

@@ -243,9 +243,7 @@ impl<'v> Credentials<'v> {
 }
 
 /// Returns whether the value contains supported credentials.
-///
-/// For fuzzing.
-#[doc(hidden)]
+#[cfg(fuzzing)]
 pub fn parse_authorization(value: &str) -> bool {
     Credentials::parse(value).is_some()
 }

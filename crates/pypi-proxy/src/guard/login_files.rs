@@ -87,9 +87,7 @@ pub(super) fn sha256(bytes: &[u8]) -> [u8; 32] {
 }
 
 /// Returns whether the text is a valid file of tokens, and a valid file of users.
-///
-/// For fuzzing.
-#[doc(hidden)]
+#[cfg(fuzzing)]
 pub fn parse_files(text: &str) -> (bool, bool) {
     (parse_tokens(text).is_ok(), parse_users(text).is_ok())
 }

@@ -31,9 +31,9 @@ use self::authenticator::{Authenticator, Credentials};
 pub(crate) use self::rate_limit::{ClientId, RateLimiter};
 use crate::Error;
 
-#[doc(hidden)]
+#[cfg(fuzzing)]
 pub use authenticator::parse_authorization;
-#[doc(hidden)]
+#[cfg(fuzzing)]
 pub use login_files::parse_files;
 
 /// Configuration of the access control.
@@ -250,6 +250,14 @@ mod tests {
             let address = of("10.0.0.1", &forwarded);
             prop_assert!(address == "10.0.0.1" || address.parse::<IpAddr>().is_ok());
             prop_assert_eq!(of("192.0.2.1", &forwarded), "192.0.2.1");
+        }
+
+        #[test]
+        fn arbitrary_logins_and_login_files_do_not_panic(
+            value in "((?i)basic|bearer)? {0,2}[A-Za-z0-9+/=:]{0,40}",
+            text in "(([a-z#]{0,3}:)?([$]2y[$]|[$]6[$](rounds=)?|sha256:|[{]SHA[}])?[a-zA-Z0-9./$: ä]{0,70}\n){0,3}",
+        ) {
+            let _ = (Credentials::parse(&value), login_files::parse_tokens(&text), login_files::parse_users(&text));
         }
     }
 }

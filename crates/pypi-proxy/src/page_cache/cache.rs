@@ -18,13 +18,13 @@ use super::claims::{ClaimedNames, Claims};
 use super::disk::DiskCache;
 use super::document::Document;
 use super::merge::Merging;
-use super::queue::FetchQueue;
 use super::slot::{Content, Slot, State, UpstreamPage, parse_stored};
 use super::source::Source;
 use super::{CacheStatus, Config, IndexStrategy, RefreshOutcome, RenderedPage};
 use crate::bucket::Bucket;
 use crate::error::Kind;
 use crate::failures::FailureLog;
+use crate::flight::{FetchQueue, Flights};
 use crate::metrics::Counters;
 use crate::page::{FileFacts, Page};
 use crate::resource::Resource;
@@ -57,26 +57,34 @@ pub(super) struct Inner {
     disk: Option<DiskCache>,
     bucket: Option<Bucket>,
     pub(super) slots: Arc<Mutex<Slots>>,
+    flights: Arc<Flights<Refresh>>,
     refreshes: Arc<Counters<RefreshOutcome>>,
     failures: Arc<FailureLog>,
     queue: Arc<FetchQueue>,
 }
 
+/// A refresh in flight: its slot, which a purge may have replaced, and a channel that is closed when it is complete.
+type Refresh = (Arc<Slot>, watch::Receiver<()>);
+
 #[derive(Default)]
 pub(super) struct Slots {
-    list: Option<Arc<Slot>>,
     projects: LinkedHashMap<ProjectName, Arc<Slot>>,
-    /// Evicted before projects, because few clients request documents.
+    /// The list of projects, and documents, which are evicted before projects because few clients request them.
     pub(super) documents: LinkedHashMap<Resource, Arc<Slot>>,
     /// Total size of all entries, in bytes.
     bytes: u64,
+}
+
+impl Flights<Refresh> {
+    fn is_refreshing(&self, slot: &Arc<Slot>) -> bool {
+        self.join(&slot.resource, |(of, _)| Arc::ptr_eq(of, slot).then_some(())).is_some()
+    }
 }
 
 impl Slots {
     /// Returns whether the slot was neither purged nor evicted.
     fn has(&self, slot: &Arc<Slot>) -> bool {
         let cached = match &slot.resource {
-            Resource::List => self.list.as_ref(),
             Resource::Page(project) => self.projects.get(project),
             document => self.documents.get(document),
         };
@@ -85,7 +93,6 @@ impl Slots {
 
     fn remove(&mut self, resource: &Resource) -> Option<Arc<Slot>> {
         match resource {
-            Resource::List => self.list.take(),
             Resource::Page(project) => self.projects.remove(project),
             document => self.documents.remove(document),
         }
@@ -131,8 +138,9 @@ enum Lookup {
 impl PageCache {
     /// Creates a cache for these upstreams. [`Config::strategy`] selects the pages of a project that several of them have.
     pub fn new(upstreams: Vec<Arc<Upstream>>, config: Config) -> Self {
-        let queue = FetchQueue::of(&config);
-        Self::with_parts(upstreams, config, Arc::default(), Arc::default(), Arc::default(), queue)
+        let queue = FetchQueue::new(config.max_fetches, config.max_queued);
+        let (slots, flights, refreshes) = (Arc::default(), Arc::default(), Arc::default());
+        Self::with_parts(upstreams, config, slots, flights, refreshes, Arc::default(), queue)
     }
 
     /// Creates a cache with other upstreams and another configuration, which continues the counters of this one. It
@@ -148,26 +156,25 @@ impl PageCache {
                 == (&new.rules, new.wheel_metadata, new.upload_times)
             && (old.strategy, &old.merge_projects, &old.private)
                 == (new.strategy, &new.merge_projects, &new.private);
-        let slots = if is_same_page { self.0.slots.clone() } else { Arc::default() };
+        let (slots, flights) =
+            if is_same_page { (self.0.slots.clone(), self.0.flights.clone()) } else { Default::default() };
         {
             let slots = slots.lock();
-            slots
-                .list
-                .iter()
-                .chain(slots.projects.values())
-                .chain(slots.documents.values())
-                .for_each(|slot| slot.state.lock().forget_failure());
+            let all = slots.projects.values().chain(slots.documents.values());
+            all.for_each(|slot| slot.state.lock().forget_failure());
         }
         let is_same_queue = (old.max_fetches, old.max_queued) == (new.max_fetches, new.max_queued);
-        let queue = if is_same_queue { self.0.queue.clone() } else { FetchQueue::of(new) };
+        let new_queue = || FetchQueue::new(new.max_fetches, new.max_queued);
+        let queue = if is_same_queue { self.0.queue.clone() } else { new_queue() };
         let (refreshes, failures) = (self.0.refreshes.clone(), self.0.failures.clone());
-        Self::with_parts(upstreams, config, slots, refreshes, failures, queue)
+        Self::with_parts(upstreams, config, slots, flights, refreshes, failures, queue)
     }
 
     fn with_parts(
         upstreams: Vec<Arc<Upstream>>,
         config: Config,
         slots: Arc<Mutex<Slots>>,
+        flights: Arc<Flights<Refresh>>,
         refreshes: Arc<Counters<RefreshOutcome>>,
         failures: Arc<FailureLog>,
         queue: Arc<FetchQueue>,
@@ -201,6 +208,7 @@ impl PageCache {
             disk,
             bucket,
             slots,
+            flights,
             refreshes,
             failures,
             queue,
@@ -251,11 +259,7 @@ impl PageCache {
     ///
     /// Same as [`Self::project`].
     pub async fn list(&self) -> Result<CachedPage, Error> {
-        let slot = {
-            let mut slots = self.0.slots.lock();
-            slots.list.get_or_insert_with(|| Arc::new(Slot::new(Resource::List))).clone()
-        };
-        self.get(slot).await
+        self.document(&Resource::List).await
     }
 
     /// Returns the page of a project from each index, without rules about files: a fresh copy on disk, otherwise a response
@@ -314,19 +318,13 @@ impl PageCache {
         }
         let indexes: Vec<_> = self.upstreams().iter().map(|upstream| upstream.id()).collect();
         let Some(disk) = self.0.disk.clone() else { return Ok(()) };
-        let (page, ids) = (Resource::page(project), indexes.clone());
-        let work = move || {
-            page.project().into_iter().for_each(|name| disk.remove_facts(name));
-            ids.into_iter().try_for_each(|index| {
-                disk.remove(index, &page.entry())?;
-                page.project().into_iter().try_for_each(|name| disk.remove_documents(index, name))
-            })
-        };
+        let (name, ids) = (project.cloned(), indexes.clone());
+        let work = move || disk.purge(&ids, name.as_ref());
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
             for index in indexes {
-                bucket.purge_page(index, &Resource::page(project).entry()).await?;
-                if let Some(project) = project {
+                bucket.purge_page(index, &Resource::page(project)).await?;
+                if project.is_some() {
                     bucket.purge_documents(index, project).await?;
                 }
             }
@@ -360,7 +358,7 @@ impl PageCache {
         tokio::task::spawn_blocking(work).await.unwrap_or(Ok(()))?;
         if let Some(bucket) = &self.0.bucket {
             for upstream in self.upstreams() {
-                bucket.purge_pages(upstream.id()).await?;
+                bucket.purge_documents(upstream.id(), None).await?;
             }
         }
         Ok(())
@@ -484,7 +482,7 @@ impl PageCache {
     /// Returns the number of entries in memory, including negative ones (404).
     pub(crate) fn count(&self) -> u64 {
         let slots = self.0.slots.lock();
-        (slots.projects.len() + slots.documents.len()) as u64 + u64::from(slots.list.is_some())
+        (slots.projects.len() + slots.documents.len()) as u64
     }
 
     pub(crate) fn refreshes(&self) -> &Counters<RefreshOutcome> {
@@ -498,8 +496,10 @@ impl PageCache {
     /// Returns whether any page could be served with all upstreams down.
     pub(crate) fn has_any_page(&self) -> bool {
         let slots = self.0.slots.lock();
-        let has_page = |slot: &Arc<Slot>| matches!(slot.state.lock().content, Content::Page(_));
-        slots.list.iter().chain(slots.projects.values()).any(has_page)
+        let has_page = |slot: &Arc<Slot>| {
+            slot.resource.is_page() && matches!(slot.state.lock().content, Content::Page(_))
+        };
+        slots.projects.values().chain(slots.documents.values()).any(has_page)
     }
 
     /// Returns the last failures of the upstreams.
@@ -507,43 +507,19 @@ impl PageCache {
         &self.0.failures
     }
 
-    /// Returns the projects whose pages are in memory, with the times of their last uses, accurate to the minute.
-    pub(crate) fn projects_in_memory(&self) -> Vec<(ProjectName, SystemTime)> {
+    /// Returns the projects whose pages are in memory, with the time of their last use, accurate to the minute, and the
+    /// number of file requests since their pages were loaded.
+    pub(crate) fn projects_in_memory(&self) -> Vec<(ProjectName, SystemTime, u64)> {
         let slots = self.0.slots.lock();
-        let pages = slots
-            .projects
-            .iter()
-            .filter(|(_, slot)| matches!(slot.state.lock().content, Content::Page(_)))
-            .map(|(name, slot)| (name.clone(), slot.last_use()));
-        pages.collect()
-    }
-
-    /// Returns the `count` most requested projects with the file requests since their pages were loaded.
-    pub(crate) fn most_requested(&self, count: usize) -> Vec<(ProjectName, u64)> {
-        let slots = self.0.slots.lock();
-        let mut found: Vec<_> = slots
-            .projects
-            .iter()
-            .filter_map(|(name, slot)| match &slot.state.lock().content {
-                Content::Page(page) if page.file_requests() > 0 => Some((name, page.file_requests())),
-                _ => None,
-            })
-            .collect();
-        found.sort_unstable_by(|(left, more), (right, less)| {
-            less.cmp(more).then_with(|| left.as_str().cmp(right.as_str()))
-        });
-        found.truncate(count);
-        found.into_iter().map(|(name, count)| (name.clone(), count)).collect()
+        let page = |(name, slot): (&ProjectName, &Arc<Slot>)| match &slot.state.lock().content {
+            Content::Page(page) => Some((name.clone(), slot.last_use(), page.file_requests())),
+            _ => None,
+        };
+        slots.projects.iter().filter_map(page).collect()
     }
 
     fn slot(&self, name: &ProjectName) -> Arc<Slot> {
-        let mut slots = self.0.slots.lock();
-        if let Some(slot) = slots.projects.to_back(name) {
-            return slot.clone();
-        }
-        let slot = Arc::new(Slot::new(Resource::Page(name.clone())));
-        slots.projects.insert(name.clone(), slot.clone());
-        slot
+        slot_of(&mut self.0.slots.lock().projects, name, || Resource::Page(name.clone()))
     }
 
     pub(super) async fn get(&self, slot: Arc<Slot>) -> Result<CachedPage, Error> {
@@ -575,9 +551,11 @@ impl PageCache {
     }
 
     /// Returns a page that may be served before the running refresh is complete.
-    fn stored_while_refreshing(&self, slot: &Slot, is_overdue: bool) -> Option<CachedPage> {
+    fn stored_while_refreshing(&self, slot: &Arc<Slot>, is_overdue: bool) -> Option<CachedPage> {
         let state = slot.state.lock();
-        state.in_flight.as_ref()?;
+        if !self.0.flights.is_refreshing(slot) {
+            return None;
+        }
         let config = &self.0.config;
         let time = if is_overdue { config.stale_if_error } else { config.stale_while_revalidate };
         let served = self.stale(&state, time)?;
@@ -587,7 +565,7 @@ impl PageCache {
 
     /// Looks a page up in memory, and starts a refresh if it is needed.
     fn lookup(&self, slot: &Arc<Slot>) -> Lookup {
-        let mut state = slot.state.lock();
+        let state = slot.state.lock();
         let now = Instant::now();
         if slot.record_use(now) {
             self.record_use_on_disk(slot);
@@ -617,23 +595,24 @@ impl PageCache {
                 return Lookup::Served(Err(failure.repeat().retried_after(Some(pause))));
             }
         }
-        // If the sender is gone, the refresh task has panicked.
-        let in_flight = state.in_flight.as_ref().filter(|in_flight| in_flight.has_changed().is_ok());
-        let in_flight = match in_flight {
-            Some(in_flight) => in_flight.clone(),
-            None => {
-                let Some(permit) = self.0.queue.try_enter() else {
-                    return match self.stale(&state, self.0.config.stale_if_error) {
-                        Some(served) => Lookup::Served(Ok(served)),
-                        None => Lookup::Full,
-                    };
-                };
+        let join = |(of, in_flight): &Refresh| Arc::ptr_eq(of, slot).then(|| (in_flight.clone(), None));
+        let start = || {
+            let started = self.0.queue.try_enter().map(|permit| {
                 let (done, in_flight) = watch::channel(());
-                state.in_flight = Some(in_flight.clone());
-                tokio::spawn(self.clone().run_refresh(slot.clone(), done, permit));
-                in_flight
-            }
+                ((slot.clone(), in_flight.clone()), (in_flight, Some((done, permit))))
+            });
+            started.ok_or(())
         };
+        let joined = self.0.flights.join_or_start(&slot.resource, join, start);
+        let Ok(((in_flight, task), flight)) = joined else {
+            return match self.stale(&state, self.0.config.stale_if_error) {
+                Some(served) => Lookup::Served(Ok(served)),
+                None => Lookup::Full,
+            };
+        };
+        if let (Some((done, permit)), Some(flight)) = (task, flight) {
+            tokio::spawn(self.clone().run_refresh(slot.clone(), done, flight, permit));
+        }
         match self.stale(&state, self.0.config.stale_while_revalidate) {
             Some(served) => Lookup::Served(Ok(served)),
             None => Lookup::Wait(in_flight),
@@ -679,7 +658,8 @@ impl PageCache {
         let mut slots = self.0.slots.lock();
         let state = slot.state.lock();
         let has_content = !matches!(state.content, Content::NotLoaded);
-        if slots.has(slot) && !has_content && state.in_flight.is_none() && state.failure.is_none() {
+        let is_unused = !has_content && state.failure.is_none() && !self.0.flights.is_refreshing(slot);
+        if slots.has(slot) && is_unused {
             slots.remove(&slot.resource);
         }
     }
@@ -699,8 +679,13 @@ impl PageCache {
                 slots.bytes + size_in_memory - std::mem::replace(&mut state.size_in_memory, size_in_memory);
         }
         let max = self.0.config.max_bytes;
-        evict(&mut slots, max, slot, |slots| &mut slots.documents);
-        evict(&mut slots, max, slot, |slots| &mut slots.projects);
+        let is_kept = |other: &Arc<Slot>| {
+            // The list of projects would soon be requested again.
+            let is_list = other.resource == Resource::List;
+            is_list || Arc::ptr_eq(other, slot) || self.0.flights.is_refreshing(other)
+        };
+        evict(&mut slots, max, is_kept, |slots| &mut slots.documents);
+        evict(&mut slots, max, is_kept, |slots| &mut slots.projects);
     }
 }
 
@@ -708,8 +693,7 @@ impl PageCache {
 fn known_names(disk: &DiskCache, upstream: &Upstream) -> Vec<ProjectName> {
     let page = |name: Option<ProjectName>| {
         let slot = Slot::new(Resource::page(name.as_ref()));
-        let (document, touched) = disk.open(upstream.id(), &slot.resource.entry())?;
-        let page = DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())?;
+        let (_, page) = disk.load(upstream, &slot.resource.entry())?;
         let part = parse_stored(page, &slot, upstream.page_url(name.as_ref()).path())?;
         let content = part.content.filter(|_| !part.is_redirected)?;
         Some(name.into_iter().chain(content.names()).collect::<Vec<_>>())
@@ -717,25 +701,38 @@ fn known_names(disk: &DiskCache, upstream: &Upstream) -> Vec<ProjectName> {
     disk.projects(upstream.id()).into_iter().filter_map(page).flatten().collect()
 }
 
-/// Evicts the least recently requested entries of a map while the total size exceeds the limit. Keeps `slot` and
-/// those that are being refreshed.
+/// Returns the slot of a key, which becomes the most recently used.
+pub(super) fn slot_of<K: Clone + Eq + Hash>(
+    slots: &mut LinkedHashMap<K, Arc<Slot>>,
+    key: &K,
+    resource: impl FnOnce() -> Resource,
+) -> Arc<Slot> {
+    if let Some(slot) = slots.to_back(key) {
+        return slot.clone();
+    }
+    let slot = Arc::new(Slot::new(resource()));
+    slots.insert(key.clone(), slot.clone());
+    slot
+}
+
+/// Evicts the least recently requested entries of a map while the total size exceeds the limit, except for those that
+/// are kept.
 fn evict<K: Eq + Hash>(
     slots: &mut Slots,
     max: u64,
-    slot: &Arc<Slot>,
+    is_kept: impl Fn(&Arc<Slot>) -> bool,
     map: impl Fn(&mut Slots) -> &mut LinkedHashMap<K, Arc<Slot>>,
 ) {
-    let mut busy = Vec::new();
+    let mut kept = Vec::new();
     while slots.bytes > max {
         let Some((key, oldest)) = map(slots).pop_front() else { break };
-        let is_busy = oldest.state.lock().in_flight.is_some() || Arc::ptr_eq(&oldest, slot);
-        if is_busy {
-            busy.push((key, oldest));
+        if is_kept(&oldest) {
+            kept.push((key, oldest));
         } else {
             slots.bytes -= std::mem::take(&mut oldest.state.lock().size_in_memory);
         }
     }
-    for (key, slot) in busy {
+    for (key, slot) in kept {
         map(slots).insert(key, slot);
     }
 }

@@ -177,7 +177,7 @@ impl ClaimedNames {
             // The program was killed while it appended a line.
             text.truncate(complete);
             if !is_read_only {
-                CacheDir::replace(&path, text.as_bytes())?;
+                CacheDir::replace(&path, text.as_bytes(), None)?;
             }
         }
         let (mut url, mut names) = (String::new(), HashSet::new());
@@ -219,7 +219,7 @@ impl ClaimedNames {
                 text += name.as_str();
                 text.push('\n');
             }
-            CacheDir::replace(file, text.as_bytes())?;
+            CacheDir::replace(file, text.as_bytes(), None)?;
             unsaved.clear();
         }
         Ok(names.remove(name))

@@ -1,8 +1,8 @@
 //! Index pages on disk.
 
 use std::fs;
-use std::io::{ErrorKind, Read as _};
-use std::path::{Path, PathBuf};
+use std::io::Read as _;
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::page::ProjectFacts;
 use crate::resource::{LIST, MAX_PROVENANCE, Resource};
 use crate::store::{CacheDir, Digest, PagesDir};
-use crate::upstream::{PageBody, Reservation, Validators};
+use crate::upstream::{PageBody, Reservation, Upstream, Validators};
 use crate::{Error, ProjectName};
 
 /// Version of the file format. Files of another version are ignored.
@@ -22,8 +22,8 @@ pub(crate) const MAX_FACTS: u64 = 16 << 20;
 /// A folder with one file per page and upstream: a header line in JSON, then the page as received, compressed with
 /// zstd.
 #[derive(Clone, Debug)]
-pub(super) struct DiskCache {
-    pub(super) dir: PagesDir,
+pub(crate) struct DiskCache {
+    dir: PagesDir,
     /// Folder of the facts. Named indexes have own ones: their files of the same name may be different ones.
     facts: String,
 }
@@ -62,26 +62,22 @@ impl DiskCache {
         Self { dir, facts: name.map_or_else(|| "facts".into(), |name| format!("facts@{name}")) }
     }
 
-    /// Returns the path of a page. `entry` is its file name: [`Resource::entry`].
-    fn path(&self, index: u64, entry: &str) -> PathBuf {
-        self.folder(index).join(entry)
-    }
-
-    fn folder(&self, index: u64) -> PathBuf {
-        self.dir.path().join(format!("{index:016x}"))
-    }
-
     /// Reads the compressed file of a page, and the time of its last confirmation. Returns `None` if there is none or
     /// it can't be read, because the page can always be fetched again.
-    pub(super) fn open(&self, index: u64, entry: &str) -> Option<(Vec<u8>, SystemTime)> {
-        let path = self.path(index, entry);
-        let mut file = CacheDir::read(&path).ok()?;
-        self.dir.touch(&path);
+    pub(super) fn open(&self, index: u64, name: &str) -> Option<(Vec<u8>, SystemTime)> {
+        let mut file = self.dir.open(&entry(index, name))?;
         // `touch` sets the modification time when the upstream confirms the page.
         let touched = file.metadata().and_then(|metadata| metadata.modified()).ok()?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).ok()?;
         Some((bytes, touched))
+    }
+
+    /// Reads a page or document of an upstream. Returns its compressed file as well.
+    pub(crate) fn load(&self, upstream: &Upstream, name: &str) -> Option<(Vec<u8>, StoredPage)> {
+        let (file, touched) = self.open(upstream.id(), name)?;
+        let page = Self::read(&file, upstream.max_page(), touched, upstream.budget().reserve())?;
+        Some((file, page))
     }
 
     /// Returns the decompressed size of the page in a document.
@@ -172,72 +168,31 @@ impl DiskCache {
     pub(super) fn store(
         &self,
         index: u64,
-        entry: &str,
+        name: &str,
         document: &[u8],
         checked: Option<SystemTime>,
     ) -> Result<(), Error> {
-        self.write(&self.path(index, entry), document, checked)
+        self.dir.write(&entry(index, name), document, checked)
     }
 
     /// Returns the projects with a page of an upstream, and `None` for the list of projects.
-    pub(super) fn projects(&self, index: u64) -> Vec<Option<ProjectName>> {
+    pub(crate) fn projects(&self, index: u64) -> Vec<Option<ProjectName>> {
         let parse = |name: String| match &*name {
             LIST => Some(None),
             name => ProjectName::parse(name).ok().filter(|project| project.as_str() == name).map(Some),
         };
-        self.names(index).into_iter().filter_map(parse).collect()
-    }
-
-    fn names(&self, index: u64) -> Vec<String> {
-        let entries = fs::read_dir(self.folder(index)).into_iter().flatten().flatten();
-        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+        self.dir.names(&folder(index)).into_iter().filter_map(parse).collect()
     }
 
     /// Returns the names of the documents of a project besides its page: `PROJECT@` and an identifier.
-    pub(super) fn documents(&self, index: u64, project: &ProjectName) -> Vec<String> {
-        let names = self.names(index).into_iter();
+    pub(crate) fn documents(&self, index: u64, project: &ProjectName) -> Vec<String> {
+        let names = self.dir.names(&folder(index)).into_iter();
         names.filter(|name| is_document(name, project)).collect()
     }
 
-    /// Stores the compressed file of a document unless there is one that is at least as new. The name must be valid.
-    pub(super) fn import_document(
-        &self,
-        index: u64,
-        name: &str,
-        document: &[u8],
-        checked: SystemTime,
-    ) -> Result<bool, Error> {
-        let is_as_new = |(_, touched): (Vec<u8>, SystemTime)| unix_seconds(touched) >= unix_seconds(checked);
-        if self.open(index, name).is_some_and(is_as_new) {
-            return Ok(false);
-        }
-        self.store(index, name, document, Some(checked)).map(|()| true)
-    }
-
-    /// Replaces a file. If there is no room for the new one, deletes the old one.
-    fn write(&self, path: &Path, bytes: &[u8], modified: Option<SystemTime>) -> Result<(), Error> {
-        let len = bytes.len() as u64;
-        if !self.dir.make_room(len) {
-            return self.delete(path);
-        }
-        CacheDir::replace_dated(path, bytes, modified)?;
-        self.dir.record_write(path, len);
-        Ok(())
-    }
-
-    fn delete(&self, path: &Path) -> Result<(), Error> {
-        self.dir.removed(path);
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::storage(error)),
-            _ => Ok(()),
-        }
-    }
-
     /// Records that the upstream has confirmed the page. Returns false if the page was evicted from the disk.
-    pub(super) fn touch(&self, index: u64, entry: &str, now: SystemTime) -> bool {
-        let path = self.path(index, entry);
-        let Ok(file) = CacheDir::read(&path) else { return !self.dir.make_room(1) };
-        self.dir.touch(&path);
+    pub(super) fn touch(&self, index: u64, name: &str, now: SystemTime) -> bool {
+        let Some(file) = self.dir.open(&entry(index, name)) else { return !self.dir.has_room() };
         // If this fails, the page is only revalidated earlier.
         let _ = file.set_modified(now);
         true
@@ -245,72 +200,79 @@ impl DiskCache {
 
     /// Marks the copies of a page, and the facts of its project, as recently used.
     pub(super) fn record_use(&self, indexes: &[u64], resource: &Resource) {
-        indexes.iter().for_each(|index| self.dir.touch(&self.path(*index, &resource.entry())));
-        resource.project().into_iter().for_each(|project| self.dir.touch(&self.facts_path(project)));
+        indexes.iter().for_each(|index| self.dir.touch(&entry(*index, &resource.entry())));
+        resource.project().into_iter().for_each(|project| self.dir.touch(&self.facts_entry(project)));
     }
 
-    /// Returns the path of the facts of a project. The subfolders of upstreams are named by 16 hexadecimal digits, so
+    /// Returns the entry of the facts of a project. The subfolders of upstreams are named by 16 hexadecimal digits, so
     /// `facts` can't collide with one.
-    fn facts_path(&self, project: &ProjectName) -> PathBuf {
-        self.dir.path().join(&self.facts).join(project.as_str())
+    fn facts_entry(&self, project: &ProjectName) -> String {
+        format!("{}/{project}", self.facts)
     }
 
     /// Loads the facts about the files of a project; empty if there are none.
     pub(super) fn load_facts(&self, project: &ProjectName) -> ProjectFacts {
         let read = || {
             let mut bytes = Vec::new();
-            let path = self.facts_path(project);
-            self.dir.touch(&path);
-            fs::File::open(path).ok()?.take(MAX_FACTS).read_to_end(&mut bytes).ok()?;
+            self.dir.open(&self.facts_entry(project))?.take(MAX_FACTS).read_to_end(&mut bytes).ok()?;
             tightwire_json::from_slice(&bytes).ok()
         };
         read().unwrap_or_default()
     }
 
     pub(super) fn store_facts(&self, project: &ProjectName, facts: &ProjectFacts) -> Result<(), Error> {
-        self.write(&self.facts_path(project), &to_json(facts)?, None)
+        self.dir.write(&self.facts_entry(project), &to_json(facts)?, None)
     }
 
-    pub(super) fn remove_facts(&self, project: &ProjectName) {
-        // Remaining facts are still true, because each is bound to a hash.
-        let _ = self.delete(&self.facts_path(project));
+    /// Returns the facts of a project in JSON, if there are any.
+    pub(crate) fn facts_json(&self, project: &ProjectName) -> Option<Vec<u8>> {
+        let facts = self.load_facts(project);
+        (facts != ProjectFacts::default()).then(|| to_json(&facts).ok())?
+    }
+
+    /// Deletes the copies of the page of a project, its other documents and the facts about its files, or the copies of the
+    /// project list.
+    pub(super) fn purge(&self, indexes: &[u64], project: Option<&ProjectName>) -> Result<(), Error> {
+        if let Some(project) = project {
+            // Remaining facts are still true, because each is bound to a hash.
+            let _ = self.dir.remove(&self.facts_entry(project));
+        }
+        indexes.iter().try_for_each(|index| {
+            let documents = project.map(|project| self.documents(*index, project)).unwrap_or_default();
+            let page = Resource::page(project);
+            self.remove(*index, &page.entry())?;
+            documents.iter().try_for_each(|name| self.remove(*index, name))
+        })
     }
 
     /// Deletes the pages and facts of all indexes.
     pub(super) fn clear(&self) -> Result<(), Error> {
-        self.dir.cleared();
-        let folders = match fs::read_dir(self.dir.path()) {
-            Ok(folders) => folders,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(Error::storage(error)),
-        };
-        for folder in folders {
-            let path = folder.map_err(Error::storage)?.path();
-            if path != self.dir.claims() {
-                fs::remove_dir_all(path).map_err(Error::storage)?;
-            }
-        }
-        Ok(())
+        self.dir.clear()
     }
 
     /// Deletes the pages of these indexes and the facts about their files.
     pub(super) fn clear_indexes(&self, indexes: impl Iterator<Item = u64>) -> Result<(), Error> {
-        for folder in indexes.map(|index| format!("{index:016x}")).chain([self.facts.clone()]) {
-            for file in fs::read_dir(self.dir.path().join(folder)).into_iter().flatten().flatten() {
-                self.delete(&file.path())?;
+        for folder in indexes.map(folder).chain([self.facts.clone()]) {
+            for name in self.dir.names(&folder) {
+                self.dir.remove(&format!("{folder}/{name}"))?;
             }
         }
         Ok(())
     }
 
-    pub(super) fn remove(&self, index: u64, entry: &str) -> Result<(), Error> {
-        self.delete(&self.path(index, entry))
+    pub(super) fn remove(&self, index: u64, name: &str) -> Result<(), Error> {
+        self.dir.remove(&entry(index, name))
     }
+}
 
-    /// Deletes the documents of a project.
-    pub(super) fn remove_documents(&self, index: u64, project: &ProjectName) -> Result<(), Error> {
-        self.documents(index, project).iter().try_for_each(|name| self.remove(index, name))
-    }
+/// Returns the subfolder of an upstream.
+fn folder(index: u64) -> String {
+    format!("{index:016x}")
+}
+
+/// Returns the entry of a page of an upstream. `name` is its file name: [`Resource::entry`].
+fn entry(index: u64, name: &str) -> String {
+    format!("{index:016x}/{name}")
 }
 
 /// Provenance of a file, read from the folder of a cache.

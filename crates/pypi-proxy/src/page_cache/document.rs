@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::cache::slot_of;
 use super::rendered::{FilteredDocument, Origin};
-use super::slot::Slot;
 use super::{CachedPage, PageCache, RenderedPage};
 use crate::error::Kind;
 use crate::page::{Page, ProjectList};
@@ -58,29 +58,18 @@ impl PageCache {
     /// Same as [`Self::project`].
     pub(crate) async fn resource(&self, resource: &Resource) -> Result<CachedPage, Error> {
         match resource {
-            Resource::List => self.list().await,
             Resource::Page(project) => self.project(project).await,
             Resource::Json(project, _) if self.0.has_rules => {
                 let page = self.project(project).await?.page;
                 let cached = self.document(resource).await?;
                 Ok(CachedPage { page: cached.page.only_listed(page).await?, ..cached })
             }
-            Resource::Json(..) | Resource::Provenance(_) => self.document(resource).await,
+            _ => self.document(resource).await,
         }
     }
 
-    async fn document(&self, document: &Resource) -> Result<CachedPage, Error> {
-        let slot = {
-            let mut slots = self.0.slots.lock();
-            match slots.documents.to_back(document) {
-                Some(slot) => slot.clone(),
-                None => {
-                    let slot = Arc::new(Slot::new(document.clone()));
-                    slots.documents.insert(document.clone(), slot.clone());
-                    slot
-                }
-            }
-        };
+    pub(super) async fn document(&self, document: &Resource) -> Result<CachedPage, Error> {
+        let slot = slot_of(&mut self.0.slots.lock().documents, document, || document.clone());
         self.get(slot).await
     }
 }

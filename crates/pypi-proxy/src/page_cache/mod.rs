@@ -6,7 +6,6 @@ mod disk;
 mod document;
 mod merge;
 mod namespace;
-mod queue;
 mod rendered;
 mod slot;
 mod source;
@@ -20,7 +19,7 @@ use crate::store::PagesDir;
 
 pub use cache::{CachedPage, IndexPage, PageCache};
 pub use claims::Claims;
-pub(crate) use disk::{MAX_FACTS, StoredPage, is_document, stored_provenance, unix_seconds};
+pub(crate) use disk::{DiskCache, MAX_FACTS, StoredPage, is_document, stored_provenance, unix_seconds};
 pub(crate) use rendered::{MemoryFile, encode};
 pub use rendered::{PageBytes, RenderedPage, Variant};
 

@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 
 use object_store::UpdateVersion;
 use parking_lot::Mutex;
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::disk::StoredPage;
@@ -43,8 +42,6 @@ pub(super) struct Slot {
 pub(super) struct State {
     pub(super) content: Content,
     pub(super) fresh_until: Instant,
-    /// Present while a refresh is running. Its sender is dropped when the refresh is complete.
-    pub(super) in_flight: Option<watch::Receiver<()>>,
     /// Error of the last refresh and when it happened.
     pub(super) failure: Option<(Instant, Error)>,
     /// Bytes that the slot counts toward the total of the cache.
@@ -125,7 +122,6 @@ impl Slot {
         let state = State {
             content: Content::NotLoaded,
             fresh_until: Instant::now(),
-            in_flight: None,
             failure: None,
             size_in_memory: 0,
             status: CacheStatus::Miss,
@@ -207,7 +203,8 @@ pub(super) fn parse_body(
             let page = body.into_page(Links::Paths { project, page }, facts);
             page.map(|page| Document::Project(Arc::new(page)))
         }
-        Resource::Json(..) | Resource::Provenance(_) => {
+        // Files are no documents.
+        Resource::Json(..) | Resource::Provenance(_) | Resource::File(_) => {
             match tightwire_json::from_slice::<serde::de::IgnoredAny>(&body.bytes) {
                 Ok(_) => Ok(Document::Json { json: body.bytes.into(), serial: body.serial }),
                 Err(error) => Err(Error::with(Kind::Page, "a document that is not JSON").caused_by(error)),

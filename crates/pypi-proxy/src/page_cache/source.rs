@@ -52,7 +52,7 @@ impl Source<'_> {
         if is_fresh(&newer) {
             return (newer, None);
         }
-        let lease = match bucket.claim_page(self.upstream.id(), &self.slot.resource.entry()).await {
+        let lease = match bucket.claim_page(self.upstream.id(), &self.slot.resource).await {
             ClaimStep::Acquired(lease) => Some(lease),
             ClaimStep::Released => None,
             ClaimStep::Wait(_) | ClaimStep::Unavailable => return (newer, None),
@@ -66,7 +66,7 @@ impl Source<'_> {
     async fn read_bucket(&self, bucket: &Bucket, part: &UpstreamPage) -> Result<UpstreamPage, Error> {
         let Some(disk) = self.disk.cloned() else { return Ok(part.clone()) };
         let (id, max, checked) = (self.upstream.id(), self.upstream.max_page(), part.checked);
-        let Some(page) = bucket.page(id, &self.slot.resource.entry(), max).await? else {
+        let Some(page) = bucket.page(id, &self.slot.resource, max).await? else {
             return Ok(UpstreamPage { bucket_version: None, ..part.clone() });
         };
         if part.bucket_version.as_ref() == Some(&page.version) {
@@ -137,10 +137,12 @@ impl Source<'_> {
             PageResponse::NotFound => {
                 if part.content.is_some() {
                     // Otherwise the page would be back after the next start.
-                    self.with_disk(move |disk, slot| drop(disk.remove(id, &slot.resource.entry()))).await;
+                    if let (Some(disk), slot) = (self.disk.cloned(), self.slot.clone()) {
+                        let _ = spawn_blocking(move || disk.remove(id, &slot.resource.entry())).await;
+                    }
                     if let Some(bucket) = self.bucket {
                         // If this fails, the copy in the bucket is revalidated like any other.
-                        let _ = bucket.purge_page(id, &self.slot.resource.entry()).await;
+                        let _ = bucket.purge_page(id, &self.slot.resource).await;
                     }
                 }
                 return Ok(UpstreamPage::missing());
@@ -288,20 +290,12 @@ impl Source<'_> {
         spawn_blocking(move || DiskCache::read(&document, max, touched, reservation)).await.ok()?
     }
 
-    /// Runs a disk operation on a blocking thread.
-    async fn with_disk(&self, work: impl FnOnce(&DiskCache, &Slot) + Send + 'static) {
-        if let Some(disk) = self.disk.cloned() {
-            let slot = self.slot.clone();
-            let _ = spawn_blocking(move || work(&disk, &slot)).await;
-        }
-    }
-
     /// Uploads a page for other proxies, unless the bucket has one that is at least as new.
     fn publish(&self, document: Option<Vec<u8>>, version: Option<UpdateVersion>, lease: Option<Lease>) {
         let (Some(bucket), Some(document)) = (self.bucket, document) else { return };
         let Some(own) = DiskCache::age(&document) else { return };
         let is_as_new = move |other: &[u8]| DiskCache::age(other).is_some_and(|other| other >= own);
         let (id, max_page) = (self.upstream.id(), self.upstream.max_page());
-        bucket.store_page(id, &self.slot.resource.entry(), document, version, lease, max_page, is_as_new);
+        bucket.store_page(id, &self.slot.resource, document, version, lease, max_page, is_as_new);
     }
 }

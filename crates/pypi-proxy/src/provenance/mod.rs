@@ -20,5 +20,5 @@ mod stored;
 pub use document::{Attestation, verify};
 pub use stored::{ProvenanceReport, verify_stored};
 
-#[doc(hidden)]
+#[cfg(fuzzing)]
 pub use document::check_parts;

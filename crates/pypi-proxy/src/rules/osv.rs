@@ -1,5 +1,6 @@
 //! Records of vulnerabilities and malware in the OSV format (schema 1.7): parsing, and matching of versions.
 
+use std::cmp::Ordering;
 use std::str::FromStr as _;
 use std::sync::Arc;
 
@@ -131,42 +132,43 @@ struct Event {
 /// Versions of a project that a record covers.
 #[derive(Debug)]
 pub(super) struct Coverage {
-    intervals: Vec<Interval>,
-    /// Sorted versions outside of the intervals.
+    spans: Vec<Span>,
+    /// Sorted versions outside of the spans.
     versions: Vec<Version>,
 }
 
+/// A range of versions.
 #[derive(Debug)]
-struct Interval {
-    /// First version; `None` for the first of all.
-    from: Option<Version>,
-    to: End,
+struct Span {
+    /// In the order of the versions; `None` is the start of all versions.
+    events: Vec<(Option<Version>, Effect)>,
     /// The first version that is not in the range.
     limit: Option<Version>,
 }
 
-#[derive(Debug)]
-enum End {
-    Never,
-    Before(Version),
-    After(Version),
+/// Effect of an event on the versions from it on, or after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    Introduced,
+    Fixed,
+    LastAffected,
 }
 
-impl Interval {
-    const ALL: Self = Self { from: None, to: End::Never, limit: None };
-
+impl Span {
+    /// Follows the algorithm in the documentation of the schema.
     fn has(&self, version: &Version) -> bool {
-        self.from.as_ref().is_none_or(|from| version >= from)
-            && self.limit.as_ref().is_none_or(|limit| version < limit)
-            && match &self.to {
-                End::Never => true,
-                End::Before(end) => version < end,
-                End::After(last) => version <= last,
+        let is_affected = self.events.iter().fold(false, |is_affected, (at, effect)| {
+            match (effect, at.as_ref().map_or(Ordering::Greater, |at| version.cmp(at))) {
+                (_, Ordering::Less) | (Effect::LastAffected, Ordering::Equal) => is_affected,
+                (effect, _) => *effect == Effect::Introduced,
             }
+        });
+        is_affected && self.limit.as_ref().is_none_or(|limit| version < limit)
     }
 
     fn is_all(&self) -> bool {
-        matches!(self, Self { from: None, to: End::Never, limit: None })
+        let is_open = self.events.iter().all(|(_, effect)| *effect == Effect::Introduced);
+        is_open && self.limit.is_none() && self.events.first().is_some_and(|(at, _)| at.is_none())
     }
 }
 
@@ -176,19 +178,18 @@ impl Coverage {
         let (versions, ranges) = (entry.versions.as_deref(), entry.ranges.as_deref());
         let (versions, ranges) = (versions.unwrap_or_default(), ranges.unwrap_or_default());
         if versions.is_empty() && ranges.is_empty() {
-            return Some(Self { intervals: vec![Interval::ALL], versions: Vec::new() });
+            let all = Span { events: vec![(None, Effect::Introduced)], limit: None };
+            return Some(Self { spans: vec![all], versions: Vec::new() });
         }
-        let mut intervals = Vec::new();
-        for range in ranges.iter().filter(|range| range.kind != "GIT") {
-            range.intervals(&mut intervals)?;
-        }
+        let ranges = ranges.iter().filter(|range| range.kind != "GIT");
+        let spans = ranges.map(Range::span).collect::<Option<Vec<_>>>()?;
         // Versions that do not follow PEP 440 can't be installed. Most lists repeat what the ranges cover.
-        let is_other = |version: &Version| !intervals.iter().any(|interval| interval.has(version));
+        let is_other = |version: &Version| !spans.iter().any(|span| span.has(version));
         let mut versions: Vec<_> =
             versions.iter().filter_map(|text| Version::from_str(text).ok()).filter(is_other).collect();
         versions.sort_unstable();
         versions.dedup();
-        Some(Self { intervals, versions })
+        Some(Self { spans, versions })
     }
 
     /// Returns whether a version is covered. An unknown version is covered only if all are.
@@ -196,26 +197,17 @@ impl Coverage {
         match version {
             Some(version) => {
                 self.versions.binary_search(version).is_ok()
-                    || self.intervals.iter().any(|interval| interval.has(version))
+                    || self.spans.iter().any(|span| span.has(version))
             }
-            None => self.intervals.iter().any(Interval::is_all),
+            None => self.spans.iter().any(Span::is_all),
         }
     }
 }
 
-/// Effect of an event on the versions from it on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Effect {
-    Introduced,
-    Fixed,
-    LastAffected,
-}
-
 impl Range {
-    /// Appends the intervals between the events. Returns `None` if a version is malformed.
-    fn intervals(&self, out: &mut Vec<Interval>) -> Option<()> {
-        let (mut events, mut limits) = (Vec::new(), Vec::new());
-        let mut is_limited = false;
+    /// Returns `None` if a version is malformed.
+    fn span(&self) -> Option<Span> {
+        let (mut events, mut limit, mut is_unlimited) = (Vec::new(), None, false);
         for event in self.events.as_deref().unwrap_or_default() {
             let effects = [
                 (&event.introduced, Effect::Introduced),
@@ -226,44 +218,20 @@ impl Range {
                 match text.as_deref() {
                     None => {}
                     // The start of all versions.
-                    Some("0") => events.push((None, effect)),
+                    Some("0") if effect != Effect::LastAffected => events.push((None, effect)),
                     Some(text) => events.push((Some(Version::from_str(text).ok()?), effect)),
                 }
             }
+            // A version below any of the limits is in the range.
             match event.limit.as_deref() {
                 None => {}
-                Some("*") => limits.push(None),
-                Some(text) => limits.push(Some(Version::from_str(text).ok()?)),
+                Some("*") => is_unlimited = true,
+                Some(text) => limit = limit.max(Some(Version::from_str(text).ok()?)),
             }
-            is_limited |= event.limit.is_some();
         }
-        // A version below any of the limits is in the range.
-        let limit =
-            if is_limited && !limits.contains(&None) { limits.into_iter().flatten().max() } else { None };
         // The sort is stable, so that events at the same version apply in the order of the record.
         events.sort_by(|(left, _), (right, _)| left.cmp(right));
-        let mut open = None;
-        let mut push = |from, to| out.push(Interval { from, to, limit: limit.clone() });
-        for (version, effect) in events {
-            match (effect, open.take()) {
-                (Effect::Introduced, None) => open = Some(version),
-                (Effect::Introduced, from) => open = from,
-                (Effect::Fixed, Some(from)) => {
-                    if let Some(version) = version {
-                        push(from, End::Before(version));
-                    }
-                }
-                (Effect::LastAffected, Some(from)) => {
-                    let zero = || Version::new([0_u64]);
-                    push(from, End::After(version.unwrap_or_else(zero)));
-                }
-                (Effect::Fixed | Effect::LastAffected, None) => {}
-            }
-        }
-        if let Some(from) = open {
-            push(from, End::Never);
-        }
-        Some(())
+        Some(Span { events, limit: limit.filter(|_| !is_unlimited) })
     }
 }
 

@@ -59,15 +59,34 @@ pub enum Violation {
 impl Violation {
     /// Returns the name of the setting that defines the rule.
     pub fn rule(&self) -> &'static str {
+        self.columns().0
+    }
+
+    /// Returns a title for the status line of the response, which is all that some installers display.
+    pub(crate) fn title(&self) -> &'static str {
+        self.columns().1
+    }
+
+    fn columns(&self) -> (&'static str, &'static str) {
         match self {
-            Self::ProjectDenied { .. } | Self::VersionDenied { .. } => "deny_projects",
-            Self::ProjectNotAllowed | Self::VersionNotAllowed { .. } => "allow_projects",
-            Self::Osv { .. } => "osv_dir",
-            Self::Yanked => "yanked",
-            Self::Status(status) => status.name(),
-            Self::TooNew { .. } => "exclude_newer",
-            Self::TooYoung { .. } => "min_age",
-            Self::AgeUnknown => "min_age_unknown",
+            Self::ProjectDenied { .. } => ("deny_projects", "Project Denied By This Proxy"),
+            Self::ProjectNotAllowed => ("allow_projects", "Project Not Allowed By This Proxy"),
+            Self::VersionDenied { .. } => ("deny_projects", "Version Denied By This Proxy"),
+            Self::VersionNotAllowed { .. } => ("allow_projects", "Version Not Allowed By This Proxy"),
+            Self::Osv { id } if id.starts_with("MAL-") => ("osv_dir", "Known Malware Refused By This Proxy"),
+            Self::Osv { .. } => ("osv_dir", "Vulnerable Version Refused By This Proxy"),
+            Self::Yanked => ("yanked", "Yanked File Refused By This Proxy"),
+            Self::Status(status) => {
+                let title = match status {
+                    ProjectStatus::Quarantined => "Quarantined Project Refused By This Proxy",
+                    ProjectStatus::Archived => "Archived Project Refused By This Proxy",
+                    _ => "Deprecated Project Refused By This Proxy",
+                };
+                (status.name(), title)
+            }
+            Self::TooNew { .. } => ("exclude_newer", "File Too New For This Proxy"),
+            Self::TooYoung { .. } => ("min_age", "File Too Young For This Proxy"),
+            Self::AgeUnknown => ("min_age_unknown", "File Of Unknown Age Refused By This Proxy"),
         }
     }
 
@@ -80,25 +99,6 @@ impl Violation {
             Self::TooNew { limit } => time(*limit),
             Self::TooYoung { age, .. } => Some(format_duration(*age)),
             Self::ProjectNotAllowed | Self::Yanked | Self::Status(_) | Self::AgeUnknown => None,
-        }
-    }
-
-    /// Returns a title for the status line of the response, which is all that some installers display.
-    pub(crate) fn title(&self) -> &'static str {
-        match self {
-            Self::ProjectDenied { .. } => "Project Denied By This Proxy",
-            Self::ProjectNotAllowed => "Project Not Allowed By This Proxy",
-            Self::VersionDenied { .. } => "Version Denied By This Proxy",
-            Self::VersionNotAllowed { .. } => "Version Not Allowed By This Proxy",
-            Self::Osv { id } if id.starts_with("MAL-") => "Known Malware Refused By This Proxy",
-            Self::Osv { .. } => "Vulnerable Version Refused By This Proxy",
-            Self::Yanked => "Yanked File Refused By This Proxy",
-            Self::Status(ProjectStatus::Quarantined) => "Quarantined Project Refused By This Proxy",
-            Self::Status(ProjectStatus::Archived) => "Archived Project Refused By This Proxy",
-            Self::Status(_) => "Deprecated Project Refused By This Proxy",
-            Self::TooNew { .. } => "File Too New For This Proxy",
-            Self::TooYoung { .. } => "File Too Young For This Proxy",
-            Self::AgeUnknown => "File Of Unknown Age Refused By This Proxy",
         }
     }
 }

@@ -391,7 +391,7 @@ impl FileRequest<'_> {
             Some(ByteRange::Part { start, end }) => {
                 let shared = match (self.proxy.store.bucket(), &target.key) {
                     (Some(bucket), Key::Digest(digest)) => {
-                        bucket.part(digest, &target.expected, start..end).await
+                        bucket.part(digest, target.expected.size, start..end).await
                     }
                     _ => None,
                 };

@@ -56,9 +56,9 @@ pub use server::{Server, ServerConfig, ServerHandle, Tls};
 pub(crate) use service::check_index_name;
 pub use service::{Proxy, Scope};
 
-#[doc(hidden)]
+#[cfg(fuzzing)]
 pub use http1::parse_head;
-#[doc(hidden)]
+#[cfg(fuzzing)]
 pub use route::file_name_of_path;
 
 /// Configuration of a [`Proxy`].

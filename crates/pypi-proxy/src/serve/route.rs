@@ -235,6 +235,7 @@ impl<'p> Route<'p> {
 }
 
 /// Returns the name of the file if a request for this path is one for a file by its path at the index.
+#[cfg(fuzzing)]
 pub fn file_name_of_path(path: &str) -> Option<String> {
     match Route::parse(path) {
         Route::IndexPath { file, .. } => Some(file.into_owned()),

@@ -101,10 +101,6 @@ impl CacheDir {
         self.dir.join(sharded("files", digest))
     }
 
-    pub(super) fn reference(&self, origin: &Digest) -> PathBuf {
-        self.dir.join(sharded("refs", origin))
-    }
-
     pub(super) fn entry(&self, entry: &CacheEntry) -> PathBuf {
         match entry {
             CacheEntry::File(digest) => self.file(digest),
@@ -112,7 +108,7 @@ impl CacheDir {
         }
     }
 
-    pub(super) fn reference_entry(&self, origin: &Digest) -> CacheEntry {
+    pub(super) fn reference_entry(origin: &Digest) -> CacheEntry {
         CacheEntry::Other(CacheArea::References, sharded("refs", origin).into())
     }
 
@@ -139,10 +135,9 @@ impl CacheDir {
     }
 
     /// Returns the entry of a page or of file facts, from its path below the subfolder of pages.
-    pub(super) fn page_entry(&self, path: &Path) -> Option<CacheEntry> {
-        let part =
-            if is_facts(path.iter().next()?.to_str()?) { CacheArea::FileMetadata } else { CacheArea::Pages };
-        Some(CacheEntry::Other(part, format!("pages/{}", path.to_str()?).into()))
+    pub(super) fn page_entry(path: &str) -> CacheEntry {
+        let area = if is_facts(path) { CacheArea::FileMetadata } else { CacheArea::Pages };
+        CacheEntry::Other(area, format!("pages/{path}").into())
     }
 
     /// Creates a file for a download.
@@ -170,17 +165,8 @@ impl CacheDir {
         }
     }
 
-    /// Writes a file atomically, and creates its folder if it does not exist.
-    pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-        Self::replace_dated(path, bytes, None)
-    }
-
-    /// Like [`Self::replace`], with a modification time.
-    pub(crate) fn replace_dated(
-        path: &Path,
-        bytes: &[u8],
-        modified: Option<SystemTime>,
-    ) -> Result<(), Error> {
+    /// Writes a file atomically, and creates its folder if it does not exist. Sets its modification time if there is one.
+    pub(crate) fn replace(path: &Path, bytes: &[u8], modified: Option<SystemTime>) -> Result<(), Error> {
         let dir = path.parent().unwrap_or(path);
         Self::create_subdir(dir).map_err(Error::storage)?;
         let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::storage)?;
@@ -189,6 +175,14 @@ impl CacheDir {
             file.as_file().set_modified(time).map_err(Error::storage)?;
         }
         file.persist(path).map(drop).map_err(|error| Error::storage(error.error))
+    }
+
+    /// Deletes a file. A missing one is no error.
+    pub(super) fn remove(path: &Path) -> std::io::Result<()> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Moves a complete download to its final place, atomically.
@@ -222,9 +216,9 @@ fn check_private(dir: &Path) -> Result<(), Error> {
     Err(Error::with(Kind::Storage, text))
 }
 
-/// Returns whether a subfolder of the pages has facts about files, of the default or a named index.
-pub(super) fn is_facts(dir: &str) -> bool {
-    dir.split('@').next() == Some("facts")
+/// Returns whether a path below the folder of pages is that of facts about files, of the default or a named index.
+pub(super) fn is_facts(path: &str) -> bool {
+    path.split(['/', '@']).next() == Some("facts")
 }
 
 /// Path of a file in one of 256 subfolders.

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
@@ -11,14 +12,18 @@ use tokio::sync::Semaphore;
 
 use super::cache_dir::CacheDir;
 use super::download_task::DownloadTask;
-use super::limits::Limits;
 use super::lru::{CacheArea, CacheEntry, LruIndex, Usage};
-use super::shared::{Inner, StoreMetrics};
-use super::{Config, Digest, Download, DownloadStatus, Expected, FileSource, Key, Reference, StoredFile};
+use super::shared::{Inner, Limits, StoreMetrics};
+use super::tiered::TieredSource;
+use super::{
+    Config, Digest, Download, DownloadStatus, Expected, FileSource, Key, PagesDir, Reference, StoredFile,
+};
 use crate::Error;
-use crate::bucket::{Bucket, TieredSource};
+use crate::bucket::Bucket;
+use crate::digest::Hasher;
 use crate::failures::FailureLog;
 use crate::metrics::{Counter, Counters};
+use crate::resource::Resource;
 
 /// Bytes written by [`Store::probe`]: a whole block, because an empty file may need no space.
 const PROBE: usize = 4096;
@@ -84,7 +89,7 @@ impl Store {
             partial: Counter::default(),
             lru: Mutex::new(lru),
             scan_lock: Arc::default(),
-            downloads: Mutex::default(),
+            downloads: Arc::default(),
             digests_by_origin: Mutex::default(),
             config,
         };
@@ -153,7 +158,7 @@ impl Store {
     }
 
     pub(crate) fn downloads_in_flight(&self) -> Vec<DownloadStatus> {
-        self.0.downloads.lock().values().map(Download::status).collect()
+        self.0.downloads.map(Download::status)
     }
 
     /// Returns the last failed downloads.
@@ -194,8 +199,6 @@ impl Store {
 
     /// Checks that the folder is writable. Blocks the thread.
     pub(crate) fn probe(&self) -> Result<(), Error> {
-        use std::io::Write as _;
-
         let (path, mut file) = self.0.dir.partial()?;
         let written = file.write_all(&[0; PROBE]);
         std::fs::remove_file(path).and(written).map_err(Error::storage)
@@ -204,11 +207,12 @@ impl Store {
     /// Returns the SHA-256 of a file that was downloaded from the same origin before.
     pub fn lookup(&self, reference: &Reference) -> Option<Digest> {
         let origin = reference.origin;
-        self.0.touch(&self.0.dir.reference_entry(&origin));
+        let entry = CacheDir::reference_entry(&origin);
+        self.0.touch(&entry);
         if let Some(digest) = self.0.digests_by_origin.lock().get(&origin) {
             return Some(*digest);
         }
-        let digest = super::shared::read_reference(&self.0.dir.reference(&origin))?;
+        let digest = super::shared::read_reference(&self.0.dir.entry(&entry))?;
         self.0.digests_by_origin.lock().insert(origin, digest);
         Some(digest)
     }
@@ -219,35 +223,100 @@ impl Store {
     ///
     /// Panics outside of a tokio runtime.
     pub fn fetch(&self, key: Key, expected: Expected, source: impl FileSource) -> FetchState {
-        let mut downloads = self.0.downloads.lock();
+        let start = || {
+            // It may have been stored since the caller's lookup.
+            if let Key::Digest(digest) = &key
+                && let Some(stored) = self.get(digest)
+            {
+                return Err(stored);
+            }
+            let download = Download::new(source.label());
+            let reserved = download.reserve().unwrap_or_else(|| download.clone());
+            Ok((download, reserved))
+        };
         // A download whose first bytes are no longer available can't serve this caller.
-        if let Some(download) = downloads.get(&key).and_then(Download::reserve) {
-            return FetchState::InFlight(download);
-        }
-        // It may have been stored since the caller's lookup.
-        if let Key::Digest(digest) = &key
-            && let Some(stored) = self.get(digest)
-        {
-            return FetchState::Stored(stored);
-        }
-        let download = Download::new(source.label());
-        downloads.insert(key.clone(), download.clone());
-        drop(downloads);
-        let download_for_caller = download.reserve().unwrap_or_else(|| download.clone());
-        let (inner, state) = (self.0.clone(), download.state.clone());
+        let resource = Resource::File(key.clone());
+        let (reserved, flight) = match self.0.downloads.join_or_start(&resource, Download::reserve, start) {
+            Ok(joined) => joined,
+            Err(stored) => return FetchState::Stored(stored),
+        };
+        let Some(flight) = flight else { return FetchState::InFlight(reserved) };
+        let (inner, state, download) = (self.0.clone(), reserved.state.clone(), reserved.observer());
         match &self.0.config.bucket {
-            None => tokio::spawn(DownloadTask::new(inner, key, expected, source, state).run()),
+            None => tokio::spawn(DownloadTask::new(inner, flight, key, expected, source, state).run()),
             Some(bucket) => {
                 let source = TieredSource::new(bucket.clone(), key.clone(), expected, source, download);
-                tokio::spawn(DownloadTask::new(inner, key, expected, source, state).run())
+                tokio::spawn(DownloadTask::new(inner, flight, key, expected, source, state).run())
             }
         };
-        FetchState::InFlight(download_for_caller)
+        FetchState::InFlight(reserved)
     }
 
     /// Returns the download in flight of a file.
     pub fn in_flight(&self, key: &Key) -> Option<Download> {
-        self.0.downloads.lock().get(key).filter(|download| download.has_all_bytes()).cloned()
+        let usable = |download: &Download| download.has_all_bytes().then(|| download.clone());
+        self.0.downloads.join(&Resource::File(key.clone()), usable)
+    }
+
+    /// Maximum bytes of a file.
+    pub(crate) fn max_file(&self) -> u64 {
+        self.0.config.max_file
+    }
+
+    /// Stores a file that `write` passes to its argument in parts. `write` fails if the content does not have this
+    /// hash; then nothing is stored. Returns false if the file was stored already, in which case its content is ignored.
+    /// Blocks the thread.
+    pub(crate) fn insert(
+        &self,
+        digest: &Digest,
+        len: u64,
+        write: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        if self.get(digest).is_some_and(|stored| stored.len == len) {
+            write(&mut |_| Ok(()))?;
+            return Ok(false);
+        }
+        let (path, mut file) = self.0.dir.partial()?;
+        let store = || {
+            write(&mut |bytes| file.write_all(bytes).map_err(Error::storage))?;
+            if self.0.config.sync {
+                file.sync_all().map_err(Error::storage)?;
+            }
+            Ok(())
+        };
+        if let Err(error) = store() {
+            // A remaining file is deleted when the folder is opened next.
+            let _ = std::fs::remove_file(&path);
+            return Err(error);
+        }
+        let stored = StoredFile { file: Arc::new(file), len, digest: *digest };
+        self.0.publish(&Key::Digest(*digest), None, &stored, &path).inspect_err(|_| {
+            let _ = std::fs::remove_file(&path);
+        })?;
+        Ok(true)
+    }
+
+    /// Makes a stored file the content of a reference, unless it is not as expected. Returns whether it is now. Blocks the
+    /// thread.
+    pub(crate) fn bind(
+        &self,
+        reference: &Reference,
+        digest: &Digest,
+        expected: &Expected,
+    ) -> Result<bool, Error> {
+        let Some(stored) = self.get(digest) else { return Ok(false) };
+        if expected.size.is_some_and(|size| size != stored.len) {
+            return Ok(false);
+        }
+        if expected.checksum.is_some()
+            && !Hasher::new(expected.checksum).read(&stored.file, stored.len).map_err(Error::storage)?.1
+        {
+            return Ok(false);
+        }
+        let origin = &reference.origin;
+        self.0.write(CacheDir::reference_entry(origin), digest.to_string().as_bytes(), None)?;
+        self.0.digests_by_origin.lock().insert(*origin, *digest);
+        Ok(true)
     }
 
     /// Deletes a file. Open handles stay readable. Returns whether there was one.
@@ -274,7 +343,7 @@ impl Store {
         Stats {
             files,
             bytes,
-            in_flight: self.0.downloads.lock().len() as u64,
+            in_flight: self.0.downloads.count(),
             fetched: fetched.get(),
             failed: failed.get(),
             corrupt: corrupt.get(),
@@ -283,84 +352,6 @@ impl Store {
             evicted: evicted[CacheArea::Files].get(),
             partial: self.0.partial.get(),
         }
-    }
-}
-
-/// Folder for index pages. If it belongs to a [`Store`], its size counts toward the limit of the store.
-#[derive(Clone, Debug)]
-pub struct PagesDir {
-    path: PathBuf,
-    /// Folder for the names of private indexes, which are not evicted.
-    claims: PathBuf,
-    store: Weak<Inner>,
-}
-
-impl PagesDir {
-    /// Returns the pages below a cache directory that another process may use, for reading only.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the layout of the directory is newer than this program, or unknown ([`Error::is_storage`]).
-    pub fn of_cache(cache_dir: &Path) -> Result<Self, Error> {
-        CacheDir::check(cache_dir)?;
-        Ok(Self { claims: cache_dir.join("claims"), ..Self::from(cache_dir.join("pages")) })
-    }
-
-    /// Path of the folder.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(crate) fn claims(&self) -> &Path {
-        &self.claims
-    }
-
-    /// Changes the entry of a file, if the folder belongs to a store.
-    fn update<T>(&self, path: &Path, change: impl FnOnce(&Inner, CacheEntry) -> T) -> Option<T> {
-        let store = self.store.upgrade()?;
-        let entry = store.dir.page_entry(path.strip_prefix(&self.path).ok()?)?;
-        Some(change(&store, entry))
-    }
-
-    /// Makes room for a file of this length. Returns whether it fits at all.
-    pub(crate) fn make_room(&self, len: u64) -> bool {
-        self.store.upgrade().is_none_or(|store| store.make_room(len))
-    }
-
-    /// Counts a file that was written.
-    pub(crate) fn record_write(&self, path: &Path, len: u64) {
-        self.update(path, |store, entry| store.record_write(entry, len));
-    }
-
-    /// Marks a file as recently used.
-    pub(crate) fn touch(&self, path: &Path) {
-        self.update(path, |store, entry| store.touch(&entry));
-    }
-
-    /// Removes a deleted file from the count.
-    pub(crate) fn removed(&self, path: &Path) {
-        self.update(path, |store, entry| store.lru.lock().remove(&entry));
-    }
-
-    /// Removes all files from the count.
-    pub(crate) fn cleared(&self) {
-        if let Some(store) = self.store.upgrade() {
-            store.lru.lock().remove_areas(&[CacheArea::Pages, CacheArea::FileMetadata]);
-        }
-    }
-}
-
-/// A folder outside of a store, without a size limit.
-impl From<PathBuf> for PagesDir {
-    fn from(path: PathBuf) -> Self {
-        Self { claims: path.join("claims"), path, store: Weak::new() }
-    }
-}
-
-/// A folder outside of a store, without a size limit.
-impl From<&Path> for PagesDir {
-    fn from(path: &Path) -> Self {
-        path.to_owned().into()
     }
 }
 

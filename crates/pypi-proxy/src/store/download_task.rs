@@ -11,11 +11,12 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use super::download::{DownloadState, FileInfo};
 use super::shared::Inner;
 use super::unverified::{problem_at_end, problem_at_start};
-use super::{Expected, FileSource, Key, StoredFile};
+use super::{Download, Expected, FileSource, Key, StoredFile};
 use crate::Error;
 use crate::audit::{self, AuditEvent, Refusal};
 use crate::digest::Hasher;
 use crate::error::{Chain, Kind};
+use crate::flight::Flight;
 use crate::upstream::{FileBody, Validators};
 
 /// Chunks that are already available are written together, up to about this many bytes.
@@ -23,13 +24,15 @@ const WRITE_BATCH: usize = 128 * 1024;
 
 /// Maximum size of a file from the bucket of which all bytes are withheld until the hash is verified. Of larger files
 /// and of files from an upstream, only the last byte is withheld.
-pub(crate) const WITHHOLD_MAX: u64 = 8 << 20;
+pub(super) const WITHHOLD_MAX: u64 = 8 << 20;
 
 /// Delay before the first retry. Doubles with each attempt.
 const INITIAL_BACKOFF: Duration = Duration::from_millis(100);
 
 pub(super) struct DownloadTask<S> {
     store: Arc<Inner>,
+    /// `None` after the end.
+    flight: Option<Flight<Download>>,
     key: Key,
     expected: Expected,
     source: S,
@@ -51,6 +54,7 @@ pub(super) struct DownloadTask<S> {
 impl<S: FileSource> DownloadTask<S> {
     pub(super) fn new(
         store: Arc<Inner>,
+        flight: Flight<Download>,
         key: Key,
         expected: Expected,
         source: S,
@@ -59,6 +63,7 @@ impl<S: FileSource> DownloadTask<S> {
         let (hash, total) = (Hasher::new(expected.checksum), expected.size);
         Self {
             store,
+            flight: Some(flight),
             key,
             expected,
             origin: source.origin(),
@@ -360,7 +365,7 @@ impl<S: FileSource> DownloadTask<S> {
 
 impl<S> DownloadTask<S> {
     /// Removes the partial file after an error, updates the counters, and notifies the readers.
-    fn end(&self, result: Result<Option<StoredFile>, Error>) {
+    fn end(&mut self, result: Result<Option<StoredFile>, Error>) {
         if result.is_err()
             && let Some((path, _)) = &self.partial
         {
@@ -387,12 +392,8 @@ impl<S> DownloadTask<S> {
             Err(_) => &self.store.stats.failed,
         };
         counter.add(1);
-        // From now on callers find the stored file or start a new download, which may have happened already.
-        let mut downloads = self.store.downloads.lock();
-        if downloads.get(&self.key).is_some_and(|download| Arc::ptr_eq(&download.state, &self.state)) {
-            downloads.remove(&self.key);
-        }
-        drop(downloads);
+        // From now on callers find the stored file or start a new download.
+        self.flight = None;
         self.state.progress.send_modify(|progress| {
             if result.is_ok() {
                 progress.visible = self.at;

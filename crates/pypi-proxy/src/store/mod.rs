@@ -4,31 +4,34 @@ mod cache_dir;
 mod disk;
 mod download;
 mod download_task;
-mod insert;
-mod limits;
 mod lru;
+mod pages_dir;
 mod reader;
+mod relay;
 mod scan;
 mod shared;
+mod tiered;
 mod unverified;
+mod upload;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::bucket::Bucket;
 
-pub use crate::digest::Digest;
+pub use crate::digest::{Digest, VerifyReport};
+pub use crate::resource::{Key, Reference};
 pub(crate) use cache_dir::CacheDir;
-pub use disk::{FetchState, PagesDir, Stats, Store};
+pub use disk::{FetchState, Stats, Store};
 pub(crate) use download::DownloadStatus;
 pub use download::{Download, Expected, FileInfo, FileSource};
-pub(crate) use download_task::WITHHOLD_MAX;
 pub use lru::{CacheArea, Usage};
+pub use pages_dir::PagesDir;
 pub use reader::Reader;
-pub(crate) use reader::{FileChunk, read_at, read_range};
-pub use scan::{GcReport, VerifyReport};
+pub(crate) use reader::{FileChunk, FileFromStart, read_at, read_range};
+pub use scan::GcReport;
+pub use shared::StoredFile;
 pub(crate) use shared::is_disk_full;
-pub use shared::{Key, Reference, StoredFile};
 
 /// Configuration of a [`Store`].
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -164,8 +165,28 @@ impl fmt::Debug for Reader {
     }
 }
 
+/// Reads a file from its start without changing the position of its handle, which others share.
+pub(crate) struct FileFromStart<'f> {
+    file: &'f File,
+    position: u64,
+}
+
+impl<'f> FileFromStart<'f> {
+    pub(crate) fn new(file: &'f File) -> Self {
+        Self { file, position: 0 }
+    }
+}
+
+impl Read for FileFromStart<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.position)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+}
+
 /// Reads at an offset, independent of the position at which the file is written.
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> std::io::Result<()> {
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, position)
 }
 
@@ -176,5 +197,5 @@ pub(crate) async fn read_range(file: Arc<File>, range: Range<u64>) -> Result<Byt
         read_at(&file, &mut buffer, range.start).map(|()| Bytes::from(buffer))
     };
     let read = tokio::task::spawn_blocking(work).await;
-    read.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(Error::storage)
+    read.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(Error::storage)
 }

@@ -1,32 +1,19 @@
 //! Scans of the cache directory: initial index, garbage collection and verification.
 
 use std::fs;
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
-use aws_lc_rs::digest::{Context, SHA256};
 use parking_lot::Mutex;
 
-use super::Digest;
 use super::cache_dir::{CacheDir, is_facts};
 use super::disk::Store;
 use super::lru::{CacheArea, CacheEntry, Usage};
 use super::shared::{BLOCK_SIZE, Inner};
+use super::{Digest, VerifyReport};
 use crate::Error;
-
-/// Result of [`Store::verify`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct VerifyReport {
-    /// Number of intact files.
-    pub good: u64,
-    /// Bytes of intact files.
-    pub bytes: u64,
-    /// Corrupt files, which were deleted.
-    pub bad: Vec<Digest>,
-}
+use crate::digest::Hasher;
 
 /// Result of [`Store::collect`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,21 +169,12 @@ fn scan(dir: &Path, scan_lock: &Mutex<()>, inner: &Weak<Inner>) {
 /// Computes the hash and length of a file. Returns `None` if it does not exist, and an impossible hash if it can't be
 /// read.
 fn hash(inner: &Inner, digest: &Digest) -> Option<(Digest, u64)> {
-    let mut file = CacheDir::read(&inner.dir.file(digest)).ok()?;
-    let mut hash = Context::new(&SHA256);
-    let mut buffer = vec![0; 256 * 1024];
-    let mut len = 0;
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(count) => {
-                hash.update(&buffer[..count]);
-                len += count as u64;
-            }
-            Err(_) => return Some((Digest([0; 32]), 0)),
-        }
-    }
-    Some((hash.finish().into(), len))
+    let file = CacheDir::read(&inner.dir.file(digest)).ok()?;
+    let hashed = file.metadata().and_then(|metadata| {
+        let (found, _) = Hasher::new(None).read(&file, metadata.len())?;
+        Ok((found, metadata.len()))
+    });
+    Some(hashed.unwrap_or((Digest([0; 32]), 0)))
 }
 
 /// Returns the files whose names are valid hashes.

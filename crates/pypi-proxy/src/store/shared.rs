@@ -7,22 +7,25 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
-use aws_lc_rs::digest::{Context, SHA256};
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use tokio::sync::Semaphore;
 
 use super::cache_dir::CacheDir;
-use super::limits::Limits;
 use super::lru::{CacheArea, CacheEntry, LruIndex};
-use super::{Config, Digest, Download};
+use super::{Config, Digest, Download, Key, Reference};
+use crate::Error;
 use crate::failures::FailureLog;
+use crate::flight::Flights;
 use crate::metrics::{Counter, Counters};
-use crate::{Error, ProjectName};
 
 /// Entries other than files are counted in blocks of this size.
 pub(super) const BLOCK_SIZE: u64 = 4096;
+/// Minimum and maximum time between two searches for unused entries.
+const MIN_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 pub(super) struct Inner {
     pub(super) config: Config,
@@ -38,51 +41,9 @@ pub(super) struct Inner {
     pub(super) lru: Mutex<LruIndex>,
     /// Locked while a thread scans the folder.
     pub(super) scan_lock: Arc<Mutex<()>>,
-    pub(super) downloads: Mutex<HashMap<Key, Download>>,
+    pub(super) downloads: Arc<Flights<Download>>,
     /// SHA-256 of files, by the origins of their references.
     pub(super) digests_by_origin: Mutex<HashMap<Digest, Digest>>,
-}
-
-/// Identifies a file in the store.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Key {
-    /// SHA-256 of the file, as listed on its page.
-    Digest(Digest),
-    /// For files whose page has no SHA-256.
-    Reference(Reference),
-}
-
-/// A file whose page has no SHA-256: its project, its name, and the origin that its content is bound to.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Reference {
-    pub(crate) project: ProjectName,
-    pub(crate) file: Box<str>,
-    /// SHA-256 of the project, the file name and the origin.
-    pub(crate) origin: Digest,
-}
-
-impl Reference {
-    /// Creates a reference to a file of a project. `origin` is everything that distinguishes it from other files of
-    /// that name: the URLs of the index and of the file, and the hashes on the page.
-    ///
-    /// ```
-    /// use pypi_proxy::ProjectName;
-    /// use pypi_proxy::store::Reference;
-    ///
-    /// let six = ProjectName::parse("six")?;
-    /// let of = |index| Reference::new(six.clone(), "six-1.0.whl", &[index, "https://files.example.org/six-1.0.whl"]);
-    /// assert_ne!(of("https://a.example.org/simple/"), of("https://b.example.org/simple/"));
-    /// # Ok::<(), pypi_proxy::Error>(())
-    /// ```
-    pub fn new(project: ProjectName, file: &str, origin: &[&str]) -> Self {
-        let mut hash = Context::new(&SHA256);
-        for part in [project.as_str(), file].iter().chain(origin) {
-            // The lengths make the concatenation unambiguous.
-            hash.update(&(part.len() as u64).to_le_bytes());
-            hash.update(part.as_bytes());
-        }
-        Self { project, file: file.into(), origin: hash.finish().into() }
-    }
 }
 
 /// A file in the store.
@@ -229,25 +190,30 @@ impl Inner {
         {
             self.digests_by_origin.lock().remove(&origin);
         }
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        CacheDir::remove(&path)
     }
 
-    /// Makes room for an entry of an area other than files. Returns whether it fits at all.
-    pub(super) fn make_room(&self, len: u64) -> bool {
-        let len = len.next_multiple_of(BLOCK_SIZE);
+    /// Replaces an entry of an area other than files. If there is no room for the new one, deletes the old one.
+    pub(super) fn write(
+        &self,
+        entry: CacheEntry,
+        bytes: &[u8],
+        modified: Option<SystemTime>,
+    ) -> Result<(), Error> {
+        let len = (bytes.len() as u64).next_multiple_of(BLOCK_SIZE);
         if len > self.limits.max_bytes() {
-            return false;
+            return self.remove(&entry);
         }
         self.evict(self.partial.get().saturating_add(len));
-        true
+        CacheDir::replace(&self.dir.entry(&entry), bytes, modified)?;
+        self.lru.lock().insert(entry, len, SystemTime::now());
+        Ok(())
     }
 
-    /// Counts an entry of an area other than files.
-    pub(super) fn record_write(&self, entry: CacheEntry, len: u64) {
-        self.lru.lock().insert(entry, len.next_multiple_of(BLOCK_SIZE), SystemTime::now());
+    /// Deletes an entry of an area other than files. A missing one is no error.
+    pub(super) fn remove(&self, entry: &CacheEntry) -> Result<(), Error> {
+        self.lru.lock().remove(entry);
+        self.discard(entry).map_err(Error::storage)
     }
 
     /// Moves a verified file to its final place, unless it is too large or that fails. Then the file is deleted.
@@ -283,6 +249,12 @@ impl Inner {
         path: &Path,
     ) -> Result<(), Error> {
         let StoredFile { len, digest, .. } = *stored;
+        if let Key::Reference(Reference { origin, .. }) = key {
+            // This may evict an older copy of the file, so it precedes the move. If it fails, the file is downloaded again
+            // after a restart.
+            let _ = self.write(CacheDir::reference_entry(origin), digest.to_string().as_bytes(), None);
+            self.digests_by_origin.lock().insert(*origin, digest);
+        }
         self.dir.publish(path, &digest)?;
         {
             let mut lru = self.lru.lock();
@@ -292,12 +264,6 @@ impl Inner {
             if let Some(entry_state) = lru.touch(&entry) {
                 entry_state.label = label;
             }
-        }
-        if let Key::Reference(Reference { origin, .. }) = key {
-            if CacheDir::replace(&self.dir.reference(origin), digest.to_string().as_bytes()).is_ok() {
-                self.record_write(self.dir.reference_entry(origin), BLOCK_SIZE);
-            }
-            self.digests_by_origin.lock().insert(*origin, digest);
         }
         self.evict(0);
         Ok(())
@@ -313,6 +279,58 @@ impl Drop for Inner {
 impl fmt::Debug for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Inner").field("dir", &self.config.dir).finish_non_exhaustive()
+    }
+}
+
+/// Maximum size and age of the entries.
+pub(super) struct Limits {
+    max_bytes: AtomicU64,
+    expiry: Mutex<Expiry>,
+    /// Notified when `expiry` changes.
+    changed: Condvar,
+}
+
+struct Expiry {
+    unused_ttl: Option<Duration>,
+    is_closed: bool,
+}
+
+impl Limits {
+    pub(super) fn new(max_bytes: u64, unused_ttl: Option<Duration>) -> Self {
+        let expiry = Mutex::new(Expiry { unused_ttl, is_closed: false });
+        Self { max_bytes: max_bytes.into(), expiry, changed: Condvar::new() }
+    }
+
+    pub(super) fn max_bytes(&self) -> u64 {
+        self.max_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(&self, max_bytes: u64, unused_ttl: Option<Duration>) {
+        self.max_bytes.store(max_bytes, Ordering::Relaxed);
+        self.expiry.lock().unused_ttl = unused_ttl;
+        self.changed.notify_all();
+    }
+
+    /// Ends [`Self::expire_periodically`].
+    pub(super) fn close(&self) {
+        self.expiry.lock().is_closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Calls `expire` periodically while there is a TTL, until the store is closed. Blocks the thread.
+    pub(super) fn expire_periodically(&self, mut expire: impl FnMut(Duration)) {
+        let mut expiry = self.expiry.lock();
+        while !expiry.is_closed {
+            let Some(unused_ttl) = expiry.unused_ttl else {
+                self.changed.wait(&mut expiry);
+                continue;
+            };
+            MutexGuard::unlocked(&mut expiry, || expire(unused_ttl));
+            if !expiry.is_closed && expiry.unused_ttl == Some(unused_ttl) {
+                let pause = (unused_ttl / 4).clamp(MIN_PAUSE, MAX_PAUSE);
+                self.changed.wait_for(&mut expiry, pause);
+            }
+        }
     }
 }
 

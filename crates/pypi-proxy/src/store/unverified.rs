@@ -1,10 +1,9 @@
 //! Checks of files without a hash: an error page or a truncated body is not the file.
 
 use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, Read};
-use std::os::unix::fs::FileExt as _;
+use std::io::{self, BufReader, ErrorKind};
 
-use super::read_at;
+use super::{FileFromStart, read_at};
 
 /// Signature of all records of a ZIP archive.
 const ZIP: &[u8] = b"PK";
@@ -56,7 +55,7 @@ pub(super) fn problem_at_end(name: &str, file: &File, len: u64) -> io::Result<Op
         };
         memchr::memmem::find_iter(&tail, ZIP_END).any(is_end)
     } else if start.starts_with(GZIP) {
-        let mut decoder = flate2::read::MultiGzDecoder::new(BufReader::new(FileFromStart(file, 0)));
+        let mut decoder = flate2::read::MultiGzDecoder::new(BufReader::new(FileFromStart::new(file)));
         // Installers report other damage.
         let end = io::copy(&mut decoder, &mut io::sink());
         end.map_or_else(|error| error.kind() != ErrorKind::UnexpectedEof, |_| true)
@@ -83,15 +82,4 @@ fn is_bzip2_end(tail: &[u8]) -> bool {
 fn is_xz_end(flags: &[u8], tail: &[u8]) -> bool {
     let len = tail.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     tail[..len].strip_suffix(b"YZ").is_some_and(|front| front.ends_with(flags))
-}
-
-/// Reads a file without changing the position of its handle, which others share.
-struct FileFromStart<'f>(&'f File, u64);
-
-impl Read for FileFromStart<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.0.read_at(buffer, self.1)?;
-        self.1 += count as u64;
-        Ok(count)
-    }
 }

@@ -418,6 +418,17 @@ fn toml_errors_have_line_numbers_but_no_content() {
 }
 
 #[test]
+fn zero_is_invalid_where_a_setting_has_a_minimum() {
+    let index = "[index.a]\nindex_url = 'https://a.example.org/simple'\nmax_concurrent_pages = 0\n";
+    let sources =
+        Sources::new().file("proxy.toml", format!("max_connections = 0\nheader_timeout = '0s'\n{index}"));
+    let text = Settings::read(&sources).unwrap_err().to_string();
+    for name in ["max_connections", "header_timeout", "[index.a]: max_concurrent_pages"] {
+        assert!(text.contains(&format!("proxy.toml: {name}: must be greater than 0")), "{text}");
+    }
+}
+
+#[test]
 fn contradictory_settings_are_rejected() {
     for (name, value) in [
         ("max_connections", "0"),

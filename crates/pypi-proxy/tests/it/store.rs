@@ -8,7 +8,7 @@ use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA224, SHA256, SHA384, SHA512
 use futures_util::{StreamExt, TryStreamExt};
 use proptest::prelude::*;
 use pypi_proxy::Error;
-use pypi_proxy::store::{Config, Expected, Key, Reader, Store, StoredFile};
+use pypi_proxy::store::{Config, Expected, Key, Reader, Reference, Store, StoredFile};
 
 use crate::support::prelude::*;
 use crate::support::proxy::open as reopened;
@@ -123,6 +123,27 @@ async fn the_least_recently_used_file_is_evicted_without_breaking_readers() {
     sources[1].download(&store).done().await.unwrap();
     assert!(store.get(&sources[2].digest()).is_none());
     assert!(store.get(&sources[0].digest()).is_some());
+}
+
+#[tokio::test]
+async fn a_file_and_its_reference_fit_into_the_limit() {
+    // The reference counts as a block of 4096 bytes. In the second row, it takes the place of an older copy of the file.
+    for (max_bytes, has_copy) in [(104_096, false), (202_000, true)] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(Config { max_bytes, ..config(&dir) }).unwrap();
+        let source = ScriptedSource::new(content(100_000), []);
+        if has_copy {
+            source.download(&store).done().await.unwrap();
+        }
+        let project = pypi_proxy::ProjectName::parse("demo").unwrap();
+        let url = "https://files.example.org/demo-1.0.zip";
+        let reference = Reference::new(project, "demo-1.0.zip", &[url]);
+        let download = source.download_as(&store, Key::Reference(reference.clone()), Expected::default());
+        let stored = download.done().await.unwrap().unwrap();
+        assert_eq!(store.lookup(&reference), Some(stored.digest));
+        assert_eq!((files(&dir, "files"), files(&dir, "refs")), (1, 1), "{max_bytes}");
+        assert_eq!(store.stats().evicted, u64::from(has_copy));
+    }
 }
 
 #[tokio::test]

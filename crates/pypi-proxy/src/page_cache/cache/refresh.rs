@@ -7,11 +7,11 @@ use futures_util::future::join_all;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::PageCache;
+use super::{PageCache, Refresh};
 use crate::Error;
 use crate::error::Kind;
+use crate::flight::{FetchPermit, Flight};
 use crate::page_cache::merge::combine;
-use crate::page_cache::queue::FetchPermit;
 use crate::page_cache::slot::{Content, Slot, UpstreamPage};
 use crate::page_cache::source::Source;
 use crate::page_cache::{CacheStatus, RefreshOutcome};
@@ -29,7 +29,13 @@ struct Fetched {
 
 impl PageCache {
     /// Refreshes a page. Runs as a task, so that a client that disconnects does not cancel it for the others.
-    pub(super) async fn run_refresh(self, slot: Arc<Slot>, done: watch::Sender<()>, permit: FetchPermit) {
+    pub(super) async fn run_refresh(
+        self,
+        slot: Arc<Slot>,
+        done: watch::Sender<()>,
+        flight: Flight<Refresh>,
+        permit: FetchPermit,
+    ) {
         if self.load_from_disk(&slot).await || self.apply_changed_rules(&slot).await {
             done.send_replace(());
         }
@@ -52,7 +58,7 @@ impl PageCache {
         }
         let page = {
             let mut state = slot.state.lock();
-            state.in_flight = None;
+            drop(flight);
             let now = Instant::now();
             match result {
                 Ok(Fetched { content, fresh, failure, status }) => {

@@ -16,37 +16,9 @@ use crate::upstream::Upstream;
 use crate::{Error, ProjectName};
 
 impl PageCache {
-    /// Returns the projects that have a page of this upstream on disk, and `None` for the list of projects.
-    pub(crate) fn stored_projects(&self, upstream: &Upstream) -> Vec<Option<ProjectName>> {
-        self.0.disk.as_ref().map_or_else(Vec::new, |disk| disk.projects(upstream.id()))
-    }
-
-    pub(crate) fn stored_page(
-        &self,
-        upstream: &Upstream,
-        project: Option<&ProjectName>,
-    ) -> Option<StoredPage> {
-        let (document, touched) =
-            self.0.disk.as_ref()?.open(upstream.id(), &Resource::page(project).entry())?;
-        DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())
-    }
-
-    /// Returns the names of the documents of a project besides its page.
-    pub(crate) fn stored_documents(&self, upstream: &Upstream, project: &ProjectName) -> Vec<String> {
-        self.0.disk.as_ref().map_or_else(Vec::new, |disk| disk.documents(upstream.id(), project))
-    }
-
-    /// Returns the compressed file of a document, and when the upstream last confirmed it.
-    pub(crate) fn stored_document(&self, upstream: &Upstream, name: &str) -> Option<(Vec<u8>, SystemTime)> {
-        let (document, touched) = self.0.disk.as_ref()?.open(upstream.id(), name)?;
-        let page = DiskCache::read(&document, upstream.max_page(), touched, upstream.budget().reserve())?;
-        Some((document, page.checked))
-    }
-
-    /// Returns the facts of a project in JSON, if there are any.
-    pub(crate) fn stored_facts(&self, project: &ProjectName) -> Option<Vec<u8>> {
-        let facts = self.0.disk.as_ref()?.load_facts(project);
-        (facts != ProjectFacts::default()).then(|| tightwire_json::to_vec(&facts).ok())?
+    /// Returns the pages on disk.
+    pub(crate) fn disk(&self) -> Result<&DiskCache, Error> {
+        self.0.disk.as_ref().ok_or_else(|| Error::with(Kind::Storage, "pages are not stored on disk"))
     }
 
     /// Merges the copies of a page on disk, regardless of their age. Applies no rules to files.
@@ -69,13 +41,13 @@ impl PageCache {
     ) -> Result<Imported, Error> {
         let disk = self.disk()?;
         let StoredPage { body, checked, modified } = page;
-        if let Some(old) = self.stored_page(upstream, project)
+        let resource = Resource::page(project);
+        if let Some((_, old)) = disk.load(upstream, &resource.entry())
             && (old.body.serial, unix_seconds(old.checked)) >= (body.serial, unix_seconds(checked))
         {
             let is_same = old.body.bytes == body.bytes && old.body.is_json == body.is_json;
             return Ok(if is_same { Imported::Same } else { Imported::Other });
         }
-        let resource = Resource::page(project);
         let document = DiskCache::document(&body, &resource, checked, modified)?;
         parse_body(body, &resource, upstream.page_url(project).path(), &ProjectFacts::default())?;
         disk.store(upstream.id(), &resource.entry(), &document, Some(checked))?;
@@ -100,7 +72,11 @@ impl PageCache {
         if !is_document(name, project) || !is_valid {
             return Ok(None);
         }
-        disk.import_document(upstream.id(), name, document, checked).map(Some)
+        let is_as_new = |(_, touched): (Vec<u8>, SystemTime)| unix_seconds(touched) >= unix_seconds(checked);
+        if disk.open(upstream.id(), name).is_some_and(is_as_new) {
+            return Ok(Some(false));
+        }
+        disk.store(upstream.id(), name, document, Some(checked)).map(|()| Some(true))
     }
 
     /// Adds facts to those of a project. Returns false if they are malformed.
@@ -118,9 +94,5 @@ impl PageCache {
             self.forget(Some(project));
         }
         Ok(true)
-    }
-
-    fn disk(&self) -> Result<&DiskCache, Error> {
-        self.0.disk.as_ref().ok_or_else(|| Error::with(Kind::Storage, "pages are not stored on disk"))
     }
 }

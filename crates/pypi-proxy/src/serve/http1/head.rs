@@ -126,9 +126,8 @@ impl<'b> ParseOutcome<'b> {
     }
 }
 
-/// Returns the length of the header if these bytes are a request that is served without hyper. Entry point of a fuzz
-/// target.
-#[doc(hidden)]
+/// Returns the length of the header if these bytes are a request that is served without hyper.
+#[cfg(fuzzing)]
 pub fn parse(bytes: &[u8]) -> Option<usize> {
     let ParseOutcome::Request(request) = ParseOutcome::read(bytes, DEFAULT_MAX_FIELDS) else { return None };
     Some(request.len)
@@ -142,6 +141,8 @@ fn text(value: &[u8]) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn read(bytes: &[u8]) -> ParseOutcome<'_> {
@@ -149,12 +150,25 @@ mod tests {
     }
 
     fn is_supported(head: &str) -> bool {
-        parse(head.as_bytes()) == Some(head.len())
+        matches!(read(head.as_bytes()), ParseOutcome::Request(request) if request.len == head.len())
     }
 
     #[test]
     fn requests_of_installers_are_parsed() {
-        assert!(is_supported("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+        for fields in [
+            "",
+            "accept: application/vnd.pypi.simple.v1+json\r\naccept-encoding: gzip, deflate\r\n",
+            "range: bytes=100-149999\r\nif-range: \"other\"\r\n",
+            "if-none-match: *\r\n",
+            "if-modified-since: Sun, 06 Nov 2044 08:49:37 GMT\r\n",
+            "authorization: Basic !\r\n",
+        ] {
+            assert!(is_supported(&format!("GET /x HTTP/1.1\r\nhost: x\r\n{fields}\r\n")), "{fields}");
+            assert!(
+                !is_supported(&format!("GET /x HTTP/1.1\r\nhost: x\r\n{fields}te: trailers\r\n\r\n")),
+                "{fields}"
+            );
+        }
         let head = "HEAD /simple/six/?format=json HTTP/1.1\r\nhost:x\r\nACCEPT: text/html\r\nAccept-Encoding: gzip, zstd\r\n\
             Connection: Keep-Alive\r\nUser-Agent: pip/26 {\"a\"}\r\n\r\n";
         let ParseOutcome::Request(SimpleRequest { request, keep_alive, len }) = read(head.as_bytes()) else {
@@ -207,5 +221,21 @@ mod tests {
             assert!(matches!(read(&PREFACE[..len]), ParseOutcome::Partial), "{len}");
         }
         assert!(matches!(read(PREFACE), ParseOutcome::Unsupported));
+    }
+
+    proptest! {
+        /// Requests accepted by the fast path are accepted by hyper's parser with the same length and without a body.
+        #[test]
+        fn headers_have_one_interpretation(bytes in "(GET|HEAD|POST) (/[a-z]{0,4}|[*]|http://x/) HTTP/1[.][01]\r?\n(([hH]ost|[Tt]e|Accept|[Cc]ontent-[Ll]ength|Transfer-Encoding|Connection|X): ?[a-z0-9,; \t]{0,12}\r?\n){0,4}\r?\n.{0,6}") {
+            if let ParseOutcome::Request(SimpleRequest { len, .. }) = read(bytes.as_bytes()) {
+                let mut fields = [httparse::EMPTY_HEADER; 32];
+                let mut request = httparse::Request::new(&mut fields);
+                prop_assert_eq!(request.parse(bytes.as_bytes()), Ok(httparse::Status::Complete(len)));
+                for field in request.headers {
+                    prop_assert!(!field.name.eq_ignore_ascii_case("content-length") && !field.name.eq_ignore_ascii_case("transfer-encoding"));
+                }
+                prop_assert!(matches!(request.method, Some("GET" | "HEAD")));
+            }
+        }
     }
 }

@@ -9,5 +9,6 @@ mod write;
 
 pub(super) use connection::{Rewind, serve};
 pub(super) use head::DEFAULT_MAX_FIELDS;
+#[cfg(fuzzing)]
 pub use head::parse as parse_head;
 pub(super) use write::BodySource;

@@ -219,13 +219,14 @@ impl View {
             Row { cells: vec![name.to_owned(), progress], bar, purge: None }
         });
         self.tables.insert("running", rows.collect());
-        let mut requested: Vec<_> = proxy
-            .indexes()
-            .flat_map(|(index, state)| {
-                state.pages.most_requested(ROWS).into_iter().map(move |(name, count)| (index, name, count))
-            })
-            .collect();
-        requested.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
+        let in_memory = proxy.indexes().flat_map(|(index, state)| {
+            let projects = state.pages.projects_in_memory().into_iter();
+            projects.map(move |(name, _, count)| (index, name, count))
+        });
+        let mut requested: Vec<_> = in_memory.filter(|(_, _, count)| *count > 0).collect();
+        requested.sort_unstable_by(|(index, name, count), (other_index, other, other_count)| {
+            (other_count, index, name).cmp(&(count, other_index, other))
+        });
         let requested = requested.into_iter().take(ROWS).map(|(index, name, count)| {
             let (label, prefix) = match index {
                 "" => (name.to_string(), String::new()),

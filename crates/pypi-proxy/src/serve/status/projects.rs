@@ -60,7 +60,7 @@ impl Projects {
         // Several indexes may have the same upstream.
         let mut folders = HashMap::<String, Vec<usize>>::new();
         for (at, (_, index)) in proxy.indexes().enumerate() {
-            for (name, used) in index.pages.projects_in_memory() {
+            for (name, used, _) in index.pages.projects_in_memory() {
                 add(name.as_str(), Some(at), None, used);
             }
             for upstream in &index.upstreams {

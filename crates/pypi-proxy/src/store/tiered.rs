@@ -2,65 +2,64 @@
 
 use std::sync::Arc;
 
-use super::handle::Bucket;
-use super::lease::{ClaimStep, Lease};
 use super::relay::{PartReader, PartRequest};
-use super::remote::LeaseOutcome;
+use super::{Digest, Download, Expected, FileSource, Key};
 use crate::Error;
-use crate::store::{Digest, Download, Expected, FileSource, Key};
+use crate::bucket::{Bucket, ClaimStep, Lease, LeaseOutcome};
+use crate::resource::Resource;
 use crate::upstream::{FileBody, Validators};
 
-/// Where a file comes from.
-enum Found {
-    Bucket(Digest, FileBody),
-    /// Another proxy downloads the file.
-    Parts(PartReader, FileBody),
-    /// Download the file, with the lease if it is available.
-    Other(Option<Lease>),
+/// Origin of the bytes of a file.
+enum Active {
+    /// The bucket has it.
+    Bucket(Digest),
+    /// Another proxy downloads it.
+    Parts(PartReader),
+    /// This proxy downloads it.
+    Other,
 }
 
 impl Bucket {
-    /// Looks for a file in the bucket, and waits for the download of another proxy.
-    async fn find(&self, key: &Key, expected: &Expected) -> Found {
-        let mut claim = self.file_claim(key);
+    /// Looks for a file in the bucket, and waits for the download of another proxy. Fails if this proxy has to download the
+    /// file, with the lease if it is available.
+    async fn find(&self, key: &Key, expected: &Expected) -> Result<(Active, FileBody), Option<Lease>> {
+        let mut claim = self.claim(None, &Resource::File(key.clone()));
         let mut request = PartRequest::new(self.clone(), key, expected);
         let mut has_waited = false;
         loop {
-            match self.open(key, expected, 0).await {
+            match self.open(key, expected.size, 0).await {
                 Ok(Some((digest, body))) => {
                     if has_waited {
                         claim.count(LeaseOutcome::Waited);
                     }
-                    return Found::Bucket(digest, body);
+                    return Ok((Active::Bucket(digest), body));
                 }
                 Ok(None) => {}
-                Err(_) => return Found::Other(None),
+                Err(_) => return Err(None),
             }
             let mut step = claim.acquire().await;
             while let ClaimStep::Wait(interval) = step {
                 tokio::time::sleep(interval).await;
                 if let (Some((part, len)), Key::Digest(digest)) = (request.first_part().await, key) {
                     let (reader, body) = PartReader::new(self.clone(), *digest, len, claim, part);
-                    return Found::Parts(reader, body);
+                    return Ok((Active::Parts(reader), body));
                 }
                 step = claim.observe().await;
             }
             match step {
                 ClaimStep::Acquired(lease) => {
                     // Another proxy may have uploaded the file and released the lease since the first read.
-                    return match self.open(key, expected, 0).await {
-                        Ok(Some((digest, body))) => {
-                            lease.release().await;
-                            Found::Bucket(digest, body)
-                        }
-                        _ => Found::Other(Some(lease)),
+                    let Ok(Some((digest, body))) = self.open(key, expected.size, 0).await else {
+                        return Err(Some(lease));
                     };
+                    lease.release().await;
+                    return Ok((Active::Bucket(digest), body));
                 }
                 ClaimStep::Released if !claim.is_expired() => {
                     has_waited = true;
                     request.withdraw().await;
                 }
-                _ => return Found::Other(None),
+                _ => return Err(None),
             }
         }
     }
@@ -68,37 +67,25 @@ impl Bucket {
 
 /// A file source that reads from the bucket if it has the file, otherwise from another source, and then uploads the
 /// file.
-pub(crate) struct TieredSource<S> {
+pub(super) struct TieredSource<S> {
     bucket: Bucket,
     other: S,
     key: Key,
     expected: Expected,
     download: Download,
-    active: ActiveSource,
-}
-
-enum ActiveSource {
-    Bucket {
-        digest: Digest,
-        /// FileBody for the first call of `open`.
-        body: Option<FileBody>,
-    },
-    Parts {
-        reader: PartReader,
-        /// FileBody for the first call of `open`.
-        body: Option<FileBody>,
-    },
-    Other,
+    active: Active,
+    /// Body for the first call of `open`.
+    body: Option<FileBody>,
 }
 
 impl<S> TieredSource<S> {
-    pub(crate) fn new(bucket: Bucket, key: Key, expected: Expected, other: S, download: Download) -> Self {
-        Self { bucket, other, key, expected, download, active: ActiveSource::Other }
+    pub(super) fn new(bucket: Bucket, key: Key, expected: Expected, other: S, download: Download) -> Self {
+        Self { bucket, other, key, expected, download, active: Active::Other, body: None }
     }
 
     /// Switches to the other source at an offset, and starts an upload of its data.
     fn fall_back(&mut self, lease: Option<Lease>, offset: u64) {
-        self.active = ActiveSource::Other;
+        self.active = Active::Other;
         self.bucket.upload_while_growing(self.download.clone(), self.key.clone(), lease, offset);
     }
 
@@ -107,17 +94,17 @@ impl<S> TieredSource<S> {
     async fn continue_parts(&mut self, reader: PartReader, offset: u64) -> Option<FileBody> {
         let step = reader.end().await;
         // The lease is acquired first, because the file may be uploaded meanwhile.
-        if let Ok(Some((digest, body))) = self.bucket.open(&self.key, &self.expected, offset).await {
+        if let Ok(Some((digest, body))) = self.bucket.open(&self.key, self.expected.size, offset).await {
             if let ClaimStep::Acquired(lease) = step {
                 lease.release().await;
             }
-            self.active = ActiveSource::Bucket { digest, body: None };
+            self.active = Active::Bucket(digest);
             return Some(body);
         }
         match step {
             ClaimStep::Wait(_) => {
                 let body = reader.body(offset, None);
-                self.active = ActiveSource::Parts { reader, body: None };
+                self.active = Active::Parts(reader);
                 return Some(body);
             }
             ClaimStep::Acquired(lease) => self.fall_back(Some(lease), offset),
@@ -138,48 +125,44 @@ impl<S: FileSource> FileSource for TieredSource<S> {
 
     async fn prepare(&mut self) {
         match self.bucket.find(&self.key, &self.expected).await {
-            Found::Bucket(digest, body) => self.active = ActiveSource::Bucket { digest, body: Some(body) },
-            Found::Parts(reader, body) => self.active = ActiveSource::Parts { reader, body: Some(body) },
-            Found::Other(lease) => self.fall_back(lease, 0),
+            Ok((active, body)) => (self.active, self.body) = (active, Some(body)),
+            Err(lease) => self.fall_back(lease, 0),
         }
         self.other.prepare().await;
     }
 
     async fn open(&mut self, from: u64, known: &Validators) -> Result<FileBody, Error> {
-        match &mut self.active {
-            ActiveSource::Bucket { body, .. } => {
-                if let Some(body) = body.take() {
-                    return Ok(body);
-                }
-                if let Ok(Some((_, body))) = self.bucket.open(&self.key, &self.expected, from).await {
+        if let Some(body) = self.body.take() {
+            return Ok(body);
+        }
+        match &self.active {
+            Active::Bucket(_) => {
+                if let Ok(Some((_, body))) = self.bucket.open(&self.key, self.expected.size, from).await {
                     return Ok(body);
                 }
                 self.fall_back(None, from);
             }
-            ActiveSource::Parts { reader, body } => {
-                if let Some(body) = body.take() {
-                    return Ok(body);
-                }
+            Active::Parts(reader) => {
                 let reader = reader.clone();
                 if let Some(body) = self.continue_parts(reader, from).await {
                     return Ok(body);
                 }
             }
-            ActiveSource::Other => {}
+            Active::Other => {}
         }
         self.other.open(from, known).await
     }
 
     async fn reject(&mut self) -> bool {
         match self.active {
-            ActiveSource::Bucket { digest, .. } => {
+            Active::Bucket(digest) => {
                 self.bucket.discard(&digest).await;
                 self.fall_back(None, 0);
                 true
             }
             // The readers already have bytes of them.
-            ActiveSource::Parts { .. } => false,
-            ActiveSource::Other => self.other.reject().await,
+            Active::Parts(_) => false,
+            Active::Other => self.other.reject().await,
         }
     }
 }

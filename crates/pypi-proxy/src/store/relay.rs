@@ -15,11 +15,10 @@ use object_store::path::Path;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::handle::Bucket;
-use super::lease::{Claim, ClaimStep};
-use super::remote::{FILE_LEN, LargeObject, LeaseOutcome, OperationError, failed};
+use super::download_task::WITHHOLD_MAX;
+use super::{Digest, Download, Expected, Key, read_range};
 use crate::Error;
-use crate::store::{Digest, Download, Expected, Key, WITHHOLD_MAX, read_range};
+use crate::bucket::{Bucket, Claim, ClaimStep, FILE_LEN, LargeObject, LeaseOutcome, OperationError, failed};
 use crate::upstream::{FileBody, Validators};
 
 /// Time that a proxy waits before it asks for parts, and without parts before it looks for the whole file. Interval in
@@ -153,7 +152,8 @@ impl PartRequest {
         if !self.is_sent {
             self.is_sent = true;
             // Another proxy may have asked already.
-            let _ = self.bucket.0.remote.create(&self.bucket.wanted_path(&digest), Vec::new()).await;
+            let wanted = self.bucket.wanted_path(&digest);
+            let _ = self.bucket.0.remote.put_if(&wanted, Vec::new(), None).await;
         }
         let part = self.bucket.open_part(&digest, 0).await.ok().flatten()?;
         let file_len = part.file_len.or(self.size).filter(|len| self.size.is_none_or(|size| size == *len));
@@ -246,7 +246,9 @@ impl PartReader {
                     tokio::time::sleep(interval).await;
                     // A previous owner of the lease may have uploaded the file.
                     if interval >= INTERVAL {
-                        *part = self.bucket.open_at(&self.digest, self.file_len, *position).await?;
+                        let key = Key::Digest(self.digest);
+                        let file = self.bucket.open(&key, Some(self.file_len), *position).await?;
+                        *part = file.map(|(_, body)| body.boxed());
                     }
                 }
                 end => {

@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use object_store::MultipartUpload;
 
-use super::handle::Bucket;
-use super::lease::Lease;
 use super::relay::PartWriter;
-use super::remote::{OperationError, SHA256, UploadOutcome};
-use crate::store::{Digest, Download, Key, Reference, StoredFile, read_range};
+use super::{Digest, Download, Key, Reference, StoredFile, read_range};
+use crate::bucket::{Bucket, Lease, OperationError, SHA256, UploadOutcome};
 
 /// Retries of an upload, and the delay before the first one, which doubles each time.
 const RETRIES: u32 = 3;
