@@ -38,13 +38,19 @@ pub fn last_processor() -> Option<usize> {
 pub struct Busy(Option<[f64; 3]>);
 
 impl Busy {
-    /// Starts measuring.
+    /// Starts measuring. From now on, programs whose parent has ended are child processes of this one, so that the
+    /// programs that peers started count as well.
     pub fn start() -> Self {
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         Self(Self::times())
     }
 
-    /// Returns the part, without this process and its ended child processes, if the system reports it.
+    /// Returns the part, without this process and its child processes, if the system reports it. All child processes must
+    /// end soon: this waits for them.
     pub fn of_others(&self) -> Option<f64> {
+        #[cfg(target_os = "linux")]
+        await_children();
         let ([total, idle, own], before) = (Self::times()?, self.0?);
         let (total, idle, own) = (total - before[0], idle - before[1], own - before[2]);
         Some(((total - idle - own) / total).max(0.0))
@@ -54,6 +60,20 @@ impl Busy {
     fn times() -> Option<[f64; 3]> {
         let (total, idle) = processor_times(&fs::read_to_string("/proc/stat").ok()?)?;
         Some([total, idle, own_time(&fs::read_to_string("/proc/self/stat").ok()?)?])
+    }
+}
+
+/// Waits a few seconds until all child processes have ended: only then, their time is known.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "suites measure on no executor")]
+fn await_children() {
+    for _ in 0..30 {
+        while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}
+        if rustix::process::wait(rustix::process::WaitOptions::NOHANG).is_err() {
+            // There is none.
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
     }
 }
 
@@ -102,6 +122,17 @@ mod tests {
         let stat = "cpu  10 1 2 80 5 1 1 0 7 0\ncpu0 5 0 1 40 3 0 0 0 0 0\n";
         assert_eq!(processor_times(stat), Some((98.0, 85.0)), "time of guests is part of the first field");
         assert_eq!(processor_times("intr 1"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_program_whose_parent_ended_is_a_child() {
+        let _busy = Busy::start();
+        let id = first_line("sh", &["-c", "sleep 60 > /dev/null 2>&1 & echo $!"]).unwrap();
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+        let parent = stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap();
+        assert_eq!(parent, std::process::id().to_string());
+        assert!(std::process::Command::new("kill").arg(id).status().unwrap().success());
     }
 
     #[test]
