@@ -123,7 +123,7 @@ impl Generator<'_> {
             Body::Open => {}
             Body::Struct(fields) => self.read_fields("value", fields, code),
             Body::Enum { id, variants } => {
-                let read = self.read_shape(&Shape { kind: id.clone(), parts: Vec::new() });
+                let read = self.read_shape(&Shape::leaf(id.clone()));
                 code.line(format!("switch {read} {{"));
                 for variant in variants {
                     let of = self.struct_of(variant);

@@ -1,5 +1,6 @@
 //! `parco`: generates types from schemas, prints messages, and compares schemas.
 
+mod calls;
 mod code;
 mod go;
 mod model;

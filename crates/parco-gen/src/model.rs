@@ -162,7 +162,7 @@ pub(crate) fn suffix(endian: Endian) -> &'static str {
 }
 
 impl Shape {
-    fn leaf(kind: Kind) -> Self {
+    pub(crate) fn leaf(kind: Kind) -> Self {
         Self { kind, parts: Vec::new() }
     }
 

@@ -1,7 +1,8 @@
 //! TypeScript: interfaces, discriminated unions, and functions that read and write them.
 
+use crate::calls::Calls;
 use crate::code::Code;
-use crate::model::{Body, Contents, Field, Int, Kind, Model, Shape, Type, Variant, int128, method, suffix};
+use crate::model::{Body, Contents, Field, Int, Kind, Model, Shape, Type, Variant};
 use crate::names::{camel, literal, unique, used};
 
 /// Contents of the file `parco.ts`.
@@ -113,7 +114,7 @@ impl Generator<'_> {
             Body::Open => {}
             Body::Struct(fields) => self.read_fields(None, fields, code),
             Body::Enum { id, variants } => {
-                let read = self.read_shape(&Shape { kind: id.clone(), parts: Vec::new() });
+                let read = self.read_shape(&Shape::leaf(id.clone()));
                 code.block(format!("switch ({read}) {{"), "}", |code| {
                     for variant in variants {
                         let kind = Some(&*variant.name);
@@ -228,57 +229,30 @@ impl Generator<'_> {
             Kind::Type(index) => self.model.types[*index].name.clone(),
         }
     }
+}
 
-    /// Returns an expression that reads a value.
-    fn read_shape(&self, shape: &Shape) -> String {
-        let part = |index: usize| format!("() => {}", self.read_shape(&shape.parts[index]));
-        let min = self.model.min_size_of_parts(shape);
-        match &shape.kind {
-            Kind::Bool => "r.boolean()".into(),
-            Kind::Int(int) => format!("r.{}()", int.method()),
-            Kind::Float(number, endian) => format!("r.{}()", method(*number, *endian)),
-            Kind::Char(endian) => format!("r.char(r.u32{}())", suffix(*endian)),
-            Kind::Int128 { is_signed, endian } => format!("r.{}()", int128(*is_signed, *endian)),
-            Kind::String(header) => format!("r.string({})", length(*header, "")),
-            Kind::Blob(header) => format!("r.blob({})", length(*header, "")),
-            Kind::Octets(count) => format!("r.take({count})"),
-            Kind::Slice(header) => format!("r.slice({min}, {}{})", part(0), length(*header, ", ")),
-            Kind::Array(len) => format!("r.array({len}, {min}, {})", part(0)),
-            Kind::Map(header) => {
-                let method = if shape.parts[0].is_key() { "map" } else { "entries" };
-                format!("r.{method}({min}, {}, {}{})", part(0), part(1), length(*header, ", "))
-            }
-            Kind::Option if shape.parts[0].is_nullable() => format!("r.some({})", part(0)),
-            Kind::Option => format!("r.option({})", part(0)),
-            Kind::Skip(count) => format!("r.skip({count})"),
-            Kind::TimeLocation => "r.zoned()".into(),
-            Kind::Type(index) => format!("read{}(r)", self.model.types[*index].name),
-        }
+impl Calls for Generator<'_> {
+    fn model(&self) -> &Model {
+        self.model
     }
 
-    /// Returns an expression that writes a value.
-    fn write_shape(&self, shape: &Shape, value: &str) -> String {
-        let part = |index: usize| format!("(v) => {}", self.write_shape(&shape.parts[index], "v"));
-        match &shape.kind {
-            Kind::Bool => format!("w.boolean({value})"),
-            Kind::Int(int) => format!("w.{}({value})", int.method()),
-            Kind::Float(number, endian) => format!("w.{}({value})", method(*number, *endian)),
-            Kind::Char(endian) => format!("w.u32{}(w.char({value}))", suffix(*endian)),
-            Kind::Int128 { is_signed, endian } => format!("w.{}({value})", int128(*is_signed, *endian)),
-            Kind::String(int) => format!("w.string({value}{})", header(*int)),
-            Kind::Blob(int) => format!("w.blob({value}{})", header(*int)),
-            Kind::Octets(count) => format!("w.octets({value}, {count})"),
-            Kind::Slice(int) => format!("w.slice({value}, {}{})", part(0), header(*int)),
-            Kind::Array(len) => format!("w.array({value}, {len}, {})", part(0)),
-            Kind::Map(int) => {
-                let method = if shape.parts[0].is_key() { "map" } else { "entries" };
-                format!("w.{method}({value}, {}, {}{})", part(0), part(1), header(*int))
-            }
-            Kind::Option if shape.parts[0].is_nullable() => format!("w.some({value}, {})", part(0)),
-            Kind::Option => format!("w.option({value}, {})", part(0)),
-            Kind::Skip(count) => format!("w.skip({count})"),
-            Kind::TimeLocation => format!("w.zoned({value})"),
-            Kind::Type(index) => format!("write{}(w, {value})", self.model.types[*index].name),
+    fn function(&self, verb: &str, index: usize) -> String {
+        format!("{verb}{}", self.model.types[index].name)
+    }
+
+    fn reader(&self, shape: &Shape) -> String {
+        format!("() => {}", self.read_shape(shape))
+    }
+
+    fn writer(&self, shape: &Shape) -> String {
+        format!("(v) => {}", self.write_shape(shape, "v"))
+    }
+
+    fn header(header: Int) -> String {
+        match header {
+            Int::Varint => String::new(),
+            Int::Fixed(..) if header.is_long() => format!(", (n) => w.{}(BigInt(n))", header.method()),
+            Int::Fixed(..) => format!(", (n) => w.{}(n)", header.method()),
         }
     }
 }
@@ -286,20 +260,6 @@ impl Generator<'_> {
 /// Returns the names of fields, also of reserved bytes. Members of objects can have any name.
 fn names(fields: &[Field], reserved: &[&str]) -> Vec<String> {
     unique(fields.iter().map(|field| &*field.name), camel, reserved)
-}
-
-/// Returns the argument for a length; a varint is the default.
-fn length(header: Int, before: &str) -> String {
-    if header == Int::Varint { String::new() } else { format!("{before}r.{}()", header.method()) }
-}
-
-/// Returns the argument for the function that writes a length; a varint is the default.
-fn header(header: Int) -> String {
-    match header {
-        Int::Varint => String::new(),
-        Int::Fixed(..) if header.is_long() => format!(", (n) => w.{}(BigInt(n))", header.method()),
-        Int::Fixed(..) => format!(", (n) => w.{}(n)", header.method()),
-    }
 }
 
 fn id_literal(id: &Kind, text: &str) -> String {
@@ -313,7 +273,7 @@ fn id_literal(id: &Kind, text: &str) -> String {
 fn write_id(id: &Kind, text: &str) -> String {
     let value = id_literal(id, text);
     match id {
-        Kind::String(int) => format!("w.string({value}{});", header(*int)),
+        Kind::String(int) => format!("w.string({value}{});", Generator::header(*int)),
         Kind::Int(int) => format!("w.{}({value});", int.method()),
         _ => unreachable!("an id is an integer or a string"),
     }

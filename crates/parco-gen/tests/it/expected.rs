@@ -1,4 +1,4 @@
-//! What the drivers of the languages print for a value.
+//! The text that the drivers of the languages print for a value.
 
 use serde_json::{Value as Json, json};
 use tightwire_parco::schema::{Number, Schema};
