@@ -68,10 +68,14 @@ impl Busy {
 #[expect(clippy::disallowed_methods, reason = "suites measure on no executor")]
 fn await_children() {
     for _ in 0..30 {
-        while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}
-        if rustix::process::wait(rustix::process::WaitOptions::NOHANG).is_err() {
-            // There is none.
-            return;
+        loop {
+            match rustix::process::wait(rustix::process::WaitOptions::NOHANG) {
+                Ok(Some(_ended)) => {}
+                // All others are running.
+                Ok(None) => break,
+                // There is none.
+                Err(_) => return,
+            }
         }
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
