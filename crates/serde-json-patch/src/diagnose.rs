@@ -8,7 +8,7 @@ use crate::error::Reason;
 /// An error, and the number of bytes up to it and including it.
 pub(crate) type Fault = (Reason, usize);
 
-/// What a string is read for.
+/// Use of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Text,

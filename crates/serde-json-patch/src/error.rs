@@ -40,7 +40,7 @@ type IoError = io::Error;
 #[cfg(not(feature = "std"))]
 type IoError = String;
 
-/// What went wrong.
+/// Kind of an error, with its text or source.
 pub(crate) enum Reason {
     Message(Box<str>),
     Io(IoError),
@@ -166,7 +166,7 @@ impl Error {
     }
 }
 
-/// Returns the original I/O error. Other errors are of the kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) or
+/// Returns the I/O error of the reader or writer. Other errors are of the kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) or
 /// [`InvalidData`](io::ErrorKind::InvalidData).
 #[cfg(feature = "std")]
 impl From<Error> for io::Error {

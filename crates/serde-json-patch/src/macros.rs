@@ -16,8 +16,8 @@
 ///
 /// let (name, key) = ("Ada", "id");
 /// let value = json!({
-///     "user": {"name": name, key: 6 + 1},
 ///     "tags": ["a", null, [true]],
+///     "user": {key: 6 + 1, "name": name},
 /// });
 /// assert_eq!(value.to_string(), r#"{"tags":["a",null,[true]],"user":{"id":7,"name":"Ada"}}"#);
 /// ```

@@ -275,6 +275,7 @@ const DOCUMENTS: &[&str] = &[
 ];
 
 #[test]
+#[cfg_attr(feature = "arbitrary_precision", ignore = "the original is built without it")]
 fn results_are_equal() {
     for document in DOCUMENTS {
         compare_all(document.as_bytes());
@@ -299,6 +300,7 @@ fn results_are_equal() {
 }
 
 #[test]
+#[cfg_attr(feature = "arbitrary_precision", ignore = "the original is built without it")]
 fn results_of_damaged_documents_are_equal() {
     for document in DOCUMENTS {
         let document = document.as_bytes();
@@ -314,6 +316,7 @@ fn results_of_damaged_documents_are_equal() {
 }
 
 #[test]
+#[cfg_attr(feature = "arbitrary_precision", ignore = "the original is built without it")]
 fn parsed_numbers_are_equal() {
     fn text(result: Result<impl ToString, impl ToString>) -> String {
         result.map_or_else(|error| error.to_string(), |number| number.to_string())
@@ -375,6 +378,7 @@ fn compare_encoding<T: Serialize + ?Sized>(value: &T) {
 }
 
 #[test]
+#[cfg_attr(feature = "arbitrary_precision", ignore = "the original is built without it")]
 fn encodings_are_equal() {
     #[derive(Serialize)]
     enum Kind {

@@ -28,7 +28,7 @@ impl<'a> SliceRead<'a> {
     }
 }
 
-/// What both inputs have in common.
+/// Input in memory, of [`SliceRead`] and [`StrRead`].
 struct Slice<'a> {
     tokens: Tokens<'a>,
     /// Content of a string with escapes in bytes.

@@ -5,7 +5,7 @@ use serde::ser::Serializer;
 use super::reject::reject;
 use crate::error::{Error, Result};
 
-/// What becomes of the string.
+/// Receiver of the string.
 pub(crate) trait Target {
     type Ok;
 
