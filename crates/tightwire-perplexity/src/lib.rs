@@ -65,7 +65,6 @@
 //! | `tracing` (default) | a span per call with OpenTelemetry's `gen_ai` attributes |
 //! | `blocking` | `blocking::Client`, for programs without an async runtime |
 //! | `schemars` | `Responses::parse`: structured output with a schema derived from a Rust type |
-//! | `extra` | stores unknown fields of responses, see [`types::Extra`] |
 //!
 //! # Guarantees
 //!

@@ -6,9 +6,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use tightwire_json::{Map, Value};
 
-use super::Secret;
-use super::extra::FieldStore;
 use super::shape::Shape;
+use super::{Extra, Secret};
 
 /// Source of random values.
 pub(crate) struct Source {
@@ -31,13 +30,11 @@ impl Source {
         self.budget > 0
     }
 
-    /// Returns fields that no struct has, if they are stored.
-    pub(crate) fn extra<E: FieldStore>(&mut self) -> E {
-        let mut extra = E::default();
-        if let Some(fields) = extra.stored_mut() {
-            for name in ["x_one", "x_two"].into_iter().take(self.below(3) as usize) {
-                fields.insert(name, Value::arbitrary(self));
-            }
+    /// Returns fields that no struct has.
+    pub(crate) fn extra(&mut self) -> Extra {
+        let mut extra = Extra::default();
+        for name in ["x_one", "x_two"].into_iter().take(self.below(3) as usize) {
+            extra.insert(name, Value::arbitrary(self));
         }
         extra
     }

@@ -21,7 +21,7 @@
 //! # Guarantees
 //!
 //! - Unknown enum values, union tags and object fields never fail decoding. Values and tags are stored in the variants
-//!   `Other` and `Unknown`. Unknown fields are stored with the feature `extra`, see [`Extra`].
+//!   `Other` and `Unknown`. Unknown fields are stored, see [`Extra`].
 //! - A missing or `null` field decodes to its default: `None`, an empty list, zero or the empty string.
 //! - Integers may be written with a zero fraction (`7.0`).
 //! - Decoding is single-pass. A union is buffered only if its tag is not the first field.
@@ -67,5 +67,5 @@ pub use common::{
     Deleted, NumberOrText, ObjectKind, Recency, SearchContextSize, SearchMode, Secret, TextOrList,
 };
 pub use domains::DomainFilter;
-pub use extra::{Extra, ExtraFields};
+pub use extra::Extra;
 pub use invalid::Invalid;

@@ -10,7 +10,6 @@ use super::content::{Content, Part};
 use super::message::{Delta, Message, Role};
 use super::reasoning::ReasoningStep;
 use super::tool::{FunctionCall, ToolCall};
-use crate::types::extra::FieldStore;
 use crate::types::partial::GrowingJson;
 use crate::types::{Extra, ObjectKind};
 

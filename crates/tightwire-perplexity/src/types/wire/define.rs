@@ -7,7 +7,7 @@
 /// The role is one of:
 ///
 /// - `response`: only decoded. Fields are written with their Rust types.
-/// - `request`: a request body. It gets setters, and always stores extra fields.
+/// - `request`: a request body. It gets setters.
 /// - `nested`: an object inside requests. It gets setters.
 ///
 /// `role, new` also defines `new`, which takes the fields of the kind `required`.
@@ -84,7 +84,7 @@ macro_rules! object {
         pub struct $name {
             $($(#[$field_meta])* pub $field: $crate::types::wire::object!(@type $kind $ty),)*
             /// Fields that the struct does not define.
-            pub extra: $crate::types::wire::object!(@extra $role),
+            pub extra: $crate::types::Extra,
         }
 
         $crate::types::wire::object!(@setters $role $name $($field: $kind $ty,)*);
@@ -99,8 +99,6 @@ macro_rules! object {
             #[allow(unused_variables, reason = "some objects have no fields")]
             impl $crate::types::wire::object::Object for $name {
                 type Field = Field;
-
-                type Extra = $crate::types::wire::object!(@extra $role);
 
                 #[inline]
                 fn name(text: &str) -> Option<Field> {
@@ -125,7 +123,7 @@ macro_rules! object {
                                     // A field that is written encodes its default instead.
                                     if !$crate::types::wire::object!(@is_written $kind self.$field) {
                                         let name = $crate::types::wire::object!(@wire $field $($wire)?);
-                                        $crate::types::extra::FieldStore::store_null(&mut self.extra, name);
+                                        self.extra.insert(name, tightwire_json::Value::Null);
                                     }
                                 }
                             }
@@ -148,12 +146,12 @@ macro_rules! object {
                 }
 
                 #[inline]
-                fn extra(&self) -> &Self::Extra {
+                fn extra(&self) -> &$crate::types::Extra {
                     &self.extra
                 }
 
                 #[inline]
-                fn extra_mut(&mut self) -> &mut Self::Extra {
+                fn extra_mut(&mut self) -> &mut $crate::types::Extra {
                     &mut self.extra
                 }
             }
@@ -208,8 +206,6 @@ macro_rules! object {
     (@wire $field:ident) => { stringify!($field) };
     (@wire $field:ident $wire:literal) => { $wire };
 
-    (@extra request) => { $crate::types::ExtraFields };
-    (@extra $role:ident) => { $crate::types::Extra };
 
     (@setters response $name:ident $($rest:tt)*) => {};
     (@setters nested $name:ident $($field:ident: $kind:ident $ty:ty,)*) => {

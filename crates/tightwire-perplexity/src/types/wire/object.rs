@@ -12,16 +12,12 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Une
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 use tightwire_json::Value;
 
-use crate::types::ExtraFields;
-use crate::types::extra::FieldStore;
+use crate::types::Extra;
 
 /// A JSON object with struct fields. Implemented by [`object!`].
 pub(crate) trait Object: Default {
     /// Identifies a struct field.
     type Field: Copy;
-
-    /// Storage of unknown fields.
-    type Extra: FieldStore;
 
     fn name(text: &str) -> Option<Self::Field>;
 
@@ -34,9 +30,9 @@ pub(crate) trait Object: Default {
     /// Encodes the fields.
     fn write<W: FieldWriter>(&self, out: &mut W) -> Result<(), W::Error>;
 
-    fn extra(&self) -> &Self::Extra;
+    fn extra(&self) -> &Extra;
 
-    fn extra_mut(&mut self) -> &mut Self::Extra;
+    fn extra_mut(&mut self) -> &mut Extra;
 
     /// Returns the field of an object that may be written without the others: gateways replace costs by their total, and
     /// errors by their message.
@@ -61,10 +57,7 @@ pub(crate) fn read_without<'de, T: Object, A: MapAccess<'de>>(
     mut map: A,
 ) -> Result<T, A::Error> {
     let mut object = T::default();
-    let field = |name: &str| {
-        let is_stored = T::Extra::STORES && tag != Some(name);
-        T::name(name).ok_or_else(|| is_stored.then(|| name.to_owned()))
-    };
+    let field = |name: &str| T::name(name).ok_or_else(|| (tag != Some(name)).then(|| name.to_owned()));
     while let Some(name) = map.next_key_seed(Text(field))? {
         match name {
             Ok(name) => object.read(name, &mut map)?,
@@ -73,9 +66,7 @@ pub(crate) fn read_without<'de, T: Object, A: MapAccess<'de>>(
             }
             Err(Some(unknown)) => {
                 let value: Value = map.next_value()?;
-                if let Some(fields) = object.extra_mut().stored_mut() {
-                    fields.insert(unknown, value);
-                }
+                object.extra_mut().insert(unknown, value);
             }
         }
     }
@@ -185,7 +176,7 @@ impl<S: SerializeStruct> FieldWriter for Fields<S> {
 /// Writes struct fields as map entries, for objects with extra fields.
 struct Entries<'a, S> {
     map: S,
-    extra: &'a ExtraFields,
+    extra: &'a Extra,
     /// Names of the struct fields that were written.
     written: Vec<&'static str>,
 }
@@ -210,10 +201,8 @@ pub(crate) fn write<T: Object, S: Serializer>(
     tag: Option<(&'static str, &'static str)>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    if let Some(extra) = object.extra().stored()
-        && !extra.is_empty()
-    {
-        return write_all(object, extra, tag, serializer);
+    if !object.extra().is_empty() {
+        return write_all(object, object.extra(), tag, serializer);
     }
     let len = object.count() + usize::from(tag.is_some());
     let mut out = Fields(serializer.serialize_struct(name, len)?);
@@ -227,7 +216,7 @@ pub(crate) fn write<T: Object, S: Serializer>(
 /// Encodes `object` like [`write`], followed by its extra fields.
 fn write_all<T: Object, S: Serializer>(
     object: &T,
-    extra: &ExtraFields,
+    extra: &Extra,
     tag: Option<(&'static str, &'static str)>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
