@@ -1,5 +1,6 @@
 //! JSON object fields that have no struct field.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use tightwire_json::Value;
@@ -24,7 +25,7 @@ use tightwire_json::Value;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Extra {
-    map: BTreeMap<String, Value>,
+    map: BTreeMap<Cow<'static, str>, Value>,
 }
 
 impl Extra {
@@ -35,7 +36,12 @@ impl Extra {
 
     /// Inserts or replaces a field.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) {
-        self.map.insert(name.into(), value.into());
+        self.map.insert(Cow::Owned(name.into()), value.into());
+    }
+
+    /// Records that a known field was `null`.
+    pub(crate) fn insert_null(&mut self, name: &'static str) {
+        self.map.insert(Cow::Borrowed(name), Value::Null);
     }
 
     /// Returns whether there are no fields.
@@ -45,8 +51,8 @@ impl Extra {
     }
 
     /// Returns the fields, sorted by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&String, &Value)> {
-        self.map.iter()
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.map.iter().map(|(name, value)| (&**name, value))
     }
 
     /// Returns whether the entry is written in place of the struct field of the same name.
@@ -58,7 +64,7 @@ impl Extra {
     pub(crate) fn merge(&mut self, later: &Self) {
         for (name, value) in later.iter() {
             if !value.is_null() || self.get(name).is_none() {
-                self.insert(name.as_str(), value.clone());
+                self.insert(name, value.clone());
             }
         }
     }

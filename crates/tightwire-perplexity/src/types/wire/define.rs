@@ -123,7 +123,7 @@ macro_rules! object {
                                     // A field that is written encodes its default instead.
                                     if !$crate::types::wire::object!(@is_written $kind self.$field) {
                                         let name = $crate::types::wire::object!(@wire $field $($wire)?);
-                                        self.extra.insert(name, tightwire_json::Value::Null);
+                                        self.extra.insert_null(name);
                                     }
                                 }
                             }

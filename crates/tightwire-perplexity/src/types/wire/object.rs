@@ -228,7 +228,7 @@ fn write_all<T: Object, S: Serializer>(
     }
     object.write(&mut out)?;
     for (name, value) in extra.iter() {
-        if !out.written.contains(&name.as_str()) {
+        if !out.written.contains(&name) {
             out.map.serialize_entry(name, value)?;
         }
     }
