@@ -193,9 +193,13 @@ impl Drop for Server {
     }
 }
 
-/// Returns a command with a minimal environment, so that no variable changes its behavior.
+/// Returns the command of a program with a minimal environment.
 pub(crate) fn program(path: impl AsRef<Path>) -> Command {
-    let mut command = Command::new(path.as_ref());
+    isolated(Command::new(path.as_ref()))
+}
+
+/// Gives a command a minimal environment, so that no variable changes its behavior.
+pub(crate) fn isolated(mut command: Command) -> Command {
     command.env_clear();
     command.envs(
         ["PATH", "HOME", "LANG", "TMPDIR"].iter().filter_map(|name| Some((name, std::env::var_os(name)?))),

@@ -1,5 +1,7 @@
 //! `cargo xtask fleet`: tests several instances of our proxy that share a bucket.
 
+#[path = "../../../pypi-proxy/tests/support/s3.rs"]
+mod s3;
 mod scaling;
 mod site;
 mod soak;
@@ -15,7 +17,8 @@ use bench_report::read_json;
 use bench_report::table::Sheet;
 use clap::{Args, ValueEnum};
 
-use self::site::{Programs, ServerName, Site};
+use self::s3::Kind;
+use self::site::{Programs, Site};
 use crate::{Paths, note, procfs, programs};
 
 /// Test several instances of our proxy that share a bucket
@@ -33,7 +36,7 @@ pub(crate) struct Options {
     soak_minutes: Option<u64>,
     /// S3 server; versitygw is built once, which takes minutes, and rclone has no conditional writes
     #[arg(long, value_name = "NAME", value_enum, default_value = "s3proxy")]
-    server: ServerName,
+    server: Kind,
     /// Run only this part
     #[arg(long = "only", value_name = "PART", value_enum)]
     parts: Vec<Part>,

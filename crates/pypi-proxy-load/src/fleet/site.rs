@@ -1,92 +1,30 @@
 //! Environment of a fleet: an index with many files, an S3 server with a bucket, and the instances.
 
 use std::fs;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use bench_report::model::Role;
-use clap::ValueEnum;
 use nix::sys::signal::Signal;
 
+use super::s3::{BUCKET, IDENTITY, Kind, SECRET};
 use crate::data::{Wheel, json_list, wheel, write_compressed};
 use crate::programs::ADMIN_TOKEN;
-use crate::servers::{Server, empty, program};
+use crate::servers::{Server, empty, isolated, program};
 use crate::upstream::Upstream;
 use crate::{client, pause};
 
 /// Number of files of the index, one per project.
 pub(super) const FILES: usize = 200;
 
-const BUCKET: &str = "wheels";
-const IDENTITY: &str = "test";
-const SECRET: &str = "testtest";
-
 #[derive(Debug)]
 pub(super) struct Programs {
     /// Path of the program `pypi-proxy`.
     pub(super) ours: PathBuf,
-    pub(super) server: ServerName,
-    /// Path at which `cargo xtask` has installed the S3 server. See [`ServerName::variable`].
+    pub(super) server: Kind,
+    /// Path at which `cargo xtask` has installed the S3 server. See [`Kind::variable`].
     pub(super) installed: PathBuf,
-}
-
-/// An S3 server.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum ServerName {
-    S3proxy,
-    Versitygw,
-    Rclone,
-}
-
-impl ServerName {
-    pub(super) fn name(self) -> String {
-        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
-    }
-
-    /// Returns the environment variable that locates the S3 server: the folder of its jar or program, or, for rclone,
-    /// the Python interpreter next to it.
-    pub(super) fn variable(self) -> &'static str {
-        match self {
-            Self::S3proxy => "FLEET_JARS",
-            Self::Versitygw => "FLEET_VERSITYGW",
-            Self::Rclone => "FLEET_PYTHON",
-        }
-    }
-
-    fn command(self, installed: &Path, address: SocketAddr, dir: &Path) -> Result<Command> {
-        let root = dir.join("root");
-        Ok(match self {
-            Self::S3proxy => {
-                let settings = dir.join("s3proxy.conf");
-                let text = format!(
-                    "s3proxy.endpoint=http://{address}\ns3proxy.authorization=aws-v2-or-v4\n\
-                     s3proxy.identity={IDENTITY}\ns3proxy.credential={SECRET}\n\
-                     jclouds.provider=filesystem-nio2\njclouds.filesystem.basedir={}\n",
-                    root.display()
-                );
-                fs::write(&settings, text)?;
-                let mut command = program("java");
-                command.args(["-Xmx512m", "-jar"]).arg(installed.join("s3proxy-jar-with-dependencies.jar"));
-                command.arg("--properties").arg(settings);
-                command
-            }
-            Self::Versitygw => {
-                let mut command = program(installed.join("versitygw"));
-                command.args(["--access", IDENTITY, "--secret", SECRET, "--port", &address.to_string()]);
-                command.args(["--keep-alive", "--quiet", "posix"]).arg(root);
-                command
-            }
-            Self::Rclone => {
-                let mut command = program(installed.with_file_name("rclone"));
-                command.args(["serve", "s3", "--auth-key", &format!("{IDENTITY},{SECRET}")]);
-                command.args(["--addr", &address.to_string()]).arg(root);
-                command
-            }
-        })
-    }
 }
 
 /// The index and bucket of a fleet.
@@ -117,18 +55,18 @@ impl<'p> Site<'p> {
         let pages = wheels.iter().map(|wheel| (format!("{}.json", wheel.project), wheel.page(&base)));
         write_compressed(&data, pages.chain([("list.json".to_owned(), json_list(&names))]))?;
         let dir = empty(&scratch, "bucket")?;
-        fs::create_dir_all(dir.join("root").join(BUCKET))?;
+        let root = dir.join("root");
+        fs::create_dir_all(root.join(BUCKET))?;
         let mut bucket = Server::proxy("bucket", Role::Peer, "", "")?;
-        let mut command = programs.server.command(&programs.installed, bucket.address, &dir)?;
+        let command = programs.server.command(&programs.installed, bucket.address, &root)?;
         // Unsigned requests are rejected, which shows that the server is running.
         bucket.ready = None;
-        let bucket = bucket.start(command.current_dir(&dir), &scratch)?;
+        let bucket = bucket.start(isolated(command).current_dir(&dir), &scratch)?;
         Ok(Self { programs, data, scratch, wheels, upstream, bucket })
     }
 
-    /// Returns whether the S3 server allows only one of several simultaneous downloads of a file.
     pub(super) fn has_conditional_writes(&self) -> bool {
-        !matches!(self.programs.server, ServerName::Rclone)
+        self.programs.server.has_conditions()
     }
 
     pub(super) fn scratch(&self) -> &Path {

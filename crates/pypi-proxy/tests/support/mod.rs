@@ -8,6 +8,8 @@ pub(crate) mod faulty;
 #[cfg(feature = "cli")]
 pub(crate) mod program;
 pub(crate) mod proxy;
+#[cfg(feature = "cli")]
+pub(crate) mod s3;
 pub(crate) mod server;
 pub(crate) mod source;
 

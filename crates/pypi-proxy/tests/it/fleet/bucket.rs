@@ -4,72 +4,23 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use clap::ValueEnum as _;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
 use crate::fleet::given;
 use crate::support::prelude::*;
+use crate::support::s3::{BUCKET, Kind};
 
-pub(crate) const NAME: &str = "wheels";
 pub(crate) const PREFIX: &str = "fleet";
-pub(crate) const IDENTITY: &str = "test";
-pub(crate) const SECRET: &str = "testtest";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    S3proxy,
-    Versitygw,
-    /// Ignores conditions of writes, and ranges.
-    Rclone,
-}
 
 impl Kind {
     /// Returns the server selected by `FLEET_SERVER`; the default is s3proxy.
     pub(crate) fn wanted() -> Self {
-        match std::env::var("FLEET_SERVER").as_deref() {
-            Err(_) | Ok("" | "s3proxy") => Self::S3proxy,
-            Ok("versitygw") => Self::Versitygw,
-            Ok("rclone") => Self::Rclone,
-            Ok(other) => panic!("FLEET_SERVER: there is no {other}"),
-        }
-    }
-
-    pub(crate) fn has_conditions(self) -> bool {
-        self != Self::Rclone
-    }
-
-    fn command(self, address: SocketAddr, root: &Path) -> Option<Command> {
-        match self {
-            Self::S3proxy => {
-                let jar = given("FLEET_JARS")?.join("s3proxy-jar-with-dependencies.jar");
-                let settings = root.with_file_name("s3proxy.conf");
-                let text = format!(
-                    "s3proxy.endpoint=http://{address}\ns3proxy.authorization=aws-v2-or-v4\n\
-                     s3proxy.identity={IDENTITY}\ns3proxy.credential={SECRET}\n\
-                     jclouds.provider=filesystem-nio2\njclouds.filesystem.basedir={}\n",
-                    root.display()
-                );
-                std::fs::write(&settings, text).unwrap();
-                let mut command = Command::new("java");
-                // Tests are short, so optimized compilation would be too late.
-                command.args(["-XX:TieredStopAtLevel=1", "-Xmx512m", "-jar"]).arg(jar);
-                command.arg("--properties").arg(settings);
-                Some(command)
-            }
-            Self::Versitygw => {
-                let mut command = Command::new(given("FLEET_VERSITYGW")?.join("versitygw"));
-                command.args(["--access", IDENTITY, "--secret", SECRET, "--port", &address.to_string()]);
-                command.args(["--keep-alive", "--quiet", "posix"]).arg(root);
-                Some(command)
-            }
-            Self::Rclone => {
-                let mut command = Command::new(given("FLEET_PYTHON")?.with_file_name("rclone"));
-                command.args(["serve", "s3", "--auth-key", &format!("{IDENTITY},{SECRET}")]);
-                command.args(["--addr", &address.to_string()]).arg(root);
-                Some(command)
-            }
-        }
+        let name = std::env::var("FLEET_SERVER").unwrap_or_default();
+        let name = if name.is_empty() { "s3proxy" } else { &name };
+        Self::from_str(name, false).unwrap_or_else(|error| panic!("FLEET_SERVER: {error}"))
     }
 }
 
@@ -84,7 +35,7 @@ impl Bucket {
     /// Starts the server, or reports why it is not available.
     pub(crate) async fn start(kind: Kind) -> Option<Self> {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(dir.path().join("root").join(NAME)).unwrap();
+        std::fs::create_dir_all(dir.path().join("root").join(BUCKET)).unwrap();
         let address = free_address();
         let child = spawn(kind, address, dir.path())?;
         let bucket = Self { kind, address, dir, child };
@@ -130,7 +81,7 @@ impl Bucket {
 
     /// Lists the objects below a prefix of the keys.
     pub(crate) fn objects(&self, below: &str) -> Vec<PathBuf> {
-        files_below(&self.dir.path().join("root").join(NAME).join(PREFIX).join(below))
+        files_below(&self.dir.path().join("root").join(BUCKET).join(PREFIX).join(below))
     }
 
     /// Lists the files, without temporary objects of the server.
@@ -159,7 +110,10 @@ impl Bucket {
 
 fn spawn(kind: Kind, address: SocketAddr, dir: &Path) -> Option<Child> {
     let log = std::fs::File::create(dir.join("log.txt")).unwrap();
-    let mut command = kind.command(address, &dir.join("root"))?;
+    let installed = given(kind.variable())?;
+    let mut command = Command::from(kind.command(&installed, address, &dir.join("root")).unwrap());
+    // Tests are short, so optimized compilation would be too late.
+    command.env("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1");
     command.current_dir(dir).stdin(Stdio::null()).kill_on_drop(true);
     Some(command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap())
 }

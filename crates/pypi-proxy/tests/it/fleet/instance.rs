@@ -7,11 +7,11 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use crate::fleet::bucket;
-use crate::fleet::bucket::{IDENTITY, SECRET};
+use crate::fleet::bucket::PREFIX;
 use crate::fleet::index::{File, Index};
 use crate::support::prelude::*;
 use crate::support::program::{Served, run, serve};
+use crate::support::s3::{BUCKET, IDENTITY, SECRET};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -29,8 +29,8 @@ impl Instance {
         let env = [
             ("PYPI_PROXY_INDEX_URL", &*index),
             ("GROXPI_STORAGE_TYPE", "hybrid"),
-            ("GROXPI_S3_BUCKET", bucket::NAME),
-            ("GROXPI_S3_PREFIX", bucket::PREFIX),
+            ("GROXPI_S3_BUCKET", BUCKET),
+            ("GROXPI_S3_PREFIX", PREFIX),
             ("GROXPI_S3_FORCE_PATH_STYLE", "true"),
             ("GROXPI_S3_USE_SSL", "false"),
             ("AWS_ENDPOINT_URL", endpoint),

@@ -12,11 +12,12 @@ mod instance;
 
 use std::path::PathBuf;
 
-use bucket::{Bucket, Kind};
+use bucket::Bucket;
 use index::Index;
 use instance::{Instance, Load, ask_all, client, end, get, instances};
 
 use crate::support::prelude::*;
+use crate::support::s3::{Kind, SECRET};
 
 #[derive(Clone, Copy)]
 struct Scale {
@@ -125,7 +126,7 @@ async fn network_faults_of_the_bucket_do_not_affect_responses() {
         far.becomes("ok").await;
         ask_all(4, &[&near, &far], new, new.len()).await;
     }
-    assert!(!far.log().contains(bucket::SECRET));
+    assert!(!far.log().contains(SECRET));
     end([near, far]).await;
 }
 
