@@ -1,4 +1,4 @@
-//! The public [`Error`], and [`Fault`], the one-byte error that codecs return internally.
+//! The public [`Error`], and [`Fault`], the error code that codecs return internally.
 
 #[cfg(feature = "alloc")]
 use alloc::boxed::Box;
@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A one-byte error code. It stays in a register, which keeps the success path of codecs fast.
+/// An error code of one word. It stays in a register, which keeps the success path of codecs fast.
 ///
 /// Implementations of [`Put`](crate::Put) and [`Get`](crate::Get) return it. The [`Writer`](crate::Writer) or
 /// [`Reader`](crate::Reader) records the details (offset, path, missing bytes), and both are combined into an
@@ -39,9 +39,11 @@ impl fmt::Display for Fault {
 
 impl core::error::Error for Fault {}
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+// In a `Result`, a shorter code would overlap a part of a pointer, which would then be moved in parts.
+#[repr(usize)]
 pub(crate) enum ErrorKind {
+    #[default]
     UnexpectedEnd,
     Overflow,
     LengthOverflow,
@@ -198,48 +200,46 @@ type Details = Inner;
 /// Path and byte counts of a failure, recorded while the fault is returned to the caller.
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
-    /// Innermost segment first.
-    segments: Path,
     /// For `UnexpectedEnd`: the minimum number of missing bytes.
     pub(crate) missing: usize,
     /// Number of bytes between the start of the failed value and the current position.
     pub(crate) rewind: usize,
-    /// Text of a `Serialize` or `Deserialize` implementation, or of the program.
-    #[cfg(feature = "alloc")]
-    pub(crate) message: Option<Box<str>>,
-    /// For a limit: the value that exceeds it.
-    exceeded: Option<Exceeded>,
+    /// The rest, whose path has the innermost segment first. It is made for a failure, so that other messages do not create
+    /// and drop it.
+    error: Option<Details>,
 }
 
 impl Trace {
     /// Records the limit that was exceeded and returns the fault.
     #[cold]
     pub(crate) fn exceed(&mut self, exceeded: Exceeded) -> Fault {
-        self.exceeded = Some(exceeded);
+        self.error.get_or_insert_default().exceeded = Some(exceeded);
         Fault(exceeded.kind())
     }
 
     #[cold]
     pub(crate) fn push(&mut self, segment: Segment) {
         #[cfg(feature = "alloc")]
-        self.segments.push(segment);
+        self.error.get_or_insert_default().path.push(segment);
         #[cfg(not(feature = "alloc"))]
         let _ = segment;
     }
 
-    pub(crate) fn into_error(mut self, fault: Fault, offset: usize) -> Error {
-        self.segments.reverse();
-        Error(Details::from(Inner {
-            kind: fault.0,
-            offset: Some(offset.saturating_sub(self.rewind)),
-            missing: self.missing,
-            path: self.segments,
-            exceeded: self.exceeded,
-            #[cfg(feature = "alloc")]
-            message: self.message,
-            #[cfg(feature = "std")]
-            source: None,
-        }))
+    /// Records the text of a `Serialize` or `Deserialize` implementation.
+    #[cfg(feature = "serde")]
+    #[cold]
+    pub(crate) fn explain(&mut self, message: Option<Box<str>>) {
+        self.error.get_or_insert_default().message = message;
+    }
+
+    #[cold]
+    pub(crate) fn into_error(self, fault: Fault, offset: usize) -> Error {
+        let mut error = self.error.unwrap_or_default();
+        error.kind = fault.0;
+        error.offset = Some(offset.saturating_sub(self.rewind));
+        error.missing = self.missing;
+        error.path.reverse();
+        Error(error)
     }
 }
 
@@ -252,13 +252,15 @@ impl Trace {
 #[derive(Debug)]
 pub struct Error(Details);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Inner {
     kind: ErrorKind,
     offset: Option<usize>,
     missing: usize,
     path: Path,
+    /// For a limit: the value that exceeds it.
     exceeded: Option<Exceeded>,
+    /// Text of a `Serialize` or `Deserialize` implementation, or of the program.
     #[cfg(feature = "alloc")]
     message: Option<Box<str>>,
     #[cfg(feature = "std")]

@@ -413,8 +413,8 @@ impl Buffer {
     /// Grows the buffer to this many bytes.
     fn grow(&mut self, size: usize) {
         if self.heap.is_empty() {
-            // Cheaper than growing it, or zeroed memory.
-            self.heap = Vec::with_capacity(size);
+            // Cheaper than growing it, or zeroed memory. Messages are often read in many small steps.
+            self.heap = Vec::with_capacity(size.max(4 * INLINE));
             self.heap.extend_from_slice(&self.inline);
         }
         self.heap.resize(size, 0);

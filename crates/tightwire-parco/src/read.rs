@@ -30,7 +30,8 @@ pub(crate) struct Context {
 #[derive(Debug)]
 pub struct State {
     pub(crate) options: Options,
-    allocated: usize,
+    /// Memory that may still be allocated.
+    available: usize,
     depth: u32,
     pub(crate) trace: Trace,
 }
@@ -304,19 +305,18 @@ pub trait Input {
 impl State {
     #[inline]
     pub(crate) fn new(options: Options) -> Self {
-        Self { options, allocated: 0, depth: 0, trace: Trace::default() }
+        Self { options, available: options.limits.allocation, depth: 0, trace: Trace::default() }
     }
 
     /// See [`Reader::count_allocation`].
     #[inline]
     pub(crate) fn count_allocation(&mut self, bytes: usize) -> Result<(), Fault> {
-        self.allocated = self.allocated.saturating_add(bytes);
-        let most = self.options.limits.allocation;
-        if self.allocated <= most {
-            Ok(())
-        } else {
-            Err(self.exceed(Limit::Allocation, self.allocated, most))
-        }
+        let Some(available) = self.available.checked_sub(bytes) else {
+            let most = self.options.limits.allocation;
+            return Err(self.exceed(Limit::Allocation, (most - self.available).saturating_add(bytes), most));
+        };
+        self.available = available;
+        Ok(())
     }
 
     #[cold]
@@ -449,18 +449,18 @@ impl Context {
         Self { total: input.len(), state: State::new(options) }
     }
 
-    /// Creates the context of a further part of a message, for which this memory was counted already.
+    /// Creates the context of a further part of a message, for which this memory is available.
     #[cfg(feature = "std")]
-    pub(crate) fn resume(input: &[u8], options: Options, allocated: usize) -> Self {
+    pub(crate) fn resume(input: &[u8], options: Options, available: usize) -> Self {
         let mut context = Self::new(input, options);
-        context.state.allocated = allocated;
+        context.state.available = available;
         context
     }
 
-    /// Returns the memory that was counted.
+    /// Returns the memory that may still be allocated.
     #[cfg(feature = "std")]
-    pub(crate) fn allocated(&self) -> usize {
-        self.state.allocated
+    pub(crate) fn available(&self) -> usize {
+        self.state.available
     }
 
     #[cold]

@@ -1,11 +1,19 @@
-//! UTF-8 validation with a fast path for short ASCII strings.
+//! UTF-8 validation with a fast path for short ASCII strings, and copies of short strings.
 //!
-//! This module contains the decoder's `unsafe` code: a conversion that skips the validation of the standard library,
-//! because the call costs more than checking a short string inline. Invariant: every byte was checked to be ASCII.
+//! This module contains the decoder's `unsafe` code: a conversion that skips the validation of the standard library, and a
+//! copy that does not call it, because the calls cost more than a short string. Invariant: every byte was checked to be
+//! ASCII, or all of them to be UTF-8.
 
 #![allow(unsafe_code, reason = "keys are mostly short strings; see the module documentation")]
 
+#[cfg(feature = "alloc")]
+use alloc::string::String;
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
+
 use crate::error::Fault;
+#[cfg(feature = "alloc")]
+use crate::write::copy;
 
 /// Returns the bytes as a string.
 ///
@@ -22,17 +30,49 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, Fault> {
     }
 }
 
+/// Returns a copy of the bytes as a string.
+///
+/// # Errors
+///
+/// Fails if they are not UTF-8.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+pub(crate) fn string(bytes: &[u8]) -> Result<String, Fault> {
+    if bytes.len() > SHORT {
+        return long_string(bytes);
+    }
+    // Copied first, so that the compiler joins the branches on the length, which are the same.
+    let mut copied = Vec::with_capacity(bytes.len());
+    // SAFETY: the vector has room for the bytes and does not overlap them.
+    unsafe {
+        copy(bytes, copied.as_mut_ptr());
+        copied.set_len(bytes.len());
+    }
+    text(bytes)?;
+    // SAFETY: the bytes are UTF-8.
+    Ok(unsafe { String::from_utf8_unchecked(copied) })
+}
+
+#[cfg(feature = "alloc")]
+#[inline(never)]
+fn long_string(bytes: &[u8]) -> Result<String, Fault> {
+    checked(bytes).map(Into::into)
+}
+
 #[inline(never)]
 fn checked(bytes: &[u8]) -> Result<&str, Fault> {
     simdutf8::basic::from_utf8(bytes).map_err(|_| Fault::INVALID_UTF8)
 }
 
-/// Returns whether there are at most 16 bytes and all are ASCII. The chunks that are checked may overlap.
+/// Maximum length of a short string.
+const SHORT: usize = 16;
+
+/// Returns whether there are at most [`SHORT`] bytes and all are ASCII. The chunks that are checked may overlap.
 #[inline(always)]
 fn is_short_ascii(bytes: &[u8]) -> bool {
     const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
     if let (Some(head), Some(tail)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        bytes.len() <= 16 && (u64::from_le_bytes(*head) | u64::from_le_bytes(*tail)) & HIGH == 0
+        bytes.len() <= SHORT && (u64::from_le_bytes(*head) | u64::from_le_bytes(*tail)) & HIGH == 0
     } else if let (Some(head), Some(tail)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         u64::from(u32::from_le_bytes(*head) | u32::from_le_bytes(*tail)) & HIGH == 0
     } else if let [first, .., last] = bytes {
@@ -54,6 +94,7 @@ mod tests {
     /// Compares with the validation of the standard library.
     fn agrees(bytes: &[u8]) {
         assert_eq!(text(bytes).ok(), core::str::from_utf8(bytes).ok());
+        assert_eq!(string(bytes).ok().as_deref(), core::str::from_utf8(bytes).ok());
         assert!(!is_short_ascii(bytes) || bytes.is_ascii());
         assert!(is_short_ascii(bytes) || bytes.len() > 16 || !bytes.is_ascii());
     }

@@ -311,7 +311,7 @@ where
         let start = reader.rest();
         let mut order = KeyOrder::new(reader);
         for index in 0..len {
-            let _: (A, B) = self.get_entry(index, &mut order, reader)?;
+            self.get_entry(index, &mut order, reader, |_: A, _: B| ())?;
         }
         Ok(Entries(Seq::new(start, len, reader)))
     }

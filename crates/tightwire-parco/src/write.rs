@@ -5,7 +5,8 @@
 //! written.
 //!
 //! The cursor is separate from the buffer it points into, and growing takes and returns cursors by value. No address of
-//! a cursor escapes, so the compiler keeps it in registers in the loops over collections.
+//! a cursor escapes, so the compiler keeps it in registers in the loops over collections. Cold code therefore takes the buffer
+//! or a copy of the cursor ([`Writer::detached`]).
 
 #![allow(unsafe_code, reason = "one capacity check covers several writes; see the module documentation")]
 
@@ -109,7 +110,8 @@ impl Buffer {
     fn grow(&mut self, at: *mut u8, additional: usize) -> (*mut u8, *mut u8) {
         let written = at.addr() - self.start.addr();
         if let Memory::Region = self.memory {
-            let mut vec = Vec::with_capacity(written.saturating_add(additional).max(2 * written));
+            let mut vec =
+                Vec::with_capacity(written.saturating_add(additional).max(2 * written).max(SPILLED));
             // SAFETY: the bytes from `start` to `at` are initialized, and the vector is a separate allocation.
             vec.extend_from_slice(unsafe { core::slice::from_raw_parts(self.start, written) });
             vec.clear();
@@ -133,6 +135,35 @@ impl Buffer {
         self.start = spare.start.cast();
         // SAFETY: `reserve` preserves the `written` bytes and makes room after them in the same allocation.
         (unsafe { self.start.add(written) }, spare.end.cast())
+    }
+
+    /// See [`Writer::sort_parts`]. `end` is the number of bytes written.
+    #[cfg(feature = "alloc")]
+    #[cold]
+    fn sort_parts(
+        &mut self,
+        end: usize,
+        keys: &[Range<usize>],
+        segment: fn(usize) -> Segment,
+    ) -> Result<(), Fault> {
+        let Some(first) = keys.first() else { return Ok(()) };
+        let base = first.start;
+        // SAFETY: all bytes up to the cursor are initialized, and nothing else accesses them while the slice is in use.
+        let parts = unsafe { core::slice::from_raw_parts_mut(self.start.add(base), end - base) };
+        let key = |index: usize| &parts[keys[index].start - base..keys[index].end - base];
+        let mut order: Vec<usize> = (0..keys.len()).collect();
+        order.sort_unstable_by(|one, other| key(*one).cmp(key(*other)));
+        if let Some(same) = order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
+            self.trace.push(segment(same[0].max(same[1])));
+            return Err(Fault(ErrorKind::DuplicateKey));
+        }
+        let mut sorted = Vec::with_capacity(parts.len());
+        for index in order {
+            let next = keys.get(index + 1).map_or(end, |next| next.start);
+            sorted.extend_from_slice(&parts[keys[index].start - base..next - base]);
+        }
+        parts.copy_from_slice(&sorted);
+        Ok(())
     }
 }
 
@@ -218,7 +249,7 @@ impl<'a> Writer<'a> {
         usize::try_from(self.allocated).unwrap_or(usize::MAX)
     }
 
-    #[cold]
+    #[inline(always)]
     pub(crate) fn exceed(&mut self, exceeded: Exceeded) -> Fault {
         self.buffer.trace.exceed(exceeded)
     }
@@ -256,7 +287,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds a segment to the path of a fault, innermost segment first.
-    #[cold]
+    #[inline(always)]
     pub fn locate(&mut self, fault: Fault, segment: Segment) -> Fault {
         self.buffer.trace.push(segment);
         fault
@@ -265,7 +296,7 @@ impl<'a> Writer<'a> {
     /// Adds the text of a `Serialize` implementation to the error.
     #[cfg(feature = "serde")]
     pub(crate) fn explain(&mut self, message: Option<Box<str>>) {
-        self.buffer.trace.message = message;
+        self.buffer.trace.explain(message);
     }
 
     /// Makes room for `additional` bytes, so that smaller writes do not grow the memory one at a time.
@@ -393,7 +424,7 @@ impl<'a> Writer<'a> {
             // SAFETY: a `Reserved` is only made by `begin_length`, which has written the byte at `start`.
             unsafe { self.buffer.start.add(start).write(len as u8) };
         } else {
-            self.put_long(start, len);
+            self.detached(|writer| writer.put_long(start, len));
         }
     }
 
@@ -438,6 +469,16 @@ impl<'a> Writer<'a> {
         debug_assert_eq!(from, to, "all lengths are inserted");
     }
 
+    /// Runs code that is not inlined with a copy of the cursor, so that the address of this one does not escape.
+    #[inline(always)]
+    pub(crate) fn detached<T>(&mut self, run: impl FnOnce(&mut Writer<'_>) -> T) -> T {
+        let Self { at, end, levels, sized, allocated, options, .. } = *self;
+        let mut copy = Writer { at, end, levels, sized, allocated, options, buffer: &mut *self.buffer };
+        let result = run(&mut copy);
+        (self.at, self.end, self.allocated) = (copy.at, copy.end, copy.allocated);
+        result
+    }
+
     /// Returns whether maps and sets are sorted, which needs an allocator.
     #[inline(always)]
     pub(crate) fn is_canonical(&self) -> bool {
@@ -451,32 +492,17 @@ impl<'a> Writer<'a> {
     ///
     /// Fails if two keys have the same bytes, at the segment of the later one.
     #[cfg(feature = "alloc")]
-    #[cold]
+    #[inline(always)]
     pub(crate) fn sort_parts(
         &mut self,
         keys: &[Range<usize>],
         segment: fn(usize) -> Segment,
     ) -> Result<(), Fault> {
-        let Some(first) = keys.first() else { return Ok(()) };
-        let (base, end) = (first.start, self.position());
-        // SAFETY: all bytes up to the cursor are initialized, and nothing else accesses them while the slice is in use.
-        let parts = unsafe { core::slice::from_raw_parts_mut(self.buffer.start.add(base), end - base) };
-        let key = |index: usize| &parts[keys[index].start - base..keys[index].end - base];
-        let mut order: Vec<usize> = (0..keys.len()).collect();
-        order.sort_unstable_by(|one, other| key(*one).cmp(key(*other)));
-        if let Some(same) = order.windows(2).find(|pair| key(pair[0]) == key(pair[1])) {
-            return Err(self.locate(Fault(ErrorKind::DuplicateKey), segment(same[0].max(same[1]))));
-        }
-        let mut sorted = Vec::with_capacity(parts.len());
-        for index in order {
-            let next = keys.get(index + 1).map_or(end, |next| next.start);
-            sorted.extend_from_slice(&parts[keys[index].start - base..next - base]);
-        }
-        parts.copy_from_slice(&sorted);
-        Ok(())
+        self.buffer.sort_parts(self.at.addr() - self.buffer.start.addr(), keys, segment)
     }
 
     /// Writes `count` zero bytes.
+    #[inline]
     pub fn zeros(&mut self, count: usize) {
         if !self.has_required_room(count) {
             return;
@@ -544,7 +570,7 @@ plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 ///
 /// `to` must be valid for writes of `bytes.len()` bytes and must not overlap the slice.
 #[inline(always)]
-unsafe fn copy(bytes: &[u8], to: *mut u8) {
+pub(crate) unsafe fn copy(bytes: &[u8], to: *mut u8) {
     let len = bytes.len();
     let from = bytes.as_ptr();
     // SAFETY: every index is below `len`, by the range of each match arm.
@@ -633,7 +659,12 @@ pub(crate) fn to_slice(
 #[cfg(feature = "alloc")]
 const STACK: usize = 1024;
 
-/// Encodes into a new vector. A message that fits the stack is allocated once, with its exact size.
+/// Initial capacity of the vector that replaces a region.
+#[cfg(feature = "alloc")]
+const SPILLED: usize = 16 << 10;
+
+/// Encodes into a new vector. A message that fits the stack is allocated once, with its exact size, and one of up to
+/// [`SPILLED`] bytes once.
 #[cfg(feature = "alloc")]
 #[inline]
 pub(crate) fn to_vec(
@@ -646,7 +677,13 @@ pub(crate) fn to_vec(
             // SAFETY: the first `written` bytes of the stack are initialized.
             Ok(unsafe { core::slice::from_raw_parts(stack.as_ptr().cast::<u8>(), written) }.to_vec())
         }
-        FillResult::Spilled(message) => Ok(message),
+        FillResult::Spilled(mut message) => {
+            // At most half of a vector that grows is unused, either.
+            if message.len() < message.capacity() / 2 {
+                message.shrink_to_fit();
+            }
+            Ok(message)
+        }
     }
 }
 

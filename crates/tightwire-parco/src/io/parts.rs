@@ -78,7 +78,7 @@ impl<R: Read> Decoder<R> {
     /// Reads a message that is a list, and appends its elements to `list`, which is empty.
     pub(super) fn decode_parts<T: DecodeOwned>(&mut self, mut list: T) -> Result<T, Error> {
         let most = self.options.limits.allocation;
-        let (mut left, mut done, mut bytes, mut memory) = (None, 0, 0, 0);
+        let (mut left, mut done, mut bytes, mut available) = (None, 0, 0, most);
         loop {
             let wire = <T as DecodeAs<'_>>::Wire::NEW;
             let size = wire.part_size();
@@ -107,12 +107,12 @@ impl<R: Read> Decoder<R> {
                 return wire.decode_exact_with(self.options, message);
             }
             let part = &message[head..];
-            let mut context = Context::resume(part, self.options, memory);
+            let mut context = Context::resume(part, self.options, available);
             let mut reader = Reader::new(part, &mut context);
             if let Err(fault) = wire.get_part(count, &mut reader, &mut list) {
                 return Err(reader.into_error(fault).shift(done, bytes + head));
             }
-            memory = context.allocated();
+            available = context.available();
             bytes += message.len();
             if bytes > most {
                 return Err(too_large(bytes, most));

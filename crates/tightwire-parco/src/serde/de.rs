@@ -31,7 +31,7 @@ pub(crate) fn get_from<'de, F: Format, T: Deserialize<'de>>(
     let mut source = Source { unpromised, origin: As::<F, _>(origin, PhantomData) };
     T::deserialize(Deserializer(&mut source)).map_err(|failure| {
         let failure = source.locate(start, failure, None);
-        failure.explain(|message| source.input().state_mut().trace.message = message)
+        failure.explain(|message| source.input().state_mut().trace.explain(message))
     })
 }
 

@@ -161,7 +161,6 @@ macro_rules! wire {
             #[inline(always)]
             fn put(&self, value: &T, writer: &mut Writer<'_>) -> Result<(), Fault> {
                 let bytes = value.octets();
-                writer.check_bytes(bytes.len())?;
                 H::put_prefixed(bytes.len(), bytes, writer)
             }
 

@@ -51,7 +51,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         H::put_length(count, writer)?;
         #[cfg(feature = "alloc")]
         if writer.is_canonical() {
-            return self.put_canonical(entries, writer);
+            return writer.detached(|writer| self.put_canonical(entries, writer));
         }
         // The index is computed from the iterator only for a fault, because a counter takes a register of the loop.
         while let Some((key, value)) = entries.next() {
@@ -82,14 +82,15 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         })
     }
 
-    /// Decodes the entry at this index.
+    /// Decodes the entry at this index and passes it to `take`. Returned as a pair, it would be moved byte by byte.
     #[inline(always)]
-    pub(crate) fn get_entry<'de, A, B>(
+    pub(crate) fn get_entry<'de, A, B, T>(
         &self,
         index: usize,
         order: &mut KeyOrder<'de>,
         reader: &mut Reader<'_, 'de>,
-    ) -> Result<(A, B), Fault>
+        take: impl FnOnce(A, B) -> T,
+    ) -> Result<T, Fault>
     where
         K: Get<'de, A>,
         V: Get<'de, B>,
@@ -103,7 +104,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
             return Err(reader.locate(fault, Segment::Key(index)));
         }
         match self.value.get(reader) {
-            Ok(value) => Ok((key, value)),
+            Ok(value) => Ok(take(key, value)),
             Err(fault) => Err(reader.locate(fault, Segment::Value(index))),
         }
     }

@@ -63,7 +63,7 @@ pub trait Header: StaticWire {
     ///
     /// # Errors
     ///
-    /// Fails above [`MAX`](Self::MAX).
+    /// Fails above [`MAX`](Self::MAX), and if the bytes exceed the limits.
     #[inline(always)]
     fn put_prefixed(len: usize, bytes: &[u8], writer: &mut Writer<'_>) -> Result<(), Fault> {
         // No bytes in memory exceed the maximum of a varint.
@@ -72,6 +72,7 @@ pub trait Header: StaticWire {
         {
             return Err(too_long::<Self>(len, fault, writer));
         }
+        writer.check_bytes(bytes.len())?;
         let len = len as u64;
         // In the first branch the width is a constant.
         if len <= Self::MAX_SHORT {
@@ -94,7 +95,7 @@ pub trait Header: StaticWire {
 }
 
 /// Adds the length and the maximum to the error.
-#[cold]
+#[inline(always)]
 fn too_long<H: Header>(len: usize, fault: Fault, writer: &mut Writer<'_>) -> Fault {
     let limit = if fault == Fault::LIMIT { Limit::Attribute } else { Limit::Header };
     writer.exceed(Exceeded::new(limit, len, usize::try_from(H::MAX).unwrap_or(usize::MAX)))

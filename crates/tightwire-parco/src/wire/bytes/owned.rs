@@ -15,7 +15,7 @@ use super::{Header, Put, Str};
 use crate::error::Fault;
 #[cfg(feature = "std")]
 use crate::options::Levels;
-use crate::text::text;
+use crate::text::{string, text};
 #[cfg(feature = "std")]
 use crate::write::Writer;
 
@@ -43,9 +43,9 @@ octets! {
 impl<'de> FromOctets<'de> for String {
     const OWNED: bool = true;
 
-    #[inline]
+    #[inline(always)]
     fn from_octets(bytes: &'de [u8]) -> Result<Self, Fault> {
-        text(bytes).map(Into::into)
+        string(bytes)
     }
 
     #[inline]

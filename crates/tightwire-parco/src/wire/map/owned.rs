@@ -64,7 +64,7 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
         let mut order = KeyOrder::new(reader);
         for index in 0..count {
             let start = reader.rest();
-            let (key, value) = match spare.pop() {
+            let is_new = match spare.pop() {
                 Some((mut key, mut value)) => {
                     let read = self.key.get_into(reader, &mut key);
                     if let Err(fault) = read.and_then(|()| order.check(start, reader)) {
@@ -73,11 +73,11 @@ impl<H: Header, K: Wire, V: Wire> Map<H, K, V> {
                     if let Err(fault) = self.value.get_into(reader, &mut value) {
                         return Err(reader.locate(fault, Segment::Value(index)));
                     }
-                    (key, value)
+                    insert(key, value)
                 }
-                None => self.get_entry(index, &mut order, reader)?,
+                None => self.get_entry(index, &mut order, reader, &mut insert)?,
             };
-            if !insert(key, value) && reader.rejects_duplicates() {
+            if !is_new && reader.rejects_duplicates() {
                 let fault = reader.fail_at(start, Fault(ErrorKind::DuplicateKey));
                 return Err(reader.locate(fault, Segment::Key(index)));
             }
@@ -103,7 +103,7 @@ impl<'de, A, B, H: Header, K: Get<'de, A>, V: Get<'de, B>> Get<'de, Vec<(A, B)>>
         let mut entries = Vec::with_capacity(count);
         let mut order = KeyOrder::new(reader);
         for index in 0..count {
-            entries.push(self.get_entry(index, &mut order, reader)?);
+            self.get_entry(index, &mut order, reader, |key, value| entries.push((key, value)))?;
         }
         Ok(entries)
     }
