@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use uuid::Uuid;
 
 use crate::encoding::CodePage;
 
@@ -20,6 +21,8 @@ Examples:
   psrp run --json 'Get-ChildItem' | jq .Name           one JSON value per output object
   psrp run --file deploy.ps1 -- -Target web1 -Force    with arguments
   cat names | psrp run --input lines '$input | ForEach-Object { $_.ToUpper() }'
+  psrp run --wsman https://server.example.org --user ada --disconnect -f long.ps1
+  psrp receive --wsman https://server.example.org --user ada ID
   psrp shell --ssh ada@server.example.org              interactive session
   psrp copy --ssh ada@server.example.org app.zip :/srv/deploy    upload
   psrp copy --ssh ada@server.example.org :/var/log/app.log .     download
@@ -50,6 +53,10 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run scripts interactively (Tab completes, Ctrl+D or `exit` leaves)
     Shell(ShellArgs),
+    /// List the sessions of a WSMan service
+    Sessions(SessionsArgs),
+    /// Connect to a disconnected session, print the output of its script, and close it
+    Receive(ReceiveArgs),
     /// Copy files to or from the server and verify their SHA-256
     Copy(CopyArgs),
     /// Convert `#< CLIXML` documents on standard input to text
@@ -89,17 +96,8 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
-    /// Print JSON, one value per line: the output, or `all` streams
-    #[arg(short, long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "output")]
-    pub(crate) json: Option<JsonStreams>,
-
-    /// Add type names and text forms to JSON objects
-    #[arg(long, requires = "json")]
-    pub(crate) types: bool,
-
-    /// Stop the script after this time, in seconds
-    #[arg(short, long, value_name = "SECONDS")]
-    pub(crate) timeout: Option<u64>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 
     /// Send standard input to the pipeline
     #[arg(long, value_name = "FORM")]
@@ -108,6 +106,21 @@ pub(crate) struct RunArgs {
     /// Format objects as text on the server (`Out-String -Stream`)
     #[arg(short, long, conflicts_with = "json")]
     pub(crate) out_string: bool,
+
+    /// Start the script, disconnect, and print the session ID for `psrp receive` (WSMan)
+    ///
+    /// The script runs on. Of more output than the server buffers, `block` makes the script wait for a client, and `drop`
+    /// discards the oldest.
+    #[arg(
+        long,
+        value_name = "BUFFER",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "block",
+        requires = "over_wsman",
+        conflicts_with_all = ["input", "json", "timeout"]
+    )]
+    pub(crate) disconnect: Option<BufferMode>,
 
     /// Run the script on all hosts of a file, one per line
     ///
@@ -148,8 +161,52 @@ impl RunArgs {
     }
 }
 
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Print JSON, one value per line: the output, or `all` streams
+    #[arg(short, long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "output")]
+    pub(crate) json: Option<JsonStreams>,
+
+    /// Add type names and text forms to JSON objects
+    #[arg(long, requires = "json")]
+    pub(crate) types: bool,
+
+    /// Stop the script after this time, in seconds
+    #[arg(short, long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SessionsArgs {
+    /// Print JSON, one object per line
+    #[arg(short, long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReceiveArgs {
+    /// Session ID, as printed by `run --disconnect` and `sessions`
+    pub(crate) id: Uuid,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+
+    #[command(flatten)]
+    pub(crate) display: DisplayArgs,
+
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct ShellArgs {
+    /// Connect to a disconnected session instead of opening one (WSMan)
+    #[arg(long, value_name = "ID", requires = "over_wsman")]
+    pub(crate) session: Option<Uuid>,
+
     /// Show the text of objects instead of formatting them with `Out-String -Stream`
     #[arg(long)]
     pub(crate) plain: bool,
@@ -272,7 +329,7 @@ pub(crate) struct TargetArgs {
     /// Connect over WSMan (WinRM): https://HOST or http://HOST
     ///
     /// The default ports are 5986 for HTTPS and 5985 for HTTP, the default path is /wsman.
-    #[arg(short, long, value_name = "URL", groups = ["server", "over_wsman"], requires = "user")]
+    #[arg(short, long, value_name = "URL", groups = ["server", "over_wsman"], requires = "login")]
     pub(crate) wsman: Option<String>,
 
     /// WSMan session configuration (endpoint), such as PowerShell.7 [default: Microsoft.PowerShell]
@@ -307,8 +364,20 @@ pub(crate) struct TargetArgs {
     #[arg(long, requires = "over_wsman", conflicts_with = "ca")]
     pub(crate) insecure_skip_verify: bool,
 
+    /// Client certificate for WSMan over HTTPS instead of a user name (PEM file)
+    #[arg(long, value_name = "FILE", group = "login", requires = "over_wsman", conflicts_with = "auth")]
+    pub(crate) certificate: Option<PathBuf>,
+
+    /// Unencrypted private key of the certificate (PEM file) [default: in the file of the certificate]
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub(crate) certificate_key: Option<PathBuf>,
+
+    /// Buffer mode of `run --disconnect`.
+    #[arg(skip)]
+    pub(crate) buffer_mode: Option<BufferMode>,
+
     /// User name for SSH and WSMan
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", group = "login")]
     pub(crate) user: Option<String>,
 
     /// File with the password in its first line [default: $PSRP_PASSWORD or a prompt]
@@ -328,6 +397,14 @@ pub(crate) enum JsonStreams {
     Output,
     /// All streams
     All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BufferMode {
+    /// The script waits
+    Block,
+    /// The oldest output is discarded
+    Drop,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -387,7 +464,11 @@ mod tests {
     fn exactly_one_server_is_allowed() {
         assert!(parse("run --ssh a@b --socket c 1").is_err());
         assert!(parse("run --child a --pid 1 1").is_err());
-        assert!(parse("run --wsman https://example.org 1").is_err(), "--user is required");
+        assert!(parse("run --wsman https://example.org 1").is_err(), "--user or --certificate is required");
+        assert!(parse("run --wsman https://a --certificate b --certificate-key c 1").is_ok());
+        assert!(parse("run --wsman https://a --certificate b --user c 1").is_err());
+        assert!(parse("run --wsman https://a --certificate b --auth basic 1").is_err());
+        assert!(parse("run --ssh a --certificate b 1").is_err());
         assert!(parse("run --identity key 1").is_err());
         assert!(parse("run --ssh a@b --foreground 1").is_err());
         assert!(parse("run --ssh a@b --configuration c 1").is_err());
@@ -421,11 +502,26 @@ mod tests {
     }
 
     #[test]
+    fn scripts_are_disconnected_over_wsman_only() {
+        let mode = |words: &str| match parse(&format!("run {words} 1")).unwrap().command {
+            Command::Run(args) => args.disconnect,
+            _ => None,
+        };
+        assert_eq!(mode("--wsman https://a -u b --disconnect"), Some(BufferMode::Block));
+        assert_eq!(mode("--hosts a -u b --disconnect=drop"), Some(BufferMode::Drop));
+        for line in ["--ssh a --disconnect", "--wsman https://a -u b --disconnect --json"] {
+            assert!(parse(&format!("run {line} 1")).is_err(), "{line}");
+        }
+        assert!(parse("receive --wsman https://a -u b x").is_err(), "not a session ID");
+        assert!(parse("shell --session 00000000-0000-0000-0000-000000000001").is_err());
+    }
+
+    #[test]
     fn the_value_of_json_needs_an_equals_sign() {
         let Command::Run(args) = parse("run --json 1").unwrap().command else { panic!() };
-        assert_eq!((args.json, args.script.as_deref()), (Some(JsonStreams::Output), Some("1")));
+        assert_eq!((args.output.json, args.script.as_deref()), (Some(JsonStreams::Output), Some("1")));
         let Command::Run(args) = parse("run --json=all 1").unwrap().command else { panic!() };
-        assert_eq!(args.json, Some(JsonStreams::All));
+        assert_eq!(args.output.json, Some(JsonStreams::All));
         assert!(parse("run --types 1").is_err());
     }
 }

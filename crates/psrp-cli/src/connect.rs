@@ -1,17 +1,22 @@
 //! Opens connections from command line arguments.
 
 use std::fs;
+use std::future::Future;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use http::Uri;
+use psrp::client::Config;
 use psrp::io::{
-    Child, ClientLimits, Options, PoolEvent, Session, Socket, Ssh, SshQuestion, Wsman, WsmanCredentials,
+    Child, ClientLimits, Options, PoolEvent, Session, Socket, Ssh, SshQuestion, Wsman, WsmanBufferMode,
+    WsmanCredentials, WsmanShell,
 };
+use uuid::Uuid;
 use zeroize::Zeroizing;
 
-use crate::args::{TargetArgs, WsmanAuth};
+use crate::args::{BufferMode, TargetArgs, WsmanAuth};
 use crate::console::{ConsoleHost, Echo};
 use crate::encoding;
 use crate::exit::Failure;
@@ -25,15 +30,78 @@ pub(crate) async fn open(
     host: &Arc<ConsoleHost>,
     interrupts: &Interrupts,
 ) -> Result<Session, Failure> {
+    let session = until_interrupted(connect(target, host, options(target, host)), host, interrupts).await?;
+    show_records(&session, host);
+    Ok(session)
+}
+
+/// Connects to a disconnected session. Also returns its pipelines.
+pub(crate) async fn attach(
+    target: &TargetArgs,
+    id: Uuid,
+    host: &Arc<ConsoleHost>,
+    interrupts: &Interrupts,
+) -> Result<(Session, Vec<Uuid>), Failure> {
+    let connecting = async {
+        let wsman = wsman(target, host).await.map_err(Failure::usage)?;
+        let attached = attach_over(wsman, id, target, options(target, host)).await;
+        attached.with_context(|| format!("can't connect to session {id}")).map_err(Failure::connection)
+    };
+    let (session, pipelines) = until_interrupted(connecting, host, interrupts).await?;
+    show_records(&session, host);
+    Ok((session, pipelines))
+}
+
+async fn attach_over(
+    mut wsman: Wsman,
+    id: Uuid,
+    target: &TargetArgs,
+    options: Options,
+) -> anyhow::Result<(Session, Vec<Uuid>)> {
+    let shells = wsman.shells().await?;
+    let shell = shells.into_iter().find(|shell| shell.id == id).context("there is no such session")?;
+    if let Some(resource) = shell.resource.filter(|_| target.configuration.is_none()) {
+        wsman = wsman.configuration(resource);
+    }
+    let pipelines = wsman.pipelines(id).await?;
+    Ok((Session::connect(&wsman, options.config(Config::new().pool_id(id))).await?, pipelines))
+}
+
+/// Lists the shells of a WSMan service.
+pub(crate) async fn shells(
+    target: &TargetArgs,
+    host: &ConsoleHost,
+    interrupts: &Interrupts,
+) -> Result<Vec<WsmanShell>, Failure> {
+    let listing = async {
+        let wsman = wsman(target, host).await.map_err(Failure::usage)?;
+        wsman.shells().await.context("can't list the sessions").map_err(Failure::connection)
+    };
+    until_interrupted(listing, host, interrupts).await
+}
+
+fn options(target: &TargetArgs, host: &Arc<ConsoleHost>) -> Options {
     let limits =
         ClientLimits { open_timeout: Duration::from_secs(target.connect_timeout), ..ClientLimits::default() };
-    let options = Options::new().host(Arc::<ConsoleHost>::clone(host)).ordered_host(true).limits(limits);
-    let session = tokio::select! {
-        session = connect(target, host, options) => session?,
-        () = interrupts.wait() => return Err(Failure::interrupted()),
+    Options::new().host(Arc::<ConsoleHost>::clone(host)).ordered_host(true).limits(limits)
+}
+
+/// Waits for a connection or for Ctrl+C.
+async fn until_interrupted<T>(
+    connecting: impl Future<Output = Result<T, Failure>>,
+    host: &ConsoleHost,
+    interrupts: &Interrupts,
+) -> Result<T, Failure> {
+    tokio::select! {
+        connected = connecting => connected,
+        () = interrupts.wait() => Err(Failure::interrupted()),
         // During a password prompt, Ctrl+C is read as a key and raises no signal.
-        () = host.interrupted() => return Err(Failure::interrupted()),
-    };
+        () = host.interrupted() => Err(Failure::interrupted()),
+    }
+}
+
+/// Shows the records of the session that belong to no pipeline.
+fn show_records(session: &Session, host: &Arc<ConsoleHost>) {
     let (mut events, host) = (session.events(), Arc::clone(host));
     tokio::spawn(async move {
         while let Some(event) = events.next().await {
@@ -43,7 +111,6 @@ pub(crate) async fn open(
             }
         }
     });
-    Ok(session)
 }
 
 async fn connect(target: &TargetArgs, host: &Arc<ConsoleHost>, options: Options) -> Result<Session, Failure> {
@@ -54,8 +121,8 @@ async fn connect(target: &TargetArgs, host: &Arc<ConsoleHost>, options: Options)
     } else if let Some(place) = &target.ssh {
         let ssh = ssh(target, place, host).map_err(Failure::usage)?;
         Session::open(&ssh, options).await
-    } else if let Some(url) = &target.wsman {
-        let wsman = wsman(target, url, host).await.map_err(Failure::usage)?;
+    } else if target.wsman.is_some() {
+        let wsman = wsman(target, host).await.map_err(Failure::usage)?;
         Session::open(&wsman, options).await
     } else {
         Session::open(&child(target).map_err(Failure::usage)?, options).await
@@ -129,21 +196,11 @@ fn ssh(target: &TargetArgs, destination: &str, host: &Arc<ConsoleHost>) -> anyho
     }))
 }
 
-async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Result<Wsman> {
-    let url = WsmanUrl::parse(url)?;
-    let user = target.user.clone().unwrap_or_default();
-    let password = match configured_password(target)? {
-        Some(password) => password,
-        None => {
-            let question = format!("Password of {user} at {}: ", url.host);
-            host.ask(question, Echo::Hidden).await.context("can't read the password")?.to_string()
-        }
-    };
-    let credentials = match target.auth {
-        WsmanAuth::Kerberos => WsmanCredentials::kerberos(user, password),
-        WsmanAuth::KerberosOrNtlm => WsmanCredentials::kerberos_or_ntlm(user, password),
-        WsmanAuth::Ntlm => WsmanCredentials::ntlm(user, password),
-        WsmanAuth::Basic => WsmanCredentials::basic(user, password),
+async fn wsman(target: &TargetArgs, host: &ConsoleHost) -> anyhow::Result<Wsman> {
+    let url = WsmanUrl::parse(target.wsman.as_deref().context("--wsman is missing")?)?;
+    let credentials = match &target.certificate {
+        Some(file) => certificate(file, target.certificate_key.as_deref())?,
+        None => credentials(target, &url.host, host).await?,
     };
     let mut wsman = match url.is_tls {
         true => Wsman::https(url.host, credentials),
@@ -169,10 +226,46 @@ async fn wsman(target: &TargetArgs, url: &str, host: &ConsoleHost) -> anyhow::Re
         let pem = fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
         wsman = wsman.trusted_certificates(pem);
     }
+    if let Some(mode) = target.buffer_mode {
+        wsman = wsman.buffer_mode(match mode {
+            BufferMode::Block => WsmanBufferMode::Block,
+            BufferMode::Drop => WsmanBufferMode::Drop,
+        });
+    }
     if target.insecure_skip_verify {
         wsman = wsman.danger_accept_invalid_certificates();
     }
     Ok(wsman)
+}
+
+fn certificate(file: &Path, key: Option<&Path>) -> anyhow::Result<WsmanCredentials> {
+    let read = |file: &Path| {
+        let text = fs::read_to_string(file).with_context(|| format!("{} can't be read", file.display()));
+        text.map(Zeroizing::new)
+    };
+    let key = key.map(read).transpose()?;
+    Ok(WsmanCredentials::certificate(&read(file)?, key.as_ref().map_or("", |key| key.as_str())))
+}
+
+async fn credentials(
+    target: &TargetArgs,
+    server: &str,
+    host: &ConsoleHost,
+) -> anyhow::Result<WsmanCredentials> {
+    let user = target.user.clone().unwrap_or_default();
+    let password = match configured_password(target)? {
+        Some(password) => password,
+        None => {
+            let question = format!("Password of {user} at {server}: ");
+            host.ask(question, Echo::Hidden).await.context("can't read the password")?.to_string()
+        }
+    };
+    Ok(match target.auth {
+        WsmanAuth::Kerberos => WsmanCredentials::kerberos(user, password),
+        WsmanAuth::KerberosOrNtlm => WsmanCredentials::kerberos_or_ntlm(user, password),
+        WsmanAuth::Ntlm => WsmanCredentials::ntlm(user, password),
+        WsmanAuth::Basic => WsmanCredentials::basic(user, password),
+    })
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -199,9 +292,9 @@ impl WsmanUrl {
     }
 }
 
-/// Returns whether a file or the environment has the password.
+/// Returns whether no password is needed, or a file or the environment has it.
 pub(crate) fn has_password(target: &TargetArgs) -> anyhow::Result<bool> {
-    Ok(configured_password(target)?.is_some())
+    Ok(target.certificate.is_some() || configured_password(target)?.is_some())
 }
 
 /// Returns the password from the file or the environment.

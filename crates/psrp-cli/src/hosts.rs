@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use psrp::message::Command;
 use tokio::task::{JoinSet, LocalSet};
 
@@ -68,8 +68,11 @@ fn parse(text: &str, base: &TargetArgs) -> anyhow::Result<Vec<Server>> {
         }
         let mut target = base.clone();
         if name.contains("://") {
-            ensure!(base.user.is_some(), "line {}: WSMan hosts need --user", index + 1);
+            let has_login = base.user.is_some() || base.certificate.is_some();
+            ensure!(has_login, "line {}: WSMan hosts need --user or --certificate", index + 1);
             target.wsman = Some(name.to_owned());
+        } else if base.buffer_mode.is_some() {
+            bail!("line {}: --disconnect needs WSMan", index + 1);
         } else if name.contains('/') {
             target.socket = Some(name.into());
         } else {
@@ -99,7 +102,7 @@ async fn run_all(
             let own = Interrupts::default();
             started.push(own.clone());
             let console = options.clone().prefixed(format!("{}: ", server.name));
-            let runner = PipelineRunner::new(console, own).options(args);
+            let runner = PipelineRunner::new(console, own).options(&args.output);
             let runner = PipelineRunner { name: Some(server.name), ..runner };
             running.spawn_local(run_one(Rc::clone(args), server.target, script.clone(), runner));
         }
@@ -135,7 +138,7 @@ async fn run_one(
         }
     };
     let name = runner.name.unwrap_or_default();
-    if args.json == Some(JsonStreams::All) {
+    if args.output.json == Some(JsonStreams::All) {
         let line = json::line("exit", &exit.code().to_string());
         let line = line.and_then(|line| json::with_host(&name, JsonStreams::All, &line));
         runner.host.print(Channel::Program, line.map_err(Failure::output)?).await.map_err(Failure::output)?;

@@ -17,6 +17,7 @@ mod json;
 mod printable;
 mod run;
 mod script;
+mod sessions;
 mod shell;
 
 use std::process::ExitCode;
@@ -36,6 +37,8 @@ fn main() -> ExitCode {
         match cli.command {
             Command::Run(args) => run::run(args).await,
             Command::Shell(args) => shell::shell(args).await,
+            Command::Sessions(args) => sessions::sessions(args).await,
+            Command::Receive(args) => sessions::receive(args).await,
             Command::Copy(args) => copy::copy(args).await,
             Command::Clixml(args) => clixml::clixml(&args),
             Command::Completions { shell } => documents::completions(shell),

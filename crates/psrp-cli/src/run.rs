@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use psrp::Value;
 use psrp::client::PipelineEvent;
-use psrp::io::Session;
+use psrp::io::{self, Output, Session};
 use psrp::message::{
     Command, CreatePipeline, PipelineState, PowerShell, RemoteStreamOptions, RunspacePoolState,
 };
+use tokio::sync::oneshot;
 use tokio::time::Instant;
+use uuid::Uuid;
 
-use crate::args::{ColorWhen, DisplayArgs, JsonStreams, RunArgs, TargetArgs};
+use crate::args::{ColorWhen, DisplayArgs, JsonStreams, OutputArgs, RunArgs, TargetArgs};
 use crate::console::{Channel, ConsoleHost, ConsoleOptions};
 use crate::exit::{Exit, Failure};
 use crate::interrupts::Interrupts;
@@ -30,11 +32,12 @@ const STOP_CHECK_INTERVAL: usize = 4096;
 /// Time that the server has to stop a script, and again to close the pool, after `--timeout`.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
-pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
+pub(crate) async fn run(mut args: RunArgs) -> Result<Exit, Failure> {
+    args.target.buffer_mode = args.disconnect;
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
     let script = script::read(&args)?;
     let options = ConsoleOptions {
-        text_to_errors: args.json.is_some(),
+        text_to_errors: args.output.json.is_some(),
         // If standard input is the script or its input, prompts cannot read it.
         without_input: args.input.is_some() || args.inline_script() == Some("-"),
         ..console(&args.display)
@@ -42,7 +45,7 @@ pub(crate) async fn run(args: RunArgs) -> Result<Exit, Failure> {
     if args.hosts.is_some() {
         return hosts::run(args, script, &options, &interrupts).await;
     }
-    let runner = PipelineRunner::new(options.stdio(), interrupts).options(&args);
+    let runner = PipelineRunner::new(options.stdio(), interrupts).options(&args.output);
     run_script(&args, &args.target, script, &runner).await
 }
 
@@ -63,14 +66,29 @@ pub(crate) async fn run_script(
     create.no_input = args.input.is_none();
     // Otherwise PowerShell restores `$?` at the end.
     create.add_to_history = true;
-    let mut exit = runner.pipeline(&session, create, args.input).await;
-    if matches!(exit, Ok(Exit::Ok)) && runner.host.exit_code().is_none() && has_failed(&session).await {
-        exit = Ok(Exit::Errors);
+    if args.disconnect.is_some() {
+        return start_disconnected(&session, create, &runner.host).await;
     }
-    let has_hung = exit.as_ref().is_err_and(|failure| failure.exit == Exit::TimedOut);
-    let time = if has_hung { STOP_GRACE } else { Duration::MAX };
-    let _ = tokio::time::timeout(time, runner.close(&session)).await;
-    Ok(runner.exit(exit?))
+    let exit = runner.pipeline(&session, create, args.input).await;
+    runner.finish(&session, exit).await
+}
+
+/// Starts a script, disconnects from its session and prints the identifier.
+async fn start_disconnected(
+    session: &Session,
+    create: CreatePipeline,
+    host: &ConsoleHost,
+) -> Result<Exit, Failure> {
+    let pipeline = session.start(create).await.map_err(Failure::connection)?;
+    session.disconnect().await.map_err(Failure::connection)?;
+    if pipeline.state() == PipelineState::Failed {
+        // The server has refused the script.
+        pipeline.output().await.and_then(Output::completed).map_err(Failure::connection)?;
+    }
+    host.print(Channel::Output, session.id().to_string()).await.map_err(Failure::output)?;
+    // Ends the connection only.
+    let _ = session.close().await;
+    Ok(Exit::Ok)
 }
 
 /// Returns whether the last command of the script has failed, such as a program with an exit code: `$?` of the session,
@@ -110,7 +128,7 @@ impl PipelineRunner {
     }
 
     /// Sets the form of the output and the timeout.
-    pub(crate) fn options(self, args: &RunArgs) -> Self {
+    pub(crate) fn options(self, args: &OutputArgs) -> Self {
         let timeout = args.timeout.map(Duration::from_secs);
         Self { json: args.json, types: args.types, timeout, ..self }
     }
@@ -121,8 +139,31 @@ impl PipelineRunner {
         create: CreatePipeline,
         input: Option<crate::args::InputFormat>,
     ) -> Result<Exit, Failure> {
-        let mut pipeline = session.start(create).await.map_err(Failure::connection)?;
-        let mut input = input.map(|form| script::send_stdin(form, pipeline.handle()));
+        let pipeline = session.start(create).await.map_err(Failure::connection)?;
+        let input = input.map(|form| script::send_stdin(form, pipeline.handle()));
+        self.output(session, pipeline, input).await
+    }
+
+    /// Shows the output of running pipelines, one after the other.
+    pub(crate) async fn receive(&self, session: &Session, pipelines: Vec<Uuid>) -> Result<Exit, Failure> {
+        let mut exit = Exit::Ok;
+        for id in pipelines {
+            let pipeline = session.connect_pipeline(id).map_err(Failure::connection)?;
+            match self.output(session, pipeline, None).await? {
+                Exit::Ok => {}
+                other => exit = other,
+            }
+        }
+        Ok(exit)
+    }
+
+    /// Shows the events of a pipeline until it ends or its input fails.
+    async fn output(
+        &self,
+        session: &Session,
+        mut pipeline: io::Command,
+        mut input: Option<oneshot::Receiver<anyhow::Error>>,
+    ) -> Result<Exit, Failure> {
         let mut exit = Exit::Ok;
         let mut stopped = None;
         let mut deadline = deadline(self.timeout);
@@ -211,7 +252,7 @@ impl PipelineRunner {
         }
         self.print(&mut lines).await?;
         self.host.finish().await.map_err(Failure::output)?;
-        if let Some(Ok(error)) = input.as_mut().map(tokio::sync::oneshot::Receiver::try_recv) {
+        if let Some(Ok(error)) = input.as_mut().map(oneshot::Receiver::try_recv) {
             return Err(Failure::usage(error));
         }
         match session.state() {
@@ -258,6 +299,21 @@ impl PipelineRunner {
         }
         let channel = if self.json.is_none() { Channel::Output } else { Channel::Program };
         self.host.print(channel, lines).await.map_err(Failure::output)
+    }
+
+    /// Closes the session after its last pipeline, and returns the exit status of the program.
+    pub(crate) async fn finish(
+        &self,
+        session: &Session,
+        mut exit: Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
+        if matches!(exit, Ok(Exit::Ok)) && self.host.exit_code().is_none() && has_failed(session).await {
+            exit = Ok(Exit::Errors);
+        }
+        let has_hung = exit.as_ref().is_err_and(|failure| failure.exit == Exit::TimedOut);
+        let time = if has_hung { STOP_GRACE } else { Duration::MAX };
+        let _ = tokio::time::timeout(time, self.close(session)).await;
+        Ok(self.exit(exit?))
     }
 
     /// Closes the pool. Errors are ignored because all work is done.

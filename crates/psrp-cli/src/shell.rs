@@ -78,8 +78,17 @@ type LineEditor = Editor<LineHelper, MemHistory>;
 pub(crate) async fn shell(args: ShellArgs) -> Result<Exit, Failure> {
     let interrupts = Interrupts::catch().map_err(Failure::usage)?;
     let host = console(&args.display).stdio();
-    let session = connect::open(&args.target, &host, &interrupts).await?;
     let runner = PipelineRunner::new(host, interrupts);
+    let session = match args.session {
+        None => connect::open(&args.target, &runner.host, &runner.interrupts).await?,
+        Some(id) => {
+            let (session, pipelines) =
+                connect::attach(&args.target, id, &runner.host, &runner.interrupts).await?;
+            runner.receive(&session, pipelines).await?;
+            runner.interrupts.reset();
+            session
+        }
+    };
     let result = lines(&runner, &session, &args).await;
     runner.close(&session).await;
     Ok(runner.exit(result?))

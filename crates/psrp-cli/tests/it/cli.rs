@@ -198,7 +198,7 @@ impl Drop for Server {
     }
 }
 
-fn psrp(subcommand: &str) -> Command {
+pub(crate) fn psrp(subcommand: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_psrp"));
     command.arg(subcommand);
     for name in ["NO_COLOR", "PSRP_PASSWORD"] {
@@ -210,14 +210,14 @@ fn psrp(subcommand: &str) -> Command {
 
 /// Result of a run.
 #[derive(Debug)]
-struct Run {
-    code: Option<i32>,
-    out: String,
-    err: String,
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Run {
-    async fn of(command: &mut Command, input: &str) -> Self {
+    pub(crate) async fn of(command: &mut Command, input: &str) -> Self {
         let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         // The program may exit before it has read everything.
@@ -234,7 +234,7 @@ impl Run {
     }
 
     #[track_caller]
-    fn is(&self, code: i32, out: &str, err: &str) {
+    pub(crate) fn is(&self, code: i32, out: &str, err: &str) {
         assert_eq!((self.out.as_str(), self.err.as_str(), self.code), (out, err, Some(code)));
     }
 }
@@ -390,7 +390,7 @@ async fn help_has_examples_and_exit_codes() {
 async fn completions_and_manual_pages_contain_every_command() {
     let folder = std::env::temp_dir().join(format!("psrp-man-{}", std::process::id()));
     std::fs::create_dir(&folder).unwrap();
-    let commands = ["run", "shell", "copy", "clixml", "completions"];
+    let commands = ["run", "shell", "sessions", "receive", "copy", "clixml", "completions"];
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let run = Run::of(psrp("completions").arg(shell), "").await;
         assert_eq!((run.code, &*run.err), (Some(0), ""));

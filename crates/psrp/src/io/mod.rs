@@ -128,7 +128,7 @@ pub use connect::{Child, ChildTransport};
 #[cfg(feature = "ssh")]
 pub use connect::{Ssh, SshQuestion, SshTransport};
 #[cfg(feature = "wsman")]
-pub use connect::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
+pub use connect::{Wsman, WsmanBufferMode, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
 #[cfg(feature = "crypto")]
 pub use copy::{CopiedFile, CopyOptions, copy_from, copy_to};
 pub use hosts::{Host, HostFuture, NullHost, ScriptedCall, ScriptedHost};

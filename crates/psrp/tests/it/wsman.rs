@@ -141,15 +141,16 @@ async fn a_pool_continues_while_its_client_is_disconnected() {
 async fn another_client_can_connect_to_a_pool() {
     let Some(service) = Service::start(&[]) else { return };
     let first = Session::open(&service.basic(), Options::new()).await.unwrap();
-    // Long enough for the first client to be gone before there is output.
-    let script = PowerShell::script("Start-Sleep 10; Write-Output after; 1..3");
-    let started = first.start(script).await.unwrap();
-    let (pool_id, pipeline_id) = (first.id(), started.id());
+    let pool_id = first.id();
     let options = || Options::new().config(Config::new().pool_id(pool_id));
     // The service rejects a second client.
     let error = Session::connect(&service.basic(), options()).await.unwrap_err();
     assert!(error.to_string().contains("has a client already"), "{error}");
+    let started = first.start(PowerShell::script("Write-Output after; 1..3")).await.unwrap();
+    let pipeline_id = started.id();
+    // The first client leaves the output to the second one.
     first.disconnect().await.unwrap();
+    first.close().await.unwrap();
 
     assert_eq!(service.basic().pipelines(pool_id).await.unwrap(), [pipeline_id]);
     let second = Session::connect(&service.basic(), options()).await.unwrap();
@@ -219,19 +220,30 @@ async fn ntlm_authenticates_and_encrypts() {
 
 #[cfg(feature = "negotiate")]
 #[tokio::test]
-async fn ntlm_authenticates_over_tls() {
+async fn ntlm_is_bound_to_the_certificate_over_tls() {
     let authority = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (certificate, key) = (directory.join("wsman-certificate.pem"), directory.join("wsman-key.pem"));
     std::fs::write(&certificate, authority.cert.pem()).unwrap();
     std::fs::write(&key, authority.signing_key.serialize_pem()).unwrap();
-    let arguments = ["--auth", "negotiate", "--tls", certificate.to_str().unwrap(), key.to_str().unwrap()];
-    let Some(service) = Service::start(&arguments) else { return };
-    let wsman = Wsman::https("127.0.0.1", WsmanCredentials::ntlm("EXAMPLE\\user", PASSWORD))
-        .port(service.port)
-        .operation_timeout(Duration::from_secs(2))
-        .trusted_certificates(authority.cert.pem());
-    let pool = Session::open(&wsman, Options::new()).await.unwrap();
-    assert_eq!(numbers(&pool, "1..3").await, [1, 2, 3]);
-    pool.close().await.unwrap();
+    let other = directory.join("wsman-other.pem");
+    std::fs::write(&other, rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap().cert.pem())
+        .unwrap();
+    // The service rejects a login that is bound to another certificate.
+    for (binding, is_bound) in [(&certificate, true), (&other, false)] {
+        let paths = [&certificate, &key, binding].map(|path| path.to_str().unwrap());
+        let arguments = ["--auth", "negotiate", "--tls", paths[0], paths[1], "--binding", paths[2]];
+        let Some(service) = Service::start(&arguments) else { return };
+        let wsman = Wsman::https("127.0.0.1", WsmanCredentials::ntlm("EXAMPLE\\user", PASSWORD))
+            .port(service.port)
+            .operation_timeout(Duration::from_secs(2))
+            .trusted_certificates(authority.cert.pem());
+        if !is_bound {
+            assert!(wsman.shells().await.unwrap_err().is_denied());
+            continue;
+        }
+        let pool = Session::open(&wsman, Options::new()).await.unwrap();
+        assert_eq!(numbers(&pool, "1..3").await, [1, 2, 3]);
+        pool.close().await.unwrap();
+    }
 }

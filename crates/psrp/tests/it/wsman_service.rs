@@ -11,15 +11,17 @@ use std::time::Duration;
 use psrp::Error;
 #[cfg(feature = "crypto")]
 use psrp::client::Config;
-use psrp::io::{Options, Session, Wsman, WsmanCredentials, WsmanFault};
+use psrp::io::{Options, Session, Wsman, WsmanBufferMode, WsmanCredentials, WsmanFault};
 use psrp::message::{PipelineState, PowerShell};
 use psrp::value::Value;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::server::danger::ClientCertVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use crate::service;
 use crate::service::{Reply, Request, SHORT, Shell, TIMED_OUT, between, serve};
@@ -71,6 +73,42 @@ async fn pools_open_run_stop_and_close() {
     let actions: Vec<_> = shell.actions().into_iter().filter(|action| action != "Receive").collect();
     // Each pipeline is created and deleted, and one is interrupted.
     assert_eq!(actions, ["Create", "Command", "Signal", "Command", "Signal", "Signal", "Delete"]);
+}
+
+#[tokio::test]
+async fn scripts_started_before_a_disconnect_run_on() {
+    // The second script is longer than an envelope.
+    for (script, expected) in [
+        ("hello".to_owned(), &["Create", "Command", "Disconnect"][..]),
+        ("x".repeat(400_000), &["Create", "Command", "Send", "Disconnect"]),
+    ] {
+        let shell = Shell::default();
+        let bodies = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&bodies);
+        let record = move |request: &Request| {
+            let is_receive = request.action == "Receive" && !request.envelope.contains("CommandId");
+            if !is_receive {
+                let body = between(&request.envelope, "<s:Body>", "</s:Body>").unwrap().to_owned();
+                seen.lock().unwrap().push((request.action.clone(), body));
+            }
+            None
+        };
+        let address = shell.clone().serve(record).await;
+        let wsman = wsman(address).buffer_mode(WsmanBufferMode::Drop);
+        let pool = Session::open(&wsman, Options::new()).await.unwrap();
+        let pipeline = pool.start(PowerShell::script(script.as_str())).await.unwrap();
+        pool.disconnect().await.unwrap();
+        let requests: Vec<_> = bodies.lock().unwrap().clone();
+        let mut actions: Vec<_> = requests.iter().map(|(action, _)| action.as_str()).collect();
+        actions.dedup();
+        // Its output is not requested, because another client may connect.
+        assert_eq!(actions, expected);
+        let (_, body) = requests.last().unwrap();
+        assert_eq!(body, "<rsp:Disconnect><rsp:BufferMode>Drop</rsp:BufferMode></rsp:Disconnect>");
+        pool.reconnect().await.unwrap();
+        assert_eq!(pipeline.output().await.unwrap().output, [Value::from(script)]);
+        pool.close().await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -292,16 +330,20 @@ async fn endless_enumerations_are_limited() {
     assert_eq!(requests.load(Ordering::Relaxed), 65);
 }
 
-/// Returns a certificate for the loopback address, and the authority that signed it.
-fn identity() -> (String, ServerConfig) {
+fn authority() -> CertifiedIssuer<'static, KeyPair> {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+}
+
+/// Returns a certificate for the loopback address, and the authority that signed it.
+fn identity(clients: Arc<dyn ClientCertVerifier>) -> (String, ServerConfig) {
+    let authority = authority();
     let key = KeyPair::generate().unwrap();
     let params = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
     let certificate = params.signed_by(&key, &authority).unwrap();
     let config = ServerConfig::builder()
-        .with_no_client_auth()
+        .with_client_cert_verifier(clients)
         .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
         .unwrap();
     (authority.pem(), config)
@@ -336,12 +378,19 @@ async fn cleartext_secrets_need_permission() {
 
 /// Serves a shell over TLS, and returns its port.
 async fn serve_tls(config: ServerConfig) -> u16 {
+    let shell = Shell::default();
+    serve_tls_with(config, move |request| shell.answer(request)).await
+}
+
+async fn serve_tls_with(
+    config: ServerConfig,
+    handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let acceptor = TlsAcceptor::from(Arc::new(config));
-    let shell = Shell::default();
+    let handler: service::Handler = Arc::new(handler);
     tokio::spawn(async move {
-        let handler: service::Handler = Arc::new(move |request: &Request| shell.answer(request));
         loop {
             let (stream, _) = listener.accept().await.unwrap();
             if let Ok(stream) = acceptor.accept(stream).await {
@@ -389,17 +438,71 @@ async fn a_trusted_certificate_is_also_the_servers_own() {
 
 #[tokio::test]
 async fn certificates_are_verified() {
-    let (authority, config) = identity();
+    let anyone = || WebPkiClientVerifier::no_client_auth();
+    let (authority, config) = identity(anyone());
     let port = serve_tls(config).await;
     let https =
         || Wsman::https("127.0.0.1", credentials()).port(port).operation_timeout(Duration::from_secs(2));
     let error = https().shells().await.unwrap_err();
     assert!(error.is_untrusted(), "{error:?}");
-    let error = https().trusted_certificates(identity().0).shells().await.unwrap_err();
+    let error = https().trusted_certificates(identity(anyone()).0).shells().await.unwrap_err();
     assert!(error.is_untrusted(), "{error:?}");
     for wsman in [https().trusted_certificates(authority), https().danger_accept_invalid_certificates()] {
         let pool = Session::open(&wsman, Options::new()).await.unwrap();
         assert_eq!(pool.invoke(with_secret()).await.unwrap().output, [Value::from("hello")]);
         pool.close().await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn clients_are_authenticated_by_their_certificate() {
+    let clients = authority();
+    let mut roots = RootCertStore::empty();
+    roots.add(clients.der().clone()).unwrap();
+    let (authority, config) = identity(WebPkiClientVerifier::builder(roots.into()).build().unwrap());
+    let shell = Shell::default();
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&heads);
+    let handler = move |request: &Request| {
+        seen.lock().unwrap().push(request.head.to_ascii_lowercase());
+        shell.answer(request)
+    };
+    let port = serve_tls_with(config, handler).await;
+    let https = |credentials| {
+        let wsman = Wsman::https("127.0.0.1", credentials).port(port).operation_timeout(SHORT);
+        [wsman.clone().trusted_certificates(&authority), wsman.danger_accept_invalid_certificates()]
+    };
+    let key = KeyPair::generate().unwrap();
+    let certificate = |issuer: &CertifiedIssuer<'static, KeyPair>| {
+        CertificateParams::default().signed_by(&key, issuer).unwrap().pem()
+    };
+    for wsman in https(WsmanCredentials::certificate(&certificate(&clients), &key.serialize_pem())) {
+        let pool = Session::open(&wsman, Options::new()).await.unwrap();
+        assert_eq!(pool.invoke(with_secret()).await.unwrap().output, [Value::from("hello")]);
+        pool.close().await.unwrap();
+    }
+    let header = "\r\nauthorization: http://schemas.dmtf.org/wbem/wsman/1/wsman/secprofile/https/mutual\r\n";
+    let count = heads.lock().unwrap().len();
+    assert!(count > 0 && heads.lock().unwrap().iter().all(|head| (head.clone() + "\r\n").contains(header)));
+
+    let unknown = WsmanCredentials::certificate(&certificate(&self::authority()), &key.serialize_pem());
+    for credentials in [unknown, credentials()] {
+        for wsman in https(credentials) {
+            let error = wsman.shells().await.unwrap_err();
+            assert!(error.is_io(), "{error:?}");
+        }
+    }
+    assert_eq!(heads.lock().unwrap().len(), count);
+
+    let other_key = KeyPair::generate().unwrap().serialize_pem();
+    for (chain, key) in
+        [("", &*key.serialize_pem()), (&certificate(&clients), ""), (&certificate(&clients), &other_key)]
+    {
+        for wsman in https(WsmanCredentials::certificate(chain, key)) {
+            let error = wsman.shells().await.unwrap_err();
+            assert!(error.is_unsupported(), "{error:?}");
+        }
+    }
+    let plain = Wsman::http("127.0.0.1", WsmanCredentials::certificate("", ""));
+    assert!(plain.shells().await.unwrap_err().to_string().contains("requires TLS"));
 }

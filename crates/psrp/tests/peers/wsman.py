@@ -1,8 +1,9 @@
 """Windows Remote Management service for tests: SOAP over HTTP, with a psrpcore server behind it.
 
 It runs no PowerShell but the few statements of `Pipeline.statement`. It prints the line `PORT number` and
-serves until its standard input ends. Options: `--auth basic|negotiate`, `--tls CERTIFICATE KEY`, `--user NAME PASSWORD`,
-`--envelope BYTES` (maximum size of a response), `--log` (actions on standard error).
+serves until its standard input ends. Options: `--auth basic|negotiate`, `--tls CERTIFICATE KEY`, `--binding CERTIFICATE`
+(of the channel binding, if it is not the one of `--tls`), `--user NAME PASSWORD`, `--envelope BYTES` (maximum size of a
+response), `--log` (actions on standard error).
 
 Responses follow MS-WSMV; `wsman_check.py` verifies them with pypsrp's client.
 """
@@ -246,7 +247,7 @@ class Service:
         self.options, self.shells, self.lock, self.bindings = options, {}, threading.Lock(), None
         if options.tls:
             # Requires channel binding of authentication and certificate (RFC 5929).
-            with open(options.tls[0]) as certificate:
+            with open(options.binding or options.tls[0]) as certificate:
                 digest = hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate.read())).digest()
             self.bindings = b"tls-server-end-point:" + digest
 
@@ -326,6 +327,9 @@ class Service:
             self.delete(shell)
             return ""
         if name in ("Disconnect", "Reconnect"):
+            mode = body.findtext("rsp:BufferMode", "Block", NAMES) if body is not None else "Block"
+            if mode not in ("Block", "Drop"):
+                raise Fault(87, "w:InvalidParameter", "There is no such buffer mode.")
             with shell.changed:
                 shell.is_disconnected = name == "Disconnect"
                 shell.changed.notify_all()
@@ -355,7 +359,8 @@ class Service:
         return (
             f"<rsp:Shell><rsp:ShellId>{str(shell.id).upper()}</rsp:ShellId><rsp:Name>Fake</rsp:Name>"
             f"<rsp:ResourceUri>{RESOURCE}</rsp:ResourceUri><rsp:Owner>{escape(shell.owner)}</rsp:Owner>"
-            f"<rsp:State>{state}</rsp:State><rsp:IdleTimeOut>PT7200.000S</rsp:IdleTimeOut>"
+            f"<rsp:State>{state}</rsp:State><rsp:ShellInactivity>P0DT1H1M1S</rsp:ShellInactivity>"
+            "<rsp:IdleTimeOut>PT7200.000S</rsp:IdleTimeOut>"
             "<rsp:InputStreams>stdin pr</rsp:InputStreams><rsp:OutputStreams>stdout</rsp:OutputStreams></rsp:Shell>"
         )
 
@@ -520,6 +525,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--auth", default="basic", choices=["basic", "negotiate"])
     parser.add_argument("--tls", nargs=2)
+    parser.add_argument("--binding")
     parser.add_argument("--user", nargs=2, default=["user", "correct horse"])
     parser.add_argument("--envelope", type=int, default=512000)
     parser.add_argument("--log", action="store_true")

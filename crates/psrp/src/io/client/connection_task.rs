@@ -71,7 +71,6 @@ impl<T: Transport> ConnectionTask<T> {
     fn poll_session(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         for _ in 0..PACKETS_PER_POLL {
             let change = self.shared.lock().register_waker(cx.waker());
-            self.apply_change(change, cx);
             if let Some(result) = self.poll_lifecycle() {
                 return Poll::Ready(result);
             }
@@ -80,6 +79,8 @@ impl<T: Transport> ConnectionTask<T> {
             {
                 self.write_error = Some((error, Instant::now() + ERROR_DRAIN_TIMEOUT));
             }
+            // Pipelines that were started before a disconnect run on the server.
+            self.apply_change(change, cx);
             let has_read = self.read(cx)?;
             self.start_host_calls(cx);
             let state = self.shared.lock();

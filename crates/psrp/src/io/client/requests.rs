@@ -116,7 +116,8 @@ impl Session {
         self.shared().lock().machine.decrypt(value)
     }
 
-    /// Disconnects from the pool. The pool and its pipelines continue to run on the server.
+    /// Disconnects from the pool. The pool and its pipelines continue to run on the server, including those that have
+    /// just been started. Output that has not arrived yet is left to the next client.
     ///
     /// # Errors
     ///

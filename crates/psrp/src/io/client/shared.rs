@@ -242,7 +242,8 @@ impl SessionState {
 
     /// Returns whether the session may read. While a caller waits for a stop, the limit is higher, because the server's
     /// acknowledgement is behind the output that it has queued. The higher limit does not apply while the stop signal is
-    /// delayed: a fast server would use it up. While the pool closes there is no limit, because output is dropped.
+    /// delayed: a fast server would use it up. While the pool closes there is no limit, because output is dropped, nor
+    /// while it disconnects, because the transport requests no more.
     pub(super) fn may_read(&mut self) -> bool {
         if matches!(self.machine.state(), RunspacePoolState::Closed | RunspacePoolState::Broken) {
             return false;
@@ -251,6 +252,7 @@ impl SessionState {
         self.is_read_paused = self.is_read_paused || self.buffered > max;
         !self.is_read_paused
             || self.is_closing
+            || self.connection_change.is_some()
             || (self.buffered <= max.saturating_mul(STOPPING_BUFFER_FACTOR) && self.awaits_stop())
     }
 

@@ -14,4 +14,4 @@ pub use socket::Socket;
 #[cfg(feature = "ssh")]
 pub use ssh::{Ssh, SshQuestion, SshTransport};
 #[cfg(feature = "wsman")]
-pub use wsman::{Wsman, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};
+pub use wsman::{Wsman, WsmanBufferMode, WsmanCredentials, WsmanFault, WsmanShell, WsmanTransport};

@@ -6,7 +6,7 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use zeroize::Zeroizing;
@@ -19,12 +19,14 @@ use crate::redacted::Redacted;
 pub struct WsmanCredentials {
     pub(super) method: AuthMethod,
     pub(super) user: Redacted<String>,
+    /// Password, or the certificate and its private key as PEM text.
     pub(super) password: Redacted<Zeroizing<String>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AuthMethod {
     Basic,
+    Certificate,
     #[cfg(feature = "negotiate")]
     Negotiate(Mechanisms),
 }
@@ -78,8 +80,20 @@ impl WsmanCredentials {
         Self::new(AuthMethod::Negotiate(Mechanisms::KerberosOrNtlm), user, password)
     }
 
+    /// Certificate of the client instead of a user name and password: the chain, its own certificate first, and its
+    /// unencrypted private key, both in PEM. Requires TLS. Windows runs the session as the local user that it has mapped
+    /// the certificate to.
+    pub fn certificate(chain: &str, key: &str) -> Self {
+        Self::new(AuthMethod::Certificate, "", format!("{chain}\n{key}"))
+    }
+
     fn new(method: AuthMethod, user: impl Into<String>, password: impl Into<String>) -> Self {
         Self { method, user: Redacted(user.into()), password: Redacted(Zeroizing::new(password.into())) }
+    }
+
+    /// Returns the certificate and private key, if there are any.
+    pub(super) fn identity(&self) -> Option<&[u8]> {
+        (self.method == AuthMethod::Certificate).then_some(self.password.as_bytes())
     }
 }
 
@@ -92,8 +106,9 @@ pub(super) enum CertificateTrust {
     All,
 }
 
-/// Returns TLS settings that trust only these certificates and those signed by one of them.
-pub(super) fn trust_only(pem: &[u8]) -> Result<ClientConfig, Error> {
+/// Returns TLS settings that trust only these certificates and those signed by one of them, with the certificate of the
+/// client.
+pub(super) fn trust_only(pem: &[u8], identity: Option<&[u8]>) -> Result<ClientConfig, Error> {
     let untrusted = |error: &dyn std::fmt::Display| {
         Error::with(Kind::Untrusted, "the trusted certificates are not valid").caused_by(error.to_string())
     };
@@ -112,7 +127,15 @@ pub(super) fn trust_only(pem: &[u8]) -> Result<ClientConfig, Error> {
         .with_safe_default_protocol_versions()
         .map_err(|error| untrusted(&error))?;
     let verifier = Arc::new(CertificateVerifier { webpki, trusted });
-    Ok(config.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth())
+    let config = config.dangerous().with_custom_certificate_verifier(verifier);
+    let Some(pem) = identity else { return Ok(config.with_no_client_auth()) };
+    let chain = CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>().map_err(unusable_identity)?;
+    let key = PrivateKeyDer::from_pem_slice(pem).map_err(unusable_identity)?;
+    config.with_client_auth_cert(chain, key).map_err(unusable_identity)
+}
+
+pub(super) fn unusable_identity(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::with(Kind::Unsupported, "the client certificate and its key can't be used").caused_by(error)
 }
 
 /// Also accepts a trusted certificate as the server's own, with its name and within its time. webpki refuses it if it is

@@ -6,13 +6,15 @@ use std::time::Duration;
 use http::StatusCode;
 use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::redirect::Policy;
-use reqwest::{Client, ClientBuilder, Proxy, Response, Url};
+use reqwest::{Client, ClientBuilder, Identity, Proxy, Response, Url};
 use zeroize::Zeroizing;
 
 use super::Wsman;
 #[cfg(feature = "negotiate")]
 use super::connection_pool::ConnectionPool;
-use super::credentials::{AuthMethod, CertificateTrust, trust_only};
+use super::credentials::{AuthMethod, CertificateTrust, trust_only, unusable_identity};
+#[cfg(feature = "negotiate")]
+use super::encryption::Scheme;
 use crate::b64;
 use crate::error::{Error, Kind};
 use crate::io::remote::remote_text;
@@ -20,6 +22,9 @@ use crate::io::remote::remote_text;
 /// Delays before a connection is opened again.
 const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(30);
+
+/// Authentication scheme of clients that TLS identifies by their certificate (DSP0226 12).
+const MUTUAL_TLS: &str = "http://schemas.dmtf.org/wbem/wsman/1/wsman/secprofile/https/mutual";
 
 pub(super) const SOAP: HeaderValue = HeaderValue::from_static("application/soap+xml;charset=UTF-8");
 
@@ -37,7 +42,7 @@ pub(super) struct HttpEndpoint {
 
 enum HttpAuth {
     /// `Authorization` header of each request. Requests share connections.
-    Basic { client: Client, header: HeaderValue },
+    Header { client: Client, header: HeaderValue },
     /// Every connection is authenticated separately.
     #[cfg(feature = "negotiate")]
     Negotiate(ConnectionPool),
@@ -72,7 +77,10 @@ impl HttpClient {
                     Error::with(Kind::Unsupported, "the credentials cannot be encoded as a header")
                 })?;
                 header.set_sensitive(true);
-                HttpAuth::Basic { client, header }
+                HttpAuth::Header { client, header }
+            }
+            AuthMethod::Certificate => {
+                HttpAuth::Header { client, header: HeaderValue::from_static(MUTUAL_TLS) }
             }
             #[cfg(feature = "negotiate")]
             AuthMethod::Negotiate(mechanisms) => HttpAuth::Negotiate(ConnectionPool::new(mechanisms, client)),
@@ -86,7 +94,7 @@ impl HttpClient {
     /// rejects the user, and with [`Error::is_refused`] if the response is not an envelope.
     pub(super) async fn post(&self, envelope: Vec<u8>) -> Result<Vec<u8>, Error> {
         let response = match &self.authentication {
-            HttpAuth::Basic { client, header } => {
+            HttpAuth::Header { client, header } => {
                 let mut headers = HeaderMap::new();
                 headers.insert(AUTHORIZATION, header.clone());
                 headers.insert(CONTENT_TYPE, SOAP);
@@ -95,12 +103,12 @@ impl HttpClient {
             #[cfg(feature = "negotiate")]
             HttpAuth::Negotiate(pool) => pool.post(&self.endpoint, envelope).await?,
         };
-        response.into_envelope()
+        response.into_envelope(self.endpoint.wsman.credentials.method)
     }
 }
 
 impl HttpEndpoint {
-    /// Creates a reqwest client with its own connections. Fails if the trusted certificates are not valid.
+    /// Creates a reqwest client with its own connections. Fails if the certificates are not valid.
     pub(super) fn client(&self) -> Result<Client, Error> {
         let builder = ClientBuilder::new()
             .http1_only()
@@ -123,12 +131,20 @@ impl HttpEndpoint {
             Some(url) => builder.proxy(proxy(url)?),
             None => builder,
         };
+        let identity = self.wsman.credentials.identity();
+        let builder = match identity {
+            Some(pem) => builder.identity(Identity::from_pem(pem).map_err(unusable_identity)?),
+            None => builder,
+        };
         let builder = match &self.wsman.trust {
             CertificateTrust::Platform => builder,
-            CertificateTrust::Only(pem) => builder.tls_backend_preconfigured(trust_only(pem)?),
+            CertificateTrust::Only(pem) => builder.tls_backend_preconfigured(trust_only(pem, identity)?),
             CertificateTrust::All => builder.tls_danger_accept_invalid_certs(true),
         };
-        builder.build().map_err(|error| Error::with(Kind::Untrusted, "TLS can't be set up").caused_by(error))
+        builder.build().map_err(|error| match identity {
+            Some(_) => unusable_identity(error),
+            None => Error::with(Kind::Untrusted, "TLS can't be set up").caused_by(error),
+        })
     }
 
     pub(super) async fn exchange(
@@ -184,9 +200,14 @@ impl HttpEndpoint {
 
 impl HttpResponse {
     /// Returns the envelope. Faults have an envelope too, but an error status.
-    fn into_envelope(self) -> Result<Vec<u8>, Error> {
+    fn into_envelope(self, method: AuthMethod) -> Result<Vec<u8>, Error> {
         if self.status == StatusCode::UNAUTHORIZED {
-            return Err(self.denied("Basic"));
+            return Err(self.denied(match method {
+                AuthMethod::Basic => "Basic",
+                AuthMethod::Certificate => "certificate",
+                #[cfg(feature = "negotiate")]
+                AuthMethod::Negotiate(_) => Scheme::Negotiate.name(),
+            }));
         }
         let kind = self.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_envelope = kind.to_ascii_lowercase().starts_with("application/soap+xml");

@@ -80,6 +80,16 @@ pub struct Wsman {
     proxy: Option<Redacted<String>>,
     grace: Duration,
     idle_timeout: Option<Duration>,
+    buffer_mode: Option<WsmanBufferMode>,
+}
+
+/// What a shell without a client does when its output buffer is full ([`Wsman::buffer_mode`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WsmanBufferMode {
+    /// Its pipelines wait until a client receives their output.
+    Block,
+    /// It discards the oldest output.
+    Drop,
 }
 
 impl Wsman {
@@ -103,6 +113,7 @@ impl Wsman {
             proxy: None,
             grace: Duration::from_secs(30),
             idle_timeout: None,
+            buffer_mode: None,
         }
     }
 
@@ -158,6 +169,9 @@ impl Wsman {
         /// Sets how long the service retains a shell that is disconnected or idle. Default: the setting of the service,
         /// 2 hours on Windows.
         idle_timeout(time: Duration) => idle_timeout = Some(time);
+        /// Sets what a shell does with its output while this client is disconnected. Default: the setting of the
+        /// service, [`Block`](WsmanBufferMode::Block) on Windows.
+        buffer_mode(mode: WsmanBufferMode) => buffer_mode = Some(mode);
     }
 
     /// Lists the shells of the service that the user may see, of all types and states. To connect to a disconnected
@@ -211,9 +225,9 @@ impl Connect for Wsman {
 
     /// # Errors
     ///
-    /// Fails with [`Error::is_unsupported`] if host and path do not form a valid URL or the proxy cannot be used, with
-    /// [`Error::is_untrusted`] if the trusted certificates are not valid, and with [`Error::is_denied`] if the password
-    /// would be sent without TLS.
+    /// Fails with [`Error::is_unsupported`] if host and path do not form a valid URL or the proxy or the client
+    /// certificate cannot be used, with [`Error::is_untrusted`] if the trusted certificates are not valid, and with
+    /// [`Error::is_denied`] if the password would be sent without TLS.
     fn connect(&self) -> impl Future<Output = Result<Self::Transport, Error>> + Send {
         std::future::ready(self.session().map(WsmanTransport::new))
     }

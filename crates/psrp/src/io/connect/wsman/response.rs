@@ -1,11 +1,14 @@
 //! Parser for WS-Management responses.
 
+use std::time::Duration;
+
 use uuid::Uuid;
 
 use super::fault::WsmanFault;
 use super::xml::XmlElement;
 use crate::b64;
 use crate::error::{Error, Kind};
+use crate::value::TimeSpan;
 
 /// Envelope of a successful operation.
 #[derive(Debug)]
@@ -41,6 +44,8 @@ pub struct WsmanShell {
     pub state: Option<String>,
     /// User who created the shell.
     pub owner: Option<String>,
+    /// Time since a client has used the shell.
+    pub idle: Option<Duration>,
     /// Resource URI: for PowerShell, `http://schemas.microsoft.com/powershell/` and the session configuration.
     pub resource: Option<String>,
 }
@@ -131,6 +136,7 @@ impl ResponseEnvelope {
                 name: text("Name"),
                 state: text("State"),
                 owner: text("Owner"),
+                idle: item.child_text("ShellInactivity").and_then(duration),
                 resource: text("ResourceUri"),
             })
         })
@@ -157,6 +163,10 @@ fn required_guid(item: &XmlElement, name: &str) -> Result<Uuid, Error> {
     item.child_text(name)
         .and_then(guid)
         .ok_or_else(|| violation("a shell or command without a valid identifier"))
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    text.parse::<TimeSpan>().ok()?.try_into().ok()
 }
 
 /// Parses an identifier with an optional `uuid:` or `urn:uuid:` prefix.
@@ -240,6 +250,7 @@ mod tests {
     fn list_pages_are_parsed() {
         let shell = format!(
             "<r:Shell><r:ShellId>{ID}</r:ShellId><r:Name>a&#7;</r:Name><r:State>Disconnected</r:State>\
+             <r:ShellInactivity>P0DT0H1M2S</r:ShellInactivity>\
              <r:ResourceUri>http://schemas.microsoft.com/PowerShell/Microsoft.PowerShell</r:ResourceUri></r:Shell>"
         );
         let first = format!(
@@ -250,6 +261,7 @@ mod tests {
         assert_eq!(page.context.as_deref(), Some("next"));
         assert_eq!(page.items.len(), 1);
         assert_eq!((page.items[0].id, page.items[0].name.as_deref()), (ID, Some("a\\u{7}")));
+        assert_eq!(page.items[0].idle, Some(Duration::from_secs(62)));
         assert!(page.items[0].is_power_shell());
         let last = "<n:PullResponse><n:Items/><n:EnumerationContext>x</n:EnumerationContext><n:EndOfSequence/></n:PullResponse>";
         assert!(parse(last).commands().unwrap().context.is_none());

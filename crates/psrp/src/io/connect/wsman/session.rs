@@ -30,6 +30,9 @@ impl WsmanSession {
                 "basic authentication without TLS would expose the password",
             ));
         }
+        if wsman.credentials.method == AuthMethod::Certificate && !wsman.is_tls {
+            return Err(Error::with(Kind::Unsupported, "a client certificate requires TLS"));
+        }
         if wsman.proxy.is_some() && !wsman.is_tls && wsman.credentials.method != AuthMethod::Basic {
             return Err(Error::with(Kind::Unsupported, "NTLM and Kerberos through a proxy require TLS"));
         }

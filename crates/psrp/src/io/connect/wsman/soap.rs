@@ -5,7 +5,7 @@ use std::time::Duration;
 use quick_xml::escape::escape;
 use uuid::Uuid;
 
-use super::Wsman;
+use super::{Wsman, WsmanBufferMode};
 use crate::b64;
 use crate::fragment::Priority;
 
@@ -106,8 +106,13 @@ impl Request {
         Self { namespace: TRANSFER, ..Self::new("Delete", shell, String::new()) }
     }
 
-    pub(super) fn disconnect(shell: &str) -> Self {
-        Self::new("Disconnect", shell, "<rsp:Disconnect/>".into())
+    pub(super) fn disconnect(shell: &str, mode: Option<WsmanBufferMode>) -> Self {
+        let mode = match mode {
+            None => "",
+            Some(WsmanBufferMode::Block) => "<rsp:BufferMode>Block</rsp:BufferMode>",
+            Some(WsmanBufferMode::Drop) => "<rsp:BufferMode>Drop</rsp:BufferMode>",
+        };
+        Self::new("Disconnect", shell, format!("<rsp:Disconnect>{mode}</rsp:Disconnect>"))
     }
 
     /// Reconnects to a shell that this client has disconnected from.

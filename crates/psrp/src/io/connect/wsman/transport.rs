@@ -53,6 +53,8 @@ pub struct WsmanTransport {
 enum TransportState {
     /// Connected, or not opened yet.
     Connected,
+    /// Will disconnect after the pending requests, and receives no more output: it is for the next client.
+    Draining,
     Disconnecting,
     /// The shell runs on without a client.
     Disconnected,
@@ -541,9 +543,17 @@ impl Transport for WsmanTransport {
     fn poll_disconnect(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let is_open = self.targets.get(&None).is_some_and(|target| target.state == TargetState::Open);
         if self.state == TransportState::Connected && is_open && self.change_error.is_none() {
+            self.state = TransportState::Draining;
+        }
+        if self.state == TransportState::Draining {
             ready!(self.poll_idle(cx))?;
+            // The rest of a message is sent after the acknowledgement of its start.
+            if self.incoming.iter().any(|(packet, _)| !matches!(packet, Packet::Data { .. })) {
+                return Poll::Pending;
+            }
             self.state = TransportState::Disconnecting;
-            self.spawn(None, Operation::Disconnect, Request::disconnect(&self.shell));
+            let mode = self.session.wsman().buffer_mode;
+            self.spawn(None, Operation::Disconnect, Request::disconnect(&self.shell, mode));
         }
         self.poll_change(cx, TransportState::Disconnecting, TransportState::Disconnected)
     }
