@@ -41,7 +41,7 @@ pub(crate) fn string(bytes: &[u8]) -> Result<String, Fault> {
     if bytes.len() > SHORT {
         return long_string(bytes);
     }
-    // Copied first, so that the compiler joins the branches on the length, which are the same.
+    // Copied first: a short string that is not UTF-8 is rare.
     let mut copied = Vec::with_capacity(bytes.len());
     // SAFETY: the vector has room for the bytes and does not overlap them.
     unsafe {
