@@ -15,14 +15,17 @@ use crate::error::{Error, Reason, Result};
 /// Number of bytes that [`from_reader`](crate::from_reader) reads at once, and of consumed bytes that stay in the buffer.
 const BLOCK: usize = 8192;
 
+enum Source<R> {
+    Bytes(io::Bytes<R>),
+    Blocks(R),
+}
+
 /// Input from a reader.
 ///
 /// No byte is read before it is needed: the reader can be used further after a value. At most one byte after a number is
 /// read. Wrap a file or a socket in a [`BufReader`](io::BufReader).
 pub struct IoRead<R: io::Read> {
-    reader: R,
-    /// Whether more bytes than the next one are read.
-    is_buffered: bool,
+    source: Source<R>,
     /// Bytes of the reader from the position `start` on.
     buffer: Vec<u8>,
     start: Position,
@@ -41,9 +44,22 @@ pub struct IoRead<R: io::Read> {
 impl<R: io::Read> IoRead<R> {
     /// Returns an input that begins at the next byte of `reader`.
     pub fn new(reader: R) -> Self {
+        #[expect(
+            clippy::unbuffered_bytes,
+            reason = "a buffer would take bytes after the value from the reader"
+        )]
+        let bytes = reader.bytes();
+        Self::of(Source::Bytes(bytes))
+    }
+
+    /// Returns an input that also reads bytes after the value.
+    pub(crate) fn buffered(reader: R) -> Self {
+        Self::of(Source::Blocks(reader))
+    }
+
+    fn of(source: Source<R>) -> Self {
         Self {
-            reader,
-            is_buffered: false,
+            source,
             buffer: Vec::new(),
             start: (1, 0),
             offset: 0,
@@ -54,24 +70,18 @@ impl<R: io::Read> IoRead<R> {
         }
     }
 
-    /// Returns an input that also reads bytes after the value.
-    pub(crate) fn buffered(reader: R) -> Self {
-        Self { is_buffered: true, ..Self::new(reader) }
-    }
-
     /// Appends bytes of the reader to the buffer, none at its end.
+    #[inline(always)]
     fn fill(&mut self) -> Result<()> {
-        if !self.is_buffered {
-            let mut byte = [0];
-            let count = read(&mut self.reader, &mut byte)?;
-            self.buffer.extend(byte.iter().take(count));
-            return Ok(());
+        match &mut self.source {
+            Source::Bytes(bytes) => {
+                if let Some(byte) = bytes.next() {
+                    self.buffer.push(byte.map_err(Error::io)?);
+                }
+                Ok(())
+            }
+            Source::Blocks(reader) => read_block(reader, &mut self.buffer),
         }
-        let len = self.buffer.len();
-        self.buffer.resize(len + BLOCK, 0);
-        let result = read(&mut self.reader, &mut self.buffer[len..]);
-        self.buffer.truncate(len + result.as_ref().map_or(0, |count| *count));
-        result.map(drop)
     }
 
     /// Returns the next byte.
@@ -203,15 +213,19 @@ impl<R: io::Read> IoRead<R> {
     }
 }
 
-/// Reads some bytes, at the end of the reader none.
-#[inline]
-fn read(reader: &mut impl io::Read, bytes: &mut [u8]) -> Result<usize> {
-    loop {
-        match reader.read(bytes) {
+/// Appends some bytes, at the end of the reader none.
+#[inline(never)]
+fn read_block(reader: &mut impl io::Read, buffer: &mut Vec<u8>) -> Result<()> {
+    let len = buffer.len();
+    buffer.resize(len + BLOCK, 0);
+    let result = loop {
+        match reader.read(&mut buffer[len..]) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result.map_err(Error::io),
+            result => break result,
         }
-    }
+    };
+    buffer.truncate(len + result.as_ref().map_or(0, |count| *count));
+    result.map(drop).map_err(Error::io)
 }
 
 impl<R: io::Read> private::Sealed for IoRead<R> {}
