@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -32,7 +33,7 @@ const WITHOUT_STD: [&str; 4] = [
     "alloc,float_roundtrip,unbounded_depth",
 ];
 
-/// Test programs. The program `lexical` tests a private module, and `compiletest` messages of a nightly compiler.
+/// Test programs. The program `lexical` tests a private module, and [`compile_failures`] replaces `compiletest`.
 const PROGRAMS: [&str; 5] = ["debug", "map", "regression", "stream", "test"];
 
 /// Manifest of the tests, without the dependency on serde_json.
@@ -67,7 +68,9 @@ pub(crate) fn suite(workspace: &Workspace) -> Result<Skipped> {
     let folder = workspace.scratch().join("serde-json");
     empty(&folder)?;
     fs::write(folder.join("lib.rs"), "")?;
-    copy(&source(workspace)?.join("tests"), &folder.join("tests"))?;
+    let tests = source(workspace)?.join("tests");
+    copy(&tests, &folder.join("tests"))?;
+    copy(&tests.join("ui"), &folder.join("examples"))?;
     let mut manifest = format!(
         "{MANIFEST}[dependencies]\nserde_json = {{ version = {:?}, default-features = false }}\n{}",
         requirement(workspace)?,
@@ -96,7 +99,29 @@ pub(crate) fn suite(workspace: &Workspace) -> Result<Skipped> {
         note(&format!("features: {features}"));
         finish(command(&["test", "--quiet", "--tests", "--features", features]))?;
     }
+    compile_failures(
+        &folder,
+        &mut command(&["check", "--examples", "--keep-going", "--message-format", "short"]),
+    )?;
     Ok(None)
+}
+
+/// Checks that the programs in `tests/ui`, which are the examples, are rejected for the reasons and at the places that
+/// serde_json expects. The other lines of the messages quote its source.
+fn compile_failures(folder: &Path, check: &mut Command) -> Result<()> {
+    let messages = check.stdin(Stdio::null()).output()?.stderr;
+    let messages = String::from_utf8_lossy(&messages);
+    for entry in fs::read_dir(folder.join("tests/ui"))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "stderr") {
+            let expected = fs::read_to_string(&path)?;
+            let (error, rest) = expected.split_once("\n --> tests/ui/").context("no place of an error")?;
+            let place = rest.lines().next().unwrap_or_default();
+            let message = format!("{place}: {error}");
+            ensure!(messages.contains(&message), "no message {message:?} in:\n{messages}");
+        }
+    }
+    Ok(())
 }
 
 /// Folder of the package.

@@ -363,13 +363,16 @@ fn compare_encoding<T: Serialize + ?Sized>(value: &T) {
         ($json:ident) => {{
             let text =
                 |result: Result<String, $json::Error>| result.unwrap_or_else(|error| error.to_string());
-            let mut written = Vec::new();
+            let (mut written, mut pretty) = (Vec::new(), Vec::new());
             let result = $json::to_writer(&mut written, value).map(|()| String::new());
+            let pretty_result = $json::to_writer_pretty(&mut pretty, value).map(|()| String::new());
             [
                 text($json::to_string(value)),
                 text($json::to_string_pretty(value)),
                 text(result),
                 String::from_utf8(written).unwrap(),
+                text(pretty_result),
+                String::from_utf8(pretty).unwrap(),
                 text($json::to_value(value).map(|value| value.to_string())),
             ]
         }};
@@ -387,6 +390,14 @@ fn encodings_are_equal() {
         Tuple(u8, Option<i8>),
         Struct { a: &'static str, b: [u8; 0] },
         EmptyStruct {},
+    }
+
+    struct Keys<K>(Vec<K>);
+
+    impl<K: Serialize> Serialize for Keys<K> {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.collect_map(self.0.iter().map(|key| (key, ())))
+        }
     }
 
     for value in [0.0, -0.0, 1.5, 1e21, 1e-7, 0.1, f64::MAX, f64::MIN_POSITIVE, f64::NAN, f64::INFINITY] {
@@ -423,6 +434,84 @@ fn encodings_are_equal() {
     compare_encoding(&BTreeMap::from([([1], 1)]));
     compare_encoding(&BTreeMap::from([(Some('x'), 1)]));
     compare_encoding(&BTreeMap::from([((), 1)]));
+    compare_encoding(&Keys(vec![1.5, f32::NAN]));
+    compare_encoding(&Keys(vec![1.5, f64::NAN]));
+}
+
+/// Reader that returns up to `size` bytes at once, after an interruption.
+struct Pieces<'a> {
+    rest: &'a [u8],
+    size: usize,
+    is_interrupted: bool,
+}
+
+impl io::Read for Pieces<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.is_interrupted = !self.is_interrupted;
+        if self.is_interrupted {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let len = self.size.min(out.len());
+        self.rest.read(&mut out[..len])
+    }
+}
+
+#[test]
+#[cfg_attr(feature = "arbitrary_precision", ignore = "the original is built without it")]
+fn results_do_not_depend_on_the_pieces_of_a_reader() {
+    fn text<T: Debug>(result: Result<T, impl ToString>) -> String {
+        result.map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
+    }
+
+    fn compare<T: DeserializeOwned + Debug>(document: &[u8], size: usize) {
+        let pieces = || Pieces { rest: document, size, is_interrupted: false };
+        let ours = text(serde_json::from_reader::<_, T>(pieces()));
+        let theirs = text(original::from_reader::<_, T>(pieces()));
+        assert_eq!(ours, theirs, "pieces of {size} bytes");
+        let mut ours = serde_json::Deserializer::from_reader(pieces()).into_iter::<T>();
+        let mut theirs = original::Deserializer::from_reader(pieces()).into_iter::<T>();
+        for _ in 0..2 {
+            assert_eq!(ours.next().map(text), theirs.next().map(text), "pieces of {size} bytes");
+            assert_eq!(ours.byte_offset(), theirs.byte_offset(), "pieces of {size} bytes");
+        }
+    }
+
+    for document in DOCUMENTS {
+        for size in 1..8 {
+            compare::<Any>(document.as_bytes(), size);
+        }
+    }
+    // Longer than several blocks.
+    let elements = "{\"key\\n\": [12345, -1.5e3, true, \"\u{e9}\", null], \"more\": {}}, ".repeat(400);
+    let (space, text) = (" \n".repeat(20_000), "\u{e9} text".repeat(5000));
+    for end in ["1]", "01]", "tru]", "\"\\x\"]", "\"a", "1]]"] {
+        let document = format!("[{elements}{space}\"{text}\", {elements}\n{end}");
+        for size in [7, 5000, usize::MAX] {
+            compare::<Any>(document.as_bytes(), size);
+            compare::<IgnoredAny>(document.as_bytes(), size);
+        }
+        let raw = serde_json::from_reader::<_, Box<serde_json::value::RawValue>>(document.as_bytes());
+        if let Ok(raw) = raw {
+            assert_eq!(raw.get(), document);
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(feature = "arbitrary_precision", ignore = "the original is built without it")]
+fn failed_writers_receive_equal_bytes() {
+    let value = (vec!["text"; 5000], BTreeMap::from([([1], 1)]));
+    for len in [0, 1, 100, 8192, 20_000, 50_000] {
+        macro_rules! outcome {
+            ($json:ident) => {{
+                let mut out = vec![0; len];
+                let mut writer = &mut out[..];
+                let result = $json::to_writer(&mut writer, &value).map_err(|error| error.to_string());
+                (result, writer.len(), out)
+            }};
+        }
+        assert_eq!(outcome!(serde_json), outcome!(original));
+    }
 }
 
 /// Defines a formatter that records the calls of its methods.

@@ -2,7 +2,7 @@
 
 pub use crate::de::engine::{Number, NumberState, NumberStep, Tokens, unescape};
 use crate::scan::{self, Json};
-use crate::ser::{self, Plain, Style};
+use crate::ser::{self, Plain, Pretty, Style};
 
 /// Returns the document as text if it is UTF-8.
 #[inline]
@@ -48,6 +48,12 @@ pub fn push_entry(out: &mut Vec<u8>, comma: bool, text: &str) {
 /// Appends `text` with its escapes and without quotes.
 pub fn push_body(out: &mut Vec<u8>, text: &str) {
     scan::push_body::<Json>(out, text);
+}
+
+/// Appends a line break and two spaces per level.
+#[inline(always)]
+pub fn push_line(out: &mut Vec<u8>, level: usize) {
+    Pretty::TWO_SPACES.push_line(out, level);
 }
 
 /// Appends an integer.

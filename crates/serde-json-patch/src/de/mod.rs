@@ -497,7 +497,7 @@ where
     R: std::io::Read,
     T: de::DeserializeOwned,
 {
-    decode(IoRead::new(std::io::BufReader::new(rdr)))
+    decode(IoRead::buffered(rdr))
 }
 
 /// Decodes exactly one value from bytes.

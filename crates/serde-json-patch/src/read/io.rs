@@ -2,142 +2,163 @@
 #![cfg(feature = "std")]
 
 use std::io;
+use std::ops::Range;
 
 #[cfg(feature = "raw_value")]
 use serde::de::Visitor;
-use tightwire_json::engine::{Number, NumberState, NumberStep, Tokens};
+use tightwire_json::engine::{self, Number, NumberState, NumberStep, Tokens};
 
 use super::{Position, Read, Reference, private};
 use crate::diagnose::{self, Fault, Purpose};
 use crate::error::{Error, Reason, Result};
+
+/// Number of bytes that [`from_reader`](crate::from_reader) reads at once, and of consumed bytes that stay in the buffer.
+const BLOCK: usize = 8192;
+
+enum Source<R> {
+    Bytes(io::Bytes<R>),
+    Blocks(R),
+}
 
 /// Input from a reader.
 ///
 /// No byte is read before it is needed: the reader can be used further after a value. At most one byte after a number is
 /// read. Wrap a file or a socket in a [`BufReader`](io::BufReader).
 pub struct IoRead<R: io::Read> {
-    bytes: io::Bytes<R>,
-    /// The next byte, if it was read.
-    next: Option<u8>,
-    /// Number of line breaks before the last byte that was read, plus one.
-    line: usize,
-    /// Number of bytes that were read since the last line break.
-    column: usize,
-    /// Number of bytes that were read up to the last line break.
-    line_start: usize,
-    /// Number or string that is being read.
-    token: Vec<u8>,
-    /// Content of a string.
+    source: Source<R>,
+    /// Bytes of the reader from the position `start` on.
+    buffer: Vec<u8>,
+    start: Position,
+    /// Number of bytes before the buffer.
+    offset: usize,
+    /// Index of the next byte in the buffer.
+    at: usize,
+    /// Index after the last byte that [`Read::peek`] returned.
+    peeked: usize,
+    /// Content of a string with escapes.
     content: Vec<u8>,
-    #[cfg(feature = "raw_value")]
-    raw: Option<Vec<u8>>,
-    /// Position before the raw value.
-    #[cfg(feature = "raw_value")]
-    raw_start: Position,
+    /// Index of the first byte of the raw value.
+    raw: Option<usize>,
 }
 
 impl<R: io::Read> IoRead<R> {
     /// Returns an input that begins at the next byte of `reader`.
     pub fn new(reader: R) -> Self {
+        #[expect(
+            clippy::unbuffered_bytes,
+            reason = "a buffer would take bytes after the value from the reader"
+        )]
+        let bytes = reader.bytes();
+        Self::of(Source::Bytes(bytes))
+    }
+
+    /// Returns an input that also reads bytes after the value.
+    pub(crate) fn buffered(reader: R) -> Self {
+        Self::of(Source::Blocks(reader))
+    }
+
+    fn of(source: Source<R>) -> Self {
         Self {
-            #[expect(
-                clippy::unbuffered_bytes,
-                reason = "a buffer would take bytes after the value from the reader"
-            )]
-            bytes: reader.bytes(),
-            next: None,
-            line: 1,
-            column: 0,
-            line_start: 0,
-            token: Vec::new(),
+            source,
+            buffer: Vec::new(),
+            start: (1, 0),
+            offset: 0,
+            at: 0,
+            peeked: 0,
             content: Vec::new(),
-            #[cfg(feature = "raw_value")]
             raw: None,
-            #[cfg(feature = "raw_value")]
-            raw_start: (1, 0),
         }
     }
 
-    /// Reads the next byte.
+    /// Appends bytes of the reader to the buffer, none at its end.
+    #[inline(always)]
+    fn fill(&mut self) -> Result<()> {
+        match &mut self.source {
+            Source::Bytes(bytes) => {
+                if let Some(byte) = bytes.next() {
+                    self.buffer.push(byte.map_err(Error::io)?);
+                }
+                Ok(())
+            }
+            Source::Blocks(reader) => read_block(reader, &mut self.buffer),
+        }
+    }
+
+    /// Returns the next byte.
     #[inline(always)]
     fn read(&mut self) -> Result<Option<u8>> {
-        if self.next.is_none() {
-            self.next = self.bytes.next().transpose().map_err(Error::io)?;
-            match self.next {
-                Some(b'\n') => {
-                    self.line_start += self.column + 1;
-                    self.line += 1;
-                    self.column = 0;
-                }
-                Some(_) => self.column += 1,
-                None => {}
-            }
+        if self.at == self.buffer.len() {
+            self.fill()?;
         }
-        Ok(self.next)
-    }
-
-    /// Consumes the next byte.
-    #[inline(always)]
-    fn consume(&mut self) {
-        let _byte = self.next.take();
-        #[cfg(feature = "raw_value")]
-        if let Some(raw) = &mut self.raw {
-            raw.extend(_byte);
-        }
-    }
-
-    /// Moves the next byte to the token. Returns `None` at the end.
-    #[inline(always)]
-    fn take(&mut self) -> Result<Option<u8>> {
-        let next = self.read()?;
-        self.consume();
-        if let Some(byte) = next {
-            self.token.push(byte);
-        }
+        let next = self.buffer.get(self.at).copied();
+        self.peeked = self.at + usize::from(next.is_some());
         Ok(next)
     }
 
-    /// Returns the error of a token that begins at a position.
+    /// Consumes the next byte and returns it.
+    #[inline(always)]
+    fn take(&mut self) -> Result<Option<u8>> {
+        let next = self.read()?;
+        self.at = self.peeked;
+        Ok(next)
+    }
+
+    /// Removes consumed bytes from the buffer.
     #[cold]
-    fn fault(&self, (line, column): Position, (reason, end): Fault) -> Error {
-        match diagnose::position(&self.token, end) {
-            (1, more) => Error::new(reason, line, column + more),
-            (lines, column) => Error::new(reason, line + lines - 1, column),
+    fn forget(&mut self) {
+        if self.raw.is_none() {
+            self.start = self.position_at(self.at);
+            self.offset += self.at;
+            self.buffer.drain(..self.at);
+            (self.at, self.peeked) = (0, 0);
         }
     }
 
-    /// Returns the position of the last consumed byte.
-    fn consumed(&self) -> Position {
-        // A line break that was not consumed belongs to its line.
-        (self.line, self.column - usize::from(self.next.is_some() && self.column > 0))
+    /// Returns the position of the byte before an index of the buffer.
+    fn position_at(&self, index: usize) -> Position {
+        let (line, column) = self.start;
+        match diagnose::position(&self.buffer, index) {
+            (1, more) => (line, column + more),
+            (lines, column) => (line + lines - 1, column),
+        }
     }
 
-    /// Reads a number into the token. Returns the position before it.
-    fn scan_number(&mut self) -> Result<Position> {
-        self.read()?;
-        let start = self.consumed();
-        self.token.clear();
+    #[cold]
+    fn fault(&self, (reason, end): Fault) -> Error {
+        let (line, column) = self.position_at(end);
+        Error::new(reason, line, column)
+    }
+
+    /// Consumes a number. Returns its index.
+    fn scan_number(&mut self) -> Result<usize> {
+        let start = self.at;
         let mut state = NumberState::Start;
-        while let Some(byte) = self.read()? {
-            match state.step(byte) {
-                NumberStep::Next(next) => state = next,
-                NumberStep::End => break,
-                NumberStep::Malformed => {
-                    self.token.push(byte);
-                    break;
-                }
-            }
-            self.take()?;
+        while let Some(byte) = self.read()?
+            && let NumberStep::Next(next) = state.step(byte)
+        {
+            state = next;
+            self.at += 1;
         }
         Ok(start)
     }
 
-    /// Reads a string into the token, and its content into `content`. Stops at the first byte that makes it malformed.
-    fn scan_string(&mut self, purpose: Purpose) -> Result<()> {
-        let start = self.consumed();
-        self.token.clear();
+    /// Returns the number at an index of the buffer, and the index after it.
+    #[inline]
+    fn parse_number(&self, start: usize) -> Option<(Number, usize)> {
+        let mut tokens = Tokens::of_bytes(&self.buffer);
+        tokens.set_at(start);
+        tokens.number().map(|number| (number, tokens.at()))
+    }
+
+    /// Consumes a string up to its closing quote, or up to the first byte that makes it malformed. Returns its content as a
+    /// range of the buffer, and otherwise writes it to `content`.
+    fn scan_string(&mut self, purpose: Purpose) -> Result<Option<Range<usize>>> {
+        let start = self.at;
         let mut has_escapes = false;
         loop {
+            if self.at < self.buffer.len() {
+                self.at = engine::special(&self.buffer, self.at);
+            }
             match self.take()? {
                 Some(b'\\') => {
                     has_escapes = true;
@@ -146,31 +167,65 @@ impl<R: io::Read> IoRead<R> {
                         Some(b'u') => 4,
                         _ => break,
                     };
-                    let before = self.token.len();
+                    let before = self.at;
                     for _ in 0..digits {
                         self.take()?;
                     }
-                    let unit = &self.token[before..];
+                    let unit = &self.buffer[before..self.at];
                     if unit.len() < digits || !unit.iter().all(u8::is_ascii_hexdigit) {
                         break;
                     }
                 }
-                Some(b'"') if !has_escapes => {
-                    self.token.pop();
-                    std::mem::swap(&mut self.token, &mut self.content);
-                    return Ok(());
-                }
+                Some(b'"') if !has_escapes => return Ok(Some(start..self.at - 1)),
                 Some(b'"') | None => break,
                 Some(0..=0x1f) if purpose != Purpose::Bytes => break,
                 Some(_) => {}
             }
         }
+        self.unescape(start, purpose).map(|()| None)
+    }
+
+    /// Writes a string of the buffer up to the last consumed byte to `content`.
+    fn unescape(&mut self, start: usize, purpose: Purpose) -> Result<()> {
+        let string = &self.buffer[start..self.at];
         self.content.clear();
-        match diagnose::string(&self.token, 0, purpose, &mut self.content) {
+        if purpose == Purpose::Text
+            && let Ok(string) = std::str::from_utf8(string)
+        {
+            let mut text = String::from_utf8(std::mem::take(&mut self.content)).unwrap_or_default();
+            let end = engine::unescape(string, &mut text);
+            self.content = text.into_bytes();
+            if end.is_some() {
+                return Ok(());
+            }
+            self.content.clear();
+        }
+        match diagnose::string(string, 0, purpose, &mut self.content) {
             Ok(_) => Ok(()),
-            Err(fault) => Err(self.fault(start, fault)),
+            Err((reason, end)) => Err(self.fault((reason, start + end))),
         }
     }
+
+    /// Returns the content of a string that [`scan_string`](Self::scan_string) consumed.
+    #[inline]
+    fn content(&self, range: Option<Range<usize>>) -> &[u8] {
+        range.map_or(&self.content, |range| &self.buffer[range])
+    }
+}
+
+/// Appends some bytes, at the end of the reader none.
+#[inline(never)]
+fn read_block(reader: &mut impl io::Read, buffer: &mut Vec<u8>) -> Result<()> {
+    let len = buffer.len();
+    buffer.resize(len + BLOCK, 0);
+    let result = loop {
+        match reader.read(&mut buffer[len..]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => break result,
+        }
+    };
+    buffer.truncate(len + result.as_ref().map_or(0, |count| *count));
+    result.map(drop).map_err(Error::io)
 }
 
 impl<R: io::Read> private::Sealed for IoRead<R> {}
@@ -185,34 +240,43 @@ impl<'de, R: io::Read> Read<'de> for IoRead<R> {
 
     fn token(&mut self) -> Result<Option<u8>> {
         loop {
+            if self.at >= BLOCK {
+                self.forget();
+            }
             match self.read()? {
-                Some(b' ' | b'\n' | b'\t' | b'\r') => self.consume(),
+                Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
                 next => return Ok(next),
+            }
+            if self.at < self.buffer.len() {
+                let mut tokens = Tokens::of_bytes(&self.buffer);
+                tokens.set_at(self.at);
+                tokens.token();
+                self.at = tokens.at();
             }
         }
     }
 
     #[inline]
     fn discard(&mut self) {
-        self.consume();
+        self.at += 1;
     }
 
     fn position(&self) -> Position {
-        (self.line, self.column)
+        self.position_at(self.at.max(self.peeked))
     }
 
     fn peek_position(&self) -> Position {
-        (self.line, self.column)
+        self.position()
     }
 
     fn byte_offset(&self) -> usize {
-        self.line_start + self.column - usize::from(self.next.is_some())
+        self.offset + self.at
     }
 
     fn literal<const N: usize>(&mut self, name: &[u8; N]) -> Result<()> {
         for expected in name {
             match self.read()? {
-                Some(byte) if byte == *expected => self.consume(),
+                Some(byte) if byte == *expected => self.at += 1,
                 Some(_) => return Err(super::error(self, Reason::IDENT)),
                 None => return Err(super::error(self, Reason::EOF_VALUE)),
             }
@@ -221,70 +285,76 @@ impl<'de, R: io::Read> Read<'de> for IoRead<R> {
     }
 
     fn number(&mut self, single: bool) -> Result<Number> {
-        let start = self.scan_number()?;
-        match Tokens::of_bytes(&self.token).number() {
-            Some(Number::Float(value)) if single => {
-                if let Some(number) = super::single(&self.token, value) {
+        let start = self.at;
+        let mut parsed = self.parse_number(start);
+        // The byte after a number is read, as in serde_json.
+        match parsed {
+            Some((_, end)) if end < self.buffer.len() => (self.at, self.peeked) = (end, end + 1),
+            _ => {
+                self.scan_number()?;
+                parsed = self.parse_number(start);
+            }
+        }
+        match parsed {
+            Some((Number::Float(value), end)) if single => {
+                if let Some(number) = super::single(&self.buffer[start..end], value) {
                     return Ok(number);
                 }
             }
-            Some(number) => return Ok(number),
+            Some((number, _)) => return Ok(number),
             None => {}
         }
-        let fault = match diagnose::number(&self.token, 0) {
-            Ok(end) => match diagnose::exponent_overflow(&self.token, 0, end) {
-                Some(end) => (Reason::OUT_OF_RANGE, end),
+        Err(match diagnose::number(&self.buffer, start) {
+            Ok(end) => match diagnose::exponent_overflow(&self.buffer, start, end) {
+                Some(end) => self.fault((Reason::OUT_OF_RANGE, end)),
                 // The byte after the number was read.
-                None => return Err(super::error(self, Reason::OUT_OF_RANGE)),
+                None => super::error(self, Reason::OUT_OF_RANGE),
             },
-            Err(fault) => fault,
-        };
-        Err(self.fault(start, fault))
+            Err(fault) => self.fault(fault),
+        })
     }
 
     #[cfg(feature = "arbitrary_precision")]
     fn number_text(&mut self) -> Result<&str> {
         let start = self.scan_number()?;
-        diagnose::number(&self.token, 0).map_err(|fault| self.fault(start, fault))?;
-        Ok(std::str::from_utf8(&self.token).unwrap_or_default())
+        diagnose::number(&self.buffer, start).map_err(|fault| self.fault(fault))?;
+        Ok(std::str::from_utf8(&self.buffer[start..self.at]).unwrap_or_default())
     }
 
+    #[inline]
     fn string<'s>(&'s mut self) -> Result<Reference<'de, 's, str>> {
-        self.scan_string(Purpose::Text)?;
-        super::text(&self.content, || (self.line, self.column)).map(Reference::Copied)
+        let content = self.scan_string(Purpose::Text)?;
+        super::text(self.content(content), || self.position()).map(Reference::Copied)
     }
 
     fn byte_string<'s>(&'s mut self) -> Result<Reference<'de, 's, [u8]>> {
-        self.scan_string(Purpose::Bytes)?;
-        Ok(Reference::Copied(&self.content))
+        let content = self.scan_string(Purpose::Bytes)?;
+        Ok(Reference::Copied(self.content(content)))
     }
 
     fn skip_string(&mut self) -> Result<()> {
-        self.scan_string(Purpose::Skip)
+        self.scan_string(Purpose::Skip).map(drop)
     }
 
     fn skip_number(&mut self) -> Result<()> {
         let start = self.scan_number()?;
-        match diagnose::number(&self.token, 0) {
+        match diagnose::number(&self.buffer, start) {
             Ok(_) => Ok(()),
-            Err((_, end)) => Err(self.fault(start, (Reason::NUMBER, end))),
+            Err((_, end)) => Err(self.fault((Reason::NUMBER, end))),
         }
     }
 
     #[cfg(feature = "raw_value")]
     fn start_raw(&mut self) {
-        self.raw_start = self.consumed();
-        self.raw = Some(Vec::new());
+        self.raw = Some(self.at);
     }
 
     #[cfg(feature = "raw_value")]
     fn end_raw<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value> {
-        let raw = String::from_utf8(self.raw.take().unwrap_or_default()).map_err(|error| {
-            self.token.clear();
-            self.token.extend_from_slice(error.as_bytes());
-            self.fault(self.raw_start, (Reason::UNICODE, error.utf8_error().valid_up_to() + 1))
-        })?;
-        visitor.visit_map(crate::private::entry(crate::raw::TOKEN, raw))
+        let start = self.raw.take().unwrap_or(self.at);
+        let raw = std::str::from_utf8(&self.buffer[start..self.at])
+            .map_err(|error| self.fault((Reason::UNICODE, start + error.valid_up_to() + 1)))?;
+        visitor.visit_map(crate::private::entry(crate::raw::TOKEN, raw.to_owned()))
     }
 
     fn fail(&mut self) {}

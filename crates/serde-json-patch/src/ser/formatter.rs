@@ -408,36 +408,87 @@ impl Formatter for PrettyFormatter<'_> {
     }
 }
 
-/// Formatter of documents without white space that writes to its own buffer, and ignores the writer: the functions of the
-/// engine need a vector.
-#[derive(Default)]
-pub(super) struct Buffer(pub(super) Vec<u8>);
+/// Formatter of the functions of this crate: the functions of the engine need a vector. Bytes are passed to the writer in
+/// blocks of at least `BLOCK` bytes that end before an element or a key.
+pub(super) struct Buffer<const PRETTY: bool, const BLOCK: usize> {
+    pub(super) out: Vec<u8>,
+    level: usize,
+    /// Same as in [`PrettyFormatter`].
+    has_value: bool,
+}
+
+impl<const PRETTY: bool, const BLOCK: usize> Buffer<PRETTY, BLOCK> {
+    pub(super) fn new(out: Vec<u8>) -> Self {
+        Self { out, level: 0, has_value: false }
+    }
+
+    /// Passes all bytes to the writer. They are removed also after an error: some of them may be written.
+    #[cold]
+    pub(super) fn flush<W: ?Sized + Write>(&mut self, writer: &mut W) -> Result<()> {
+        let result = writer.write_all(&self.out);
+        self.out.clear();
+        result
+    }
+
+    /// Starts an element or an entry.
+    #[inline(always)]
+    fn begin<W: ?Sized + Write>(&mut self, writer: &mut W) -> Result<()> {
+        if BLOCK < usize::MAX && self.out.len() >= BLOCK { self.flush(writer) } else { Ok(()) }
+    }
+
+    #[inline(always)]
+    fn open(&mut self, bracket: u8) -> Result<()> {
+        if PRETTY {
+            self.level += 1;
+            self.has_value = false;
+        }
+        self.out.push(bracket);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn close(&mut self, bracket: u8) -> Result<()> {
+        if PRETTY {
+            self.level -= 1;
+            if self.has_value {
+                engine::push_line(&mut self.out, self.level);
+            }
+        }
+        self.out.push(bracket);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn push(&mut self, text: &[u8]) -> Result<()> {
+        self.out.extend_from_slice(text);
+        Ok(())
+    }
+}
 
 macro_rules! pushes {
     ($($name:ident($type:ty) => $push:ident;)*) => {
         $(
             #[inline(always)]
             fn $name<W: ?Sized + Write>(&mut self, _writer: &mut W, value: $type) -> Result<()> {
-                engine::$push(&mut self.0, value.into());
+                engine::$push(&mut self.out, value.into());
                 Ok(())
             }
         )*
     };
 }
 
-macro_rules! bytes {
-    ($($name:ident => $byte:expr;)*) => {
+macro_rules! pushed {
+    ($($name:ident$(($value:ident: $type:ty))? => $method:ident($argument:expr);)*) => {
         $(
             #[inline(always)]
-            fn $name<W: ?Sized + Write>(&mut self, _writer: &mut W) -> Result<()> {
-                self.0.push($byte);
-                Ok(())
+            fn $name<W: ?Sized + Write>(&mut self, _writer: &mut W $(, $value: $type)?) -> Result<()> {
+                self.$method($argument)
             }
         )*
     };
 }
 
-impl Formatter for Buffer {
+impl<const PRETTY: bool, const BLOCK: usize> Formatter for Buffer<PRETTY, BLOCK> {
     pushes! {
         write_i8(i8) => push_signed;
         write_i16(i16) => push_signed;
@@ -453,48 +504,38 @@ impl Formatter for Buffer {
         __write_str_body(&str) => push_body;
     }
 
-    bytes! {
-        begin_string => b'"';
-        end_string => b'"';
-        begin_array => b'[';
-        end_array => b']';
-        begin_object => b'{';
-        end_object => b'}';
-        begin_object_value => b':';
+    pushed! {
+        write_null => push(b"null");
+        write_bool(value: bool) => push(if value { b"true" } else { b"false" });
+        write_i128(value: i128) => push(itoa::Buffer::new().format(value).as_bytes());
+        write_u128(value: u128) => push(itoa::Buffer::new().format(value).as_bytes());
+        write_number_str(text: &str) => push(text.as_bytes());
+        write_raw_fragment(text: &str) => push(text.as_bytes());
+        begin_string => push(b"\"");
+        end_string => push(b"\"");
+        begin_array => open(b'[');
+        end_array => close(b']');
+        begin_object => open(b'{');
+        end_object => close(b'}');
+        begin_object_value => push(if PRETTY { b": " } else { b":" });
     }
 
     #[inline(always)]
-    fn write_null<W: ?Sized + Write>(&mut self, _writer: &mut W) -> Result<()> {
-        self.0.extend_from_slice(b"null");
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn write_bool<W: ?Sized + Write>(&mut self, _writer: &mut W, value: bool) -> Result<()> {
-        self.0.extend_from_slice(if value { b"true" } else { b"false" });
-        Ok(())
-    }
-
-    fn write_i128<W: ?Sized + Write>(&mut self, _writer: &mut W, value: i128) -> Result<()> {
-        self.0.write_all(itoa::Buffer::new().format(value).as_bytes())
-    }
-
-    fn write_u128<W: ?Sized + Write>(&mut self, _writer: &mut W, value: u128) -> Result<()> {
-        self.0.write_all(itoa::Buffer::new().format(value).as_bytes())
-    }
-
-    fn write_number_str<W: ?Sized + Write>(&mut self, _writer: &mut W, value: &str) -> Result<()> {
-        self.0.write_all(value.as_bytes())
-    }
-
-    fn write_raw_fragment<W: ?Sized + Write>(&mut self, _writer: &mut W, fragment: &str) -> Result<()> {
-        self.0.write_all(fragment.as_bytes())
-    }
-
-    #[inline(always)]
-    fn begin_array_value<W: ?Sized + Write>(&mut self, _writer: &mut W, first: bool) -> Result<()> {
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> Result<()> {
+        self.begin(writer)?;
         if !first {
-            self.0.push(b',');
+            self.out.push(b',');
+        }
+        if PRETTY {
+            engine::push_line(&mut self.out, self.level);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn end_array_value<W: ?Sized + Write>(&mut self, _writer: &mut W) -> Result<()> {
+        if PRETTY {
+            self.has_value = true;
         }
         Ok(())
     }
@@ -505,8 +546,20 @@ impl Formatter for Buffer {
     }
 
     #[inline(always)]
-    fn __write_key<W: ?Sized + Write>(&mut self, _writer: &mut W, first: bool, key: &str) -> Result<()> {
-        engine::push_entry(&mut self.0, !first, key);
-        Ok(())
+    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> Result<()> {
+        self.end_array_value(writer)
+    }
+
+    #[inline(always)]
+    fn __write_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool, key: &str) -> Result<()> {
+        if PRETTY {
+            self.begin_object_key(writer, first)?;
+            engine::push_string(&mut self.out, key);
+            self.begin_object_value(writer)
+        } else {
+            self.begin(writer)?;
+            engine::push_entry(&mut self.out, !first, key);
+            Ok(())
+        }
     }
 }

@@ -28,6 +28,20 @@ impl<W: Write, F: Formatter> Key<'_, W, F> {
             formatter.begin_object_value(writer)
         })
     }
+
+    /// Returns the error of a key after its start, which is written as by serde_json.
+    #[cold]
+    fn fail(self, reason: Reason) -> Error {
+        let Self { ser, is_first } = self;
+        match ser.write(|formatter, writer| formatter.begin_object_key(writer, is_first)) {
+            Ok(()) => Error::of(reason),
+            Err(error) => error,
+        }
+    }
+
+    fn rejected(self) -> Error {
+        self.fail(Reason::KEY)
+    }
 }
 
 macro_rules! scalars {
@@ -82,14 +96,14 @@ impl<W: Write, F: Formatter> ser::Serializer for Key<'_, W, F> {
 
     fn serialize_f32(self, value: f32) -> Result<()> {
         if !value.is_finite() {
-            return Err(Error::of(Reason::FINITE_KEY));
+            return Err(self.fail(Reason::FINITE_KEY));
         }
         self.quoted(|formatter, writer| formatter.write_f32(writer, value))
     }
 
     fn serialize_f64(self, value: f64) -> Result<()> {
         if !value.is_finite() {
-            return Err(Error::of(Reason::FINITE_KEY));
+            return Err(self.fail(Reason::FINITE_KEY));
         }
         self.quoted(|formatter, writer| formatter.write_f64(writer, value))
     }
@@ -104,5 +118,5 @@ impl<W: Write, F: Formatter> ser::Serializer for Key<'_, W, F> {
         })
     }
 
-    reject! { (), Error::of(Reason::KEY); }
+    reject! { (); }
 }

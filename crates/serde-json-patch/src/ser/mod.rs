@@ -8,7 +8,7 @@ pub(crate) mod only_text;
 pub(crate) mod reject;
 
 use std::fmt::{self, Display, Write as _};
-use std::io::{self, Sink, Write};
+use std::io::{self, Write};
 
 use serde::ser::{self, Serialize};
 use tightwire_json::engine;
@@ -280,17 +280,17 @@ impl<W: Write, F: Formatter> fmt::Write for Escaping<'_, W, F> {
     }
 }
 
-/// Encodes a value into a writer, with many small writes: wrap a file or socket in a [`BufWriter`](io::BufWriter).
+/// Encodes a value into a writer, in blocks of about 8 KiB. After an error, the bytes before it are written, as in serde_json.
 ///
 /// # Errors
 /// If the writer or the `Serialize` implementation fails, or if a map has a key that is no string.
 #[inline]
-pub fn to_writer<W, T>(writer: W, value: &T) -> Result<()>
+pub fn to_writer<W, T>(mut writer: W, value: &T) -> Result<()>
 where
     W: Write,
     T: ?Sized + Serialize,
 {
-    value.serialize(&mut Serializer::new(writer))
+    write_blocks::<false, T>(&mut writer, value)
 }
 
 /// Same as [`to_writer`] with one line per element and entry, indented by two spaces per level.
@@ -298,12 +298,20 @@ where
 /// # Errors
 /// Same as [`to_writer`].
 #[inline]
-pub fn to_writer_pretty<W, T>(writer: W, value: &T) -> Result<()>
+pub fn to_writer_pretty<W, T>(mut writer: W, value: &T) -> Result<()>
 where
     W: Write,
     T: ?Sized + Serialize,
 {
-    value.serialize(&mut Serializer::pretty(writer))
+    write_blocks::<true, T>(&mut writer, value)
+}
+
+fn write_blocks<const PRETTY: bool, T: ?Sized + Serialize>(writer: &mut dyn Write, value: &T) -> Result<()> {
+    let formatter = Buffer::<PRETTY, 8192>::new(Vec::with_capacity(1024));
+    let mut serializer = Serializer::with_formatter(writer, formatter);
+    let result = value.serialize(&mut serializer);
+    serializer.write(Buffer::flush)?;
+    result
 }
 
 /// Encodes a value into bytes.
@@ -315,11 +323,7 @@ pub fn to_vec<T>(value: &T) -> Result<Vec<u8>>
 where
     T: ?Sized + Serialize,
 {
-    let buffer = Buffer(engine::new_document());
-    let mut serializer: Serializer<Sink, Buffer> = Serializer::with_formatter(io::sink(), buffer);
-    value.serialize(&mut serializer)?;
-    engine::finish_document(&mut serializer.formatter.0);
-    Ok(serializer.formatter.0)
+    document::<false, T>(value)
 }
 
 /// Same as [`to_vec`] with one line per element and entry, indented by two spaces per level.
@@ -331,10 +335,16 @@ pub fn to_vec_pretty<T>(value: &T) -> Result<Vec<u8>>
 where
     T: ?Sized + Serialize,
 {
-    let mut document = engine::new_document();
-    to_writer_pretty(&mut document, value)?;
-    engine::finish_document(&mut document);
-    Ok(document)
+    document::<true, T>(value)
+}
+
+#[inline]
+fn document<const PRETTY: bool, T: ?Sized + Serialize>(value: &T) -> Result<Vec<u8>> {
+    let formatter = Buffer::<PRETTY, { usize::MAX }>::new(engine::new_document());
+    let mut serializer = Serializer::with_formatter(io::sink(), formatter);
+    value.serialize(&mut serializer)?;
+    engine::finish_document(&mut serializer.formatter.out);
+    Ok(serializer.formatter.out)
 }
 
 /// Encodes a value into text.

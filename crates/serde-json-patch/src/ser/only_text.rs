@@ -17,6 +17,12 @@ pub(crate) trait Target {
 
 pub(crate) struct OnlyText<T>(pub(crate) T);
 
+impl<T: Target> OnlyText<T> {
+    fn rejected(self) -> Error {
+        T::other()
+    }
+}
+
 impl<T: Target> Serializer for OnlyText<T> {
     type Ok = T::Ok;
     type Error = Error;
@@ -25,5 +31,5 @@ impl<T: Target> Serializer for OnlyText<T> {
         self.0.text(text)
     }
 
-    reject! { T::Ok, T::other(); scalars unit_variant newtype_struct some }
+    reject! { T::Ok; scalars unit_variant newtype_struct some }
 }

@@ -371,6 +371,12 @@ macro_rules! display {
     };
 }
 
+impl Key {
+    fn rejected(self) -> Error {
+        Error::of(Reason::KEY)
+    }
+}
+
 impl ser::Serializer for Key {
     type Ok = String;
     type Error = Error;
@@ -416,5 +422,5 @@ impl ser::Serializer for Key {
         Ok(value.to_string())
     }
 
-    reject! { String, Error::of(Reason::KEY); some }
+    reject! { String; some }
 }

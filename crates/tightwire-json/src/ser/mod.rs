@@ -24,8 +24,8 @@ pub use self::format::Format;
 pub(crate) use self::number::{push_signed, push_unsigned, widen};
 pub use self::serializer::{Compound, Serializer};
 use self::sort::Unsorted;
-use self::style::{Canonical, Go, Pretty};
-pub(crate) use self::style::{Plain, Style};
+use self::style::{Canonical, Go};
+pub(crate) use self::style::{Plain, Pretty, Style};
 use crate::codec::Mode;
 use crate::error::{Error, Result};
 #[doc(no_inline)]

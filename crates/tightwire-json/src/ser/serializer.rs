@@ -9,7 +9,6 @@ use super::style::{Canonical, Go, Plain, Pretty, Style};
 use super::{VecSerializer, compound, sort};
 use crate::codec::{Codec, Mode};
 use crate::error::{Error, Result};
-use crate::functions::INDENT;
 
 /// One type per output style.
 enum Styled<P, I, G, C> {
@@ -92,7 +91,7 @@ impl<W: Write> Serializer<W> {
     /// Returns a serializer with [`Codec::standard`] that writes one line per element and entry, indented by two
     /// spaces per level. See [`Codec::to_writer_pretty`] for another indentation.
     pub fn pretty(writer: W) -> Self {
-        let vec = VecSerializer::new(Pretty::new(INDENT), super::new_vec(), Codec::standard().mode);
+        let vec = VecSerializer::new(Pretty::TWO_SPACES, super::new_vec(), Codec::standard().mode);
         Self { vec: Styled::Pretty(vec), writer }
     }
 

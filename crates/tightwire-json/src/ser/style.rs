@@ -6,6 +6,7 @@ use serde::ser::Serializer as _;
 use super::sort::Order;
 use super::{VecSerializer, number};
 use crate::error::Result;
+use crate::functions::INDENT;
 use crate::scan::{Html, Json, Set, push_block};
 
 /// Differences between the output styles. The defaults are those of serde_json.
@@ -54,6 +55,10 @@ pub(crate) struct Pretty<'u> {
     unit: &'u str,
     /// Line break and the first bytes of the indentation.
     block: [u8; 32],
+}
+
+impl Pretty<'static> {
+    pub(crate) const TWO_SPACES: Self = Self { unit: INDENT, block: *b"\n                               " };
 }
 
 impl<'u> Pretty<'u> {
