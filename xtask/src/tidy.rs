@@ -15,6 +15,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/tightwire-json/src/raw.rs",
     "crates/tightwire-json/src/scan/copy.rs",
     "crates/tightwire-json/src/scan/mod.rs",
+    "crates/tightwire-json/src/scan/neon.rs",
     "crates/tightwire-json/src/scan/x86.rs",
     "crates/tightwire-json/src/value/memory/builder.rs",
     "crates/tightwire-json/src/value/memory/shapes.rs",
@@ -25,6 +26,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/test-support/src/counting.rs",
     "crates/tightwire-sse/src/bytes/utf8.rs",
     "crates/tightwire-sse/src/scan.rs",
+    "crates/tightwire-sse/src/scan/neon.rs",
     "crates/tightwire-sse/src/scan/x86.rs",
 ];
 

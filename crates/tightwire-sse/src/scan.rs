@@ -3,19 +3,29 @@
 //! One pass finds the line ends and tells whether a line is ASCII, so that it needs no UTF-8 validation. [`Lines`]
 //! keeps the bit masks of the current block between calls, so that a short line costs a bit scan instead of a load.
 //!
-//! All `unsafe` code of the decoder is here: loads through `core::arch`, calls of functions compiled for AVX2 or
+//! All `unsafe` code of the decoder is here: vector instructions of `core::arch`, calls of functions compiled for AVX2 or
 //! AVX-512, and the unchecked conversion of bytes that the scan has found to be ASCII. [`Portable`] is the safe
 //! equivalent of the vector engines; property tests compare them.
 #![allow(unsafe_code, reason = "vector loads and conversion of ASCII; see the module text")]
 
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod neon;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
+// `Baseline` is the engine of every processor of the target.
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+)))]
+use Portable as Baseline;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+use neon::Neon as Baseline;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86::{Avx2, Avx512, Sse2};
+use x86::{Avx2, Avx512, Sse2 as Baseline};
 
 /// Bytes per block.
 pub(crate) const BLOCK: usize = 64;
@@ -29,12 +39,35 @@ pub(crate) struct Masks {
     pub(crate) high: u64,
 }
 
+#[allow(dead_code, reason = "only vector engines use these functions")]
 impl Masks {
     /// Combines the masks `low` with `high`, which starts at byte `at`. Overlapping bytes must be equal.
     #[inline(always)]
-    #[cfg(target_arch = "x86_64")]
     fn overlay(low: Self, high: Self, at: usize) -> Self {
         Self { eol: low.eol | (high.eol << at), high: low.high | (high.high << at) }
+    }
+
+    /// Returns the masks of fewer than [`BLOCK`] bytes.
+    #[inline(always)]
+    fn of_parts(bytes: &[u8], masks16: impl Fn(&[u8; 16]) -> Self) -> Self {
+        if bytes.len() >= 32 {
+            // At most four loads. The last one covers the end and overlaps the previous one.
+            let (parts, _) = bytes.as_chunks::<16>();
+            let mut masks = Self::default();
+            for (index, part) in parts.iter().enumerate() {
+                masks = Self::overlay(masks, masks16(part), 16 * index);
+            }
+            match bytes.last_chunk::<16>() {
+                Some(last) => Self::overlay(masks, masks16(last), bytes.len() - 16),
+                None => masks,
+            }
+        } else if let (Some(first), Some(last)) = (bytes.first_chunk::<16>(), bytes.last_chunk::<16>()) {
+            Self::overlay(masks16(first), masks16(last), bytes.len() - 16)
+        } else if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+            Self::overlay(Portable.tail(first), Portable.tail(last), bytes.len() - 8)
+        } else {
+            Portable.tail(bytes)
+        }
     }
 }
 
@@ -171,12 +204,6 @@ pub(crate) fn into_text(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
     }
 }
 
-/// Engine of every processor, for a few bytes.
-#[cfg(target_arch = "x86_64")]
-const BASELINE: Sse2 = Sse2;
-#[cfg(not(target_arch = "x86_64"))]
-const BASELINE: Portable = Portable;
-
 /// Returns whether a chunk contains CR or LF.
 #[inline(always)]
 pub(crate) fn has_line_end(chunk: &[u8]) -> bool {
@@ -189,7 +216,7 @@ pub(crate) fn has_line_end(chunk: &[u8]) -> bool {
             let both = u64::from(first) | u64::from(last) << 32;
             Portable::word(both.to_le_bytes()).eol != 0
         }
-        (Some(_), _) if chunk.len() < BLOCK => BASELINE.tail(chunk).eol != 0,
+        (Some(_), _) if chunk.len() < BLOCK => Baseline.tail(chunk).eol != 0,
         (Some(_), _) => with_engine(HasLineEnd { chunk }),
         (None, _) => chunk.iter().any(|byte| matches!(byte, b'\n' | b'\r')),
     }
@@ -430,17 +457,13 @@ pub(crate) fn with_engine<W: Task>(task: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     {
         if let Some(avx512) = Avx512::detect() {
-            avx512.call(task)
-        } else if let Some(avx2) = Avx2::detect() {
-            avx2.call(task)
-        } else {
-            Sse2.call(task)
+            return avx512.call(task);
+        }
+        if let Some(avx2) = Avx2::detect() {
+            return avx2.call(task);
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        Portable.call(task)
-    }
+    Baseline.call(task)
 }
 
 #[cfg(test)]
@@ -461,9 +484,9 @@ mod tests {
     /// Runs a check with all engines that the processor supports.
     fn on_all_engines(check: impl Task<Output = ()> + Copy) {
         check.run(Portable);
+        check.run(Baseline);
         #[cfg(target_arch = "x86_64")]
         {
-            check.run(Sse2);
             Avx2::detect().into_iter().for_each(|avx2| check.run(avx2));
             Avx512::detect().into_iter().for_each(|avx512| check.run(avx512));
         }

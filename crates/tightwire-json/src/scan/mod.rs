@@ -1,4 +1,4 @@
-//! Search for special bytes, digits and white space, and copies, 16 or 32 bytes at a time.
+//! Search for special bytes, digits and white space, and copies, 16 to 64 bytes at a time.
 //!
 //! The decoder searches for the closing quote, a backslash or a control character, the encoder for the characters to
 //! escape. [`find`] searches; [`push_string`] and [`push_unescaped`] search and copy in one pass.
@@ -14,10 +14,9 @@
 #![allow(unsafe_code, reason = "vector loads and stores into spare capacity; see the module text")]
 
 mod copy;
-#[cfg_attr(
-    all(target_arch = "x86_64", not(test)),
-    allow(dead_code, reason = "tests compare the vector engines with it")
-)]
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
+#[cfg_attr(not(test), allow(dead_code, reason = "tests compare the vector engines with it"))]
 mod portable;
 mod structure;
 #[cfg(target_arch = "x86_64")]
@@ -27,7 +26,9 @@ pub(crate) use copy::{
     SHORT_ESCAPES, push_block, push_blocks, push_body, push_entry, push_string, push_unescaped,
 };
 pub(crate) use engine::{decimals, digits, mask16, spaces, value};
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use neon as engine;
+#[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
 use portable as engine;
 pub(crate) use structure::{PART, Structure, Tokens};
 #[cfg(target_arch = "x86_64")]
@@ -208,6 +209,8 @@ fn find_far(bytes: &[u8], from: usize) -> usize {
     if let Some(avx2) = x86::Avx2::detect() {
         return avx2.find(bytes, from);
     }
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    let from = neon::skip_parts(bytes, from);
     find_by_blocks::<Json>(bytes, from)
 }
 

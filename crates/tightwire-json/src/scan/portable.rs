@@ -1,6 +1,7 @@
 //! Safe engine: eight bytes at a time in a general-purpose register.
 
-use super::{BLOCK, Set, digits_of};
+use super::structure::by_blocks;
+use super::{BLOCK, PART, Set, digits_of};
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
@@ -60,13 +61,15 @@ pub(crate) fn decimals(high: u32, low: u32) -> ([u8; BLOCK], u32) {
 }
 
 #[inline(always)]
-pub(super) fn structure(bytes: &[u8; BLOCK]) -> [u32; 4] {
-    let mask = |byte| gather(bytes, |word| equal(word, byte));
-    let brackets = gather(bytes, |word| {
-        let braces = word | (0x20 * ONES);
-        equal(braces, b'{') | equal(braces, b'}')
-    });
-    [mask(b'"'), mask(b'\\'), brackets, mask(b',')]
+pub(super) fn structure(part: &[u8; PART]) -> [u64; 4] {
+    by_blocks(part, |bytes| {
+        let mask = |byte| gather(bytes, |word| equal(word, byte));
+        let brackets = gather(bytes, |word| {
+            let braces = word | (0x20 * ONES);
+            equal(braces, b'{') | equal(braces, b'}')
+        });
+        [mask(b'"'), mask(b'\\'), brackets, mask(b',')]
+    })
 }
 
 #[inline(always)]

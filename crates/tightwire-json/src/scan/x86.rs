@@ -2,7 +2,8 @@
 
 use core::arch::x86_64::*;
 
-use super::{BLOCK, Json, Set, find_by_blocks};
+use super::structure::by_blocks;
+use super::{BLOCK, Json, PART, Set, find_by_blocks};
 
 /// Returns a mask whose bit `i` is set if byte `i` is special. Every x86-64 processor has SSE2.
 #[inline(always)]
@@ -89,9 +90,9 @@ pub(crate) fn value(bytes: &[u8; BLOCK], count: usize) -> Option<u64> {
 
 /// Returns masks whose bit `i` is set if byte `i` is a quote, a backslash, a bracket, or a comma.
 #[inline(always)]
-pub(super) fn structure(bytes: &[u8; BLOCK]) -> [u32; 4] {
+pub(super) fn structure(part: &[u8; PART]) -> [u64; 4] {
     // SAFETY: as in `mask16`.
-    unsafe {
+    by_blocks(part, |bytes| unsafe {
         let bytes = _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>());
         let equal = |bytes, byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte.cast_signed()));
         // Braces differ from brackets in this bit.
@@ -99,7 +100,7 @@ pub(super) fn structure(bytes: &[u8; BLOCK]) -> [u32; 4] {
         let brackets = _mm_or_si128(equal(braces, b'{'), equal(braces, b'}'));
         [equal(bytes, b'"'), equal(bytes, b'\\'), brackets, equal(bytes, b',')]
             .map(|equal| _mm_movemask_epi8(equal).cast_unsigned())
-    }
+    })
 }
 
 /// Returns the 16 digits of two numbers below 10^8, and a mask whose bit `i` is set if digit `i` is not zero.

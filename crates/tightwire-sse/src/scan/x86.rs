@@ -7,7 +7,7 @@ use core::arch::x86_64::{
     _mm512_movepi8_mask, _mm512_set1_epi8,
 };
 
-use super::{BLOCK, Engine, Masks, Portable, Task};
+use super::{BLOCK, Engine, Masks, Task};
 
 /// Distance of the prefetch from the current block, in bytes. The hardware prefetcher does not keep up with a stream of
 /// short events; the prefetch saves a fifth of the time on a stream of 50 MB.
@@ -51,36 +51,12 @@ impl Engine for Sse2 {
 
     #[inline(always)]
     fn tail(self, bytes: &[u8]) -> Masks {
-        if bytes.len() >= 32 {
-            // At most four loads. The last one covers the end and overlaps the previous one.
-            let (parts, _) = bytes.as_chunks::<16>();
-            let mut masks = Masks::default();
-            for (index, part) in parts.iter().enumerate() {
-                masks = Masks::overlay(masks, masks16(part), 16 * index);
-            }
-            match bytes.last_chunk::<16>() {
-                Some(last) => Masks::overlay(masks, masks16(last), bytes.len() - 16),
-                None => masks,
-            }
-        } else {
-            tail_below_32(bytes)
-        }
+        Masks::of_parts(bytes, masks16)
     }
 
     #[inline(never)]
     fn call<W: Task>(self, task: W) -> W::Output {
         task.run(self)
-    }
-}
-
-#[inline(always)]
-fn tail_below_32(bytes: &[u8]) -> Masks {
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<16>(), bytes.last_chunk::<16>()) {
-        Masks::overlay(masks16(first), masks16(last), bytes.len() - 16)
-    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        Masks::overlay(Portable.tail(first), Portable.tail(last), bytes.len() - 8)
-    } else {
-        Portable.tail(bytes)
     }
 }
 
@@ -126,7 +102,7 @@ impl Engine for Avx2 {
         if let (Some(first), Some(last)) = (bytes.first_chunk::<32>(), bytes.last_chunk::<32>()) {
             Masks::overlay(masks32(self, first), masks32(self, last), bytes.len() - 32)
         } else {
-            tail_below_32(bytes)
+            Masks::of_parts(bytes, masks16)
         }
     }
 
