@@ -4,6 +4,7 @@ mod bench;
 mod cargo;
 mod compare;
 mod conformance;
+mod cross;
 mod deploy;
 mod dist;
 mod features;
@@ -50,7 +51,11 @@ enum Command {
     ///
     /// These are Debian packages (as root), cargo-deb, cargo-deny, cargo-machete and mdBook. Lists the tools that it
     /// cannot install; the steps that need them are skipped. Go, Node.js, Python, Java and Maven are used if they are installed.
-    Setup,
+    Setup {
+        /// Also install the compilers and emulators of the step `cross`
+        #[arg(long)]
+        cross: bool,
+    },
     Dist(dist::Options),
     /// Build the web site in target/site
     ///
@@ -80,7 +85,7 @@ impl Command {
             Self::Report(options) => report::command(&options, workspace),
             Self::Conformance(options) => conformance::command(&options, workspace),
             Self::Test(options) => test::command(&options),
-            Self::Setup => setup::command(workspace),
+            Self::Setup { cross } => setup::command(workspace, cross),
             Self::Dist(options) => dist::command(&options, workspace),
             Self::Site => site::command(workspace),
             Self::Release(options) => release::command(&options, workspace),

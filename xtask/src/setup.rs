@@ -6,10 +6,12 @@ use anyhow::{Result, bail};
 
 use crate::process::{self, finish, is_installed};
 use crate::workspace::Workspace;
-use crate::{cargo, note};
+use crate::{cargo, cross, note};
 
-/// Debian packages: name, programs and purpose. A package counts as installed if one of its programs is found.
-const SYSTEM_PACKAGES: [(&str, &[&str], &str); 16] = [
+/// A Debian package: name, programs and purpose. It counts as installed if one of its programs is found.
+type Package = (&'static str, &'static [&'static str], &'static str);
+
+const SYSTEM_PACKAGES: [Package; 16] = [
     ("buildah", &["buildah"], "the container image"),
     ("chromium", &["chromium"], "the browser tests"),
     ("fish", &["fish"], "the check of its completion"),
@@ -28,6 +30,16 @@ const SYSTEM_PACKAGES: [(&str, &[&str], &str); 16] = [
     ("zstd", &["zstd"], "the check of the load run"),
 ];
 
+/// Debian packages of the step `cross`.
+const CROSS_PACKAGES: [Package; 6] = [
+    ("cargo-web", &["/usr/bin/cargo"], "all targets"),
+    ("gcc-aarch64-linux-gnu", &["aarch64-linux-gnu-gcc"], "aarch64"),
+    ("libc6-dev-arm64-cross", &["/usr/aarch64-linux-gnu/include/stdio.h"], "aarch64"),
+    ("qemu-user-static", &["qemu-aarch64-static"], "the tests of other processors"),
+    ("rust-web-src", &[cross::SOURCES], "all targets"),
+    ("rustc-web", &["/usr/bin/rustc"], "all targets"),
+];
+
 /// Programs from the Rust package registry in tested versions, with the features that replace the default ones.
 const PLUGINS: [(&str, &str, Option<&str>, &str); 4] = [
     ("cargo-deb", "3.8.0", None, "the Debian packages"),
@@ -37,9 +49,8 @@ const PLUGINS: [(&str, &str, Option<&str>, &str); 4] = [
 ];
 
 /// Returns name and purpose of each package that is not installed.
-fn missing_packages() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let missing =
-        SYSTEM_PACKAGES.iter().filter(|(_, programs, _)| !programs.iter().any(|one| is_installed(one)));
+fn missing_packages(packages: &'static [Package]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let missing = packages.iter().filter(|(_, programs, _)| !programs.iter().any(|one| is_installed(one)));
     missing.map(|(name, _, purpose)| (*name, *purpose))
 }
 
@@ -48,13 +59,17 @@ fn missing_plugins() -> impl Iterator<Item = (&'static str, &'static str, Option
     PLUGINS.into_iter().filter(|(name, ..)| !is_installed(name))
 }
 
+/// Returns the missing tools of the full gate without its step `cross`.
 pub(crate) fn missing() -> Vec<String> {
     let plugins = missing_plugins().map(|(name, _, _, purpose)| (name, purpose));
-    missing_packages().chain(plugins).map(|(name, purpose)| format!("no {name} for {purpose}")).collect()
+    let packages = missing_packages(&SYSTEM_PACKAGES).chain(plugins);
+    packages.map(|(name, purpose)| format!("no {name} for {purpose}")).collect()
 }
 
-pub(crate) fn command(workspace: &Workspace) -> Result<()> {
-    let packages: Vec<&str> = missing_packages().map(|(name, _)| name).collect();
+pub(crate) fn command(workspace: &Workspace, cross: bool) -> Result<()> {
+    let cross: &[Package] = if cross { &CROSS_PACKAGES } else { &[] };
+    let missing_names = missing_packages(&SYSTEM_PACKAGES).chain(missing_packages(cross));
+    let packages: Vec<&str> = missing_names.map(|(name, _)| name).collect();
     if !packages.is_empty()
         && let Err(error) = install_packages(&packages)
     {

@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::thread;
@@ -19,7 +18,7 @@ use When::{Always, Beside, Full};
 use crate::interop::{self, Installed};
 use crate::process::{Skipped, finish, joined, lacks, skip, succeed};
 use crate::workspace::Workspace;
-use crate::{cargo, features, instructions, note, process, proxy, release, say, setup, tidy};
+use crate::{cargo, cross, features, instructions, note, process, proxy, release, say, setup, tidy};
 
 /// Run the checks before a change; with --full, all of CI
 ///
@@ -77,7 +76,7 @@ const STEPS: &[Step] = &[
     step("clippy", Always, |gate| pass(gate.cargo("clippy", &["--all-targets", "--", "-D", "warnings"]))),
     step("features", Full, features),
     step("no-std", Full, no_std),
-    step("wasm", Full, wasm),
+    step("cross", Full, |gate| cross::test(&gate.workspace)),
     step("interop", Beside, |gate| Ok(joined(&gate.installed().missing))),
     step("tests", Always, tests),
     step("deploy", Full, |gate| Ok(joined(&crate::deploy::test(&gate.workspace)?))),
@@ -212,18 +211,6 @@ fn no_std(gate: &Gate) -> Result<Skipped> {
         cargo::command(&gate.workspace, &["run", "--quiet", "--locked", "--manifest-path", manifest]);
     command.arg("--target-dir").arg(gate.workspace.target.join("no-std"));
     pass(command)
-}
-
-/// Checks the decoder, the encoder and the streams of `tightwire-sse` for browsers.
-fn wasm(gate: &Gate) -> Result<Skipped> {
-    let target = "wasm32-unknown-unknown";
-    let libraries = process::first_line("rustc", &["--print", "target-libdir", "--target", target]);
-    if !libraries.is_some_and(|path| Path::new(&path).exists()) {
-        return Ok(Some(format!("`rustup target add {target}` was not run")));
-    }
-    let features = "--features=std,futures,json,bytes,compat-eventsource-stream";
-    let options = ["--quiet", "--package", "tightwire-sse", "--no-default-features", features];
-    pass(cargo::command(&gate.workspace, &[&["check", "--target", target][..], &options].concat()))
 }
 
 /// Runs `cargo test`, the full gate with the installed programs in other languages and with more simulations. The error
